@@ -1,0 +1,73 @@
+/**
+ * The board: the one small public state of a room that every waiting visitor reads. It is the same for everyone, so
+ * it can be prebuilt, cached and pushed; a page finds its own place in it by its ticket's sequence.
+ *
+ * `marks` are pairs (sequence, living tickets ahead of it), dense near the front and sparse towards the end, in
+ * rising order. Between two marks `ahead` is found by drawing a straight line; it is exact at a mark.
+ */
+export type RoomState = "open" | "queueing" | "prequeue" | "paused" | "closed";
+
+export interface Board {
+  readonly room: string;
+  /** Rises with every change. A reader keeps the highest it has seen. */
+  readonly version: number;
+  readonly madeAt: number;
+  readonly state: RoomState;
+  readonly waiting: number;
+  /** The highest admitted sequence of each lane, by lane number. */
+  readonly admitted: readonly number[];
+  readonly marks: readonly Mark[];
+  /** Visitors admitted a minute, as measured lately. */
+  readonly ratePerMinute: number;
+  /** Seconds for a hundred visitors to be admitted; null while nothing is known. */
+  readonly secondsPerHundred: WaitRange | null;
+  readonly message: string;
+  readonly nextEventAt: number | null;
+}
+
+export type Mark = readonly [sequence: number, ahead: number];
+
+/** An honest wait: as likely below `middle` as above, and between `low` and `high` four times out of five. */
+export interface WaitRange {
+  readonly low: number;
+  readonly middle: number;
+  readonly high: number;
+}
+
+/** How many marks a board carries at the most. */
+export const MARKS_MAX = 48;
+/** This many at the front each have their own mark. */
+const EXACT_MARKS = 16;
+
+/**
+ * The ranks worth a mark in a line of `waiting`: every one of the first few, then spreading out by a constant factor,
+ * and always the last.
+ */
+export function markRanks(waiting: number): number[] {
+  const ranks: number[] = [];
+  const exact = Math.min(waiting, EXACT_MARKS);
+  for (let rank = 0; rank < exact; rank++) ranks.push(rank);
+  const last = waiting - 1;
+  const steps = MARKS_MAX - exact;
+  for (let step = 1; step <= steps && ranks.length < waiting; step++) {
+    const rank = Math.round(exact * (last / exact) ** (step / steps));
+    if (rank > ranks[ranks.length - 1]!) ranks.push(rank);
+  }
+  return ranks;
+}
+
+/** People ahead of `sequence` as far as the board tells: exact at a mark, in proportion between two. */
+export function aheadOnBoard(board: Pick<Board, "marks" | "waiting">, sequence: number): number {
+  const { marks } = board;
+  let before: Mark | undefined;
+  for (const mark of marks) {
+    if (mark[0] === sequence) return mark[1];
+    if (mark[0] > sequence) {
+      if (!before) return 0;
+      const share = (sequence - before[0]) / (mark[0] - before[0]);
+      return Math.round(before[1] + share * (mark[1] - before[1]));
+    }
+    before = mark;
+  }
+  return board.waiting;
+}

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Pace } from "./eta.ts";
+import { lapseDeadline, NEAR_MAX_MS, nextCheckIn, REACH_MS } from "./pacing.ts";
+import { DEFAULT_RULES } from "./rules.ts";
+
+const RULES = { ...DEFAULT_RULES, newUsersPerMinute: 600 };
+
+function steadyPace(perTick: (tick: number) => number, ticks: number): Pace {
+  const pace = new Pace();
+  for (let tick = 0; tick <= ticks; tick++)
+    pace.observe({ admitted: perTick(tick), isLine: true, now: tick * 1_000 });
+  return pace;
+}
+
+test("before anything was measured the rules' promise is used, with a wide range", () => {
+  const wait = new Pace().wait(RULES, 99)!;
+  assert.equal(Math.round(wait.middle), 10_000);
+  assert.ok(wait.high > wait.middle * 1.5);
+});
+
+test("what was measured wins over the promise, and the range narrows", () => {
+  const early = steadyPace(() => 2, 5).wait(RULES, 999)!;
+  const late = steadyPace(() => 2, 110).wait(RULES, 999)!;
+  assert.ok(Math.abs(late.middle - 500_000) < 125_000, String(late.middle));
+  assert.ok(late.high / late.low < early.high / early.low);
+});
+
+test("low, middle and high are in order, and a longer line never means a shorter wait", () => {
+  const pace = steadyPace((tick) => tick % 7, 60);
+  let before = 0;
+  for (const ahead of [0, 1, 5, 50, 500, 50_000]) {
+    const wait = pace.wait(RULES, ahead)!;
+    assert.ok(wait.low < wait.middle && wait.middle < wait.high);
+    assert.ok(wait.middle > before);
+    before = wait.middle;
+  }
+});
+
+test("nothing is promised while paused, nor with no limit known and nothing measured", () => {
+  assert.equal(new Pace().wait({ ...RULES, paused: true }, 5), null);
+  assert.equal(new Pace().wait(DEFAULT_RULES, 5), null);
+});
+
+test("time without a line does not slow the estimate", () => {
+  const pace = steadyPace(() => 10, 60);
+  const before = pace.perMs(RULES);
+  for (let tick = 61; tick < 600; tick++) pace.observe({ admitted: 0, isLine: false, now: tick * 1_000 });
+  assert.equal(pace.perMs(RULES), before);
+});
+
+test("the poll budget holds for a room of any length", () => {
+  for (const waiting of [10, 10_000, 1_000_000, 10_000_000]) {
+    const waitMs = { low: 600_000, middle: 900_000, high: 1_200_000 };
+    const everyMs = nextCheckIn({ waiting, waitMs, pollBudgetPerSecond: 2_000 }, 0);
+    assert.ok((waiting / everyMs) * 1_000 <= 2_000.5, `${waiting}: every ${everyMs} ms`);
+  }
+});
+
+test("someone within reach of the door is never kept more than a few seconds", () => {
+  const waitMs = { low: REACH_MS, middle: 2 * REACH_MS, high: 3 * REACH_MS };
+  for (const dice of [0, 0.5, 0.999]) {
+    const ms = nextCheckIn({ waiting: 10_000_000, waitMs, pollBudgetPerSecond: 2_000 }, dice);
+    assert.ok(ms <= NEAR_MAX_MS);
+  }
+});
+
+test("a deadline leaves time for the check-in that was asked for", () => {
+  const deadline = lapseDeadline({ now: 1_050, nextCheckInMs: 60_000, lapseAfterMs: 1_000 });
+  assert.equal(deadline, 62_100);
+});

@@ -1,0 +1,58 @@
+/**
+ * An even flow of admissions: at most `perMinute` in any minute, spread out and not in a burst at its start.
+ *
+ * Two limits hold together. A leaky bucket spaces admissions by 60 s / perMinute and saves up at most two seconds'
+ * worth (so a quiet room lets a handful of people who click together straight through). And no 60-second window,
+ * wherever it starts, ever holds more than `perMinute`: what was let through early is held back later.
+ */
+const MINUTE_MS = 60_000;
+const BURST_MS = 2_000;
+
+export class Flow {
+  /** The instant at which the bucket was, or will be, empty. */
+  #emptyAt = Number.NEGATIVE_INFINITY;
+  /** Admissions of the last minute, oldest first, those of one millisecond together. */
+  #at: number[] = [];
+  #count: number[] = [];
+  #head = 0;
+  #lastMinute = 0;
+
+  /** How many more may be admitted at `now`. */
+  allowance(perMinute: number | null, now: number): number {
+    if (perMinute === null) return Number.POSITIVE_INFINITY;
+    this.#forget(now);
+    const gapMs = MINUTE_MS / perMinute;
+    const leftInMinute = Math.max(0, perMinute - this.#lastMinute);
+    // Time during which the minute held people back is not saved up, or it would come out as a burst.
+    const savedMaxMs = Math.min(Math.max(BURST_MS, gapMs), (leftInMinute + 1) * gapMs);
+    this.#emptyAt = Math.max(this.#emptyAt, now - savedMaxMs);
+    // A hair of tolerance: sums of a gap that is not a whole number must not cost a visitor a turn.
+    return Math.max(0, Math.min(Math.floor((now - this.#emptyAt) / gapMs + 1e-6), leftInMinute));
+  }
+
+  /** Records that `count` were admitted at `now`, after asking `allowance`. */
+  take(perMinute: number | null, count: number, now: number): void {
+    if (count === 0) return;
+    if (perMinute !== null) {
+      this.#emptyAt += (count * MINUTE_MS) / perMinute;
+    }
+    this.#forget(now);
+    this.#lastMinute += count;
+    if (this.#at[this.#at.length - 1] === now) this.#count[this.#count.length - 1]! += count;
+    else {
+      this.#at.push(now);
+      this.#count.push(count);
+    }
+  }
+
+  #forget(now: number): void {
+    while (this.#head < this.#at.length && this.#at[this.#head]! <= now - MINUTE_MS) {
+      this.#lastMinute -= this.#count[this.#head++]!;
+    }
+    if (this.#head > 1_024 && this.#head * 2 > this.#at.length) {
+      this.#at = this.#at.slice(this.#head);
+      this.#count = this.#count.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+}

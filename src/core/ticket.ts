@@ -1,0 +1,41 @@
+/**
+ * A ticket: proof of a place in the line. It carries its whole order key, so an engine that lost everything can put
+ * its holder back where they stood. This file says what a ticket holds and when it is good; signing is the gateway's.
+ */
+import type { OrderKey } from "./order.ts";
+
+export interface Ticket extends OrderKey {
+  /** 128 random bits, 32 hexadecimal digits. */
+  readonly id: string;
+  readonly room: string;
+  readonly lane: number;
+  readonly joinedAt: number;
+  readonly sequence: number;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  /** The cluster node that issued it; 0 elsewhere. */
+  readonly node: number;
+  /** The smallest `ahead` its holder was ever shown; never shown more than this again. */
+  readonly aheadShown: number;
+}
+
+/** A ticket nobody has been shown an `ahead` for yet. */
+export const AHEAD_UNKNOWN = 0xffffffff;
+
+/** What a visitor is shown never gets worse: the smaller of what is and what was shown. */
+export function shownAhead(ticket: Pick<Ticket, "aheadShown">, ahead: number): number {
+  return Math.min(ticket.aheadShown, ahead);
+}
+
+/** The same place with a fresh signature's worth of time, and the `ahead` its holder has now been shown. */
+export function renewTicket(
+  ticket: Ticket,
+  renewal: { now: number; ttlMs: number; aheadShown: number },
+): Ticket {
+  return {
+    ...ticket,
+    issuedAt: renewal.now,
+    expiresAt: renewal.now + renewal.ttlMs,
+    aheadShown: renewal.aheadShown,
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * What has become of each sequence: one byte of state and four of deadline, in segments of 65,536 sequences. The
+ * ticket carries everything else about a visitor, so ten million waiting cost five bytes each here.
+ *
+ * The deadline means: for someone waiting, when they lapse; for someone admitted, when the turn is lost. It is kept
+ * in tenths of a second since `epoch`. A segment is dropped when nothing in it is under way and the last ticket that
+ * could name it has run out; a good ticket from a dropped or unknown segment is therefore one this process never saw.
+ */
+export const UNKNOWN = 0;
+export const WAITING = 1;
+export const LAPSED = 2;
+export const ADMITTED = 3;
+export const ON_SITE = 4;
+export const GONE = 5;
+export type State = 0 | 1 | 2 | 3 | 4 | 5;
+
+const STATE_BITS = 0x0f;
+/** Set once a place has lapsed: its holder was late by their own doing. */
+const WAS_LATE = 0x10;
+const SEGMENT_SIZE = 65_536;
+const TENTH_MS = 100;
+
+export class Places {
+  readonly #epoch: number;
+  #segments = new Map<number, Segment>();
+  #sweepNumber = 0;
+
+  constructor(now: number) {
+    this.#epoch = Math.floor(now / TENTH_MS) * TENTH_MS;
+  }
+
+  state(sequence: number): State {
+    const segment = this.#segments.get(Math.floor(sequence / SEGMENT_SIZE));
+    return segment ? ((segment.states[sequence % SEGMENT_SIZE]! & STATE_BITS) as State) : UNKNOWN;
+  }
+
+  wasLate(sequence: number): boolean {
+    const segment = this.#segments.get(Math.floor(sequence / SEGMENT_SIZE));
+    return segment !== undefined && (segment.states[sequence % SEGMENT_SIZE]! & WAS_LATE) !== 0;
+  }
+
+  deadline(sequence: number): number {
+    const segment = this.#segments.get(Math.floor(sequence / SEGMENT_SIZE));
+    return this.#epoch + (segment?.deadlines[sequence % SEGMENT_SIZE] ?? 0) * TENTH_MS;
+  }
+
+  /** Sets state and deadline (a whole tenth of a second). */
+  set(sequence: number, state: State, deadline: number): void {
+    const segment = this.#segment(Math.floor(sequence / SEGMENT_SIZE));
+    const offset = sequence % SEGMENT_SIZE;
+    const before = segment.states[offset]!;
+    segment.underWay += Number(isUnderWay(state)) - Number(isUnderWay(before & STATE_BITS));
+    segment.states[offset] = state | (before & WAS_LATE) | (state === LAPSED ? WAS_LATE : 0);
+    segment.deadlines[offset] = (deadline - this.#epoch) / TENTH_MS;
+  }
+
+  /** Remembers that a ticket naming this sequence may be good until `expiresAt`. */
+  keepUntil(sequence: number, expiresAt: number): void {
+    const segment = this.#segments.get(Math.floor(sequence / SEGMENT_SIZE));
+    if (segment && expiresAt > segment.keepUntil) segment.keepUntil = expiresAt;
+  }
+
+  /**
+   * Looks at up to `placesMax` places, going on where the last sweep stopped, and calls `onLapse` for those waiting
+   * past their deadline.
+   */
+  sweep(now: number, placesMax: number, onLapse: (sequence: number) => void): void {
+    const numbers = [...this.#segments.keys()];
+    const tenths = Math.floor((now - this.#epoch) / TENTH_MS);
+    const segmentsMax = Math.min(numbers.length, Math.max(1, Math.floor(placesMax / SEGMENT_SIZE)));
+    for (let i = 0; i < segmentsMax; i++) {
+      const number = numbers[this.#sweepNumber++ % numbers.length]!;
+      this.#sweepSegment(number, tenths, onLapse);
+    }
+    if (this.#sweepNumber >= numbers.length) this.#sweepNumber = 0;
+  }
+
+  /** Drops segments that no good ticket can name any more. */
+  forget(now: number): void {
+    for (const [number, segment] of this.#segments) {
+      if (segment.underWay === 0 && segment.keepUntil < now) this.#segments.delete(number);
+    }
+  }
+
+  #sweepSegment(number: number, tenths: number, onLapse: (sequence: number) => void): void {
+    const { states, deadlines } = this.#segments.get(number)!;
+    for (let offset = 0; offset < SEGMENT_SIZE; offset++) {
+      if (deadlines[offset]! > tenths || (states[offset]! & STATE_BITS) !== WAITING) continue;
+      onLapse(number * SEGMENT_SIZE + offset);
+    }
+  }
+
+  #segment(number: number): Segment {
+    let segment = this.#segments.get(number);
+    if (!segment) {
+      segment = {
+        states: new Uint8Array(SEGMENT_SIZE),
+        deadlines: new Uint32Array(SEGMENT_SIZE),
+        underWay: 0,
+        keepUntil: 0,
+      };
+      this.#segments.set(number, segment);
+    }
+    return segment;
+  }
+}
+
+interface Segment {
+  readonly states: Uint8Array;
+  readonly deadlines: Uint32Array;
+  /** Places waiting, admitted or on the site. */
+  underWay: number;
+  keepUntil: number;
+}
+
+function isUnderWay(state: number): boolean {
+  return state === WAITING || state === ADMITTED || state === ON_SITE;
+}
