@@ -1,0 +1,105 @@
+/**
+ * What waiting visitors cost: board and check-in, beside a bare `node:http` server that answers the very same bytes
+ * with no thought at all. Goals are from the product's promise: a gateway is at most a tenth slower than nothing.
+ */
+import { type Bench, bestOf, type Goal, type Row, row } from "./bench.ts";
+import { startChild } from "./child.ts";
+import { load } from "./load.ts";
+
+const CONNECTIONS = 64;
+
+interface Ready {
+  readonly port: number;
+  readonly tokens: readonly string[];
+}
+
+interface Case {
+  readonly name: string;
+  readonly server: "eager" | "early" | "cold";
+  readonly request: (tokens: readonly string[]) => (connection: number, n: number) => Buffer;
+  readonly goal?: Goal;
+}
+
+const ratioAtLeast = (atLeast: number): Goal => ({ of: "ratio", atLeast });
+const headers = (cookie: string) =>
+  `Host: shop.example\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36\r\nAccept: application/json\r\nAccept-Language: en\r\nAccept-Encoding: gzip, br\r\n${cookie}\r\n`;
+const checkIn = (token: string) =>
+  Buffer.from(
+    `POST /.fairgate/main/check-in HTTP/1.1\r\nContent-Length: 0\r\n${headers(`Cookie: theme=dark; fairgate_main=${token}\r\n`)}`,
+  );
+
+const CASES: readonly Case[] = [
+  {
+    name: "board",
+    server: "early",
+    request: () => {
+      const bytes = Buffer.from(`GET /.fairgate/main/board HTTP/1.1\r\n${headers("")}`);
+      return () => bytes;
+    },
+    goal: ratioAtLeast(0.95),
+  },
+  { name: "check-in, answered by the engine", server: "eager", request: repeated, goal: ratioAtLeast(0.9) },
+  {
+    name: "check-in that comes early, answered from memory",
+    server: "early",
+    request: repeated,
+    goal: ratioAtLeast(0.9),
+  },
+  {
+    name: "check-in with a token never seen before (no cache)",
+    server: "cold",
+    request: (tokens) => {
+      let at = 0;
+      return () => checkIn(tokens[at++ % tokens.length]!);
+    },
+  },
+];
+
+/** Each connection is one visitor, who comes back with the same cookie. */
+function repeated(tokens: readonly string[]): (connection: number) => Buffer {
+  const requests = tokens.map(checkIn);
+  return (connection) => requests[connection % requests.length]!;
+}
+
+export const gatewayBench: Bench = {
+  name: "gateway",
+  about: "requests a second of one process, beside a bare node:http server answering the same bytes",
+  async run({ isQuick, progress }) {
+    const rows: Row[] = [];
+    for (const subject of CASES) {
+      progress(subject.name);
+      rows.push(await measure(subject, isQuick));
+    }
+    return rows;
+  },
+};
+
+async function measure({ name, server, request, goal }: Case, isQuick: boolean): Promise<Row> {
+  const gateway = await startChild<Ready>("gateway-server", [server]);
+  const requests = request(gateway.ready.tokens);
+  const bare = await startChild<Ready>("bare-server", [
+    await sampleAnswer(gateway.ready.port, requests(0, 0)),
+  ]);
+  const run = (port: number) => () =>
+    load({ port, connections: CONNECTIONS, milliseconds: isQuick ? 400 : 1_500, request: requests });
+  const best = await bestOf(isQuick ? 4 : 8, {
+    value: run(gateway.ready.port),
+    baseline: run(bare.ready.port),
+  });
+  await Promise.all([gateway.stop(), bare.stop()]);
+  return row({ name, unit: "requests/s", ...best, ...(goal ? { goal } : {}) });
+}
+
+/** One real answer of the gateway, for the bare server to repeat. */
+async function sampleAnswer(port: number, request: Buffer): Promise<string> {
+  const [line = "", ...rest] = request.toString().split("\r\n");
+  const [method = "", path = ""] = line.split(" ");
+  const sent = Object.fromEntries(
+    rest.filter((text) => text.includes(": ")).map((text) => text.split(": ", 2) as [string, string]),
+  );
+  delete sent["Content-Length"];
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers: sent });
+  const own = ["content-type", "cache-control", "x-content-type-options", "content-length"];
+  const headers = own.flatMap((name) => [name, answer.headers.get(name) ?? ""]);
+  return JSON.stringify({ status: answer.status, headers, body: await answer.text() });
+}

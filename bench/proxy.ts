@@ -1,0 +1,67 @@
+/**
+ * What the waiting room costs those who are on the site: small pages through the whole gateway with a valid pass,
+ * beside the same proxy code with no waiting room at all. The origin answers at once, so that the proxy is what is
+ * measured.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Bench, bestOf, row } from "./bench.ts";
+import { startChild } from "./child.ts";
+import { load } from "./load.ts";
+
+const CONNECTIONS = 64;
+const PAGE = Buffer.from(`<!doctype html><title>A page</title>${"<p>Some text.</p>".repeat(100)}`);
+
+export const proxyBench: Bench = {
+  name: "proxy",
+  about:
+    "small pages a second through one process with a valid pass, beside the same proxy without a waiting room",
+  async run({ isQuick, progress }) {
+    const origin = createServer((_request, response) => {
+      response.writeHead(200, [
+        "Content-Type",
+        "text/html; charset=utf-8",
+        "Content-Length",
+        String(PAGE.length),
+      ]);
+      response.end(PAGE);
+    });
+    await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
+    const address = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+    progress("starting");
+    const room = await startChild<{ port: number; tokens: string[] }>("proxy-server", ["room", address]);
+    const bare = await startChild<{ port: number; tokens: string[] }>("proxy-server", ["bare", address]);
+    const request = (tokens: readonly string[]) => {
+      const requests = tokens.map(pageRequest);
+      return (connection: number) => requests[connection % requests.length]!;
+    };
+    const run =
+      ({ port, tokens }: { port: number; tokens: readonly string[] }) =>
+      () =>
+        load({
+          port,
+          connections: CONNECTIONS,
+          milliseconds: isQuick ? 700 : 2_000,
+          request: request(tokens),
+        });
+    const best = await bestOf(isQuick ? 4 : 8, { value: run(room.ready), baseline: run(bare.ready) });
+    await Promise.all([room.stop(), bare.stop()]);
+    origin.closeAllConnections();
+    origin.close();
+    return [
+      row({
+        name: "small page with a valid pass",
+        unit: "requests/s",
+        ...best,
+        goal: { of: "ratio", atLeast: 0.85 },
+      }),
+    ];
+  },
+};
+
+/** Both servers get the same bytes; the bare proxy also strips our cookie, since that is part of its job. */
+function pageRequest(token: string): Buffer {
+  return Buffer.from(
+    `GET /page?id=7 HTTP/1.1\r\nHost: shop.example\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36\r\nAccept: text/html,*/*;q=0.8\r\nAccept-Language: en\r\nAccept-Encoding: gzip, br\r\nCookie: theme=dark; fairgate_main=${token}\r\n\r\n`,
+  );
+}

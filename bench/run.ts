@@ -1,0 +1,48 @@
+/** `npm run bench [-- NAME…] [--quick]`: runs the benches, prints a table each, writes results, and the report when whole. */
+import { writeFileSync } from "node:fs";
+import { type Bench, machine, type Row, table, writeResult } from "./bench.ts";
+import { gatewayBench } from "./gateway.ts";
+import { journeyBench } from "./journey.ts";
+import { lineBench } from "./line.ts";
+import { proxyBench } from "./proxy.ts";
+import { sseBench } from "./sse.ts";
+
+const BENCHES: readonly Bench[] = [lineBench, gatewayBench, proxyBench, journeyBench, sseBench];
+
+const words = process.argv.slice(2);
+const isQuick = words.includes("--quick");
+const names = words.filter((word) => !word.startsWith("--"));
+const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  console.error(
+    `There is no bench "${unknown[0]}". Known: ${BENCHES.map((bench) => bench.name).join(", ")}.`,
+  );
+  process.exit(2);
+}
+const chosen = names.length === 0 ? BENCHES : BENCHES.filter((bench) => names.includes(bench.name));
+
+const results: [Bench, Row[]][] = [];
+for (const bench of chosen) {
+  console.log(`\n${bench.name}: ${bench.about}`);
+  const rows = await bench.run({ isQuick, progress });
+  if (process.stderr.isTTY) process.stderr.write("\r\x1b[2K");
+  console.log(table(rows));
+  writeResult(bench.name, rows);
+  results.push([bench, rows]);
+}
+if (names.length === 0 && !isQuick) writeFileSync(new URL("./REPORT.md", import.meta.url), report(results));
+const missed = results.flatMap(([bench, rows]) =>
+  rows.filter((row) => row.ok === false).map((row) => `${bench.name}: ${row.name}`),
+);
+if (missed.length > 0) console.log(`\nMissed: ${missed.join("; ")}`);
+
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K  ${text}`);
+}
+
+function report(all: readonly [Bench, Row[]][]): string {
+  const parts = all.map(
+    ([bench, rows]) => `## ${bench.name}\n\n${bench.about}\n\n\`\`\`\n${table(rows)}\n\`\`\`\n`,
+  );
+  return `# Benches\n\nMade by \`npm run bench\` on ${machine()}.\nEvery baseline was measured in the same run, interleaved, best of several.\n\n${parts.join("\n")}`;
+}

@@ -1,0 +1,19 @@
+/**
+ * The baseline: a bare `node:http` server that answers whatever it is told to, the same bytes to every request. The
+ * answer (status, flat header list, body) comes as JSON in the first argument.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const { status, headers, body } = JSON.parse(process.argv[2]!) as {
+  status: number;
+  headers: string[];
+  body: string;
+};
+const bytes = Buffer.from(body);
+
+const server = createServer((_request, response) => {
+  response.writeHead(status, headers);
+  response.end(bytes);
+});
+server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }));

@@ -1,0 +1,53 @@
+/**
+ * A gateway with a full room and some waiting, for the gateway bench: answers board and check-ins. Tickets are signed
+ * here and handed to the client through the parent.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { settingsFrom } from "../../src/config/load.ts";
+import type { TicketAnswer, Waiting } from "../../src/core/engine.ts";
+import { renewTicket, type Ticket } from "../../src/core/ticket.ts";
+import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
+import { Keyring } from "../../src/gateway/keyring.ts";
+import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
+import { ticketToken } from "../../src/gateway/token.ts";
+import { nodeWorld } from "../../src/node.ts";
+
+const [kind = "", waitingText = "10000"] = process.argv.slice(2);
+const SECRET = "bench-secret-0123456789-abcdefghij";
+const TICKETS = 64;
+/** Different tokens for one place, so that none is ever met twice: the cost of verifying each time. */
+const COLD_TOKENS = kind === "cold" ? 300_000 : 0;
+
+/** An engine that asks everyone to come back at once, so that every check-in is answered by it anew. */
+class EagerEngine extends MemoryEngine {
+  override checkIn(ticket: Ticket): TicketAnswer {
+    const answer = super.checkIn(ticket);
+    return answer.kind === "waiting" ? { ...answer, nextCheckInMs: 0 } : answer;
+  }
+}
+
+const world = nodeWorld({ level: "error" });
+const engine = kind === "early" ? new MemoryEngine(world) : new EagerEngine(world);
+const result = settingsFrom(
+  { secret: SECRET, rooms: { main: { totalActiveUsers: 1, newUsersPerMinute: 600 } } },
+  { environment: {}, readFile: () => "", needsOrigin: false },
+);
+if (!result.ok) throw new Error(JSON.stringify(result.problems));
+const { handle } = await ProxiedGateway.open({ settings: result.settings, engine, world });
+engine.join("main");
+const tickets: Ticket[] = [];
+for (let i = 0; i < Number(waitingText); i++) tickets.push((engine.join("main") as Waiting).ticket);
+const keyring = new Keyring({ secret: SECRET, previousSecrets: [] });
+const spaced = (n: number) => tickets[Math.floor((n / TICKETS) * tickets.length) % tickets.length]!;
+const fresh = (ticket: Ticket, shown: number) =>
+  ticketToken(
+    renewTicket(ticket, { now: Date.now() + 3_600_000, ttlMs: 86_400_000, aheadShown: shown }),
+    keyring,
+  );
+const tokens = COLD_TOKENS
+  ? Array.from({ length: COLD_TOKENS }, (_, n) => fresh(spaced(n % TICKETS), 1_000_000 + n))
+  : Array.from({ length: TICKETS }, (_, n) => fresh(spaced(n), 1_000_000));
+
+const server = createServer(handle);
+server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port, tokens }));

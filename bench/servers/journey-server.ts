@@ -1,0 +1,31 @@
+/** A gateway in front of an origin, with a room small enough that everyone has to wait. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { settingsFrom } from "../../src/config/load.ts";
+import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
+import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
+import { nodeWorld } from "../../src/node.ts";
+
+const [origin = "", capacity = ""] = process.argv.slice(2);
+const world = nodeWorld({ level: "error" });
+const result = settingsFrom(
+  {
+    secret: "bench-secret-0123456789-abcdefghij",
+    origin: { addresses: [origin] },
+    rooms: { main: { totalActiveUsers: Number(capacity) } },
+  },
+  { environment: {}, readFile: () => "" },
+);
+if (!result.ok) throw new Error(JSON.stringify(result.problems));
+const engine = new MemoryEngine(world);
+const { handle } = await ProxiedGateway.open({ settings: result.settings, engine, world });
+// Fills the room, so that nobody goes straight through; these leave when the first visitors have queued up.
+const held = Array.from({ length: Number(capacity) }, () => engine.join("main")).flatMap((answer) =>
+  answer.kind === "entered" ? [answer.pass] : [],
+);
+process.on("message", (question) => {
+  if (question === "open") for (const pass of held) engine.leave(pass);
+  process.send?.(engine.counts("main"));
+});
+const server = createServer(handle);
+server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }));

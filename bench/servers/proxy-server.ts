@@ -1,0 +1,43 @@
+/**
+ * The proxy in front of an origin: `bare`, the proxy code alone with no waiting room, or `room`, the whole gateway with
+ * a visitor who has a pass. Both listen on a plain `node:http` server.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { settingsFrom } from "../../src/config/load.ts";
+import type { Entered } from "../../src/core/engine.ts";
+import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
+import { Keyring } from "../../src/gateway/keyring.ts";
+import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
+import { createProxy } from "../../src/gateway/proxy/proxy.ts";
+import { createTrust } from "../../src/gateway/proxy/trust.ts";
+import { passToken } from "../../src/gateway/token.ts";
+import { nodeWorld } from "../../src/node.ts";
+
+const [kind = "", origin = ""] = process.argv.slice(2);
+const SECRET = "bench-secret-0123456789-abcdefghij";
+const world = nodeWorld({ level: "error" });
+const result = settingsFrom(
+  { secret: SECRET, origin: { addresses: [origin] }, rooms: { main: { totalActiveUsers: 10_000 } } },
+  { environment: {}, readFile: () => "" },
+);
+if (!result.ok) throw new Error(JSON.stringify(result.problems));
+const { settings } = result;
+const engine = new MemoryEngine(world);
+const gateway = await ProxiedGateway.open({ settings, engine, world });
+const proxy = createProxy({
+  settings: settings.origin!,
+  trust: createTrust([]),
+  bodyMax: null,
+  world,
+});
+const NOTHING = { id: "bench", requestHeaders: [], responseHeaders: [], isContinueExpected: false };
+const handle =
+  kind === "bare"
+    ? (request: never, response: never) => proxy.forward(request, response, NOTHING)
+    : gateway.handle;
+const keyring = new Keyring({ secret: SECRET, previousSecrets: [] });
+const tokens = Array.from({ length: 64 }, () => passToken((engine.join("main") as Entered).pass, keyring));
+
+const server = createServer(handle as never);
+server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port, tokens }));

@@ -1,0 +1,22 @@
+/**
+ * Writes the files that come from the settings' schema: `fairgate.example.yaml` and `docs/settings.md`. A test fails
+ * when they are out of step; `npm run generate` puts them right.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { exampleYaml } from "../src/config/example.ts";
+import { settingsOutline } from "../src/config/outline.ts";
+import { settingsReference } from "../src/config/reference.ts";
+
+const root = dirname(import.meta.dirname);
+
+const files = {
+  "fairgate.example.yaml": exampleYaml(settingsOutline()),
+  "docs/settings.md": settingsReference(settingsOutline()),
+};
+
+for (const [name, text] of Object.entries(files)) {
+  mkdirSync(dirname(join(root, name)), { recursive: true });
+  writeFileSync(join(root, name), text);
+  console.log(`wrote ${name}`);
+}

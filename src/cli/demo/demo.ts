@@ -1,0 +1,118 @@
+/**
+ * `fairgate demo`: a small slow shop, the gateway in front of it, and a crowd, all on this machine. Open the address
+ * in a browser to stand in the line yourself. Ctrl-C stops everything.
+ */
+import { randomBytes } from "node:crypto";
+import { formatListen } from "../../config/kinds.ts";
+import { settingsFrom } from "../../config/load.ts";
+import type { Settings } from "../../config/schema.ts";
+import type { Counts, Engine } from "../../core/engine.ts";
+import { nodeWorld } from "../../node.ts";
+import { type Running, serve } from "../serve.ts";
+import { sendCrowd } from "./crowd.ts";
+import { openShop } from "./shop.ts";
+import { type Scene, View } from "./view.ts";
+
+const LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 120 };
+const PORTS_TRIED_MAX = 20;
+const DRAW_PERIOD_MS = 1_000;
+
+export async function demo(options: { port: string; crowd: string }): Promise<void> {
+  const port = wholeNumber("--port", options.port, 65_535);
+  const size = wholeNumber("--crowd", options.crowd, 1_000);
+  const shop = await openShop();
+  const { running, token } = await serveOnFreePort(port, shop.address);
+  const address = `http://127.0.0.1:${running.address.port}`;
+  const crowd = sendCrowd(address, size, () => (running.engine.counts("main") as Counts).waiting);
+  process.stdout.write(
+    opening({ address, shop: shop.address, control: formatListen(running.controlAddress), token }),
+  );
+  const view = new View(process.stdout);
+  const draw = setInterval(
+    () => void sceneOf(running.engine).then((scene) => view.show(scene)),
+    DRAW_PERIOD_MS,
+  );
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    clearInterval(draw);
+    process.stdout.write("\nStopping …\n");
+    await crowd.close();
+    await running.close();
+    await shop.close();
+    process.stdout.write("Stopped. Nothing is left running.\n");
+    process.exit(0);
+  };
+  process.on("SIGINT", () => void stop());
+  process.on("SIGTERM", () => void stop());
+}
+
+function wholeNumber(flag: string, written: string, max: number): number {
+  const number = Number(written);
+  if (Number.isInteger(number) && number >= 0 && number <= max) return number;
+  process.stderr.write(`${flag} is "${written}"; it should be a whole number from 0 to ${max}.\n`);
+  process.exit(2);
+}
+
+/** A taken port is no reason for a demo to fail: the next one will do. */
+async function serveOnFreePort(first: number, shop: string): Promise<{ running: Running; token: string }> {
+  const token = randomBytes(24).toString("base64url");
+  const world = nodeWorld({ level: "error" });
+  for (let port = first; ; port += 2) {
+    try {
+      return { running: await serve(demoSettings(port, shop, token), world), token };
+    } catch (cause) {
+      const isTaken = (cause as NodeJS.ErrnoException).code === "EADDRINUSE";
+      if (!isTaken || port >= first + 2 * PORTS_TRIED_MAX) throw cause;
+    }
+  }
+}
+
+function demoSettings(port: number, shop: string, token: string): Settings {
+  const input = {
+    listen: `127.0.0.1:${port}`,
+    secret: randomBytes(32).toString("base64url"),
+    control: { listen: `127.0.0.1:${port === 0 ? 0 : port + 1}`, token },
+    origin: { addresses: [shop] },
+    rooms: {
+      main: {
+        ...LIMITS,
+        sessionDuration: "60s",
+        claimWindow: "30s",
+        lapseAfter: "15s",
+        message: "This is the demo: about half a minute, then the shop opens for you.",
+        page: { title: "The Small Shop" },
+      },
+    },
+  };
+  const result = settingsFrom(input, { environment: {}, readFile: () => "" });
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.settings;
+}
+
+async function sceneOf(engine: Engine): Promise<Scene> {
+  const board = await engine.board("main");
+  const counts = await engine.counts("main");
+  const each = board.secondsPerHundred;
+  const wait = (seconds: number) => (counts.waiting / 100) * seconds;
+  return {
+    board,
+    counts,
+    limits: LIMITS,
+    waitSeconds: each && { low: wait(each.low), high: wait(each.high) },
+  };
+}
+
+function opening(at: { address: string; shop: string; control: string; token: string }): string {
+  return `
+  Fairgate demo: a small slow shop, a crowd, and the line between them.
+
+    Stand in the line   ${at.address}
+    The shop itself     ${at.shop}   (what the line protects)
+    Control             http://${at.control}/rooms
+                        Authorization: Bearer ${at.token}
+
+  Ctrl-C stops everything.
+`;
+}

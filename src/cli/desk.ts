@@ -1,0 +1,44 @@
+/** What the office works with, put together from the engine and the gateway. */
+import { checkRoomChange } from "../config/room-change.ts";
+import type { Engine } from "../core/engine.ts";
+import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
+import type { Desk } from "../office/desk.ts";
+import { version } from "./version.ts";
+
+export function createDesk(parts: {
+  engine: Engine;
+  proxied: ProxiedGateway;
+  isDraining: () => boolean;
+}): Desk {
+  const { engine, proxied, isDraining } = parts;
+  const { gateway } = proxied;
+  return {
+    version,
+    engine,
+    rooms: () => Object.keys(gateway.settings.rooms),
+    room: (name) => gateway.settings.rooms[name],
+    change: async (name, change) => {
+      const { settings } = gateway;
+      const current = settings.rooms[name];
+      if (!current) return { ok: false, problems: [{ path: "", message: `there is no room "${name}"` }] };
+      const result = checkRoomChange(current, change);
+      if (!result.ok) return result;
+      await proxied.configure({ ...settings, rooms: { ...settings.rooms, [name]: result.room } });
+      return { ok: true, room: result.room };
+    },
+    keys: () => gateway.keys(),
+    rotateKeys: async () => ({ id: gateway.rotateKeys() }),
+    origins: () => proxied.origins().map((origin) => ({ ...origin, origin: origin.address })),
+    isReady: async () => !isDraining() && (await answers(engine, Object.keys(gateway.settings.rooms)[0])),
+    traffic: () => gateway.traffic,
+  };
+}
+
+async function answers(engine: Engine, room: string | undefined): Promise<boolean> {
+  try {
+    if (room !== undefined) await engine.counts(room);
+    return true;
+  } catch {
+    return false;
+  }
+}

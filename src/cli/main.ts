@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+/**
+ * The command line. Exit codes: 0 done, 1 it failed while running, 2 the command or the settings are not right.
+ */
+import { Command, Option } from "commander";
+import { FLAGS } from "../config/flags.ts";
+import { check } from "./check.ts";
+import { demo } from "./demo/demo.ts";
+import { newSecret } from "./keys.ts";
+import { run } from "./run.ts";
+import { version } from "./version.ts";
+
+const program = new Command("fairgate")
+  .description("A virtual waiting room: a fair line in front of any web site.")
+  .version(version)
+  .showSuggestionAfterError()
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+
+withSettings(program.command("run"))
+  .description("Stand in front of a site. Reads fairgate.yaml unless flags say it all.")
+  .action(run);
+
+withSettings(program.command("check"))
+  .description("Check everything `run` would, short of listening.")
+  .option("--json", "print the result as JSON")
+  .action(check);
+
+program
+  .command("demo")
+  .description("A small slow shop, a crowd, and the line between them, on this machine.")
+  .option("--port <number>", "port for the shop's front door; the next free one when taken", "8080")
+  .option("--crowd <number>", "how many simulated visitors to keep in the line", "60")
+  .action(demo);
+
+program
+  .command("keys")
+  .description("Secrets for tickets and passes.")
+  .addCommand(new Command("new").description("Print a new secret.").action(newSecret));
+
+await program.parseAsync();
+
+/** The flags that stand for settings. */
+function withSettings(command: Command): Command {
+  command.option("--config <file>", "settings file (default: fairgate.yaml, if it is there)");
+  for (const { flag, description, isRepeatable } of FLAGS) {
+    const option = new Option(flag, description);
+    if (isRepeatable)
+      option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+    command.addOption(option);
+  }
+  return command;
+}

@@ -1,0 +1,42 @@
+/** The settings a command was given: file, flags and environment, read and checked. */
+import { existsSync, readFileSync } from "node:fs";
+import type { Flags } from "../config/flags.ts";
+import { type LoadResult, loadSettings } from "../config/load.ts";
+import { createPage } from "../gateway/page/render.ts";
+
+const DEFAULT_FILE = "fairgate.yaml";
+
+export type SettingsFlags = Flags & { readonly config?: string };
+
+/** Reads and checks everything there is. Never throws for what a user wrote. */
+export function readSettings(flags: SettingsFlags): LoadResult {
+  const file = flags.config ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null);
+  const readFile = (name: string) => readFileSync(name, "utf8");
+  if (file === null) return loadSettings(null, flags, process.env, readFile, checkTemplate);
+  let text: string;
+  try {
+    text = readFile(file);
+  } catch (cause) {
+    const message = `the settings file ${file} cannot be read: ${(cause as Error).message}`;
+    const source = { kind: "file", name: file, spot: null } as const;
+    return { ok: false, problems: [{ code: "unreadable", path: "", message, hint: "", source }] };
+  }
+  return loadSettings({ text, file }, flags, process.env, readFile, checkTemplate);
+}
+
+/** What is wrong with a custom waiting page, found by setting one up with it. */
+function checkTemplate(customPageHtml: string): string | null {
+  try {
+    createPage({
+      title: null,
+      logo: null,
+      logoAlt: "",
+      colour: "#000000",
+      defaultLanguage: "en",
+      customPageHtml,
+    });
+    return null;
+  } catch (cause) {
+    return (cause as Error).message;
+  }
+}

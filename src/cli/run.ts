@@ -1,0 +1,78 @@
+/**
+ * `fairgate run`: stands in front of a site until it is told to stop. SIGHUP reads the settings again and swaps them
+ * in only if they are good. SIGTERM and Ctrl-C finish what is under way; a second one does not wait.
+ */
+import { explain } from "../config/explain.ts";
+import { formatListen } from "../config/kinds.ts";
+import type { World } from "../core/world.ts";
+import { nodeWorld } from "../node.ts";
+import { readSettings, type SettingsFlags } from "./read-settings.ts";
+import { type Running, serve } from "./serve.ts";
+
+export async function run(flags: SettingsFlags): Promise<void> {
+  const result = readSettings(flags);
+  const isColour = process.stderr.isTTY === true && process.env.NO_COLOR === undefined;
+  if (!result.ok) {
+    process.stderr.write(`${explain(result.problems, { colour: isColour })}\nNothing was started.\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const { settings, warnings } = result;
+  if (warnings.length > 0)
+    process.stderr.write(`${explain(warnings, { colour: isColour, noun: "warning" })}\n`);
+  const world = nodeWorld({ level: settings.log.level });
+  let running: Running;
+  try {
+    running = await serve(settings, world);
+  } catch (cause) {
+    process.stderr.write(`Fairgate could not start: ${(cause as Error).message}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  world.log.info(
+    {
+      listen: formatListen(running.address),
+      control: formatListen(running.controlAddress),
+      rooms: Object.keys(settings.rooms),
+    },
+    "fairgate is running",
+  );
+  if (settings.control.token === null) {
+    world.log.warn(
+      {},
+      "the control address answers health checks only; set FAIRGATE_CONTROL_TOKEN to use the rest",
+    );
+  }
+  onSignals(running, flags, world);
+}
+
+function onSignals(running: Running, flags: SettingsFlags, world: World): void {
+  let isStopping = false;
+  const stop = async (signal: string) => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    world.log.info({ signal }, "stopping: finishing what is under way");
+    await running.close();
+    world.log.info({}, "stopped");
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(signal));
+  process.on("SIGHUP", () => void reload(running, flags, world));
+}
+
+async function reload(running: Running, flags: SettingsFlags, world: World): Promise<void> {
+  const result = readSettings(flags);
+  if (!result.ok) {
+    world.log.error(
+      { problems: explain(result.problems) },
+      "the new settings are not good; the old ones stay in force",
+    );
+    return;
+  }
+  try {
+    await running.reload(result.settings);
+    world.log.info({ rooms: Object.keys(result.settings.rooms) }, "new settings are in force");
+  } catch (cause) {
+    world.log.error({ err: cause }, "the new settings could not be put in force; the old ones stay");
+  }
+}

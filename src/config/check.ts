@@ -1,0 +1,202 @@
+/**
+ * Everything that is checked once the values are there, wherever they came from: the schema, the settings against each
+ * other, secrets, and the files that settings name. Each step runs on what the steps before could make sense of, so
+ * that one wrong value hides no other problem.
+ */
+import { checkTls, type FileAnswer, locateFile, type ReadFile, readPage, tryRead } from "./check-files.ts";
+import { cautions, checkOpenControl, crossCheck } from "./cross-check.ts";
+import { toFindings } from "./issues.ts";
+import { settingsOutline } from "./outline.ts";
+import { type Finding, type Places, type Problem, sortProblems, toProblem } from "./problem.ts";
+import { checkNames } from "./room-check.ts";
+import { isRecord, type Known, salvage } from "./salvage.ts";
+import { type FileSettings, PREVIOUS_SECRETS_MAX, type Settings, settingsSchema } from "./schema.ts";
+import {
+  checkSecret,
+  chooseSecret,
+  missingSecret,
+  SECRET_VARIABLE,
+  type SecretAnswer,
+  TOKEN_VARIABLE,
+} from "./secrets.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+/** What is wrong with a custom waiting page, or null. */
+export type CheckPage = (html: string) => string | null;
+
+export type LoadResult =
+  | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly Problem[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export interface CheckContext {
+  readonly places: Places;
+  /** Problems found on the way to the values. */
+  readonly early: readonly Problem[];
+  readonly environment: Environment;
+  readonly readFile: ReadFile;
+  readonly checkPage: CheckPage;
+  /** Names of files start from this file's folder; null: from where the program was started. */
+  readonly settingsFile: string | null;
+  /** False where a secret is made for the run. */
+  readonly needsSecret: boolean;
+  /** False where the rooms guard a site inside the same program. */
+  readonly needsOrigin: boolean;
+}
+
+/** Settings from plain values, or every problem with them. */
+export function checkValues(input: unknown, context: CheckContext): LoadResult {
+  const parsed = settingsSchema.safeParse(input);
+  const known: Known<FileSettings> = salvage(settingsSchema, input) ?? {};
+  const read = (fileName: string) => tryRead(context.readFile, locateFile(fileName, context.settingsFile));
+  const secrets = checkSecrets(known, context, read);
+  const pages = checkPages(known, context, read);
+  const findings = [
+    ...(parsed.success ? [] : toFindings(parsed.error.issues, input, settingsOutline())),
+    ...(isRecord(input) && isRecord(input.rooms) ? checkNames(input.rooms) : []),
+    ...crossCheck(known).filter(({ code }) => context.needsOrigin || code !== "no-origin"),
+    ...(known.tls ? checkTls(known.tls, read) : []),
+    ...secrets.problems,
+    ...pages.problems,
+  ];
+  const place = (finding: Finding) => toProblem(finding, context.places);
+  const problems = [...context.early, ...atMost(findings).map(place)];
+  if (problems.length > 0 || !parsed.success) return { ok: false, problems: sortProblems(problems) };
+  const settings = complete(parsed.data, { secrets, pages: pages.html, settingsFile: context.settingsFile });
+  const warnings = [...cautions(known), ...secrets.cautions].map(place);
+  return { ok: true, settings, warnings: sortProblems(warnings) };
+}
+
+/** Beyond this, more problems help nobody. */
+const PROBLEMS_MAX = 100;
+
+function atMost(findings: readonly Finding[]): readonly Finding[] {
+  if (findings.length <= PROBLEMS_MAX) return findings;
+  const message = `there are ${findings.length - PROBLEMS_MAX} more problems`;
+  const rest: Finding = { code: "too-large", path: [], at: "key", message, hint: "Put these right first." };
+  return [...findings.slice(0, PROBLEMS_MAX), rest];
+}
+
+interface CheckedSecrets {
+  readonly secret: string | null;
+  readonly previous: readonly string[];
+  readonly token: string | null;
+  readonly problems: readonly Finding[];
+  readonly cautions: readonly Finding[];
+}
+
+function checkSecrets(
+  known: Known<FileSettings>,
+  context: CheckContext,
+  read: (name: string) => FileAnswer,
+): CheckedSecrets {
+  const { environment } = context;
+  const secret = chooseSecret({
+    what: "secret",
+    variable: SECRET_VARIABLE,
+    environment,
+    path: ["secret"],
+    value: known.secret,
+    filePath: ["secretFile"],
+    fileName: known.secretFile,
+    read,
+    linesMax: 1 + PREVIOUS_SECRETS_MAX,
+  });
+  const token = chooseSecret({
+    what: "token",
+    variable: TOKEN_VARIABLE,
+    environment,
+    path: ["control", "token"],
+    value: known.control?.token,
+    filePath: ["control", "tokenFile"],
+    fileName: known.control?.tokenFile,
+    read,
+    linesMax: 1,
+  });
+  const older = (known.previousSecrets ?? []).flatMap((value, index) => {
+    return checkSecret(value, {
+      what: "secret",
+      name: `previousSecrets[${index}]`,
+      path: ["previousSecrets", index],
+    });
+  });
+  const isOpen = isNowhere(token) && known.control?.token === null && known.control.tokenFile === null;
+  const isMissing =
+    isNowhere(secret) && known.secret === null && known.secretFile === null && context.needsSecret;
+  return {
+    secret: secret.secrets[0] ?? null,
+    previous: secret.secrets.slice(1),
+    token: token.secrets[0] ?? null,
+    problems: [
+      ...secret.problems,
+      ...token.problems,
+      ...older,
+      ...(isOpen ? checkOpenControl(known.control?.listen) : []),
+      ...(isMissing ? [missingSecret()] : []),
+    ],
+    cautions: [...secret.cautions, ...token.cautions],
+  };
+}
+
+function isNowhere(answer: SecretAnswer): boolean {
+  return answer.secrets.length === 0 && answer.problems.length === 0;
+}
+
+interface CheckedPages {
+  /** Texts that were read from files, by room. */
+  readonly html: ReadonlyMap<string, string>;
+  readonly problems: readonly Finding[];
+}
+
+function checkPages(
+  known: Known<FileSettings>,
+  { checkPage }: CheckContext,
+  read: (fileName: string) => FileAnswer,
+): CheckedPages {
+  const html = new Map<string, string>();
+  const problems: Finding[] = [];
+  for (const [name, room] of Object.entries(known.rooms ?? {})) {
+    const { customPageFile, customPageHtml } = room?.page ?? {};
+    const key = customPageFile ? "customPageFile" : "customPageHtml";
+    const path = ["rooms", name, "page", key];
+    const page = customPageFile
+      ? readPage(path, customPageFile, read)
+      : { html: customPageHtml ?? null, findings: [] };
+    problems.push(...page.findings);
+    if (page.html === null) continue;
+    if (customPageFile) html.set(name, page.html);
+    const wrong = checkPage(page.html);
+    if (wrong)
+      problems.push({ code: "invalid", path, at: "key", message: `${path.join(".")}: ${wrong}`, hint: "" });
+  }
+  return { html, problems };
+}
+
+interface Found {
+  readonly secrets: CheckedSecrets;
+  readonly pages: ReadonlyMap<string, string>;
+  readonly settingsFile: string | null;
+}
+
+/** The settings with secrets and pages read in, and file names made absolute. */
+function complete(parsed: FileSettings, { secrets, pages, settingsFile }: Found): Settings {
+  const { secretFile: _, control, ...settings } = parsed;
+  const absolute = (fileName: string) => locateFile(fileName, settingsFile);
+  const { tls } = settings;
+  const rooms = Object.entries(settings.rooms).map(([name, room]) => {
+    const { customPageFile, customPageHtml } = room.page;
+    if (customPageFile === null) return [name, room];
+    const html = pages.get(name) ?? customPageHtml;
+    return [
+      name,
+      { ...room, page: { ...room.page, customPageHtml: html, customPageFile: absolute(customPageFile) } },
+    ];
+  });
+  return {
+    ...settings,
+    tls: tls && { certificateFile: absolute(tls.certificateFile), keyFile: absolute(tls.keyFile) },
+    secret: secrets.secret,
+    previousSecrets: [...settings.previousSecrets, ...secrets.previous],
+    control: { listen: control.listen, token: secrets.token },
+    rooms: Object.fromEntries(rooms),
+  };
+}

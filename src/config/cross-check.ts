@@ -1,0 +1,118 @@
+/**
+ * What one setting means for another: the checks that no single setting can fail by itself. They run on whatever is
+ * known (see `salvage.ts`), so a missing piece is passed over here; it has its own problem already.
+ */
+import type { Listen } from "./kinds.ts";
+import type { Finding, Path } from "./problem.ts";
+import { checkRoom, checkRooms } from "./room-check.ts";
+import type { Known } from "./salvage.ts";
+import type { FileSettings, OriginSettings } from "./schema.ts";
+import { TOKEN_VARIABLE } from "./secrets.ts";
+import { formatDuration } from "./units.ts";
+
+/** Problems between settings. */
+export function crossCheck(settings: Known<FileSettings>): Finding[] {
+  return [
+    ...checkListen(settings),
+    ...checkOrigin(settings.origin, ["origin"], settings),
+    ...checkRooms(settings),
+    ...Object.entries(settings.rooms ?? {}).flatMap(([name, room]) => [
+      ...checkRoom(room ?? {}, ["rooms", name]),
+      ...checkOrigin(room?.origin, ["rooms", name, "origin"], settings),
+    ]),
+  ];
+}
+
+/** Settings that are allowed and seldom meant. */
+export function cautions(settings: Known<FileSettings>): Finding[] {
+  const found: Finding[] = [];
+  const add = (path: Path, message: string, hint: string) => {
+    found.push({ code: "caution", path, at: "value", message, hint });
+  };
+  for (const [index, network] of (settings.trustedProxies ?? []).entries()) {
+    if (!network.endsWith("/0")) continue;
+    add(["trustedProxies", index], `${network} trusts everyone`, "Any visitor can then claim any address.");
+  }
+  for (const [name, room] of Object.entries(settings.rooms ?? {})) {
+    if (room?.cookieAttributes?.secure !== "never") continue;
+    const path = ["rooms", name, "cookieAttributes", "secure"];
+    add(
+      path,
+      `${path.join(".")} is never`,
+      "Passes then also travel over plain http, where others can read them.",
+    );
+  }
+  return found;
+}
+
+/** Problems with a control address that asks for no token. */
+export function checkOpenControl(listen: Partial<Listen> | undefined): Finding[] {
+  if (listen?.host === undefined || isLoopback(listen.host)) return [];
+  const message = "control.listen can be reached from other machines, and there is no token";
+  const hint = `Make one with \`fairgate keys new\` and \`export ${TOKEN_VARIABLE}=…\`, or listen on 127.0.0.1.`;
+  return [{ code: "no-token", path: ["control", "listen"], at: "value", message, hint }];
+}
+
+function checkListen({ listen, control }: Known<FileSettings>): Finding[] {
+  if (!listen?.port || listen.port !== control?.listen?.port) return [];
+  return [
+    {
+      code: "conflict",
+      path: ["control", "listen"],
+      at: "value",
+      message: `listen and control.listen are both on port ${listen.port}`,
+      hint: "Give the control address a port of its own.",
+    },
+  ];
+}
+
+function checkOrigin(
+  origin: Known<OriginSettings> | null | undefined,
+  path: Path,
+  settings: Known<FileSettings>,
+): Finding[] {
+  if (!origin) return [];
+  return [
+    ...checkAddresses(origin.addresses ?? [], path, settings),
+    ...checkHealth(origin.healthCheck, path),
+  ];
+}
+
+function checkAddresses(addresses: readonly string[], path: Path, settings: Known<FileSettings>): Finding[] {
+  return addresses.flatMap((address, index): Finding[] => {
+    const at = { code: "conflict", path: [...path, "addresses", index], at: "value" } as const;
+    if (addresses.indexOf(address) !== index) {
+      return [{ ...at, message: `${address} is in the list twice`, hint: "Keep one of them." }];
+    }
+    const isOwn = isSameAddress(address, settings.listen) || isSameAddress(address, settings.control?.listen);
+    if (!isOwn) return [];
+    const message = `${address} is where Fairgate itself listens, so a request would go round for ever`;
+    return [{ ...at, message, hint: "An origin is the address of the site behind Fairgate." }];
+  });
+}
+
+function checkHealth(health: Known<OriginSettings["healthCheck"]> | undefined, path: Path): Finding[] {
+  if (!health?.interval || !health.timeout || health.timeout <= health.interval) return [];
+  const at = [...path, "healthCheck", "timeout"];
+  const { interval, timeout } = health;
+  const message = `${at.join(".")} is ${formatDuration(timeout)}, which is longer than interval, ${formatDuration(interval)}`;
+  return [{ code: "conflict", path: at, at: "value", message, hint: "It should be at most interval." }];
+}
+
+const LOOPBACK_NAMES = new Set(["localhost", "127.0.0.1", "::1"]);
+const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
+
+function isSameAddress(address: string, listen: Partial<Listen> | undefined): boolean {
+  if (!listen?.port || listen.host === undefined) return false;
+  const url = new URL(address);
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
+  if (port !== listen.port) return false;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (EVERY_ADDRESS.has(host)) return EVERY_ADDRESS.has(listen.host) || LOOPBACK_NAMES.has(listen.host);
+  if (EVERY_ADDRESS.has(listen.host)) return isLoopback(host);
+  return host === listen.host || (LOOPBACK_NAMES.has(host) && LOOPBACK_NAMES.has(listen.host));
+}
+
+function isLoopback(host: string): boolean {
+  return LOOPBACK_NAMES.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

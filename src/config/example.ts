@@ -1,0 +1,109 @@
+/**
+ * `fairgate.example.yaml`, from the schema: every setting with its default, what it should be, and why it is there.
+ * The file loads as it stands, once a secret is in the environment. A line that starts with `#` and no space is a
+ * setting that is off; taking the `#` away turns it on.
+ */
+import { stringify } from "yaml";
+import { isMapping, type Setting } from "./outline.ts";
+
+/** What the example says instead of the default, so that it shows a room that works. */
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  "origin.addresses": ["http://127.0.0.1:3000"],
+  "rooms.main.totalActiveUsers": 200,
+  "rooms.main.newUsersPerMinute": 600,
+};
+
+/** Settings that are off in the example, with what they would be. */
+const OFF: Readonly<Record<string, unknown>> = {
+  "tls.certificateFile": "certificate.pem",
+  "tls.keyFile": "key.pem",
+  secret: "the-output-of-fairgate-keys-new-goes-here",
+  secretFile: "secret.txt",
+  "control.token": "another-output-of-fairgate-keys-new-here",
+  "control.tokenFile": "control-token.txt",
+  "rooms.main.page.customPageFile": "waiting.html",
+};
+
+const OFF_MAPPINGS = new Set(["tls", "origin.healthCheck"]);
+const COLUMNS_MAX = 100;
+
+const HEADER = `# Every setting of Fairgate, with its default. Copy what you need to fairgate.yaml; leave out what you do not.
+# \`fairgate check\` says whether a file is good. Lines that start with # and no space are settings that are off.
+#
+# Times are written 500ms, 45s, 10m, 2h or 1d; sizes 16KB or 100MB.
+# The secret is best kept out of this file:  export FAIRGATE_SECRET=$(fairgate keys new)
+`;
+
+/** The whole example file. */
+export function exampleYaml(root: Setting): string {
+  return `${HEADER}${root.children.map((setting) => `\n${block(setting, [])}`).join("")}`;
+}
+
+function block(setting: Setting, parents: readonly string[]): string {
+  const path = [...parents, setting.key];
+  const indent = "  ".repeat(parents.length);
+  const id = path.join(".");
+  const about = comment(setting, id, indent);
+  const isOff = OFF_MAPPINGS.has(id) || id in OFF;
+  const lines = isShortcut(setting, id)
+    ? `${indent}${pair(setting.key, EXAMPLES[id] ?? null)}`
+    : body(setting, path, indent);
+  return about + (isOff ? switchOff(lines) : `${lines}\n`);
+}
+
+/** A room's own origin has the same settings as the one at the top; once is enough. */
+function isShortcut(setting: Setting, id: string): boolean {
+  return id === "rooms.main.origin" && setting.isNullable;
+}
+
+function body(setting: Setting, path: readonly string[], indent: string): string {
+  const id = path.join(".");
+  if (setting.children.length > 0) {
+    return `${indent}${setting.key}:\n${setting.children.map((child) => block(child, path)).join("")}`.trimEnd();
+  }
+  if (setting.entry && !setting.isList) {
+    const room = setting.entry.children.map((child) => block(child, [...path, "main"])).join("");
+    return `${indent}${setting.key}:\n${indent}  main:\n${room}`.trimEnd();
+  }
+  const value = OFF[id] ?? EXAMPLES[id] ?? setting.default ?? null;
+  return `${indent}${pair(setting.key, value)}`;
+}
+
+function pair(key: string, value: unknown): string {
+  return stringify({ [key]: value }, { collectionStyle: "flow", flowCollectionPadding: false, lineWidth: 0 })
+    .trim()
+    .replace(/^\{(.*)\}$/s, "$1");
+}
+
+function comment(setting: Setting, id: string, indent: string): string {
+  const shape = isMapping(setting) ? "" : ` (${setting.shape}${defaultNote(setting, id)})`;
+  return wrap(setting.description + shape, COLUMNS_MAX - indent.length)
+    .map((line) => `${indent}# ${line}\n`)
+    .join("");
+}
+
+function defaultNote(setting: Setting, id: string): string {
+  return id in EXAMPLES && setting.default !== undefined
+    ? `; default ${JSON.stringify(setting.default)}`
+    : "";
+}
+
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < columns)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** A `#` before every setting; comments stay comments. */
+function switchOff(lines: string): string {
+  return lines
+    .split("\n")
+    .map((line) => (/^\s*#/.test(line) ? line : line.replace(/^(\s*)/, "$1#")))
+    .map((line) => `${line}\n`)
+    .join("");
+}

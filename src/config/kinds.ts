@@ -1,0 +1,137 @@
+/**
+ * The kinds of value a setting can have: a length of time, a size, a count, an address to listen on. Each kind knows
+ * how people write it, what it becomes, and, in `shape`, the words that say what it should be. `shape` is what the
+ * error messages and the documentation show, so the two cannot disagree with the check.
+ *
+ * Every text has a maximum length and every number a range: a setting is input from outside.
+ */
+import { z } from "zod";
+import { formatDuration, formatSize, parseDuration, parseSize } from "./units.ts";
+
+/** What a kind tells about itself; `description` comes with each setting. */
+export interface KindMeta {
+  readonly shape: string;
+  readonly kind: string;
+  readonly isSecret?: boolean;
+}
+
+export interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
+
+function kind<T extends z.ZodType>(schema: T, meta: KindMeta): T {
+  return schema.meta({ ...meta });
+}
+
+/** A length of time as people write it (`45s`), as milliseconds. */
+export function duration(bounds: { min: string; max: string }) {
+  const min = parseDuration(bounds.min)!;
+  const max = parseDuration(bounds.max)!;
+  const schema = z.string().transform((text, context) => {
+    const ms = parseDuration(text);
+    if (ms !== null && ms >= min && ms <= max) return ms;
+    if (ms === null) return refuse(context, isBare(text) ? "has no unit" : "is not a length of time");
+    return refuse(context, ms < min ? "is too short" : "is too long");
+  });
+  const shape = `a length of time such as 45s or 10m, from ${formatDuration(min)} to ${formatDuration(max)}`;
+  return kind(schema, { kind: "duration", shape });
+}
+
+/** A number of bytes as people write it (`16KB`). */
+export function size(bounds: { min: string; max: string }) {
+  const min = parseSize(bounds.min)!;
+  const max = parseSize(bounds.max)!;
+  const schema = z.string().transform((text, context) => {
+    const bytes = parseSize(text);
+    if (bytes !== null && bytes >= min && bytes <= max) return bytes;
+    if (bytes === null) return refuse(context, isBare(text) ? "has no unit" : "is not a size");
+    return refuse(context, bytes < min ? "is too small" : "is too large");
+  });
+  const shape = `a size such as 16KB or 100MB, from ${formatSize(min)} to ${formatSize(max)}`;
+  return kind(schema, { kind: "size", shape });
+}
+
+/** A whole number. */
+export function count(bounds: { min: number; max: number }) {
+  const shape = `a whole number from ${bounds.min} to ${bounds.max}`;
+  return kind(z.int().min(bounds.min).max(bounds.max), { kind: "count", shape });
+}
+
+export function isTrue() {
+  return kind(z.boolean(), { kind: "boolean", shape: "true or false" });
+}
+
+export function choice<const T extends readonly string[]>(values: T) {
+  return kind(z.enum(values), { kind: "choice", shape: oneOf(values) });
+}
+
+export function numberChoice<const T extends readonly number[]>(values: T) {
+  return kind(z.literal(values as unknown as T[number][]), { kind: "choice", shape: oneOf(values) });
+}
+
+/** Free text; `shape` says what it is for. */
+export function text(bounds: { max: number; shape?: string }) {
+  const shape = bounds.shape ?? `text of at most ${bounds.max} characters`;
+  return kind(z.string().max(bounds.max), { kind: "text", shape });
+}
+
+/** Text that `read` understands; it answers with the value, or with what is wrong. */
+export function readable<T>(
+  read: (text: string) => { value: T } | { wrong: string },
+  about: { max: number; kind: string; shape: string },
+) {
+  const schema = z
+    .string()
+    .max(about.max)
+    .transform((written, context) => {
+      const answer = read(written);
+      return "value" in answer ? answer.value : refuse(context, answer.wrong);
+    });
+  return kind(schema, { kind: about.kind, shape: about.shape });
+}
+
+/** Where to listen: `127.0.0.1:8080`, `[::1]:8080`, `:8080` or `8080`. An empty host is every address. */
+export function listen() {
+  const schema = z
+    .union([z.string().max(LISTEN_CHARACTERS_MAX), z.number()])
+    .transform((written, context) => {
+      const answer = parseListen(String(written));
+      return answer ?? refuse(context, "is not an address to listen on");
+    });
+  return kind(schema, {
+    kind: "listen",
+    shape: "an address with a port such as 127.0.0.1:8080, or :8080 for every address",
+  });
+}
+
+const LISTEN_CHARACTERS_MAX = 300;
+const PORT_MAX = 65_535;
+
+/** Null when the text is not host, colon and port, or a bare port. */
+export function parseListen(written: string): Listen | null {
+  const match = /^(?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]*):)?(\d{1,5})$/.exec(written.trim());
+  if (!match) return null;
+  const port = Number(match[2]);
+  const host = (match[1] ?? "").replace(/^\[|\]$/g, "").toLowerCase();
+  return port <= PORT_MAX ? { host, port } : null;
+}
+
+/** The way people write a listening address. */
+export function formatListen(listen: Listen): string {
+  return `${listen.host.includes(":") ? `[${listen.host}]` : listen.host}:${listen.port}`;
+}
+
+function refuse(context: z.RefinementCtx, wrong: string): never {
+  context.addIssue({ code: "custom", message: wrong });
+  return z.NEVER;
+}
+
+function isBare(text: string): boolean {
+  return /^\d+$/.test(text.trim());
+}
+
+function oneOf(values: readonly (string | number)[]): string {
+  if (values.length === 1) return String(values[0]);
+  return `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+}

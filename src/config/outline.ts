@@ -1,0 +1,108 @@
+/**
+ * The schema as a plain tree: every setting with its words, default and children. The example file, the reference and
+ * the error messages read this tree, never the schema's insides; it is made from the JSON Schema that zod writes.
+ */
+import { z } from "zod";
+import type { Path } from "./problem.ts";
+import { roomSchema, settingsSchema } from "./schema.ts";
+
+export interface Setting {
+  readonly key: string;
+  readonly description: string;
+  /** What a value should be, in words. Empty for a mapping. */
+  readonly shape: string;
+  readonly kind: string;
+  /** As it is written in a file; undefined when it must be given. */
+  readonly default: unknown;
+  readonly isNullable: boolean;
+  readonly isSecret: boolean;
+  /** The settings inside a mapping; empty for single values and lists. */
+  readonly children: readonly Setting[];
+  /** What each entry of a list, or of a mapping with free names, is. */
+  readonly entry: Setting | null;
+  readonly isList: boolean;
+}
+
+interface JsonSchema {
+  readonly description?: string;
+  readonly shape?: string;
+  readonly kind?: string;
+  readonly isSecret?: boolean;
+  readonly default?: unknown;
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+let settings: Setting | undefined;
+let room: Setting | undefined;
+
+/** The tree of all settings, made once. */
+export function settingsOutline(): Setting {
+  settings ??= outlineOf(settingsSchema);
+  return settings;
+}
+
+/** The tree of a room's settings. */
+export function roomOutline(): Setting {
+  room ??= outlineOf(roomSchema);
+  return room;
+}
+
+function outlineOf(schema: z.ZodType): Setting {
+  return toSetting("", z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema);
+}
+
+function toSetting(key: string, outer: JsonSchema): Setting {
+  const inner = withoutNull(outer);
+  const free = typeof inner.additionalProperties === "object" ? inner.additionalProperties : inner.items;
+  return {
+    key,
+    description: outer.description ?? "",
+    shape: outer.shape ?? inner.shape ?? "",
+    kind: outer.kind ?? inner.kind ?? "",
+    default: outer.default,
+    isNullable: inner !== outer,
+    isSecret: outer.isSecret ?? inner.isSecret ?? false,
+    children: Object.entries(inner.properties ?? {}).map(([name, child]) => toSetting(name, child)),
+    entry: free ? toSetting("", free) : null,
+    isList: inner.items !== undefined,
+  };
+}
+
+/** The schema of what is there when it is not null. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const isNullable = schema.anyOf?.some((option) => option.type === "null") ?? false;
+  return isNullable ? (schema.anyOf?.find((option) => option.type !== "null") ?? schema) : schema;
+}
+
+/** The setting at a path into the settings, or null when there is none. */
+export function settingAt(root: Setting, path: Path): Setting | null {
+  let setting: Setting | null = root;
+  for (const part of path) {
+    setting = setting.children.find((child) => child.key === part) ?? setting.entry;
+    if (!setting) return null;
+  }
+  return setting;
+}
+
+/** True for a mapping with settings in it, or with free names. */
+export function isMapping(setting: Setting): boolean {
+  return setting.children.length > 0 || (setting.entry !== null && !setting.isList);
+}
+
+/** Every place where a setting called `key` exists, with `<name>` for a free name. */
+export function pathsOf(root: Setting, key: string): string[] {
+  const found: string[] = [];
+  const walk = (setting: Setting, path: string[]): void => {
+    for (const child of setting.children) {
+      if (child.key === key) found.push([...path, key].join("."));
+      walk(child, [...path, child.key]);
+    }
+    if (setting.entry && !setting.isList) walk(setting.entry, [...path, "<name>"]);
+  };
+  walk(root, []);
+  return found;
+}

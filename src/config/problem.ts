@@ -1,0 +1,118 @@
+/**
+ * A problem with the settings, and where it comes from. Checks produce findings: a path into the settings, and words.
+ * A `Places` turns the path into a place that the user can go to: a line of their file, a flag, an environment
+ * variable. Checks know nothing of files, so the same ones serve the file, the command line and the control address.
+ *
+ * No message, hint or quoted line ever holds the value of a secret.
+ */
+export type Path = readonly (string | number)[];
+
+export type ProblemCode =
+  | "syntax"
+  | "duplicate-key"
+  | "too-large"
+  | "empty"
+  | "unknown-key"
+  | "missing"
+  | "invalid"
+  | "conflict"
+  | "no-limit"
+  | "no-origin"
+  | "no-secret"
+  | "no-token"
+  | "weak-secret"
+  | "unreadable"
+  | "flag"
+  | "caution";
+
+export interface Finding {
+  readonly code: ProblemCode;
+  readonly path: Path;
+  /** What to point at: the setting's name or its value. */
+  readonly at: "key" | "value";
+  /** What is wrong. */
+  readonly message: string;
+  /** What it should be, or what to do. */
+  readonly hint: string;
+  /** Set when it did not come from where the settings at `path` are written. */
+  readonly source?: Source;
+}
+
+export interface Source {
+  readonly kind: "file" | "flag" | "env" | "request" | "object";
+  /** The file's name, `--flag` or the variable's name. */
+  readonly name: string;
+  readonly spot: Spot | null;
+}
+
+/** Lines and columns count from 1. `text` is the user's own line, made safe to print. */
+export interface Spot {
+  readonly line: number;
+  readonly column: number;
+  readonly length: number;
+  readonly text: string;
+}
+
+export interface Problem {
+  readonly code: ProblemCode;
+  /** The setting as people write it: `rooms.main.host`. Empty: the whole file. */
+  readonly path: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly source: Source;
+}
+
+/** Knows where each setting was written. */
+export interface Places {
+  find(path: Path, at: "key" | "value"): Source;
+}
+
+/** The finding with its place. */
+export function toProblem(finding: Finding, places: Places): Problem {
+  const { code, path, at, message, hint } = finding;
+  return { code, path: formatPath(path), message, hint, source: finding.source ?? places.find(path, at) };
+}
+
+/** File problems by line; then what has no line; flags and variables after them. Otherwise as they were found. */
+export function sortProblems(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted((a, b) => place(a) - place(b) || column(a) - column(b));
+}
+
+function place(problem: Problem): number {
+  if (problem.source.spot) return problem.source.spot.line;
+  return problem.source.kind === "file" ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER;
+}
+
+function column(problem: Problem): number {
+  return problem.source.spot?.column ?? 0;
+}
+
+/** `rooms.main.additionalRoutes[2].host` */
+export function formatPath(path: Path): string {
+  return path
+    .map((part, index) =>
+      typeof part === "number" ? `[${part}]` : `${index > 0 ? "." : ""}${safeText(part, 80)}`,
+    )
+    .join("");
+}
+
+/** Text from outside, fit for a terminal: no secrets, no control or direction-changing characters, not too long. */
+export function safeText(text: string, charactersMax: number): string {
+  const safe = controlToSpace(hideSecrets(text));
+  return safe.length > charactersMax ? `${safe.slice(0, charactersMax)}…` : safe;
+}
+
+/** The same text with a space for every character that would move the cursor or the direction of writing. */
+export function controlToSpace(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]/g, " ");
+}
+
+const CREDENTIALS = /(?<=:\/\/)[^\s/@"']+(?=@)/g;
+/** Letters of both cases and digits in one long word, or many hexadecimal digits: somebody's key, wherever it stands. */
+const GENERATED = /\b(?=\w*[a-z])(?=\w*[A-Z])(?=\w*\d)\w{16,}|[0-9A-Fa-f]{32,}/g;
+
+/** Hides the user name and password in an address, and what looks like a generated key. The length stays the same. */
+export function hideSecrets(text: string): string {
+  const hide = (found: string) => "*".repeat(found.length);
+  return text.replace(CREDENTIALS, hide).replace(GENERATED, hide);
+}

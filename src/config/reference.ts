@@ -1,0 +1,86 @@
+/**
+ * `docs/settings.md`, from the schema: a table for each section with every setting, what it should be, its default and
+ * what it means.
+ */
+import { FLAGS } from "./flags.ts";
+import { isMapping, type Setting } from "./outline.ts";
+
+const HEADER = `# Settings
+
+Fairgate reads \`fairgate.yaml\`. \`fairgate check\` says whether a file is good; \`fairgate.example.yaml\` shows every
+setting in place. This page is made from the same schema that checks the file (\`npm run generate\`).
+
+Times are written \`500ms\`, \`45s\`, \`10m\`, \`2h\` or \`1d\`; sizes \`16KB\` or \`100MB\`, where a KB is 1024 bytes. A
+setting that may be \`null\` is off when it is. Unknown settings are errors.
+
+Secrets can be in the file, in a file of their own, or in the environment: \`FAIRGATE_SECRET\` for \`secret\` and
+\`FAIRGATE_CONTROL_TOKEN\` for \`control.token\`. The environment wins. \`fairgate keys new\` prints a new one. Without a
+secret Fairgate does not start.
+`;
+
+const FLAG_INTRODUCTION = `## Flags
+
+Without a file, flags make one room, \`main\`, for every host and path. With a file, they change what it says: those for
+a room only when the file has one room, those for the origin only when no room has its own.
+
+| flag | setting | meaning |
+|---|---|---|
+`;
+
+/** The whole page. */
+export function settingsReference(root: Setting): string {
+  const top = root.children.filter((setting) => !isMapping(setting));
+  const mappings = root.children.filter(isMapping);
+  const sections = mappings.flatMap((setting) => section(setting, [setting.key]));
+  return [HEADER, `## Top\n\n${table(top)}`, ...sections, FLAG_INTRODUCTION + FLAGS.map(flagRow).join("\n")]
+    .join("\n")
+    .concat("\n");
+}
+
+/** A mapping's own table, then those of the mappings inside it. */
+function section(setting: Setting, path: readonly string[]): string[] {
+  const isFree = setting.children.length === 0 && setting.entry !== null;
+  const inner = isFree ? setting.entry!.children : setting.children;
+  const here = isFree ? [...path, "<name>"] : path;
+  const heading = `## \`${here.join(".")}\`\n\n${setting.description}${nullNote(setting)}\n`;
+  if (here.join(".") === "rooms.<name>.origin")
+    return [`${heading}\nThe same settings as [origin](#origin).\n`];
+  const nested = inner
+    .filter(hasTable)
+    .flatMap((child) => section(withItsSettings(child), [...here, child.key]));
+  const single = inner.filter((child) => !isMapping(child));
+  return [`${heading}\n${table(single)}`, ...nested];
+}
+
+function hasTable(setting: Setting): boolean {
+  return isMapping(setting) || (setting.entry?.children.length ?? 0) > 0;
+}
+
+/** A list of mappings is shown by the settings of one entry. */
+function withItsSettings(setting: Setting): Setting {
+  return setting.isList && setting.entry
+    ? { ...setting, children: setting.entry.children, entry: null }
+    : setting;
+}
+
+function nullNote(setting: Setting): string {
+  return setting.default === null ? " Default: `null`." : "";
+}
+
+function table(settings: readonly Setting[]): string {
+  const rows = settings.map((setting) => {
+    const value = setting.default === undefined ? "must be given" : `\`${JSON.stringify(setting.default)}\``;
+    const shape = setting.isNullable ? `${setting.shape}; or null` : setting.shape;
+    return `| \`${setting.key}\` | ${cell(shape)} | ${value} | ${cell(setting.description)} |`;
+  });
+  return `| setting | what it should be | default | meaning |\n|---|---|---|---|\n${rows.join("\n")}\n`;
+}
+
+function flagRow({ flag, path, scope, description }: (typeof FLAGS)[number]): string {
+  const setting = scope === "room" ? ["rooms", "<name>", ...path] : path;
+  return `| \`${flag}\` | \`${setting.join(".")}\` | ${cell(description)} |`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}

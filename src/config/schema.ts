@@ -1,0 +1,380 @@
+/**
+ * Every setting there is: its type, default, limits and the sentence that explains it. From this one place come the
+ * TypeScript types, the checks for the file, the command line and the control address, `fairgate.example.yaml` and
+ * `docs/settings.md`.
+ *
+ * Names follow the vocabulary the industry shares (Cloudflare's), in camelCase. Durations are written `45s`, `10m` and
+ * come out as milliseconds; sizes are written `16KB`, `100MB` and come out as bytes. Unknown keys are errors. What one
+ * setting means for another is checked in `cross-check.ts`.
+ */
+import { isIP } from "node:net";
+import { z } from "zod";
+import { DEFAULT_RULES } from "../core/rules.ts";
+import { choice, count, duration, isTrue, listen, numberChoice, readable, size, text } from "./kinds.ts";
+import { LANGUAGES, readLanguage } from "./languages.ts";
+import { type Read, readAddress, readHost, readPath } from "./route.ts";
+import { formatDuration } from "./units.ts";
+
+export const ROOM_NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
+export const ROOM_NAME_SHAPE =
+  "1 to 32 lower-case letters, digits and hyphens, with a letter or digit at both ends";
+export const SECRET_CHARACTERS_MIN = 32;
+export const SECRET_CHARACTERS_MAX = 1_024;
+export const ROOMS_MAX = 1_000;
+export const PAGE_CHARACTERS_MAX = 512 * 1_024;
+const ADDRESSES_MAX = 64;
+const ROUTES_MAX = 100;
+const PROXIES_MAX = 1_000;
+export const PREVIOUS_SECRETS_MAX = 8;
+const PATH_CHARACTERS_MAX = 1_024;
+const FILE_NAME_CHARACTERS_MAX = 4_096;
+const LOGO_CHARACTERS_MAX = 100_000;
+const USERS_MAX = 100_000_000;
+
+const host = () =>
+  readable(readHost, {
+    kind: "host",
+    max: 255,
+    shape: "a host name such as shop.example.com or *.example.com",
+  });
+const path = () =>
+  readable(readPath, { kind: "path", max: PATH_CHARACTERS_MAX, shape: "a path such as / or /tickets" });
+const fileName = () => text({ max: FILE_NAME_CHARACTERS_MAX, shape: "a file name" }).min(1);
+const secret = (what: string) => {
+  const shape = `${what} of ${SECRET_CHARACTERS_MIN} to ${SECRET_CHARACTERS_MAX} characters`;
+  return z.string().max(SECRET_CHARACTERS_MAX).meta({ kind: "secret", isSecret: true, shape });
+};
+const time = (ms: number, bounds: { min: string; max: string }) =>
+  duration(bounds).prefault(formatDuration(ms));
+
+const healthCheckSchema = z.strictObject({
+  path: readable(readCheckPath, { kind: "path", max: PATH_CHARACTERS_MAX, shape: "a path such as /healthz" })
+    .prefault("/")
+    .describe("Asked for with GET. An answer below 500 means the address is well."),
+  interval: duration({ min: "1s", max: "1h" }).prefault("10s").describe("Time from one check to the next."),
+  timeout: duration({ min: "100ms", max: "1m" })
+    .prefault("2s")
+    .describe(
+      "An address that takes longer than this is taken out until a check succeeds. At most `interval`.",
+    ),
+});
+
+export const originSchema = z
+  .strictObject({
+    addresses: z
+      .array(
+        readable(readAddress, {
+          kind: "address",
+          max: 300,
+          shape: "an address such as http://10.0.0.1:3000, with nothing after the port",
+        }),
+      )
+      .min(1)
+      .max(ADDRESSES_MAX)
+      .meta({ shape: `a list of 1 to ${ADDRESSES_MAX} addresses such as http://10.0.0.1:3000` })
+      .describe(
+        "Where the site itself listens. With several, each request goes to the one with the fewest under way.",
+      ),
+    hostHeader: text({ max: 300, shape: "preserve, origin, or a host name" })
+      .regex(/^[A-Za-z0-9._\-[\]:]+$/)
+      .prefault("preserve")
+      .describe(
+        "The Host header the origin gets: `preserve` hands on the visitor's, `origin` uses the address's own, anything else is used as it is.",
+      ),
+    connectTimeout: duration({ min: "10ms", max: "5m" })
+      .prefault("5s")
+      .describe("How long to wait for a connection before the visitor gets a 504 page."),
+    headersTimeout: duration({ min: "10ms", max: "1h" })
+      .prefault("60s")
+      .describe("How long the origin may take to begin its answer."),
+    idleTimeout: duration({ min: "10ms", max: "24h" })
+      .prefault("5m")
+      .describe("How long an answer may pause between two pieces before it is given up."),
+    connectionsMax: count({ min: 1, max: 65_535 })
+      .prefault(512)
+      .describe("The most connections to each address. More requests than this wait for a free one."),
+    healthCheck: healthCheckSchema
+      .nullable()
+      .prefault(null)
+      .describe(
+        "Regular checks of each address. null: an address is taken out only when requests to it fail.",
+      ),
+    token: choice(["none", "hs256", "eddsa"])
+      .prefault("none")
+      .describe(
+        "Hands the visitor's pass to the origin as a JWT in the Fairgate-Pass header: `hs256` signed with the secret, `eddsa` with a key pair whose public half is at a JWKS address.",
+      ),
+  })
+  .meta({ shape: "a mapping with at least addresses: [http://10.0.0.1:3000] in it" });
+
+const routeSchema = z.strictObject({
+  host: host().nullable().prefault(null).describe("null: every host."),
+  path: path().prefault("/").describe("This path and everything below it."),
+});
+
+const cookieSchema = z.strictObject({
+  sameSite: choice(["lax", "strict", "none"])
+    .prefault("lax")
+    .describe("`none` is for a site shown in a frame of another site; browsers then demand a secure cookie."),
+  secure: choice(["auto", "always", "never"])
+    .prefault("auto")
+    .describe(
+      "`auto`: secure when the visitor came by https. `always` when TLS ends in front and does not say so.",
+    ),
+});
+
+const pageSchema = z.strictObject({
+  title: text({ max: 200 })
+    .nullable()
+    .prefault(null)
+    .describe("Heading of the waiting page. null: in the visitor's language."),
+  logo: readable(readLogo, {
+    kind: "logo",
+    max: LOGO_CHARACTERS_MAX,
+    shape: "a data:image/… address, an https:// address, or a path such as /logo.svg",
+  })
+    .nullable()
+    .prefault(null)
+    .describe(
+      "Picture above the heading. A data: address needs no request; a path should lie outside the room.",
+    ),
+  logoAlt: text({ max: 200 }).prefault("").describe("What the picture shows, for those who cannot see it."),
+  colour: colour().prefault("#1d4ed8").describe("Colour of the progress bar and of links."),
+  background: colour().nullable().prefault(null).describe("Background in light mode. null: the page's own."),
+  defaultLanguage: readable(readLanguage, {
+    kind: "language",
+    max: 35,
+    shape: `one of ${LANGUAGES.join(", ")}`,
+  })
+    .prefault("en")
+    .describe("Language for visitors whose browser asks for none that the page has."),
+  customPageHtml: text({ max: PAGE_CHARACTERS_MAX })
+    .nullable()
+    .prefault(null)
+    .describe("Your own waiting page, with the documented variables in it, instead of the built-in one."),
+  customPageFile: fileName()
+    .nullable()
+    .prefault(null)
+    .describe("The same, read from a file. A relative name starts from the settings file's folder."),
+});
+
+export const roomSchema = z.strictObject({
+  host: host()
+    .nullable()
+    .prefault(null)
+    .describe(
+      "Host name this room is for; `*.example.com` is every host below example.com. null: every host.",
+    ),
+  path: path()
+    .prefault("/")
+    .describe("Path this room is for, with everything below it. The longest match wins."),
+  additionalRoutes: z
+    .array(routeSchema)
+    .max(ROUTES_MAX)
+    .prefault([])
+    .meta({ shape: `a list of at most ${ROUTES_MAX} routes, each with a host and a path` })
+    .describe("More hosts and paths that share this room's line."),
+  origin: originSchema
+    .nullable()
+    .prefault(null)
+    .describe("This room's own origin. null: the one at the top."),
+  totalActiveUsers: count({ min: 1, max: USERS_MAX })
+    .nullable()
+    .prefault(DEFAULT_RULES.totalActiveUsers)
+    .describe(
+      "The most visitors on the site at once, those who have been let in and not yet come included. null: no such limit. A room needs this or `newUsersPerMinute`.",
+    ),
+  newUsersPerMinute: count({ min: 1, max: USERS_MAX })
+    .nullable()
+    .prefault(DEFAULT_RULES.newUsersPerMinute)
+    .describe("The most visitors let in per minute, as an even flow. null: no such limit."),
+  sessionDuration: time(DEFAULT_RULES.sessionDurationMs, { min: "1s", max: "30d" }).describe(
+    "How long a visitor may stay on the site without a request before their place is given to the next.",
+  ),
+  disableSessionRenewal: isTrue()
+    .prefault(DEFAULT_RULES.disableSessionRenewal)
+    .describe("true: a visit ends `sessionDuration` after it began, whatever the visitor does."),
+  claimWindow: time(DEFAULT_RULES.claimWindowMs, { min: "1s", max: "1d" }).describe(
+    "How long a visitor whose turn has come may take to enter before the turn goes to the next. At most `ticketTtl`.",
+  ),
+  lapseAfter: time(DEFAULT_RULES.lapseAfterMs, { min: "1s", max: "1d" }).describe(
+    "How long after a missed check-in a waiting visitor is no longer waited for. The place is kept for their return. At most `ticketTtl`.",
+  ),
+  ticketTtl: time(DEFAULT_RULES.ticketTtlMs, { min: "1s", max: "30d" }).describe(
+    "How long a place in the line is kept for a visitor who is not seen.",
+  ),
+  queueingMethod: choice(["fifo"])
+    .prefault("fifo")
+    .describe("Who is next. `fifo`: first come, first served."),
+  queueingStatusCode: numberChoice([200, 202, 429])
+    .prefault(200)
+    .describe(
+      "Status of the waiting page. 200 suits browsers; 202 or 429 tell caches and crawlers that this is not the site.",
+    ),
+  jsonResponseEnabled: isTrue()
+    .prefault(true)
+    .describe(
+      "true: a waiting visitor that asks for JSON gets JSON with status 429 and Retry-After, not the page.",
+    ),
+  paused: isTrue()
+    .prefault(DEFAULT_RULES.paused)
+    .describe("true: nobody is let in, and everybody keeps their place."),
+  message: text({ max: 2_000 })
+    .prefault(DEFAULT_RULES.message)
+    .describe("Your words to everyone waiting, shown on the page."),
+  pollBudget: count({ min: 1, max: 1_000_000 })
+    .prefault(DEFAULT_RULES.pollBudgetPerSecond)
+    .describe("Check-ins per second that the whole line may cost. A longer line checks in less often."),
+  engineFailure: choice(["closed", "open"])
+    .prefault("closed")
+    .describe(
+      "What newcomers get while the engine does not answer: `closed` a page that says so, `open` the site itself. Visitors with a pass go through either way.",
+    ),
+  cookieAttributes: cookieSchema.prefault({}).describe("How the visitor's cookie is marked."),
+  page: pageSchema.prefault({}).describe("How the waiting page looks."),
+});
+
+const limitsSchema = z
+  .strictObject({
+    headerBytes: size({ min: "1KB", max: "1MB" })
+      .prefault("16KB")
+      .describe("The largest request header. A larger one gets 431."),
+    bodyBytes: size({ min: "1B", max: "1024GB" })
+      .nullable()
+      .prefault(null)
+      .describe("The largest request body. A larger one gets 413. null: the origin decides."),
+    headersTimeout: duration({ min: "100ms", max: "10m" })
+      .prefault("15s")
+      .describe("How long a visitor may take to send the request header."),
+    requestTimeout: duration({ min: "100ms", max: "24h" })
+      .prefault("5m")
+      .describe("How long a visitor may take to send the whole request. Raise it for large uploads."),
+    keepAliveTimeout: duration({ min: "100ms", max: "1h" })
+      .prefault("75s")
+      .describe(
+        "How long an idle connection is kept. Longer than that of a load balancer in front, or it will see resets.",
+      ),
+    shutdownTimeout: duration({ min: "100ms", max: "1h" })
+      .prefault("30s")
+      .describe("How long requests under way may take to finish when Fairgate is stopped."),
+  })
+  .transform(({ headersTimeout, requestTimeout, keepAliveTimeout, shutdownTimeout, ...limits }) => ({
+    ...limits,
+    headersTimeoutMs: headersTimeout,
+    requestTimeoutMs: requestTimeout,
+    keepAliveTimeoutMs: keepAliveTimeout,
+    shutdownTimeoutMs: shutdownTimeout,
+  }));
+
+const tlsSchema = z.strictObject({
+  certificateFile: fileName().describe("PEM file with the certificate and the chain below it."),
+  keyFile: fileName().describe("PEM file with the certificate's private key."),
+});
+
+const controlSchema = z.strictObject({
+  listen: listen()
+    .prefault("127.0.0.1:8081")
+    .describe("Address for operators. Keep it where visitors cannot reach it."),
+  token: secret("a token")
+    .nullable()
+    .prefault(null)
+    .describe("Bearer token for the control address. Better in the environment: FAIRGATE_CONTROL_TOKEN."),
+  tokenFile: fileName().nullable().prefault(null).describe("File that holds the token instead."),
+});
+
+export const settingsSchema = z.strictObject({
+  listen: listen().prefault(":8080").describe("Address for visitors. Port 0 lets the system choose one."),
+  tls: tlsSchema
+    .nullable()
+    .prefault(null)
+    .describe("Serve https and HTTP/2 with this certificate. null: plain http."),
+  secret: secret("a secret")
+    .nullable()
+    .prefault(null)
+    .describe(
+      "Signs tickets and passes. `fairgate keys new` makes one. Better in the environment: FAIRGATE_SECRET.",
+    ),
+  secretFile: fileName()
+    .nullable()
+    .prefault(null)
+    .describe("File that holds the secret on its first line; more lines are `previousSecrets`."),
+  previousSecrets: z
+    .array(secret("a secret"))
+    .max(PREVIOUS_SECRETS_MAX)
+    .prefault([])
+    .meta({ shape: `a list of at most ${PREVIOUS_SECRETS_MAX} secrets`, isSecret: true })
+    .describe(
+      "Secrets used before. Tickets and passes signed with them stay good, so a change empties no line.",
+    ),
+  control: controlSchema.prefault({}).describe("The address for counts, changes, metrics and health."),
+  trustedProxies: z
+    .array(
+      readable(readProxy, { kind: "network", max: 100, shape: "an address or network such as 10.0.0.0/8" }),
+    )
+    .max(PROXIES_MAX)
+    .prefault([])
+    .meta({ shape: `a list of at most ${PROXIES_MAX} addresses or networks such as 10.0.0.0/8` })
+    .describe(
+      "Proxies in front of Fairgate whose X-Forwarded-* and Forwarded headers are believed. Nobody else's are.",
+    ),
+  limits: limitsSchema.prefault({}).describe("What a request may cost."),
+  log: z
+    .strictObject({
+      level: choice(["debug", "info", "warn", "error"])
+        .prefault("info")
+        .describe("The least important thing written."),
+    })
+    .prefault({})
+    .describe("What is written to standard output, as lines of JSON."),
+  origin: originSchema
+    .nullable()
+    .prefault(null)
+    .describe("The site behind Fairgate, for rooms without their own and for paths outside every room."),
+  rooms: z
+    .record(z.string(), roomSchema)
+    .prefault({})
+    .describe(`One line and one door each, for a set of routes. A name is ${ROOM_NAME_SHAPE}.`),
+});
+
+/** The settings as their file has them, parsed; secrets may still be in files of their own. */
+export type FileSettings = z.output<typeof settingsSchema>;
+/** Settings as they are written, before parsing. */
+export type SettingsInput = z.input<typeof settingsSchema>;
+export type RoomInput = z.input<typeof roomSchema>;
+export type OriginSettings = z.output<typeof originSchema>;
+export type RoomSettings = z.output<typeof roomSchema>;
+export type PageSettings = RoomSettings["page"];
+export type Route = z.output<typeof routeSchema>;
+export type LimitSettings = FileSettings["limits"];
+export type TlsSettings = z.output<typeof tlsSchema>;
+export type ControlSettings = Omit<FileSettings["control"], "tokenFile">;
+
+/** Settings checked, complete and ready to run with: durations in milliseconds, sizes in bytes, secrets read. */
+export type Settings = Omit<FileSettings, "secretFile" | "control"> & { control: ControlSettings };
+
+function colour() {
+  return text({ max: 7, shape: "a colour such as #1d4ed8" }).regex(/^#[0-9a-fA-F]{6}$/);
+}
+
+function readCheckPath(written: string): Read<string> {
+  if (!written.startsWith("/")) return { wrong: "does not start with a slash" };
+  if (/[^\x21-\x7e]|#/.test(written)) return { wrong: "has a space, a # or a character outside ASCII in it" };
+  return { value: written };
+}
+
+function readLogo(written: string): Read<string> {
+  const isPicture = /^data:image\/[a-z0-9.+-]+[;,][^\s"'<>]*$/i.test(written);
+  const isAddress = /^https?:\/\/[^\s"'<>]+$/i.test(written) && URL.canParse(written);
+  const isPath = /^\/(?!\/)[^\\\s"'<>]*$/.test(written);
+  return isPicture || isAddress || isPath ? { value: written } : { wrong: "is not the address of a picture" };
+}
+
+/** An IP address, or one with the length of a prefix. */
+function readProxy(written: string): Read<string> {
+  const [address, prefix, ...rest] = written.trim().split("/");
+  const family = isIP(address ?? "");
+  if (family === 0 || rest.length > 0) return { wrong: "is not an IP address or network" };
+  if (prefix === undefined) return { value: written.trim() };
+  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
+  return isPrefix ? { value: written.trim() } : { wrong: "has a prefix length that is out of range" };
+}

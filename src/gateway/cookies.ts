@@ -1,0 +1,48 @@
+/**
+ * The one cookie of a room. It holds a ticket while its visitor waits and a pass while they are on the site, never
+ * both. Over https its name has the `__Host-` prefix, which browsers only accept when it is secure and for one host.
+ */
+import type { RoomSettings } from "../config/schema.ts";
+
+export interface RoomCookie {
+  /** The token a request carries, or null. */
+  read(header: string | undefined, isSecure: boolean): string | null;
+  /** The Set-Cookie value that hands a token out. */
+  give(token: string, ageMs: number, isSecure: boolean): string;
+  /** The Set-Cookie value that takes it away. */
+  drop(isSecure: boolean): string;
+}
+
+type CookieAttributes = RoomSettings["cookieAttributes"];
+
+const SAME_SITE = { lax: "Lax", strict: "Strict", none: "None" } as const;
+
+export function createRoomCookie(room: string, attributes: CookieAttributes): RoomCookie {
+  const isMarkedSecure = (isSecure: boolean) =>
+    attributes.secure === "always" || (attributes.secure === "auto" && isSecure);
+  const secureName = `__Host-fairgate_${room}`;
+  const plainName = `fairgate_${room}`;
+  const tail = `Path=/; HttpOnly; SameSite=${SAME_SITE[attributes.sameSite]}`;
+  const write = (value: string, seconds: number, isSecure: boolean) =>
+    isMarkedSecure(isSecure)
+      ? `${secureName}=${value}; Max-Age=${seconds}; ${tail}; Secure`
+      : `${plainName}=${value}; Max-Age=${seconds}; ${tail}`;
+  return {
+    read: (header, isSecure) =>
+      header === undefined ? null : readCookie(header, isMarkedSecure(isSecure) ? secureName : plainName),
+    give: (token, ageMs, isSecure) => write(token, Math.max(1, Math.ceil(ageMs / 1_000)), isSecure),
+    drop: (isSecure) => write("", 0, isSecure),
+  };
+}
+
+/** The value of the first cookie by this name. */
+export function readCookie(header: string, name: string): string | null {
+  for (let at = header.indexOf(name); at >= 0; at = header.indexOf(name, at + 1)) {
+    const isStart = at === 0 || header[at - 1] === " " || header[at - 1] === ";";
+    if (!isStart || header[at + name.length] !== "=") continue;
+    const start = at + name.length + 1;
+    const end = header.indexOf(";", start);
+    return header.slice(start, end < 0 ? undefined : end).trim();
+  }
+  return null;
+}

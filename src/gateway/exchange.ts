@@ -1,0 +1,41 @@
+/**
+ * One request and its answer, over HTTP/1.1 or HTTP/2, with the few things the gateway asks of them. Answers go out
+ * whole, with their length, in one write.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+
+export type Request = IncomingMessage | Http2ServerRequest;
+export type Response = ServerResponse | Http2ServerResponse;
+
+/** Sends a whole answer. `headers` is a flat list of names and values. */
+export function send(
+  response: Response,
+  status: number,
+  headers: readonly string[],
+  body: Buffer | string,
+): void {
+  const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  // Node's two response classes type a flat list differently; both take one.
+  (response as ServerResponse).writeHead(status, [...headers, "Content-Length", String(length)]);
+  (response as ServerResponse).end(body);
+}
+
+/** One header's value; a repeated one as its first. */
+export function headerOf(
+  request: { readonly headers: Request["headers"] },
+  name: string,
+): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** For answers that are about one visitor. */
+export const PERSONAL_JSON: readonly string[] = [
+  "Content-Type",
+  "application/json; charset=utf-8",
+  "Cache-Control",
+  "no-store",
+  "X-Content-Type-Options",
+  "nosniff",
+];

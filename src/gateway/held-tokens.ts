@@ -1,0 +1,54 @@
+/**
+ * Tokens this gateway has verified lately, by their text, so that a visitor's next request costs no cryptography.
+ * What is kept with a token is what a gateway must remember between two requests of one visitor; losing it costs
+ * only time.
+ *
+ * Two generations bound it: when the young one is full it becomes the old one, and what is still used moves over.
+ */
+import type { Pass } from "../core/pass.ts";
+import type { Ticket } from "../core/ticket.ts";
+
+const GENERATION_TOKENS_MAX = 50_000;
+
+export type Held = HeldTicket | HeldPass;
+
+export interface HeldTicket {
+  readonly kind: "ticket";
+  /** Replaced when its holder is shown a smaller `ahead`. */
+  ticket: Ticket;
+  /** Check-ins before this instant get the last answer again. */
+  nextCheckInAt: number;
+  lastAnswer: Buffer | null;
+}
+
+export interface HeldPass {
+  readonly kind: "pass";
+  readonly pass: Pass;
+  /** Headers for the origin that depend on the pass alone. */
+  originHeaders: readonly string[] | null;
+  /** The same pass with more time, once one was made for it. */
+  renewed: { readonly token: string; readonly pass: Pass } | null;
+  /** True once this gateway has told the engine of it: an engine that lost its memory learns of the visit so. */
+  isReported: boolean;
+}
+
+export class HeldTokens {
+  #young = new Map<string, Held>();
+  #old = new Map<string, Held>();
+
+  get(token: string): Held | undefined {
+    const held = this.#young.get(token);
+    if (held) return held;
+    const aged = this.#old.get(token);
+    if (aged) this.set(token, aged);
+    return aged;
+  }
+
+  set(token: string, held: Held): void {
+    if (this.#young.size >= GENERATION_TOKENS_MAX) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(token, held);
+  }
+}

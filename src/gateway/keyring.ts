@@ -1,0 +1,121 @@
+/**
+ * The keys that sign tickets and passes. Every key is derived from the operator's secret and a generation number, so
+ * turning the ring needs no storage: generation n+1 signs, earlier ones still verify until every token they signed
+ * has run out. A token carries its key's id: two bytes that name the secret, two bytes of generation.
+ *
+ * A gateway that restarts begins at generation 0 and meets tokens of later ones. Nobody without the secret can have
+ * made those, so a token that verifies under a later generation turns this ring forward too.
+ *
+ * A new secret is put in front of `previousSecrets`; keys of previous secrets verify and never sign.
+ */
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+
+const GENERATIONS_AHEAD_MAX = 64;
+const GENERATION_MAX = 0xffff;
+const MAC_BYTES = 32;
+
+export interface KeyState {
+  readonly id: string;
+  readonly isSigning: boolean;
+  /** When the last token it signed has run out; null while it signs. */
+  readonly retiresAt: number | null;
+}
+
+interface Branch {
+  readonly name: number;
+  readonly secret: string;
+  readonly keys: Map<number, KeyObject>;
+  generation: number;
+}
+
+export class Keyring {
+  readonly #branches: Branch[];
+  readonly #retired = new Map<number, number>();
+  #signing: { id: number; key: KeyObject };
+
+  constructor(secrets: { secret: string; previousSecrets: readonly string[] }) {
+    this.#branches = [secrets.secret, ...secrets.previousSecrets].map(newBranch);
+    this.#signing = this.#signer();
+  }
+
+  get signingId(): number {
+    return this.#signing.id;
+  }
+
+  sign(message: Uint8Array): Buffer {
+    return createHmac("sha256", this.#signing.key).update(message).digest();
+  }
+
+  /** The MAC this key id should have made, or null when the id names no key that may still verify. */
+  macFor(id: number, message: Uint8Array, now: number): Buffer | null {
+    const branch = this.#branches.find((candidate) => candidate.name === id >>> 16);
+    const generation = id & 0xffff;
+    if (!branch || generation > branch.generation + GENERATIONS_AHEAD_MAX) return null;
+    if ((this.#retired.get(id) ?? Number.POSITIVE_INFINITY) <= now) return null;
+    return createHmac("sha256", keyOf(branch, generation)).update(message).digest();
+  }
+
+  /** Tells the ring that a token signed by this id was genuine: a later generation turns the ring forward. */
+  confirm(id: number): void {
+    const branch = this.#branches.find((candidate) => candidate.name === id >>> 16);
+    if (!branch || (id & 0xffff) <= branch.generation) return;
+    branch.generation = id & 0xffff;
+    this.#signing = this.#signer();
+  }
+
+  /** A new key signs from now on; the old one verifies for `tokenLifeMs` more. Gives the new key's id. */
+  rotate(turn: { now: number; tokenLifeMs: number }): string {
+    const branch = this.#branches[0]!;
+    if (branch.generation >= GENERATION_MAX)
+      throw new Error("this secret's keys are used up; set a new secret");
+    this.#retired.set(this.#signing.id, turn.now + turn.tokenLifeMs);
+    branch.generation++;
+    this.#signing = this.#signer();
+    return idText(this.#signing.id);
+  }
+
+  /** A key for another purpose, from the same secret. */
+  derive(purpose: string): Buffer {
+    return deriveBytes(this.#branches[0]!.secret, purpose);
+  }
+
+  states(): KeyState[] {
+    const states: KeyState[] = [{ id: idText(this.#signing.id), isSigning: true, retiresAt: null }];
+    for (const [id, retiresAt] of this.#retired) states.push({ id: idText(id), isSigning: false, retiresAt });
+    for (const branch of this.#branches.slice(1)) {
+      states.push({ id: idText(keyId(branch)), isSigning: false, retiresAt: null });
+    }
+    return states;
+  }
+
+  #signer(): { id: number; key: KeyObject } {
+    const branch = this.#branches[0]!;
+    return { id: keyId(branch), key: keyOf(branch, branch.generation) };
+  }
+}
+
+function newBranch(secret: string): Branch {
+  const name = deriveBytes(secret, "name").readUInt16BE(0);
+  return { name, secret, keys: new Map(), generation: 0 };
+}
+
+function keyOf(branch: Branch, generation: number): KeyObject {
+  let key = branch.keys.get(generation);
+  if (!key) {
+    key = createSecretKey(deriveBytes(branch.secret, `token key ${generation}`));
+    branch.keys.set(generation, key);
+  }
+  return key;
+}
+
+function keyId(branch: Branch): number {
+  return ((branch.name << 16) | branch.generation) >>> 0;
+}
+
+function deriveBytes(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", secret, "fairgate", purpose, MAC_BYTES));
+}
+
+function idText(id: number): string {
+  return id.toString(16).padStart(8, "0");
+}

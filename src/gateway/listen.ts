@@ -1,0 +1,316 @@
+/**
+ * Where visitors connect: plain HTTP/1.1, or with a certificate TLS with HTTP/2 and HTTP/1.1 on one port.
+ *
+ * Every request passes `refuseFraming` before anyone acts on it; after that its target is a path. Slowness has limits
+ * of its own: a header must arrive in time, and a body must keep arriving. A large upload may take hours, but not fall
+ * silent for longer than `requestTimeoutMs`.
+ *
+ * Closing stops taking connections, lets what is under way finish, closes connections as they fall idle, and at the
+ * deadline cuts what is left.
+ */
+import { readFile } from "node:fs/promises";
+import http, { type IncomingMessage, type ServerResponse } from "node:http";
+import http2, { type Http2SecureServer, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Listen } from "../config/kinds.ts";
+import type { LimitSettings, TlsSettings } from "../config/schema.ts";
+import type { Timers, World } from "../core/world.ts";
+import {
+  type AnyRequest,
+  type AnyResponse,
+  answerWhole,
+  breakOff,
+  hasBody,
+  isHttp2,
+  LINGER_MAX_MS,
+  writeHead,
+} from "./proxy/answer.ts";
+import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "./proxy/framing.ts";
+import { answerRaw } from "./proxy/upgrade.ts";
+
+/** The most requests one HTTP/2 connection may have open. */
+const STREAMS_MAX = 128;
+/** How often slow headers are looked for, and idle connections while closing. */
+const LOOK_EVERY_MS = 1_000;
+const CLOSING_LOOK_EVERY_MS = 50;
+
+export interface ListenSettings {
+  readonly listen: Listen;
+  readonly tls: TlsSettings | null;
+  readonly limits: LimitSettings;
+}
+
+export interface ListenOptions {
+  readonly settings: ListenSettings;
+  handle(request: AnyRequest, response: AnyResponse): void;
+  /** The same for a request that waits for `100 Continue` before it sends its body. */
+  handleContinue(request: AnyRequest, response: AnyResponse): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  readonly world: World;
+}
+
+export interface Listener {
+  readonly address: Listen;
+  /** Takes over new limits and reads the certificate again; the address stays. Fails, changing nothing, on bad files. */
+  reload(settings: ListenSettings): Promise<void>;
+  /** Resolves when every connection is closed, at the latest after `shutdownTimeoutMs`. */
+  close(): Promise<void>;
+}
+
+type Server = http.Server | Http2SecureServer;
+
+const PLAIN: readonly string[] = ["Content-Type", "text/plain", "Cache-Control", "no-store"];
+const NO_UPGRADE: Refusal = { status: 400, reason: "cannot upgrade to this protocol" };
+
+/** Listens; rejects when the address cannot be had or the certificate cannot be read. */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const { settings, world } = options;
+  const door = new Door(options);
+  const server = await createServer(settings);
+  door.attach(server);
+  await open(server, settings.listen);
+  const { address, port } = server.address() as AddressInfo;
+  return {
+    address: { host: address, port },
+    async reload(next) {
+      if (next.tls !== null && server instanceof http.Server === false)
+        (server as Http2SecureServer).setSecureContext(await readCertificate(next.tls));
+      applyLimits(server, next.limits);
+      door.limits = next.limits;
+    },
+    close: () => closeGently(server, { door, world, deadlineMs: door.limits.shutdownTimeoutMs }),
+  };
+}
+
+async function createServer({ tls, limits }: ListenSettings): Promise<Server> {
+  const http1 = {
+    maxHeaderSize: limits.headerBytes,
+    connectionsCheckingInterval: LOOK_EVERY_MS,
+    requestTimeout: 0,
+    headersTimeout: limits.headersTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    optimizeEmptyRequests: true,
+    insecureHTTPParser: false,
+  };
+  const server =
+    tls === null
+      ? http.createServer(http1)
+      : http2.createSecureServer({
+          ...(await readCertificate(tls)),
+          ...http1,
+          allowHTTP1: true,
+          handshakeTimeout: limits.headersTimeoutMs,
+          maxHeaderListPairs: HEADERS_MAX,
+          settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: limits.headerBytes },
+        });
+  applyLimits(server, limits);
+  return server;
+}
+
+function applyLimits(server: Server, limits: LimitSettings): void {
+  const http1 = server as http.Server;
+  http1.headersTimeout = limits.headersTimeoutMs;
+  http1.keepAliveTimeout = limits.keepAliveTimeoutMs;
+  // One more than allowed, so that too many are seen and refused, not dropped in silence.
+  http1.maxHeadersCount = HEADERS_MAX + 1;
+}
+
+async function readCertificate({
+  certificateFile,
+  keyFile,
+}: TlsSettings): Promise<{ cert: Buffer; key: Buffer }> {
+  const [cert, key] = await Promise.all([readFile(certificateFile), readFile(keyFile)]);
+  return { cert, key };
+}
+
+function open(server: Server, { host, port }: Listen): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    const onListening = () => {
+      server.off("error", reject);
+      resolve();
+    };
+    if (host === "") server.listen(port, onListening);
+    else server.listen(port, host, onListening);
+  });
+}
+
+/** What stands between the server's events and the handlers. */
+class Door {
+  limits: LimitSettings;
+  isClosing = false;
+  readonly sessions = new Set<ServerHttp2Session>();
+  readonly sockets = new Set<Socket>();
+  readonly #options: ListenOptions;
+
+  constructor(options: ListenOptions) {
+    this.#options = options;
+    this.limits = options.settings.limits;
+  }
+
+  attach(server: Server): void {
+    const { handle, handleContinue } = this.#options;
+    const { timers } = this.#options.world;
+    const http1 = server as http.Server;
+    http1.on("request", (request, response) => this.#admit(request, response, handle));
+    http1.on("checkContinue", (request, response) => this.#admit(request, response, handleContinue));
+    http1.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
+    http1.on("connect", refuseConnect);
+    http1.on("clientError", (error, socket) => answerClientError(error, socket, timers));
+    // With a body or for HTTP/2 in the clear the offer to upgrade is ignored, as RFC 9110, section 7.8 allows.
+    Object.assign(server, { shouldUpgradeCallback: canUpgrade });
+    server.on("connection", (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.on("close", () => this.sockets.delete(socket));
+    });
+    server.on("session", (session: ServerHttp2Session) => this.#keepSession(session));
+    server.on("sessionError", () => {});
+  }
+
+  #admit(request: AnyRequest, response: AnyResponse, handle: ListenOptions["handle"]): void {
+    const refusal = refuseFraming(request);
+    if (refusal !== null) {
+      this.#refuse(request, response, refusal);
+      return;
+    }
+    if (request.url === "*") {
+      // About the server as a whole (RFC 9110, section 9.3.7), so ours to answer.
+      writeHead(response, { status: 204, headers: [] });
+      (response as ServerResponse).end();
+      return;
+    }
+    if (request.url!.charCodeAt(0) !== 0x2f) request.url = originForm(request.url!);
+    if (this.isClosing && !isHttp2(response)) (response as ServerResponse).shouldKeepAlive = false;
+    if (hasBody(request)) this.#watchUpload(request, response);
+    handle(request, response);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // From here on nobody else listens for what goes wrong on this socket.
+    socket.on("error", () => socket.destroy());
+    const refusal = refuseFraming(request) ?? (canUpgrade(request) ? null : NO_UPGRADE);
+    if (refusal !== null) {
+      answerRaw(socket, { status: refusal.status, headers: PLAIN, body: Buffer.from(`${refusal.reason}\n`) });
+      return;
+    }
+    request.url = originForm(request.url!);
+    this.#options.upgrade(request, socket, head);
+  }
+
+  #refuse(request: AnyRequest, response: AnyResponse, { status, reason }: Refusal): void {
+    const { log, timers } = this.#options.world;
+    log.debug({ code: "REQUEST_REFUSED", status, reason }, "request refused");
+    const body = Buffer.from(`${reason}\n`);
+    answerWhole(request, response, { status, headers: [...PLAIN], body, isLast: true, timers });
+  }
+
+  /** Looks in on a body now and then; one that has not moved since, and that nobody holds back, has fallen silent. */
+  #watchUpload(request: AnyRequest, response: AnyResponse): void {
+    const { timers } = this.#options.world;
+    let seen = bytesRead(request);
+    const look = () => {
+      if (request.readableEnded || request.destroyed) return;
+      const bytes = bytesRead(request);
+      if (bytes === seen && !request.isPaused()) {
+        this.#giveUp(request, response);
+        return;
+      }
+      seen = bytes;
+      stop = timers.after(this.limits.requestTimeoutMs, look);
+    };
+    let stop = timers.after(this.limits.requestTimeoutMs, look);
+    response.on("close", () => stop());
+  }
+
+  #giveUp(request: AnyRequest, response: AnyResponse): void {
+    if (response.headersSent) {
+      breakOff(response);
+      return;
+    }
+    const { timers } = this.#options.world;
+    const body = Buffer.from("body took too long\n");
+    answerWhole(request, response, {
+      status: 408,
+
+      headers: [...PLAIN],
+      body,
+      isLast: true,
+      timers,
+    });
+  }
+
+  #keepSession(session: ServerHttp2Session): void {
+    this.sessions.add(session);
+    session.on("close", () => this.sessions.delete(session));
+    // Gentle: streams that are open go on for as long as their own limits allow; only new ones need a new connection.
+    if (this.isClosing) session.close();
+    else session.setTimeout(this.limits.keepAliveTimeoutMs, () => session.close());
+  }
+}
+
+/** HTTP/2 in the clear would carry requests past us unseen; an upgrade with a body could hide one in it. */
+function canUpgrade(request: IncomingMessage): boolean {
+  return !hasBody(request) && !/\bh2c?\b/i.test(request.headers.upgrade ?? "");
+}
+
+/** How far a body has come, in a number that grows with it. HTTP/2 counts the whole connection. */
+function bytesRead(request: AnyRequest): number {
+  return request.socket.bytesRead;
+}
+
+/** We are no forward proxy. HTTP/2 gives a response where HTTP/1 gives the socket. */
+function refuseConnect(request: AnyRequest, other: Duplex | AnyResponse): void {
+  const body = Buffer.from("method not allowed\n");
+  if (!isHttp2(request)) {
+    (other as Duplex).on("error", () => {});
+    answerRaw(other as Duplex, { status: 405, headers: PLAIN, body });
+    return;
+  }
+  writeHead(other as AnyResponse, { status: 405, headers: [...PLAIN] });
+  (other as ServerResponse).end(body);
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, readonly [status: number, reason: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "header too large"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "chunk extensions too large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "header took too long"],
+};
+
+/** Tells a client that sent what is no HTTP, and closes. The parser calls again for whatever still arrives. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, timers: Timers): void {
+  const code = error.code ?? "";
+  const known =
+    CLIENT_ERRORS[code] ?? (code.startsWith("HPE_") ? ([400, "malformed request"] as const) : null);
+  // Node's own mark of the answer under way on a connection; another must not be written into it.
+  const current = (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
+  if (known === null || current?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  if (!socket.writable) return;
+  const [status, reason] = known;
+  const linger = current === null ? { linger: { maxMs: LINGER_MAX_MS, timers } } : {};
+  answerRaw(socket, { status, headers: PLAIN, body: Buffer.from(`${reason}\n`), ...linger });
+}
+
+function closeGently(
+  server: Server,
+  { door, world, deadlineMs }: { door: Door; world: World; deadlineMs: number },
+): Promise<void> {
+  door.isClosing = true;
+  return new Promise((resolve) => {
+    const stopLooking = world.timers.every(CLOSING_LOOK_EVERY_MS, () =>
+      (server as http.Server).closeIdleConnections?.(),
+    );
+    const stopDeadline = world.timers.after(deadlineMs, () => {
+      for (const socket of door.sockets) socket.destroy();
+    });
+    server.close(() => {
+      stopLooking();
+      stopDeadline();
+      resolve();
+    });
+    for (const session of door.sessions) session.close();
+  });
+}

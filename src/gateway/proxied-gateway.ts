@@ -1,0 +1,128 @@
+/**
+ * A gateway in front of its origins: what a listener is given. Origins are kept by their settings, so a reload that
+ * does not touch an origin keeps its connections; one that is no longer named finishes what is under way and closes.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { OriginSettings, Settings } from "../config/schema.ts";
+import type { Engine } from "../core/engine.ts";
+import type { World } from "../core/world.ts";
+import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
+import { Gateway } from "./gateway.ts";
+import { renderProblem } from "./page/problem.ts";
+import { createProxy, type Proxy as OriginProxy } from "./proxy/proxy.ts";
+
+export interface OriginState {
+  readonly address: string;
+  readonly isUp: boolean;
+  readonly inFlight: number;
+}
+
+export class ProxiedGateway {
+  readonly gateway: Gateway;
+  readonly #world: World;
+  #proxies = new Map<string, OriginProxy>();
+
+  static async open(parts: { settings: Settings; engine: Engine; world: World }): Promise<ProxiedGateway> {
+    const proxied = new ProxiedGateway(await Gateway.open(parts), parts.world);
+    proxied.#openProxies(parts.settings);
+    return proxied;
+  }
+
+  private constructor(gateway: Gateway, world: World) {
+    this.gateway = gateway;
+    this.#world = world;
+  }
+
+  readonly handle = (request: Request, response: Response): void => this.#serve(request, response, false);
+
+  /** For a request that waits for "100 Continue" before it sends its body. */
+  readonly handleContinue = (request: Request, response: Response): void =>
+    this.#serve(request, response, true);
+
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    try {
+      this.gateway.upgrade(request, socket, (forward, origin) =>
+        this.#proxy(origin).upgrade(request, socket, head, forward),
+      );
+    } catch (cause) {
+      this.#world.log.error({ err: cause, url: request.url }, "an upgrade failed");
+      socket.destroy();
+    }
+  };
+
+  async configure(settings: Settings): Promise<void> {
+    await this.gateway.configure(settings);
+    this.#openProxies(settings);
+  }
+
+  origins(): OriginState[] {
+    return [...this.#proxies.values()].flatMap((proxy) => proxy.health());
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.close();
+    await Promise.all([...this.#proxies.values()].map((proxy) => proxy.close()));
+  }
+
+  #serve(request: Request, response: Response, isContinueExpected: boolean): void {
+    try {
+      const onward = (forward: Parameters<OriginProxy["forward"]>[2], origin: OriginSettings | null) =>
+        origin
+          ? this.#proxy(origin).forward(request, response, forward)
+          : sendNotFound(request, response, forward.id);
+      this.gateway.serve(request, response, onward, isContinueExpected);
+    } catch (cause) {
+      // One request's bug must not end everyone's line.
+      this.#world.log.error({ err: cause, url: request.url }, "a request failed");
+      if (response.headersSent) response.destroy();
+      else send(response, 500, PERSONAL_JSON, '{"error":"internal"}');
+    }
+  }
+
+  #proxy(origin: OriginSettings | null): OriginProxy {
+    const proxy = origin && this.#proxies.get(JSON.stringify(origin));
+    if (!proxy) throw new Error("no origin is set for this address");
+    return proxy;
+  }
+
+  #openProxies(settings: Settings): void {
+    const wanted = [settings.origin, ...Object.values(settings.rooms).map((room) => room.origin)];
+    const kept = new Map<string, OriginProxy>();
+    for (const origin of wanted) {
+      if (!origin) continue;
+      const key = JSON.stringify(origin);
+      const proxy = kept.get(key) ?? this.#proxies.get(key) ?? this.#newProxy(origin, settings);
+      kept.set(key, proxy);
+    }
+    for (const [key, proxy] of this.#proxies) if (!kept.has(key)) void proxy.close();
+    this.#proxies = kept;
+  }
+
+  #newProxy(origin: OriginSettings, settings: Settings): OriginProxy {
+    const { traffic } = this.gateway;
+    return createProxy({
+      settings: origin,
+      trust: {
+        isTrusted: (address) => this.gateway.trust.isTrusted(address),
+        client: (request) => this.gateway.trust.client(request),
+      },
+      bodyMax: settings.limits.bodyBytes,
+      world: this.#world,
+      renderProblem: (request, problem) => {
+        traffic.requests.problems++;
+        return renderProblem(headerOf(request, "accept"), headerOf(request, "accept-language"), problem);
+      },
+      onDone: ({ tookMs }) => traffic.originTook(tookMs),
+    });
+  }
+}
+
+function sendNotFound(request: Request, response: Response, id: string): void {
+  const { contentType, body } = renderProblem(request.headers.accept, headerOf(request, "accept-language"), {
+    status: 404,
+    id,
+    kind: "notFound",
+  });
+  send(response, 404, ["Content-Type", contentType, "Cache-Control", "no-store"], body);
+}

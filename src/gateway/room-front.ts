@@ -1,0 +1,83 @@
+/**
+ * A room as its visitors meet it: its settings, its cookie, its page, and its board as ready-made bytes. One is built
+ * for each room when settings are put in force, so nothing of this is worked out while a request waits.
+ */
+import { toRules } from "../config/rules.ts";
+import type { RoomSettings } from "../config/schema.ts";
+import type { Board } from "../core/board.ts";
+import type { Waiting } from "../core/engine.ts";
+import type { RoomRules } from "../core/rules.ts";
+import { createRoomCookie, type RoomCookie } from "./cookies.ts";
+import { createPage, type Page } from "./page/render.ts";
+
+const BOARD_HEADERS: readonly string[] = [
+  "Content-Type",
+  "application/json; charset=utf-8",
+  "Cache-Control",
+  "public, max-age=1",
+  "X-Content-Type-Options",
+  "nosniff",
+];
+
+export class RoomFront {
+  readonly name: string;
+  readonly settings: RoomSettings;
+  readonly rules: RoomRules;
+  readonly cookie: RoomCookie;
+  readonly page: Page;
+  /** Flat header list of the board's answer, its length included. */
+  boardHeaders: readonly string[] = BOARD_HEADERS;
+  boardBody: Buffer = Buffer.alloc(0);
+  board: Board;
+  readonly #messageJson: string;
+
+  /** Builds the front with an empty board. Throws when the room's own page cannot be read. */
+  constructor(name: string, settings: RoomSettings) {
+    this.name = name;
+    this.settings = settings;
+    this.rules = toRules(settings);
+    this.cookie = createRoomCookie(name, settings.cookieAttributes);
+    this.page = createPage(settings.page);
+    this.#messageJson = asciiJson(settings.message);
+    this.board = emptyBoard(name);
+  }
+
+  /** Puts a new board up. */
+  show(board: Board): void {
+    this.board = board;
+    this.boardBody = Buffer.from(JSON.stringify(board));
+    this.boardHeaders = [...BOARD_HEADERS, "Content-Length", String(this.boardBody.length)];
+  }
+
+  /** What a waiting visitor is told, as JSON in ASCII. Written by hand: this is the busiest answer there is. */
+  waitingJson(answer: Waiting): string {
+    const { ticket, ahead, waitMs, nextCheckInMs } = answer;
+    const wait = waitMs
+      ? `{"low":${Math.round(waitMs.low)},"middle":${Math.round(waitMs.middle)},"high":${Math.round(waitMs.high)}}`
+      : "null";
+    return `{"status":"waiting","sequence":${ticket.sequence},"ahead":${ahead},"waiting":${this.board.waiting},"waitMs":${wait},"nextCheckInMs":${nextCheckInMs},"state":"${this.board.state}","message":${this.#messageJson}}`;
+  }
+}
+
+function asciiJson(text: string): string {
+  return JSON.stringify(text).replace(
+    /[^\x20-\x7e]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function emptyBoard(room: string): Board {
+  return {
+    room,
+    version: 0,
+    madeAt: 0,
+    state: "open",
+    waiting: 0,
+    admitted: [],
+    marks: [],
+    ratePerMinute: 0,
+    secondsPerHundred: null,
+    message: "",
+    nextEventAt: null,
+  };
+}

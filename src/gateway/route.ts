@@ -1,0 +1,102 @@
+/**
+ * Which room a request belongs to. An exact host beats a wildcard, a wildcard beats "every host", and among those the
+ * longest path wins.
+ *
+ * A request's path is compared in a spelling that errs towards the room: case does not matter, encoded slashes count
+ * as slashes, dots are resolved. An origin may see two spellings as one page, and then neither may slip past the line.
+ */
+import { normalPath } from "../config/route.ts";
+import type { RoomSettings, Route } from "../config/schema.ts";
+
+export interface Router {
+  /** The room's name, or null when no room covers this address. */
+  match(host: string, url: string): string | null;
+}
+
+interface PathRoom {
+  /** Lower case, without a slash at the end; empty for everything. */
+  readonly path: string;
+  readonly room: string;
+}
+
+interface HostRoutes {
+  /** Without the wildcard's star: `.example.com`. */
+  readonly suffix: string;
+  readonly paths: PathRoom[];
+}
+
+export function createRouter(rooms: Readonly<Record<string, RoomSettings>>): Router {
+  const exact = new Map<string, PathRoom[]>();
+  const wildcards: HostRoutes[] = [];
+  const everyHost: PathRoom[] = [];
+  for (const [room, { host, path, additionalRoutes }] of Object.entries(rooms)) {
+    for (const route of [{ host, path }, ...additionalRoutes]) {
+      pathsFor(route, exact, wildcards, everyHost).push({ path: comparablePath(route.path), room });
+    }
+  }
+  const lists = [...exact.values(), ...wildcards.map((routes) => routes.paths), everyHost];
+  for (const list of lists) list.sort((a, b) => b.path.length - a.path.length);
+  wildcards.sort((a, b) => b.suffix.length - a.suffix.length);
+  const only =
+    exact.size === 0 && wildcards.length === 0 && everyHost[0]?.path === "" ? everyHost[0].room : null;
+  return { match: (host, url) => only ?? search(comparableHost(host), url) };
+
+  function search(host: string, url: string): string | null {
+    const path = comparablePath(url);
+    const byHost = exact.get(host);
+    const found = byHost && longest(byHost, path);
+    if (found) return found;
+    for (const { suffix, paths } of wildcards) {
+      const room = host.endsWith(suffix) && longest(paths, path);
+      if (room) return room;
+    }
+    return longest(everyHost, path);
+  }
+}
+
+function pathsFor(
+  route: Route,
+  exact: Map<string, PathRoom[]>,
+  wildcards: HostRoutes[],
+  everyHost: PathRoom[],
+): PathRoom[] {
+  if (route.host === null) return everyHost;
+  if (route.host.startsWith("*.")) {
+    const suffix = route.host.slice(1);
+    const known = wildcards.find((candidate) => candidate.suffix === suffix);
+    if (known) return known.paths;
+    const routes: HostRoutes = { suffix, paths: [] };
+    wildcards.push(routes);
+    return routes.paths;
+  }
+  const paths = exact.get(route.host) ?? [];
+  exact.set(route.host, paths);
+  return paths;
+}
+
+function longest(sorted: readonly PathRoom[], path: string): string | null {
+  for (const candidate of sorted) if (isBelow(path, candidate.path)) return candidate.room;
+  return null;
+}
+
+/** `/shop` covers `/shop`, `/shop/…` and `/shop;…`, not `/shopping`. */
+function isBelow(path: string, parent: string): boolean {
+  if (!path.startsWith(parent)) return false;
+  const next = path[parent.length];
+  return next === undefined || next === "/" || next === ";" || parent === "";
+}
+
+/** Host without port, in lower case, without a closing dot. */
+function comparableHost(host: string): string {
+  const name = host.startsWith("[") ? host.slice(0, host.indexOf("]") + 1) : host.split(":", 1)[0]!;
+  return name.toLowerCase().replace(/\.$/, "");
+}
+
+/** A path as it is compared; one that cannot be read counts as the root, so that it belongs to the widest room. */
+function comparablePath(url: string): string {
+  const end = url.search(/[?#]/);
+  const written = end < 0 ? url : url.slice(0, end);
+  const slashes = /[%\\]/.test(written) ? written.replace(/%2f|%5c|\\/gi, "/") : written;
+  const path = (normalPath(slashes) ?? "/").toLowerCase();
+  return path === "/" ? "" : path;
+}

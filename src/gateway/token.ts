@@ -1,0 +1,153 @@
+/**
+ * Tickets and passes as text a visitor carries: bytes and their HMAC-SHA-256, in base64url.
+ *
+ *   version 1 · kind 1 · key id 4 · room length 1 · room · fields of fixed width · MAC 32
+ *
+ * Every field has a fixed width or its length before it, so no two different tokens have the same bytes to sign. The
+ * room's name is inside, so a token is good in one room only. Reading never throws: what is not right has a reason.
+ */
+import { timingSafeEqual } from "node:crypto";
+import type { Pass } from "../core/pass.ts";
+import type { Ticket } from "../core/ticket.ts";
+import type { Keyring } from "./keyring.ts";
+
+const VERSION = 1;
+const TICKET = 1;
+const PASS = 2;
+const HEAD_BYTES = 7;
+const MAC_BYTES = 32;
+const ID_BYTES = 16;
+const INSTANT_BYTES = 6;
+const TICKET_BYTES = ID_BYTES + 1 + INSTANT_BYTES * 3 + 8 + 2 + 4;
+const PASS_BYTES = ID_BYTES + 1 + INSTANT_BYTES * 4 + 2;
+/** Longest token text that is looked at. A room name has at most 32 bytes, so a real one is shorter. */
+export const TOKEN_CHARACTERS_MAX = 200;
+
+export type TokenRefusal =
+  | "overlong"
+  | "malformed"
+  | "unknownKey"
+  | "forged"
+  | "wrongRoom"
+  | "expired"
+  | "revoked";
+
+export type TokenReading =
+  | { readonly kind: "ticket"; readonly ticket: Ticket }
+  | { readonly kind: "pass"; readonly pass: Pass }
+  | { readonly kind: "refused"; readonly reason: TokenRefusal };
+
+export function ticketToken(ticket: Ticket, keyring: Keyring): string {
+  const { bytes, at } = begin(TICKET, ticket.room, TICKET_BYTES, keyring);
+  let offset = writeIdentity(bytes, at, ticket);
+  bytes.writeDoubleBE(ticket.sequence, offset);
+  offset = writeInstants(bytes, offset + 8, [ticket.issuedAt, ticket.expiresAt]);
+  bytes.writeUInt16BE(ticket.node, offset);
+  bytes.writeUInt32BE(ticket.aheadShown, offset + 2);
+  return seal(bytes, keyring);
+}
+
+export function passToken(pass: Pass, keyring: Keyring): string {
+  const { bytes, at } = begin(PASS, pass.room, PASS_BYTES, keyring);
+  let offset = writeIdentity(bytes, at, pass);
+  offset = writeInstants(bytes, offset, [pass.admittedAt, pass.createdAt, pass.expiresAt]);
+  bytes.writeUInt16BE(pass.node, offset);
+  return seal(bytes, keyring);
+}
+
+/** Reads a token meant for `room`. */
+export function readToken(
+  text: string,
+  reading: { room: string; keyring: Keyring; now: number },
+): TokenReading {
+  if (text.length > TOKEN_CHARACTERS_MAX) return refused("overlong");
+  const bytes = Buffer.from(text, "base64url");
+  if (!isWellFormed(bytes, text)) return refused("malformed");
+  const signed = bytes.subarray(0, bytes.length - MAC_BYTES);
+  const keyId = bytes.readUInt32BE(2);
+  const mac = reading.keyring.macFor(keyId, signed, reading.now);
+  if (!mac) return refused("unknownKey");
+  if (!timingSafeEqual(mac, bytes.subarray(bytes.length - MAC_BYTES))) return refused("forged");
+  reading.keyring.confirm(keyId);
+  return readFields(bytes, reading);
+}
+
+function readFields(bytes: Buffer, reading: { room: string; now: number }): TokenReading {
+  const at = HEAD_BYTES + bytes[6]!;
+  const room = bytes.toString("latin1", HEAD_BYTES, at);
+  if (room !== reading.room) return refused("wrongRoom");
+  if (bytes[1] === TICKET) {
+    const ticket = readTicket(bytes, at, room);
+    return ticket.expiresAt <= reading.now ? refused("expired") : { kind: "ticket", ticket };
+  }
+  const pass = readPass(bytes, at, room);
+  return pass.expiresAt <= reading.now ? refused("expired") : { kind: "pass", pass };
+}
+
+/** Right version, a known kind, exactly the length that its kind and room make, and the one spelling of those bytes. */
+function isWellFormed(bytes: Buffer, text: string): boolean {
+  if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION) return false;
+  const fields = bytes[1] === TICKET ? TICKET_BYTES : bytes[1] === PASS ? PASS_BYTES : 0;
+  if (fields === 0 || bytes.length !== HEAD_BYTES + bytes[6]! + fields + MAC_BYTES) return false;
+  return bytes.toString("base64url") === text;
+}
+
+function begin(kind: number, room: string, fields: number, keyring: Keyring): { bytes: Buffer; at: number } {
+  const bytes = Buffer.allocUnsafe(HEAD_BYTES + room.length + fields + MAC_BYTES);
+  bytes[0] = VERSION;
+  bytes[1] = kind;
+  bytes.writeUInt32BE(keyring.signingId, 2);
+  bytes[6] = room.length;
+  bytes.write(room, HEAD_BYTES, "latin1");
+  return { bytes, at: HEAD_BYTES + room.length };
+}
+
+function seal(bytes: Buffer, keyring: Keyring): string {
+  const end = bytes.length - MAC_BYTES;
+  keyring.sign(bytes.subarray(0, end)).copy(bytes, end);
+  return bytes.toString("base64url");
+}
+
+function writeIdentity(bytes: Buffer, at: number, who: Pick<Pass, "id" | "lane" | "joinedAt">): number {
+  bytes.write(who.id, at, "hex");
+  bytes[at + ID_BYTES] = who.lane;
+  return writeInstants(bytes, at + ID_BYTES + 1, [who.joinedAt]);
+}
+
+function writeInstants(bytes: Buffer, at: number, instants: readonly number[]): number {
+  for (const instant of instants) at = bytes.writeUIntBE(Math.floor(instant), at, INSTANT_BYTES);
+  return at;
+}
+
+function readTicket(bytes: Buffer, at: number, room: string): Ticket {
+  const rest = at + ID_BYTES + 1 + INSTANT_BYTES;
+  return {
+    id: bytes.toString("hex", at, at + ID_BYTES),
+    room,
+    lane: bytes[at + ID_BYTES]!,
+    joinedAt: bytes.readUIntBE(at + ID_BYTES + 1, INSTANT_BYTES),
+    sequence: bytes.readDoubleBE(rest),
+    issuedAt: bytes.readUIntBE(rest + 8, INSTANT_BYTES),
+    expiresAt: bytes.readUIntBE(rest + 14, INSTANT_BYTES),
+    node: bytes.readUInt16BE(rest + 20),
+    aheadShown: bytes.readUInt32BE(rest + 22),
+  };
+}
+
+function readPass(bytes: Buffer, at: number, room: string): Pass {
+  const rest = at + ID_BYTES + 1 + INSTANT_BYTES;
+  return {
+    id: bytes.toString("hex", at, at + ID_BYTES),
+    room,
+    lane: bytes[at + ID_BYTES]!,
+    joinedAt: bytes.readUIntBE(at + ID_BYTES + 1, INSTANT_BYTES),
+    admittedAt: bytes.readUIntBE(rest, INSTANT_BYTES),
+    createdAt: bytes.readUIntBE(rest + 6, INSTANT_BYTES),
+    expiresAt: bytes.readUIntBE(rest + 12, INSTANT_BYTES),
+    node: bytes.readUInt16BE(rest + 18),
+  };
+}
+
+function refused(reason: TokenRefusal): TokenReading {
+  return { kind: "refused", reason };
+}

@@ -1,0 +1,38 @@
+/** What this gateway has done since it started, for metrics. Counting is all that happens on the hot path. */
+
+/** Upper bounds, in seconds, of the origin response-time histogram. */
+const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export class Traffic {
+  readonly requests = {
+    proxied: 0,
+    waitingPages: 0,
+    boards: 0,
+    checkIns: 0,
+    joins: 0,
+    enters: 0,
+    leaves: 0,
+    refusedForms: 0,
+    apiWaits: 0,
+    problems: 0,
+  };
+  readonly tokensRefused: Record<string, number> = {};
+  engineFailures = 0;
+  sseConnections = 0;
+  upgrades = 0;
+  /** `counts[i]` answers took at most `boundsSeconds[i]` and more than the bound before; the last, longer than all. */
+  readonly originSeconds = {
+    counts: new Array<number>(BOUNDS_SECONDS.length + 1).fill(0),
+    boundsSeconds: BOUNDS_SECONDS,
+    sum: 0,
+    total: 0,
+  };
+
+  originTook(ms: number): void {
+    const seconds = ms / 1_000;
+    const found = BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
+    this.originSeconds.counts[found < 0 ? BOUNDS_SECONDS.length : found]!++;
+    this.originSeconds.sum += seconds;
+    this.originSeconds.total++;
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * What a waiting page or a program may ask for under `/.fairgate/<room>/`:
+ *
+ *   GET  board      the room's public state, the same bytes for everyone
+ *   GET  events     the same as a stream, and word of your own turn
+ *   POST join       a place, or straight in; asking again keeps what you have
+ *   POST check-in   "I am still here"; early ones get the last answer again
+ *   POST enter      use your turn: the ticket becomes a pass
+ *   POST leave      give up your place or your visit
+ *
+ * Requests from other sites are refused, whatever the cookie's SameSite says.
+ */
+import type { Engine, JoinAnswer, TicketAnswer, Waiting } from "../core/engine.ts";
+import type { World } from "../core/world.ts";
+import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
+import type { EventStreams } from "./event-streams.ts";
+import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
+import type { Held, HeldTicket } from "./held-tokens.ts";
+import type { RoomFront } from "./room-front.ts";
+import type { Traffic } from "./traffic.ts";
+import type { Carrier, VisitorTokens } from "./visitor-tokens.ts";
+
+const METHODS: Readonly<Record<string, "GET" | "POST">> = {
+  board: "GET",
+  events: "GET",
+  join: "POST",
+  "check-in": "POST",
+  enter: "POST",
+  leave: "POST",
+};
+const RETRY_SECONDS = 5;
+const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
+
+/** One visitor's call. */
+export interface Call {
+  readonly front: RoomFront;
+  readonly request: Request;
+  readonly response: Response;
+  readonly carrier: Carrier;
+  readonly now: number;
+}
+
+export class VisitorEndpoints {
+  readonly #engine: Engine;
+  readonly #ask: AskEngine;
+  readonly #tokens: VisitorTokens;
+  readonly #streams: EventStreams;
+  readonly #traffic: Traffic;
+
+  constructor(parts: {
+    engine: Engine;
+    ask: AskEngine;
+    tokens: VisitorTokens;
+    streams: EventStreams;
+    traffic: Traffic;
+    world: World;
+  }) {
+    this.#engine = parts.engine;
+    this.#ask = parts.ask;
+    this.#tokens = parts.tokens;
+    this.#streams = parts.streams;
+    this.#traffic = parts.traffic;
+  }
+
+  serve(endpoint: string, call: Call): void {
+    const method = METHODS[endpoint];
+    const asked = call.request.method === "HEAD" ? "GET" : call.request.method;
+    if (method === undefined) return answer(call, 404, { error: "no such endpoint" });
+    if (asked !== method) return answer(call, 405, { error: `use ${method}` }, ["Allow", method]);
+    if (endpoint === "board") return this.#board(call);
+    if (headerOf(call.request, "sec-fetch-site") === "cross-site")
+      return answer(call, 403, { error: "not from another site" });
+    const held = this.#tokens.read(call.front, call.request, call.carrier, call.now);
+    switch (endpoint) {
+      case "events":
+        return this.#events(call, held);
+      case "join":
+        return this.#join(call, held);
+      case "check-in":
+        return this.#checkIn(call, held);
+      case "enter":
+        return this.#enter(call, held);
+      case "leave":
+        return this.#leave(call, held);
+    }
+  }
+
+  #board({ front, response }: Call): void {
+    this.#traffic.requests.boards++;
+    const plain = response as import("node:http").ServerResponse;
+    plain.writeHead(200, front.boardHeaders as string[]);
+    plain.end(front.boardBody);
+  }
+
+  #events(call: Call, held: Held | null): void {
+    if (held?.kind !== "ticket") return answer(call, 403, { status: "refused", reason: "noTicket" });
+    if (this.#streams.open(held, call.front.board, call.request, call.response)) return;
+    answer(call, 503, { error: "too many streams; read the board" }, ["Retry-After", String(RETRY_SECONDS)]);
+  }
+
+  #join(call: Call, held: Held | null): void {
+    if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
+    if (held) return this.#checkIn(call, held);
+    this.#traffic.requests.joins++;
+    this.#ask.ask(
+      () => this.#engine.join(call.front.name),
+      (reply) => this.#tell(call, reply, null),
+    );
+  }
+
+  #checkIn(call: Call, held: Held | null): void {
+    this.#traffic.requests.checkIns++;
+    if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
+    if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
+    if (held.lastAnswer !== null && call.now < held.nextCheckInAt) {
+      return send(call.response, 200, PERSONAL_JSON, held.lastAnswer);
+    }
+    this.#ask.ask(
+      () => this.#engine.checkIn(held.ticket),
+      (reply) => this.#tell(call, reply, held),
+    );
+  }
+
+  #enter(call: Call, held: Held | null): void {
+    this.#traffic.requests.enters++;
+    if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
+    if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
+    this.#ask.ask(
+      () => this.#engine.enter(held.ticket),
+      (reply) => this.#tell(call, reply, held),
+    );
+  }
+
+  #leave(call: Call, held: Held | null): void {
+    this.#traffic.requests.leaves++;
+    const place = held?.kind === "pass" ? held.pass : held?.ticket;
+    this.#ask.ask(
+      () => (place ? this.#engine.leave(place) : undefined),
+      (reply) => {
+        if (reply === ENGINE_AWAY) return this.#away(call);
+        answer(call, 200, { status: "left" }, this.#tokens.drop(call.front, call.carrier));
+      },
+    );
+  }
+
+  /** Says what became of a ticket, and hands out what goes with it. */
+  #tell(call: Call, reply: JoinAnswer | TicketAnswer | Away, held: HeldTicket | null): void {
+    if (reply === ENGINE_AWAY) return this.#away(call);
+    switch (reply.kind) {
+      case "waiting":
+        return this.#tellWaiting(call, reply, held);
+      case "admitted":
+        return answer(call, 200, { status: "admitted", claimByMs: Math.max(0, reply.claimBy - call.now) });
+      case "entered": {
+        const { headers } = this.#tokens.givePass(call.front, reply.pass, call.carrier);
+        return answer(call, 200, entered(reply.pass.expiresAt - call.now), headers);
+      }
+      case "expired":
+        return answer(call, 200, { status: "expired" });
+      case "refused":
+        return answer(call, 200, { status: "refused", reason: reply.reason });
+    }
+  }
+
+  #tellWaiting(call: Call, reply: Waiting, held: HeldTicket | null): void {
+    const { front, carrier, now } = call;
+    let headers: readonly string[] = PERSONAL_JSON;
+    const body = Buffer.from(front.waitingJson(reply), "latin1");
+    if (held === null) {
+      const given = this.#tokens.giveTicket(front, { ...reply.ticket, aheadShown: reply.ahead }, carrier);
+      headers = [...PERSONAL_JSON, ...given.headers];
+      held = given.held;
+    } else if (reply.ahead < held.ticket.aheadShown) {
+      held.ticket = { ...held.ticket, aheadShown: reply.ahead };
+    }
+    held.lastAnswer = body;
+    held.nextCheckInAt = now + reply.nextCheckInMs / 2;
+    const fresh = this.#tokens.refreshTicket(front, held, carrier, now);
+    if (fresh.length > 0) headers = [...headers, ...fresh];
+    send(call.response, 200, headers, body);
+  }
+
+  #away(call: Call): void {
+    answer(call, 503, { status: "engineAway" }, ["Retry-After", String(RETRY_SECONDS)]);
+  }
+}
+
+function entered(leftMs: number): { status: "entered"; expiresInMs: number } {
+  return { status: "entered", expiresInMs: Math.max(0, leftMs) };
+}
+
+function answer(call: Call, status: number, body: object, headers: readonly string[] = []): void {
+  send(call.response, status, [...PERSONAL_JSON, ...headers], JSON.stringify(body));
+}

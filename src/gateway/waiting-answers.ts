@@ -1,0 +1,133 @@
+/**
+ * What someone gets who must wait, at the address they asked for: the page, JSON, a plain line, or the page with word
+ * that their form was not sent. And the same while the engine is away.
+ */
+import type { Waiting } from "../core/engine.ts";
+import { AHEAD_UNKNOWN } from "../core/ticket.ts";
+import type { World } from "../core/world.ts";
+import { type WaitingAnswer, waitingAnswer } from "./decide.ts";
+import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
+import type { RoomFront } from "./room-front.ts";
+import type { Traffic } from "./traffic.ts";
+
+const TOO_MANY = 429;
+const AWAY_RETRY_SECONDS = 10;
+const NONCE_BYTES = 16;
+const PLAIN_TEXT: readonly string[] = [
+  "Content-Type",
+  "text/plain; charset=utf-8",
+  "Cache-Control",
+  "no-store",
+  "X-Content-Type-Options",
+  "nosniff",
+];
+
+/** Which kind of answer this request should get while it waits. */
+export function answerKind(front: RoomFront, request: Request): WaitingAnswer {
+  const words = {
+    method: request.method ?? "GET",
+    accept: request.headers.accept,
+    fetchDestination: headerOf(request, "sec-fetch-dest"),
+  };
+  return waitingAnswer(words, front.settings.jsonResponseEnabled);
+}
+
+/** One visitor to be told to wait. */
+export interface Told {
+  readonly front: RoomFront;
+  readonly request: Request;
+  readonly response: Response;
+  /** Flat list: the ticket to hand out. */
+  readonly headers: readonly string[];
+  /** True when this place is new. */
+  readonly isNew: boolean;
+}
+
+export class WaitingAnswers {
+  readonly #traffic: Traffic;
+  readonly #world: World;
+
+  constructor(traffic: Traffic, world: World) {
+    this.#traffic = traffic;
+    this.#world = world;
+  }
+
+  /** Tells a visitor in the line to wait. */
+  wait(told: Told, kind: WaitingAnswer, waiting: Waiting): void {
+    const retryAfter = ["Retry-After", String(Math.ceil(waiting.nextCheckInMs / 1_000))];
+    const headers = [...told.headers, ...retryAfter];
+    switch (kind) {
+      case "json":
+        this.#traffic.requests.apiWaits++;
+        return send(told.response, TOO_MANY, [...PERSONAL_JSON, ...headers], this.#json(told.front, waiting));
+      case "plain":
+        return send(
+          told.response,
+          TOO_MANY,
+          [...PLAIN_TEXT, ...retryAfter],
+          "Waiting room: it is not your turn yet.\n",
+        );
+      case "formRefused":
+        this.#traffic.requests.refusedForms++;
+        return this.#page(told, { status: TOO_MANY, notice: "formNotSent", headers, waiting });
+      case "page":
+        this.#traffic.requests.waitingPages++;
+        return this.#page(told, {
+          status: told.front.settings.queueingStatusCode,
+          notice: "none",
+          headers,
+          waiting,
+        });
+    }
+  }
+
+  /** Tells a visitor that the line cannot be reached just now; whatever place they have is kept. */
+  away(told: Told, kind: WaitingAnswer): void {
+    const headers = [...told.headers, "Retry-After", String(AWAY_RETRY_SECONDS)];
+    if (kind === "json")
+      return send(told.response, 503, [...PERSONAL_JSON, ...headers], '{"status":"engineAway"}');
+    if (kind === "plain")
+      return send(
+        told.response,
+        503,
+        [...PLAIN_TEXT, ...headers],
+        "Waiting room: the line cannot be reached just now.\n",
+      );
+    this.#page(told, { status: 503, notice: "engineAway", headers, waiting: null });
+  }
+
+  #json(front: RoomFront, waiting: Waiting): string {
+    const own = `/.fairgate/${front.name}`;
+    return `${front.waitingJson(waiting).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
+  }
+
+  #page(
+    told: Told,
+    what: {
+      status: number;
+      notice: "none" | "engineAway" | "formNotSent";
+      headers: string[];
+      waiting: Waiting | null;
+    },
+  ): void {
+    const { front, request, response } = told;
+    const { page, board } = front;
+    const nonce = Buffer.from(this.#world.random.bytes(NONCE_BYTES)).toString("base64");
+    const body = page.render({
+      room: front.name,
+      language: page.chooseLanguage(request.headers["accept-language"]),
+      state: board.state,
+      ahead: what.waiting?.ahead ?? AHEAD_UNKNOWN,
+      waiting: Math.max(board.waiting, (what.waiting?.ahead ?? -1) + 1),
+      waitMs: what.waiting?.waitMs ?? null,
+      aheadAtJoin: told.isNew ? (what.waiting?.ahead ?? null) : null,
+      sequence: what.waiting?.ticket.sequence ?? -1,
+      nextCheckInMs: what.waiting?.nextCheckInMs ?? AWAY_RETRY_SECONDS * 1_000,
+      now: this.#world.clock.now(),
+      message: board.message,
+      notice: what.notice,
+      nonce,
+    });
+    send(response, what.status, [...page.headers(nonce), "Cache-Control", "no-store", ...what.headers], body);
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Fairgate as a library: a waiting room for a Node server.
+ *
+ *   const gateway = await createGateway({ secret, origin: { addresses: ["http://127.0.0.1:3000"] }, rooms: { main: { totalActiveUsers: 200 } } });
+ *   http.createServer(gateway.handler).on("upgrade", gateway.upgrade).listen(8080);
+ *
+ *   app.use(gateway.middleware);          // Express, Connect: the site is the next middleware, no origin needed
+ */
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { explain } from "./config/explain.ts";
+import { settingsFrom } from "./config/load.ts";
+import type { SettingsInput } from "./config/schema.ts";
+import type { Engine } from "./core/engine.ts";
+import type { Log } from "./core/world.ts";
+import { MemoryEngine } from "./engines/memory/memory-engine.ts";
+import { asMiddleware } from "./gateway/middleware.ts";
+import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
+import { nodeWorld } from "./node.ts";
+
+export type { SettingsInput } from "./config/schema.ts";
+export type { Board, RoomState, WaitRange } from "./core/board.ts";
+export type { Counts, Engine } from "./core/engine.ts";
+export type { Log } from "./core/world.ts";
+
+/** The settings file's keys as an object, and what only a program can give. */
+export type GatewayOptions = SettingsInput & {
+  /** Where the line lives; one of your own, or the embedded one when left out. */
+  readonly engine?: Engine;
+  /** A logger with debug, info, warn and error, such as pino. Lines of JSON on standard output when left out. */
+  readonly log?: Log;
+};
+
+export interface RunningGateway {
+  /** For `http.createServer`: requests with a pass go on to the origin. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /** For a server's `upgrade` event. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** For Express and Connect: requests with a pass go on to the next middleware. */
+  readonly middleware: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: (error?: unknown) => void,
+  ) => void;
+  readonly engine: Engine;
+  /** Finishes what is under way and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Opens a gateway. Settings that are not right throw one Error that names every problem. */
+export async function createGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const { engine: ownEngine, log, ...input } = options;
+  const readFile = (name: string) => readFileSync(name, "utf8");
+  const result = settingsFrom(input, { environment: process.env, readFile, needsOrigin: false });
+  if (!result.ok) throw new Error(`the gateway's settings are not right\n${explain(result.problems)}`);
+  const { settings } = result;
+  const world = nodeWorld(log ? { log } : { level: settings.log.level });
+  const engine = ownEngine ?? new MemoryEngine(world);
+  const proxied = await ProxiedGateway.open({ settings, engine, world });
+  return {
+    handler: proxied.handle,
+    upgrade: proxied.upgrade,
+    middleware: asMiddleware(proxied.gateway),
+    engine,
+    close: async () => {
+      await proxied.close();
+      if (!ownEngine) await engine.close();
+    },
+  };
+}

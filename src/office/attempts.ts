@@ -1,0 +1,52 @@
+/**
+ * Wrong tokens, counted by address. After too many within a minute the address gets no answer but "later" for a
+ * minute, right token or not: otherwise guessing could go on and simply watch for the one that works.
+ *
+ * Memory is bounded: of too many addresses the one counted longest ago is forgotten.
+ */
+export const FAILURES_MAX = 20;
+export const FAILURES_WINDOW_MS = 60_000;
+export const BLOCK_MS = 60_000;
+export const ADDRESSES_MAX = 10_000;
+
+interface Record {
+  readonly since: number;
+  failures: number;
+}
+
+export class Attempts {
+  readonly #failed = new Map<string, Record>();
+  readonly #blockedUntil = new Map<string, number>();
+
+  /** Milliseconds until this address is listened to again; 0 when it is now. */
+  blockedForMs(address: string, now: number): number {
+    const until = this.#blockedUntil.get(address);
+    if (until === undefined) return 0;
+    if (until > now) return until - now;
+    this.#blockedUntil.delete(address);
+    return 0;
+  }
+
+  /** Counts a wrong token. True when it was one too many and the address is blocked from now on. */
+  fail(address: string, now: number): boolean {
+    const record = this.#recordOf(address, now);
+    if (++record.failures < FAILURES_MAX) return false;
+    this.#failed.delete(address);
+    keep(this.#blockedUntil, address, now + BLOCK_MS);
+    return true;
+  }
+
+  #recordOf(address: string, now: number): Record {
+    const known = this.#failed.get(address);
+    if (known && now - known.since < FAILURES_WINDOW_MS) return known;
+    const record = { since: now, failures: 0 };
+    keep(this.#failed, address, record);
+    return record;
+  }
+}
+
+function keep<T>(map: Map<string, T>, address: string, value: T): void {
+  map.delete(address);
+  if (map.size >= ADDRESSES_MAX) map.delete(map.keys().next().value!);
+  map.set(address, value);
+}

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { read, scene, TOKEN } from "../../test/office/fake-desk.ts";
+import { BLOCK_MS, FAILURES_MAX, FAILURES_WINDOW_MS } from "./attempts.ts";
+
+const WRONG = { authorization: "Bearer not-the-token" };
+
+test("the right token opens the office", async () => {
+  assert.equal((await scene().ask("/rooms")).status, 200);
+});
+
+test("the word Bearer may be written in any case", async () => {
+  const { ask } = scene();
+  assert.equal((await ask("/rooms", { headers: { authorization: `bearer ${TOKEN}` } })).status, 200);
+});
+
+test("no token is 401 with a challenge", async () => {
+  const response = await scene().ask("/rooms", { headers: { authorization: "" } });
+  assert.equal(response.status, 401);
+  assert.match(response.headers.get("www-authenticate")!, /^Bearer realm="fairgate"$/);
+  assert.equal((await read(response)).error.code, "token_missing");
+});
+
+for (const authorization of [
+  "Bearer not-the-token",
+  `Bearer ${TOKEN}x`,
+  `Bearer ${TOKEN.slice(0, -1)}`,
+  `Bearer ${TOKEN.toUpperCase()}`,
+]) {
+  test(`a wrong token is 401: ${authorization}`, async () => {
+    const response = await scene().ask("/rooms", { headers: { authorization } });
+    assert.equal(response.status, 401);
+    assert.match(response.headers.get("www-authenticate")!, /error="invalid_token"/);
+    assert.equal((await read(response)).error.code, "token_wrong");
+  });
+}
+
+test("the token under another scheme is no token", async () => {
+  const { ask } = scene();
+  for (const authorization of [`Basic ${TOKEN}`, TOKEN, `Bearer${TOKEN}`, "Bearer"]) {
+    const response = await ask("/rooms", { headers: { authorization } });
+    assert.equal((await read(response)).error.code, "token_missing", authorization);
+  }
+});
+
+test("without a token on our side all but health is 403 and says how to set one", async () => {
+  const { ask } = scene({ token: null });
+  for (const path of ["/rooms", "/rooms/main", "/metrics", "/keys", "/openapi.json", "/nowhere"]) {
+    const response = await ask(path);
+    assert.equal(response.status, 403, path);
+    assert.match((await read(response)).error.message, /FAIRGATE_CONTROL_TOKEN/);
+  }
+  assert.equal((await ask("/healthz")).status, 200);
+  assert.equal((await ask("/readyz")).status, 200);
+});
+
+test("paths that look like health need the token", async () => {
+  const { ask } = scene();
+  for (const path of ["/healthz/", "/healthz/x", "/HEALTHZ", "/healthz%2f", "//healthz", "/rooms?/healthz"]) {
+    assert.equal((await ask(path, { headers: { authorization: "" } })).status, 401, path);
+  }
+});
+
+test("an address with too many wrong tokens is not listened to for a while, right token or not", async () => {
+  const { ask, world } = scene();
+  for (let i = 0; i < FAILURES_MAX; i++) assert.equal((await ask("/rooms", { headers: WRONG })).status, 401);
+  world.pass(1_000);
+  const response = await ask("/rooms");
+  assert.equal(response.status, 429);
+  assert.equal(response.headers.get("retry-after"), String((BLOCK_MS - 1_000) / 1_000));
+  assert.equal((await ask("/rooms", { from: "10.9.9.9" })).status, 200, "others are not touched");
+  assert.equal((await ask("/healthz")).status, 200, "health is not touched");
+  world.pass(BLOCK_MS - 1_000);
+  assert.equal((await ask("/rooms")).status, 200);
+});
+
+test("a block is logged once, without the token", async () => {
+  const { ask, world } = scene();
+  for (let i = 0; i < FAILURES_MAX + 5; i++) await ask("/rooms", { headers: WRONG });
+  const warnings = world.logged.filter(({ level }) => level === "warn");
+  assert.deepEqual(
+    warnings.map(({ fields }) => fields),
+    [{ address: "10.1.1.1" }],
+  );
+  assert.doesNotMatch(JSON.stringify(world.logged), /not-the-token/);
+});
+
+test("wrong tokens spread over more than a minute block nobody", async () => {
+  const { ask, world } = scene();
+  for (let i = 0; i < 3; i++) {
+    for (let j = 0; j < FAILURES_MAX - 1; j++) await ask("/rooms", { headers: WRONG });
+    world.pass(FAILURES_WINDOW_MS);
+  }
+  assert.equal((await ask("/rooms")).status, 200);
+});
+
+test("requests without a token are no guesses", async () => {
+  const { ask } = scene();
+  for (let i = 0; i < 2 * FAILURES_MAX; i++) await ask("/rooms", { headers: { authorization: "" } });
+  assert.equal((await ask("/rooms")).status, 200);
+});
+
+test("an IPv4 address is the same one in its IPv6 form", async () => {
+  const { ask } = scene();
+  for (let i = 0; i < FAILURES_MAX; i++) await ask("/rooms", { headers: WRONG, from: "::ffff:10.1.1.1" });
+  assert.equal((await ask("/rooms", { from: "10.1.1.1" })).status, 429);
+});
+
+test("a token outside ASCII is compared as the bytes that were sent", async () => {
+  const token = "ett-långt-lösenord-för-kontrollen-å";
+  const { ask } = scene({ token });
+  const sent = Buffer.from(token, "utf8").toString("latin1");
+  assert.equal((await ask("/rooms", { headers: { authorization: `Bearer ${sent}` } })).status, 200);
+});

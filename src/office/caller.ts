@@ -1,0 +1,17 @@
+/** Who is calling the office, as far as the connection tells. Headers are not believed. */
+import type { Context } from "hono";
+
+/** The little of Node's request that the office looks at. Absent when a request did not come over a socket. */
+export interface Connection {
+  readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } };
+}
+
+export interface OfficeEnv {
+  Bindings: Connection;
+}
+
+/** The caller's address, or a word for callers without one. */
+export function addressOf(c: Context<OfficeEnv>): string {
+  const address = c.env?.incoming?.socket.remoteAddress ?? "unknown";
+  return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
+}

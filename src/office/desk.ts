@@ -1,0 +1,92 @@
+/**
+ * What the office works with. It imports neither gateway nor engines; whoever wires the process hands it a desk. All
+ * values are read at the moment they are asked for, so the office keeps no state of its own about rooms or traffic.
+ */
+import type { RoomSettings } from "../config/schema.ts";
+import type { Engine } from "../core/engine.ts";
+import type { World } from "../core/world.ts";
+
+/** What every part of the office is handed. */
+export interface Handed {
+  readonly desk: Desk;
+  readonly world: World;
+}
+
+export interface Desk {
+  readonly version: string;
+  readonly engine: Engine;
+  rooms(): readonly string[];
+  /** The settings as now in force. */
+  room(name: string): RoomSettings | undefined;
+  /** Checks like the file does, then puts it in force for all. */
+  change(name: string, change: unknown): Promise<ChangeAnswer>;
+  keys(): readonly KeyOnRing[];
+  rotateKeys(): Promise<{ readonly id: string }>;
+  origins(): readonly OriginState[];
+  /** False while starting, draining, or while the engine does not answer. */
+  isReady(): Promise<boolean>;
+  /** Counters and gauges kept by the gateway, read when metrics are scraped. */
+  traffic(): GatewayTraffic;
+}
+
+export type ChangeAnswer =
+  | { readonly ok: true; readonly room: RoomSettings }
+  | { readonly ok: false; readonly problems: readonly SettingProblem[] };
+
+export interface SettingProblem {
+  /** The setting as people write it: `page.colour`. Empty: the whole change. */
+  readonly path: string;
+  readonly message: string;
+  /** What it should be, or what to do. */
+  readonly hint?: string;
+}
+
+export interface KeyOnRing {
+  readonly id: string;
+  readonly isSigning: boolean;
+  readonly retiresAt: number | null;
+}
+
+export interface OriginState {
+  /** Whose origin it is: a room's name, or the word for the one at the top. */
+  readonly origin: string;
+  readonly address: string;
+  readonly isUp: boolean;
+  readonly inFlight: number;
+}
+
+export interface GatewayTraffic {
+  /** Since the gateway started, by what became of the request. */
+  readonly requests: {
+    readonly proxied: number;
+    readonly waitingPages: number;
+    readonly boards: number;
+    readonly checkIns: number;
+    readonly joins: number;
+    readonly enters: number;
+    readonly leaves: number;
+    readonly refusedForms: number;
+    readonly apiWaits: number;
+    readonly problems: number;
+  };
+  /** Since the gateway started, by reason. */
+  readonly tokensRefused: Readonly<Record<string, number>>;
+  /** Since the gateway started. */
+  readonly engineFailures: number;
+  /** Open now. */
+  readonly sseConnections: number;
+  /** Since the gateway started. */
+  readonly upgrades: number;
+  readonly originSeconds: ResponseTimes;
+}
+
+/**
+ * A histogram. `counts[i]` is how many took at most `boundsSeconds[i]` and more than the bound before it. The bounds
+ * rise; those over the last one are in `total`, and a last entry of `counts` for them is not looked at.
+ */
+export interface ResponseTimes {
+  readonly counts: readonly number[];
+  readonly boundsSeconds: readonly number[];
+  readonly sum: number;
+  readonly total: number;
+}

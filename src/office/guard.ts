@@ -1,0 +1,43 @@
+/**
+ * What holds for every answer and every request, token or not. Answers are never stored, sniffed, framed or shared
+ * with another site. While the office is on loopback, a request must name this machine: a page elsewhere that points
+ * its own host name at 127.0.0.1 (DNS rebinding) names another host, and gets nothing.
+ */
+import { isIPv4 } from "node:net";
+import type { MiddlewareHandler } from "hono";
+import { refuse } from "./refusal.ts";
+
+export const STRICT_HEADERS: Readonly<Record<string, string>> = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
+
+/** Puts the strict headers on every answer, refusals included. */
+export const withStrictHeaders: MiddlewareHandler = async (c, next) => {
+  await next();
+  for (const [name, value] of Object.entries(STRICT_HEADERS)) c.res.headers.set(name, value);
+};
+
+/** On loopback, lets only requests through that name this machine or the configured host. */
+export function requireOwnHost(host: string): MiddlewareHandler {
+  if (!isLoopback(host)) return (_, next) => next();
+  const own = new Set([
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+    host.includes(":") ? `[${host}]` : host.toLowerCase(),
+  ]);
+  return async (c, next) => {
+    const named = c.req.header("host") ?? new URL(c.req.url).host;
+    if (own.has(named.toLowerCase().replace(/:\d+$/, ""))) return next();
+    const message = "The Host header names another host. Use localhost or the configured address.";
+    return refuse(c, 403, { code: "wrong_host", message });
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host.toLowerCase() === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}

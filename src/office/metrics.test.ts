@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { noTraffic, type Scene, scene } from "../../test/office/fake-desk.ts";
+import { readMetrics } from "../../test/office/prometheus-text.ts";
+
+async function scrape({ ask }: Scene) {
+  const response = await ask("/metrics");
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  const families = readMetrics(await response.text());
+  const value = (series: string) => {
+    const name = series.replace(/\{.*/, "");
+    const family = families.get(name) ?? families.get(name.replace(/_(?:bucket|sum|count)$/, ""));
+    return family?.samples.get(series);
+  };
+  return { families, value };
+}
+
+test("metrics need the token", async () => {
+  assert.equal((await scene().ask("/metrics", { headers: { authorization: "" } })).status, 401);
+});
+
+test("every metric of ours has a good name, a help text and a type that fits its name", async () => {
+  const { families } = await scrape(scene());
+  const ours = [...families.values()].filter(({ name }) => name.startsWith("fairgate_"));
+  assert.ok(ours.length >= 30);
+  for (const { name, help, type } of ours) {
+    assert.equal(type === "counter", name.endsWith("_total"), name);
+    assert.match(help, /^[A-Z0-9].*\.$/, name);
+    assert.doesNotMatch(name, /_(?:ms|milliseconds|minutes?|percent)(?:_|$)/);
+  }
+});
+
+test("the process's own metrics are there", async () => {
+  const { families } = await scrape(scene());
+  assert.ok(families.has("process_cpu_seconds_total"));
+  assert.ok(families.has("process_resident_memory_bytes"));
+  assert.ok(families.has("nodejs_eventloop_lag_seconds"));
+});
+
+test("a line shows up as it is, and its counters as they stand", async () => {
+  const on = scene();
+  const { engine } = on.desk;
+  const first = engine.join("main");
+  engine.join("main");
+  const third = engine.join("main");
+  engine.join("main");
+  assert.ok(first.kind === "entered" && third.kind === "waiting");
+  on.world.pass(30_000);
+  engine.leave(first.pass);
+  on.world.pass(1_000);
+  assert.equal(engine.enter(third.ticket).kind, "entered");
+  const { value } = await scrape(on);
+  assert.equal(value('fairgate_room_waiting_visitors{room="main"}'), 1);
+  assert.equal(value('fairgate_room_on_site_visitors{room="main"}'), 2);
+  assert.equal(value('fairgate_room_admitted_visitors{room="main"}'), 0);
+  assert.equal(value('fairgate_room_joined_total{room="main"}'), 4);
+  assert.equal(value('fairgate_room_straight_through_total{room="main"}'), 2);
+  assert.equal(value('fairgate_room_admitted_total{room="main"}'), 3);
+  assert.equal(value('fairgate_room_entered_total{room="main"}'), 3);
+  assert.equal(value('fairgate_room_left_total{room="main"}'), 1);
+  assert.equal(value('fairgate_room_waited_seconds_total{room="main"}'), 31);
+  assert.equal(value('fairgate_room_unfairness_ratio{room="main"}'), 0);
+  assert.equal(value('fairgate_room_active_users_max{room="main"}'), 2);
+  assert.equal(value('fairgate_room_new_users_per_second_max{room="main"}'), undefined);
+  assert.equal(value("fairgate_engine_up"), 1);
+});
+
+test("every total and count of the engine is shown", async () => {
+  const on = scene();
+  const counts = on.desk.engine.counts("main");
+  const numbers = Object.keys(counts.totals);
+  let next = 1_000;
+  const totals = Object.fromEntries(numbers.map((key) => [key, next++])) as unknown as typeof counts.totals;
+  on.desk.engine.counts = () => ({
+    ...counts,
+    waiting: 1,
+    admitted: 2,
+    onSite: 3,
+    lapsed: 4,
+    ratePerMinute: 30,
+    unfairness: 0.25,
+    totals,
+  });
+  const { families, value } = await scrape(on);
+  const shown = [...families.values()].flatMap(({ samples }) => [...samples.values()]);
+  for (const [key, number] of Object.entries(totals)) {
+    assert.ok(shown.includes(key === "waitedMs" ? number / 1_000 : number), key);
+  }
+  assert.equal(value('fairgate_room_lapsed_visitors{room="main"}'), 4);
+  assert.equal(value('fairgate_room_admissions_per_second{room="main"}'), 0.5);
+  assert.equal(value('fairgate_room_unfairness_ratio{room="main"}'), 0.25);
+});
+
+test("scraping twice counts nothing twice, also at the same time", async () => {
+  const on = scene();
+  on.desk.engine.join("main");
+  on.desk.seen = { ...noTraffic(), engineFailures: 7 };
+  const scrapes = [await scrape(on), ...(await Promise.all([scrape(on), scrape(on), scrape(on)]))];
+  for (const { value } of scrapes) {
+    assert.equal(value('fairgate_room_joined_total{room="main"}'), 1);
+    assert.equal(value("fairgate_engine_failures_total"), 7);
+  }
+});
+
+test("a room that is gone is no longer shown", async () => {
+  const on = scene({ rooms: { main: { totalActiveUsers: 2 }, old: { path: "/old", totalActiveUsers: 1 } } });
+  assert.equal((await scrape(on)).value('fairgate_room_waiting_visitors{room="old"}'), 0);
+  on.desk.settings.delete("old");
+  assert.equal((await scrape(on)).value('fairgate_room_waiting_visitors{room="old"}'), undefined);
+});
+
+test("traffic shows by kind and reason", async () => {
+  const on = scene();
+  const requests = Object.fromEntries(
+    Object.keys(noTraffic().requests).map((key, index) => [key, index + 1]),
+  );
+  on.desk.seen = {
+    ...noTraffic(),
+    requests: requests as unknown as ReturnType<typeof noTraffic>["requests"],
+    tokensRefused: { forged: 3, 'odd "reason"\\\n': 1 },
+    engineFailures: 5,
+    sseConnections: 6,
+    upgrades: 8,
+  };
+  const { families, value } = await scrape(on);
+  const kinds = [...families.get("fairgate_requests_total")!.samples.values()];
+  assert.deepEqual(
+    kinds.sort((a, b) => a - b),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  );
+  assert.equal(value('fairgate_requests_total{kind="proxied"}'), 1);
+  assert.equal(value('fairgate_requests_total{kind="waiting_page"}'), 2);
+  assert.equal(value('fairgate_tokens_refused_total{reason="forged"}'), 3);
+  assert.equal(value('fairgate_tokens_refused_total{reason="odd \\"reason\\"\\\\\\n"}'), 1);
+  assert.equal(value("fairgate_engine_failures_total"), 5);
+  assert.equal(value("fairgate_sse_connections"), 6);
+  assert.equal(value("fairgate_upgrades_total"), 8);
+  assert.equal(value('fairgate_build_info{version="1.2.3"}'), 1);
+});
+
+test("origins show whether they are up, and their response times as a histogram that adds up", async () => {
+  const on = scene();
+  on.desk.addresses = [
+    { origin: "main", address: "http://a:1", isUp: true, inFlight: 4 },
+    { origin: "main", address: "http://b:1", isUp: false, inFlight: 0 },
+  ];
+  on.desk.seen = {
+    ...noTraffic(),
+    originSeconds: { counts: [5, 3, 1, 2], boundsSeconds: [0.05, 0.5, 5], sum: 12.5, total: 11 },
+  };
+  const { families, value } = await scrape(on);
+  assert.equal(value('fairgate_origin_up{origin="main",address="http://a:1"}'), 1);
+  assert.equal(value('fairgate_origin_up{origin="main",address="http://b:1"}'), 0);
+  assert.equal(value('fairgate_origin_requests_in_flight{origin="main",address="http://a:1"}'), 4);
+  assert.equal(families.get("fairgate_origin_response_seconds")!.type, "histogram");
+  assert.deepEqual(
+    [...families.get("fairgate_origin_response_seconds")!.samples],
+    [
+      ['fairgate_origin_response_seconds_bucket{le="0.05"}', 5],
+      ['fairgate_origin_response_seconds_bucket{le="0.5"}', 8],
+      ['fairgate_origin_response_seconds_bucket{le="5"}', 9],
+      ['fairgate_origin_response_seconds_bucket{le="+Inf"}', 11],
+      ["fairgate_origin_response_seconds_sum", 12.5],
+      ["fairgate_origin_response_seconds_count", 11],
+    ],
+  );
+});
+
+test("while the engine is away its rooms leave a gap, and the rest is still told", async () => {
+  const on = scene();
+  on.desk.engine.counts = () => {
+    throw new Error("away");
+  };
+  const { value } = await scrape(on);
+  assert.equal(value("fairgate_engine_up"), 0);
+  assert.equal(value('fairgate_room_waiting_visitors{room="main"}'), undefined);
+  assert.equal(value('fairgate_requests_total{kind="proxied"}'), 0);
+});

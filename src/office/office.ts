@@ -1,0 +1,71 @@
+/**
+ * The office: the second address, for operators and for what watches the process. Every request passes the same
+ * doors in the same order, and what comes before the token is only health:
+ *
+ *   strict headers ▶ own host ▶ health │ token ▶ method ▶ body ▶ rooms, keys, metrics, document
+ *
+ * It is handed a desk to work at and knows neither gateway nor engine. It has no pages and allows no other origin
+ * (no CORS), so a browser on another site can do nothing with it.
+ */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import type { World } from "../core/world.ts";
+import { requireToken } from "./auth.ts";
+import { readBody } from "./body.ts";
+import type { Connection, OfficeEnv } from "./caller.ts";
+import type { Desk } from "./desk.ts";
+import { addDocument } from "./document.ts";
+import { requireOwnHost, withStrictHeaders } from "./guard.ts";
+import { addHealth } from "./health.ts";
+import { addKeys } from "./keys.ts";
+import { addMetrics } from "./metrics.ts";
+import { answerFailure, errorBody, refuse } from "./refusal.ts";
+import { addRooms, refuseChange } from "./rooms.ts";
+
+export interface OfficeOptions {
+  readonly desk: Desk;
+  /** null: everything but health is closed. */
+  readonly token: string | null;
+  /** The host it will listen on, as configured. */
+  readonly host: string;
+  readonly world: World;
+}
+
+export interface Office {
+  readonly world: World;
+  fetch(request: Request, connection?: Connection): Response | Promise<Response>;
+}
+
+/** An office that answers requests; `listenOffice` puts it on a socket. */
+export function createOffice({ desk, token, host, world }: OfficeOptions): Office {
+  const handed = { desk, world };
+  const app = new OpenAPIHono<OfficeEnv>({
+    defaultHook: (result, c) => {
+      if (result.success) return;
+      const problems = result.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+      return refuseChange(c, problems);
+    },
+  });
+  app.onError((error, c) => answerFailure(error, c, world));
+  app.notFound((c) =>
+    refuse(c, 404, { code: "not_found", message: "There is nothing here. See /openapi.json." }),
+  );
+  app.use(withStrictHeaders, requireOwnHost(host));
+  addHealth(app, handed);
+  app.use(
+    requireToken(token, world),
+    methodNotAllowed<OfficeEnv>({
+      app,
+      onMethodNotAllowed: (c, methods) => {
+        const allow = methods.join(", ");
+        return c.json(errorBody("wrong_method", `Allowed here: ${allow}.`), 405, { Allow: allow });
+      },
+    }),
+    readBody,
+  );
+  addRooms(app, handed);
+  addKeys(app, handed);
+  addMetrics(app, handed);
+  addDocument(app, desk.version);
+  return { world, fetch: (request, connection) => app.fetch(request, connection) };
+}

@@ -1,0 +1,82 @@
+/**
+ * How the office says no: always JSON, `{ error: { code, message } }`, with a code for programs and a sentence for
+ * people. What nobody foresaw gets an id that is also in the log, and tells the caller nothing else.
+ */
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { World } from "../core/world.ts";
+import { EngineAway } from "./ask-engine.ts";
+
+const FAILURE_ID_BYTES = 4;
+
+export interface ErrorBody {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+export const errorSchema = z
+  .object({
+    error: z.object({
+      code: z.string().openapi({ description: "For programs." }),
+      message: z.string().openapi({ description: "For people." }),
+    }),
+  })
+  .openapi("Error");
+
+export const problemsSchema = errorSchema
+  .extend({
+    problems: z.array(
+      z.object({
+        path: z.string().openapi({ description: "The setting. Empty: the whole change." }),
+        message: z.string(),
+        hint: z.string().optional().openapi({ description: "What it should be, or what to do." }),
+      }),
+    ),
+  })
+  .openapi("Problems");
+
+export function errorBody(code: string, message: string): ErrorBody {
+  return { error: { code, message } };
+}
+
+/** The answer for a request that cannot be served. */
+export function refuse<Status extends ContentfulStatusCode>(
+  c: Context,
+  status: Status,
+  { code, message }: { code: string; message: string },
+) {
+  return c.json(errorBody(code, message), status);
+}
+
+/** What the document says of one kind of refusal. */
+export function refusalOf(description: string) {
+  return { description, content: { "application/json": { schema: errorSchema } } };
+}
+
+/** Every refusal a route with the token can give before it does anything. */
+export const COMMON_REFUSALS = {
+  401: refusalOf("The token is missing or wrong."),
+  403: refusalOf("No token is set on this side, or the Host header names another host."),
+  429: refusalOf("Too many wrong tokens from this address. Retry-After says when to come back."),
+};
+
+/** Turns whatever was thrown while answering into an answer. */
+export function answerFailure(error: unknown, c: Context, world: World) {
+  if (error instanceof EngineAway) {
+    world.log.warn({ err: error.cause, path: c.req.path }, "the engine did not answer the control address");
+    return refuse(c, 503, { code: "engine_away", message: "The engine does not answer. Try again." });
+  }
+  if (error instanceof HTTPException && error.status < 500) return answerBadRequest(error, c);
+  const id = Buffer.from(world.random.bytes(FAILURE_ID_BYTES)).toString("hex");
+  world.log.error({ err: error, id, path: c.req.path }, "a request to the control address failed");
+  return refuse(c, 500, { code: "failed", message: `Something failed. The log has it under ${id}.` });
+}
+
+function answerBadRequest(error: HTTPException, c: Context) {
+  if (error.status === 415) {
+    const message = "The body should be JSON, with Content-Type: application/json.";
+    return refuse(c, 415, { code: "not_json", message });
+  }
+  return refuse(c, 400, { code: "bad_request", message: "The body is not well-formed JSON." });
+}

@@ -1,0 +1,100 @@
+/** What can be asked of rooms at the control address, and every answer there is. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { COMMON_REFUSALS, problemsSchema, refusalOf } from "./refusal.ts";
+import { changeSchema, roomSchemas } from "./room-shapes.ts";
+
+const roomParams = z.object({
+  room: z
+    .string()
+    .openapi({ param: { name: "room", in: "path" }, description: "The room's name.", example: "main" }),
+});
+const sessionParams = roomParams.extend({
+  id: z.string().openapi({
+    param: { name: "id", in: "path" },
+    description: "The visitor's id: 32 hexadecimal digits.",
+    pattern: "^[0-9a-f]{32}$",
+  }),
+});
+const noteSchema = z
+  .strictObject({
+    message: z
+      .string()
+      .optional()
+      .openapi({ description: "Your words to everyone waiting. Left out: as they were." }),
+  })
+  .openapi("Note");
+
+const json = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
+const noRoom = { 404: refusalOf("There is no such room.") };
+const engineAway = { 503: refusalOf("The engine does not answer.") };
+const changeAnswers = {
+  200: { description: "The room as it is now.", content: json(roomSchemas.changed) },
+  ...COMMON_REFUSALS,
+  ...noRoom,
+  400: refusalOf("The body is not well-formed JSON."),
+  413: refusalOf("The body is too large."),
+  415: refusalOf("The body is not marked as JSON."),
+  422: {
+    description: "What is wrong with the change, all of it. Nothing was changed.",
+    content: json(problemsSchema),
+  },
+};
+
+export const listRoute = createRoute({
+  method: "get",
+  path: "/rooms",
+  summary: "Every room with its counts",
+  responses: {
+    200: { description: "The rooms.", content: json(z.object({ rooms: z.array(roomSchemas.listed) })) },
+    ...COMMON_REFUSALS,
+    ...engineAway,
+  },
+});
+export const showRoute = createRoute({
+  method: "get",
+  path: "/rooms/{room}",
+  summary: "One room: counts and settings",
+  request: { params: roomParams },
+  responses: {
+    200: { description: "The room.", content: json(roomSchemas.whole) },
+    ...COMMON_REFUSALS,
+    ...noRoom,
+    ...engineAway,
+  },
+});
+export const changeRoute = createRoute({
+  method: "patch",
+  path: "/rooms/{room}",
+  summary: "Change settings while the room runs",
+  description:
+    "Names and values as in the settings file. What is left out stays as it is; every place is kept.",
+  request: { params: roomParams, body: { required: true, content: json(changeSchema) } },
+  responses: changeAnswers,
+});
+export const pauseRoute = createRoute({
+  method: "post",
+  path: "/rooms/{room}/pause",
+  summary: "Let nobody in; everybody keeps their place",
+  request: { params: roomParams, body: { required: false, content: json(noteSchema) } },
+  responses: changeAnswers,
+});
+export const openRoute = createRoute({
+  method: "post",
+  path: "/rooms/{room}/open",
+  summary: "Let people in again",
+  request: { params: roomParams, body: { required: false, content: json(noteSchema) } },
+  responses: changeAnswers,
+});
+export const revokeRoute = createRoute({
+  method: "delete",
+  path: "/rooms/{room}/sessions/{id}",
+  summary: "End one visitor's visit",
+  request: { params: sessionParams },
+  responses: {
+    204: { description: "The visit is over and its pass is worth nothing." },
+    ...COMMON_REFUSALS,
+    400: refusalOf("The id is not 32 hexadecimal digits."),
+    404: refusalOf("There is no such room, or nobody by that id is on the site."),
+    ...engineAway,
+  },
+});

@@ -1,0 +1,87 @@
+/**
+ * What rooms look like at the control address: their counts, their settings and a change to them. The settings' shapes
+ * are drawn from the one schema that the file has too. Changes are documented here and checked by the desk, which
+ * knows all the problems of a change and the words for them; so anything passes as a change at this point.
+ */
+import { z } from "@hono/zod-openapi";
+import { type RoomInput, roomSchema } from "../config/schema.ts";
+
+const count = (description: string) => z.int().min(0).openapi({ description });
+
+export const countsSchema = z
+  .object({
+    waiting: count("Living tickets in the line."),
+    admitted: count("Admitted and not yet entered."),
+    onSite: count("Visitors on the site."),
+    lapsed: count("Kept places nobody is waiting for at the moment."),
+    ratePerMinute: z.number().openapi({ description: "Visitors admitted per minute, as expected now." }),
+    unfairness: z.number().openapi({
+      description:
+        "Normalised Kendall tau distance between order of joining and order of admission, lately. 0 is perfect.",
+    }),
+    totals: z
+      .object({
+        joined: count("Newcomers."),
+        straightThrough: count("Newcomers who met no line."),
+        admitted: count("Visitors let in."),
+        entered: count("Visits begun."),
+        lapsed: count("Times a waiting visitor stopped checking in."),
+        returned: count("Times a lapsed visitor came back."),
+        missedTurns: count("Turns nobody used in time."),
+        left: count("Places and visits given up."),
+        expired: count("Visits that ran out."),
+        revoked: count("Visits ended from here."),
+        waitedMs: z.number().openapi({ description: "Milliseconds waited by everyone admitted, added up." }),
+      })
+      .openapi({ description: "Since the engine started." }),
+  })
+  .openapi("Counts");
+
+export const settingsSchema = z
+  .custom<RoomInput>((value) => typeof value === "object")
+  .openapi("RoomSettings", documented(roomSchema, { hasDefaults: true }));
+
+/** Routes and origins concern other rooms too, and file names the machine's disk: they stay with the file. */
+const changeable = roomSchema
+  .omit({ host: true, path: true, additionalRoutes: true, origin: true })
+  .extend({ page: roomSchema.shape.page.unwrap().omit({ customPageFile: true }) });
+
+export const changeSchema = z.unknown().openapi("RoomChange", documented(changeable, { hasDefaults: false }));
+
+export const roomSchemas = {
+  listed: z.object({ name: z.string(), paused: z.boolean(), counts: countsSchema }).openapi("ListedRoom"),
+  whole: z.object({ name: z.string(), counts: countsSchema, settings: settingsSchema }).openapi("Room"),
+  changed: z.object({ name: z.string(), settings: settingsSchema }).openapi("ChangedRoom"),
+};
+
+/** The settings of `schema` for the document, in the words that the file's messages use. */
+function documented(schema: z.ZodType, { hasDefaults }: { hasDefaults: boolean }): object {
+  return plain({ ...z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) }, hasDefaults);
+}
+
+interface JsonSchema {
+  readonly [key: string]: unknown;
+}
+
+/** Without the notes that are ours alone; what a value should be goes where readers of the document look. */
+function plain(schema: JsonSchema, hasDefaults: boolean): JsonSchema {
+  const { $schema, kind, shape, isSecret, default: preset, ...rest } = schema;
+  const parts = Object.entries(rest).map(([key, part]) => [key, plainPart(key, part, hasDefaults)]);
+  return {
+    ...Object.fromEntries(parts),
+    ...(typeof shape === "string" ? { description: describe(rest.description, shape) } : {}),
+    ...(hasDefaults && preset !== undefined ? { default: preset } : {}),
+  };
+}
+
+function plainPart(key: string, part: unknown, hasDefaults: boolean): unknown {
+  if (key === "items") return plain(part as JsonSchema, hasDefaults);
+  if (key === "anyOf") return (part as JsonSchema[]).map((option) => plain(option, hasDefaults));
+  if (key !== "properties") return part;
+  const settings = Object.entries(part as Record<string, JsonSchema>);
+  return Object.fromEntries(settings.map(([name, setting]) => [name, plain(setting, hasDefaults)]));
+}
+
+function describe(description: unknown, shape: string): string {
+  return `${typeof description === "string" ? `${description} ` : ""}It should be ${shape}.`;
+}

@@ -1,0 +1,107 @@
+/** The metrics of the gateway and what stands around it: requests, tokens, origins, engine, version. */
+import type { GatewayTraffic, OriginState } from "./desk.ts";
+import { addCounter, addGauge, addHistogram, type Sample, type Scrape } from "./scrape.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+const REQUEST_KINDS: Readonly<Record<keyof GatewayTraffic["requests"], string>> = {
+  proxied: "proxied",
+  waitingPages: "waiting_page",
+  boards: "board",
+  checkIns: "check_in",
+  joins: "join",
+  enters: "enter",
+  leaves: "leave",
+  refusedForms: "refused_form",
+  apiWaits: "api_wait",
+  problems: "problem",
+};
+
+/** Adds the gateway's metrics to what is scraped. */
+export function addTrafficMetrics(scrape: Scrape): void {
+  addRequests(scrape);
+  addOrigins(scrape);
+  addSurroundings(scrape);
+}
+
+function addRequests(scrape: Scrape): void {
+  addCounter(scrape, {
+    name: "fairgate_requests_total",
+    help: "Requests from visitors, by what became of them.",
+    labelNames: ["kind"],
+    samples: ({ traffic }) =>
+      Object.entries(REQUEST_KINDS).map(([key, kind]) => ({
+        labels: { kind },
+        value: traffic.requests[key as keyof GatewayTraffic["requests"]],
+      })),
+  });
+  addCounter(scrape, {
+    name: "fairgate_tokens_refused_total",
+    help: "Tickets and passes that were not accepted, by reason.",
+    labelNames: ["reason"],
+    samples: ({ traffic }) =>
+      Object.entries(traffic.tokensRefused).map(([reason, value]) => ({ labels: { reason }, value })),
+  });
+  addCounter(scrape, {
+    name: "fairgate_upgrades_total",
+    help: "Connections handed over to an origin, such as WebSockets.",
+    labelNames: [],
+    samples: only(({ traffic }) => traffic.upgrades),
+  });
+  addGauge(scrape, {
+    name: "fairgate_sse_connections",
+    help: "Waiting visitors with an open event stream.",
+    labelNames: [],
+    samples: only(({ traffic }) => traffic.sseConnections),
+  });
+}
+
+function addOrigins(scrape: Scrape): void {
+  const perOrigin = (value: (origin: OriginState) => number) => ({
+    labelNames: ["origin", "address"],
+    samples: ({ origins }: Snapshot) =>
+      origins.map((state) => ({
+        labels: { origin: state.origin, address: state.address },
+        value: value(state),
+      })),
+  });
+  addGauge(scrape, {
+    name: "fairgate_origin_up",
+    help: "1 while requests are sent to this address of an origin.",
+    ...perOrigin(({ isUp }) => Number(isUp)),
+  });
+  addGauge(scrape, {
+    name: "fairgate_origin_requests_in_flight",
+    help: "Requests under way at this address of an origin.",
+    ...perOrigin(({ inFlight }) => inFlight),
+  });
+  addHistogram(scrape, {
+    name: "fairgate_origin_response_seconds",
+    help: "Time from sending a request to an origin until its answer began.",
+    times: ({ traffic }) => traffic.originSeconds,
+  });
+}
+
+function addSurroundings(scrape: Scrape): void {
+  addGauge(scrape, {
+    name: "fairgate_engine_up",
+    help: "1 while the engine answers.",
+    labelNames: [],
+    samples: only(({ isEngineUp }) => Number(isEngineUp)),
+  });
+  addCounter(scrape, {
+    name: "fairgate_engine_failures_total",
+    help: "Times the engine did not answer the gateway.",
+    labelNames: [],
+    samples: only(({ traffic }) => traffic.engineFailures),
+  });
+  addGauge(scrape, {
+    name: "fairgate_build_info",
+    help: "Always 1; the label tells the version.",
+    labelNames: ["version"],
+    samples: ({ version }) => [{ labels: { version }, value: 1 }],
+  });
+}
+
+function only(value: (snapshot: Snapshot) => number): (snapshot: Snapshot) => readonly Sample[] {
+  return (snapshot) => [{ labels: {}, value: value(snapshot) }];
+}
