@@ -10,10 +10,10 @@ const { status, headers, body } = JSON.parse(process.argv[2]!) as {
   headers: string[];
   body: string;
 };
-const bytes = Buffer.from(body);
 
 const server = createServer((_request, response) => {
   response.writeHead(status, headers);
-  response.end(bytes);
+  // A text in Latin-1 is the fastest form: Node puts head and body into one write.
+  response.end(body, "latin1");
 });
 server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }));

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Flags } from "../config/flags.ts";
 import { type LoadResult, loadSettings } from "../config/load.ts";
-import { createPage } from "../gateway/page/render.ts";
+import { checkTemplate } from "../gateway/page/render.ts";
 
 const DEFAULT_FILE = "fairgate.yaml";
 
@@ -22,21 +22,4 @@ export function readSettings(flags: SettingsFlags): LoadResult {
     return { ok: false, problems: [{ code: "unreadable", path: "", message, hint: "", source }] };
   }
   return loadSettings({ text, file }, flags, process.env, readFile, checkTemplate);
-}
-
-/** What is wrong with a custom waiting page, found by setting one up with it. */
-function checkTemplate(customPageHtml: string): string | null {
-  try {
-    createPage({
-      title: null,
-      logo: null,
-      logoAlt: "",
-      colour: "#000000",
-      defaultLanguage: "en",
-      customPageHtml,
-    });
-    return null;
-  } catch (cause) {
-    return (cause as Error).message;
-  }
 }

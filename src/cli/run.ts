@@ -8,6 +8,7 @@ import type { World } from "../core/world.ts";
 import { nodeWorld } from "../node.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 import { type Running, serve } from "./serve.ts";
+import { startFailure } from "./start-failure.ts";
 
 export async function run(flags: SettingsFlags): Promise<void> {
   const result = readSettings(flags);
@@ -25,7 +26,7 @@ export async function run(flags: SettingsFlags): Promise<void> {
   try {
     running = await serve(settings, world);
   } catch (cause) {
-    process.stderr.write(`Fairgate could not start: ${(cause as Error).message}\n`);
+    process.stderr.write(`${startFailure(cause, settings)}\n`);
     process.exitCode = 1;
     return;
   }

@@ -2,6 +2,7 @@
  * Everything that runs: engine, gateway, its listener and the control address, started together and stopped in order.
  * `run` and `demo` both stand on this.
  */
+import { formatListen } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
@@ -23,62 +24,68 @@ export interface Running {
 }
 
 export async function serve(settings: Settings, world: World): Promise<Running> {
-  const engine = new MemoryEngine(world);
-  const proxied = await ProxiedGateway.open({ settings, engine, world });
-  const state = { isDraining: false };
-  const desk = createDesk({ engine, proxied, isDraining: () => state.isDraining });
-  const { host } = settings.control.listen;
-  const office = await listenOffice(
-    createOffice({ desk, token: settings.control.token, host, world }),
-    settings.control.listen,
-  );
-  const listener = await openListener(settings, proxied, world, () => office.close());
-  return {
-    engine,
-    address: listener.address,
-    controlAddress: office.address,
-    reload: async (next) => {
-      warnOfRestart(settings, next, world);
-      await proxied.configure(next);
-      await listener.reload(next);
-    },
-    close: async () => {
-      state.isDraining = true;
-      proxied.gateway.closeStreams();
-      await listener.close();
-      await proxied.close();
-      await office.close();
-      engine.close();
-    },
+  const opened: Closable[] = [];
+  const keep = <T extends Closable>(part: T): T => {
+    opened.unshift(part);
+    return part;
   };
-}
-
-async function openListener(
-  settings: Settings,
-  proxied: ProxiedGateway,
-  world: World,
-  onFailure: () => Promise<void>,
-): Promise<Listener> {
+  const closeAll = async () => {
+    for (const part of opened) await part.close();
+  };
   try {
-    return await listen({
-      settings,
-      handle: proxied.handle,
-      handleContinue: proxied.handleContinue,
-      upgrade: proxied.upgrade,
-      world,
-    });
+    const engine = keep(new MemoryEngine(world));
+    const proxied = keep(await ProxiedGateway.open({ settings, engine, world }));
+    const state = { isDraining: false };
+    const desk = createDesk({ engine, proxied, isDraining: () => state.isDraining });
+    const { listen: at, token } = settings.control;
+    const office = keep(await listenOffice(createOffice({ desk, token, host: at.host, world }), at));
+    const listener = keep(await openListener(settings, proxied, world));
+    return {
+      engine,
+      address: listener.address,
+      controlAddress: office.address,
+      reload: async (next) => {
+        warnOfRestart(settings, next, world);
+        // First what may still fail: a certificate that cannot be used must leave everything as it was.
+        await listener.reload(next);
+        await proxied.configure(next);
+      },
+      close: async () => {
+        state.isDraining = true;
+        proxied.gateway.closeStreams();
+        await closeAll();
+      },
+    };
   } catch (cause) {
-    await onFailure();
-    await proxied.close();
+    await closeAll();
     throw cause;
   }
 }
 
-/** Addresses are taken once, at the start. */
+/** Parts are closed in the opposite order of opening. */
+interface Closable {
+  close(): Promise<void> | void;
+}
+
+function openListener(settings: Settings, proxied: ProxiedGateway, world: World): Promise<Listener> {
+  const { handle, handleContinue, upgrade } = proxied;
+  return listen({ settings, handle, handleContinue, upgrade, world });
+}
+
+/** Addresses, the control token and whether there is TLS are taken once, at the start. */
 function warnOfRestart(before: Settings, next: Settings, world: World): void {
-  const fixed = { listen: before.listen, control: before.control.listen };
-  const wanted = { listen: next.listen, control: next.control.listen };
-  if (JSON.stringify(fixed) !== JSON.stringify(wanted)) {
-    world.log.warn({ from: fixed, to: wanted }, "a changed address takes effect at the next start");
+  const from = fixedAtStart(before);
+  const to = fixedAtStart(next);
+  if (JSON.stringify(from) !== JSON.stringify(to)) {
+    world.log.warn(
+      { from, to },
+      "a changed address, or TLS switched on or off, takes effect at the next start",
+    );
   }
+  if (before.control.token !== next.control.token)
+    world.log.warn({}, "a changed control token takes effect at the next start");
+}
+
+function fixedAtStart({ listen, control, tls }: Settings): object {
+  return { listen: formatListen(listen), control: formatListen(control.listen), hasTls: tls !== null };
 }

@@ -127,7 +127,7 @@ const pageSchema = z.strictObject({
   title: text({ max: 200 })
     .nullable()
     .prefault(null)
-    .describe("Heading of the waiting page. null: in the visitor's language."),
+    .describe("Name of the site, shown above the heading of the waiting page and in its tab. null: none."),
   logo: readable(readLogo, {
     kind: "logo",
     max: LOGO_CHARACTERS_MAX,

@@ -24,6 +24,10 @@ export class Pace {
   #admitted: number[] = [];
   #spentMs: number[] = [];
   #lastAt: number | null = null;
+  /** What was measured, added up once a turn: visitors ask far more often than the door turns. */
+  #admittedSum = 0;
+  #spentSumMs = 0;
+  #doubt = PROMISE_DOUBT;
 
   /** One turn of the door. Time without a line, or while held, says nothing about its speed and is left out. */
   observe(turn: { admitted: number; isLine: boolean; now: number }): void {
@@ -42,36 +46,39 @@ export class Pace {
       this.#admitted.shift();
       this.#spentMs.shift();
     }
+    this.#admittedSum = sum(this.#admitted);
+    this.#spentSumMs = sum(this.#spentMs);
+    this.#doubt = this.#newDoubt();
   }
 
   /** Visitors a millisecond, blending what was measured with what the rules promise. */
   perMs(rules: RoomRules): number {
     const promised = promisedPerMs(rules);
-    const spent = sum(this.#spentMs);
+    const spent = this.#spentSumMs;
     const trust = Math.max(PROMISE_LEAST, 1 - this.#admitted.length / PROMISE_BINS);
     const weight = promised === null ? 0 : PROMISE_WEIGHT_MS * trust;
     if (spent + weight === 0) return 0;
-    return (sum(this.#admitted) + (promised ?? 0) * weight) / (spent + weight);
+    return (this.#admittedSum + (promised ?? 0) * weight) / (spent + weight);
   }
 
   /** The wait of someone with `ahead` before them, in milliseconds; null while nothing can be said. */
   wait(rules: RoomRules, ahead: number): WaitRange | null {
     const perMs = this.perMs(rules);
     if (perMs <= 0 || rules.paused) return null;
-    return spread((ahead + 1) / perMs, Math.hypot(this.#doubt(), 1 / Math.sqrt(ahead + 1)));
+    return spread((ahead + 1) / perMs, Math.sqrt(this.#doubt ** 2 + 1 / (ahead + 1)));
   }
 
   /** Milliseconds for a hundred visitors to be admitted, for the board. */
   perHundred(rules: RoomRules): WaitRange | null {
     const perMs = this.perMs(rules);
-    return perMs <= 0 || rules.paused ? null : spread(100 / perMs, this.#doubt());
+    return perMs <= 0 || rules.paused ? null : spread(100 / perMs, this.#doubt);
   }
 
   /** Relative standard error of the speed: from how much the bins differ, shrinking as they grow in number. */
-  #doubt(): number {
+  #newDoubt(): number {
     const bins = this.#admitted.length;
     if (bins < 3) return PROMISE_DOUBT;
-    const mean = sum(this.#admitted) / bins;
+    const mean = this.#admittedSum / bins;
     if (mean === 0) return DOUBT_MAX;
     const variance = this.#admitted.reduce((total, n) => total + (n - mean) ** 2, 0) / (bins - 1);
     return Math.max(LEAST_DOUBT, Math.sqrt(variance / bins) / mean + PROMISE_DOUBT / bins);

@@ -8,7 +8,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 
-/** Sends a whole answer. `headers` is a flat list of names and values. */
+/** Sends a whole answer. `headers` is a flat list of names and values; a text is sent as UTF-8. */
 export function send(
   response: Response,
   status: number,
@@ -16,9 +16,24 @@ export function send(
   body: Buffer | string,
 ): void {
   const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  sendWhole(response, status, [...headers, "Content-Length", String(length)], body, "utf8");
+}
+
+/**
+ * Sends an answer whose headers, its length among them, are ready. A text in Latin-1 is the fastest there is: Node then
+ * puts head and body into one write.
+ */
+export function sendWhole(
+  response: Response,
+  status: number,
+  headers: readonly string[],
+  body: Buffer | string,
+  encoding: "latin1" | "utf8",
+): void {
   // Node's two response classes type a flat list differently; both take one.
-  (response as ServerResponse).writeHead(status, [...headers, "Content-Length", String(length)]);
-  (response as ServerResponse).end(body);
+  const plain = response as ServerResponse;
+  plain.writeHead(status, headers as string[]);
+  plain.end(body, encoding);
 }
 
 /** One header's value; a repeated one as its first. */

@@ -9,14 +9,14 @@
  *
  * How a request reaches the origin is handed in: over the proxy, or to the next middleware.
  */
-
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { OriginSettings, Settings } from "../config/schema.ts";
-import type { Engine, JoinAnswer, TicketAnswer, Waiting } from "../core/engine.ts";
+import type { Engine } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
 import type { World } from "../core/world.ts";
-import { AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
+import { AskEngine } from "./ask-engine.ts";
+import { type Carrier, readCarrier } from "./carrier.ts";
 import { keepsPlace } from "./decide.ts";
 import { EventStreams } from "./event-streams.ts";
 import { PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
@@ -29,26 +29,26 @@ import type { Forward } from "./proxy/proxy.ts";
 import { createTrust, type Trust } from "./proxy/trust.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Router } from "./route.ts";
+import { Threshold } from "./threshold.ts";
 import { Traffic } from "./traffic.ts";
-import { VisitorEndpoints } from "./visitor-endpoints.ts";
-import { type Carrier, VisitorTokens } from "./visitor-tokens.ts";
+import { ENDPOINTS, type Endpoint, VisitorEndpoints } from "./visitor-endpoints.ts";
+import { VisitorTokens } from "./visitor-tokens.ts";
 import { answerKind, type Told, WaitingAnswers } from "./waiting-answers.ts";
 
 const OWN_PREFIX = "/.fairgate/";
+const JWKS_PATH = "/.fairgate/jwks.json";
 const FORGET_PERIOD_MS = 10_000;
+const AWAY_RETRY_SECONDS = 10;
 const NOTHING: readonly string[] = [];
+const JWKS_HEADERS: readonly string[] = [
+  "Content-Type",
+  "application/json",
+  "Cache-Control",
+  "public, max-age=300",
+];
 
 /** Hands a request on to the site. `origin` is the room's, or the default one. */
 export type Onward = (forward: Forward, origin: OriginSettings | null) => void;
-
-/** What becomes of one request: each of these is called at most once. */
-interface Outcome {
-  readonly through: (held: HeldPass | null, headers: readonly string[]) => void;
-  readonly wait: (waiting: Waiting, headers: readonly string[], isNew: boolean) => void;
-  readonly away: () => void;
-  /** False when a new place would be lost on its sender. */
-  readonly keepsPlace: boolean;
-}
 
 /** Everything that follows from the settings; replaced whole when they change. */
 interface InForce {
@@ -56,6 +56,8 @@ interface InForce {
   readonly router: Router;
   readonly trust: Trust;
   readonly fronts: ReadonlyMap<string, RoomFront>;
+  /** Every room's endpoints by their address. */
+  readonly own: ReadonlyMap<string, { readonly front: RoomFront; readonly endpoint: Endpoint }>;
 }
 
 export class Gateway {
@@ -66,6 +68,7 @@ export class Gateway {
   readonly #tokens: VisitorTokens;
   readonly #streams: EventStreams;
   readonly #endpoints: VisitorEndpoints;
+  readonly #threshold: Threshold;
   readonly #answers: WaitingAnswers;
   readonly #presence: PresenceReport;
   readonly #stop: (() => void)[] = [];
@@ -84,17 +87,18 @@ export class Gateway {
   private constructor(parts: { settings: Settings; engine: Engine; world: World }) {
     const { engine, world, settings } = parts;
     const { traffic } = this;
-    this.#engine = engine;
-    this.#world = world;
     const keyring = newKeyring(settings);
-    this.#originTokens = new OriginTokens(keyring);
     const ask = new AskEngine(world);
     const tokens = new VisitorTokens(keyring, traffic, world);
     const streams = new EventStreams({ engine, ask, traffic, world });
+    this.#engine = engine;
+    this.#world = world;
     this.#ask = ask;
     this.#tokens = tokens;
     this.#streams = streams;
-    this.#endpoints = new VisitorEndpoints({ engine, ask, tokens, streams, traffic, world });
+    this.#originTokens = new OriginTokens(keyring);
+    this.#endpoints = new VisitorEndpoints({ engine, ask, tokens, streams, traffic });
+    this.#threshold = new Threshold({ engine, ask, tokens, traffic });
     this.#answers = new WaitingAnswers(traffic, world);
     this.#presence = new PresenceReport(engine, world);
     this.#idPrefix = Buffer.from(world.random.bytes(4)).toString("hex");
@@ -112,10 +116,12 @@ export class Gateway {
 
   /** Puts settings in force. Everything new is built first; if anything fails, nothing has changed. */
   async configure(settings: Settings): Promise<void> {
-    const previous = this.#inForce?.settings;
-    const keyring = isSameSecret(previous, settings) ? this.#tokens.keyring : newKeyring(settings);
+    const keyring = isSameSecret(this.#inForce?.settings, settings)
+      ? this.#tokens.keyring
+      : newKeyring(settings);
     const rooms = Object.entries(settings.rooms);
     const fronts = new Map(rooms.map(([name, room]) => [name, new RoomFront(name, room)]));
+    const own = new Map([...fronts.values()].flatMap(addressesOf));
     const router = createRouter(settings.rooms);
     const trust = createTrust(settings.trustedProxies);
     for (const front of fronts.values()) {
@@ -124,71 +130,68 @@ export class Gateway {
     }
     if (keyring !== this.#tokens.keyring) this.#originTokens = new OriginTokens(keyring);
     this.#tokens.keyring = keyring;
-    this.#inForce = { settings, router, trust, fronts };
+    this.#inForce = { settings, router, trust, fronts, own };
   }
 
   /** Serves one request; `onward` is how it reaches the site. */
   serve(request: Request, response: Response, onward: Onward, isContinueExpected = false): void {
-    const { trust, router, fronts, settings } = this.#inForce;
+    const { url: written = "/" } = request;
+    const own = this.#inForce.own.get(written);
+    if (own?.endpoint === "board" && request.method === "GET")
+      return this.#endpoints.sendBoard(own.front, response);
+    const url = written.startsWith("/") ? written : originForm(written);
+    const carrier = readCarrier(request, this.#isSecure(request));
     const now = this.#world.clock.now();
-    const url = request.url!.startsWith("/") ? request.url! : originForm(request.url!);
-    const client = trust.client(request);
-    const carrier: Carrier = {
-      isSecure: client.protocol === "https",
-      isProgram: request.headers["fairgate-token"] !== undefined,
-    };
-    if (url.startsWith(OWN_PREFIX)) return this.#serveOwn(url, { request, response, carrier, now });
-    const room = router.match(client.host, url);
-    const front = room === null ? undefined : fronts.get(room);
-    const pass = (held: HeldPass | null, headers: readonly string[]) => {
-      this.traffic.requests.proxied++;
-      this.#forward(held, headers, isContinueExpected, front?.settings.origin ?? settings.origin, onward);
-    };
-    if (!front) return pass(null, NOTHING);
-    const kind = () => answerKind(front, request);
-    const told = (headers: readonly string[], isNew: boolean): Told => ({
+    if (own)
+      return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
+    if (url.startsWith(OWN_PREFIX)) return this.#serveOther(url, request, response, carrier, now);
+    const front = this.#frontOf(request, url);
+    const forward = (held: HeldPass | null, headers: readonly string[]) =>
+      this.#forward(front, held, headers, onward, isContinueExpected);
+    if (!front) return forward(null, NOTHING);
+    const held = this.#tokens.read(front, carrier, now);
+    if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
+    const kind = answerKind(front, request);
+    const told = (headers: readonly string[], sequence: number, isNew: boolean): Told => ({
       front,
       request,
       response,
       headers,
+      sequence,
       isNew,
     });
-    this.#decide(front, request, carrier, now, {
-      through: pass,
-      wait: (waiting, headers, isNew) => this.#answers.wait(told(headers, isNew), kind(), waiting),
-      away: () =>
-        front.settings.engineFailure === "open"
-          ? pass(null, NOTHING)
-          : this.#answers.away(told(NOTHING, false), kind()),
-      get keepsPlace() {
-        return keepsPlace(kind());
+    this.#threshold.come(front, held, carrier, {
+      through: forward,
+      wait: (waiting, headers, isNew) =>
+        this.#answers.wait(told(headers, waiting.ticket.sequence, isNew), kind, waiting),
+      away: () => {
+        if (front.settings.engineFailure === "open") forward(null, NOTHING);
+        else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1, false), kind);
       },
+      keepsPlace: () => keepsPlace(kind),
     });
   }
 
-  /** Serves an upgrade (WebSocket): through with a pass or while there is room, else refused with 429. */
+  /** Serves an upgrade (WebSocket): through with a pass or while there is room, else refused. It takes no place. */
   upgrade(request: IncomingMessage, socket: Duplex, onward: Onward): void {
-    const { trust, router, fronts, settings } = this.#inForce;
-    const now = this.#world.clock.now();
-    const client = trust.client(request);
-    const front = fronts.get(router.match(client.host, request.url!) ?? "");
     this.traffic.upgrades++;
-    const pass = (held: HeldPass | null, headers: readonly string[]) =>
-      this.#forward(held, headers, false, front?.settings.origin ?? settings.origin, onward);
-    if (!front) return pass(null, NOTHING);
-    const carrier = {
-      isSecure: client.protocol === "https",
-      isProgram: request.headers["fairgate-token"] !== undefined,
-    };
-    this.#decide(front, request, carrier, now, {
-      through: pass,
-      wait: (waiting) =>
-        refuseUpgrade(socket, "429 Too Many Requests", Math.ceil(waiting.nextCheckInMs / 1_000)),
-      away: () =>
-        front.settings.engineFailure === "open"
-          ? pass(null, NOTHING)
-          : refuseUpgrade(socket, "503 Service Unavailable", 10),
-      keepsPlace: false,
+    const front = this.#frontOf(request, request.url ?? "/");
+    const forward = (held: HeldPass | null, headers: readonly string[]) =>
+      this.#forward(front, held, headers, onward, false);
+    if (!front) return forward(null, NOTHING);
+    const carrier = readCarrier(request, this.#isSecure(request));
+    const now = this.#world.clock.now();
+    const held = this.#tokens.read(front, carrier, now);
+    if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
+    this.#threshold.come(front, held, carrier, {
+      through: forward,
+      wait: ({ nextCheckInMs }) =>
+        refuseUpgrade(socket, "429 Too Many Requests", Math.ceil(nextCheckInMs / 1_000)),
+      away: () => {
+        if (front.settings.engineFailure === "open") forward(null, NOTHING);
+        else refuseUpgrade(socket, "503 Service Unavailable", AWAY_RETRY_SECONDS);
+      },
+      keepsPlace: () => false,
     });
   }
 
@@ -198,13 +201,12 @@ export class Gateway {
 
   /** A new key signs from now on; every place and pass stays good. */
   rotateKeys(): string {
-    const lives = [...this.#inForce.fronts.values()].map(({ rules }) =>
-      Math.max(rules.ticketTtlMs, rules.sessionDurationMs),
-    );
-    const id = this.#tokens.keyring.rotate({
-      now: this.#world.clock.now(),
-      tokenLifeMs: Math.max(0, ...lives),
-    });
+    const lives = [...this.#inForce.fronts.values()].flatMap(({ rules }) => [
+      rules.ticketTtlMs,
+      rules.sessionDurationMs,
+    ]);
+    const now = this.#world.clock.now();
+    const id = this.#tokens.keyring.rotate({ now, tokenLifeMs: Math.max(0, ...lives) });
     this.#world.log.info({ key: id }, "keys rotated");
     return id;
   }
@@ -220,110 +222,73 @@ export class Gateway {
     await this.#presence.close();
   }
 
-  #serveOwn(
-    url: string,
-    call: { request: Request; response: Response; carrier: Carrier; now: number },
-  ): void {
-    const query = url.indexOf("?");
-    const [room = "", endpoint = ""] = url
-      .slice(OWN_PREFIX.length, query < 0 ? undefined : query)
-      .split("/", 3);
-    const front = this.#inForce.fronts.get(room);
-    if (front) return this.#endpoints.serve(endpoint, { ...call, front });
-    if (room === "jwks.json") {
-      this.#originTokens.jwks().then(
-        (jwks) =>
-          send(
-            call.response,
-            200,
-            ["Content-Type", "application/json", "Cache-Control", "public, max-age=300"],
-            jwks,
-          ),
-        (cause) => {
-          this.#world.log.error({ err: cause }, "the key set could not be made");
-          send(call.response, 500, PERSONAL_JSON, '{"error":"internal"}');
-        },
-      );
-      return;
-    }
-    send(call.response, 404, PERSONAL_JSON, '{"error":"no such room"}');
+  #isSecure(request: Request): boolean {
+    const { settings, trust } = this.#inForce;
+    // Without proxies to believe, the connection itself tells.
+    if (settings.trustedProxies.length === 0)
+      return (request.socket as { encrypted?: boolean }).encrypted === true;
+    return trust.client(request).protocol === "https";
   }
 
-  /** The heart: what the visitor carries decides who is asked what. */
-  #decide(front: RoomFront, request: Request, carrier: Carrier, now: number, outcome: Outcome): void {
-    const held = this.#tokens.read(front, request, carrier, now);
-    if (held?.kind === "pass") return this.#stay(front, held, carrier, now, outcome);
-    if (!held) return this.#join(front, carrier, outcome);
-    this.#ask.ask(
-      () => this.#engine.enter(held.ticket),
-      (answer) => {
-        if (answer === ENGINE_AWAY) return outcome.away();
-        if (answer.kind === "expired" || answer.kind === "refused")
-          return this.#join(front, carrier, outcome);
-        if (answer.kind === "waiting") held.ticket = { ...held.ticket, aheadShown: answer.ahead };
-        this.#settle(front, answer, carrier, false, outcome);
+  #frontOf(request: Request, url: string): RoomFront | undefined {
+    const { router, trust, fronts } = this.#inForce;
+    const room = router.only ?? router.match(trust.client(request).host, url);
+    return room === null ? undefined : fronts.get(room);
+  }
+
+  /** Addresses of our own that are not an endpoint as it stands: one with a query, the key set, or none of ours. */
+  #serveOther(url: string, request: Request, response: Response, carrier: Carrier, now: number): void {
+    const path = url.split("?", 1)[0]!;
+    const own = path === url ? undefined : this.#inForce.own.get(path);
+    if (own)
+      return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
+    if (path !== JWKS_PATH) return send(response, 404, PERSONAL_JSON, '{"error":"no such address"}');
+    this.#originTokens.jwks().then(
+      (jwks) => send(response, 200, JWKS_HEADERS, jwks),
+      (cause) => {
+        this.#world.log.error({ err: cause }, "the key set could not be made");
+        send(response, 500, PERSONAL_JSON, '{"error":"internal"}');
       },
     );
   }
 
-  #join(front: RoomFront, carrier: Carrier, outcome: Outcome): void {
-    this.traffic.requests.joins++;
-    this.#ask.ask(
-      () => this.#engine.join(front.name),
-      (answer) =>
-        answer === ENGINE_AWAY ? outcome.away() : this.#settle(front, answer, carrier, true, outcome),
-    );
-  }
-
-  #settle(
-    front: RoomFront,
-    answer: JoinAnswer | TicketAnswer,
-    carrier: Carrier,
-    isNew: boolean,
-    outcome: Outcome,
-  ): void {
-    if (answer.kind === "entered") {
-      const { headers, held } = this.#tokens.givePass(front, answer.pass, carrier);
-      held.isReported = true;
-      return outcome.through(held, headers);
-    }
-    if (answer.kind !== "waiting") return outcome.away();
-    if (isNew && !outcome.keepsPlace) {
-      this.#ask.ask(
-        () => this.#engine.leave(answer.ticket),
-        () => {},
-      );
-      return outcome.wait(answer, NOTHING, true);
-    }
-    const ticket = { ...answer.ticket, aheadShown: answer.ahead };
-    outcome.wait(answer, this.#tokens.giveTicket(front, ticket, carrier).headers, isNew);
-  }
-
-  /** Someone on the site: no engine call, only word of their presence now and then. */
-  #stay(front: RoomFront, held: HeldPass, carrier: Carrier, now: number, outcome: Outcome): void {
+  /** Someone on the site: no engine call, only word of their presence now and then. Gives what renews their pass. */
+  #stay(front: RoomFront, held: HeldPass, carrier: Carrier, now: number): readonly string[] {
     const renewal = this.#tokens.renew(front, held, carrier, now);
     if (renewal) this.#presence.report(renewal.pass);
     else if (!held.isReported) this.#presence.report(held.pass);
     held.isReported = true;
-    outcome.through(held, renewal?.headers ?? NOTHING);
+    return renewal?.headers ?? NOTHING;
   }
 
   #forward(
+    front: RoomFront | undefined,
     held: HeldPass | null,
     responseHeaders: readonly string[],
-    isContinueExpected: boolean,
-    origin: OriginSettings | null,
     onward: Onward,
+    isContinueExpected: boolean,
   ): void {
+    this.traffic.requests.proxied++;
+    const origin = front?.settings.origin ?? this.#inForce.settings.origin;
     const id = `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
     const go = (requestHeaders: readonly string[]) =>
       onward({ id, requestHeaders, responseHeaders, isContinueExpected }, origin);
-    const keep = (headers: readonly string[]) => {
-      if (held) held.originHeaders = headers;
-      go(headers);
-    };
     if (!held) return go(NOTHING);
     if (held.originHeaders) return go(held.originHeaders);
+    this.#describe(held, origin, id, go);
+  }
+
+  /** Works out what the origin is told of a visitor, once for each pass. */
+  #describe(
+    held: HeldPass,
+    origin: OriginSettings | null,
+    id: string,
+    go: (headers: readonly string[]) => void,
+  ): void {
+    const keep = (headers: readonly string[]) => {
+      held.originHeaders = headers;
+      go(headers);
+    };
     const plain = originHeaders(held.pass);
     if (!origin || origin.token === "none") return keep(plain);
     this.#originTokens.sign(held.pass, origin.token).then(
@@ -351,6 +316,10 @@ export class Gateway {
   }
 }
 
+function addressesOf(front: RoomFront): [string, { front: RoomFront; endpoint: Endpoint }][] {
+  return ENDPOINTS.map((endpoint) => [`${OWN_PREFIX}${front.name}/${endpoint}`, { front, endpoint }]);
+}
+
 /** What the origin is told of a visitor. */
 function originHeaders(pass: Pass): readonly string[] {
   return [
@@ -366,9 +335,14 @@ function originHeaders(pass: Pass): readonly string[] {
 }
 
 function refuseUpgrade(socket: Duplex, status: string, retryAfterSeconds: number): void {
-  socket.end(
-    `HTTP/1.1 ${status}\r\nRetry-After: ${retryAfterSeconds}\r\nCache-Control: no-store\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
-  );
+  const lines = [
+    `HTTP/1.1 ${status}`,
+    `Retry-After: ${retryAfterSeconds}`,
+    "Cache-Control: no-store",
+    "Content-Length: 0",
+    "Connection: close",
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n`);
 }
 
 function newKeyring(settings: Settings): Keyring {
@@ -377,8 +351,6 @@ function newKeyring(settings: Settings): Keyring {
 }
 
 function isSameSecret(before: Settings | undefined, now: Settings): boolean {
-  return (
-    before === undefined ||
-    (before.secret === now.secret && before.previousSecrets.join("\n") === now.previousSecrets.join("\n"))
-  );
+  if (before === undefined) return true;
+  return before.secret === now.secret && before.previousSecrets.join("\n") === now.previousSecrets.join("\n");
 }

@@ -18,7 +18,8 @@ export interface HeldTicket {
   ticket: Ticket;
   /** Check-ins before this instant get the last answer again. */
   nextCheckInAt: number;
-  lastAnswer: Buffer | null;
+  /** Text in ASCII, or null before the first. */
+  lastAnswer: string | null;
 }
 
 export interface HeldPass {

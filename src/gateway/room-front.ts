@@ -27,7 +27,8 @@ export class RoomFront {
   readonly page: Page;
   /** Flat header list of the board's answer, its length included. */
   boardHeaders: readonly string[] = BOARD_HEADERS;
-  boardBody: Buffer = Buffer.alloc(0);
+  /** The board as JSON in ASCII. */
+  boardBody = "";
   board: Board;
   readonly #messageJson: string;
 
@@ -45,7 +46,7 @@ export class RoomFront {
   /** Puts a new board up. */
   show(board: Board): void {
     this.board = board;
-    this.boardBody = Buffer.from(JSON.stringify(board));
+    this.boardBody = asciiJson(board);
     this.boardHeaders = [...BOARD_HEADERS, "Content-Length", String(this.boardBody.length)];
   }
 
@@ -59,8 +60,9 @@ export class RoomFront {
   }
 }
 
-function asciiJson(text: string): string {
-  return JSON.stringify(text).replace(
+/** JSON with everything beyond ASCII escaped, so that its length in characters is its length in bytes. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

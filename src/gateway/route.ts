@@ -9,6 +9,8 @@ import { normalPath } from "../config/route.ts";
 import type { RoomSettings, Route } from "../config/schema.ts";
 
 export interface Router {
+  /** The one room there is, when it covers every host and path; nobody then needs to look. */
+  readonly only: string | null;
   /** The room's name, or null when no room covers this address. */
   match(host: string, url: string): string | null;
 }
@@ -39,7 +41,7 @@ export function createRouter(rooms: Readonly<Record<string, RoomSettings>>): Rou
   wildcards.sort((a, b) => b.suffix.length - a.suffix.length);
   const only =
     exact.size === 0 && wildcards.length === 0 && everyHost[0]?.path === "" ? everyHost[0].room : null;
-  return { match: (host, url) => only ?? search(comparableHost(host), url) };
+  return { only, match: (host, url) => only ?? search(comparableHost(host), url) };
 
   function search(host: string, url: string): string | null {
     const path = comparablePath(url);

@@ -11,16 +11,18 @@
  * Requests from other sites are refused, whatever the cookie's SameSite says.
  */
 import type { Engine, JoinAnswer, TicketAnswer, Waiting } from "../core/engine.ts";
-import type { World } from "../core/world.ts";
 import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
+import type { Carrier } from "./carrier.ts";
 import type { EventStreams } from "./event-streams.ts";
-import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
+import { PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
 import type { Held, HeldTicket } from "./held-tokens.ts";
 import type { RoomFront } from "./room-front.ts";
 import type { Traffic } from "./traffic.ts";
-import type { Carrier, VisitorTokens } from "./visitor-tokens.ts";
+import type { VisitorTokens } from "./visitor-tokens.ts";
 
-const METHODS: Readonly<Record<string, "GET" | "POST">> = {
+export type Endpoint = "board" | "events" | "join" | "check-in" | "enter" | "leave";
+
+const METHODS: Readonly<Record<Endpoint, "GET" | "POST">> = {
   board: "GET",
   events: "GET",
   join: "POST",
@@ -28,7 +30,11 @@ const METHODS: Readonly<Record<string, "GET" | "POST">> = {
   enter: "POST",
   leave: "POST",
 };
+export const ENDPOINTS = Object.keys(METHODS) as readonly Endpoint[];
 const RETRY_SECONDS = 5;
+/** A check-in that comes before this share of the time it was told is answered from the last answer. */
+const EARLY_SHARE = 0.5;
+const NOTHING: readonly string[] = [];
 const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
 
 /** One visitor's call. */
@@ -53,7 +59,6 @@ export class VisitorEndpoints {
     tokens: VisitorTokens;
     streams: EventStreams;
     traffic: Traffic;
-    world: World;
   }) {
     this.#engine = parts.engine;
     this.#ask = parts.ask;
@@ -62,15 +67,13 @@ export class VisitorEndpoints {
     this.#traffic = parts.traffic;
   }
 
-  serve(endpoint: string, call: Call): void {
+  serve(endpoint: Endpoint, call: Call): void {
     const method = METHODS[endpoint];
     const asked = call.request.method === "HEAD" ? "GET" : call.request.method;
-    if (method === undefined) return answer(call, 404, { error: "no such endpoint" });
     if (asked !== method) return answer(call, 405, { error: `use ${method}` }, ["Allow", method]);
-    if (endpoint === "board") return this.#board(call);
-    if (headerOf(call.request, "sec-fetch-site") === "cross-site")
-      return answer(call, 403, { error: "not from another site" });
-    const held = this.#tokens.read(call.front, call.request, call.carrier, call.now);
+    if (endpoint === "board") return this.sendBoard(call.front, call.response);
+    if (call.carrier.fetchSite === "cross-site") return answer(call, 403, { error: "not from another site" });
+    const held = this.#tokens.read(call.front, call.carrier, call.now);
     switch (endpoint) {
       case "events":
         return this.#events(call, held);
@@ -85,11 +88,10 @@ export class VisitorEndpoints {
     }
   }
 
-  #board({ front, response }: Call): void {
+  /** The board alone: nothing of the request matters but its address. */
+  sendBoard(front: RoomFront, response: Response): void {
     this.#traffic.requests.boards++;
-    const plain = response as import("node:http").ServerResponse;
-    plain.writeHead(200, front.boardHeaders as string[]);
-    plain.end(front.boardBody);
+    sendWhole(response, 200, front.boardHeaders, front.boardBody, "latin1");
   }
 
   #events(call: Call, held: Held | null): void {
@@ -113,7 +115,7 @@ export class VisitorEndpoints {
     if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
     if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
     if (held.lastAnswer !== null && call.now < held.nextCheckInAt) {
-      return send(call.response, 200, PERSONAL_JSON, held.lastAnswer);
+      return sendAscii(call.response, held.lastAnswer);
     }
     this.#ask.ask(
       () => this.#engine.checkIn(held.ticket),
@@ -164,20 +166,19 @@ export class VisitorEndpoints {
 
   #tellWaiting(call: Call, reply: Waiting, held: HeldTicket | null): void {
     const { front, carrier, now } = call;
-    let headers: readonly string[] = PERSONAL_JSON;
-    const body = Buffer.from(front.waitingJson(reply), "latin1");
+    const body = front.waitingJson(reply);
+    let headers: readonly string[] = NOTHING;
     if (held === null) {
       const given = this.#tokens.giveTicket(front, { ...reply.ticket, aheadShown: reply.ahead }, carrier);
-      headers = [...PERSONAL_JSON, ...given.headers];
+      headers = given.headers;
       held = given.held;
-    } else if (reply.ahead < held.ticket.aheadShown) {
-      held.ticket = { ...held.ticket, aheadShown: reply.ahead };
+    } else {
+      if (reply.ahead < held.ticket.aheadShown) held.ticket = { ...held.ticket, aheadShown: reply.ahead };
+      headers = this.#tokens.refreshTicket(front, held, carrier, now);
     }
     held.lastAnswer = body;
-    held.nextCheckInAt = now + reply.nextCheckInMs / 2;
-    const fresh = this.#tokens.refreshTicket(front, held, carrier, now);
-    if (fresh.length > 0) headers = [...headers, ...fresh];
-    send(call.response, 200, headers, body);
+    held.nextCheckInAt = now + reply.nextCheckInMs * EARLY_SHARE;
+    sendAscii(call.response, body, headers);
   }
 
   #away(call: Call): void {
@@ -187,6 +188,12 @@ export class VisitorEndpoints {
 
 function entered(leftMs: number): { status: "entered"; expiresInMs: number } {
   return { status: "entered", expiresInMs: Math.max(0, leftMs) };
+}
+
+/** The busiest answer: a waiting visitor's JSON, known to be ASCII. */
+function sendAscii(response: Response, body: string, headers: readonly string[] = NOTHING): void {
+  const whole = [...PERSONAL_JSON, "Content-Length", String(body.length), ...headers];
+  sendWhole(response, 200, whole, body, "latin1");
 }
 
 function answer(call: Call, status: number, body: object, headers: readonly string[] = []): void {

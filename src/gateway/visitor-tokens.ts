@@ -8,7 +8,7 @@
 import { isRenewalDue, type Pass, renewPass } from "../core/pass.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
-import { headerOf, type Request } from "./exchange.ts";
+import type { Carrier } from "./carrier.ts";
 import { type Held, type HeldPass, type HeldTicket, HeldTokens } from "./held-tokens.ts";
 import type { Keyring } from "./keyring.ts";
 import type { RoomFront } from "./room-front.ts";
@@ -18,12 +18,7 @@ import type { Traffic } from "./traffic.ts";
 const REFUSALS_LOGGED_PER_SECOND_MAX = 20;
 /** A ticket is signed anew when a good check-in finds it older than this. */
 const TICKET_REISSUE_MS = 30_000;
-
-/** How a request's sender carries tokens. */
-export interface Carrier {
-  readonly isSecure: boolean;
-  readonly isProgram: boolean;
-}
+const NOTHING: readonly string[] = [];
 
 export class VisitorTokens {
   readonly #world: World;
@@ -40,11 +35,9 @@ export class VisitorTokens {
     this.#world = world;
   }
 
-  /** What the request carries for this room; null for nothing that is good. */
-  read(front: RoomFront, request: Request, carrier: Carrier, now: number): Held | null {
-    const token = carrier.isProgram
-      ? headerOf(request, "fairgate-token")!
-      : front.cookie.read(request.headers.cookie, carrier.isSecure);
+  /** What a request carries for this room; null for nothing that is good. */
+  read(front: RoomFront, carrier: Carrier, now: number): Held | null {
+    const token = carrier.programToken ?? front.cookie.read(carrier.cookie, carrier.isSecure);
     if (token === null || token === "" || token === "new") return null;
     const held = this.#held.get(token) ?? this.#verify(front, token, now);
     if (!held) return null;
@@ -89,18 +82,15 @@ export class VisitorTokens {
   }
 
   /** Flat header list with the ticket signed anew, when it is old enough to be worth it; empty when not. */
-  refreshTicket(front: RoomFront, held: HeldTicket, carrier: Carrier, now: number): string[] {
-    if (now - held.ticket.issuedAt < TICKET_REISSUE_MS) return [];
+  refreshTicket(front: RoomFront, held: HeldTicket, carrier: Carrier, now: number): readonly string[] {
+    if (now - held.ticket.issuedAt < TICKET_REISSUE_MS) return NOTHING;
     const { aheadShown } = held.ticket;
     const ticket = renewTicket(held.ticket, { now, ttlMs: front.rules.ticketTtlMs, aheadShown });
-    const given = this.giveTicket(front, ticket, carrier);
-    given.held.nextCheckInAt = held.nextCheckInAt;
-    given.held.lastAnswer = held.lastAnswer;
-    return given.headers;
+    return this.giveTicket(front, ticket, carrier).headers;
   }
 
   drop(front: RoomFront, carrier: Carrier): string[] {
-    return carrier.isProgram ? [] : ["Set-Cookie", front.cookie.drop(carrier.isSecure)];
+    return carrier.programToken !== undefined ? [] : ["Set-Cookie", front.cookie.drop(carrier.isSecure)];
   }
 
   /** From now on this id's passes are refused. Told by the engine. */
@@ -139,7 +129,7 @@ export class VisitorTokens {
   }
 
   #give(front: RoomFront, token: string, ageMs: number, carrier: Carrier): string[] {
-    if (carrier.isProgram) return ["Fairgate-Token", token];
+    if (carrier.programToken !== undefined) return ["Fairgate-Token", token];
     return ["Set-Cookie", front.cookie.give(token, ageMs, carrier.isSecure)];
   }
 

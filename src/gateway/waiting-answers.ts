@@ -39,6 +39,8 @@ export interface Told {
   readonly response: Response;
   /** Flat list: the ticket to hand out. */
   readonly headers: readonly string[];
+  /** The sequence of the place they hold; below 0 when they hold none. */
+  readonly sequence: number;
   /** True when this place is new. */
   readonly isNew: boolean;
 }
@@ -112,6 +114,9 @@ export class WaitingAnswers {
   ): void {
     const { front, request, response } = told;
     const { page, board } = front;
+    const nextCheckInMs = what.waiting?.nextCheckInMs ?? AWAY_RETRY_SECONDS * 1_000;
+    // Without JavaScript the page comes again by itself, as seldom as a check-in; the live script cancels this.
+    const refresh = ["Refresh", String(Math.ceil(nextCheckInMs / 1_000))];
     const nonce = Buffer.from(this.#world.random.bytes(NONCE_BYTES)).toString("base64");
     const body = page.render({
       room: front.name,
@@ -121,13 +126,18 @@ export class WaitingAnswers {
       waiting: Math.max(board.waiting, (what.waiting?.ahead ?? -1) + 1),
       waitMs: what.waiting?.waitMs ?? null,
       aheadAtJoin: told.isNew ? (what.waiting?.ahead ?? null) : null,
-      sequence: what.waiting?.ticket.sequence ?? -1,
-      nextCheckInMs: what.waiting?.nextCheckInMs ?? AWAY_RETRY_SECONDS * 1_000,
+      sequence: told.sequence,
+      nextCheckInMs,
       now: this.#world.clock.now(),
       message: board.message,
       notice: what.notice,
       nonce,
     });
-    send(response, what.status, [...page.headers(nonce), "Cache-Control", "no-store", ...what.headers], body);
+    send(
+      response,
+      what.status,
+      [...page.headers(nonce), "Cache-Control", "no-store", ...refresh, ...what.headers],
+      body,
+    );
   }
 }

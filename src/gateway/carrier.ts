@@ -1,0 +1,23 @@
+/**
+ * What a request carries that concerns us: its cookies, the `Fairgate-Token` header of a program that keeps none, and
+ * the browser's word on which site sent it.
+ */
+import { headerOf, type Request } from "./exchange.ts";
+
+export interface Carrier {
+  /** The visitor came by https. */
+  readonly isSecure: boolean;
+  readonly cookie: string | undefined;
+  /** The token of a program; such a sender gets new tokens back the same way, not as a cookie. */
+  readonly programToken: string | undefined;
+  readonly fetchSite: string | undefined;
+}
+
+export function readCarrier(request: Request, isSecure: boolean): Carrier {
+  return {
+    isSecure,
+    cookie: request.headers.cookie,
+    programToken: headerOf(request, "fairgate-token"),
+    fetchSite: headerOf(request, "sec-fetch-site"),
+  };
+}

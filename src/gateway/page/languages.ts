@@ -1,0 +1,144 @@
+/**
+ * The languages the page speaks, and which of them a visitor gets. Each language is one plain file in `languages/`,
+ * named by its tag, all with the same keys; adding a language is adding a file.
+ *
+ * The choice follows Accept-Language (RFC 9110 section 12.5.4) by lookup (RFC 4647 section 3.4): the visitor's
+ * wishes in order of weight, each tag shortened from the right until a language is found.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+
+/** One text for each plural category the language has; `other` is always there. */
+export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
+
+export interface WaitTexts {
+  readonly label: string;
+  readonly soon: string;
+  readonly unknown: string;
+  readonly minute: PluralForms;
+  readonly minutes: PluralForms;
+  readonly hour: PluralForms;
+  readonly hours: PluralForms;
+}
+
+export type ProblemKind =
+  | "originAway"
+  | "originSlow"
+  | "tooLarge"
+  | "badRequest"
+  | "formNotSent"
+  | "engineAway"
+  | "notFound";
+
+type StateTexts = Readonly<Record<"queueing" | "paused" | "prequeue" | "closed", string>>;
+
+export interface Texts {
+  readonly name: string;
+  readonly direction: "ltr" | "rtl";
+  readonly heading: StateTexts;
+  readonly lead: StateTexts;
+  readonly opensAt: string;
+  readonly ahead: PluralForms;
+  readonly next: string;
+  readonly wait: WaitTexts;
+  readonly progress: string;
+  readonly waiting: string;
+  readonly updated: string;
+  readonly message: string;
+  readonly help: Readonly<Record<"heading" | "text" | "noScript", string>>;
+  readonly alert: Readonly<Record<"offer" | "on" | "soundOnly", string>>;
+  readonly turn: Readonly<Record<"heading" | "text" | "link", string>>;
+  readonly ended: Readonly<Record<"heading" | "text" | "link", string>>;
+  readonly notice: Readonly<
+    Record<"engineAway" | "formNotSent" | "cookiesHeading" | "cookiesNeeded" | "offline" | "kept", string>
+  >;
+  readonly problem: Readonly<Record<ProblemKind, { readonly heading: string; readonly text: string }>> & {
+    readonly reference: string;
+    readonly retry: string;
+  };
+}
+
+/** A longer Accept-Language than any browser sends is not read further than this. */
+const HEADER_CHARACTERS_MAX = 500;
+const WISHES_MAX = 30;
+/** Answers kept for headers seen before: browsers send few different ones. */
+const REMEMBERED_MAX = 1_000;
+
+/** Tags that lookup alone would miss: older codes, Norwegian, and the Chinese regions that write in full form. */
+const ALIASES: Readonly<Record<string, string>> = {
+  no: "nb",
+  nn: "nb",
+  iw: "he",
+  "zh-tw": "zh-hant",
+  "zh-hk": "zh-hant",
+  "zh-mo": "zh-hant",
+};
+
+const LANGUAGES = readLanguages();
+const BY_LOWER_TAG = new Map([...LANGUAGES.keys()].map((tag) => [tag.toLowerCase(), tag]));
+
+/** Every language there is a file for, by its tag. */
+export function languages(): ReadonlyMap<string, Texts> {
+  return LANGUAGES;
+}
+
+/** The texts of a language, or of English for a tag there is no file for. */
+export function textsOf(language: string): Texts {
+  return LANGUAGES.get(language) ?? LANGUAGES.get("en")!;
+}
+
+/** The language for one tag, shortened from the right until there is a file for it; null when there is none. */
+export function lookUpLanguage(tag: string): string | null {
+  for (let rest = tag.toLowerCase(); rest !== ""; rest = rest.slice(0, Math.max(0, rest.lastIndexOf("-")))) {
+    const found = BY_LOWER_TAG.get(ALIASES[rest] ?? rest);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** A function from an Accept-Language header to the language to use; it remembers what it has answered. */
+export function languageChooser(defaultLanguage: string): (acceptLanguage: string | undefined) => string {
+  const remembered = new Map<string, string>();
+  return (acceptLanguage) => {
+    if (acceptLanguage === undefined) return defaultLanguage;
+    const header = acceptLanguage.slice(0, HEADER_CHARACTERS_MAX);
+    const known = remembered.get(header);
+    if (known !== undefined) return known;
+    const chosen = choose(header, defaultLanguage);
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.set(header, chosen);
+    return chosen;
+  };
+}
+
+function choose(header: string, defaultLanguage: string): string {
+  const wishes = header.split(",", WISHES_MAX).map(readWish);
+  wishes.sort((a, b) => b.weight - a.weight);
+  for (const { tag, weight } of wishes) {
+    if (weight <= 0) break;
+    if (tag === "*") return defaultLanguage;
+    const language = lookUpLanguage(tag);
+    if (language !== null) return language;
+  }
+  return defaultLanguage;
+}
+
+/** One wish, such as `pt-BR;q=0.8`. What cannot be read weighs nothing. */
+function readWish(written: string): { tag: string; weight: number } {
+  const [tag = "", ...parameters] = written.split(";").map((part) => part.trim());
+  if (!/^(?:\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)$/.test(tag)) return { tag: "", weight: 0 };
+  const quality = parameters.find((parameter) => /^q\s*=/i.test(parameter));
+  if (quality === undefined) return { tag, weight: 1 };
+  const value = quality.slice(quality.indexOf("=") + 1).trim();
+  return { tag, weight: /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(value) ? Number(value) : 0 };
+}
+
+function readLanguages(): ReadonlyMap<string, Texts> {
+  const folder = new URL("./languages/", import.meta.url);
+  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  return new Map(
+    files.sort().map((file) => {
+      const texts = JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Texts;
+      return [file.slice(0, -".json".length), texts];
+    }),
+  );
+}

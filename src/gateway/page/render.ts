@@ -1,0 +1,185 @@
+/**
+ * The waiting page: one small HTML answer with everything in it, in the visitor's language, right as it stands and
+ * kept up to date by its own script where that runs.
+ *
+ * What does not change is put together once: the squeezed script and style when the program starts, the template with
+ * the look when a room is set up, and with a language's texts when the first visitor asks for it. What is left for
+ * each visitor is a few dozen values. Everything put in is escaped; nothing a visitor or an operator writes becomes
+ * HTML, but for the operator's own page.
+ */
+import { readFileSync } from "node:fs";
+import { languageChooser, lookUpLanguage, type Texts, textsOf } from "./languages.ts";
+import { colourStyle, contentPolicy, readLogo, tabIcon } from "./look.ts";
+import { squeezeScript, squeezeStyle } from "./squeeze.ts";
+import {
+  compileTemplate,
+  fillTemplate,
+  renderTemplate,
+  type Template,
+  type TemplateValues,
+} from "./template.ts";
+import { TEMPLATE_NAMES } from "./variables.ts";
+import { type PageView, scriptTexts, scriptView, type Voice, viewValues } from "./view.ts";
+
+export { TEMPLATE_VARIABLES } from "./variables.ts";
+export type { PageNotice, PageView } from "./view.ts";
+
+/** How an operator wants the page to look. */
+export interface PageLook {
+  readonly title: string | null;
+  readonly logo: string | null;
+  readonly logoAlt: string;
+  /** #rgb or #rrggbb. */
+  readonly colour: string;
+  /** The same, behind the card in light mode. */
+  readonly background?: string | null;
+  readonly defaultLanguage: string;
+  readonly customPageHtml: string | null;
+}
+
+export interface Page {
+  render(view: PageView): Buffer;
+  /** Names and values in turn, as node:http takes them. */
+  headers(nonce: string): string[];
+  chooseLanguage(acceptLanguage: string | undefined): string;
+}
+
+/** The page in one language: a voice, the template with its texts in it, and those the script needs. */
+interface Spoken extends Voice {
+  readonly template: Template;
+  readonly scriptTexts: string;
+}
+
+const SCRIPT = squeezeScript([readAsset("words.js"), readAsset("page.js")]);
+/** The built-in style without its colours, which come from the look. */
+export const STYLE = squeezeStyle(readAsset("page.css"));
+/** A line with nothing on it but a section's tag or a comment leaves no empty line behind. */
+const BUILT_IN = compileTemplate(
+  readAsset("page.html").replace(/^(\{\{[#^/!][^}]*\}\})\n/gm, "$1"),
+  TEMPLATE_NAMES,
+);
+
+/** Sets the page up; throws an Error that says what is wrong with the look or the custom page. */
+export function createPage(look: PageLook): Page {
+  const template = fillTemplate(compile(look.customPageHtml), lookValues(look));
+  const style = STYLE + colourStyle(look.colour, look.background ?? null);
+  const policy = contentPolicy({ logo: look.logo, isCustom: look.customPageHtml !== null });
+  const spokenIn = new Map<string, Spoken>();
+  return {
+    render(view) {
+      let spoken = spokenIn.get(view.language);
+      if (spoken === undefined) {
+        spoken = speak(view.language, template, look.title);
+        spokenIn.set(spoken.language, spoken);
+      }
+      const values = {
+        ...viewValues(view, spoken),
+        style: `<style nonce="${view.nonce}">${style}</style>`,
+        script: scriptElements(view, spoken),
+      };
+      return Buffer.from(renderTemplate(spoken.template, values));
+    },
+    headers: (nonce) => pageHeaders(policy(nonce)),
+    chooseLanguage: languageChooser(readDefaultLanguage(look.defaultLanguage)),
+  };
+}
+
+/** What is wrong with a custom page, for people; null when it can be used. */
+export function checkTemplate(html: string): string | null {
+  try {
+    compileTemplate(html, TEMPLATE_NAMES);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function compile(customPageHtml: string | null): Template {
+  if (customPageHtml === null) return BUILT_IN;
+  const wrong = checkTemplate(customPageHtml);
+  if (wrong !== null) throw new Error(`the custom page cannot be used: ${wrong}`);
+  return compileTemplate(customPageHtml, TEMPLATE_NAMES);
+}
+
+function readDefaultLanguage(tag: string): string {
+  const language = lookUpLanguage(tag);
+  if (language === null)
+    throw new Error(`the page does not speak the default language "${tag.slice(0, 40)}"`);
+  return language;
+}
+
+/** A language there is no file for is spoken as English. */
+function speak(wanted: string, look: Template, title: string | null): Spoken {
+  const language = lookUpLanguage(wanted) ?? "en";
+  const texts = textsOf(language);
+  return {
+    language,
+    texts,
+    title,
+    clock: new Intl.DateTimeFormat(language, { timeStyle: "short", timeZone: "UTC" }),
+    template: fillTemplate(look, textValues(language, texts)),
+    scriptTexts: toScriptJson(scriptTexts(texts)),
+  };
+}
+
+function lookValues(look: PageLook): TemplateValues {
+  return {
+    title: look.title ?? "",
+    logo: look.logo === null ? "" : readLogo(look.logo),
+    logoAlt: look.logoAlt,
+    hasBrand: look.title !== null || look.logo !== null,
+    colour: look.colour,
+    icon: tabIcon(look.colour),
+  };
+}
+
+function textValues(language: string, texts: Texts): TemplateValues {
+  return {
+    language,
+    direction: texts.direction,
+    progressLabel: texts.progress,
+    waitLabel: texts.wait.label,
+    waitingLabel: texts.waiting,
+    updatedLabel: texts.updated,
+    messageLabel: texts.message,
+    turnLink: texts.turn.link,
+    alertsOffer: texts.alert.offer,
+    helpHeading: texts.help.heading,
+    helpText: texts.help.text,
+    noScriptText: texts.help.noScript,
+  };
+}
+
+function scriptElements(view: PageView, spoken: Spoken): string {
+  const data = `{"view":${toScriptJson(scriptView(view, spoken))},"texts":${spoken.scriptTexts}}`;
+  return (
+    `<script type="application/json" id="fairgate-data">${data}</script>` +
+    `<script type="module" nonce="${view.nonce}">${SCRIPT}</script>`
+  );
+}
+
+/** JSON that cannot end the script element it stands in. */
+function toScriptJson(value: object): string {
+  return JSON.stringify(value).replaceAll("<", "\\u003c");
+}
+
+function pageHeaders(policy: string): string[] {
+  return [
+    "Content-Type",
+    "text/html; charset=utf-8",
+    "Content-Security-Policy",
+    policy,
+    "Referrer-Policy",
+    "same-origin",
+    "X-Content-Type-Options",
+    "nosniff",
+    "X-Frame-Options",
+    "SAMEORIGIN",
+    "X-Robots-Tag",
+    "noindex",
+  ];
+}
+
+function readAsset(name: string): string {
+  return readFileSync(new URL(`./${name}`, import.meta.url), "utf8");
+}

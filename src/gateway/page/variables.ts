@@ -1,0 +1,99 @@
+/**
+ * The variables of the page's template, ours and the operator's alike. The built-in `page.html` uses nothing else.
+ * The table in README.md beside this file is made from this list, and a test keeps them the same.
+ */
+import type { TemplateNames } from "./template.ts";
+
+export interface TemplateVariable {
+  readonly name: string;
+  readonly meaning: string;
+  /** True for a variable that is HTML itself and is written {{{name}}}. */
+  readonly isHtml?: true;
+}
+
+/** Every variable a custom page may use. */
+export const TEMPLATE_VARIABLES: readonly TemplateVariable[] = [
+  {
+    name: "style",
+    meaning: "The built-in style, as a <style> element. Leave it out to bring your own.",
+    isHtml: true,
+  },
+  {
+    name: "script",
+    meaning:
+      "The live script, as <script> elements. Put it last in <body>. Without it the page reloads by header.",
+    isHtml: true,
+  },
+  {
+    name: "nonce",
+    meaning:
+      "Put it in the nonce attribute of your own <style> and <script> elements, or browsers refuse them.",
+  },
+  { name: "room", meaning: "The room's name." },
+  { name: "language", meaning: "The visitor's language, for the lang attribute." },
+  { name: "direction", meaning: "ltr or rtl, for the dir attribute." },
+  { name: "title", meaning: "The title from the settings; empty when there is none." },
+  { name: "tabTitle", meaning: "What the built-in page has in <title>." },
+  {
+    name: "icon",
+    meaning: "A small picture for the tab, in your colour. Without an icon browsers ask for /favicon.ico.",
+  },
+  { name: "logo", meaning: "The logo's address; empty when there is none." },
+  { name: "logoAlt", meaning: "What the logo shows." },
+  { name: "hasBrand", meaning: "True when there is a title or a logo." },
+  { name: "colour", meaning: "The colour from the settings." },
+  { name: "heading", meaning: "The state of the line in a few words." },
+  { name: "lead", meaning: "What that means for the visitor, in a sentence or two." },
+  { name: "isInLine", meaning: "True when the visitor has a place in the line." },
+  {
+    name: "hasPlace",
+    meaning: "True when its numbers are known too, which they are not while the line cannot be reached.",
+  },
+  { name: "isNext", meaning: "True when nobody is ahead." },
+  { name: "ahead", meaning: "How many people are ahead, as the language writes it." },
+  { name: "aheadLabel", meaning: "The words after that number: people ahead of you." },
+  { name: "hasProgress", meaning: "True when it is known where the visitor started." },
+  { name: "progressPercent", meaning: "How much of the way is behind, 0 to 100." },
+  { name: "progressLabel", meaning: "What that number is, in words." },
+  { name: "waitLabel", meaning: "Estimated wait, in words." },
+  { name: "waitText", meaning: "The wait as a range: about 4 to 9 minutes." },
+  { name: "waitLowMinutes", meaning: "The low end of the wait in whole minutes; empty when unknown." },
+  { name: "waitMiddleMinutes", meaning: "The middle of it." },
+  { name: "waitHighMinutes", meaning: "The high end of it." },
+  { name: "waitingLabel", meaning: "People in line, in words." },
+  { name: "waiting", meaning: "How many people are in the line, as the language writes it." },
+  { name: "updatedLabel", meaning: "Last updated, in words." },
+  {
+    name: "lastUpdated",
+    meaning: "When this page was made, as a time in UTC. The live script makes it local.",
+  },
+  { name: "lastUpdatedAt", meaning: "The same for machines, such as 2030-01-31T12:00:00.000Z." },
+  {
+    name: "refreshSeconds",
+    meaning: "After how many seconds the page reloads by header when there is no live script.",
+  },
+  { name: "messageLabel", meaning: "A message from the organiser, in words." },
+  { name: "message", meaning: "Your message to everyone waiting; empty when there is none." },
+  {
+    name: "notice",
+    meaning: "Something this visitor must know, such as a form that was not sent; mostly empty.",
+  },
+  { name: "isQueueing", meaning: "True while the line moves." },
+  { name: "isPaused", meaning: "True while nobody is let in." },
+  { name: "isPrequeue", meaning: "True before the opening." },
+  { name: "isClosed", meaning: "True after the end." },
+  { name: "isEngineAway", meaning: "True when the line cannot be reached just now." },
+  { name: "isFormNotSent", meaning: "True when this page answers a form, which was not sent on." },
+  { name: "isCookiesNeeded", meaning: "True when the visitor's browser does not take our cookie." },
+  { name: "turnLink", meaning: "Go in, in words." },
+  { name: "alertsOffer", meaning: "Words for the button that turns sound and notification on." },
+  { name: "helpHeading", meaning: "If your connection drops, in words." },
+  { name: "helpText", meaning: "What to do then, in a sentence or two." },
+  { name: "noScriptText", meaning: "Why the page reloads without JavaScript, for <noscript>." },
+];
+
+/** The same, as the template compiler wants them. */
+export const TEMPLATE_NAMES: TemplateNames = {
+  escaped: new Set(TEMPLATE_VARIABLES.filter(({ isHtml }) => !isHtml).map(({ name }) => name)),
+  raw: new Set(TEMPLATE_VARIABLES.filter(({ isHtml }) => isHtml).map(({ name }) => name)),
+};

@@ -1,0 +1,17 @@
+/** Types of `words.js`, whose own text is put into the page. */
+import type { Board, WaitRange } from "../../core/board.ts";
+import type { PluralForms, WaitTexts } from "./languages.ts";
+
+export function aheadOn(board: Pick<Board, "marks" | "waiting">, sequence: number): number;
+export function waitOn(secondsPerHundred: WaitRange | null, ahead: number): WaitRange | null;
+export function progress(aheadAtJoin: number, ahead: number): number;
+export function numeral(language: string, number: number): string;
+export function form(forms: PluralForms, language: string, number: number): string;
+export function fill(text: string, values: Readonly<Record<string, string>>): string;
+export function waitWords(words: WaitTexts, language: string, waitMs: WaitRange | null): string;
+export function tabTitle(tab: {
+  heading: string;
+  ahead: number | null;
+  language: string;
+  title: string | null;
+}): string;

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { aheadOnBoard } from "../../core/board.ts";
+import { Pace } from "../../core/eta.ts";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { languages, textsOf, type WaitTexts } from "./languages.ts";
+import { aheadOn, fill, form, numeral, progress, tabTitle, waitOn, waitWords } from "./words.js";
+
+const MINUTE_MS = 60_000;
+const english = textsOf("en").wait;
+
+const minutes = (low: number, high: number) => ({
+  low: low * MINUTE_MS,
+  middle: ((low + high) / 2) * MINUTE_MS,
+  high: high * MINUTE_MS,
+});
+
+test("the page counts people ahead exactly as core does", () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 0, max: 50 })), {
+    maxLength: 48,
+  });
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 0, max: 3_000 }), fc.nat(5_000), (gaps, sequence, waiting) => {
+      let mark: [number, number] = [10, 0];
+      const marks = gaps.map(([gap, ahead]) => {
+        mark = [mark[0] + gap, mark[1] + Math.min(gap, ahead)];
+        return mark;
+      });
+      const board = { marks, waiting };
+      assert.equal(aheadOn(board, sequence), aheadOnBoard(board, sequence));
+    }),
+  );
+});
+
+test("the page makes of the board the wait that core would tell", () => {
+  const rules = { ...DEFAULT_RULES, newUsersPerMinute: 300 };
+  const pace = new Pace();
+  for (let turn = 0; turn < 60; turn++) {
+    pace.observe({ admitted: turn % 4, isLine: true, now: 1_000_000 + turn * 1_000 });
+  }
+  const perHundred = pace.perHundred(rules)!;
+  const seconds = {
+    low: perHundred.low / 1_000,
+    middle: perHundred.middle / 1_000,
+    high: perHundred.high / 1_000,
+  };
+  for (const ahead of [0, 1, 5, 40, 1_000, 100_000]) {
+    const told = pace.wait(rules, ahead)!;
+    const shown = waitOn(seconds, ahead)!;
+    for (const end of ["low", "middle", "high"] as const) {
+      assert.ok(Math.abs(shown[end] / told[end] - 1) < 0.001, `${ahead} ${end}: ${shown[end]} ${told[end]}`);
+    }
+  }
+});
+
+test("a board that knows no speed gives no wait, and one too fast to measure gives none to speak of", () => {
+  assert.equal(waitOn(null, 10), null);
+  const fast = waitOn({ low: 0, middle: 0, high: 0 }, 10);
+  assert.equal(waitWords(english, "en", fast), "less than a minute");
+});
+
+test("a wait is said as people say it", () => {
+  const said = (low: number, high: number) => waitWords(english, "en", minutes(low, high));
+  assert.equal(waitWords(english, "en", null), "not known yet");
+  assert.equal(said(0.1, 0.9), "less than a minute");
+  assert.equal(said(0.4, 2.5), "about 1 to 3 minutes");
+  assert.equal(said(4.2, 8.6), "about 4 to 9 minutes");
+  assert.equal(said(5, 5), "about 5 minutes");
+  assert.equal(said(13.7, 31), "about 13 to 35 minutes");
+  assert.equal(said(44, 95), "about 0.5 to 2 hours");
+  assert.equal(said(100, 190), "about 1.5 to 3.5 hours");
+  assert.equal(said(660, 1_201), "about 11 to 21 hours");
+});
+
+test("a wait is never said narrower than it is", () => {
+  const range = fc.tuple(
+    fc.double({ min: 0.01, max: 5_000, noNaN: true }),
+    fc.double({ min: 1, max: 6, noNaN: true }),
+  );
+  fc.assert(
+    fc.property(range, ([low, factor]) => {
+      const said = waitWords(english, "en", minutes(low, low * factor));
+      const unit = said.includes("hour") ? 60 : 1;
+      const numbers = [...said.matchAll(/[\d.,]+/g)].map(([text]) => Number(text.replaceAll(",", "")) * unit);
+      if (numbers.length === 0) return;
+      assert.ok(numbers[0]! <= Math.max(low, unit / 2, 1) + 1e-9, `${low}: ${said}`);
+      assert.ok(numbers.at(-1)! >= low * factor - 1e-6, `${low * factor}: ${said}`);
+    }),
+  );
+});
+
+for (const [tag, texts] of languages()) {
+  test(`${tag} has every plural form that its numbers call for`, () => {
+    const rules = new Intl.PluralRules(tag);
+    for (let number = 1; number <= 1_200; number++) assertForm(texts.ahead, number, "ahead");
+    const used: [keyof WaitTexts, number, number][] = [
+      ["minute", 1, 90],
+      ["minutes", 2, 90],
+      ["hour", 0.5, 60],
+      ["hours", 1.5, 60],
+    ];
+    for (const [key, first, last] of used) {
+      for (let number = first; number <= last; number += key.startsWith("hour") ? 0.5 : 1) {
+        const isRounded = key.startsWith("hour")
+          ? number > 10 && number % 1 > 0
+          : number > 20 && number % 5 > 0;
+        if (!isRounded) assertForm(texts.wait[key] as Record<string, string>, number, key);
+      }
+    }
+
+    function assertForm(forms: Readonly<Record<string, string>>, number: number, key: string): void {
+      const category = rules.select(number);
+      // Where a language has a form for exactly two, a range that ends in two still uses the general form.
+      if (category === "two" && key.endsWith("s")) return;
+      assert.ok(category in forms, `${key} of ${number} needs "${category}"`);
+    }
+  });
+
+  test(`${tag} leaves no braces in what it says`, () => {
+    for (const [low, high] of [
+      [0, 0.5],
+      [1, 1],
+      [1, 2],
+      [3, 9],
+      [20, 45],
+      [61, 61.5],
+      [30, 100],
+      [100, 2_000],
+    ] as const) {
+      assert.doesNotMatch(waitWords(texts.wait, tag, minutes(low, high)), /[{}]|undefined/);
+    }
+  });
+}
+
+test("numbers are written and counted as the language does", () => {
+  assert.equal(numeral("en", 1_234_567), "1,234,567");
+  assert.equal(numeral("de", 1_234_567), "1.234.567");
+  assert.equal(form(textsOf("pl").ahead, "pl", 1), "osoba przed Tobą");
+  assert.equal(form(textsOf("pl").ahead, "pl", 3), "osoby przed Tobą");
+  assert.equal(form(textsOf("pl").ahead, "pl", 5), "osób przed Tobą");
+  assert.equal(form(textsOf("ar").ahead, "ar", 2), "شخصان أمامك");
+});
+
+test("progress runs from nothing to all, whatever it is given", () => {
+  assert.equal(progress(400, 400), 0);
+  assert.equal(progress(400, 100), 75);
+  assert.equal(progress(400, 0), 100);
+  assert.equal(progress(0, 0), 0);
+  assert.equal(progress(10, 900), 0);
+});
+
+test("values go in as they are, even ones that look like placeholders or patterns", () => {
+  assert.equal(fill("{a} and {b}", { a: "{b}", b: "$& $1" }), "{b} and $& $1");
+});
+
+test("the tab says first what changes", () => {
+  const tab = { heading: "You are in line", language: "en", title: "Shop" };
+  assert.equal(tabTitle({ ...tab, ahead: 1_200 }), "1,200 · You are in line – Shop");
+  assert.equal(tabTitle({ ...tab, ahead: 0, title: null }), "You are in line");
+  assert.equal(tabTitle({ ...tab, ahead: null }), "You are in line – Shop");
+});

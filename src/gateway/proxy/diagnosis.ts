@@ -1,0 +1,51 @@
+/**
+ * From what failed to what the visitor and the log are told: status, kind and code, in one table.
+ */
+import type { ProblemKind } from "./problem.ts";
+
+/** Codes are stable: operators search their logs for them. */
+export type ProxyErrorCode =
+  | "ORIGIN_UNREACHABLE"
+  | "ORIGIN_CONNECT_TIMEOUT"
+  | "ORIGIN_HEADERS_TIMEOUT"
+  | "ORIGIN_IDLE_TIMEOUT"
+  | "ORIGIN_BROKEN"
+  | "ORIGIN_BUSY"
+  | "BODY_TOO_LARGE"
+  | "REQUEST_MALFORMED"
+  | "VISITOR_LEFT";
+
+export interface Diagnosis {
+  readonly status: number;
+  readonly kind: ProblemKind;
+  readonly code: ProxyErrorCode;
+}
+
+const UNREACHABLE: Diagnosis = { status: 502, kind: "originAway", code: "ORIGIN_UNREACHABLE" };
+const BROKEN: Diagnosis = { status: 502, kind: "originAway", code: "ORIGIN_BROKEN" };
+const CONNECT_TIMEOUT: Diagnosis = { status: 504, kind: "originSlow", code: "ORIGIN_CONNECT_TIMEOUT" };
+const MALFORMED: Diagnosis = { status: 400, kind: "badRequest", code: "REQUEST_MALFORMED" };
+
+const BY_CODE: Readonly<Record<string, Diagnosis>> = {
+  UND_ERR_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
+  ETIMEDOUT: CONNECT_TIMEOUT,
+  UND_ERR_HEADERS_TIMEOUT: { status: 504, kind: "originSlow", code: "ORIGIN_HEADERS_TIMEOUT" },
+  UND_ERR_BODY_TIMEOUT: { status: 504, kind: "originSlow", code: "ORIGIN_IDLE_TIMEOUT" },
+  ECONNREFUSED: UNREACHABLE,
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  ENOTFOUND: UNREACHABLE,
+  EAI_AGAIN: UNREACHABLE,
+  ORIGIN_BUSY: { status: 503, kind: "originAway", code: "ORIGIN_BUSY" },
+  BODY_TOO_LARGE: { status: 413, kind: "tooLarge", code: "BODY_TOO_LARGE" },
+  BODY_CUT_SHORT: { status: 400, kind: "badRequest", code: "VISITOR_LEFT" },
+  VISITOR_LEFT: { status: 408, kind: "badRequest", code: "VISITOR_LEFT" },
+  UND_ERR_INVALID_ARG: MALFORMED,
+  UND_ERR_NOT_SUPPORTED: MALFORMED,
+};
+
+/** What to tell about an error met on the way to the origin. An unknown one is the origin's. */
+export function diagnose(error: Error): Diagnosis {
+  const { code } = error as NodeJS.ErrnoException;
+  return (code !== undefined && BY_CODE[code]) || BROKEN;
+}

@@ -1,0 +1,294 @@
+/**
+ * One request and its answer: the visitor's on one side, the origin's on the other, bytes passed on as they come.
+ *
+ * Nothing is kept: when the visitor reads slowly the origin is paused, when the origin reads slowly the visitor is. A
+ * visitor who leaves takes the origin's request along. What can still be saved is saved: as long as no connection was
+ * made any other address may serve the request, and a request that may be repeated is, once, when a kept connection
+ * turns out to be closed. From the first byte of an answer there is no way back, only breaking off.
+ *
+ *   asking ──▶ connected ──▶ answering ──▶ over
+ *     │  ▲         │              └── origin fails: break off
+ *     └──┘         └── origin fails: repeat once, or a problem page
+ *   next address
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Dispatcher } from "undici";
+import { requestHeaders, responseHeaders } from "../headers.ts";
+import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
+import { diagnose } from "./diagnosis.ts";
+import { originForm } from "./framing.ts";
+import type { Address } from "./origin.ts";
+import { hostnameOf, type PoolHandler, type PoolRequest } from "./pool.ts";
+import type { ProblemKind } from "./problem.ts";
+import type { Forward, ProxyContext } from "./proxy.ts";
+import { BodyTooLarge, Upload } from "./upload.ts";
+
+/** Reported for a visitor who left before the answer; nobody is sent it. */
+export const STATUS_VISITOR_LEFT = 499;
+
+/** RFC 9110, section 9.2.2. */
+const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
+const NONE_TRIED: readonly Address[] = [];
+
+class VisitorLeft extends Error {
+  readonly code = "VISITOR_LEFT";
+}
+
+/** Every connection stays taken. */
+export class OriginBusy extends Error {
+  readonly code = "ORIGIN_BUSY";
+}
+
+/** Carries one request to the origin and its answer back. */
+export class Exchange implements PoolHandler {
+  isInvalid = false;
+  private readonly proxy: ProxyContext;
+  private readonly request: IncomingMessage;
+  private readonly response: ServerResponse;
+  private readonly forward: Forward;
+  private readonly startedAt: number;
+  private readonly headers: string[];
+  private readonly upload: Upload | null;
+  private address: Address | null = null;
+  private controller: Dispatcher.DispatchController | null = null;
+  private tried: readonly Address[] = NONE_TRIED;
+  private isAnswered = false;
+  private isOver = false;
+  private isRepeated = false;
+  private hasWritten = false;
+  private stopTimer: (() => void) | null = null;
+
+  constructor(proxy: ProxyContext, request: IncomingMessage, response: ServerResponse, forward: Forward) {
+    this.proxy = proxy;
+    this.request = request;
+    this.response = response;
+    this.forward = forward;
+    this.startedAt = proxy.world.clock.now();
+    this.headers = requestHeaders(request.rawHeaders, {
+      client: proxy.trust.client(request),
+      host: proxy.hostFor(request),
+      id: forward.id,
+      added: forward.requestHeaders,
+      upgrade: null,
+    });
+    this.upload = hasBody(request)
+      ? new Upload(request, { bytesMax: proxy.bodyMax, onStart: this.onUploadStart })
+      : null;
+  }
+
+  start(): void {
+    this.response.on("close", this.onVisitorClose);
+    const { bodyMax } = this.proxy;
+    if (bodyMax !== null && Number(this.request.headers["content-length"]) > bodyMax)
+      this.fail(new BodyTooLarge("Content-Length over the limit"));
+    else this.ask();
+  }
+
+  private ask(): void {
+    const { origin, settings, world } = this.proxy;
+    const address = origin.pick(this.tried);
+    // As many requests may wait for a connection as there are connections.
+    if (address === null || address.requests >= settings.connectionsMax * 2) {
+      this.fail(new OriginBusy("every connection is taken"));
+      return;
+    }
+    this.address = address;
+    origin.take(address, "requests");
+    if (address.requests > settings.connectionsMax)
+      this.stopTimer = world.timers.after(settings.connectTimeout, this.onWaitOver);
+    const options: PoolRequest = {
+      path: originForm(this.request.url!),
+      method: this.request.method!,
+      headers: this.headers,
+      body: this.upload,
+      servername: hostnameOf(address.url),
+    };
+    address.pool.dispatch(options, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.clearTimer();
+    // Thrown, not aborted: undici then drops the request and keeps the connection, to which nothing has been written.
+    if (this.isOver) throw new VisitorLeft("visitor left before the request was sent");
+    this.controller = controller;
+    this.proxy.origin.connected(this.address!);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    _headers: unknown,
+    message = "",
+  ): void {
+    const raw = decode(controller.rawHeaders as Buffer[]);
+    if (status < 200) {
+      if (status === 103)
+        writeHints(this.request, this.response, responseHeaders(raw, { added: [], canTrail: false }));
+      return;
+    }
+    const canTrail = this.request.method !== "HEAD" && this.request.httpVersion !== "1.0";
+    const headers = responseHeaders(raw, { added: this.forward.responseHeaders, canTrail });
+    this.isAnswered = true;
+    writeHead(this.response, { status, message, headers });
+    // A small page comes with its head and leaves with it. A head that comes alone must not wait for its body.
+    process.nextTick(flushHead, this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.hasWritten = true;
+    if (this.response.write(chunk)) return;
+    controller.pause();
+    this.response.once("drain", this.onDrain);
+    this.stopTimer = this.proxy.world.timers.after(this.proxy.settings.idleTimeout, this.onStalled);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    this.leaveAddress();
+    const trailers = controller.rawTrailers as Buffer[] | null;
+    if (trailers !== null && trailers.length > 0) this.addTrailers(decode(trailers));
+    this.finish(this.response.statusCode);
+    this.response.end();
+    if (this.upload !== null && !this.request.complete)
+      discardRest(this.request, this.response, this.proxy.world.timers);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    const address = this.address;
+    const wasConnected = this.controller !== null;
+    this.isInvalid = isInvalidArgument(error);
+    this.leaveAddress();
+    if (this.isOver) return;
+    if (this.isAnswered || this.isInvalid || address === null) this.fail(error, address);
+    else if (!wasConnected) this.askAnother(address, error);
+    else if (this.canRepeat(error)) {
+      this.isRepeated = true;
+      // Not from inside undici's own closing of the connection.
+      process.nextTick(askAgain, this);
+    } else this.fail(error, address);
+  }
+
+  /** Nothing was sent, so any method may go to the next address. */
+  private askAnother(address: Address, error: Error): void {
+    this.proxy.origin.failed(address, error);
+    this.tried = [...this.tried, address];
+    if (this.tried.length < this.proxy.origin.addresses.length) process.nextTick(askAgain, this);
+    else this.fail(error, address);
+  }
+
+  private canRepeat(error: Error): boolean {
+    if (this.isRepeated || this.upload !== null || !IDEMPOTENT.has(this.request.method!)) return false;
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+  }
+
+  private fail(error: Error, address: Address | null = null): void {
+    const { status, kind, code } = diagnose(error);
+    const { world } = this.proxy;
+    const { id } = this.forward;
+    const cause = (error as NodeJS.ErrnoException).code;
+    const fields = { code, id, address: address?.name ?? null, status, cause, error: error.message };
+    world.log.warn(
+      fields,
+      this.isAnswered ? "answer from the origin broken off" : "request not answered by the origin",
+    );
+    this.finish(status);
+    if (this.response.headersSent) breakOff(this.response);
+    else this.answerProblem(status, kind);
+  }
+
+  private answerProblem(status: number, kind: ProblemKind): void {
+    const { world, renderProblem } = this.proxy;
+    const { id } = this.forward;
+    const { contentType, body } = renderProblem(this.request, { status, id, kind });
+    const headers = [
+      "Content-Type",
+      contentType,
+      "Cache-Control",
+      "no-store",
+      ...this.forward.responseHeaders,
+    ];
+    try {
+      answerWhole(this.request, this.response, { status, headers, body, timers: world.timers });
+    } catch (error) {
+      world.log.error({ code: "PROBLEM_NOT_SENT", id, error: String(error) }, "problem page could not be sent");
+      this.response.destroy();
+    }
+  }
+
+  private finish(status: number): void {
+    this.isOver = true;
+    this.clearTimer();
+    this.proxy.onDone?.({ status, tookMs: this.proxy.world.clock.now() - this.startedAt });
+  }
+
+  private leaveAddress(): void {
+    const address = this.address;
+    this.address = null;
+    this.controller = null;
+    if (address !== null) this.proxy.origin.release(address, "requests");
+  }
+
+  private addTrailers(raw: readonly string[]): void {
+    const clean = responseHeaders(raw, { added: [], canTrail: false });
+    const trailers: Record<string, string> = {};
+    for (let i = 0; i < clean.length; i += 2) trailers[clean[i]!] = clean[i + 1]!;
+    this.response.addTrailers(trailers);
+  }
+
+  private clearTimer(): void {
+    this.stopTimer?.();
+    this.stopTimer = null;
+  }
+
+  readonly askAgain = (): void => {
+    if (!this.isOver) this.ask();
+  };
+
+  readonly flushHead = (): void => {
+    if (!this.hasWritten && !this.isOver) this.response.flushHeaders();
+  };
+
+  private readonly onUploadStart = (): void => {
+    if (this.forward.isContinueExpected && !this.response.headersSent) this.response.writeContinue();
+  };
+
+  private readonly onDrain = (): void => {
+    this.clearTimer();
+    this.controller?.resume();
+  };
+
+  private readonly onStalled = (): void => {
+    this.controller?.abort(new VisitorLeft("visitor stopped reading"));
+  };
+
+  private readonly onWaitOver = (): void => {
+    this.fail(new OriginBusy("no connection came free"), this.address);
+  };
+
+  private readonly onVisitorClose = (): void => {
+    if (this.isOver) return;
+    const { controller } = this;
+    this.finish(STATUS_VISITOR_LEFT);
+    controller?.abort(new VisitorLeft("visitor left"));
+  };
+}
+
+function flushHead(exchange: Exchange): void {
+  exchange.flushHead();
+}
+
+function askAgain(exchange: Exchange): void {
+  exchange.askAgain();
+}
+
+function isInvalidArgument(error: Error): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED";
+}
+
+/** Header bytes are Latin-1 on both sides, so that what is passed on is byte for byte what came. */
+function decode(raw: readonly Buffer[]): string[] {
+  const list = new Array<string>(raw.length);
+  for (let i = 0; i < raw.length; i++) list[i] = raw[i]!.toString("latin1");
+  return list;
+}

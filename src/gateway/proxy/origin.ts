@@ -1,0 +1,177 @@
+/**
+ * One origin: several addresses that serve the same site, and the choice among them.
+ *
+ * A request goes to the address with the fewest requests under way; equals take turns. An address that cannot be
+ * connected to is down: it is left alone for a second, then one request may try it, and each failed try doubles the
+ * time up to half a minute. The first connection that succeeds brings it back. When every address is down the one that
+ * failed longest ago is tried, since a guess is better than no answer.
+ *
+ *        connect failed              try due, one request
+ *   up ────────────────▶ down ──────────────────────────▶ on trial ──▶ up     (connected)
+ *    ▲                    ▲                                  │
+ *    └── check passed ────┴──────── connect failed ──────────┘
+ *
+ * A failing health check takes an address down too, and only a passing one brings it back from that.
+ */
+import type { Pool } from "undici";
+import type { OriginSettings } from "../../config/schema.ts";
+import type { World } from "../../core/world.ts";
+import { startChecks } from "./health-check.ts";
+import { createConnector, createPool } from "./pool.ts";
+
+export const BACK_OFF_MIN_MS = 1_000;
+export const BACK_OFF_MAX_MS = 30_000;
+
+/** One place where the origin listens. Its counts are kept by `Origin`. */
+export interface Address {
+  readonly url: URL;
+  /** As the operator wrote it; in logs and health answers. */
+  readonly name: string;
+  readonly pool: Pool;
+  requests: number;
+  tunnels: number;
+  /** Connects failed in a row. */
+  failures: number;
+  failedAt: number;
+  retryAt: number;
+  isOnTrial: boolean;
+  isFailingChecks: boolean;
+}
+
+export interface AddressHealth {
+  readonly address: string;
+  readonly isUp: boolean;
+  readonly inFlight: number;
+  readonly failures: number;
+}
+
+/** What uses an address: a request through its pool, or an upgraded connection of its own. */
+export type Use = "requests" | "tunnels";
+
+export interface Origin {
+  readonly addresses: readonly Address[];
+  /** The address to use next, leaving out those tried; null when none is left. */
+  pick(tried: readonly Address[]): Address | null;
+  /** Counts a use of the address until it is released. */
+  take(address: Address, use: Use): void;
+  release(address: Address, use: Use): void;
+  /** A connection was made: the address is up. */
+  connected(address: Address): void;
+  /** A connection could not be made. */
+  failed(address: Address, error: Error): void;
+  inFlight(): number;
+  health(): AddressHealth[];
+  /** Resolves when everything under way has finished and every connection is closed. */
+  close(): Promise<void>;
+}
+
+/** An origin whose addresses are all taken to be up. */
+export function createOrigin(settings: OriginSettings, world: World): Origin {
+  const addresses = settings.addresses.map((name) => createAddress(name, settings));
+  let turn = 0;
+  let onIdle: (() => void) | null = null;
+  const origin: Origin = {
+    addresses,
+    pick(tried) {
+      const now = world.clock.now();
+      const address = leastLoaded(addresses, { tried, now, turn }) ?? longestFailed(addresses, tried);
+      if (address === null) return null;
+      turn = (addresses.indexOf(address) + 1) % addresses.length;
+      if (address.failures > 0 && now >= address.retryAt) address.isOnTrial = true;
+      return address;
+    },
+    take(address, use) {
+      address[use]++;
+    },
+    release(address, use) {
+      address[use]--;
+      address.isOnTrial = false;
+      if (onIdle !== null && origin.inFlight() === 0) onIdle();
+    },
+    connected(address) {
+      if (address.failures === 0) return;
+      address.failures = 0;
+      world.log.info({ code: "ORIGIN_UP", address: address.name }, "origin address is back");
+    },
+    failed(address, error) {
+      noteFailure(address, world.clock.now());
+      if (address.failures > 1) return;
+      const fields = { code: "ORIGIN_DOWN", address: address.name, error: error.message };
+      world.log.warn(fields, "origin address cannot be reached");
+    },
+    inFlight: () => addresses.reduce((sum, address) => sum + loadOf(address), 0),
+    health: () => addresses.map(healthOf),
+    async close() {
+      stopChecks();
+      if (origin.inFlight() > 0) await new Promise<void>((resolve) => (onIdle = resolve));
+      await Promise.all(addresses.map((address) => address.pool.close()));
+    },
+  };
+  const stopChecks = startChecks(origin, settings, world);
+  return origin;
+}
+
+function createAddress(name: string, settings: OriginSettings): Address {
+  const url = new URL(name);
+  return {
+    url,
+    name,
+    pool: createPool(url, settings, createConnector(url, settings.connectTimeout)),
+    requests: 0,
+    tunnels: 0,
+    failures: 0,
+    failedAt: 0,
+    retryAt: 0,
+    isOnTrial: false,
+    isFailingChecks: false,
+  };
+}
+
+function leastLoaded(
+  addresses: readonly Address[],
+  { tried, now, turn }: { tried: readonly Address[]; now: number; turn: number },
+): Address | null {
+  let best: Address | null = null;
+  for (let i = 0; i < addresses.length; i++) {
+    const address = addresses[(turn + i) % addresses.length]!;
+    if (tried.includes(address) || !isAvailable(address, now)) continue;
+    if (best === null || loadOf(address) < loadOf(best)) best = address;
+  }
+  return best;
+}
+
+function longestFailed(addresses: readonly Address[], tried: readonly Address[]): Address | null {
+  let oldest: Address | null = null;
+  for (const address of addresses)
+    if (!tried.includes(address) && (oldest === null || address.failedAt < oldest.failedAt)) oldest = address;
+  return oldest;
+}
+
+function isAvailable(address: Address, now: number): boolean {
+  if (address.isFailingChecks) return false;
+  return address.failures === 0 || (now >= address.retryAt && !address.isOnTrial);
+}
+
+/** Requests that were under way together fail together; only the first of them, and later trials, count. */
+function noteFailure(address: Address, now: number): void {
+  if (address.failures === 0 || address.isOnTrial) {
+    address.failures++;
+    const doublings = Math.min(address.failures - 1, 16);
+    address.retryAt = now + Math.min(BACK_OFF_MIN_MS * 2 ** doublings, BACK_OFF_MAX_MS);
+  }
+  address.failedAt = now;
+  address.isOnTrial = false;
+}
+
+function loadOf(address: Address): number {
+  return address.requests + address.tunnels;
+}
+
+function healthOf(address: Address): AddressHealth {
+  return {
+    address: address.name,
+    isUp: address.failures === 0 && !address.isFailingChecks,
+    inFlight: loadOf(address),
+    failures: address.failures,
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The connections to one origin address: an undici pool, set up for a reverse proxy.
+ *
+ * HTTP/1.1 only and one request per connection at a time: what an origin answers then depends on that request alone.
+ * The server name of a TLS connection is that of the address, never the visitor's Host, or connections would be thrown
+ * away whenever two visitors ask for different hosts.
+ */
+import { isIP } from "node:net";
+import { buildConnector, Client, type Dispatcher, Pool } from "undici";
+import type { OriginSettings } from "../../config/schema.ts";
+
+/** The largest response header taken from an origin. */
+const RESPONSE_HEADER_BYTES_MAX = 64 * 1_024;
+/** How long an unused connection is kept when the origin does not say; shorter than what origins commonly allow. */
+const UNUSED_MAX_MS = 4_000;
+
+/** A handler that knows whether its request was refused before it was queued. */
+export interface PoolHandler extends Dispatcher.DispatchHandler {
+  readonly isInvalid: boolean;
+}
+
+/** undici takes the server name per request; its types leave it out. */
+export type PoolRequest = Dispatcher.DispatchOptions & { readonly servername: string };
+
+/** A pool of connections to the address. */
+export function createPool(url: URL, settings: OriginSettings, connect: buildConnector.connector): Pool {
+  return new Pool(url.origin, {
+    connect,
+    connections: settings.connectionsMax,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: settings.headersTimeout,
+    bodyTimeout: settings.idleTimeout,
+    keepAliveTimeout: UNUSED_MAX_MS,
+    maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
+    factory: (origin, options) => new SteadyClient(origin, options),
+  });
+}
+
+/** Connects to the address, with its own name where TLS wants one. */
+export function createConnector(url: URL, timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
+  if (url.protocol !== "https:") return connect;
+  const name = hostnameOf(url);
+  const servername = isIP(name) === 0 ? name : "";
+  return (options, callback) => connect({ ...options, servername }, callback);
+}
+
+/** The address's host without the brackets of IPv6. */
+export function hostnameOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "");
+}
+
+/**
+ * A client that a malformed request cannot stop. A pool takes `false` from `dispatch` for "busy until I drain"; undici
+ * also answers `false` to a request it finds invalid, and then no drain ever comes.
+ */
+class SteadyClient extends Client {
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return super.dispatch(options, handler) || (handler as PoolHandler).isInvalid;
+  }
+}

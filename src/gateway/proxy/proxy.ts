@@ -1,0 +1,101 @@
+/**
+ * The reverse proxy: requests and upgrades in, to one origin with its addresses. It decides nothing about waiting; it is
+ * told by `Forward` what to add on either side, and costs the same without it.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { OriginSettings } from "../../config/schema.ts";
+import type { World } from "../../core/world.ts";
+import type { AnyRequest, AnyResponse } from "./answer.ts";
+import { Exchange } from "./exchange.ts";
+import { type AddressHealth, createOrigin, type Origin } from "./origin.ts";
+import { type RenderProblem, renderPlainProblem } from "./problem.ts";
+import type { Trust } from "./trust.ts";
+import { Tunnel } from "./upgrade.ts";
+
+/** What one request carries besides itself. */
+export interface Forward {
+  /** In logs and on error pages, and the origin's X-Request-Id unless a trusted proxy gave one. */
+  readonly id: string;
+  /** Flat list of `Fairgate-*` headers for the origin. */
+  readonly requestHeaders: readonly string[];
+  /** Flat list of headers for the visitor, such as our Set-Cookie. */
+  readonly responseHeaders: readonly string[];
+  /** The visitor sent `Expect: 100-continue` and waits for our 100 before sending the body. */
+  readonly isContinueExpected: boolean;
+}
+
+/** How an exchange ended: the status sent (499: the visitor left first) and how long it took. */
+export interface Outcome {
+  readonly status: number;
+  readonly tookMs: number;
+}
+
+export interface ProxyOptions {
+  readonly settings: OriginSettings;
+  readonly trust: Trust;
+  /** The largest request body in bytes; null leaves it to the origin. */
+  readonly bodyMax: number | null;
+  readonly world: World;
+  /** Makes error pages; a plain English one when left out. */
+  readonly renderProblem?: RenderProblem;
+  readonly onDone?: (outcome: Outcome) => void;
+}
+
+export interface Proxy {
+  /** Passes a request to the origin and its answer back. Never throws. */
+  forward(request: AnyRequest, response: AnyResponse, forward: Forward): void;
+  /** The same for a request to change the protocol. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, forward: Forward): void;
+  health(): AddressHealth[];
+  /** Requests and upgraded connections under way. */
+  inFlight(): number;
+  /** Resolves when everything under way has finished and all connections are closed. */
+  close(): Promise<void>;
+}
+
+/** What an exchange knows of the proxy it belongs to. */
+export interface ProxyContext {
+  readonly settings: OriginSettings;
+  readonly origin: Origin;
+  readonly trust: Trust;
+  readonly bodyMax: number | null;
+  readonly world: World;
+  readonly renderProblem: RenderProblem;
+  readonly onDone: ((outcome: Outcome) => void) | undefined;
+  /** The Host the origin gets; null for that of the address. */
+  hostFor(request: AnyRequest): string | null;
+}
+
+/** A proxy to one origin. Connections are made when they are first needed. */
+export function createProxy(options: ProxyOptions): Proxy {
+  const origin = createOrigin(options.settings, options.world);
+  const context: ProxyContext = {
+    settings: options.settings,
+    origin,
+    trust: options.trust,
+    bodyMax: options.bodyMax,
+    world: options.world,
+    renderProblem: options.renderProblem ?? renderPlainProblem,
+    onDone: options.onDone,
+    hostFor: hostRule(options.settings.hostHeader),
+  };
+  return {
+    forward(request, response, forward) {
+      // HTTP/2's compatibility classes have the shape of HTTP/1's; what differs is told apart where it matters.
+      new Exchange(context, request as IncomingMessage, response as ServerResponse, forward).start();
+    },
+    upgrade(request, socket, head, forward) {
+      new Tunnel(context, request, socket, head, forward).start();
+    },
+    health: origin.health,
+    inFlight: origin.inFlight,
+    close: origin.close,
+  };
+}
+
+function hostRule(hostHeader: string): ProxyContext["hostFor"] {
+  if (hostHeader === "origin") return () => null;
+  if (hostHeader !== "preserve") return () => hostHeader;
+  return ({ headers }) => headers.host ?? (headers[":authority"] as string | undefined) ?? null;
+}

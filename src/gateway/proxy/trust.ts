@@ -1,0 +1,140 @@
+/**
+ * Who is really asking. Whoever opened the connection is the peer; only when the peer is a proxy the operator named
+ * are its words about the visitor believed, and then only as far back as the chain of named proxies reaches: the first
+ * address from the right that is not one of them is the visitor.
+ *
+ * A peer that is not named is the visitor, whatever its headers say.
+ */
+import { BlockList, isIP, isIPv6 } from "node:net";
+import { type Hop, parseForwarded, plainAddress, splitForwardedFor } from "./forwarded.ts";
+import { isHost } from "./framing.ts";
+
+/** What is known of the visitor behind a request. */
+export interface Client {
+  /** The visitor's address, without brackets or port. */
+  readonly address: string;
+  readonly protocol: "http" | "https";
+  /** The host the visitor asked for, port included; empty when none was given. */
+  readonly host: string;
+  /** The other end of the connection: the visitor, or the nearest proxy. */
+  readonly peer: string;
+  readonly isPeerTrusted: boolean;
+}
+
+/** The parts of a request, HTTP/1 or HTTP/2, that tell where it came from. */
+export interface Arrival {
+  readonly socket: { readonly remoteAddress?: string | undefined; readonly encrypted?: boolean | undefined };
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface Trust {
+  /** True for an address that belongs to a proxy the operator named. */
+  isTrusted(address: string): boolean;
+  /** Who is asking, as far as it can be believed. Never fails. */
+  client(request: Arrival): Client;
+}
+
+/** How many answers about addresses are remembered. */
+const REMEMBERED_MAX = 10_000;
+
+/** Trust in the given addresses and networks (`10.0.0.0/8`), and in nobody else. */
+export function createTrust(trustedProxies: readonly string[]): Trust {
+  const isTrusted = createLookup(trustedProxies);
+  return {
+    isTrusted,
+    client(request) {
+      const peer = plainAddress(request.socket.remoteAddress ?? "");
+      const direct = {
+        address: peer,
+        protocol: request.socket.encrypted === true ? "https" : "http",
+        host: hostOf(request),
+        peer,
+        isPeerTrusted: false,
+      } as const;
+      return isTrusted(peer) ? behindProxy(direct, request, isTrusted) : direct;
+    },
+  };
+}
+
+function createLookup(trustedProxies: readonly string[]): (address: string) => boolean {
+  if (trustedProxies.length === 0) return () => false;
+  const list = new BlockList();
+  for (const written of trustedProxies) addTo(list, written);
+  const remembered = new Map<string, boolean>();
+  return (address) => {
+    const known = remembered.get(address);
+    if (known !== undefined) return known;
+    const found = isIP(address) !== 0 && list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.set(address, found);
+    return found;
+  };
+}
+
+function addTo(list: BlockList, written: string): void {
+  const [network = "", prefix] = written.trim().split("/");
+  const address = plainAddress(network);
+  const family = isIPv6(address) ? "ipv6" : "ipv4";
+  if (prefix === undefined) {
+    list.addAddress(address, family);
+    return;
+  }
+  const isUnmapped = address !== network && isIPv6(network);
+  list.addSubnet(address, isUnmapped ? Number(prefix) - 96 : Number(prefix), family);
+}
+
+function behindProxy(direct: Client, request: Arrival, isTrusted: (address: string) => boolean): Client {
+  const hops = hopsOf(request.headers);
+  const visitor = visitorAmong(hops, isTrusted);
+  return {
+    ...direct,
+    address: visitor?.address ?? direct.address,
+    protocol: protocolOf(request.headers, visitor) ?? direct.protocol,
+    host: forwardedHost(request.headers, visitor) ?? direct.host,
+    isPeerTrusted: true,
+  };
+}
+
+function hopsOf(headers: Arrival["headers"]): Hop[] {
+  const list = joined(headers["x-forwarded-for"]);
+  if (list) return splitForwardedFor(list).map((address) => ({ address, protocol: null, host: null }));
+  const forwarded = joined(headers.forwarded);
+  return forwarded ? parseForwarded(forwarded) : [];
+}
+
+/** From the right: past every named proxy, to the first that is none. What is no address ends the search. */
+function visitorAmong(hops: readonly Hop[], isTrusted: (address: string) => boolean): Hop | null {
+  let nearest: Hop | null = null;
+  for (let i = hops.length - 1; i >= 0; i--) {
+    const hop = hops[i]!;
+    if (hop.address === null || isIP(hop.address) === 0) break;
+    nearest = hop;
+    if (!isTrusted(hop.address)) break;
+  }
+  return nearest;
+}
+
+function protocolOf(headers: Arrival["headers"], visitor: Hop | null): "http" | "https" | null {
+  const given = (first(headers["x-forwarded-proto"]) || visitor?.protocol || "").toLowerCase();
+  return given === "https" || given === "http" ? given : null;
+}
+
+function forwardedHost(headers: Arrival["headers"], visitor: Hop | null): string | null {
+  const given = first(headers["x-forwarded-host"]) || visitor?.host || "";
+  return given !== "" && isHost(given) ? given : null;
+}
+
+function hostOf({ headers }: Arrival): string {
+  const host = headers.host ?? headers[":authority"];
+  return typeof host === "string" ? host : "";
+}
+
+function joined(value: string | string[] | undefined): string {
+  return Array.isArray(value) ? value.join(",") : (value ?? "");
+}
+
+function first(value: string | string[] | undefined): string {
+  const text = joined(value);
+  const comma = text.indexOf(",");
+  return (comma < 0 ? text : text.slice(0, comma)).trim();
+}

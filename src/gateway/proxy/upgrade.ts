@@ -1,0 +1,263 @@
+/**
+ * Upgraded connections: WebSocket and whatever else an origin agrees to with 101. The origin is asked over a connection
+ * of its own; only its 101 joins the two connections, and from then on bytes flow both ways untouched until either side
+ * closes. Any other answer is passed on as it is and the connection closed, so a refused upgrade can never be used to
+ * slip requests past the gateway.
+ */
+import http, { type ClientRequest, type IncomingMessage, STATUS_CODES } from "node:http";
+import https from "node:https";
+import { isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Timers } from "../../core/world.ts";
+import { requestHeaders, responseHeaders } from "../headers.ts";
+import { diagnose } from "./diagnosis.ts";
+import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
+import { originForm } from "./framing.ts";
+import type { Address } from "./origin.ts";
+import { hostnameOf } from "./pool.ts";
+import type { Forward, ProxyContext } from "./proxy.ts";
+
+/** Carries one upgrade request to the origin and joins the connections when it agrees. */
+export class Tunnel {
+  private readonly proxy: ProxyContext;
+  private readonly request: IncomingMessage;
+  private readonly socket: Duplex;
+  private readonly head: Buffer;
+  private readonly forward: Forward;
+  private readonly startedAt: number;
+  private readonly headers: string[];
+  private address: Address | null = null;
+  private outgoing: ClientRequest | null = null;
+  private tried: readonly Address[] = [];
+  private isConnected = false;
+  private isReported = false;
+  private stopTimer: (() => void) | null = null;
+
+  constructor(proxy: ProxyContext, request: IncomingMessage, socket: Duplex, head: Buffer, forward: Forward) {
+    this.proxy = proxy;
+    this.request = request;
+    this.socket = socket;
+    this.head = head;
+    this.forward = forward;
+    this.startedAt = proxy.world.clock.now();
+    this.headers = requestHeaders(request.rawHeaders, {
+      client: proxy.trust.client(request),
+      host: proxy.hostFor(request),
+      id: forward.id,
+      added: forward.requestHeaders,
+      upgrade: request.headers.upgrade ?? "",
+    });
+  }
+
+  start(): void {
+    this.socket.on("error", this.onVisitorClose).on("close", this.onVisitorClose);
+    this.ask();
+  }
+
+  private ask(): void {
+    const { origin, settings } = this.proxy;
+    const address = origin.pick(this.tried);
+    if (address === null) {
+      this.fail(new OriginBusy("no address left to try"), null);
+      return;
+    }
+    this.address = address;
+    this.isConnected = false;
+    origin.take(address, "tunnels");
+    const outgoing = this.send(address);
+    this.outgoing = outgoing;
+    outgoing.on("socket", (socket: Socket) => {
+      socket.once(address.url.protocol === "https:" ? "secureConnect" : "connect", this.onConnect);
+    });
+    outgoing.on("upgrade", this.onUpgrade);
+    outgoing.on("response", this.onResponse);
+    outgoing.on("error", this.onError);
+    this.limit(settings.connectTimeout, "UND_ERR_CONNECT_TIMEOUT");
+  }
+
+  private send(address: Address): ClientRequest {
+    const { url } = address;
+    const name = hostnameOf(url);
+    const headers =
+      this.proxy.hostFor(this.request) === null ? [...this.headers, "Host", url.host] : this.headers;
+    const options = {
+      host: name,
+      port: url.port,
+      method: this.request.method,
+      path: originForm(this.request.url!),
+      headers,
+      agent: false,
+    };
+    const outgoing =
+      url.protocol === "https:"
+        ? https.request({ ...options, servername: isIP(name) === 0 ? name : "" } as https.RequestOptions)
+        : http.request(options as http.RequestOptions);
+    outgoing.end();
+    return outgoing;
+  }
+
+  private limit(timeoutMs: number, code: string): void {
+    this.clearTimer();
+    this.stopTimer = this.proxy.world.timers.after(timeoutMs, () => {
+      this.outgoing?.destroy(Object.assign(new Error("origin took too long"), { code }));
+    });
+  }
+
+  private readonly onConnect = (): void => {
+    this.isConnected = true;
+    this.proxy.origin.connected(this.address!);
+    this.limit(this.proxy.settings.headersTimeout, "UND_ERR_HEADERS_TIMEOUT");
+  };
+
+  private readonly onUpgrade = (answer: IncomingMessage, origin: Socket, originHead: Buffer): void => {
+    this.clearTimer();
+    const headers = responseHeaders(answer.rawHeaders, {
+      added: this.forward.responseHeaders,
+      canTrail: false,
+    });
+    headers.push(
+      "Connection",
+      "Upgrade",
+      "Upgrade",
+      answer.headers.upgrade ?? this.request.headers.upgrade ?? "",
+    );
+    this.socket.write(rawHead(101, answer.statusMessage, headers), "latin1");
+    if (originHead.length > 0) this.socket.write(originHead);
+    if (this.head.length > 0) origin.write(this.head);
+    this.report(101);
+    this.join(origin);
+  };
+
+  /** Both ways, until either side closes or both are silent for the idle time. */
+  private join(origin: Socket): void {
+    const visitor = this.socket as Socket;
+    const { idleTimeout } = this.proxy.settings;
+    origin.on("error", () => visitor.destroy());
+    origin.on("close", () => {
+      this.leaveAddress();
+      closeSoon(visitor);
+    });
+    visitor.on("error", () => origin.destroy());
+    visitor.on("close", () => closeSoon(origin));
+    // Traffic in either direction passes the origin's socket; the visitor's is watched for a reader who stopped.
+    origin.setTimeout(idleTimeout, () => origin.destroy());
+    visitor.setTimeout(idleTimeout, () => visitor.destroy());
+    origin.pipe(visitor);
+    visitor.pipe(origin);
+  }
+
+  private readonly onResponse = (answer: IncomingMessage): void => {
+    this.clearTimer();
+    const headers = responseHeaders(answer.rawHeaders, {
+      added: this.forward.responseHeaders,
+      canTrail: false,
+    });
+    headers.push("Connection", "close");
+    this.socket.write(rawHead(answer.statusCode!, answer.statusMessage, headers), "latin1");
+    this.report(answer.statusCode!);
+    answer.on("error", () => this.socket.destroy());
+    answer.on("close", () => {
+      this.leaveAddress();
+      closeSoon(this.socket as Socket);
+    });
+    answer.setTimeout(this.proxy.settings.idleTimeout, () => answer.destroy(new Error("origin fell silent")));
+    answer.pipe(this.socket);
+  };
+
+  private readonly onError = (error: Error): void => {
+    const address = this.address;
+    this.clearTimer();
+    this.leaveAddress();
+    if (this.isReported || address === null) return;
+    if (!this.isConnected) {
+      this.proxy.origin.failed(address, error);
+      this.tried = [...this.tried, address];
+    }
+    if (!this.isConnected && this.tried.length < this.proxy.origin.addresses.length) this.ask();
+    else this.fail(error, address);
+  };
+
+  private fail(error: Error, address: Address | null): void {
+    const { status, kind, code } = diagnose(error);
+    const { world, renderProblem } = this.proxy;
+    const { id } = this.forward;
+    const cause = (error as NodeJS.ErrnoException).code;
+    const fields = { code, id, address: address?.name ?? null, status, cause, error: error.message };
+    world.log.warn(fields, "upgrade not answered by the origin");
+    this.report(status);
+    const { contentType, body } = renderProblem(this.request, { status, id, kind });
+    answerRaw(this.socket, {
+      status,
+      headers: ["Content-Type", contentType, ...this.forward.responseHeaders],
+      body,
+    });
+  }
+
+  private report(status: number): void {
+    if (this.isReported) return;
+    this.isReported = true;
+    this.proxy.onDone?.({ status, tookMs: this.proxy.world.clock.now() - this.startedAt });
+  }
+
+  private leaveAddress(): void {
+    const address = this.address;
+    this.address = null;
+    if (address !== null) this.proxy.origin.release(address, "tunnels");
+  }
+
+  private clearTimer(): void {
+    this.stopTimer?.();
+    this.stopTimer = null;
+  }
+
+  private readonly onVisitorClose = (): void => {
+    this.clearTimer();
+    this.report(STATUS_VISITOR_LEFT);
+    this.outgoing?.destroy();
+  };
+}
+
+/** Writes a whole answer on a connection that no longer has a response object, and closes it. */
+export function answerRaw(
+  socket: Duplex,
+  answer: {
+    readonly status: number;
+    readonly headers: readonly string[];
+    readonly body: Buffer;
+    /** How long to wait for the other side to close first, so that it can read the answer in peace. */
+    readonly linger?: { readonly maxMs: number; readonly timers: Timers };
+  },
+): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const fixed = [
+    "Cache-Control",
+    "no-store",
+    "Content-Length",
+    String(answer.body.length),
+    "Connection",
+    "close",
+  ];
+  socket.write(rawHead(answer.status, undefined, [...answer.headers, ...fixed]), "latin1");
+  socket.write(answer.body);
+  if (answer.linger === undefined) closeSoon(socket as Socket);
+  else {
+    socket.end();
+    answer.linger.timers.after(answer.linger.maxMs, () => socket.destroy());
+  }
+}
+
+function rawHead(status: number, message: string | undefined, headers: readonly string[]): string {
+  let text = `HTTP/1.1 ${status} ${message || STATUS_CODES[status] || ""}\r\n`;
+  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  return `${text}\r\n`;
+}
+
+/** Closes once what was written has gone out. */
+function closeSoon(socket: Socket): void {
+  if (socket.destroyed) return;
+  if (typeof socket.destroySoon === "function") socket.destroySoon();
+  else socket.end(() => socket.destroy());
+}

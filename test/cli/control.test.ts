@@ -1,0 +1,130 @@
+/** The control address of a running process: what an operator sees there and does there reaches visitors. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { eventually } from "./eventually.ts";
+import { Control, startRun } from "./fairgate.ts";
+import { TestOrigin } from "./test-origin.ts";
+import { readBoard, Visitor } from "./visitor.ts";
+
+describe("the control address", { concurrency: 3 }, () => {
+  test("tells health to everyone, and the rest only to those with the token", async () => {
+    await using stage = await open();
+    const { control } = stage.run;
+    assert.equal((await fetch(`${control.address}/healthz`)).status, 200);
+    assert.equal((await fetch(`${control.address}/readyz`)).status, 200);
+    assert.equal((await fetch(`${control.address}/rooms`)).status, 401);
+    assert.equal((await new Control(control.address, "a-wrong-token").ask("GET", "/rooms")).status, 401);
+    assert.equal(
+      (await fetch(`${stage.run.address}/rooms`)).status,
+      200,
+      "visitors' address: that is the site",
+    );
+  });
+
+  test("counts who waits and who is on the site", async () => {
+    await using stage = await open();
+    await stage.arrive(3);
+    const { waiting, onSite } = await stage.run.control.counts();
+    assert.deepEqual({ waiting, onSite }, { waiting: 2, onSite: 1 });
+  });
+
+  test("pausing shows on the board and lets nobody in until it is opened", async () => {
+    await using stage = await open();
+    const { control, address } = stage.run;
+    const [onSite, waiting] = await stage.arrive(2);
+    const pause = await control.ask("POST", "/rooms/main/pause", { message: "Back in five minutes." });
+    assert.equal(pause.status, 200);
+    const board = await eventually("the board says paused", async () => {
+      const { state, message } = await readBoard(address);
+      return state === "paused" && message;
+    });
+    assert.equal(board, "Back in five minutes.");
+    await onSite!.leave();
+    assert.equal((await waiting!.come()).isIn, false);
+    assert.equal((await Visitor.arrive(address)).standing.isIn, false);
+    assert.equal((await control.ask("POST", "/rooms/main/open", { message: "" })).status, 200);
+    await eventually("the first in line goes in", () => waiting!.isIn());
+    assert.equal((await readBoard(address)).state, "queueing");
+  });
+
+  test("a change of settings takes effect at once, and a bad one not at all", async () => {
+    await using stage = await open();
+    const { control } = stage.run;
+    const [, first, second] = await stage.arrive(3);
+    const bad = await control.ask<{ problems: { path: string; message: string }[] }>("PATCH", "/rooms/main", {
+      totalActiveUsers: -4,
+      sesionDuration: "5m",
+    });
+    assert.equal(bad.status, 422);
+    assert.equal(bad.body.problems.length, 2, bad.text);
+    assert.equal((await first!.come()).isIn, false);
+    const good = await control.ask("PATCH", "/rooms/main", { totalActiveUsers: 3 });
+    assert.equal(good.status, 200);
+    await eventually("both are let in", async () => (await first!.isIn()) && (await second!.isIn()));
+    const { body } = await control.ask<{ settings: { totalActiveUsers: number } }>("GET", "/rooms/main");
+    assert.equal(body.settings.totalActiveUsers, 3);
+  });
+
+  test("ending a visit makes its holder join anew, behind those who wait", async () => {
+    await using stage = await open();
+    const [onSite, waiting] = await stage.arrive(2);
+    const id = String(stage.origin.arrived[0]?.headers["fairgate-visitor"]);
+    const path = `/rooms/main/sessions/${id}`;
+    assert.equal((await stage.run.control.ask("DELETE", path)).status, 204);
+    assert.equal((await onSite!.come()).isIn, false, "the pass is worth nothing any more");
+    await eventually("the next in line has the place", () => waiting!.isIn());
+    assert.equal((await stage.run.control.ask("DELETE", path)).status, 404, "nobody by that id is there now");
+    await waiting!.leave();
+    await eventually("and then comes in again", () => onSite!.isIn());
+    assert.notEqual(stage.origin.arrived.at(-1)?.headers["fairgate-visitor"], id);
+  });
+
+  test("a new signing key leaves every pass and place good", async () => {
+    await using stage = await open();
+    const { control } = stage.run;
+    const [onSite, first, second] = await stage.arrive(3);
+    const cookies = [onSite, first, second].map((visitor) => visitor!.cookie);
+    assert.equal((await control.ask("POST", "/keys/rotate")).status, 200);
+    const { body } = await control.ask<{ keys: { isSigning: boolean }[] }>("GET", "/keys");
+    assert.equal(body.keys.length, 2);
+    assert.equal(body.keys.filter(({ isSigning }) => isSigning).length, 1);
+    const late = await Visitor.arrive(stage.run.address);
+    assert.equal(await late.ahead(), 2, "signed with the new key");
+    [onSite, first, second].forEach((visitor, index) => {
+      visitor!.cookie = cookies[index]!;
+    });
+    assert.equal(await onSite!.isIn(), true);
+    assert.equal(await second!.ahead(), 1);
+    await onSite!.leave();
+    await eventually("the first in line goes in", () => first!.isIn());
+    assert.equal(await late.ahead(), 1);
+  });
+
+  test("metrics tell Prometheus of the line", async () => {
+    await using stage = await open();
+    await stage.arrive(3);
+    const { status, text } = await stage.run.control.ask("GET", "/metrics");
+    assert.equal(status, 200);
+    assert.match(text, /^# TYPE fairgate_\w+ (gauge|counter)$/m);
+    assert.match(text, /^fairgate_\w*waiting\w*\{[^}]*room="main"[^}]*\} 2$/m);
+  });
+});
+
+/** A site with room for one, behind a line. */
+async function open() {
+  const origin = await TestOrigin.open();
+  const run = await startRun(["--origin", origin.address, "--total-active-users", "1"]);
+  return {
+    origin,
+    run,
+    async arrive(count: number): Promise<Visitor[]> {
+      const visitors: Visitor[] = [];
+      for (let i = 0; i < count; i++) visitors.push(await Visitor.arrive(run.address));
+      return visitors;
+    },
+    async [Symbol.asyncDispose]() {
+      await run[Symbol.asyncDispose]();
+      await origin[Symbol.asyncDispose]();
+    },
+  };
+}

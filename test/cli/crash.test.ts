@@ -1,0 +1,54 @@
+/** kill -9: the line is in the visitors' tickets, so a new process with the same secret takes it up where it was. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually } from "./eventually.ts";
+import { startRun } from "./fairgate.ts";
+import { TestOrigin } from "./test-origin.ts";
+import { Visitor } from "./visitor.ts";
+
+const SOMEONE_ELSES_SECRET = "another-secret-for-tests-only-9876543210";
+
+test("after kill -9 a pass still gets in, and the line goes on in its order", async () => {
+  await using origin = await TestOrigin.open();
+  const args = ["--origin", origin.address, "--total-active-users", "1"];
+  await using before = await startRun(args);
+  const onSite = await Visitor.arrive(before.address);
+  const line = [];
+  for (let i = 0; i < 3; i++) line.push(await Visitor.arrive(before.address));
+  const [first, second, third] = line as [Visitor, Visitor, Visitor];
+  assert.equal(await third.ahead(), 2);
+  assert.deepEqual(await before.child.end("SIGKILL"), { code: null, signal: "SIGKILL" });
+
+  await using after = await startRun(args);
+  for (const visitor of [onSite, ...line]) visitor.address = after.address;
+  assert.equal(await onSite.isIn(), true, "the pass is good");
+  await eventually("whoever is on the site is counted again", async () => {
+    return (await after.control.counts()).onSite === 1;
+  });
+  const late = await Visitor.arrive(after.address);
+  assert.equal(late.standing.isIn, false);
+  // The line comes back in any order; its order is in the tickets.
+  assert.ok((await third.ahead()) <= 2);
+  assert.equal(await first.ahead(), 0);
+  assert.ok((await second.ahead()) <= 1);
+  assert.equal((await after.control.counts()).waiting, 4);
+  let leaving: Visitor = onSite;
+  for (const next of [first, second, third, late]) {
+    await leaving.leave();
+    await eventually("the next in line goes in", () => next.isIn());
+    leaving = next;
+  }
+});
+
+test("a process with another secret takes back nothing, and fails nobody", async () => {
+  await using origin = await TestOrigin.open();
+  const args = ["--origin", origin.address, "--total-active-users", "1"];
+  await using before = await startRun(args);
+  const onSite = await Visitor.arrive(before.address);
+  const waiting = await Visitor.arrive(before.address);
+  await before.child.end("SIGKILL");
+  await using after = await startRun(args, { environment: { FAIRGATE_SECRET: SOMEONE_ELSES_SECRET } });
+  onSite.address = waiting.address = after.address;
+  assert.equal(await waiting.isIn(), true, "a newcomer like any other, and there is room");
+  assert.equal(await onSite.isIn(), false, "and a pass of somebody else's is none");
+});

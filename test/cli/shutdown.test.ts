@@ -1,0 +1,102 @@
+/** Stopping: what is under way is finished, nothing new is taken, and a second signal does not wait. */
+import assert from "node:assert/strict";
+import { Agent, get } from "node:http";
+import { text } from "node:stream/consumers";
+import { describe, test } from "node:test";
+import { eventually, isListening } from "./eventually.ts";
+import { type Run, startRun } from "./fairgate.ts";
+import { HALF, TestOrigin } from "./test-origin.ts";
+import { Visitor } from "./visitor.ts";
+
+describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    test(`${signal}: a download under way is finished, and nothing new is taken`, async () => {
+      await using origin = await TestOrigin.open();
+      await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
+      const download = await startDownload(run);
+      run.child.kill(signal);
+      await eventually("new connections are refused", async () => !(await isListening(run.address)));
+      const { status, body } = await run.control.ask<{ isReady: boolean }>("GET", "/readyz");
+      assert.deepEqual([status, body.isReady], [503, false], "and whoever asks is told to send nobody");
+      origin.finishDownloads();
+      assert.equal((await download.text()).length, 2 * HALF.length);
+      assert.deepEqual(await run.child.ended, { code: 0, signal: null });
+      assert.equal(run.log().at(-1)?.msg, "stopped");
+    });
+  }
+
+  test("a second signal ends at once, and the download is cut", async () => {
+    await using origin = await TestOrigin.open();
+    await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
+    const download = await startDownload(run);
+    run.child.kill("SIGTERM");
+    await run.child.prints(/finishing what is under way/);
+    run.child.kill("SIGTERM");
+    assert.deepEqual(await run.child.ended, { code: 1, signal: null });
+    await assert.rejects(download.text());
+  });
+
+  test("everyone who watches the line is told, and nobody holds the stop up", async () => {
+    await using origin = await TestOrigin.open();
+    await using run = await startRun(["--origin", origin.address, "--total-active-users", "1"]);
+    await Visitor.arrive(run.address);
+    const watchers = await Promise.all([1, 2, 3].map(() => Visitor.arrive(run.address)));
+    const streams = await Promise.all(watchers.map((visitor) => visitor.fetch("/.fairgate/main/events")));
+    for (const stream of streams) assert.equal(stream.status, 200);
+    run.child.kill("SIGTERM");
+    for (const stream of streams)
+      assert.match(await stream.text(), /event: board[\s\S]*event: bye\ndata: \{\}\n\n$/);
+    assert.deepEqual(await run.child.ended, { code: 0, signal: null });
+  });
+
+  test("a watcher who comes straight back on the same connection does not hold the stop up either", async () => {
+    await using origin = await TestOrigin.open();
+    await using run = await startRun(["--origin", origin.address, "--total-active-users", "1"]);
+    await Visitor.arrive(run.address);
+    const { cookie } = await Visitor.arrive(run.address);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const watch = () =>
+      new Promise<string>((resolve, reject) => {
+        const request = get(`${run.address}/.fairgate/main/events`, { agent, headers: { cookie } });
+        request.on("response", (response) => text(response).then(resolve, reject)).on("error", reject);
+      });
+    const first = watch();
+    await eventually("the stream is open", async () => {
+      const { text } = await run.control.ask("GET", "/metrics");
+      return /^fairgate_\S*(sse|streams?)\S*(\{.*\})? 1$/m.test(text);
+    });
+    run.child.kill("SIGTERM");
+    assert.match(await first, /event: bye/);
+    await watch().catch(() => "refused, as it may be");
+    agent.destroy();
+    assert.deepEqual(await run.child.ended, { code: 0, signal: null });
+    const [stopping, stopped] = run.log().slice(-2);
+    assert.ok(Number(stopped?.time) - Number(stopping?.time) < 20_000, "long before the deadline");
+  });
+
+  test("an idle kept-open connection does not hold the stop up", async () => {
+    await using origin = await TestOrigin.open();
+    await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
+    const agent = new Agent({ keepAlive: true });
+    await new Promise<void>((resolve, reject) => {
+      get(run.address, { agent }, (response) => response.resume().on("end", resolve)).on("error", reject);
+    });
+    assert.deepEqual(await run.child.end("SIGTERM"), { code: 0, signal: null });
+    agent.destroy();
+  });
+});
+
+/** A download of which the first half has come. */
+async function startDownload(run: Run): Promise<{ text(): Promise<string> }> {
+  const visitor = await Visitor.arrive(run.address);
+  const answer = await visitor.fetch("/download");
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const first = await reader.read();
+  return {
+    async text() {
+      let all = first.value ?? "";
+      for (let next = await reader.read(); !next.done; next = await reader.read()) all += next.value;
+      return all;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** `fairgate demo` as a process of its own, and the addresses it printed. */
+import { Child } from "./child.ts";
+import { MAIN } from "./fairgate.ts";
+
+export interface Demo {
+  readonly child: Child;
+  readonly address: string;
+  readonly shop: string;
+  readonly control: string;
+  readonly token: string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function startDemo(args: readonly string[]): Promise<Demo> {
+  const child = new Child(process.execPath, [MAIN, "demo", ...args]);
+  try {
+    await child.prints(/Ctrl-C stops everything/);
+    const find = (pattern: RegExp) => pattern.exec(child.out)?.[1] ?? "";
+    return {
+      child,
+      address: find(/Stand in the line +(http:\S+)/),
+      shop: find(/The shop itself +(http:\S+)/),
+      control: find(/Control +(http:\S+)\/rooms/),
+      token: find(/Authorization: Bearer (\S+)/),
+      [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+    };
+  } catch (cause) {
+    await child[Symbol.asyncDispose]();
+    throw cause;
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * The stage for gateway tests: an origin that writes down what it got, the embedded engine behind a window, a gateway
+ * and its listener on loopback, all taken down at the end of the test. Time is moved by hand, so nothing lapses,
+ * expires or is admitted before a test says so.
+ */
+import { readFileSync } from "node:fs";
+import http, { type IncomingHttpHeaders, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { settingsFrom } from "../../src/config/load.ts";
+import type { RoomInput, Settings, SettingsInput } from "../../src/config/schema.ts";
+import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
+import { listen } from "../../src/gateway/listen.ts";
+import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
+import { type HandWorld, handWorld } from "../../src/sim/hand-world.ts";
+import { Visitor } from "./visitor.ts";
+import { WatchedEngine } from "./watched-engine.ts";
+
+export const SECRET = "a-secret-of-the-tests-long-enough-to-be-one";
+
+/** A certificate for localhost, for tests only. */
+export const TLS = {
+  certificateFile: fixture("localhost.cert.pem"),
+  keyFile: fixture("localhost.key.pem"),
+};
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+}
+
+export interface Origin {
+  readonly address: string;
+  /** Every request it got. */
+  readonly seen: Seen[];
+  /** Connections made to it. */
+  connections: number;
+}
+
+/** An origin that answers "the site" unless told otherwise. */
+export async function openOrigin(test: TestContext, answer: RequestListener = theSite): Promise<Origin> {
+  const server = http.createServer((request, response) => {
+    const { method, url, headers, rawHeaders } = request;
+    origin.seen.push({ method: method!, url: url!, headers, rawHeaders });
+    answer(request, response);
+  });
+  server.on("connection", () => origin.connections++);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin: Origin = { address, seen: [], connections: 0 };
+  test.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return origin;
+}
+
+const theSite: RequestListener = (request, response) => {
+  request.resume();
+  response.setHeader("content-type", "text/html").end("the site");
+};
+
+export interface StageOptions {
+  /** The one room, "main"; a site for one visitor when left out. */
+  readonly room?: RoomInput;
+  /** Settings beside it, or instead. */
+  readonly settings?: Partial<SettingsInput>;
+  readonly origin?: Origin;
+  readonly answer?: RequestListener;
+}
+
+export interface Stage {
+  readonly port: number;
+  readonly origin: Origin;
+  readonly engine: WatchedEngine;
+  readonly proxied: ProxiedGateway;
+  readonly world: HandWorld;
+  /** Settings as the stage was opened with, changed here and there. */
+  settings(change?: { room?: RoomInput; settings?: Partial<SettingsInput> }): Settings;
+  visitor(): Visitor;
+  /** A visitor who fills one slot of the site. */
+  occupant(): Promise<Visitor>;
+  /** Log lines that a request should never leave behind. */
+  errors(): readonly object[];
+  refusals(): string[];
+}
+
+export async function openStage(test: TestContext, options: StageOptions = {}): Promise<Stage> {
+  const origin = options.origin ?? (await openOrigin(test, options.answer));
+  const world = handWorld();
+  const settings: Stage["settings"] = (change = {}) =>
+    checked({
+      listen: "127.0.0.1:0",
+      secret: SECRET,
+      origin: { addresses: [origin.address] },
+      rooms: { main: { totalActiveUsers: 1, ...options.room, ...change.room } },
+      ...options.settings,
+      ...change.settings,
+    });
+  const engine = new WatchedEngine(new MemoryEngine(world));
+  const inForce = settings();
+  const proxied = await ProxiedGateway.open({ settings: inForce, engine, world });
+  const { handle, handleContinue, upgrade } = proxied;
+  const listener = await listen({ settings: inForce, handle, handleContinue, upgrade, world });
+  test.after(async () => {
+    engine.broken = null;
+    proxied.gateway.closeStreams();
+    const isClosed = listener.close();
+    world.pass(inForce.limits.shutdownTimeoutMs);
+    await isClosed;
+    await proxied.close();
+    await engine.close();
+  });
+  const { port } = listener.address;
+  const stage: Stage = {
+    port,
+    origin,
+    engine,
+    proxied,
+    world,
+    settings,
+    visitor: () => new Visitor(port, test),
+    occupant: async () => {
+      const visitor = stage.visitor();
+      const { text } = await visitor.open();
+      if (text !== "the site") throw new Error("there was no room for an occupant");
+      return visitor;
+    },
+    errors: () => world.logged.filter(({ level }) => level === "error" || level === "warn"),
+    refusals: () =>
+      world.logged
+        .filter(({ message }) => message === "token refused")
+        .map(({ fields }) => (fields as { reason: string }).reason),
+  };
+  return stage;
+}
+
+/** Settings as a program would write them, checked. */
+export function checked(input: SettingsInput): Settings {
+  const readFile = (name: string) => readFileSync(name, "utf8");
+  const result = settingsFrom(input, { environment: {}, readFile });
+  if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join("\n"));
+  return result.settings;
+}
+
+function fixture(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+}

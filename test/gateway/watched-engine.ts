@@ -1,0 +1,89 @@
+/**
+ * The embedded engine with a window and a plug: every call is counted by name, and while it is `broken` calls fail in
+ * the chosen way. Plugged in again it goes on with everything it had, as a store does that was away for a while.
+ *
+ * Turning the door and showing boards go on meanwhile: they are the engine's own, and pass no gateway.
+ */
+import type { Engine, EngineListener, Eventually } from "../../src/core/engine.ts";
+import type { RoomRules } from "../../src/core/rules.ts";
+
+/** How calls fail: at once, later, or not even that. `late`: they succeed, but as promises. */
+export type Breakage = "throws" | "rejects" | "silent" | "late";
+
+type Call = "join" | "checkIn" | "enter" | "touch" | "leave" | "revoke" | "configure";
+
+export class WatchedEngine implements Engine {
+  broken: Breakage | null = null;
+  readonly calls: Record<Call, number> = {
+    join: 0,
+    checkIn: 0,
+    enter: 0,
+    touch: 0,
+    leave: 0,
+    revoke: 0,
+    configure: 0,
+  };
+  readonly join: Engine["join"];
+  readonly checkIn: Engine["checkIn"];
+  readonly enter: Engine["enter"];
+  readonly touch: Engine["touch"];
+  readonly leave: Engine["leave"];
+  readonly revoke: Engine["revoke"];
+  readonly #inner: Engine;
+
+  constructor(inner: Engine) {
+    this.#inner = inner;
+    this.join = (room) => this.#ask("join", () => inner.join(room));
+    this.checkIn = (ticket) => this.#ask("checkIn", () => inner.checkIn(ticket));
+    this.enter = (ticket) => this.#ask("enter", () => inner.enter(ticket));
+    this.touch = (room, presences) => this.#ask("touch", () => inner.touch(room, presences));
+    this.leave = (place) => this.#ask("leave", () => inner.leave(place));
+    this.revoke = (room, id) => this.#ask("revoke", () => inner.revoke(room, id));
+  }
+
+  /** Calls on behalf of visitors so far. */
+  get asked(): number {
+    const { join, checkIn, enter, touch, leave } = this.calls;
+    return join + checkIn + enter + touch + leave;
+  }
+
+  counts(room: string) {
+    return this.#inner.counts(room);
+  }
+
+  board(room: string) {
+    return this.#inner.board(room);
+  }
+
+  configure(room: string, rules: RoomRules) {
+    return this.#ask("configure", () => this.#inner.configure(room, rules));
+  }
+
+  admit(room: string) {
+    return this.#inner.admit(room);
+  }
+
+  subscribe(listener: EngineListener): () => void {
+    return this.#inner.subscribe(listener);
+  }
+
+  close() {
+    return this.#inner.close();
+  }
+
+  #ask<T>(call: Call, work: () => Eventually<T>): Eventually<T> {
+    this.calls[call]++;
+    switch (this.broken) {
+      case null:
+        return work();
+      case "late":
+        return Promise.resolve().then(work);
+      case "throws":
+        throw new Error("the store is away");
+      case "rejects":
+        return Promise.reject(new Error("the store is away"));
+      case "silent":
+        return new Promise<T>(() => {});
+    }
+  }
+}
