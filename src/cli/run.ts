@@ -30,6 +30,8 @@ export async function run(flags: SettingsFlags): Promise<void> {
     process.exitCode = 1;
     return;
   }
+  // Before the word is out: whoever reads it may send a signal at once.
+  onSignals(running, flags, world);
   world.log.info(
     {
       listen: formatListen(running.address),
@@ -44,7 +46,6 @@ export async function run(flags: SettingsFlags): Promise<void> {
       "the control address answers health checks only; set FAIRGATE_CONTROL_TOKEN to use the rest",
     );
   }
-  onSignals(running, flags, world);
 }
 
 function onSignals(running: Running, flags: SettingsFlags, world: World): void {

@@ -48,7 +48,9 @@ export function readPath(written: string): Read<string> {
 
 /** The form in which paths are compared: dots resolved, slashes single, needless encoding undone. Null: not a path. */
 export function normalPath(path: string): string | null {
-  const decoded = path.replace(/%([0-9a-f]{2})/gi, decodeUnreserved).replace(/\/{2,}/g, "/");
+  // A stray % is a literal one; left as it is, it could become half of an escape that was never written.
+  const literal = path.replace(/%(?![0-9a-f]{2})/gi, "%25");
+  const decoded = literal.replace(/%([0-9a-f]{2})/gi, decodeUnreserved).replace(/\/{2,}/g, "/");
   const base = "http://room";
   if (!URL.canParse(decoded, base)) return null;
   const { pathname } = new URL(decoded, base);

@@ -16,6 +16,8 @@ export interface HeldTicket {
   readonly kind: "ticket";
   /** Replaced when its holder is shown a smaller `ahead`. */
   ticket: Ticket;
+  /** The ticket's sequence as JSON has it. */
+  readonly sequenceText: string;
   /** Check-ins before this instant get the last answer again. */
   nextCheckInAt: number;
   /** Text in ASCII, or null before the first. */

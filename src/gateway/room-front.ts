@@ -4,7 +4,7 @@
  */
 import { toRules } from "../config/rules.ts";
 import type { RoomSettings } from "../config/schema.ts";
-import type { Board } from "../core/board.ts";
+import type { Board, WaitRange } from "../core/board.ts";
 import type { Waiting } from "../core/engine.ts";
 import type { RoomRules } from "../core/rules.ts";
 import { createRoomCookie, type RoomCookie } from "./cookies.ts";
@@ -50,14 +50,27 @@ export class RoomFront {
     this.boardHeaders = [...BOARD_HEADERS, "Content-Length", String(this.boardBody.length)];
   }
 
-  /** What a waiting visitor is told, as JSON in ASCII. Written by hand: this is the busiest answer there is. */
-  waitingJson(answer: Waiting): string {
-    const { ticket, ahead, waitMs, nextCheckInMs } = answer;
-    const wait = waitMs
-      ? `{"low":${Math.round(waitMs.low)},"middle":${Math.round(waitMs.middle)},"high":${Math.round(waitMs.high)}}`
-      : "null";
-    return `{"status":"waiting","sequence":${ticket.sequence},"ahead":${ahead},"waiting":${this.board.waiting},"waitMs":${wait},"nextCheckInMs":${nextCheckInMs},"state":"${this.board.state}","message":${this.#messageJson}}`;
+  /**
+   * What a waiting visitor is told, as JSON in ASCII. Written by hand, with the sequence as text already: this is the
+   * busiest answer there is, and writing out a number beyond 31 bits is slow.
+   */
+  waitingJson(answer: Waiting, sequenceText: string): string {
+    const { ahead, waitMs, nextCheckInMs } = answer;
+    const { waiting, state } = this.board;
+    return `{"status":"waiting","sequence":${sequenceText},"ahead":${ahead},"waiting":${waiting},"waitMs":${rangeJson(waitMs)},"nextCheckInMs":${nextCheckInMs},"state":"${state}","message":${this.#messageJson}}`;
   }
+}
+
+function rangeJson(range: WaitRange | null): string {
+  if (range === null) return "null";
+  return `{"low":${wholeMs(range.low)},"middle":${wholeMs(range.middle)},"high":${wholeMs(range.high)}}`;
+}
+
+/** Nobody waits longer than this many milliseconds, which is the largest number that is quick to write out. */
+const WAIT_MS_MAX = 2 ** 30 - 1;
+
+function wholeMs(ms: number): number {
+  return Math.min(ms, WAIT_MS_MAX) | 0;
 }
 
 /** JSON with everything beyond ASCII escaped, so that its length in characters is its length in bytes. */

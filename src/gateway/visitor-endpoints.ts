@@ -166,7 +166,6 @@ export class VisitorEndpoints {
 
   #tellWaiting(call: Call, reply: Waiting, held: HeldTicket | null): void {
     const { front, carrier, now } = call;
-    const body = front.waitingJson(reply);
     let headers: readonly string[] = NOTHING;
     if (held === null) {
       const given = this.#tokens.giveTicket(front, { ...reply.ticket, aheadShown: reply.ahead }, carrier);
@@ -176,6 +175,7 @@ export class VisitorEndpoints {
       if (reply.ahead < held.ticket.aheadShown) held.ticket = { ...held.ticket, aheadShown: reply.ahead };
       headers = this.#tokens.refreshTicket(front, held, carrier, now);
     }
+    const body = front.waitingJson(reply, held.sequenceText);
     held.lastAnswer = body;
     held.nextCheckInAt = now + reply.nextCheckInMs * EARLY_SHARE;
     sendAscii(call.response, body, headers);

@@ -49,9 +49,8 @@ export class VisitorTokens {
 
   /** Flat header list that hands out a ticket, and what is held with it from now on. */
   giveTicket(front: RoomFront, ticket: Ticket, carrier: Carrier): { headers: string[]; held: HeldTicket } {
-    const held: HeldTicket = { kind: "ticket", ticket, nextCheckInAt: 0, lastAnswer: null };
     const token = ticketToken(ticket, this.keyring);
-    this.#held.set(token, held);
+    const held = this.#holdTicket(token, ticket);
     return { headers: this.#give(front, token, front.rules.ticketTtlMs, carrier), held };
   }
 
@@ -110,9 +109,7 @@ export class VisitorTokens {
       return null;
     }
     if (reading.kind === "pass") return this.#holdPass(token, reading.pass);
-    const held: HeldTicket = { kind: "ticket", ticket: reading.ticket, nextCheckInAt: 0, lastAnswer: null };
-    this.#held.set(token, held);
-    return held;
+    return this.#holdTicket(token, reading.ticket);
   }
 
   #refusal(held: Held, room: string, now: number): TokenRefusal | null {
@@ -120,6 +117,13 @@ export class VisitorTokens {
     if (place.room !== room) return "wrongRoom";
     if (place.expiresAt <= now) return "expired";
     return held.kind === "pass" && this.#revoked.size > 0 && this.#revoked.has(place.id) ? "revoked" : null;
+  }
+
+  #holdTicket(token: string, ticket: Ticket): HeldTicket {
+    const sequenceText = String(ticket.sequence);
+    const held: HeldTicket = { kind: "ticket", ticket, sequenceText, nextCheckInAt: 0, lastAnswer: null };
+    this.#held.set(token, held);
+    return held;
   }
 
   #holdPass(token: string, pass: Pass): HeldPass {

@@ -100,7 +100,7 @@ export class WaitingAnswers {
 
   #json(front: RoomFront, waiting: Waiting): string {
     const own = `/.fairgate/${front.name}`;
-    return `${front.waitingJson(waiting).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
+    return `${front.waitingJson(waiting, String(waiting.ticket.sequence)).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
   }
 
   #page(

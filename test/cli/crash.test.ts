@@ -13,14 +13,14 @@ test("after kill -9 a pass still gets in, and the line goes on in its order", as
   const args = ["--origin", origin.address, "--total-active-users", "1"];
   await using before = await startRun(args);
   const onSite = await Visitor.arrive(before.address);
-  const line = [];
-  for (let i = 0; i < 3; i++) line.push(await Visitor.arrive(before.address));
-  const [first, second, third] = line as [Visitor, Visitor, Visitor];
+  const first = await Visitor.arrive(before.address);
+  const second = await Visitor.arrive(before.address);
+  const third = await Visitor.arrive(before.address);
   assert.equal(await third.ahead(), 2);
   assert.deepEqual(await before.child.end("SIGKILL"), { code: null, signal: "SIGKILL" });
 
   await using after = await startRun(args);
-  for (const visitor of [onSite, ...line]) visitor.address = after.address;
+  for (const visitor of [onSite, first, second, third]) visitor.address = after.address;
   assert.equal(await onSite.isIn(), true, "the pass is good");
   await eventually("whoever is on the site is counted again", async () => {
     return (await after.control.counts()).onSite === 1;

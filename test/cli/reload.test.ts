@@ -1,8 +1,10 @@
 /** SIGHUP: good new settings take over while everyone keeps their place; bad ones change nothing and are told. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Child } from "./child.ts";
 import { eventually } from "./eventually.ts";
-import { ownFolder, type Run, startRun } from "./fairgate.ts";
+import { MAIN, ownFolder, type Run, running, SECRET, startRun } from "./fairgate.ts";
 import { TestOrigin } from "./test-origin.ts";
 import { readBoard, Visitor } from "./visitor.ts";
 
@@ -24,9 +26,8 @@ test("good new settings take effect, and visitors keep their places and cookies"
   assert.equal(await third!.ahead(), 1);
   assert.equal(await onSite!.isIn(), true);
   assert.equal(origin.arrived.at(-1)?.headers["fairgate-visitor"], id, "it is still the same visit");
-  const { message, waiting } = await readBoard(run.address);
-  assert.equal(message, "Two at a time now.");
-  assert.equal(waiting, 2);
+  assert.equal((await readBoard(run.address)).message, "Two at a time now.");
+  await eventually("the board counts two", async () => (await readBoard(run.address)).waiting === 2);
 });
 
 test("bad new settings leave the old in force, and every problem is in the log", async () => {
@@ -51,10 +52,8 @@ test("bad new settings leave the old in force, and every problem is in the log",
 
 test("a certificate that cannot be used leaves everything as it was", async () => {
   await using origin = await TestOrigin.open();
-  const { certificate, key } = {
-    certificate: new URL("../fixtures/localhost.cert.pem", import.meta.url).pathname,
-    key: new URL("../fixtures/localhost.key.pem", import.meta.url).pathname,
-  };
+  const certificate = fixture("localhost.cert.pem");
+  const key = fixture("localhost.key.pem");
   const withTls = (certificateFile: string, room: object) =>
     `${settings(origin, room)}tls: { certificateFile: "${certificateFile}", keyFile: "${key}" }\n`;
   using folder = ownFolder({
@@ -71,19 +70,18 @@ test("a certificate that cannot be used leaves everything as it was", async () =
   assert.equal(body.settings.totalActiveUsers, 1);
 });
 
-test("an address that cannot change while running is told in the log", async () => {
+test("an address in the file that has changed waits for the next start, and the log says so", async () => {
   await using origin = await TestOrigin.open();
-  const at = (port: number) =>
-    `${settings(origin, { totalActiveUsers: 1 })}trustedProxies: []\nlisten: 127.0.0.1:${port}\n`;
-  using folder = ownFolder({ "fairgate.yaml": at(0) });
-  await using run = await startRun(["--control-listen", "127.0.0.1:0"], { cwd: folder.path });
-  // The flag of the start still stands, so the file's own address is not looked at.
-  folder.write("fairgate.yaml", at(1));
+  const at = (listen: string) =>
+    `${settings(origin, { totalActiveUsers: 1 })}listen: ${listen}\ncontrol: { listen: "127.0.0.1:0" }\n`;
+  using folder = ownFolder({ "fairgate.yaml": at("127.0.0.1:0") });
+  const options = { cwd: folder.path, environment: { FAIRGATE_SECRET: SECRET } };
+  await using run = await running(new Child(process.execPath, [MAIN, "run"], options));
+  folder.write("fairgate.yaml", at("127.0.0.1:1"));
   await reload(run, IN_FORCE);
-  assert.equal(
-    run.log().some(({ msg }) => /next start/.test(msg)),
-    false,
-  );
+  const warning = run.log().find(({ msg }) => /next start/.test(msg));
+  assert.match(JSON.stringify(warning), /127\.0\.0\.1:1\b/);
+  assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
 });
 
 async function arrive(run: Run, count: number): Promise<Visitor[]> {
@@ -102,4 +100,8 @@ async function reload(run: Run, message: string) {
 
 function settings(origin: TestOrigin, room: object): string {
   return `origin: { addresses: ["${origin.address}"] }\nrooms: { main: ${JSON.stringify(room)} }\n`;
+}
+
+function fixture(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }

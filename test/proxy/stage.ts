@@ -172,7 +172,10 @@ export function talk(port: number, text: string | Buffer, until?: RegExp): Promi
 
 /** Waits for something that is about to become true. */
 export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let tries = 0; !isSo(); tries++) {
+    if (tries > 2_000) throw new Error(`never became true: ${isSo}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 /** A port of loopback on which nobody listens. */

@@ -24,9 +24,6 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const { running, token } = await serveOnFreePort(port, shop.address);
   const address = `http://127.0.0.1:${running.address.port}`;
   const crowd = sendCrowd(address, size, () => (running.engine.counts("main") as Counts).waiting);
-  process.stdout.write(
-    opening({ address, shop: shop.address, control: formatListen(running.controlAddress), token }),
-  );
   const view = new View(process.stdout);
   const draw = setInterval(
     () => void sceneOf(running.engine).then((scene) => view.show(scene)),
@@ -46,6 +43,9 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   };
   process.on("SIGINT", () => void stop());
   process.on("SIGTERM", () => void stop());
+  process.stdout.write(
+    opening({ address, shop: shop.address, control: formatListen(running.controlAddress), token }),
+  );
 }
 
 function wholeNumber(flag: string, written: string, max: number): number {

@@ -176,7 +176,7 @@ test("every documented variable has a value, and the documentation has every var
     { customPageHtml: source.join("\n"), logo: "/l.png", logoAlt: "l" },
   );
   for (const { name } of TEMPLATE_VARIABLES) assert.match(page, new RegExp(`^${name}=\\S`, "m"), name);
-  const readme = readFileSync(new URL("./README.md", import.meta.url), "utf8");
+  const readme = readFileSync(new URL("../../../docs/waiting-page.md", import.meta.url), "utf8");
   for (const { name, meaning, isHtml } of TEMPLATE_VARIABLES) {
     assert.ok(
       readme.includes(

@@ -70,6 +70,7 @@ export function createOrigin(settings: OriginSettings, world: World): Origin {
   const addresses = settings.addresses.map((name) => createAddress(name, settings));
   let turn = 0;
   let onIdle: (() => void) | null = null;
+  let closing: Promise<void> | null = null;
   const origin: Origin = {
     addresses,
     pick(tried) {
@@ -101,11 +102,15 @@ export function createOrigin(settings: OriginSettings, world: World): Origin {
     },
     inFlight: () => addresses.reduce((sum, address) => sum + loadOf(address), 0),
     health: () => addresses.map(healthOf),
-    async close() {
-      stopChecks();
-      if (origin.inFlight() > 0) await new Promise<void>((resolve) => (onIdle = resolve));
-      await Promise.all(addresses.map((address) => address.pool.close()));
-    },
+    close: () => (closing ??= finishAll()),
+  };
+  const finishAll = async () => {
+    stopChecks();
+    if (origin.inFlight() > 0)
+      await new Promise<void>((resolve) => {
+        onIdle = resolve;
+      });
+    await Promise.all(addresses.map((address) => address.pool.close()));
   };
   const stopChecks = startChecks(origin, settings, world);
   return origin;

@@ -17,6 +17,9 @@ import type { Address } from "./origin.ts";
 import { hostnameOf } from "./pool.ts";
 import type { Forward, ProxyContext } from "./proxy.ts";
 
+/** How much a visitor may send ahead of the origin's agreement before we stop reading. */
+const EARLY_BYTES_MAX = 65_536;
+
 /** Carries one upgrade request to the origin and joins the connections when it agrees. */
 export class Tunnel {
   private readonly proxy: ProxyContext;
@@ -29,6 +32,8 @@ export class Tunnel {
   private address: Address | null = null;
   private outgoing: ClientRequest | null = null;
   private tried: readonly Address[] = [];
+  private readonly early: Buffer[] = [];
+  private earlyBytes = 0;
   private isConnected = false;
   private isReported = false;
   private stopTimer: (() => void) | null = null;
@@ -50,7 +55,10 @@ export class Tunnel {
   }
 
   start(): void {
+    // Read from the start: a connection nobody reads does not tell that its other end has left.
+    this.socket.on("data", this.onEarly).on("end", this.onVisitorClose);
     this.socket.on("error", this.onVisitorClose).on("close", this.onVisitorClose);
+    if (this.head.length > 0) this.onEarly(this.head);
     this.ask();
   }
 
@@ -123,7 +131,9 @@ export class Tunnel {
     );
     this.socket.write(rawHead(101, answer.statusMessage, headers), "latin1");
     if (originHead.length > 0) this.socket.write(originHead);
-    if (this.head.length > 0) origin.write(this.head);
+    this.socket.off("data", this.onEarly).off("end", this.onVisitorClose);
+    for (const chunk of this.early) origin.write(chunk);
+    this.outgoing = null;
     this.report(101);
     this.join(origin);
   };
@@ -155,6 +165,7 @@ export class Tunnel {
     headers.push("Connection", "close");
     this.socket.write(rawHead(answer.statusCode!, answer.statusMessage, headers), "latin1");
     this.report(answer.statusCode!);
+    this.socket.off("data", this.onEarly).off("end", this.onVisitorClose).resume();
     answer.on("error", () => this.socket.destroy());
     answer.on("close", () => {
       this.leaveAddress();
@@ -210,10 +221,18 @@ export class Tunnel {
     this.stopTimer = null;
   }
 
+  /** What the visitor sends before the origin has agreed is kept, within a limit. */
+  private readonly onEarly = (chunk: Buffer): void => {
+    this.early.push(chunk);
+    this.earlyBytes += chunk.length;
+    if (this.earlyBytes > EARLY_BYTES_MAX) this.socket.pause();
+  };
+
   private readonly onVisitorClose = (): void => {
     this.clearTimer();
     this.report(STATUS_VISITOR_LEFT);
     this.outgoing?.destroy();
+    this.socket.destroy();
   };
 }
 

@@ -1,0 +1,109 @@
+/** The real browser of the tests, and what a waiting page shows in it. */
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import axe from "axe-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { findChromium } from "../../scripts/chromium.ts";
+
+const ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+const WAIT_MAX_MS = 30_000;
+const SCREENSHOTS = fileURLToPath(new URL("../screenshots/", import.meta.url));
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error("there is no Chromium here; `npm test` says how to get one");
+  return chromium.launch({ executablePath, args: ARGUMENTS });
+}
+
+/** A person at a browser of their own: one context, one tab at a time. */
+export class Person {
+  page!: Page;
+  /** What the console complained of, and requests that went to anyone else. */
+  readonly faults: string[] = [];
+  /** Pages loaded in the tab, however it came about. */
+  loads = 0;
+  readonly #address: string;
+  readonly #newPage: () => Promise<Page>;
+  readonly close: () => Promise<void>;
+
+  static async sitDown(
+    browser: Browser,
+    address: string,
+    options: BrowserContextOptions = {},
+  ): Promise<Person> {
+    const context = await browser.newContext({ locale: "en-GB", ...options });
+    context.setDefaultTimeout(WAIT_MAX_MS);
+    return new Person(
+      address,
+      () => context.newPage(),
+      () => context.close(),
+    );
+  }
+
+  private constructor(address: string, newPage: () => Promise<Page>, close: () => Promise<void>) {
+    this.#address = address;
+    this.#newPage = newPage;
+    this.close = close;
+  }
+
+  /** Opens the site in a new tab; the one before is closed first, as people do. */
+  async open(path = "/"): Promise<void> {
+    await this.page?.close();
+    this.page = await this.#newPage();
+    this.page.on("console", (message) => message.type() === "error" && this.faults.push(message.text()));
+    this.page.on("pageerror", (error) => this.faults.push(String(error)));
+    this.page.on("request", (request) => {
+      if (request.isNavigationRequest()) this.loads++;
+      const url = request.url();
+      if (!url.startsWith(this.#address) && !url.startsWith("data:")) this.faults.push(url);
+    });
+    await this.page.goto(this.#address + path);
+  }
+
+  /** Waits until the page shows `expected` in the part with this name. */
+  async sees(name: string, expected: string | RegExp): Promise<void> {
+    await this.page.locator(`[data-live="${name}"]`).filter({ hasText: expected, visible: true }).waitFor();
+  }
+
+  /** Waits until the page says how many are ahead: a number and words, or that this person is next. */
+  async seesAhead(count: number): Promise<void> {
+    if (count === 0) return this.sees("aheadLabel", "You are next");
+    await this.sees("ahead", new RegExp(`^${count}$`));
+    await this.sees("aheadLabel", count === 1 ? "person ahead of you" : "people ahead of you");
+  }
+
+  /** Waits until the site itself is there. */
+  async isInside(heading = "The shop"): Promise<void> {
+    await this.page.getByRole("heading", { name: heading, exact: true }).waitFor();
+  }
+
+  /** Goes away for good, as a site's own sign-out would do it. */
+  async leaveSite(): Promise<void> {
+    const { status } = await this.page.request
+      .post(`${this.#address}/.fairgate/main/leave`)
+      .then((answer) => answer.json());
+    if (status !== "left") throw new Error(`leaving ended in ${status}`);
+  }
+
+  async screenshot(name: string): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
+  }
+
+  /** What axe finds wrong on the page as it is. */
+  async violations(): Promise<string[]> {
+    await this.page.evaluate(axe.source);
+    const found = (await this.page.evaluate(
+      `axe.run({ runOnly: ${JSON.stringify(RULES)} })`,
+    )) as axe.AxeResults;
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  }
+}

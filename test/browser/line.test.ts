@@ -1,0 +1,171 @@
+/**
+ * The whole thing as people meet it: a real browser before a real gateway process. Three people wait, come in in
+ * order, and lose nothing by reloading or closing the tab, with JavaScript and without.
+ */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { eventually } from "../cli/eventually.ts";
+import { startRun } from "../cli/fairgate.ts";
+import { TestOrigin } from "../cli/test-origin.ts";
+import { Visitor } from "../cli/visitor.ts";
+import { openBrowser, Person } from "./browser.ts";
+
+const STAY_EVERY_MS = 4_000;
+
+let browser: Browser;
+before(async () => {
+  browser = await openBrowser();
+});
+after(() => browser?.close());
+
+describe("people in a line", { concurrency: 4 }, () => {
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? "live" : "without JavaScript";
+    test(`${how}: three join a full room, see the line move, and come in by themselves in order`, async () => {
+      await using stage = await fullRoom();
+      const people = [];
+      for (let ahead = 0; ahead < 3; ahead++) {
+        const person = await stage.sitDown({ javaScriptEnabled });
+        await person.open();
+        await person.seesAhead(ahead);
+        people.push(person);
+      }
+      const [first, second, third] = people as [Person, Person, Person];
+      await second.page.reload();
+      await second.seesAhead(1);
+      await third.open();
+      await third.seesAhead(2);
+      const loadsByHand = [1, 2, 2];
+
+      await stage.makeRoom();
+      await first.isInside();
+      await second.seesAhead(0);
+      await third.seesAhead(1);
+      assert.equal((await stage.run.control.counts()).waiting, 2, "and nobody else is in");
+      await first.leaveSite();
+      await second.isInside();
+      await third.seesAhead(0);
+      await second.leaveSite();
+      await third.isInside();
+
+      const visits = stage.origin.arrived.filter(({ headers }) => headers.accept?.includes("text/html"));
+      const joined = visits.map(({ headers }) => String(headers["fairgate-joined-at"]));
+      assert.equal(new Set(visits.map(({ headers }) => headers["fairgate-visitor"])).size, 3);
+      assert.deepEqual(joined, joined.toSorted(), "who came first went in first");
+      for (const [index, person] of people.entries()) {
+        assert.deepEqual(person.faults, []);
+        const ownLoads = person.loads - loadsByHand[index]!;
+        if (javaScriptEnabled) assert.equal(ownLoads, 1, "a live page loads nothing anew until its turn");
+        else assert.ok(ownLoads >= 1);
+      }
+    });
+  }
+
+  test("a page without JavaScript comes again by itself while it waits", async () => {
+    await using stage = await fullRoom();
+    const person = await stage.sitDown({ javaScriptEnabled: false });
+    await person.open();
+    await eventually("it has loaded twice more by itself", () => person.loads >= 3);
+    await person.seesAhead(0);
+    assert.equal((await stage.run.control.counts()).waiting, 1, "it is still the one place");
+  });
+
+  test("a pause by the operator shows, with the message, and so does its end", async () => {
+    await using stage = await fullRoom();
+    const { control } = stage.run;
+    const [live, plain] = [await stage.sitDown(), await stage.sitDown({ javaScriptEnabled: false })];
+    await live.open();
+    await plain.open();
+    await control.ask("POST", "/rooms/main/pause", { message: "The stage is being rebuilt. Back at nine." });
+    for (const person of [live, plain]) {
+      await person.sees("heading", "The line is paused");
+      await person.sees("message", "The stage is being rebuilt. Back at nine.");
+    }
+    await stage.makeRoom();
+    await control.ask("PATCH", "/rooms/main", { message: "Nearly there." });
+    await live.sees("message", "Nearly there.");
+    await live.sees("heading", "The line is paused");
+    await control.ask("POST", "/rooms/main/open", { message: "" });
+    await live.isInside();
+    await plain.sees("heading", "You are in line");
+    await plain.seesAhead(0);
+  });
+
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? "live" : "without JavaScript";
+    test(`${how}: a form sent without a pass is refused, never sent by itself, and works later`, async () => {
+      await using stage = await fullRoom();
+      const person = await stage.sitDown({ javaScriptEnabled });
+      await stage.makeRoom();
+      await person.open();
+      await person.isInside();
+      const next = await Visitor.arrive(stage.run.address);
+      const id = stage.origin.arrived.at(-1)?.headers["fairgate-visitor"];
+      await stage.run.control.ask("DELETE", `/rooms/main/sessions/${id}`);
+      await eventually("someone else has the place", () => next.isIn());
+
+      await person.page.getByRole("button", { name: "Buy" }).click();
+      await person.sees("notice", /Your form was not sent/);
+      await person.seesAhead(0);
+      await next.leave();
+      await person.isInside();
+      const posts = () => stage.origin.arrived.filter(({ method }) => method === "POST");
+      assert.equal(posts().length, 0, "nothing of the form has reached the site");
+      await person.page.getByRole("button", { name: "Buy" }).click();
+      await person.page.getByText("Bought").waitFor();
+      assert.deepEqual(
+        posts().map(({ path, body }) => [path, body]),
+        [["/buy", "seat=7"]],
+      );
+    });
+  }
+
+  test("someone who gives up and goes is not waited for", async () => {
+    await using stage = await fullRoom();
+    const [first, second] = [await stage.sitDown(), await stage.sitDown()];
+    await first.open();
+    await second.open();
+    await second.seesAhead(1);
+    await first.leaveSite();
+    await second.seesAhead(0);
+    await stage.makeRoom();
+    await second.isInside();
+  });
+});
+
+/** A room for one, with someone in it. Short sessions promise a quick line, so pages come again within seconds. */
+async function fullRoom() {
+  const origin = await TestOrigin.open();
+  const room = ["--total-active-users", "1", "--session-duration", "20s"];
+  const run = await startRun(["--origin", origin.address, ...room]);
+  const holder = await Visitor.arrive(run.address);
+  // Whoever is on the site stays by asking for pages, however slow the machine.
+  let asked: Promise<unknown> = Promise.resolve();
+  const asking = setInterval(() => {
+    asked = holder.come();
+  }, STAY_EVERY_MS);
+  const seated: Person[] = [];
+  return {
+    origin,
+    run,
+    /** The one on the site goes. */
+    async makeRoom() {
+      clearInterval(asking);
+      await asked;
+      await holder.leave();
+    },
+    async sitDown(options = {}) {
+      const person = await Person.sitDown(browser, run.address, options);
+      seated.push(person);
+      return person;
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(asking);
+      await asked.catch(() => {});
+      await Promise.all(seated.map((person) => person.close()));
+      await run[Symbol.asyncDispose]();
+      await origin[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * The package as users get it: built, packed, installed in an empty folder, run from there, imported from there. The
+ * Node that runs it is the one that runs the tests; npm is the one beside the system's Node.
+ */
+import assert from "node:assert/strict";
+import { existsSync, globSync, mkdirSync, statSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Child } from "./child.ts";
+import { ownFolder, running, SECRET, TOKEN } from "./fairgate.ts";
+import { TestOrigin } from "./test-origin.ts";
+import { readBoard, Visitor } from "./visitor.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const environment = {
+  FAIRGATE_SECRET: SECRET,
+  FAIRGATE_CONTROL_TOKEN: TOKEN,
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+};
+
+describe("the packed tarball", () => {
+  const folder = ownFolder();
+  let files: string[] = [];
+
+  before(async () => {
+    if (!isBuilt()) await succeed(process.execPath, ["scripts/task.ts", "build"], ROOT);
+    const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path];
+    const packed = JSON.parse(await succeed("npm", pack, ROOT)) as [
+      { filename: string; files: { path: string }[] },
+    ];
+    files = packed[0].files.map(({ path }) => path);
+    const install = ["install", "--prefer-offline", "--no-audit", "--no-fund", `./${packed[0].filename}`];
+    await succeed("npm", install, folder.path);
+  });
+  after(() => folder[Symbol.dispose]());
+
+  test("holds the program, the page's parts and the languages, and nothing that is not for users", () => {
+    for (const wanted of [
+      "dist/cli/main.js",
+      "dist/index.js",
+      "dist/index.d.ts",
+      "dist/gateway/page/page.html",
+      "dist/gateway/page/page.css",
+      "dist/gateway/page/page.js",
+      "fairgate.example.yaml",
+      "docs/settings.md",
+      "package.json",
+    ])
+      assert.ok(files.includes(wanted), `${wanted} is missing`);
+    const languages = globSync("src/gateway/page/languages/*.json", { cwd: ROOT });
+    assert.ok(languages.length >= 12);
+    for (const file of languages)
+      assert.ok(files.includes(file.replace("src", "dist")), `${file} is missing`);
+    const allowed =
+      /^(dist\/|docs\/|package\.json$|fairgate\.example\.yaml$|README\.md$|LICENSE$|CHANGELOG\.md$)/;
+    const strange = files.filter(
+      (file) => !allowed.test(file) || /\.test\.|(?<!\.d)\.ts$|conformance|bad-files/.test(file),
+    );
+    assert.deepEqual(strange, []);
+  });
+
+  test("checks and runs from an empty folder as it does from a clone", async () => {
+    await using origin = await TestOrigin.open();
+    const flags = ["--origin", origin.address, "--total-active-users", "1"];
+    const bin = join(folder.path, "node_modules", ".bin", "fairgate");
+    assert.match(await succeed(bin, ["check", ...flags], folder.path), /one room \(main\)/);
+    const anywhere = ["--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"];
+    const child = new Child(bin, ["run", ...flags, ...anywhere], { cwd: folder.path, environment });
+    await using run = await running(child);
+    assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
+    const second = await Visitor.arrive(run.address);
+    assert.equal(await second.ahead(), 0);
+    const page = await second.fetch("/", { headers: { accept: "text/html", "accept-language": "sv" } });
+    assert.match(await page.text(), /<html lang="sv"/);
+    assert.equal((await run.control.counts()).waiting, 1);
+    assert.deepEqual(await run.child.end("SIGTERM"), { code: 0, signal: null });
+  });
+
+  test("npx finds the command", async () => {
+    assert.match(await succeed("npx", ["fairgate", "--version"], folder.path), /^\d+\.\d+\.\d+\n$/);
+  });
+
+  test("is a library that serves a line", async () => {
+    await using origin = await TestOrigin.open();
+    folder.write("serve.mjs", PROGRAM);
+    const child = new Child(process.execPath, ["serve.mjs", origin.address], {
+      cwd: folder.path,
+      environment,
+    });
+    await using _ = child;
+    const [, address = ""] = await child.prints(/listening at (\S+)/);
+    assert.equal((await Visitor.arrive(address)).standing.isIn, true);
+    assert.equal((await Visitor.arrive(address)).standing.isIn, false);
+    assert.equal((await readBoard(address)).room, "main");
+    assert.deepEqual(await child.end("SIGTERM"), { code: 0, signal: null });
+  });
+
+  test("has types that a strict project compiles with, and that refuse what is wrong", async () => {
+    folder.write("uses.mts", TYPED);
+    const types = join(folder.path, "node_modules", "@types");
+    mkdirSync(types, { recursive: true });
+    const nodeTypes = join(types, "node");
+    if (!existsSync(nodeTypes)) symlinkSync(join(ROOT, "node_modules", "@types", "node"), nodeTypes);
+    const tsc = join(ROOT, "node_modules", ".bin", "tsc");
+    const flags = [
+      "--noEmit",
+      "--strict",
+      "--exactOptionalPropertyTypes",
+      "--target",
+      "es2024",
+      "--skipLibCheck",
+      "false",
+    ];
+    await succeed(tsc, [...flags, "--module", "nodenext", "--types", "node", "uses.mts"], folder.path);
+  });
+});
+
+const PROGRAM = `
+import { createServer } from "node:http";
+import { createGateway } from "fairgate";
+const gateway = await createGateway({
+  secret: process.env.FAIRGATE_SECRET,
+  origin: { addresses: [process.argv[2]] },
+  rooms: { main: { totalActiveUsers: 1 } },
+});
+const server = createServer(gateway.handler).on("upgrade", gateway.upgrade).listen(0, "127.0.0.1", () => {
+  console.log("listening at http://127.0.0.1:" + server.address().port);
+});
+process.on("SIGTERM", () => {
+  server.closeAllConnections();
+  server.close(() => gateway.close());
+});
+`;
+
+const TYPED = `
+import { createServer } from "node:http";
+import { createGateway, type Board, type GatewayOptions, type RunningGateway } from "fairgate";
+
+const options: GatewayOptions = { rooms: { main: { totalActiveUsers: 1, sessionDuration: "5m" } } };
+const gateway: RunningGateway = await createGateway(options);
+createServer(gateway.handler).on("upgrade", gateway.upgrade);
+gateway.middleware satisfies (request: never, response: never, next: () => void) => void;
+const board: Board = await gateway.engine.board("main");
+board.waiting satisfies number;
+// @ts-expect-error there is no such setting
+const wrong: GatewayOptions = { rooms: { main: { totalActiveUser: 1 } } };
+void wrong;
+export {};
+`;
+
+/** True when dist is there and no source is newer. */
+function isBuilt(): boolean {
+  const built = join(ROOT, "dist", "index.js");
+  if (!existsSync(built)) return false;
+  const builtAt = statSync(built).mtimeMs;
+  return globSync("src/**/*.*", { cwd: ROOT }).every((file) => statSync(join(ROOT, file)).mtimeMs <= builtAt);
+}
+
+/** Runs a command to its end and gives what it printed; fails with all of it when the command does. */
+async function succeed(command: string, args: readonly string[], cwd: string): Promise<string> {
+  const child = new Child(command, args, { cwd, environment });
+  const { code } = await child.ended;
+  assert.equal(code, 0, `${command} ${args.join(" ")}\n${child.out}\n${child.err}`);
+  return child.out;
+}
