@@ -3,8 +3,13 @@
  * room's streams as the same bytes; a turn goes to the one it belongs to. While a stream is open the gateway checks
  * in for its visitor, so such a page sends nothing at all.
  *
+ * Over HTTP/1.1 events are framed once for everybody and written to the sockets directly; going through ten thousand
+ * response objects would cost a third more.
+ *
  * A stream whose reader does not keep up is closed; the page falls back to the board by itself.
  */
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Board } from "../core/board.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
@@ -17,9 +22,12 @@ const STREAMS_MAX = 15_000;
 const STREAMS_PER_TICKET_MAX = 5;
 const BACKLOG_BYTES_MAX = 64 * 1_024;
 const CHECK_PERIOD_MS = 1_000;
-/** A comment now and then keeps proxies from closing a quiet stream. Boards come each second, so this is seldom needed. */
-const TURN = Buffer.from("event: turn\ndata: {}\n\n");
-const BYE = Buffer.from("event: bye\ndata: {}\n\n");
+/** While no answer comes, a stream's visitor is checked in for this often, not each second. */
+const CHECK_AGAIN_MS = 5_000;
+const RETRY_MS = 3_000;
+const TURN = eventOf("event: turn\ndata: {}\n\n");
+const BYE = eventOf("event: bye\ndata: {}\n\n");
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
 const HEADERS: readonly string[] = [
   "Content-Type",
@@ -32,9 +40,18 @@ const HEADERS: readonly string[] = [
   "nosniff",
 ];
 
+/** An event's bytes, ready for either way of sending them. */
+interface StreamEvent {
+  readonly plain: Buffer;
+  /** As one chunk of a chunked body (RFC 9112, section 7.1). */
+  readonly chunk: Buffer;
+}
+
 interface Stream {
   readonly held: HeldTicket;
-  readonly response: Response;
+  readonly response: ServerResponse;
+  /** The connection itself, where a chunked body can be written to it without going through Node's response. */
+  readonly socket: Socket | null;
   nextCheckInAt: number;
 }
 
@@ -47,6 +64,7 @@ export class EventStreams {
   readonly #bySequence = new Map<string, Set<Stream>>();
   readonly #stop: () => void;
   #size = 0;
+  #isClosed = false;
 
   constructor(parts: { engine: Engine; ask: AskEngine; traffic: Traffic; world: World }) {
     this.#engine = parts.engine;
@@ -61,16 +79,14 @@ export class EventStreams {
     const { room } = held.ticket;
     const key = keyOf(held);
     const siblings = this.#bySequence.get(key) ?? new Set();
-    if (this.#size >= STREAMS_MAX || siblings.size >= STREAMS_PER_TICKET_MAX) return false;
-    (response as import("node:http").ServerResponse).writeHead(200, [...HEADERS]);
-    const stream: Stream = { held, response, nextCheckInAt: this.#world.clock.now() };
+    if (this.#isClosed || this.#size >= STREAMS_MAX || siblings.size >= STREAMS_PER_TICKET_MAX) return false;
+    const stream = start(held, request, response as ServerResponse, this.#world.clock.now());
     this.#bySequence.set(key, siblings.add(stream));
     const streams = this.#rooms.get(room) ?? new Set();
     this.#rooms.set(room, streams.add(stream));
     this.#traffic.sseConnections = ++this.#size;
-    request.socket.setNoDelay?.(true);
     response.on("close", () => this.#forget(stream));
-    write(stream, Buffer.concat([Buffer.from("retry: 3000\n"), boardEvent(board)]));
+    write(stream, eventOf(`retry: ${RETRY_MS}\n${boardText(board)}`));
     this.#checkInOne(stream);
     return true;
   }
@@ -79,7 +95,7 @@ export class EventStreams {
   showBoard(board: Board): void {
     const streams = this.#rooms.get(board.room);
     if (!streams || streams.size === 0) return;
-    const event = boardEvent(board);
+    const event = eventOf(boardText(board));
     for (const stream of streams) write(stream, event);
   }
 
@@ -92,11 +108,12 @@ export class EventStreams {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#stop();
     for (const streams of this.#rooms.values()) {
       for (const stream of streams) {
         write(stream, BYE);
-        (stream.response as import("node:http").ServerResponse).end();
+        finish(stream);
       }
     }
   }
@@ -109,8 +126,7 @@ export class EventStreams {
   }
 
   #checkInOne(stream: Stream): void {
-    // Asked for again even if no answer comes: an engine that is away must not be asked by every stream each second.
-    stream.nextCheckInAt = this.#world.clock.now() + 5 * CHECK_PERIOD_MS;
+    stream.nextCheckInAt = this.#world.clock.now() + CHECK_AGAIN_MS;
     this.#ask.ask(
       () => this.#engine.checkIn(stream.held.ticket),
       (answer) => {
@@ -137,12 +153,33 @@ function keyOf(held: HeldTicket): string {
   return `${held.ticket.room} ${held.ticket.sequence}`;
 }
 
-function boardEvent(board: Board): Buffer {
-  return Buffer.from(`event: board\nid: ${board.version}\ndata: ${JSON.stringify(board)}\n\n`);
+/** Sends the head and finds the quickest way for what follows. */
+function start(held: HeldTicket, request: Request, response: ServerResponse, now: number): Stream {
+  request.socket.setNoDelay?.(true);
+  response.writeHead(200, [...HEADERS]);
+  response.flushHeaders();
+  const isChunked = request.httpVersion === "1.1" && response.chunkedEncoding;
+  return { held, response, socket: isChunked ? response.socket : null, nextCheckInAt: now };
 }
 
-function write(stream: Stream, event: Buffer): void {
-  const response = stream.response as import("node:http").ServerResponse;
-  if (response.writableLength > BACKLOG_BYTES_MAX) response.destroy();
-  else response.write(event);
+function boardText(board: Board): string {
+  return `event: board\nid: ${board.version}\ndata: ${JSON.stringify(board)}\n\n`;
+}
+
+function eventOf(text: string): StreamEvent {
+  const plain = Buffer.from(text);
+  const chunk = Buffer.concat([Buffer.from(`${plain.length.toString(16)}\r\n`), plain, Buffer.from("\r\n")]);
+  return { plain, chunk };
+}
+
+function write({ socket, response }: Stream, event: StreamEvent): void {
+  const backlog = socket ? socket.writableLength : response.writableLength;
+  if (backlog > BACKLOG_BYTES_MAX) response.destroy();
+  else if (socket) socket.write(event.chunk);
+  else response.write(event.plain);
+}
+
+function finish({ socket, response }: Stream): void {
+  if (socket) socket.end(LAST_CHUNK);
+  else response.end();
 }

@@ -27,7 +27,7 @@ import {
   writeHead,
 } from "./proxy/answer.ts";
 import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "./proxy/framing.ts";
-import { answerRaw } from "./proxy/upgrade.ts";
+import { answerRaw, closeSoon } from "./proxy/raw-answer.ts";
 
 /** The most requests one HTTP/2 connection may have open. */
 const STREAMS_MAX = 128;
@@ -71,6 +71,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   door.attach(server);
   await open(server, settings.listen);
   const { address, port } = server.address() as AddressInfo;
+  let closing: Promise<void> | null = null;
   return {
     address: { host: address, port },
     async reload(next) {
@@ -79,7 +80,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       applyLimits(server, next.limits);
       door.limits = next.limits;
     },
-    close: () => closeGently(server, { door, world, deadlineMs: door.limits.shutdownTimeoutMs }),
+    close: () =>
+      (closing ??= closeGently(server, { door, world, deadlineMs: door.limits.shutdownTimeoutMs })),
   };
 }
 
@@ -156,7 +158,7 @@ class Door {
     http1.on("request", (request, response) => this.#admit(request, response, handle));
     http1.on("checkContinue", (request, response) => this.#admit(request, response, handleContinue));
     http1.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
-    http1.on("connect", refuseConnect);
+    http1.on("connect", (request, other) => refuseConnect(request, other, timers));
     http1.on("clientError", (error, socket) => answerClientError(error, socket, timers));
     // With a body or for HTTP/2 in the clear the offer to upgrade is ignored, as RFC 9110, section 7.8 allows.
     Object.assign(server, { shouldUpgradeCallback: canUpgrade });
@@ -260,15 +262,14 @@ function bytesRead(request: AnyRequest): number {
 }
 
 /** We are no forward proxy. HTTP/2 gives a response where HTTP/1 gives the socket. */
-function refuseConnect(request: AnyRequest, other: Duplex | AnyResponse): void {
+function refuseConnect(request: AnyRequest, other: Duplex | AnyResponse, timers: Timers): void {
   const body = Buffer.from("method not allowed\n");
   if (!isHttp2(request)) {
     (other as Duplex).on("error", () => {});
     answerRaw(other as Duplex, { status: 405, headers: PLAIN, body });
     return;
   }
-  writeHead(other as AnyResponse, { status: 405, headers: [...PLAIN] });
-  (other as ServerResponse).end(body);
+  answerWhole(request, other as AnyResponse, { status: 405, headers: [...PLAIN], body, timers });
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [status: number, reason: string]>> = {
@@ -284,11 +285,9 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, timers:
     CLIENT_ERRORS[code] ?? (code.startsWith("HPE_") ? ([400, "malformed request"] as const) : null);
   // Node's own mark of the answer under way on a connection; another must not be written into it.
   const current = (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
-  if (known === null || current?.headersSent) {
-    socket.destroy();
-    return;
-  }
-  if (!socket.writable) return;
+  if (known === null) socket.destroy();
+  else if (current?.headersSent) closeSoon(socket as Socket);
+  if (known === null || current?.headersSent || !socket.writable) return;
   const [status, reason] = known;
   const linger = current === null ? { linger: { maxMs: LINGER_MAX_MS, timers } } : {};
   answerRaw(socket, { status, headers: PLAIN, body: Buffer.from(`${reason}\n`), ...linger });

@@ -18,8 +18,10 @@ const HEAD_BYTES = 7;
 const MAC_BYTES = 32;
 const ID_BYTES = 16;
 const INSTANT_BYTES = 6;
-const TICKET_BYTES = ID_BYTES + 1 + INSTANT_BYTES * 3 + 8 + 2 + 4;
-const PASS_BYTES = ID_BYTES + 1 + INSTANT_BYTES * 4 + 2;
+/** Id, lane, joinedAt. */
+const IDENTITY_BYTES = ID_BYTES + 1 + INSTANT_BYTES;
+const TICKET_BYTES = IDENTITY_BYTES + 8 + INSTANT_BYTES * 2 + 2 + 4;
+const PASS_BYTES = IDENTITY_BYTES + INSTANT_BYTES * 3 + 2;
 /** Longest token text that is looked at. A room name has at most 32 bytes, so a real one is shorter. */
 export const TOKEN_CHARACTERS_MAX = 200;
 
@@ -120,12 +122,10 @@ function writeInstants(bytes: Buffer, at: number, instants: readonly number[]): 
 }
 
 function readTicket(bytes: Buffer, at: number, room: string): Ticket {
-  const rest = at + ID_BYTES + 1 + INSTANT_BYTES;
+  const rest = at + IDENTITY_BYTES;
   return {
-    id: bytes.toString("hex", at, at + ID_BYTES),
+    ...readIdentity(bytes, at),
     room,
-    lane: bytes[at + ID_BYTES]!,
-    joinedAt: bytes.readUIntBE(at + ID_BYTES + 1, INSTANT_BYTES),
     sequence: bytes.readDoubleBE(rest),
     issuedAt: bytes.readUIntBE(rest + 8, INSTANT_BYTES),
     expiresAt: bytes.readUIntBE(rest + 14, INSTANT_BYTES),
@@ -135,16 +135,22 @@ function readTicket(bytes: Buffer, at: number, room: string): Ticket {
 }
 
 function readPass(bytes: Buffer, at: number, room: string): Pass {
-  const rest = at + ID_BYTES + 1 + INSTANT_BYTES;
+  const rest = at + IDENTITY_BYTES;
   return {
-    id: bytes.toString("hex", at, at + ID_BYTES),
+    ...readIdentity(bytes, at),
     room,
-    lane: bytes[at + ID_BYTES]!,
-    joinedAt: bytes.readUIntBE(at + ID_BYTES + 1, INSTANT_BYTES),
     admittedAt: bytes.readUIntBE(rest, INSTANT_BYTES),
     createdAt: bytes.readUIntBE(rest + 6, INSTANT_BYTES),
     expiresAt: bytes.readUIntBE(rest + 12, INSTANT_BYTES),
     node: bytes.readUInt16BE(rest + 18),
+  };
+}
+
+function readIdentity(bytes: Buffer, at: number): Pick<Pass, "id" | "lane" | "joinedAt"> {
+  return {
+    id: bytes.toString("hex", at, at + ID_BYTES),
+    lane: bytes[at + ID_BYTES]!,
+    joinedAt: bytes.readUIntBE(at + ID_BYTES + 1, INSTANT_BYTES),
   };
 }
 

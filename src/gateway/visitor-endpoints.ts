@@ -69,7 +69,7 @@ export class VisitorEndpoints {
 
   serve(endpoint: Endpoint, call: Call): void {
     const method = METHODS[endpoint];
-    const asked = call.request.method === "HEAD" ? "GET" : call.request.method;
+    const asked = call.request.method === "HEAD" && endpoint === "board" ? "GET" : call.request.method;
     if (asked !== method) return answer(call, 405, { error: `use ${method}` }, ["Allow", method]);
     if (endpoint === "board") return this.sendBoard(call.front, call.response);
     if (call.carrier.fetchSite === "cross-site") return answer(call, 403, { error: "not from another site" });

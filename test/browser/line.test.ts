@@ -82,6 +82,7 @@ describe("people in a line", { concurrency: 4 }, () => {
       await person.sees("heading", "The line is paused");
       await person.sees("message", "The stage is being rebuilt. Back at nine.");
     }
+    await live.screenshot("paused");
     await stage.makeRoom();
     await control.ask("PATCH", "/rooms/main", { message: "Nearly there." });
     await live.sees("message", "Nearly there.");
@@ -108,6 +109,7 @@ describe("people in a line", { concurrency: 4 }, () => {
       await person.page.getByRole("button", { name: "Buy" }).click();
       await person.sees("notice", /Your form was not sent/);
       await person.seesAhead(0);
+      if (javaScriptEnabled) await person.screenshot("form-refused");
       await next.leave();
       await person.isInside();
       const posts = () => stage.origin.arrived.filter(({ method }) => method === "POST");

@@ -48,7 +48,10 @@ test("a visitor who reads nothing stops the origin, and gets everything on readi
   socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   await settled(() => poured.bytes);
   assert.ok(poured.bytes < HELD_MAX, `origin could send ${poured.bytes} bytes`);
-  assert.ok(process.memoryUsage().arrayBuffers - memoryBefore < 16 * 1_048_576, "the proxy holds it in memory");
+  assert.ok(
+    process.memoryUsage().arrayBuffers - memoryBefore < 16 * 1_048_576,
+    "the proxy holds it in memory",
+  );
   let bytes = 0;
   socket.on("data", (chunk) => (bytes += chunk.length)).resume();
   await new Promise((resolve) => socket.on("close", resolve));
@@ -101,4 +104,3 @@ test("bytes are passed on as they come, in both directions at once", async (t) =
   await new Promise((resolve) => socket.on("close", resolve));
   assert.match(heard, /first[\s\S]*second[\s\S]*third/);
 });
-

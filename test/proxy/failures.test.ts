@@ -1,6 +1,6 @@
 /** What a visitor gets, and the log tells, when the origin fails or either side goes away. */
 import assert from "node:assert/strict";
-import http from "node:http";
+import type http from "node:http";
 import net from "node:net";
 import { test } from "node:test";
 import { ask, closedPort, openOrigin, openRawOrigin, openStage, talk, until } from "./stage.ts";
@@ -33,7 +33,9 @@ test("whoever asks for JSON gets the problem as JSON", async (t) => {
 test("a connection that is never made is a 504", async (t) => {
   // TCP connects, TLS never does: a connection is made only when both are.
   const silent = await openRawOrigin(t, () => {});
-  const { port, world } = await openStage(t, [`https://127.0.0.1:${silent.port}`], { origin: { connectTimeout: 50 } });
+  const { port, world } = await openStage(t, [`https://127.0.0.1:${silent.port}`], {
+    origin: { connectTimeout: 50 },
+  });
   assert.equal((await ask(port)).status, 504);
   assert.equal(world.entries.at(-1)?.fields.code, "ORIGIN_CONNECT_TIMEOUT");
 });
@@ -66,7 +68,9 @@ test("an answer shorter than its length is broken off", async (t) => {
 
 test("an origin that speaks nonsense, or hangs up on a form, is a 502", async (t) => {
   const origin = await openRawOrigin(t, (socket) => {
-    socket.once("data", (chunk) => (chunk.toString().startsWith("POST") ? socket.destroy() : socket.end("nonsense\r\n\r\n")));
+    socket.once("data", (chunk) =>
+      chunk.toString().startsWith("POST") ? socket.destroy() : socket.end("nonsense\r\n\r\n"),
+    );
   });
   const { port } = await openStage(t, [origin.address]);
   assert.equal((await ask(port)).status, 502);
@@ -75,7 +79,9 @@ test("an origin that speaks nonsense, or hangs up on a form, is a 502", async (t
 
 test("an answer with two lengths is a 502", async (t) => {
   const origin = await openRawOrigin(t, (socket) => {
-    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\nX: y\r\n\r\nok"));
+    socket.once("data", () =>
+      socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\nX: y\r\n\r\nok"),
+    );
   });
   const { port } = await openStage(t, [origin.address]);
   assert.equal((await ask(port)).status, 502);
@@ -130,7 +136,10 @@ test("a visitor who leaves takes the origin's request along, at every stage", as
     await until(() => closed.includes(stage));
     await until(() => proxy.inFlight() === 0);
   }
-  assert.deepEqual(outcomes.map(({ status }) => status), [499, 499, 499]);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    [499, 499, 499],
+  );
 });
 
 test("a visitor who leaves before a connection is made is not sent to the origin at all", async (t) => {
@@ -177,7 +186,9 @@ test("requests beyond the connections wait for a free one, and get 503 when none
   const origin = await openOrigin(t, (_request, response) => {
     held.push(response);
   });
-  const { port, proxy } = await openStage(t, [origin.address], { origin: { connectionsMax: 1, connectTimeout: 150 } });
+  const { port, proxy } = await openStage(t, [origin.address], {
+    origin: { connectionsMax: 1, connectTimeout: 150 },
+  });
   const first = ask(port);
   await until(() => held.length === 1);
   const waiting = ask(port);
@@ -210,7 +221,10 @@ test("a body over the limit is a 413 at once by its length, without asking the o
   });
   const { port } = await openStage(t, [origin.address], { bodyMax: 1_000 });
   const big = "x".repeat(500_000);
-  assert.equal((await ask(port, { method: "POST", headers: { "content-length": big.length }, body: big })).status, 413);
+  assert.equal(
+    (await ask(port, { method: "POST", headers: { "content-length": big.length }, body: big })).status,
+    413,
+  );
   const expecting = `POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5000\r\n\r\n`;
   const heard = await talk(port, expecting, /\r\n\r\n</);
   assert.match(heard, /^HTTP\/1\.1 413 /);
@@ -242,10 +256,16 @@ test("a chunked body over the limit is a 413 while it streams, and the origin's 
 test("a body cut short by the visitor never reaches the origin as whole", async (t) => {
   const ends: string[] = [];
   const origin = await openOrigin(t, (request) => {
-    request.on("end", () => ends.push("whole")).on("error", () => ends.push("cut")).resume();
+    request
+      .on("end", () => ends.push("whole"))
+      .on("error", () => ends.push("cut"))
+      .resume();
   });
   const { port } = await openStage(t, [origin.address]);
-  for (const body of ["Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n", "Content-Length: 10\r\n\r\nabcde"]) {
+  for (const body of [
+    "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n",
+    "Content-Length: 10\r\n\r\nabcde",
+  ]) {
     const socket = net.connect(port, "127.0.0.1");
     socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${body}`);
     const before = ends.length;

@@ -1,8 +1,8 @@
 /** What the origin and the visitor get to see of each other's headers. */
 import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
 import { test } from "node:test";
 import { ask, openOrigin, openRawOrigin, openStage, type StageOptions, talk } from "./stage.ts";
-import type { TestContext } from "node:test";
 
 /** An origin that answers with the header lines it got. */
 async function echo(t: TestContext, options: StageOptions = {}) {
@@ -13,7 +13,10 @@ async function echo(t: TestContext, options: StageOptions = {}) {
   const seen = async (headers: string[]): Promise<Record<string, string[]>> => {
     const raw: string[] = JSON.parse((await ask(stage.port, { headers })).body.toString());
     const lines: Record<string, string[]> = {};
-    for (let i = 0; i < raw.length; i += 2) (lines[raw[i]!.toLowerCase()] ??= []).push(raw[i + 1]!);
+    for (let i = 0; i < raw.length; i += 2) {
+      const name = raw[i]!.toLowerCase();
+      lines[name] = [...(lines[name] ?? []), raw[i + 1]!];
+    }
     return lines;
   };
   return { origin, seen, port: stage.port };
@@ -22,8 +25,26 @@ async function echo(t: TestContext, options: StageOptions = {}) {
 test("hop-by-hop headers end at the proxy, those named by Connection too", async (t) => {
   const { seen } = await echo(t);
   const lines = await seen([
-    ...["Host", "shop.example", "Connection", "close, X-Private", "X-Private", "1", "Keep-Alive", "timeout=5"],
-    ...["TE", "trailers", "Proxy-Connection", "keep-alive", "Proxy-Authorization", "Basic eA==", "Proxy", "http://evil"],
+    ...[
+      "Host",
+      "shop.example",
+      "Connection",
+      "close, X-Private",
+      "X-Private",
+      "1",
+      "Keep-Alive",
+      "timeout=5",
+    ],
+    ...[
+      "TE",
+      "trailers",
+      "Proxy-Connection",
+      "keep-alive",
+      "Proxy-Authorization",
+      "Basic eA==",
+      "Proxy",
+      "http://evil",
+    ],
     ...["X-Public", "1", "Accept", "a", "accept", "b"],
   ]);
   for (const gone of ["x-private", "keep-alive", "te", "proxy-connection", "proxy-authorization", "proxy"])
@@ -43,7 +64,18 @@ test("our cookies stay with us, the site's own go on", async (t) => {
 test("a visitor cannot forge what only the gateway says", async (t) => {
   const { seen } = await echo(t, { forward: () => ({ requestHeaders: ["Fairgate-Room", "main"] }) });
   const lines = await seen([
-    ...["Host", "a", "Fairgate-Room", "vip", "FAIRGATE-Pass", "x", "fairgate_room", "vip", "Fairgate.Room", "vip"],
+    ...[
+      "Host",
+      "a",
+      "Fairgate-Room",
+      "vip",
+      "FAIRGATE-Pass",
+      "x",
+      "fairgate_room",
+      "vip",
+      "Fairgate.Room",
+      "vip",
+    ],
     ...["Connection", "Fairgate-Room, X-Forwarded-For, X-Request-Id"],
   ]);
   const ours = Object.keys(lines).filter((name) => name.startsWith("fairgate"));
@@ -57,7 +89,16 @@ test("what a stranger says about where a request came from is replaced", async (
   const { seen } = await echo(t);
   const lines = await seen([
     ...["Host", "shop.example:8080", "X-Forwarded-For", "1.2.3.4", "X-Forwarded-Proto", "https"],
-    ...["X-Forwarded-Host", "evil", "Forwarded", "for=1.2.3.4", "X-Real-IP", "1.2.3.4", "X_Forwarded_For", "1.2.3.4"],
+    ...[
+      "X-Forwarded-Host",
+      "evil",
+      "Forwarded",
+      "for=1.2.3.4",
+      "X-Real-IP",
+      "1.2.3.4",
+      "X_Forwarded_For",
+      "1.2.3.4",
+    ],
     ...["X-Forwarded-Port", "1", "X-Request-Id", "mine"],
   ]);
   assert.deepEqual(lines["x-forwarded-for"], ["127.0.0.1"]);
@@ -65,7 +106,8 @@ test("what a stranger says about where a request came from is replaced", async (
   assert.deepEqual(lines["x-forwarded-host"], ["shop.example:8080"]);
   assert.deepEqual(lines.forwarded, ['for=127.0.0.1;host="shop.example:8080";proto=http']);
   assert.deepEqual(lines["x-request-id"], ["test-1"]);
-  for (const gone of ["x-real-ip", "x_forwarded_for", "x-forwarded-port"]) assert.equal(lines[gone], undefined, gone);
+  for (const gone of ["x-real-ip", "x_forwarded_for", "x-forwarded-port"])
+    assert.equal(lines[gone], undefined, gone);
 });
 
 test("what a trusted proxy says is kept, and it is added to the lists", async (t) => {
@@ -107,7 +149,9 @@ test("the visitor gets our headers and none of the origin's that are ours to set
     });
   });
   const { port } = await openStage(t, [origin.address], {
-    forward: () => ({ responseHeaders: ["Set-Cookie", "fairgate_pass_main=real; HttpOnly", "Fairgate-Room", "main"] }),
+    forward: () => ({
+      responseHeaders: ["Set-Cookie", "fairgate_pass_main=real; HttpOnly", "Fairgate-Room", "main"],
+    }),
   });
   const heard = await talk(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   assert.doesNotMatch(heard, /forged|X-Private|h2c|timeout=9/);
@@ -117,7 +161,11 @@ test("the visitor gets our headers and none of the origin's that are ours to set
 
 test("a repeated header keeps every line in order", async (t) => {
   const origin = await openOrigin(t, (request, response) => {
-    response.end(JSON.stringify(request.rawHeaders.filter((_, i) => i % 2 === 1 && request.rawHeaders[i - 1] === "X-Many")));
+    response.end(
+      JSON.stringify(
+        request.rawHeaders.filter((_, i) => i % 2 === 1 && request.rawHeaders[i - 1] === "X-Many"),
+      ),
+    );
   });
   const { port } = await openStage(t, [origin.address]);
   const many = "X-Many: 1\r\nX-Other: y\r\nX-Many: 2\r\nX-Many: 3\r\n";

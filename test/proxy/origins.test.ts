@@ -19,7 +19,10 @@ test("the address with the fewest requests under way is next, equals take turns"
   const origins = await Promise.all(
     held.map((list) => openOrigin(t, (_request, response) => void list.push(response))),
   );
-  const { port, proxy } = await openStage(t, origins.map(({ address }) => address));
+  const { port, proxy } = await openStage(
+    t,
+    origins.map(({ address }) => address),
+  );
   const counts = () => held.map((list) => list.length);
   const asked: Promise<unknown>[] = [];
   const askOne = async () => {
@@ -35,7 +38,10 @@ test("the address with the fewest requests under way is next, equals take turns"
   await askOne();
   await askOne();
   assert.deepEqual(counts(), [2, 4, 2]);
-  assert.deepEqual(proxy.health().map(({ inFlight }) => inFlight), [2, 2, 2]);
+  assert.deepEqual(
+    proxy.health().map(({ inFlight }) => inFlight),
+    [2, 2, 2],
+  );
   for (const list of held) for (const response of list) response.end();
   await Promise.all(asked);
   assert.equal(proxy.inFlight(), 0);
@@ -50,7 +56,10 @@ test("any method goes to the next address when one cannot be reached, its body w
   const dead = `http://127.0.0.1:${await closedPort()}`;
   const { port, proxy, world } = await openStage(t, [dead, origin.address]);
   assert.equal((await ask(port, { method: "POST", body: "form" })).body.toString(), "POST form");
-  assert.deepEqual(proxy.health().map(({ isUp }) => isUp), [false, true]);
+  assert.deepEqual(
+    proxy.health().map(({ isUp }) => isUp),
+    [false, true],
+  );
   assert.equal(world.entries.find(({ fields }) => fields.code === "ORIGIN_DOWN")?.fields.address, dead);
   // Known to be down, it is not tried again for a while.
   for (let i = 0; i < 5; i++) assert.equal((await ask(port)).status, 200);
@@ -93,7 +102,10 @@ test("when all are down one is tried all the same, and the first success brings 
   const second = await closedPort();
   const { port, proxy } = await openStage(t, [`http://127.0.0.1:${first}`, `http://127.0.0.1:${second}`]);
   assert.equal((await ask(port)).status, 502);
-  assert.deepEqual(proxy.health().map(({ isUp }) => isUp), [false, false]);
+  assert.deepEqual(
+    proxy.health().map(({ isUp }) => isUp),
+    [false, false],
+  );
   const server = http.createServer((_request, response) => response.end("back"));
   await new Promise<void>((resolve) => server.listen(second, "127.0.0.1", resolve));
   t.after(() => {
@@ -101,7 +113,10 @@ test("when all are down one is tried all the same, and the first success brings 
     server.close();
   });
   assert.equal((await ask(port)).body.toString(), "back");
-  assert.deepEqual(proxy.health().map(({ isUp }) => isUp), [false, true]);
+  assert.deepEqual(
+    proxy.health().map(({ isUp }) => isUp),
+    [false, true],
+  );
 });
 
 test("an address that fails its health check gets nothing until it passes again", async (t) => {

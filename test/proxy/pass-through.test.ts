@@ -41,7 +41,11 @@ test("answers without a body stay without one", async (t) => {
   const { port } = await openStage(t, [origin.address]);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
-  for (const [path, status] of [["/none", 204], ["/same", 304], ["/none", 204]] as const) {
+  for (const [path, status] of [
+    ["/none", 204],
+    ["/same", 304],
+    ["/none", 204],
+  ] as const) {
     const answer = await ask(port, { path, agent });
     assert.equal(answer.status, status);
     assert.equal(answer.headers.etag, '"x"');
@@ -84,10 +88,18 @@ test("a body of unknown length stays chunked and one of known length keeps its l
     });
   });
   const { port } = await openStage(t, [origin.address]);
-  const chunked = await ask(port, { method: "POST", headers: { "transfer-encoding": "chunked" }, body: "abc" });
+  const chunked = await ask(port, {
+    method: "POST",
+    headers: { "transfer-encoding": "chunked" },
+    body: "abc",
+  });
   const whole = await ask(port, { method: "POST", headers: { "content-length": 3 }, body: "abc" });
   await ask(port, { method: "POST", headers: { "content-length": 0 } });
-  assert.deepEqual(seen, [[undefined, "chunked"], ["3", undefined], ["0", undefined]]);
+  assert.deepEqual(seen, [
+    [undefined, "chunked"],
+    ["3", undefined],
+    ["0", undefined],
+  ]);
   assert.equal(chunked.headers["transfer-encoding"], "chunked");
   assert.equal(whole.body.toString(), "one two");
 });
@@ -126,13 +138,17 @@ test("ranges and compressed bodies pass untouched", async (t) => {
 test("status line, repeated headers, their order and case, and odd bytes in values are kept", async (t) => {
   const origin = await openRawOrigin(t, (socket) => {
     socket.once("data", () => {
-      const head = "HTTP/1.1 299 Rather Fine\r\nSet-Cookie: a=1\r\nX-Odd: caf\xe9\r\nset-cookie: b=2\r\nDate: now\r\n";
+      const head =
+        "HTTP/1.1 299 Rather Fine\r\nSet-Cookie: a=1\r\nX-Odd: caf\xe9\r\nset-cookie: b=2\r\nDate: now\r\n";
       socket.write(Buffer.from(`${head}Content-Length: 2\r\n\r\nok`, "latin1"));
     });
   });
   const { port } = await openStage(t, [origin.address]);
   const heard = await talk(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-  assert.match(heard, /^HTTP\/1\.1 299 Rather Fine\r\nSet-Cookie: a=1\r\nX-Odd: caf\xe9\r\nset-cookie: b=2\r\n/);
+  assert.match(
+    heard,
+    /^HTTP\/1\.1 299 Rather Fine\r\nSet-Cookie: a=1\r\nX-Odd: caf\xe9\r\nset-cookie: b=2\r\n/,
+  );
 });
 
 test("server-sent events arrive one by one, headers first", async (t) => {
@@ -197,7 +213,13 @@ test("Expect: 100-continue is answered once the origin is ready, and the body th
   const { port } = await openStage(t, [origin.address]);
   let isContinued = false;
   const answer = await new Promise<http.IncomingMessage>((resolve) => {
-    const request = http.request({ port, host: "127.0.0.1", method: "PUT", agent: false, headers: { expect: "100-continue" } });
+    const request = http.request({
+      port,
+      host: "127.0.0.1",
+      method: "PUT",
+      agent: false,
+      headers: { expect: "100-continue" },
+    });
     request.flushHeaders();
     request.on("continue", () => {
       isContinued = true;

@@ -137,7 +137,14 @@ export interface Asking {
 export function ask(port: number, asking: Asking = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { method = "GET", path = "/", headers = {}, body, agent } = asking;
-    const request = http.request({ port, host: "127.0.0.1", method, path, headers, agent: agent ?? false } as http.RequestOptions);
+    const request = http.request({
+      port,
+      host: "127.0.0.1",
+      method,
+      path,
+      headers,
+      agent: agent ?? false,
+    } as http.RequestOptions);
     request.on("response", (response) => resolve(readAnswer(response)));
     request.on("error", reject);
     request.end(body);
@@ -165,7 +172,10 @@ export function talk(port: number, text: string | Buffer, until?: RegExp): Promi
       heard += chunk.toString("latin1");
       if (until?.test(heard)) done();
     });
-    socket.on("error", () => {}).on("close", done).on("end", done);
+    socket
+      .on("error", () => {})
+      .on("close", done)
+      .on("end", done);
     socket.write(typeof text === "string" ? Buffer.from(text, "latin1") : text);
   });
 }

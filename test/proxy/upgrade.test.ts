@@ -1,8 +1,8 @@
 /** WebSockets and other upgrades: joined on 101, relayed otherwise, and gone when either side goes. */
 import assert from "node:assert/strict";
-import net, { type Socket } from "node:net";
 import { once } from "node:events";
-import { test, type TestContext } from "node:test";
+import net, { type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { closedPort, openOrigin, openRawOrigin, openStage, type StageOptions, talk, until } from "./stage.ts";
 
@@ -42,10 +42,18 @@ test("a WebSocket talks through the proxy both ways, large messages too", async 
 
 test("the origin of a WebSocket sees cleaned headers, and the visitor gets ours", async (t) => {
   const { port } = await openEcho(t, {
-    forward: () => ({ requestHeaders: ["Fairgate-Room", "main"], responseHeaders: ["Set-Cookie", "fairgate_pass=1"] }),
+    forward: () => ({
+      requestHeaders: ["Fairgate-Room", "main"],
+      responseHeaders: ["Set-Cookie", "fairgate_pass=1"],
+    }),
   });
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`, {
-    headers: { cookie: "fairgate_pass=x; own=1", "fairgate-room": "vip", "x-forwarded-for": "6.6.6.6", host: "shop.example" },
+    headers: {
+      cookie: "fairgate_pass=x; own=1",
+      "fairgate-room": "vip",
+      "x-forwarded-for": "6.6.6.6",
+      host: "shop.example",
+    },
   });
   const [[response], [hello]] = await Promise.all([once(socket, "upgrade"), once(socket, "message")]);
   const [, headers] = JSON.parse(String(hello));
@@ -76,7 +84,9 @@ test("when either side goes the other is closed", async (t) => {
 test("an origin that refuses the upgrade is heard, and the connection is closed", async (t) => {
   const origin = await openRawOrigin(t, (socket) => {
     socket.once("data", () => {
-      socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 6\r\nWWW-Authenticate: Basic\r\nFairgate-X: 1\r\n\r\nlogin!");
+      socket.write(
+        "HTTP/1.1 401 Unauthorized\r\nContent-Length: 6\r\nWWW-Authenticate: Basic\r\nFairgate-X: 1\r\n\r\nlogin!",
+      );
     });
   });
   const { port, proxy, outcomes } = await openStage(t, [origin.address]);
@@ -92,7 +102,9 @@ test("an origin that refuses the upgrade is heard, and the connection is closed"
 test("an upgrade goes to the next address, and is a 502 page with an id when there is none", async (t) => {
   const dead = `http://127.0.0.1:${await closedPort()}`;
   const origin = await openRawOrigin(t, (socket) => {
-    socket.once("data", () => socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhi"));
+    socket.once("data", () =>
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhi"),
+    );
   });
   const both = await openStage(t, [dead, origin.address]);
   assert.match(await talk(both.port, `${HANDSHAKE}\r\n`, /hi$/), /^HTTP\/1\.1 101 /);
@@ -123,7 +135,9 @@ test("bytes sent right behind the handshake, and right behind its answer, are no
     socket.on("data", (chunk) => {
       heardAtOrigin += chunk;
       if (heardAtOrigin.includes("\r\n\r\n") && !socket.bytesWritten)
-        socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nfrom origin");
+        socket.write(
+          "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nfrom origin",
+        );
     });
   });
   const { port } = await openStage(t, [origin.address]);
@@ -141,16 +155,23 @@ test("an upgrade to HTTP/2, or with a body, is served as an ordinary request", a
     request.resume().on("end", () => response.end("plain"));
   });
   const { port } = await openStage(t, [origin.address]);
-  const h2c = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n";
+  const h2c =
+    "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n";
   assert.match(await talk(port, h2c, /plain/), /^HTTP\/1\.1 200 /);
-  const body = "POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 3\r\n\r\nabc";
+  const body =
+    "POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 3\r\n\r\nabc";
   assert.match(await talk(port, body, /plain/), /^HTTP\/1\.1 200 /);
-  assert.deepEqual(seen, [[undefined, undefined, "keep-alive"], [undefined, undefined, "keep-alive"]]);
+  assert.deepEqual(seen, [
+    [undefined, undefined, "keep-alive"],
+    [undefined, undefined, "keep-alive"],
+  ]);
 });
 
 test("a visitor who leaves during the handshake takes the origin's along", async (t) => {
   let isClosed = false;
-  const origin = await openRawOrigin(t, (socket) => socket.on("data", () => {}).on("close", () => (isClosed = true)));
+  const origin = await openRawOrigin(t, (socket) =>
+    socket.on("data", () => {}).on("close", () => (isClosed = true)),
+  );
   const { port, proxy } = await openStage(t, [origin.address]);
   const socket = net.connect(port, "127.0.0.1");
   socket.write(`${HANDSHAKE}\r\n`);

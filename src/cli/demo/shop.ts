@@ -64,7 +64,7 @@ function page(request: IncomingMessage): string {
       : `You waited ${waited} seconds. Thank you.`;
   const rows = PRODUCTS.map(
     ([name, words, price]) =>
-      `<li><div><h2>${name}</h2><p>${words}</p></div><b>${price}</b><form method="post" action="/basket"><button>Add</button></form></li>`,
+      `<li><div><h2>${name}</h2><p>${words}</p></div><b>${price}</b><form method="post" action="/basket"><button aria-label="Add: ${name}">Add</button></form></li>`,
   ).join("");
   const notice = request.method === "POST" ? "<p role=status class=note>It is in your basket.</p>" : "";
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -74,5 +74,5 @@ h1{font-size:1.6rem;margin:0}ul{list-style:none;padding:0}li{display:flex;gap:1r
 li div{flex:1}h2{font-size:1rem;margin:0}p{margin:0;color:#57534e}button{font:inherit;padding:.4rem .9rem;border:0;border-radius:.4rem;background:#1d4ed8;color:#fff;cursor:pointer}
 .note{background:#dcfce7;color:#14532d;padding:.5rem .75rem;border-radius:.4rem;margin:1rem 0}
 @media(prefers-color-scheme:dark){body{background:#1c1917;color:#fafaf9}p{color:#a8a29e}li{border-color:#44403c}}
-</style><h1>The Small Shop</h1><p>${welcome}</p>${notice}<ul>${rows}</ul></html>`;
+</style><main><h1>The Small Shop</h1><p>${welcome}</p>${notice}<ul>${rows}</ul></main></html>`;
 }

@@ -113,12 +113,10 @@ export function linger(request: AnyRequest, timers: Timers, done: () => void): v
 
 /** After a complete answer: gets rid of the part of the request that nobody read. */
 export function discardRest(request: AnyRequest, response: AnyResponse, timers: Timers): void {
-  if (isHttp2(response)) {
-    // RFC 9113, section 8.1: a server that has answered may ask the client to stop sending.
-    (response as Http2ServerResponse).stream.close(constants.NGHTTP2_NO_ERROR);
-    return;
-  }
   linger(request, timers, () => {
-    if (!request.complete) request.socket.destroy();
+    if (request.complete) return;
+    // RFC 9113, section 8.1: a server that has answered may ask the client to stop sending.
+    if (isHttp2(response)) (response as Http2ServerResponse).stream.close(constants.NGHTTP2_NO_ERROR);
+    else request.socket.destroy();
   });
 }

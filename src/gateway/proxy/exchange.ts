@@ -210,7 +210,10 @@ export class Exchange implements PoolHandler {
     try {
       answerWhole(this.request, this.response, { status, headers, body, timers: world.timers });
     } catch (error) {
-      world.log.error({ code: "PROBLEM_NOT_SENT", id, error: String(error) }, "problem page could not be sent");
+      world.log.error(
+        { code: "PROBLEM_NOT_SENT", id, error: String(error) },
+        "problem page could not be sent",
+      );
       this.response.destroy();
     }
   }

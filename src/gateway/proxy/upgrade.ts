@@ -4,11 +4,10 @@
  * closes. Any other answer is passed on as it is and the connection closed, so a refused upgrade can never be used to
  * slip requests past the gateway.
  */
-import http, { type ClientRequest, type IncomingMessage, STATUS_CODES } from "node:http";
+import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Timers } from "../../core/world.ts";
 import { requestHeaders, responseHeaders } from "../headers.ts";
 import { diagnose } from "./diagnosis.ts";
 import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
@@ -16,6 +15,7 @@ import { originForm } from "./framing.ts";
 import type { Address } from "./origin.ts";
 import { hostnameOf } from "./pool.ts";
 import type { Forward, ProxyContext } from "./proxy.ts";
+import { answerRaw, closeSoon, rawHead } from "./raw-answer.ts";
 
 /** How much a visitor may send ahead of the origin's agreement before we stop reading. */
 const EARLY_BYTES_MAX = 65_536;
@@ -234,49 +234,4 @@ export class Tunnel {
     this.outgoing?.destroy();
     this.socket.destroy();
   };
-}
-
-/** Writes a whole answer on a connection that no longer has a response object, and closes it. */
-export function answerRaw(
-  socket: Duplex,
-  answer: {
-    readonly status: number;
-    readonly headers: readonly string[];
-    readonly body: Buffer;
-    /** How long to wait for the other side to close first, so that it can read the answer in peace. */
-    readonly linger?: { readonly maxMs: number; readonly timers: Timers };
-  },
-): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const fixed = [
-    "Cache-Control",
-    "no-store",
-    "Content-Length",
-    String(answer.body.length),
-    "Connection",
-    "close",
-  ];
-  socket.write(rawHead(answer.status, undefined, [...answer.headers, ...fixed]), "latin1");
-  socket.write(answer.body);
-  if (answer.linger === undefined) closeSoon(socket as Socket);
-  else {
-    socket.end();
-    answer.linger.timers.after(answer.linger.maxMs, () => socket.destroy());
-  }
-}
-
-function rawHead(status: number, message: string | undefined, headers: readonly string[]): string {
-  let text = `HTTP/1.1 ${status} ${message || STATUS_CODES[status] || ""}\r\n`;
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return `${text}\r\n`;
-}
-
-/** Closes once what was written has gone out. */
-function closeSoon(socket: Socket): void {
-  if (socket.destroyed) return;
-  if (typeof socket.destroySoon === "function") socket.destroySoon();
-  else socket.end(() => socket.destroy());
 }
