@@ -5,19 +5,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { aheadOnBoard } from "../core/board.ts";
-import type { Engine, Entered, TicketAnswer, Waiting } from "../core/engine.ts";
 import { PRESENCE_GRACE_MS } from "../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
-import { type HandWorld, handWorld } from "../sim/hand-world.ts";
-
-const ROOM = "main";
-const TICK_MS = 1_000;
-
-export interface EngineUnderTest {
-  readonly name: string;
-  make(world: HandWorld): Promise<Engine>;
-}
+import {
+  type EngineUnderTest,
+  expectKind,
+  openStage,
+  ROOM,
+  type Stage,
+  TICK_MS,
+} from "./conformance-stage.ts";
 
 /** Declares the suite for one engine. */
 export function conformance(subject: EngineUnderTest): void {
@@ -41,62 +39,6 @@ export function conformance(subject: EngineUnderTest): void {
 }
 
 type Play = (name: string, rules: Partial<RoomRules>, script: (stage: Stage) => Promise<void>) => void;
-
-class Stage {
-  readonly engine: Engine;
-  readonly world: HandWorld;
-
-  constructor(engine: Engine, world: HandWorld) {
-    this.engine = engine;
-    this.world = world;
-  }
-
-  now(): number {
-    return this.world.clock.now();
-  }
-
-  async joinWaiting(): Promise<Waiting> {
-    return expectKind(await this.engine.join(ROOM), "waiting");
-  }
-
-  async joinEntered(): Promise<Entered> {
-    return expectKind(await this.engine.join(ROOM), "entered");
-  }
-
-  async joinMany(count: number): Promise<Ticket[]> {
-    const tickets: Ticket[] = [];
-    for (let i = 0; i < count; i++) tickets.push((await this.joinWaiting()).ticket);
-    return tickets;
-  }
-
-  /** Lets time pass in ticks, turning the door at each, while `present` keep checking in. */
-  async pass(ms: number, present: readonly Ticket[] = []): Promise<void> {
-    for (let left = ms; left > 0; left -= TICK_MS) {
-      this.world.pass(Math.min(TICK_MS, left));
-      for (const ticket of present) await this.engine.checkIn(ticket);
-      await this.engine.admit(ROOM);
-    }
-  }
-
-  async configure(rules: Partial<RoomRules>): Promise<void> {
-    await this.engine.configure(ROOM, { ...DEFAULT_RULES, ...rules });
-  }
-}
-
-async function openStage(subject: EngineUnderTest, rules: Partial<RoomRules>): Promise<Stage> {
-  const world = handWorld();
-  const stage = new Stage(await subject.make(world), world);
-  await stage.configure(rules);
-  return stage;
-}
-
-function expectKind<Kind extends TicketAnswer["kind"]>(
-  answer: TicketAnswer,
-  kind: Kind,
-): Extract<TicketAnswer, { kind: Kind }> {
-  assert.equal(answer.kind, kind);
-  return answer as Extract<TicketAnswer, { kind: Kind }>;
-}
 
 function joining(play: Play): void {
   play("nobody waits while there is room", { totalActiveUsers: 3 }, async (stage) => {

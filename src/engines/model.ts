@@ -15,7 +15,7 @@ import { Room, type Standing, type Visitor } from "../core/room.ts";
 import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
 import { type HandWorld, handWorld } from "../sim/hand-world.ts";
-import type { EngineUnderTest } from "./conformance.ts";
+import type { EngineUnderTest } from "./conformance-stage.ts";
 
 const ROOM = "main";
 const RUNS = 400;

@@ -116,6 +116,8 @@ export class EventStreams {
         finish(stream);
       }
     }
+    // What has been ended takes no more boards, however long its reader takes to the end.
+    this.#rooms.clear();
   }
 
   #checkIn(): void {

@@ -26,6 +26,7 @@ import { OriginTokens } from "./origin-token.ts";
 import { PresenceReport } from "./presence.ts";
 import { originForm } from "./proxy/framing.ts";
 import type { Forward } from "./proxy/proxy.ts";
+import { answerRaw } from "./proxy/raw-answer.ts";
 import { createTrust, type Trust } from "./proxy/trust.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Router } from "./route.ts";
@@ -175,7 +176,7 @@ export class Gateway {
   /** Serves an upgrade (WebSocket): through with a pass or while there is room, else refused. It takes no place. */
   upgrade(request: IncomingMessage, socket: Duplex, onward: Onward): void {
     this.traffic.upgrades++;
-    const front = this.#frontOf(request, request.url ?? "/");
+    const front = this.#frontOf(request, originForm(request.url ?? "/"));
     const forward = (held: HeldPass | null, headers: readonly string[]) =>
       this.#forward(front, held, headers, onward, false);
     if (!front) return forward(null, NOTHING);
@@ -185,11 +186,10 @@ export class Gateway {
     if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
     this.#threshold.come(front, held, carrier, {
       through: forward,
-      wait: ({ nextCheckInMs }) =>
-        refuseUpgrade(socket, "429 Too Many Requests", Math.ceil(nextCheckInMs / 1_000)),
+      wait: ({ nextCheckInMs }) => refuseUpgrade(socket, 429, Math.ceil(nextCheckInMs / 1_000)),
       away: () => {
         if (front.settings.engineFailure === "open") forward(null, NOTHING);
-        else refuseUpgrade(socket, "503 Service Unavailable", AWAY_RETRY_SECONDS);
+        else refuseUpgrade(socket, 503, AWAY_RETRY_SECONDS);
       },
       keepsPlace: () => false,
     });
@@ -334,15 +334,8 @@ function originHeaders(pass: Pass): readonly string[] {
   ];
 }
 
-function refuseUpgrade(socket: Duplex, status: string, retryAfterSeconds: number): void {
-  const lines = [
-    `HTTP/1.1 ${status}`,
-    `Retry-After: ${retryAfterSeconds}`,
-    "Cache-Control: no-store",
-    "Content-Length: 0",
-    "Connection: close",
-  ];
-  socket.end(`${lines.join("\r\n")}\r\n\r\n`);
+function refuseUpgrade(socket: Duplex, status: 429 | 503, retryAfterSeconds: number): void {
+  answerRaw(socket, { status, headers: ["Retry-After", String(retryAfterSeconds)], body: Buffer.alloc(0) });
 }
 
 function newKeyring(settings: Settings): Keyring {

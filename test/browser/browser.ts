@@ -23,11 +23,27 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ARGUMENTS });
 }
 
+/** Tells the test of every number the page ever shows, however briefly. */
+const WATCHER = `new MutationObserver(() => {
+  const parts = ["ahead", "waiting", "updated"].map((name) => document.querySelector('[data-live="' + name + '"]'));
+  if (parts.every((part) => part)) console.debug("shown " + parts.map((part) => part.textContent).join(" "));
+}).observe(document, { subtree: true, childList: true, characterData: true });`;
+
+/** What the page showed at one moment. */
+export interface Shown {
+  readonly ahead: number;
+  readonly waiting: number;
+  /** The time of the last update, as the page writes it. */
+  readonly updated: string;
+}
+
 /** A person at a browser of their own: one context, one tab at a time. */
 export class Person {
   page!: Page;
   /** What the console complained of, and requests that went to anyone else. */
   readonly faults: string[] = [];
+  /** Everything the page has shown so far, where it has JavaScript. */
+  readonly shown: Shown[] = [];
   /** Pages loaded in the tab, however it came about. */
   loads = 0;
   readonly #address: string;
@@ -41,6 +57,7 @@ export class Person {
   ): Promise<Person> {
     const context = await browser.newContext({ locale: "en-GB", ...options });
     context.setDefaultTimeout(WAIT_MAX_MS);
+    await context.addInitScript(WATCHER);
     return new Person(
       address,
       () => context.newPage(),
@@ -58,7 +75,7 @@ export class Person {
   async open(path = "/"): Promise<void> {
     await this.page?.close();
     this.page = await this.#newPage();
-    this.page.on("console", (message) => message.type() === "error" && this.faults.push(message.text()));
+    this.page.on("console", (message) => this.#hear(message.type(), message.text()));
     this.page.on("pageerror", (error) => this.faults.push(String(error)));
     this.page.on("request", (request) => {
       if (request.isNavigationRequest()) this.loads++;
@@ -66,6 +83,12 @@ export class Person {
       if (!url.startsWith(this.#address) && !url.startsWith("data:")) this.faults.push(url);
     });
     await this.page.goto(this.#address + path);
+  }
+
+  /** How many people ahead the page has shown, each change once. */
+  shownAhead(): number[] {
+    const all = this.shown.map(({ ahead }) => ahead);
+    return all.filter((ahead, index) => ahead !== all[index - 1]);
   }
 
   /** Waits until the page shows `expected` in the part with this name. */
@@ -105,5 +128,11 @@ export class Person {
       `axe.run({ runOnly: ${JSON.stringify(RULES)} })`,
     )) as axe.AxeResults;
     return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  }
+
+  #hear(type: string, text: string): void {
+    if (type === "error") this.faults.push(text);
+    const [, ahead, waiting, updated = ""] = /^shown (\d+) (\d+) (.*)$/.exec(text) ?? [];
+    if (ahead) this.shown.push({ ahead: Number(ahead), waiting: Number(waiting), updated });
   }
 }

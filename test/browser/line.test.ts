@@ -56,11 +56,29 @@ describe("people in a line", { concurrency: 4 }, () => {
       for (const [index, person] of people.entries()) {
         assert.deepEqual(person.faults, []);
         const ownLoads = person.loads - loadsByHand[index]!;
-        if (javaScriptEnabled) assert.equal(ownLoads, 1, "a live page loads nothing anew until its turn");
-        else assert.ok(ownLoads >= 1);
+        if (!javaScriptEnabled) assert.ok(ownLoads >= 1);
+        else {
+          assert.equal(ownLoads, 1, "a live page loads nothing anew until its turn");
+          const oneByOne = Array.from({ length: index + 1 }, (_, gone) => index - gone);
+          assert.deepEqual(person.shownAhead(), oneByOne, "nothing else was ever shown");
+          assertAtLeastThemselves(person);
+        }
       }
     });
   }
+
+  test("who comes within the same second is told the truth, and it stays true", async () => {
+    await using stage = await fullRoom();
+    const people = await Promise.all([0, 1, 2, 3].map(() => stage.sitDown()));
+    await Promise.all(people.map((person) => person.open()));
+    const updates = ({ shown }: Person) => new Set(shown.map(({ updated }) => updated)).size;
+    await eventually("each has been updated a few times", () =>
+      people.every((person) => updates(person) > 3),
+    );
+    const shown = people.map((person) => person.shownAhead());
+    assert.deepEqual(shown.toSorted(), [[0], [1], [2], [3]]);
+    for (const person of people) assertAtLeastThemselves(person);
+  });
 
   test("a page without JavaScript comes again by itself while it waits", async () => {
     await using stage = await fullRoom();
@@ -135,6 +153,12 @@ describe("people in a line", { concurrency: 4 }, () => {
     await second.isInside();
   });
 });
+
+/** Whoever is shown a line is in it. */
+function assertAtLeastThemselves({ shown }: Person): void {
+  const wrong = shown.find(({ ahead, waiting }) => waiting <= ahead);
+  assert.equal(wrong, undefined, `shown: ${JSON.stringify(wrong)}`);
+}
 
 /** A room for one, with someone in it. Short sessions promise a quick line, so pages come again within seconds. */
 async function fullRoom() {

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { originSchema } from "../../config/schema.ts";
+import type { World } from "../../core/world.ts";
+import { BACK_OFF_MAX_MS, BACK_OFF_MIN_MS, createOrigin } from "./origin.ts";
+
+/** An origin that connects to nobody, in a world whose time the test moves. */
+function open(t: TestContext, count: number) {
+  const time = { now: 1_000_000 };
+  const codes: unknown[] = [];
+  const note = (fields: object) => void codes.push((fields as { code: string }).code);
+  const world: World = {
+    clock: { now: () => time.now },
+    random: { bytes: (length) => new Uint8Array(length), fraction: () => 0 },
+    timers: { every: () => () => {}, after: () => () => {} },
+    log: { debug: note, info: note, warn: note, error: note },
+  };
+  const addresses = Array.from({ length: count }, (_, i) => `http://127.0.0.1:${i + 1}`);
+  const origin = createOrigin(originSchema.parse({ addresses }), world);
+  t.after(() => origin.close());
+  const fail = (index: number) => origin.failed(origin.addresses[index]!, new Error("refused"));
+  const pick = (tried: number[] = []) => {
+    const address = origin.pick(tried.map((index) => origin.addresses[index]!));
+    return address === null ? null : origin.addresses.indexOf(address);
+  };
+  return { origin, time, codes, fail, pick };
+}
+
+test("equals take turns and the least loaded goes first", (t) => {
+  const { origin, pick } = open(t, 3);
+  assert.deepEqual([pick(), pick(), pick(), pick()], [0, 1, 2, 0]);
+  const [first, second, third] = origin.addresses;
+  origin.take(first!, "requests");
+  origin.take(third!, "tunnels");
+  assert.deepEqual([pick(), pick()], [1, 1]);
+  origin.take(second!, "requests");
+  origin.take(second!, "requests");
+  origin.release(third!, "tunnels");
+  assert.equal(pick(), 2);
+  for (const address of [first!, second!, second!]) origin.release(address, "requests");
+});
+
+test("a failed address rests, is tried by one, and rests twice as long each time up to the limit", (t) => {
+  const { origin, time, fail, pick } = open(t, 2);
+  fail(0);
+  let restMs = BACK_OFF_MIN_MS;
+  for (let failures = 1; failures <= 8; failures++) {
+    assert.deepEqual(origin.health()[0], { address: "http://127.0.0.1:1", isUp: false, inFlight: 0, failures });
+    time.now += restMs - 1;
+    assert.deepEqual([pick(), pick()], [1, 1], "still resting");
+    time.now += 1;
+    assert.deepEqual([pick(), pick(), pick()].sort(), [0, 1, 1], "one trial at a time");
+    fail(0);
+    restMs = Math.min(restMs * 2, BACK_OFF_MAX_MS);
+  }
+  assert.equal(restMs, BACK_OFF_MAX_MS);
+});
+
+test("requests that fail together count as one failure", (t) => {
+  const { origin, fail } = open(t, 2);
+  for (let i = 0; i < 10; i++) fail(0);
+  assert.equal(origin.health()[0]?.failures, 1);
+});
+
+test("the first connection that succeeds brings an address back", (t) => {
+  const { origin, codes, fail, pick } = open(t, 2);
+  fail(0);
+  origin.connected(origin.addresses[0]!);
+  origin.connected(origin.addresses[0]!);
+  assert.deepEqual(new Set([pick(), pick()]), new Set([0, 1]));
+  assert.deepEqual(codes, ["ORIGIN_DOWN", "ORIGIN_UP"]);
+});
+
+test("when all are down the one that failed longest ago is tried, then the others", (t) => {
+  const { time, fail, pick } = open(t, 3);
+  for (const index of [1, 2, 0]) {
+    fail(index);
+    time.now += 10;
+  }
+  assert.equal(pick(), 1);
+  assert.equal(pick([1]), 2);
+  assert.equal(pick([1, 2]), 0);
+  assert.equal(pick([1, 2, 0]), null);
+});
+
+test("an address on trial that was given up is free for another trial", (t) => {
+  const { origin, time, fail, pick } = open(t, 2);
+  fail(0);
+  time.now += BACK_OFF_MIN_MS;
+  const trial = pick() === 0 ? 0 : pick();
+  assert.equal(trial, 0);
+  const [address] = origin.addresses;
+  origin.take(address!, "requests");
+  assert.equal(pick(), 1);
+  origin.release(address!, "requests");
+  assert.ok([pick(), pick()].includes(0));
+});

@@ -1,0 +1,37 @@
+/**
+ * The fenced blocks of a document. The word after the fence is the language; what follows are tags:
+ *
+ *   sh              every command is run to its end and must succeed
+ *   sh run          the same, but the last command keeps running, and must answer
+ *   sh control      the commands need a running Fairgate with a room `main`
+ *   sh skip=REASON  not run, for the reason given
+ */
+export interface Block {
+  readonly line: number;
+  readonly language: string;
+  readonly tag: string;
+  readonly text: string;
+}
+
+const FENCE = /^(```+)([^\n`]*)\n([\s\S]*?)^\1[ \t]*$/gm;
+/** Other names for the same would be passed over in silence, so they are not used. */
+const OTHER_SHELLS = new Set(["bash", "shell", "console", "zsh", "shell-session"]);
+const SHELL_TAG = /^(|run|control|skip=\S.*)$/;
+
+/** Every fenced block, in order. Throws on one that would not be run by mistake. */
+export function blocksOf(document: string): Block[] {
+  return [...document.matchAll(FENCE)].map((match) => {
+    const line = document.slice(0, match.index).split("\n").length;
+    const [language = "", ...tags] = match[2]!.trim().split(/\s+/);
+    const tag = tags.join(" ");
+    if (OTHER_SHELLS.has(language)) throw new Error(`line ${line}: write \`sh\`, not \`${language}\``);
+    if (language === "sh" && !SHELL_TAG.test(tag)) throw new Error(`line ${line}: there is no tag "${tag}"`);
+    return { line, language, tag, text: match[3]! };
+  });
+}
+
+/** A block's commands: one a line, longer ones joined where a line ends in a backslash. */
+export function commandsOf(block: Block): string[] {
+  const lines = block.text.replace(/\\\n\s*/g, "").split("\n");
+  return lines.map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
+}

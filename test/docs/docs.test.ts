@@ -1,0 +1,73 @@
+/** What the documents tell people to type works: every command is run, in order, as a reader would. */
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type Block, blocksOf, commandsOf } from "./blocks.ts";
+import { Reader, whyNotHere } from "./reader.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const DOCUMENTS = globSync(["README.md", "CONTRIBUTING.md", "docs/*.md"], { cwd: ROOT }).sort();
+
+/** Commands that are not run here, wherever they stand, and why. */
+const NOT_RUN: readonly (readonly [RegExp, string])[] = [
+  [/^git clone\b/, "this is the clone"],
+  [/^npm (ci|install)\b/, "the packed tarball is installed by test/cli/package.test.ts"],
+  [/^npm test\b|^npm run ok\b/, "this is how the tests are run"],
+  [/^npm start\b|\bfairgate demo\b/, "the demo is started by test/cli/demo.test.ts"],
+  [/^npm run (bench|build|generate|format)\b/, "it takes long, or writes into the clone"],
+];
+
+for (const name of DOCUMENTS) {
+  const document = readFileSync(join(ROOT, name), "utf8");
+  const blocks = blocksOf(document).filter(isForReaders);
+  if (blocks.length === 0) continue;
+  test(`a reader of ${name} gets what it says`, async (t) => {
+    await using reader = await Reader.sitDown();
+    for (const block of blocks) await t.test(`line ${block.line}`, (inner) => follow(reader, block, inner));
+  });
+}
+
+test("the README tells how to stand in front of a site, and that is run", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const commands = blocksOf(readme)
+    .filter(({ tag }) => tag === "run")
+    .flatMap(commandsOf);
+  assert.ok(commands.some((command) => /fairgate run --origin/.test(command)));
+  assert.deepEqual(commands.filter(reasonAgainst), []);
+});
+
+test("a block that would be passed over by mistake is an error", () => {
+  for (const fence of ["bash", "console", "sh skip", "sh skip=", "sh rum"])
+    assert.throws(() => blocksOf(`\`\`\`${fence}\ntrue\n\`\`\`\n`), /line 1/, fence);
+  const [block] = blocksOf("words\n\n```sh run\n# why\nfairgate run \\\n  --listen :1\n\ntrue\n```\n");
+  assert.deepEqual([block!.line, block!.tag], [3, "run"]);
+  assert.deepEqual(commandsOf(block!), ["fairgate run --listen :1", "true"]);
+});
+
+/** What a reader does something with: commands, whole settings files, and programs that listen. */
+function isForReaders({ language, text }: Block): boolean {
+  if (language === "yaml") return /^rooms:/m.test(text);
+  return language === "sh" || (language === "ts" && text.includes("listen(8080)"));
+}
+
+async function follow(
+  reader: Reader,
+  block: Block,
+  t: { skip(reason: string): void; diagnostic(text: string): void },
+) {
+  if (block.language === "yaml") return reader.saveSettings(block.text);
+  if (block.language === "ts") return reader.startProgram(block.text);
+  if (block.tag.startsWith("skip=")) return t.skip(block.tag.slice("skip=".length));
+  if (block.tag === "control") await reader.needsRunning();
+  for (const command of commandsOf(block)) {
+    const reason = reasonAgainst(command);
+    if (reason === undefined) await reader.type(command);
+    else t.diagnostic(`not run: ${command} (${reason})`);
+  }
+}
+
+function reasonAgainst(command: string): string | undefined {
+  return NOT_RUN.find(([pattern]) => pattern.test(command))?.[1] ?? whyNotHere(command);
+}

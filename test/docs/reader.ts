@@ -1,0 +1,139 @@
+/**
+ * Someone who reads a document and types what it says, in an empty folder: commands one after the other in one shell's
+ * environment, settings files saved as they come, and whatever keeps running left running until the next one starts.
+ *
+ * `npx fairgate` is the program from source. What the document says of ports is kept apart from this machine's: the
+ * site at 127.0.0.1:3000 is a test's, and 8080 and 8081 are wherever the running Fairgate listens.
+ */
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Child } from "../cli/child.ts";
+import { eventually } from "../cli/eventually.ts";
+import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../cli/fairgate.ts";
+import { TestOrigin } from "../cli/test-origin.ts";
+import { readBoard } from "../cli/visitor.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const KEEPS_RUNNING = /\bfairgate run\b/;
+const MAIN_ROOM = "npx fairgate run --origin http://127.0.0.1:3000 --total-active-users 200";
+const CURL = (process.env.PATH ?? "")
+  .split(delimiter)
+  .map((folder) => join(folder, "curl"))
+  .find(existsSync);
+
+/** Why a command cannot be run here; undefined when it can. */
+export function whyNotHere(command: string): string | undefined {
+  return /^curl\b/.test(command) && CURL === undefined ? "there is no curl on this machine" : undefined;
+}
+
+export class Reader {
+  readonly #folder = ownFolder();
+  readonly #origin: TestOrigin;
+  #environment: Record<string, string | undefined>;
+  #run: Run | null = null;
+
+  static async sitDown(): Promise<Reader> {
+    return new Reader(await TestOrigin.open());
+  }
+
+  private constructor(origin: TestOrigin) {
+    this.#origin = origin;
+    const programs = join(this.#folder.path, "programs");
+    mkdirSync(programs);
+    const fairgate = `exec "${process.execPath}" "${MAIN}" "$@"`;
+    this.#program("fairgate", fairgate);
+    this.#program("npx", `[ "$1" = fairgate ] || exit 127\nshift\n${fairgate}`);
+    this.#program("curl", `exec "${CURL}" --silent --show-error --fail-with-body "$@"`);
+    const path = `${programs}${delimiter}${process.env.PATH}`;
+    this.#environment = { PATH: path, FAIRGATE_SECRET: SECRET, FAIRGATE_CONTROL_TOKEN: TOKEN };
+  }
+
+  /** Saves a whole settings file where `fairgate run` looks for it. */
+  saveSettings(text: string): void {
+    this.#folder.write("fairgate.yaml", text);
+  }
+
+  /** Types one command. One that keeps running is left to run, once it answers. */
+  async type(command: string): Promise<void> {
+    if (KEEPS_RUNNING.test(command)) return this.#start(command);
+    this.#folder.write("command.sh", `${this.#here(command)}\n`);
+    // The dot keeps what the command exports, and the environment is handed on to the next one.
+    const script = ". ./command.sh; code=$?; env -0 > environment; exit $code";
+    const child = this.#child(script);
+    const { code } = await child.ended;
+    assert.equal(code, 0, `${command}\n${child.out}\n${child.err}`);
+    const entries = readFileSync(join(this.#folder.path, "environment"), "utf8").split("\0").filter(Boolean);
+    this.#environment = Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s).slice(0, 2)));
+  }
+
+  /** Makes sure a Fairgate with a room `main` is running. */
+  async needsRunning(): Promise<void> {
+    if (this.#run === null) await this.#start(MAIN_ROOM);
+  }
+
+  /** Saves and starts a program that listens on port 8080, and asks it for its page. */
+  async startProgram(text: string): Promise<void> {
+    await this.#stop();
+    const modules = join(this.#folder.path, "node_modules");
+    mkdirSync(join(modules, "fairgate"), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules", "express"), join(modules, "express"));
+    this.#folder.write("package.json", '{ "type": "module" }');
+    this.#folder.write("node_modules/fairgate/package.json", '{ "type": "module", "exports": "./index.js" }');
+    this.#folder.write("node_modules/fairgate/index.js", `export * from "file://${ROOT}src/index.ts";`);
+    assert.match(text, /listen\(8080\)/);
+    const told = "listen(0, '127.0.0.1', function () { console.log('port', this.address().port); })";
+    this.#folder.write("program.ts", text.replace("listen(8080)", told));
+    await using child = this.#child(`exec "${process.execPath}" program.ts`);
+    const [, port] = await child.prints(/port (\d+)/);
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    assert.equal(answer.status, 200, await answer.text());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#stop();
+    } finally {
+      await this.#origin[Symbol.asyncDispose]();
+      this.#folder[Symbol.dispose]();
+    }
+  }
+
+  async #start(command: string): Promise<void> {
+    await this.#stop();
+    const listen = command.includes(" --listen") ? "" : " --listen 127.0.0.1:0";
+    const control = command.includes(" --control-listen") ? "" : " --control-listen 127.0.0.1:0";
+    this.#run = await running(this.#child(`exec ${this.#here(command)}${listen}${control}`));
+    const { address, control: at } = this.#run;
+    const rooms = this.#run.log()[0]?.rooms as string[];
+    for (const room of rooms) assert.equal((await readBoard(address, room)).state, "open");
+    await eventually("it is ready", async () => (await fetch(`${at.address}/readyz`)).ok);
+    if (command.includes("http://127.0.0.1:3000"))
+      assert.match(await (await fetch(address)).text(), /The shop/);
+  }
+
+  async #stop(): Promise<void> {
+    const run = this.#run;
+    this.#run = null;
+    if (run) assert.deepEqual(await run.child.end("SIGTERM"), { code: 0, signal: null });
+  }
+
+  #child(script: string): Child {
+    return new Child("sh", ["-c", script], { cwd: this.#folder.path, environment: this.#environment });
+  }
+
+  #program(name: string, script: string): void {
+    this.#folder.write(`programs/${name}`, `#!/bin/sh\n${script}\n`);
+    chmodSync(join(this.#folder.path, "programs", name), 0o755);
+  }
+
+  /** The command with this machine's addresses for the document's. */
+  #here(command: string): string {
+    const at = (address: string | undefined, written: string) => (address ? new URL(address).host : written);
+    return command
+      .replace(/\b(127\.0\.0\.1|localhost):3000\b/g, new URL(this.#origin.address).host)
+      .replace(/\b(127\.0\.0\.1|localhost):8080\b/g, (written) => at(this.#run?.address, written))
+      .replace(/\b(127\.0\.0\.1|localhost):8081\b/g, (written) => at(this.#run?.control.address, written));
+  }
+}

@@ -1,0 +1,146 @@
+/** Whole visits over HTTP: in order, never worse than shown, and with the place kept for those who come back. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openStage, type Stage } from "./stage.ts";
+import { assertWaitingPage, type Visitor } from "./visitor.ts";
+
+async function waitingVisitors(stage: Stage, count: number): Promise<Visitor[]> {
+  const visitors: Visitor[] = [];
+  for (let i = 0; i < count; i++) {
+    const visitor = stage.visitor();
+    assertWaitingPage(await visitor.open());
+    visitors.push(visitor);
+  }
+  return visitors;
+}
+
+/** Who of these is let in when they all try now, the last first. */
+async function whoEnters(visitors: readonly Visitor[]): Promise<number[]> {
+  const entered: number[] = [];
+  for (const [index, visitor] of [...visitors.entries()].reverse())
+    if ((await visitor.open()).text === "the site") entered.push(index);
+  return entered;
+}
+
+test("three visitors are let in in the order they came, however they push", async (t) => {
+  const stage = await openStage(t);
+  let onSite = await stage.occupant();
+  const visitors = await waitingVisitors(stage, 3);
+  assert.deepEqual(await whoEnters(visitors), []);
+  for (let turn = 0; turn < 3; turn++) {
+    await onSite.call("leave");
+    stage.world.pass(1_000);
+    assert.deepEqual(await whoEnters(visitors.slice(turn)), [0]);
+    onSite = visitors[turn]!;
+    assert.equal((await stage.engine.counts("main")).onSite, 1);
+  }
+  assert.equal((await stage.engine.counts("main")).unfairness, 0);
+});
+
+test("ahead counts down and never up, on the page's numbers and at check-in", async (t) => {
+  const stage = await openStage(t, { room: { lapseAfter: "5s", claimWindow: "1s" } });
+  await stage.occupant();
+  const visitors = await waitingVisitors(stage, 4);
+  const last = visitors[3]!;
+  const shown: number[] = [];
+  const look = async () => shown.push((await last.call("check-in")).ahead!);
+  await look();
+  // The first three fall silent and lapse; then they are back, before the last again.
+  for (let i = 0; i < 8; i++) {
+    stage.world.pass(10_000);
+    await look();
+  }
+  assert.equal(shown[0], 3);
+  assert.equal(shown.at(-1), 0);
+  for (const visitor of visitors.slice(0, 3)) assertWaitingPage(await visitor.open());
+  assert.equal((await stage.engine.counts("main")).waiting, 4);
+  for (let i = 0; i < 3; i++) {
+    stage.world.pass(10_000);
+    await look();
+    const page = await last.ask("/", { headers: { accept: "application/json" } });
+    shown.push(JSON.parse(page.text).ahead);
+  }
+  assert.deepEqual(shown, [...shown].sort((a, b) => b - a));
+});
+
+test("someone who was away comes back to the same place", async (t) => {
+  const stage = await openStage(t, { room: { lapseAfter: "5s", sessionDuration: "10m" } });
+  const occupant = await stage.occupant();
+  const [first, second] = (await waitingVisitors(stage, 2)) as [Visitor, Visitor];
+  for (let i = 0; i < 6; i++) {
+    stage.world.pass(10_000);
+    assert.equal((await second.call("check-in")).status, "waiting");
+  }
+  assert.equal((await stage.engine.counts("main")).lapsed, 1);
+  assert.equal((await second.call("check-in")).ahead, 0);
+  assertWaitingPage(await first.open());
+  await occupant.call("leave");
+  stage.world.pass(1_000);
+  assert.deepEqual(await whoEnters([first, second]), [0]);
+});
+
+test("nobody waits for a closed tab at the head of the line", async (t) => {
+  const stage = await openStage(t, { room: { lapseAfter: "5s" } });
+  const occupant = await stage.occupant();
+  const [, second] = (await waitingVisitors(stage, 2)) as [Visitor, Visitor];
+  for (let i = 0; i < 6; i++) {
+    stage.world.pass(10_000);
+    await second.call("check-in");
+  }
+  await occupant.call("leave");
+  stage.world.pass(1_000);
+  assert.equal((await second.open()).text, "the site");
+});
+
+test("a turn nobody takes goes to the next, and its holder is first again on return", async (t) => {
+  const stage = await openStage(t, { room: { claimWindow: "5s", lapseAfter: "1m" } });
+  const occupant = await stage.occupant();
+  const [first, second, third] = (await waitingVisitors(stage, 3)) as [Visitor, Visitor, Visitor];
+  await occupant.call("leave");
+  stage.world.pass(6_000);
+  assert.equal((await second.open()).text, "the site");
+  assertWaitingPage(await first.open());
+  await second.call("leave");
+  stage.world.pass(1_000);
+  assert.deepEqual(await whoEnters([first, third]), [0]);
+});
+
+for (const [how, look] of [
+  ["reloads the page", (visitor: Visitor) => visitor.open()],
+  ["checks in", (visitor: Visitor) => visitor.post("check-in")],
+] as const) {
+  test(`someone who ${how} all along keeps the place for longer than ticketTtl`, async (t) => {
+    const stage = await openStage(t, { room: { ticketTtl: "20s", lapseAfter: "20s", claimWindow: "5s" } });
+    const occupant = await stage.occupant();
+    const [first, second] = (await waitingVisitors(stage, 2)) as [Visitor, Visitor];
+    for (let i = 0; i < 10; i++) {
+      stage.world.pass(7_000);
+      await look(first);
+      await look(second);
+    }
+    const { waiting, totals } = await stage.engine.counts("main");
+    assert.deepEqual({ waiting, joined: totals.joined }, { waiting: 2, joined: 3 });
+    await occupant.call("leave");
+    stage.world.pass(1_000);
+    assert.deepEqual(await whoEnters([first, second]), [0]);
+  });
+}
+
+test("someone whose page listens to events keeps the place for longer than ticketTtl", async (t) => {
+  const stage = await openStage(t, { room: { ticketTtl: "20s", lapseAfter: "20s", claimWindow: "5s" } });
+  const occupant = await stage.occupant();
+  const [first] = (await waitingVisitors(stage, 1)) as [Visitor];
+  let stream = await first.listen();
+  for (let i = 0; i < 12; i++) {
+    stage.world.pass(5_000);
+    await new Promise(setImmediate);
+    // As the page does: a stream that says bye is opened anew.
+    if (stream.count("bye") > 0 || stream.isOver) stream = await first.listen();
+    first.keep(stream.headers["set-cookie"] ?? []);
+    assert.equal(stream.count("turn"), 0, `after ${(i + 1) * 5} seconds`);
+  }
+  await occupant.call("leave");
+  stage.world.pass(1_000);
+  assert.equal((await first.open()).text, "the site");
+  assert.equal((await stage.engine.counts("main")).totals.joined, 2);
+});
