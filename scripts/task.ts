@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ensureChromium } from "./chromium.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -14,7 +14,9 @@ const [task = "", ...rest] = process.argv.slice(2);
 const tasks: Record<string, () => void> = {
   start: () => {
     build();
-    node("dist/cli/main.js", "demo", ...rest);
+    // In this process, so that a signal to it reaches the demo and nothing is left running.
+    process.argv.splice(1, process.argv.length, join(root, "dist/cli/main.js"), "demo", ...rest);
+    void import(pathToFileURL(process.argv[1]!).href);
   },
   build,
   test: () => {

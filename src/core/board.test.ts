@@ -24,9 +24,8 @@ test("everyone near the front has their own mark", () => {
   );
 });
 
-test("ahead is exact at a mark, in proportion between two, and everyone for a newcomer behind the last", () => {
+test("ahead is exact at a mark, in proportion between two, and unknown to a board older than the place", () => {
   const board = {
-    waiting: 101,
     marks: [
       [1_000, 0],
       [1_200, 100],
@@ -36,5 +35,6 @@ test("ahead is exact at a mark, in proportion between two, and everyone for a ne
   assert.equal(aheadOnBoard(board, 1_100), 50);
   assert.equal(aheadOnBoard(board, 1_200), 100);
   assert.equal(aheadOnBoard(board, 900), 0);
-  assert.equal(aheadOnBoard(board, 9_000), 101);
+  assert.equal(aheadOnBoard(board, 9_000), null);
+  assert.equal(aheadOnBoard({ marks: [] }, 900), null);
 });

@@ -56,11 +56,13 @@ export function markRanks(waiting: number): number[] {
   return ranks;
 }
 
-/** People ahead of `sequence` as far as the board tells: exact at a mark, in proportion between two. */
-export function aheadOnBoard(board: Pick<Board, "marks" | "waiting">, sequence: number): number {
-  const { marks } = board;
+/**
+ * People ahead of `sequence` as far as the board tells: exact at a mark, in proportion between two. Null beyond the
+ * last mark: whoever joined after this board was made is not on it yet.
+ */
+export function aheadOnBoard(board: Pick<Board, "marks">, sequence: number): number | null {
   let before: Mark | undefined;
-  for (const mark of marks) {
+  for (const mark of board.marks) {
     if (mark[0] === sequence) return mark[1];
     if (mark[0] > sequence) {
       if (!before) return 0;
@@ -69,5 +71,5 @@ export function aheadOnBoard(board: Pick<Board, "marks" | "waiting">, sequence: 
     }
     before = mark;
   }
-  return board.waiting;
+  return null;
 }

@@ -5,6 +5,7 @@
  */
 import type { Eventually } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
+import type { Traffic } from "./traffic.ts";
 
 export const ENGINE_AWAY = Symbol("engine away");
 export type Away = typeof ENGINE_AWAY;
@@ -15,10 +16,11 @@ const COMPLAINT_PERIOD_MS = 1_000;
 
 export class AskEngine {
   readonly #world: World;
-  failures = 0;
+  readonly #traffic: Traffic;
   #complainedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(world: World) {
+  constructor(traffic: Traffic, world: World) {
+    this.#traffic = traffic;
     this.#world = world;
   }
 
@@ -41,7 +43,7 @@ export class AskEngine {
       if (isUsed) return;
       isUsed = true;
       stop();
-      use(value);
+      this.#use(value, use);
     };
     const stop = this.#world.timers.after(ENGINE_PATIENCE_MS, () =>
       useOnce(this.#away(new Error("no answer in time"))),
@@ -49,12 +51,21 @@ export class AskEngine {
     answer.then(useOnce, (cause: unknown) => useOnce(this.#away(cause)));
   }
 
+  /** Nobody above catches what goes wrong with a late answer, and one request's bug must not end everyone's line. */
+  #use<T>(value: T, use: (value: T) => void): void {
+    try {
+      use(value);
+    } catch (cause) {
+      this.#world.log.error({ err: cause }, "an answer of the engine could not be used");
+    }
+  }
+
   #away(cause: unknown): Away {
-    this.failures++;
+    const failures = ++this.#traffic.engineFailures;
     const now = this.#world.clock.now();
     if (now - this.#complainedAt >= COMPLAINT_PERIOD_MS) {
       this.#complainedAt = now;
-      this.#world.log.error({ err: cause, failures: this.failures }, "the engine does not answer");
+      this.#world.log.error({ err: cause, failures }, "the engine does not answer");
     }
     return ENGINE_AWAY;
   }

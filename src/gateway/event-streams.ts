@@ -6,7 +6,8 @@
  * Over HTTP/1.1 events are framed once for everybody and written to the sockets directly; going through ten thousand
  * response objects would cost a third more.
  *
- * A stream whose reader does not keep up is closed; the page falls back to the board by itself.
+ * A stream whose reader does not keep up is closed; the page falls back to the board by itself. And one whose ticket
+ * has lived half its time says bye: the page opens another, and gets its ticket anew with that.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -52,7 +53,19 @@ interface Stream {
   readonly response: ServerResponse;
   /** The connection itself, where a chunked body can be written to it without going through Node's response. */
   readonly socket: Socket | null;
+  /** When its visitor should be given a fresh ticket, which only a new answer can do. */
+  readonly freshUntil: number;
   nextCheckInAt: number;
+}
+
+/** What a stream is opened with. */
+export interface Opening {
+  readonly held: HeldTicket;
+  readonly board: Board;
+  readonly request: Request;
+  readonly response: Response;
+  /** Flat list: the ticket, where it was given anew. */
+  readonly headers: readonly string[];
 }
 
 export class EventStreams {
@@ -75,12 +88,13 @@ export class EventStreams {
   }
 
   /** Opens a stream for a waiting visitor and sends the present board. False when there is no room for one more. */
-  open(held: HeldTicket, board: Board, request: Request, response: Response): boolean {
+  open(opening: Opening): boolean {
+    const { held, board, response } = opening;
     const { room } = held.ticket;
     const key = keyOf(held);
     const siblings = this.#bySequence.get(key) ?? new Set();
     if (this.#isClosed || this.#size >= STREAMS_MAX || siblings.size >= STREAMS_PER_TICKET_MAX) return false;
-    const stream = start(held, request, response as ServerResponse, this.#world.clock.now());
+    const stream = start(opening, this.#world.clock.now());
     this.#bySequence.set(key, siblings.add(stream));
     const streams = this.#rooms.get(room) ?? new Set();
     this.#rooms.set(room, streams.add(stream));
@@ -110,20 +124,17 @@ export class EventStreams {
   close(): void {
     this.#isClosed = true;
     this.#stop();
-    for (const streams of this.#rooms.values()) {
-      for (const stream of streams) {
-        write(stream, BYE);
-        finish(stream);
-      }
-    }
     // What has been ended takes no more boards, however long its reader takes to the end.
-    this.#rooms.clear();
+    for (const streams of this.#rooms.values()) for (const stream of streams) this.#end(stream);
   }
 
   #checkIn(): void {
     const now = this.#world.clock.now();
     for (const streams of this.#rooms.values()) {
-      for (const stream of streams) if (stream.nextCheckInAt <= now) this.#checkInOne(stream);
+      for (const stream of streams) {
+        if (stream.freshUntil <= now) this.#end(stream);
+        else if (stream.nextCheckInAt <= now) this.#checkInOne(stream);
+      }
     }
   }
 
@@ -141,8 +152,14 @@ export class EventStreams {
     );
   }
 
+  #end(stream: Stream): void {
+    this.#forget(stream);
+    write(stream, BYE);
+    finish(stream);
+  }
+
   #forget(stream: Stream): void {
-    this.#rooms.get(stream.held.ticket.room)?.delete(stream);
+    if (!this.#rooms.get(stream.held.ticket.room)?.delete(stream)) return;
     const key = keyOf(stream.held);
     const siblings = this.#bySequence.get(key);
     siblings?.delete(stream);
@@ -156,12 +173,15 @@ function keyOf(held: HeldTicket): string {
 }
 
 /** Sends the head and finds the quickest way for what follows. */
-function start(held: HeldTicket, request: Request, response: ServerResponse, now: number): Stream {
+function start({ held, request, response, headers }: Opening, now: number): Stream {
+  const plain = response as ServerResponse;
   request.socket.setNoDelay?.(true);
-  response.writeHead(200, [...HEADERS]);
-  response.flushHeaders();
-  const isChunked = request.httpVersion === "1.1" && response.chunkedEncoding;
-  return { held, response, socket: isChunked ? response.socket : null, nextCheckInAt: now };
+  plain.writeHead(200, [...HEADERS, ...headers]);
+  plain.flushHeaders();
+  const isChunked = request.httpVersion === "1.1" && plain.chunkedEncoding;
+  const { issuedAt, expiresAt } = held.ticket;
+  const freshUntil = (issuedAt + expiresAt) / 2;
+  return { held, response: plain, socket: isChunked ? plain.socket : null, freshUntil, nextCheckInAt: now };
 }
 
 function boardText(board: Board): string {

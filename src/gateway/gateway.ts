@@ -65,7 +65,6 @@ export class Gateway {
   readonly traffic = new Traffic();
   readonly #engine: Engine;
   readonly #world: World;
-  readonly #ask: AskEngine;
   readonly #tokens: VisitorTokens;
   readonly #streams: EventStreams;
   readonly #endpoints: VisitorEndpoints;
@@ -89,19 +88,18 @@ export class Gateway {
     const { engine, world, settings } = parts;
     const { traffic } = this;
     const keyring = newKeyring(settings);
-    const ask = new AskEngine(world);
+    const ask = new AskEngine(traffic, world);
     const tokens = new VisitorTokens(keyring, traffic, world);
     const streams = new EventStreams({ engine, ask, traffic, world });
     this.#engine = engine;
     this.#world = world;
-    this.#ask = ask;
     this.#tokens = tokens;
     this.#streams = streams;
     this.#originTokens = new OriginTokens(keyring);
     this.#endpoints = new VisitorEndpoints({ engine, ask, tokens, streams, traffic });
     this.#threshold = new Threshold({ engine, ask, tokens, traffic });
     this.#answers = new WaitingAnswers(traffic, world);
-    this.#presence = new PresenceReport(engine, world);
+    this.#presence = new PresenceReport({ engine, ask, world });
     this.#idPrefix = Buffer.from(world.random.bytes(4)).toString("hex");
     this.#stop.push(world.timers.every(FORGET_PERIOD_MS, () => tokens.forget(world.clock.now())));
     this.#stop.push(this.#listenToEngine());
@@ -130,7 +128,7 @@ export class Gateway {
       front.show(await this.#engine.board(front.name));
     }
     if (keyring !== this.#tokens.keyring) this.#originTokens = new OriginTokens(keyring);
-    this.#tokens.keyring = keyring;
+    this.#tokens.turnTo(keyring);
     this.#inForce = { settings, router, trust, fronts, own };
   }
 
@@ -161,7 +159,7 @@ export class Gateway {
       sequence,
       isNew,
     });
-    this.#threshold.come(front, held, carrier, {
+    this.#threshold.come(front, held, carrier, now, {
       through: forward,
       wait: (waiting, headers, isNew) =>
         this.#answers.wait(told(headers, waiting.ticket.sequence, isNew), kind, waiting),
@@ -184,7 +182,7 @@ export class Gateway {
     const now = this.#world.clock.now();
     const held = this.#tokens.read(front, carrier, now);
     if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
-    this.#threshold.come(front, held, carrier, {
+    this.#threshold.come(front, held, carrier, now, {
       through: forward,
       wait: ({ nextCheckInMs }) => refuseUpgrade(socket, 429, Math.ceil(nextCheckInMs / 1_000)),
       away: () => {
@@ -310,7 +308,6 @@ export class Gateway {
       onBoard: (board) => {
         this.#inForce?.fronts.get(board.room)?.show(board);
         this.#streams.showBoard(board);
-        this.traffic.engineFailures = this.#ask.failures;
       },
     });
   }

@@ -1,15 +1,37 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isOurHeader, type RequestContext, requestHeaders, responseHeaders, stripCookies } from "./headers.ts";
+import {
+  isOurHeader,
+  type RequestContext,
+  requestHeaders,
+  responseHeaders,
+  stripCookies,
+} from "./headers.ts";
 
 const stranger = { protocol: "http", host: "shop.example", peer: "203.0.113.7", isPeerTrusted: false };
-const context: RequestContext = { client: stranger, host: "shop.example", id: "id-1", added: [], upgrade: null };
-const trusting: RequestContext = { ...context, client: { ...stranger, peer: "10.0.0.1", isPeerTrusted: true } };
+const context: RequestContext = {
+  client: stranger,
+  host: "shop.example",
+  id: "id-1",
+  added: [],
+  upgrade: null,
+};
+const trusting: RequestContext = {
+  ...context,
+  client: { ...stranger, peer: "10.0.0.1", isPeerTrusted: true },
+};
 
 const OWN = [
   ...["Host", "shop.example", "X-Forwarded-For", "203.0.113.7", "X-Forwarded-Host", "shop.example"],
-  ...["X-Forwarded-Proto", "http", "Forwarded", "for=203.0.113.7;host=shop.example;proto=http", "X-Request-Id", "id-1"],
+  ...[
+    "X-Forwarded-Proto",
+    "http",
+    "Forwarded",
+    "for=203.0.113.7;host=shop.example;proto=http",
+    "X-Request-Id",
+    "id-1",
+  ],
 ];
 
 /** All values of a header in a flat list. */
@@ -19,17 +41,39 @@ function values(list: readonly string[], name: string): string[] {
 
 test("ordinary headers go on in order, with case and duplicates, and ours follow", () => {
   const raw = ["Host", "ignored", "ACCEPT", "a", "x-B", "1", "Accept", "b", "x-b", "2"];
-  assert.deepEqual(requestHeaders(raw, context), ["ACCEPT", "a", "x-B", "1", "Accept", "b", "x-b", "2", ...OWN]);
+  assert.deepEqual(requestHeaders(raw, context), [
+    "ACCEPT",
+    "a",
+    "x-B",
+    "1",
+    "Accept",
+    "b",
+    "x-b",
+    "2",
+    ...OWN,
+  ]);
 });
 
 test("the gateway's own headers come last and cannot be removed by Connection", () => {
   const added = ["Fairgate-Room", "main"];
-  const list = requestHeaders(["Connection", "Fairgate-Room, Host, X-Forwarded-For, Forwarded"], { ...context, added });
+  const list = requestHeaders(["Connection", "Fairgate-Room, Host, X-Forwarded-For, Forwarded"], {
+    ...context,
+    added,
+  });
   assert.deepEqual(list, [...OWN, ...added]);
 });
 
 test("Connection removes what it names, but never the length or type of a body", () => {
-  const raw = ["Connection", "Content-Length, X-A, Content-Type", "Content-Length", "3", "Content-Type", "t", "X-A", "1"];
+  const raw = [
+    "Connection",
+    "Content-Length, X-A, Content-Type",
+    "Content-Length",
+    "3",
+    "Content-Type",
+    "t",
+    "X-A",
+    "1",
+  ];
   assert.deepEqual(requestHeaders(raw, context), ["Content-Length", "3", "Content-Type", "t", ...OWN]);
   const cookies = requestHeaders(["Connection", "cookie", "Cookie", "a=1"], context);
   assert.deepEqual(values(cookies, "cookie"), []);
@@ -42,7 +86,18 @@ test("an upgrade keeps its two headers, cleaned", () => {
 });
 
 test("cookie crumbs of HTTP/2 are joined and its pseudo-headers left out", () => {
-  const raw = [":method", "GET", ":authority", "shop.example", "cookie", "a=1", "cookie", "fairgate_x=2", "cookie", "b=3"];
+  const raw = [
+    ":method",
+    "GET",
+    ":authority",
+    "shop.example",
+    "cookie",
+    "a=1",
+    "cookie",
+    "fairgate_x=2",
+    "cookie",
+    "b=3",
+  ];
   assert.deepEqual(requestHeaders(raw, context), ["Cookie", "a=1; b=3", ...OWN]);
 });
 
@@ -65,21 +120,36 @@ test("a trusted proxy that speaks only one of the two languages is translated in
   assert.deepEqual(values(old, "forwarded"), [
     "for=198.51.100.1;host=shop.example;proto=https, for=10.0.0.2, for=10.0.0.1",
   ]);
-  const modern = requestHeaders(["Forwarded", 'for="[2001:db8::1]:4711";proto=https, for=10.0.0.2'], trusting);
+  const modern = requestHeaders(
+    ["Forwarded", 'for="[2001:db8::1]:4711";proto=https, for=10.0.0.2'],
+    trusting,
+  );
   assert.deepEqual(values(modern, "x-forwarded-for"), ["2001:db8::1, 10.0.0.2, 10.0.0.1"]);
-  assert.deepEqual(values(modern, "forwarded"), ['for="[2001:db8::1]:4711";proto=https, for=10.0.0.2, for=10.0.0.1']);
+  assert.deepEqual(values(modern, "forwarded"), [
+    'for="[2001:db8::1]:4711";proto=https, for=10.0.0.2, for=10.0.0.1',
+  ]);
 });
 
 test("cookies that are ours are removed, whatever stands around them", () => {
   assert.equal(stripCookies("a=1; b=2"), "a=1; b=2");
-  assert.equal(stripCookies(" fairgate_pass=x;a=1;__Host-fairgate_ticket=y ;b=fairgate_"), "a=1; b=fairgate_");
+  assert.equal(
+    stripCookies(" fairgate_pass=x;a=1;__Host-fairgate_ticket=y ;b=fairgate_"),
+    "a=1; b=fairgate_",
+  );
   assert.equal(stripCookies("fairgate_pass=x"), "");
-  assert.equal(stripCookies("xfairgate_pass=x; __Secure-fairgate_=1"), "xfairgate_pass=x; __Secure-fairgate_=1");
+  assert.equal(
+    stripCookies("xfairgate_pass=x; __Secure-fairgate_=1"),
+    "xfairgate_pass=x; __Secure-fairgate_=1",
+  );
 });
 
 test("no visitor's header reaches the origin under a name that reads as ours", () => {
   const separator = fc.constantFrom("-", "_", ".", "!", "~");
-  const name = fc.tuple(fc.constantFrom("Fairgate", "FAIRGATE", "fairgate"), separator, fc.stringMatching(/^[a-z]{0,6}$/));
+  const name = fc.tuple(
+    fc.constantFrom("Fairgate", "FAIRGATE", "fairgate"),
+    separator,
+    fc.stringMatching(/^[a-z]{0,6}$/),
+  );
   fc.assert(
     fc.property(fc.array(name), fc.boolean(), (names, isPeerTrusted) => {
       const raw = names.flatMap((parts) => [parts.join(""), "forged"]);
@@ -91,17 +161,45 @@ test("no visitor's header reaches the origin under a name that reads as ours", (
 });
 
 test("a stranger's header about where it came from never reaches the origin", () => {
-  const forged = ["X-Forwarded-For", "X_Forwarded_For", "X-Forwarded-Server", "x-real-ip", "Forwarded", "X-Request-Id"];
-  const list = requestHeaders(forged.flatMap((name) => [name, "forged"]), context);
+  const forged = [
+    "X-Forwarded-For",
+    "X_Forwarded_For",
+    "X-Forwarded-Server",
+    "x-real-ip",
+    "Forwarded",
+    "X-Request-Id",
+  ];
+  const list = requestHeaders(
+    forged.flatMap((name) => [name, "forged"]),
+    context,
+  );
   assert.ok(!list.some((text) => text.includes("forged")));
 });
 
 test("a response loses hop-by-hop headers, those named by Connection, and a length beside a coding", () => {
   const raw = [
-    ...["Server", "x", "Connection", "X-A", "X-A", "1", "Transfer-Encoding", "chunked", "Content-Length", "3"],
+    ...[
+      "Server",
+      "x",
+      "Connection",
+      "X-A",
+      "X-A",
+      "1",
+      "Transfer-Encoding",
+      "chunked",
+      "Content-Length",
+      "3",
+    ],
     ...["Keep-Alive", "1", "Upgrade", "h2", "TE", "x", "Proxy-Authenticate", "x", "ETag", "e"],
   ];
-  assert.deepEqual(responseHeaders(raw, { added: ["A", "b"], canTrail: false }), ["Server", "x", "ETag", "e", "A", "b"]);
+  assert.deepEqual(responseHeaders(raw, { added: ["A", "b"], canTrail: false }), [
+    "Server",
+    "x",
+    "ETag",
+    "e",
+    "A",
+    "b",
+  ]);
 });
 
 test("Trailer stays only where trailers can follow", () => {
@@ -112,6 +210,15 @@ test("Trailer stays only where trailers can follow", () => {
 });
 
 test("an origin cannot set our cookies or speak in our name", () => {
-  const raw = ["Set-Cookie", "fairgate_p=1", "set-cookie", " __Host-fairgate_p=1", "Set-Cookie", "own=fairgate_", "fairgate-x", "1"];
+  const raw = [
+    "Set-Cookie",
+    "fairgate_p=1",
+    "set-cookie",
+    " __Host-fairgate_p=1",
+    "Set-Cookie",
+    "own=fairgate_",
+    "fairgate-x",
+    "1",
+  ];
   assert.deepEqual(responseHeaders(raw, { added: [], canTrail: false }), ["Set-Cookie", "own=fairgate_"]);
 });

@@ -6,10 +6,12 @@
  * strangers every claim about where the request came from), then our own words at the end. Names are compared the way
  * CGI-like origins see them, where `Fairgate_Room` and `Fairgate.Room` are the same as `Fairgate-Room`.
  *
- * To the visitor: no hop-by-hop header, no `Fairgate-*`, no Set-Cookie under one of our names.
+ * To the visitor: no hop-by-hop header, no `Fairgate-*`, no Set-Cookie under one of our names. With a token of ours
+ * the answer is for its visitor alone, whatever the origin said to shared caches.
  *
  * No `Via` is added: common origins stop compressing when they see one, and compression is to pass untouched.
  */
+import { isForSharedCaches, personalCacheControl } from "./cache-control.ts";
 import { formatHop, parseForwarded, splitForwardedFor } from "./proxy/forwarded.ts";
 
 /** Where a request came from, and what we add to it. */
@@ -94,8 +96,8 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
   // And without the coding no trailers can follow.
   if (isChunked) out = without(out, LENGTH);
   else if (isTrailing) out = without(out, TRAILER);
-  for (let i = 0; i < context.added.length; i++) out.push(context.added[i]!);
-  return out;
+  if (context.added.length === 0) return out;
+  return [...asPersonal(out), ...context.added];
 }
 
 /** A Cookie header's value without the cookies that are ours; empty when nothing is left. */
@@ -290,6 +292,19 @@ function namedByConnection(connection: string): Set<string> | null {
   for (const kept of ["", "close", "keep-alive", "upgrade", "content-length", "content-type"])
     named.delete(kept);
   return named.size > 0 ? named : null;
+}
+
+function asPersonal(headers: readonly string[]): string[] {
+  const out: string[] = [];
+  let given = "";
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!;
+    if (name.length === 13 && name.toLowerCase() === "cache-control")
+      given = joinList(given, headers[i + 1]!);
+    else if (!isForSharedCaches(name)) out.push(name, headers[i + 1]!);
+  }
+  out.push("Cache-Control", personalCacheControl(given));
+  return out;
 }
 
 function without(headers: readonly string[], names: ReadonlySet<string>): string[] {

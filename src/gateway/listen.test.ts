@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import net from "node:net";
-import { test, type TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import { realWorld } from "../../test/real-world.ts";
-import { type ListenOptions, type Listener, listen } from "./listen.ts";
+import { type Listener, type ListenOptions, listen } from "./listen.ts";
 import { HEADERS_MAX } from "./proxy/framing.ts";
 
 const LIMITS: ListenOptions["settings"]["limits"] = {
@@ -97,7 +97,10 @@ test("a bad chunk behind a good head is a 400, and the handler's request fails",
   const listener = await open(t, {
     handle: (request) => void request.resume().on("error", (error: Error) => (failed = error)),
   });
-  const heard = await talk(listener, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n");
+  const heard = await talk(
+    listener,
+    "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+  );
   assert.match(heard, /^HTTP\/1\.1 400 /);
   assert.ok(failed instanceof Error);
 });
@@ -131,7 +134,9 @@ test("closing finishes what is under way, closes what is idle, and takes nothing
   const closing = listener.close();
   assert.equal(await unused, "");
   await assert.rejects(
-    new Promise((resolve, reject) => http.get(`http://127.0.0.1:${listener.address.port}`, resolve).on("error", reject)),
+    new Promise((resolve, reject) =>
+      http.get(`http://127.0.0.1:${listener.address.port}`, resolve).on("error", reject),
+    ),
     { code: "ECONNREFUSED" },
   );
   finish();
@@ -157,7 +162,10 @@ test("what has not finished at the deadline is cut, upgraded connections too", a
     },
   });
   const endless = talk(listener, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  const upgraded = talk(listener, "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+  const upgraded = talk(
+    listener,
+    "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  );
   await both;
   await listener.close();
   assert.match(await endless, /begun/);

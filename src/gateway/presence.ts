@@ -5,6 +5,7 @@
 import type { Engine, Presence } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
 import type { World } from "../core/world.ts";
+import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 
 const FLUSH_MS = 1_000;
 /** Presences kept at most while an engine does not answer; the rest are reported by their next request. */
@@ -12,14 +13,17 @@ const PENDING_MAX = 100_000;
 
 export class PresenceReport {
   readonly #engine: Engine;
+  readonly #ask: AskEngine;
   readonly #world: World;
   readonly #pending = new Map<string, Map<string, Presence>>();
   readonly #stop: () => void;
+  #underWay: Promise<void> | null = null;
 
-  constructor(engine: Engine, world: World) {
-    this.#engine = engine;
-    this.#world = world;
-    this.#stop = world.timers.every(FLUSH_MS, () => void this.flush());
+  constructor(parts: { engine: Engine; ask: AskEngine; world: World }) {
+    this.#engine = parts.engine;
+    this.#ask = parts.ask;
+    this.#world = parts.world;
+    this.#stop = parts.world.timers.every(FLUSH_MS, () => void this.flush());
   }
 
   report(pass: Pass): void {
@@ -30,28 +34,45 @@ export class PresenceReport {
     room.set(id, { id, lane, joinedAt, admittedAt, expiresAt });
   }
 
-  async flush(): Promise<void> {
-    for (const [room, presences] of [...this.#pending]) {
-      this.#pending.delete(room);
-      try {
-        await this.#engine.touch(room, [...presences.values()]);
-      } catch (cause) {
-        this.#world.log.warn(
-          { room, count: presences.size, err: cause },
-          "presence was not taken; trying again",
-        );
-        this.#putBack(room, presences);
-      }
-    }
+  /** Tells the engine what is pending. While it is being told, there is no second telling. */
+  flush(): Promise<void> {
+    this.#underWay ??= this.#tellAll().finally(() => {
+      this.#underWay = null;
+    });
+    return this.#underWay;
   }
 
   async close(): Promise<void> {
     this.#stop();
+    await this.#underWay;
     await this.flush();
   }
 
+  async #tellAll(): Promise<void> {
+    for (const [room, presences] of [...this.#pending]) {
+      this.#pending.delete(room);
+      if (await this.#tell(room, presences)) continue;
+      this.#world.log.warn({ room, count: presences.size }, "presence was not taken; trying again");
+      this.#putBack(room, presences);
+    }
+  }
+
+  #tell(room: string, presences: Map<string, Presence>): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#ask.ask(
+        () => this.#engine.touch(room, [...presences.values()]),
+        (answer) => resolve(answer !== ENGINE_AWAY),
+      );
+    });
+  }
+
+  /** What was reported meanwhile is newer. */
   #putBack(room: string, presences: Map<string, Presence>): void {
-    const newer = this.#pending.get(room);
-    this.#pending.set(room, newer ? new Map([...presences, ...newer]) : presences);
+    const newer = this.#pending.get(room) ?? new Map<string, Presence>();
+    this.#pending.set(room, newer);
+    for (const [id, presence] of presences) {
+      if (newer.size >= PENDING_MAX) return;
+      if (!newer.has(id)) newer.set(id, presence);
+    }
   }
 }

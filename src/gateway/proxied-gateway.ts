@@ -2,7 +2,7 @@
  * A gateway in front of its origins: what a listener is given. Origins are kept by their settings, so a reload that
  * does not touch an origin keeps its connections; one that is no longer named finishes what is under way and closes.
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { OriginSettings, Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
@@ -10,7 +10,8 @@ import type { World } from "../core/world.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
 import { Gateway } from "./gateway.ts";
 import { renderProblem } from "./page/problem.ts";
-import { createProxy, type Proxy as OriginProxy } from "./proxy/proxy.ts";
+import { createProxy, type Forward, type Proxy as OriginProxy } from "./proxy/proxy.ts";
+import { answerRaw } from "./proxy/raw-answer.ts";
 
 export interface OriginState {
   readonly address: string;
@@ -22,6 +23,8 @@ export class ProxiedGateway {
   readonly gateway: Gateway;
   readonly #world: World;
   #proxies = new Map<string, OriginProxy>();
+  /** By the very settings a request was decided with: one decided just before a reload still finds its own. */
+  readonly #byOrigin = new WeakMap<OriginSettings, OriginProxy>();
 
   static async open(parts: { settings: Settings; engine: Engine; world: World }): Promise<ProxiedGateway> {
     const proxied = new ProxiedGateway(await Gateway.open(parts), parts.world);
@@ -42,9 +45,10 @@ export class ProxiedGateway {
 
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     try {
-      this.gateway.upgrade(request, socket, (forward, origin) =>
-        this.#proxy(origin).upgrade(request, socket, head, forward),
-      );
+      this.gateway.upgrade(request, socket, (forward, origin) => {
+        if (origin) this.#proxy(origin).upgrade(request, socket, head, forward);
+        else answerRaw(socket, { status: 404, headers: [], body: Buffer.alloc(0) });
+      });
     } catch (cause) {
       this.#world.log.error({ err: cause, url: request.url }, "an upgrade failed");
       socket.destroy();
@@ -66,11 +70,16 @@ export class ProxiedGateway {
   }
 
   #serve(request: Request, response: Response, isContinueExpected: boolean): void {
+    const plain = response as ServerResponse;
+    const { shouldKeepAlive } = plain;
+    // Answered by us, its sender may still send the body or leave it out: only closing keeps what follows apart.
+    if (isContinueExpected) plain.shouldKeepAlive = false;
+    const onward = (forward: Forward, origin: OriginSettings | null) => {
+      if (isContinueExpected) plain.shouldKeepAlive = shouldKeepAlive;
+      if (origin) this.#proxy(origin).forward(request, response, forward);
+      else sendNotFound(request, response, forward.id);
+    };
     try {
-      const onward = (forward: Parameters<OriginProxy["forward"]>[2], origin: OriginSettings | null) =>
-        origin
-          ? this.#proxy(origin).forward(request, response, forward)
-          : sendNotFound(request, response, forward.id);
       this.gateway.serve(request, response, onward, isContinueExpected);
     } catch (cause) {
       // One request's bug must not end everyone's line.
@@ -80,10 +89,12 @@ export class ProxiedGateway {
     }
   }
 
-  #proxy(origin: OriginSettings | null): OriginProxy {
-    const proxy = origin && this.#proxies.get(JSON.stringify(origin));
-    if (!proxy) throw new Error("no origin is set for this address");
-    return proxy;
+  #proxy(origin: OriginSettings): OriginProxy {
+    const proxy = this.#byOrigin.get(origin);
+    if (proxy) return proxy;
+    // Settings that are in force already, with their proxies about to be opened.
+    this.#openProxies(this.gateway.settings);
+    return this.#byOrigin.get(origin)!;
   }
 
   #openProxies(settings: Settings): void {
@@ -91,9 +102,10 @@ export class ProxiedGateway {
     const kept = new Map<string, OriginProxy>();
     for (const origin of wanted) {
       if (!origin) continue;
-      const key = JSON.stringify(origin);
+      const key = JSON.stringify([origin, settings.limits.bodyBytes]);
       const proxy = kept.get(key) ?? this.#proxies.get(key) ?? this.#newProxy(origin, settings);
       kept.set(key, proxy);
+      this.#byOrigin.set(origin, proxy);
     }
     for (const [key, proxy] of this.#proxies) if (!kept.has(key)) void proxy.close();
     this.#proxies = kept;

@@ -35,15 +35,17 @@ export class Threshold {
   }
 
   /** Someone with a ticket, or with nothing. */
-  come(front: RoomFront, held: HeldTicket | null, carrier: Carrier, outcome: Outcome): void {
+  come(front: RoomFront, held: HeldTicket | null, carrier: Carrier, now: number, outcome: Outcome): void {
     if (!held) return this.#join(front, carrier, outcome);
     this.#ask.ask(
       () => this.#engine.enter(held.ticket),
       (answer) => {
         if (answer === ENGINE_AWAY) return outcome.away();
-        // What is spent or run out makes its holder a newcomer.
-        if (answer.kind === "expired" || answer.kind === "refused")
+        if (answer.kind === "expired" || answer.kind === "refused") {
+          // What is spent or run out makes its holder a newcomer.
+          this.#tokens.refuseTicket(answer, front, now);
           return this.#join(front, carrier, outcome);
+        }
         this.#settle(front, answer, carrier, outcome, false);
       },
     );

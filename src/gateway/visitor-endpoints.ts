@@ -96,13 +96,15 @@ export class VisitorEndpoints {
 
   #events(call: Call, held: Held | null): void {
     if (held?.kind !== "ticket") return answer(call, 403, { status: "refused", reason: "noTicket" });
-    if (this.#streams.open(held, call.front.board, call.request, call.response)) return;
+    const { front, carrier, request, response, now } = call;
+    const given = this.#tokens.refreshTicket(front, held, carrier, now) ?? { held, headers: NOTHING };
+    if (this.#streams.open({ ...given, board: front.board, request, response })) return;
     answer(call, 503, { error: "too many streams; read the board" }, ["Retry-After", String(RETRY_SECONDS)]);
   }
 
   #join(call: Call, held: Held | null): void {
     if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
-    if (held) return this.#checkIn(call, held);
+    if (held) return this.#checkIn(call, held, () => this.#join(call, null));
     this.#traffic.requests.joins++;
     this.#ask.ask(
       () => this.#engine.join(call.front.name),
@@ -110,7 +112,8 @@ export class VisitorEndpoints {
     );
   }
 
-  #checkIn(call: Call, held: Held | null): void {
+  /** `orElse` is for a ticket that is spent or has run out. */
+  #checkIn(call: Call, held: Held | null, orElse?: () => void): void {
     this.#traffic.requests.checkIns++;
     if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
     if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
@@ -119,7 +122,7 @@ export class VisitorEndpoints {
     }
     this.#ask.ask(
       () => this.#engine.checkIn(held.ticket),
-      (reply) => this.#tell(call, reply, held),
+      (reply) => this.#tell(call, reply, held, orElse),
     );
   }
 
@@ -136,6 +139,7 @@ export class VisitorEndpoints {
   #leave(call: Call, held: Held | null): void {
     this.#traffic.requests.leaves++;
     const place = held?.kind === "pass" ? held.pass : held?.ticket;
+    if (held?.kind === "ticket") held.lastAnswer = null;
     this.#ask.ask(
       () => (place ? this.#engine.leave(place) : undefined),
       (reply) => {
@@ -146,7 +150,12 @@ export class VisitorEndpoints {
   }
 
   /** Says what became of a ticket, and hands out what goes with it. */
-  #tell(call: Call, reply: JoinAnswer | TicketAnswer | Away, held: HeldTicket | null): void {
+  #tell(
+    call: Call,
+    reply: JoinAnswer | TicketAnswer | Away,
+    held: HeldTicket | null,
+    orElse?: () => void,
+  ): void {
     if (reply === ENGINE_AWAY) return this.#away(call);
     switch (reply.kind) {
       case "waiting":
@@ -158,9 +167,13 @@ export class VisitorEndpoints {
         return answer(call, 200, entered(reply.pass.expiresAt - call.now), headers);
       }
       case "expired":
-        return answer(call, 200, { status: "expired" });
       case "refused":
-        return answer(call, 200, { status: "refused", reason: reply.reason });
+        this.#tokens.refuseTicket(reply, call.front, call.now);
+        if (orElse) return orElse();
+        return answer(call, 200, {
+          status: reply.kind,
+          ...(reply.kind === "refused" && { reason: reply.reason }),
+        });
     }
   }
 
@@ -173,7 +186,7 @@ export class VisitorEndpoints {
       held = given.held;
     } else {
       if (reply.ahead < held.ticket.aheadShown) held.ticket = { ...held.ticket, aheadShown: reply.ahead };
-      headers = this.#tokens.refreshTicket(front, held, carrier, now);
+      headers = this.#tokens.refreshTicket(front, held, carrier, now)?.headers ?? NOTHING;
     }
     const body = front.waitingJson(reply, held.sequenceText);
     held.lastAnswer = body;

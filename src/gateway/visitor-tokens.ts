@@ -5,6 +5,7 @@
  * Whatever is wrong with a token has a name, is counted, and is logged (at most a few lines a second: a flood of
  * forgeries must not become a flood of log lines). Its sender is then a newcomer.
  */
+import type { Expired, RefusalReason, Refused } from "../core/engine.ts";
 import { isRenewalDue, type Pass, renewPass } from "../core/pass.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
@@ -18,12 +19,11 @@ import type { Traffic } from "./traffic.ts";
 const REFUSALS_LOGGED_PER_SECOND_MAX = 20;
 /** A ticket is signed anew when a good check-in finds it older than this. */
 const TICKET_REISSUE_MS = 30_000;
-const NOTHING: readonly string[] = [];
 
 export class VisitorTokens {
   readonly #world: World;
   readonly #traffic: Traffic;
-  readonly #held = new HeldTokens();
+  #held = new HeldTokens();
   readonly #revoked = new Map<string, number>();
   #loggedInSecond = 0;
   #loggedSecond = 0;
@@ -33,6 +33,13 @@ export class VisitorTokens {
     this.keyring = keyring;
     this.#traffic = traffic;
     this.#world = world;
+  }
+
+  /** Signs and verifies with these keys from now on; what was found good with others is looked at anew. */
+  turnTo(keyring: Keyring): void {
+    if (keyring === this.keyring) return;
+    this.keyring = keyring;
+    this.#held = new HeldTokens();
   }
 
   /** What a request carries for this room; null for nothing that is good. */
@@ -47,11 +54,13 @@ export class VisitorTokens {
     return null;
   }
 
-  /** Flat header list that hands out a ticket, and what is held with it from now on. */
+  /** Flat header list that hands out a ticket with its whole time before it, and what is held with it from now on. */
   giveTicket(front: RoomFront, ticket: Ticket, carrier: Carrier): { headers: string[]; held: HeldTicket } {
-    const token = ticketToken(ticket, this.keyring);
-    const held = this.#holdTicket(token, ticket);
-    return { headers: this.#give(front, token, front.rules.ticketTtlMs, carrier), held };
+    const { aheadShown } = ticket;
+    const ttlMs = front.rules.ticketTtlMs;
+    const fresh = renewTicket(ticket, { now: this.#world.clock.now(), ttlMs, aheadShown });
+    const token = ticketToken(fresh, this.keyring);
+    return { headers: this.#give(front, token, ttlMs, carrier), held: this.#holdTicket(token, fresh) };
   }
 
   /** Flat header list that hands out a pass, and what is held with it from now on. */
@@ -80,16 +89,24 @@ export class VisitorTokens {
     return { headers: this.#give(front, token, pass.expiresAt - now, carrier), pass };
   }
 
-  /** Flat header list with the ticket signed anew, when it is old enough to be worth it; empty when not. */
-  refreshTicket(front: RoomFront, held: HeldTicket, carrier: Carrier, now: number): readonly string[] {
-    if (now - held.ticket.issuedAt < TICKET_REISSUE_MS) return NOTHING;
-    const { aheadShown } = held.ticket;
-    const ticket = renewTicket(held.ticket, { now, ttlMs: front.rules.ticketTtlMs, aheadShown });
-    return this.giveTicket(front, ticket, carrier).headers;
+  /** The same as `giveTicket` for a ticket that is old enough to be worth it; null when it is not. */
+  refreshTicket(
+    front: RoomFront,
+    held: HeldTicket,
+    carrier: Carrier,
+    now: number,
+  ): ReturnType<VisitorTokens["giveTicket"]> | null {
+    const oldMs = Math.min(TICKET_REISSUE_MS, front.rules.ticketTtlMs / 4);
+    return now - held.ticket.issuedAt < oldMs ? null : this.giveTicket(front, held.ticket, carrier);
   }
 
   drop(front: RoomFront, carrier: Carrier): string[] {
     return carrier.programToken !== undefined ? [] : ["Set-Cookie", front.cookie.drop(carrier.isSecure)];
+  }
+
+  /** Counts and logs a good signature under a ticket that the engine does not take any more. */
+  refuseTicket(answer: Expired | Refused, front: RoomFront, now: number): void {
+    this.#refuse(front.name, answer.kind === "expired" ? "expired" : answer.reason, now);
   }
 
   /** From now on this id's passes are refused. Told by the engine. */
@@ -137,7 +154,7 @@ export class VisitorTokens {
     return ["Set-Cookie", front.cookie.give(token, ageMs, carrier.isSecure)];
   }
 
-  #refuse(room: string, reason: TokenRefusal, now: number): void {
+  #refuse(room: string, reason: TokenRefusal | RefusalReason, now: number): void {
     this.#traffic.tokensRefused[reason] = (this.#traffic.tokensRefused[reason] ?? 0) + 1;
     const second = Math.floor(now / 1_000);
     if (second !== this.#loggedSecond) {

@@ -46,6 +46,13 @@ test("a block that would be passed over by mistake is an error", () => {
   assert.deepEqual(commandsOf(block!), ["fairgate run --listen :1", "true"]);
 });
 
+test("a command that fails is noticed", async () => {
+  await using reader = await Reader.sitDown();
+  await assert.rejects(reader.type("npx fairgate check"), /no settings file/);
+  await assert.rejects(reader.type("npx something-else"));
+  await assert.rejects(reader.type("npx fairgate run"), /ended without printing/);
+});
+
 /** What a reader does something with: commands, whole settings files, and programs that listen. */
 function isForReaders({ language, text }: Block): boolean {
   if (language === "yaml") return /^rooms:/m.test(text);

@@ -20,6 +20,7 @@ async function present(stage: Stage, token: string): Promise<void> {
   assert.equal((await visitor().post("leave")).status, 200);
 }
 
+const NEW_SECRET = "another-secret-that-nobody-could-ever-guess";
 const PRESENTED = 6;
 /** Places that newcomers rightly got while a token was presented: one by the page, one by `join`. */
 const NEWCOMERS = 2;
@@ -44,7 +45,11 @@ function passOf(stage: Stage, secret: string, pass: { room?: string; ageMs?: num
   return passToken(body, new Keyring({ secret, previousSecrets: [] }));
 }
 
-const BAD: readonly (readonly [what: string, reason: string, make: (stage: Stage) => string | Promise<string>])[] = [
+const BAD: readonly (readonly [
+  what: string,
+  reason: string,
+  make: (stage: Stage) => string | Promise<string>,
+])[] = [
   ["with one bit of its signature changed", "forged", async (stage) => flip(await ticketOf(stage), -1)],
   ["with one bit of its place changed", "forged", async (stage) => flip(await ticketOf(stage), 40)],
   ["that is cut short", "malformed", async (stage) => (await ticketOf(stage)).slice(0, -5)],
@@ -78,7 +83,7 @@ test("the helper's own pass is good, so the refusals above are the tokens' fault
   await stage.occupant();
   const visitor = stage.visitor();
   visitor.cookies.set("fairgate_main", passOf(stage, SECRET));
-  assert.equal((await visitor.open()).text, "the site");
+  assert.ok(await visitor.isIn());
 });
 
 test("a cookie of 100 KB is refused before anyone reads it, or as overlong where headers may be so large", async (t) => {
@@ -171,7 +176,7 @@ async function enteredVisitor(stage: Stage): Promise<{ visitor: Visitor; ticket:
   const ticket = visitor.token()!;
   await occupant.call("leave");
   stage.world.pass(1_000);
-  assert.equal((await visitor.open()).text, "the site");
+  assert.ok(await visitor.isIn());
   return { visitor, ticket, id: stage.origin.seen.at(-1)!.headers["fairgate-visitor"] as string };
 }
 
@@ -183,7 +188,7 @@ test("a ticket shown again after its visit was ended gets nobody in", async (t) 
   const replay = stage.visitor();
   replay.cookies.set("fairgate_main", ticket);
   assertWaitingPage(await replay.open());
-  assert.equal((await next.open()).text, "the site");
+  assert.ok(await next.isIn());
   assert.equal((await stage.engine.counts("main")).onSite, 1);
 });
 
@@ -228,7 +233,7 @@ test("turning the keys keeps every place and pass good, and signs with a new one
   for (const at of [stage, other]) {
     const pass = at.visitor();
     pass.cookies.set("fairgate_main", occupant.token()!);
-    assert.equal((await pass.open()).text, "the site");
+    assert.ok(await pass.isIn());
     const ticket = at.visitor();
     ticket.cookies.set("fairgate_main", visitor.token()!);
     assert.equal((await ticket.call("check-in")).sequence, sequence);
@@ -243,7 +248,7 @@ test("a token signed after a turn of the keys is good at a gateway that has not 
   const other = await openStage(t, { origin: stage.origin });
   const visitor = other.visitor();
   visitor.cookies.set("fairgate_main", occupant.token()!);
-  assert.equal((await visitor.open()).text, "the site");
+  assert.ok(await visitor.isIn());
   assert.deepEqual(other.refusals(), []);
 });
 
@@ -253,15 +258,15 @@ test("a new secret with the old one among previousSecrets keeps every place and 
   const visitor = stage.visitor();
   await visitor.open();
   const { sequence } = await visitor.call("check-in");
-  const change = { secret: "n".repeat(40), previousSecrets: [SECRET] };
+  const change = { secret: NEW_SECRET, previousSecrets: [SECRET] };
   await stage.proxied.configure(stage.settings({ settings: change }));
-  assert.equal((await occupant.open()).text, "the site");
+  assert.ok(await occupant.isIn());
   assert.equal((await visitor.call("check-in")).sequence, sequence);
   stage.world.pass(31_000);
   assert.equal((await occupant.open()).headers["set-cookie"]?.length, 1);
   // What was renewed is signed with the new secret: the old one can be dropped in time.
-  await stage.proxied.configure(stage.settings({ settings: { secret: "n".repeat(40) } }));
-  assert.equal((await occupant.open()).text, "the site");
+  await stage.proxied.configure(stage.settings({ settings: { secret: NEW_SECRET } }));
+  assert.ok(await occupant.isIn());
   assert.deepEqual(stage.refusals(), []);
 });
 
@@ -269,7 +274,7 @@ test("a secret that is dropped takes its tokens with it, also those seen before"
   const stage = await openStage(t);
   const occupant = await stage.occupant();
   await occupant.open();
-  await stage.proxied.configure(stage.settings({ settings: { secret: "n".repeat(40) } }));
+  await stage.proxied.configure(stage.settings({ settings: { secret: NEW_SECRET } }));
   assertWaitingPage(await occupant.open());
   assert.deepEqual(stage.refusals(), ["unknownKey"]);
 });

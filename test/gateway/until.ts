@@ -1,7 +1,10 @@
 /** Waiting for something that is about to become true, with an end to patience. */
 const PATIENCE_MS = 5_000;
 
-export async function until(isSo: () => boolean | Promise<boolean>, what = "what was waited for"): Promise<void> {
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  what = "what was waited for",
+): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`${what} did not come`);

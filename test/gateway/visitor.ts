@@ -57,8 +57,16 @@ export class Visitor {
     return this.ask(path, { headers: { ...PAGE, ...headers } });
   }
 
+  /** Opens a page and tells whether it was the site's. */
+  async isIn(path = "/"): Promise<boolean> {
+    return (await this.open(path)).text === "the site";
+  }
+
   /** One of the gateway's own addresses, with the method it wants. */
-  async call(endpoint: string, options: { room?: string; headers?: OutgoingHttpHeaders } = {}): Promise<Told> {
+  async call(
+    endpoint: string,
+    options: { room?: string; headers?: OutgoingHttpHeaders } = {},
+  ): Promise<Told> {
     return JSON.parse((await this.post(endpoint, options)).text) as Told;
   }
 

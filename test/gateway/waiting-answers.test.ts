@@ -123,7 +123,8 @@ test("after a refused form the same connection serves the next request", async (
 test("someone who asks before sending a form is not told to send it", async (t) => {
   const stage = await openStage(t);
   await stage.occupant();
-  const form = "POST /order HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n";
+  const form =
+    "POST /order HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n";
   const heard = await talk(stage.port, form, /<\/html>/);
   assert.match(heard, /^HTTP\/1\.1 429 /);
   assert.doesNotMatch(heard, /100 Continue/);

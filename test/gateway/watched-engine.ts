@@ -7,7 +7,7 @@
 import type { Engine, EngineListener, Eventually } from "../../src/core/engine.ts";
 import type { RoomRules } from "../../src/core/rules.ts";
 
-/** How calls fail: at once, later, or not even that. `late`: they succeed, but as promises. */
+/** How calls fail: at once, later, or not even that. `late`: they succeed, but later. */
 export type Breakage = "throws" | "rejects" | "silent" | "late";
 
 type Call = "join" | "checkIn" | "enter" | "touch" | "leave" | "revoke" | "configure";
@@ -30,6 +30,7 @@ export class WatchedEngine implements Engine {
   readonly leave: Engine["leave"];
   readonly revoke: Engine["revoke"];
   readonly #inner: Engine;
+  #held: Promise<void> = Promise.resolve();
 
   constructor(inner: Engine) {
     this.#inner = inner;
@@ -39,6 +40,16 @@ export class WatchedEngine implements Engine {
     this.touch = (room, presences) => this.#ask("touch", () => inner.touch(room, presences));
     this.leave = (place) => this.#ask("leave", () => inner.leave(place));
     this.revoke = (room, id) => this.#ask("revoke", () => inner.revoke(room, id));
+  }
+
+  /** From now on answers are late, and none comes before the returned function is called. */
+  hold(): () => void {
+    this.broken = "late";
+    let release = () => {};
+    this.#held = new Promise((resolve) => {
+      release = resolve;
+    });
+    return release;
   }
 
   /** Calls on behalf of visitors so far. */
@@ -56,7 +67,8 @@ export class WatchedEngine implements Engine {
   }
 
   configure(room: string, rules: RoomRules) {
-    return this.#ask("configure", () => this.#inner.configure(room, rules));
+    this.calls.configure++;
+    return this.#inner.configure(room, rules);
   }
 
   admit(room: string) {
@@ -77,7 +89,7 @@ export class WatchedEngine implements Engine {
       case null:
         return work();
       case "late":
-        return Promise.resolve().then(work);
+        return this.#held.then(work);
       case "throws":
         throw new Error("the store is away");
       case "rejects":

@@ -232,6 +232,23 @@ test("a body over the limit is a 413 at once by its length, without asking the o
   assert.equal((await ask(port, { method: "POST", body: "x".repeat(1_000) })).status, 200);
 });
 
+test("a visitor who goes on sending can still read the refusal afterwards", async (t) => {
+  const { port } = await openStage(t, [`http://127.0.0.1:${await closedPort()}`], { bodyMax: 1_000 });
+  const socket = net.connect(port, "127.0.0.1").pause();
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 30));
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+  for (let i = 0; i < 4; i++) {
+    // On a connection closed too early this would be answered with a reset, and the refusal be lost.
+    socket.write(Buffer.alloc(32_768));
+    await pause();
+  }
+  let heard = "";
+  socket.on("data", (chunk) => (heard += chunk)).resume();
+  await until(() => heard.includes("</html>"));
+  assert.match(heard, /^HTTP\/1\.1 413 /);
+  socket.destroy();
+});
+
 test("a chunked body over the limit is a 413 while it streams, and the origin's request is cut", async (t) => {
   let isCut = false;
   let isWhole = false;

@@ -7,7 +7,7 @@ import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import tls from "node:tls";
 import { WebSocket, WebSocketServer } from "ws";
 import { LIMITS, openOrigin, openStage, readAnswer, type StageOptions, until } from "./stage.ts";
@@ -48,14 +48,19 @@ async function openTelling(t: TestContext, options: StageOptions = {}) {
     await once(request, "end").catch(() => response.destroy());
     response.setHeader("Set-Cookie", ["a=1", "b=2", "fairgate_pass=forged"]);
     response.setHeader("Keep-Alive", "timeout=9");
-    response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, bytes }));
+    response.end(
+      JSON.stringify({ method: request.method, url: request.url, headers: request.headers, bytes }),
+    );
   });
   return openStage(t, [origin.address], { tls: TLS, ...options });
 }
 
 test("a browser's HTTP/2 request becomes a proper HTTP/1.1 one", async (t) => {
   const { port } = await openTelling(t, {
-    forward: () => ({ requestHeaders: ["Fairgate-Room", "main"], responseHeaders: ["Set-Cookie", "fairgate_pass=real"] }),
+    forward: () => ({
+      requestHeaders: ["Fairgate-Room", "main"],
+      responseHeaders: ["Set-Cookie", "fairgate_pass=real"],
+    }),
   });
   const session = connect(t, port);
   const cookie = ["a=1", "fairgate_pass=x", "b=2"];
@@ -85,7 +90,10 @@ test("uploads, HEAD, many streams at once and problems work over HTTP/2", async 
   const [headers] = await once(head, "response");
   assert.equal(headers[":status"], 200);
   const many = await Promise.all(Array.from({ length: 50 }, (_, i) => ask2(session, { ":path": `/${i}` })));
-  assert.deepEqual(many.map(({ body }) => JSON.parse(body).url), Array.from({ length: 50 }, (_, i) => `/${i}`));
+  assert.deepEqual(
+    many.map(({ body }) => JSON.parse(body).url),
+    Array.from({ length: 50 }, (_, i) => `/${i}`),
+  );
   const tooLarge = session.request({ ":method": "POST", ":path": "/", accept: "application/json" });
   tooLarge.on("error", () => {});
   tooLarge.end(Buffer.alloc(3_000_000));
@@ -102,7 +110,14 @@ test("Expect: 100-continue is answered on HTTP/2 and on HTTP/1.1 over TLS", asyn
   await once(stream, "continue");
   stream.end("abc");
   assert.equal(JSON.parse((await readStream(stream)).body).bytes, 3);
-  const options = { port, host: "localhost", ca, method: "POST", agent: false, headers: { expect: "100-continue" } } as const;
+  const options = {
+    port,
+    host: "localhost",
+    ca,
+    method: "POST",
+    agent: false,
+    headers: { expect: "100-continue" },
+  } as const;
   const request = https.request(options);
   request.flushHeaders();
   await once(request, "continue");
@@ -183,7 +198,10 @@ test("a WebSocket works over TLS beside HTTP/2", async (t) => {
 test("two names for the host, and a CONNECT, are refused on HTTP/2", async (t) => {
   const { port } = await openTelling(t);
   const session = connect(t, port);
-  assert.equal((await ask2(session, { ":path": "/", ":authority": "a.example", host: "b.example" })).status, 400);
+  assert.equal(
+    (await ask2(session, { ":path": "/", ":authority": "a.example", host: "b.example" })).status,
+    400,
+  );
   const tunnel = session.request({ ":method": "CONNECT", ":authority": "inner:22" });
   const [headers] = await once(tunnel, "response");
   assert.equal(headers[":status"], 405);
@@ -217,6 +235,10 @@ test("an origin behind TLS is asked under its own name, and refused when its cer
   const session = connect(t, good.port);
   const answer = await ask2(session, { ":path": "/", ":authority": "shop.example" });
   assert.equal(answer.body, "shop.example localhost");
+  // An address without a name has none to give (RFC 6066, section 3).
+  const bare = await openStage(t, [`https://127.0.0.1:${originPort}`], { tls: TLS });
+  const other = await ask2(connect(t, bare.port), { ":path": "/", ":authority": "shop.example" });
+  assert.equal(other.body, "shop.example false");
 });
 
 test("a renewed certificate is taken over without a restart, a bad one is not", async (t) => {

@@ -109,7 +109,7 @@ async function ask(what, method) {
 /** Takes news in. The only place where `ahead` changes, and it only goes down. */
 function take(news) {
   const ahead = Math.min(seen.ahead ?? news.ahead, news.ahead);
-  Object.assign(seen, news, { ahead });
+  Object.assign(seen, news, { ahead, waiting: Math.max(news.waiting, ahead + 1) });
   // What is lost or away has come back; that a form was not sent stays true.
   if (!view.isFromForm) seen.notice = "";
   seen.aheadAtJoin ??= ahead;
@@ -230,7 +230,8 @@ async function poll() {
 
 function takeBoard(board) {
   const { version, madeAt, state, waiting, message, nextEventAt: opensAt } = board;
-  const ahead = aheadOn(board, sequence);
+  // A board from before we joined does not know us; what we were told when we did still holds.
+  const ahead = aheadOn(board, sequence) ?? seen.ahead ?? waiting;
   if (isDone || (version < latest.version && madeAt < latest.madeAt)) return;
   latest = board;
   const waitMs = waitOn(board.secondsPerHundred, Math.min(seen.ahead ?? ahead, ahead));

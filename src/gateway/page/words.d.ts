@@ -2,7 +2,7 @@
 import type { Board, WaitRange } from "../../core/board.ts";
 import type { PluralForms, WaitTexts } from "./languages.ts";
 
-export function aheadOn(board: Pick<Board, "marks" | "waiting">, sequence: number): number;
+export function aheadOn(board: Pick<Board, "marks">, sequence: number): number | null;
 export function waitOn(secondsPerHundred: WaitRange | null, ahead: number): WaitRange | null;
 export function progress(aheadAtJoin: number, ahead: number): number;
 export function numeral(language: string, number: number): string;

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 /** From this wait on, hours say more than minutes. */
 const HOURS_FROM_MS = 5_400_000;
 
-/** People ahead of `sequence`: exact at a mark, in proportion between two. The same as core's aheadOnBoard. */
+/** People ahead of `sequence`; null on a board older than the place. The same as core's aheadOnBoard. */
 export function aheadOn(board, sequence) {
   let before;
   for (const mark of board.marks) {
@@ -25,7 +25,7 @@ export function aheadOn(board, sequence) {
     }
     before = mark;
   }
-  return board.waiting;
+  return null;
 }
 
 /** The wait in milliseconds, from the board's speed. Near the front single visitors matter, so the range is wide. */

@@ -21,13 +21,13 @@ test("the page counts people ahead exactly as core does", () => {
     maxLength: 48,
   });
   fc.assert(
-    fc.property(steps, fc.integer({ min: 0, max: 3_000 }), fc.nat(5_000), (gaps, sequence, waiting) => {
+    fc.property(steps, fc.integer({ min: 0, max: 3_000 }), (gaps, sequence) => {
       let mark: [number, number] = [10, 0];
       const marks = gaps.map(([gap, ahead]) => {
         mark = [mark[0] + gap, mark[1] + Math.min(gap, ahead)];
         return mark;
       });
-      const board = { marks, waiting };
+      const board = { marks };
       assert.equal(aheadOn(board, sequence), aheadOnBoard(board, sequence));
     }),
   );

@@ -18,7 +18,7 @@ import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } fr
 import { diagnose } from "./diagnosis.ts";
 import { originForm } from "./framing.ts";
 import type { Address } from "./origin.ts";
-import { hostnameOf, type PoolHandler, type PoolRequest } from "./pool.ts";
+import type { PoolHandler, PoolRequest } from "./pool.ts";
 import type { ProblemKind } from "./problem.ts";
 import type { Forward, ProxyContext } from "./proxy.ts";
 import { BodyTooLarge, Upload } from "./upload.ts";
@@ -28,6 +28,8 @@ export const STATUS_VISITOR_LEFT = 499;
 
 /** RFC 9110, section 9.2.2. */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
+/** A piece of a body larger than this is passed on at once. */
+const HELD_BYTES_MAX = 16_384;
 const NONE_TRIED: readonly Address[] = [];
 
 class VisitorLeft extends Error {
@@ -47,6 +49,7 @@ export class Exchange implements PoolHandler {
   private readonly response: ServerResponse;
   private readonly forward: Forward;
   private readonly startedAt: number;
+  private readonly isHttp2: boolean;
   private readonly headers: string[];
   private readonly upload: Upload | null;
   private address: Address | null = null;
@@ -55,7 +58,9 @@ export class Exchange implements PoolHandler {
   private isAnswered = false;
   private isOver = false;
   private isRepeated = false;
-  private hasWritten = false;
+  /** The first small piece of a body, until the end of the tick in which it came. */
+  private held: Buffer | null = null;
+  private isFlushed = false;
   private stopTimer: (() => void) | null = null;
 
   constructor(proxy: ProxyContext, request: IncomingMessage, response: ServerResponse, forward: Forward) {
@@ -63,6 +68,7 @@ export class Exchange implements PoolHandler {
     this.request = request;
     this.response = response;
     this.forward = forward;
+    this.isHttp2 = request.httpVersionMajor === 2;
     this.startedAt = proxy.world.clock.now();
     this.headers = requestHeaders(request.rawHeaders, {
       client: proxy.trust.client(request),
@@ -72,12 +78,12 @@ export class Exchange implements PoolHandler {
       upgrade: null,
     });
     this.upload = hasBody(request)
-      ? new Upload(request, { bytesMax: proxy.bodyMax, onStart: this.onUploadStart })
+      ? new Upload(request, { bytesMax: proxy.bodyMax, onStart: () => this.onUploadStart() })
       : null;
   }
 
   start(): void {
-    this.response.on("close", this.onVisitorClose);
+    this.response.on("close", () => this.onVisitorClose());
     const { bodyMax } = this.proxy;
     if (bodyMax !== null && Number(this.request.headers["content-length"]) > bodyMax)
       this.fail(new BodyTooLarge("Content-Length over the limit"));
@@ -95,13 +101,13 @@ export class Exchange implements PoolHandler {
     this.address = address;
     origin.take(address, "requests");
     if (address.requests > settings.connectionsMax)
-      this.stopTimer = world.timers.after(settings.connectTimeout, this.onWaitOver);
+      this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
     const options: PoolRequest = {
       path: originForm(this.request.url!),
       method: this.request.method!,
       headers: this.headers,
       body: this.upload,
-      servername: hostnameOf(address.url),
+      servername: address.hostname,
     };
     address.pool.dispatch(options, this);
   }
@@ -130,16 +136,16 @@ export class Exchange implements PoolHandler {
     const headers = responseHeaders(raw, { added: this.forward.responseHeaders, canTrail });
     this.isAnswered = true;
     writeHead(this.response, { status, message, headers });
-    // A small page comes with its head and leaves with it. A head that comes alone must not wait for its body.
-    process.nextTick(flushHead, this);
+    // A head that comes alone must not wait for its body.
+    process.nextTick(flush, this);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.hasWritten = true;
-    if (this.response.write(chunk)) return;
-    controller.pause();
-    this.response.once("drain", this.onDrain);
-    this.stopTimer = this.proxy.world.timers.after(this.proxy.settings.idleTimeout, this.onStalled);
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.isFlushed && this.held === null && chunk.length <= HELD_BYTES_MAX) this.held = chunk;
+    else {
+      this.flush();
+      this.pass(chunk);
+    }
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
@@ -147,7 +153,10 @@ export class Exchange implements PoolHandler {
     const trailers = controller.rawTrailers as Buffer[] | null;
     if (trailers !== null && trailers.length > 0) this.addTrailers(decode(trailers));
     this.finish(this.response.statusCode);
-    this.response.end();
+    // A small page that came whole leaves whole: as text it goes out with its head in one write.
+    if (this.held === null) this.response.end();
+    else if (this.isHttp2) this.response.end(this.held);
+    else this.response.end(this.held.toString("latin1"), "latin1");
     if (this.upload !== null && !this.request.complete)
       discardRest(this.request, this.response, this.proxy.world.timers);
   }
@@ -221,6 +230,8 @@ export class Exchange implements PoolHandler {
   private finish(status: number): void {
     this.isOver = true;
     this.clearTimer();
+    // Before undici does it, so that whoever reads the rest of the visitor's body is not stopped again.
+    this.upload?.destroy();
     this.proxy.onDone?.({ status, tookMs: this.proxy.world.clock.now() - this.startedAt });
   }
 
@@ -238,46 +249,60 @@ export class Exchange implements PoolHandler {
     this.response.addTrailers(trailers);
   }
 
+  askAgain(): void {
+    if (!this.isOver) this.ask();
+  }
+
+  /** Sends what is held back: a small piece of the body, or at least the head. */
+  flush(): void {
+    if (this.isFlushed || this.isOver) return;
+    this.isFlushed = true;
+    const held = this.held;
+    this.held = null;
+    if (held !== null) this.pass(held);
+    else this.response.flushHeaders();
+  }
+
+  private pass(chunk: Buffer): void {
+    if (this.response.write(chunk)) return;
+    if (this.stopTimer !== null) return;
+    this.controller!.pause();
+    this.response.once("drain", () => this.onDrain());
+    this.stopTimer = this.proxy.world.timers.after(this.proxy.settings.idleTimeout, () => this.onStalled());
+  }
+
   private clearTimer(): void {
     this.stopTimer?.();
     this.stopTimer = null;
   }
 
-  readonly askAgain = (): void => {
-    if (!this.isOver) this.ask();
-  };
-
-  readonly flushHead = (): void => {
-    if (!this.hasWritten && !this.isOver) this.response.flushHeaders();
-  };
-
-  private readonly onUploadStart = (): void => {
+  private onUploadStart(): void {
     if (this.forward.isContinueExpected && !this.response.headersSent) this.response.writeContinue();
-  };
+  }
 
-  private readonly onDrain = (): void => {
+  private onDrain(): void {
     this.clearTimer();
     this.controller?.resume();
-  };
+  }
 
-  private readonly onStalled = (): void => {
+  private onStalled(): void {
     this.controller?.abort(new VisitorLeft("visitor stopped reading"));
-  };
+  }
 
-  private readonly onWaitOver = (): void => {
+  private onWaitOver(): void {
     this.fail(new OriginBusy("no connection came free"), this.address);
-  };
+  }
 
-  private readonly onVisitorClose = (): void => {
+  private onVisitorClose(): void {
     if (this.isOver) return;
     const { controller } = this;
     this.finish(STATUS_VISITOR_LEFT);
     controller?.abort(new VisitorLeft("visitor left"));
-  };
+  }
 }
 
-function flushHead(exchange: Exchange): void {
-  exchange.flushHead();
+function flush(exchange: Exchange): void {
+  exchange.flush();
 }
 
 function askAgain(exchange: Exchange): void {

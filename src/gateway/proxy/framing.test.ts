@@ -4,7 +4,14 @@ import fc from "fast-check";
 import { HEADERS_MAX, isHost, originForm, type RequestHead, refuseFraming } from "./framing.ts";
 
 function head(rawHeaders: string[], rest: Partial<RequestHead> = {}): RequestHead {
-  return { method: "POST", url: "/", httpVersionMajor: 1, httpVersionMinor: 1, rawHeaders: ["Host", "a", ...rawHeaders], ...rest };
+  return {
+    method: "POST",
+    url: "/",
+    httpVersionMajor: 1,
+    httpVersionMinor: 1,
+    rawHeaders: ["Host", "a", ...rawHeaders],
+    ...rest,
+  };
 }
 
 const status = (request: RequestHead) => refuseFraming(request)?.status ?? null;
@@ -41,7 +48,8 @@ test("there is one host, and it looks like one", () => {
   assert.equal(status(head([], { rawHeaders: [] })), 400);
   for (const host of ["", "a b", "a/b", "a@b", "a:b", "[::1", "a\tb", "a?"])
     assert.equal(status(head([], { rawHeaders: ["Host", host] })), 400, host);
-  for (const host of ["a", "a.example:80", "[::1]:8080", "xn--a_b.example", "10.0.0.1"]) assert.equal(isHost(host), true, host);
+  for (const host of ["a", "a.example:80", "[::1]:8080", "xn--a_b.example", "10.0.0.1"])
+    assert.equal(isHost(host), true, host);
 });
 
 test("HTTP/2 may name the host twice only if both agree", () => {
@@ -55,7 +63,11 @@ test("targets, methods, versions and the number of headers have their limits", (
   for (const url of ["*", "x", "", "ftp://a/", "http://", "http://b/", "/a#b", "http:///x"])
     assert.equal(status(head([], { url })), 400, url);
   for (const method of ["TRACE", "CONNECT"]) assert.equal(status(head([], { method })), 405);
-  for (const [httpVersionMajor, httpVersionMinor] of [[0, 9], [1, 2], [3, 0]] as const)
+  for (const [httpVersionMajor, httpVersionMinor] of [
+    [0, 9],
+    [1, 2],
+    [3, 0],
+  ] as const)
     assert.equal(status(head([], { httpVersionMajor, httpVersionMinor })), 505);
   assert.equal(status(head(Array(HEADERS_MAX * 2).fill("x"))), 431);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import { originSchema } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import { BACK_OFF_MAX_MS, BACK_OFF_MIN_MS, createOrigin } from "./origin.ts";
@@ -45,7 +45,12 @@ test("a failed address rests, is tried by one, and rests twice as long each time
   fail(0);
   let restMs = BACK_OFF_MIN_MS;
   for (let failures = 1; failures <= 8; failures++) {
-    assert.deepEqual(origin.health()[0], { address: "http://127.0.0.1:1", isUp: false, inFlight: 0, failures });
+    assert.deepEqual(origin.health()[0], {
+      address: "http://127.0.0.1:1",
+      isUp: false,
+      inFlight: 0,
+      failures,
+    });
     time.now += restMs - 1;
     assert.deepEqual([pick(), pick()], [1, 1], "still resting");
     time.now += 1;

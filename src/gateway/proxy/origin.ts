@@ -17,7 +17,7 @@ import type { Pool } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import { startChecks } from "./health-check.ts";
-import { createConnector, createPool } from "./pool.ts";
+import { createConnector, createPool, hostnameOf } from "./pool.ts";
 
 export const BACK_OFF_MIN_MS = 1_000;
 export const BACK_OFF_MAX_MS = 30_000;
@@ -25,6 +25,7 @@ export const BACK_OFF_MAX_MS = 30_000;
 /** One place where the origin listens. Its counts are kept by `Origin`. */
 export interface Address {
   readonly url: URL;
+  readonly hostname: string;
   /** As the operator wrote it; in logs and health answers. */
   readonly name: string;
   readonly pool: Pool;
@@ -120,6 +121,7 @@ function createAddress(name: string, settings: OriginSettings): Address {
   const url = new URL(name);
   return {
     url,
+    hostname: hostnameOf(url),
     name,
     pool: createPool(url, settings, createConnector(url, settings.connectTimeout)),
     requests: 0,

@@ -20,7 +20,13 @@ test("without trusted proxies the peer is the visitor, whatever it says", () => 
 });
 
 test("addresses and networks of both families are known, mapped ones too", () => {
-  const { isTrusted } = createTrust(["10.0.0.0/8", "192.0.2.1", "2001:db8::/32", "::1", "::ffff:172.16.0.0/108"]);
+  const { isTrusted } = createTrust([
+    "10.0.0.0/8",
+    "192.0.2.1",
+    "2001:db8::/32",
+    "::1",
+    "::ffff:172.16.0.0/108",
+  ]);
   for (const yes of ["10.255.0.1", "192.0.2.1", "2001:db8:1::5", "::1", "172.16.9.9", "172.31.0.1"])
     assert.equal(isTrusted(yes), true, yes);
   for (const no of ["11.0.0.1", "192.0.2.2", "2001:db9::1", "::2", "172.32.0.1", "", "unknown", "10.0.0"])
@@ -49,14 +55,19 @@ test("Forwarded is read where there is no X-Forwarded-For", () => {
 
 test("protocol and host come from a trusted proxy only in a proper form", () => {
   const { client } = createTrust(["10.0.0.1"]);
-  const good = client(arrival("10.0.0.1", { "x-forwarded-proto": "HTTPS, http", "x-forwarded-host": "a.example, b" }));
+  const good = client(
+    arrival("10.0.0.1", { "x-forwarded-proto": "HTTPS, http", "x-forwarded-host": "a.example, b" }),
+  );
   assert.deepEqual([good.protocol, good.host], ["https", "a.example"]);
   const bad = client(arrival("10.0.0.1", { "x-forwarded-proto": "gopher", "x-forwarded-host": "a b" }, true));
   assert.deepEqual([bad.protocol, bad.host], ["https", "inner:8080"]);
 });
 
 test("HTTP/2 names the host in its authority", () => {
-  const request = { socket: { remoteAddress: "1.1.1.1", encrypted: true }, headers: { ":authority": "shop.example" } };
+  const request = {
+    socket: { remoteAddress: "1.1.1.1", encrypted: true },
+    headers: { ":authority": "shop.example" },
+  };
   const found = createTrust([]).client(request);
   assert.deepEqual([found.host, found.protocol], ["shop.example", "https"]);
 });

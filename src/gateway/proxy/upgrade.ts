@@ -13,7 +13,6 @@ import { diagnose } from "./diagnosis.ts";
 import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
 import { originForm } from "./framing.ts";
 import type { Address } from "./origin.ts";
-import { hostnameOf } from "./pool.ts";
 import type { Forward, ProxyContext } from "./proxy.ts";
 import { answerRaw, closeSoon, rawHead } from "./raw-answer.ts";
 
@@ -84,8 +83,7 @@ export class Tunnel {
   }
 
   private send(address: Address): ClientRequest {
-    const { url } = address;
-    const name = hostnameOf(url);
+    const { url, hostname: name } = address;
     const headers =
       this.proxy.hostFor(this.request) === null ? [...this.headers, "Host", url.host] : this.headers;
     const options = {

@@ -46,6 +46,10 @@ export class Upload extends Readable {
       return;
     }
     this.isStarted = true;
+    if (this.#source.readableEnded) {
+      this.push(null);
+      return;
+    }
     this.#options.onStart();
     this.#source
       .on("data", this.#onData)
