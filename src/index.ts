@@ -16,6 +16,7 @@ import type { Engine } from "./core/engine.ts";
 import type { Log } from "./core/world.ts";
 import { MemoryEngine } from "./engines/memory/memory-engine.ts";
 import { asMiddleware } from "./gateway/middleware.ts";
+import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
 import { nodeWorld } from "./node.ts";
 
@@ -52,7 +53,12 @@ export interface RunningGateway {
 export async function createGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { engine: ownEngine, log, ...input } = options;
   const readFile = (name: string) => readFileSync(name, "utf8");
-  const result = settingsFrom(input, { environment: process.env, readFile, needsOrigin: false });
+  const result = settingsFrom(input, {
+    environment: process.env,
+    readFile,
+    checkPage: checkTemplate,
+    needsOrigin: false,
+  });
   if (!result.ok) throw new Error(`the gateway's settings are not right\n${explain(result.problems)}`);
   const { settings } = result;
   const world = nodeWorld(log ? { log } : { level: settings.log.level });

@@ -13,10 +13,13 @@ function steadyPace(perTick: (tick: number) => number, ticks: number): Pace {
   return pace;
 }
 
-test("before anything was measured the rules' promise is used, with a wide range", () => {
-  const wait = new Pace().wait(RULES, 99)!;
-  assert.equal(Math.round(wait.middle), 10_000);
-  assert.ok(wait.high > wait.middle * 1.5);
+test("before anything was measured the rules' promise is used, a set rate with less doubt than slots", () => {
+  const byRate = new Pace().wait(RULES, 99)!;
+  assert.equal(Math.round(byRate.middle), 10_000);
+  const slots = { ...DEFAULT_RULES, totalActiveUsers: 3_000 };
+  const bySlots = new Pace().wait(slots, 99)!;
+  assert.equal(Math.round(bySlots.middle), 10_000);
+  assert.ok(bySlots.high > byRate.high * 1.2 && byRate.high > byRate.middle * 1.2);
 });
 
 test("what was measured wins over the promise, and the range narrows", () => {

@@ -10,11 +10,14 @@ import type { RoomRules } from "./rules.ts";
 
 const BIN_MS = 5_000;
 const BINS_MAX = 24;
+const BINS_MIN = 3;
 /** At first the rules' promise counts as much as this long of measuring, after `PROMISE_BINS` only a tenth of it. */
 const PROMISE_WEIGHT_MS = 15_000;
 const PROMISE_BINS = 12;
 const PROMISE_LEAST = 0.1;
-const PROMISE_DOUBT = 0.5;
+/** A set rate is kept as long as the site has room; how long people stay is anybody's guess. */
+const RATE_DOUBT = 0.2;
+const SLOTS_DOUBT = 0.5;
 const LEAST_DOUBT = 0.08;
 const DOUBT_MAX = 1.2;
 /** The 10th and 90th percentile of a normal distribution lie this many deviations out. */
@@ -27,7 +30,7 @@ export class Pace {
   /** What was measured, added up once a turn: visitors ask far more often than the door turns. */
   #admittedSum = 0;
   #spentSumMs = 0;
-  #doubt = PROMISE_DOUBT;
+  #measuredDoubt: number | null = null;
 
   /** One turn of the door. Time without a line, or while held, says nothing about its speed and is left out. */
   observe(turn: { admitted: number; isLine: boolean; now: number }): void {
@@ -48,12 +51,12 @@ export class Pace {
     }
     this.#admittedSum = sum(this.#admitted);
     this.#spentSumMs = sum(this.#spentMs);
-    this.#doubt = this.#newDoubt();
+    this.#measuredDoubt = this.#spreadOfBins();
   }
 
   /** Visitors a millisecond, blending what was measured with what the rules promise. */
   perMs(rules: RoomRules): number {
-    const promised = promisedPerMs(rules);
+    const promised = promise(rules)?.perMs ?? null;
     const spent = this.#spentSumMs;
     const trust = Math.max(PROMISE_LEAST, 1 - this.#admitted.length / PROMISE_BINS);
     const weight = promised === null ? 0 : PROMISE_WEIGHT_MS * trust;
@@ -65,32 +68,42 @@ export class Pace {
   wait(rules: RoomRules, ahead: number): WaitRange | null {
     const perMs = this.perMs(rules);
     if (perMs <= 0 || rules.paused) return null;
-    return spread((ahead + 1) / perMs, Math.sqrt(this.#doubt ** 2 + 1 / (ahead + 1)));
+    return spread((ahead + 1) / perMs, Math.sqrt(this.#doubt(rules) ** 2 + 1 / (ahead + 1)));
   }
 
   /** Milliseconds for a hundred visitors to be admitted, for the board. */
   perHundred(rules: RoomRules): WaitRange | null {
     const perMs = this.perMs(rules);
-    return perMs <= 0 || rules.paused ? null : spread(100 / perMs, this.#doubt);
+    return perMs <= 0 || rules.paused ? null : spread(100 / perMs, this.#doubt(rules));
   }
 
-  /** Relative standard error of the speed: from how much the bins differ, shrinking as they grow in number. */
-  #newDoubt(): number {
+  /** Relative doubt about the speed: the promise's at first, then what was measured, with less and less of the promise. */
+  #doubt(rules: RoomRules): number {
+    const promised = promise(rules)?.doubt ?? SLOTS_DOUBT;
+    if (this.#measuredDoubt === null) return promised;
+    return Math.max(LEAST_DOUBT, this.#measuredDoubt + promised / this.#admitted.length);
+  }
+
+  /** Relative standard error of the measured speed, from how much the bins differ; null while there are too few. */
+  #spreadOfBins(): number | null {
     const bins = this.#admitted.length;
-    if (bins < 3) return PROMISE_DOUBT;
+    if (bins < BINS_MIN) return null;
     const mean = this.#admittedSum / bins;
     if (mean === 0) return DOUBT_MAX;
     const variance = this.#admitted.reduce((total, n) => total + (n - mean) ** 2, 0) / (bins - 1);
-    return Math.max(LEAST_DOUBT, Math.sqrt(variance / bins) / mean + PROMISE_DOUBT / bins);
+    return Math.sqrt(variance / bins) / mean;
   }
 }
 
 /** What the rules alone let through: the set rate, or every slot once a session, whichever is less. */
-function promisedPerMs(rules: RoomRules): number | null {
-  const byRate = rules.newUsersPerMinute === null ? null : rules.newUsersPerMinute / 60_000;
-  const bySlots = rules.totalActiveUsers === null ? null : rules.totalActiveUsers / rules.sessionDurationMs;
-  if (byRate === null) return bySlots;
-  return bySlots === null ? byRate : Math.min(byRate, bySlots);
+function promise(rules: RoomRules): { perMs: number; doubt: number } | null {
+  const { newUsersPerMinute, totalActiveUsers, sessionDurationMs } = rules;
+  const byRate = newUsersPerMinute === null ? Number.POSITIVE_INFINITY : newUsersPerMinute / 60_000;
+  const bySlots = totalActiveUsers === null ? Number.POSITIVE_INFINITY : totalActiveUsers / sessionDurationMs;
+  const perMs = Math.min(byRate, bySlots);
+  return perMs === Number.POSITIVE_INFINITY
+    ? null
+    : { perMs, doubt: byRate <= bySlots ? RATE_DOUBT : SLOTS_DOUBT };
 }
 
 function spread(middle: number, doubt: number): WaitRange {

@@ -17,6 +17,8 @@ export interface Ticket extends OrderKey {
   readonly node: number;
   /** The smallest `ahead` its holder was ever shown; never shown more than this again. */
   readonly aheadShown: number;
+  /** How many were ahead when its holder joined, for a progress bar that needs no memory of its own. */
+  readonly aheadAtJoin: number;
 }
 
 /** A ticket nobody has been shown an `ahead` for yet. */
@@ -25,6 +27,12 @@ export const AHEAD_UNKNOWN = 0xffffffff;
 /** What a visitor is shown never gets worse: the smaller of what is and what was shown. */
 export function shownAhead(ticket: Pick<Ticket, "aheadShown">, ahead: number): number {
   return Math.min(ticket.aheadShown, ahead);
+}
+
+/** The same place, once its holder has been shown that `ahead`. */
+export function tellAhead(ticket: Ticket, ahead: number): Ticket {
+  const aheadAtJoin = ticket.aheadAtJoin === AHEAD_UNKNOWN ? ahead : ticket.aheadAtJoin;
+  return { ...ticket, aheadShown: ahead, aheadAtJoin };
 }
 
 /** The same place with a fresh signature's worth of time, and the `ahead` its holder has now been shown. */

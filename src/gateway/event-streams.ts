@@ -13,6 +13,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Board } from "../core/board.ts";
 import type { Engine } from "../core/engine.ts";
+import { tellAhead } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Request, Response } from "./exchange.ts";
@@ -145,7 +146,7 @@ export class EventStreams {
       (answer) => {
         if (answer === ENGINE_AWAY) return;
         if (answer.kind === "waiting") {
-          stream.held.ticket = { ...answer.ticket, aheadShown: answer.ahead };
+          stream.held.ticket = tellAhead(answer.ticket, answer.ahead);
           stream.nextCheckInAt = this.#world.clock.now() + answer.nextCheckInMs;
         } else write(stream, TURN);
       },

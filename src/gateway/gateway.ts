@@ -151,21 +151,15 @@ export class Gateway {
     const held = this.#tokens.read(front, carrier, now);
     if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
     const kind = answerKind(front, request);
-    const told = (headers: readonly string[], sequence: number, isNew: boolean): Told => ({
-      front,
-      request,
-      response,
-      headers,
-      sequence,
-      isNew,
-    });
+    const told = (headers: readonly string[], sequence: number): Told => {
+      return { front, request, response, headers, sequence };
+    };
     this.#threshold.come(front, held, carrier, now, {
       through: forward,
-      wait: (waiting, headers, isNew) =>
-        this.#answers.wait(told(headers, waiting.ticket.sequence, isNew), kind, waiting),
+      wait: (waiting, headers) => this.#answers.wait(told(headers, waiting.ticket.sequence), kind, waiting),
       away: () => {
         if (front.settings.engineFailure === "open") forward(null, NOTHING);
-        else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1, false), kind);
+        else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1), kind);
       },
       keepsPlace: () => keepsPlace(kind),
     });

@@ -197,6 +197,8 @@ test("a response loses hop-by-hop headers, those named by Connection, and a leng
     "x",
     "ETag",
     "e",
+    "Cache-Control",
+    "private",
     "A",
     "b",
   ]);

@@ -2,7 +2,9 @@
  * The gateway as Express or Connect middleware: the site is whatever comes next. It sees the request as an origin
  * would: our cookies and anything forged are gone, and `Fairgate-*` headers say who the visitor is.
  */
+import type http from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isForSharedCaches, personalCacheControl } from "./cache-control.ts";
 import type { Gateway } from "./gateway.ts";
 import { isOurHeader, stripCookies } from "./headers.ts";
 
@@ -20,15 +22,44 @@ export function asMiddleware(
       gateway.serve(request, response, (forward) => {
         request.url = url;
         cleanHeaders(request, forward.requestHeaders);
-        for (let i = 0; i < forward.responseHeaders.length; i += 2) {
-          response.appendHeader(forward.responseHeaders[i]!, forward.responseHeaders[i + 1]!);
-        }
+        if (forward.responseHeaders.length > 0) addAtHead(response, forward.responseHeaders);
         next();
       });
     } catch (cause) {
       next(cause);
     }
   };
+}
+
+type Heads = http.OutgoingHttpHeaders | readonly http.OutgoingHttpHeader[];
+
+/** Adds ours when the site's own headers are complete, so that it cannot replace them, nor offer them to a cache. */
+function addAtHead(response: ServerResponse, added: readonly string[]): void {
+  const { writeHead } = response;
+  response.writeHead = (status: number, ...rest: unknown[]): ServerResponse => {
+    response.writeHead = writeHead;
+    const message = typeof rest[0] === "string" ? rest[0] : undefined;
+    setAll(response, (message === undefined ? (rest[0] ?? rest[1]) : rest[1]) as Heads | undefined);
+    for (const name of response.getHeaderNames()) if (isForSharedCaches(name)) response.removeHeader(name);
+    response.setHeader(
+      "Cache-Control",
+      personalCacheControl(String(response.getHeader("cache-control") ?? "")),
+    );
+    for (let i = 0; i < added.length; i += 2) response.appendHeader(added[i]!, added[i + 1]!);
+    return message === undefined ? response.writeHead(status) : response.writeHead(status, message);
+  };
+}
+
+/** Headers as `writeHead` takes them: they replace what was set, and a flat list may name one twice. */
+function setAll(response: ServerResponse, headers: Heads = {}): void {
+  if (!Array.isArray(headers)) {
+    for (const [name, value] of Object.entries(headers))
+      if (value !== undefined) response.setHeader(name, value);
+    return;
+  }
+  const list: string[] = headers.flat().map(String);
+  for (let i = 0; i < list.length; i += 2) response.removeHeader(list[i]!);
+  for (let i = 0; i < list.length; i += 2) response.appendHeader(list[i]!, list[i + 1]!);
 }
 
 /** Replaces the request's headers by what an origin would get. */
@@ -38,7 +69,7 @@ function cleanHeaders(request: IncomingMessage, added: readonly string[]): void 
     const name = request.rawHeaders[i]!;
     const value = request.rawHeaders[i + 1]!;
     const kept = name.toLowerCase() === "cookie" ? stripCookies(value) : value;
-    if (!isOurHeader(name) && kept !== "") raw.push(name, kept);
+    if (!isOurHeader(name) && (kept !== "" || value === "")) raw.push(name, kept);
   }
   request.rawHeaders = [...raw, ...added];
   for (const name of Object.keys(request.headers)) if (isOurHeader(name)) delete request.headers[name];

@@ -4,6 +4,7 @@
  * is for the caller to say.
  */
 import type { Engine, JoinAnswer, TicketAnswer, Waiting } from "../core/engine.ts";
+import { tellAhead } from "../core/ticket.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
 import type { HeldPass, HeldTicket } from "./held-tokens.ts";
@@ -15,7 +16,7 @@ import type { VisitorTokens } from "./visitor-tokens.ts";
 export interface Outcome {
   /** Headers, here and below: a flat list that hands out the token. */
   through(held: HeldPass, headers: readonly string[]): void;
-  wait(waiting: Waiting, headers: readonly string[], isNew: boolean): void;
+  wait(waiting: Waiting, headers: readonly string[]): void;
   away(): void;
   /** False when a new place would be lost on its sender. */
   keepsPlace(): boolean;
@@ -81,9 +82,9 @@ export class Threshold {
         () => this.#engine.leave(answer.ticket),
         () => {},
       );
-      return outcome.wait(answer, [], true);
+      return outcome.wait(answer, []);
     }
-    const ticket = { ...answer.ticket, aheadShown: answer.ahead };
-    outcome.wait(answer, this.#tokens.giveTicket(front, ticket, carrier).headers, isNew);
+    const ticket = tellAhead(answer.ticket, answer.ahead);
+    outcome.wait({ ...answer, ticket }, this.#tokens.giveTicket(front, ticket, carrier).headers);
   }
 }

@@ -22,6 +22,7 @@ const ticket: Ticket = {
   expiresAt: NOW + 60_000,
   node: 7,
   aheadShown: 321,
+  aheadAtJoin: 1_234,
 };
 const pass: Pass = {
   id: ticket.id,

@@ -20,7 +20,7 @@ const ID_BYTES = 16;
 const INSTANT_BYTES = 6;
 /** Id, lane, joinedAt. */
 const IDENTITY_BYTES = ID_BYTES + 1 + INSTANT_BYTES;
-const TICKET_BYTES = IDENTITY_BYTES + 8 + INSTANT_BYTES * 2 + 2 + 4;
+const TICKET_BYTES = IDENTITY_BYTES + 8 + INSTANT_BYTES * 2 + 2 + 4 + 4;
 const PASS_BYTES = IDENTITY_BYTES + INSTANT_BYTES * 3 + 2;
 /** Longest token text that is looked at. A room name has at most 32 bytes, so a real one is shorter. */
 export const TOKEN_CHARACTERS_MAX = 200;
@@ -46,6 +46,7 @@ export function ticketToken(ticket: Ticket, keyring: Keyring): string {
   offset = writeInstants(bytes, offset + 8, [ticket.issuedAt, ticket.expiresAt]);
   bytes.writeUInt16BE(ticket.node, offset);
   bytes.writeUInt32BE(ticket.aheadShown, offset + 2);
+  bytes.writeUInt32BE(ticket.aheadAtJoin, offset + 6);
   return seal(bytes, keyring);
 }
 
@@ -131,6 +132,7 @@ function readTicket(bytes: Buffer, at: number, room: string): Ticket {
     expiresAt: bytes.readUIntBE(rest + 14, INSTANT_BYTES),
     node: bytes.readUInt16BE(rest + 20),
     aheadShown: bytes.readUInt32BE(rest + 22),
+    aheadAtJoin: bytes.readUInt32BE(rest + 26),
   };
 }
 

@@ -11,6 +11,7 @@
  * Requests from other sites are refused, whatever the cookie's SameSite says.
  */
 import type { Engine, JoinAnswer, TicketAnswer, Waiting } from "../core/engine.ts";
+import { tellAhead } from "../core/ticket.ts";
 import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -181,11 +182,11 @@ export class VisitorEndpoints {
     const { front, carrier, now } = call;
     let headers: readonly string[] = NOTHING;
     if (held === null) {
-      const given = this.#tokens.giveTicket(front, { ...reply.ticket, aheadShown: reply.ahead }, carrier);
+      const given = this.#tokens.giveTicket(front, tellAhead(reply.ticket, reply.ahead), carrier);
       headers = given.headers;
       held = given.held;
     } else {
-      if (reply.ahead < held.ticket.aheadShown) held.ticket = { ...held.ticket, aheadShown: reply.ahead };
+      if (reply.ahead < held.ticket.aheadShown) held.ticket = tellAhead(held.ticket, reply.ahead);
       headers = this.#tokens.refreshTicket(front, held, carrier, now)?.headers ?? NOTHING;
     }
     const body = front.waitingJson(reply, held.sequenceText);

@@ -41,8 +41,6 @@ export interface Told {
   readonly headers: readonly string[];
   /** The sequence of the place they hold; below 0 when they hold none. */
   readonly sequence: number;
-  /** True when this place is new. */
-  readonly isNew: boolean;
 }
 
 export class WaitingAnswers {
@@ -125,7 +123,7 @@ export class WaitingAnswers {
       ahead: what.waiting?.ahead ?? AHEAD_UNKNOWN,
       waiting: Math.max(board.waiting, (what.waiting?.ahead ?? -1) + 1),
       waitMs: what.waiting?.waitMs ?? null,
-      aheadAtJoin: told.isNew ? (what.waiting?.ahead ?? null) : null,
+      aheadAtJoin: what.waiting?.ticket.aheadAtJoin ?? null,
       sequence: told.sequence,
       nextCheckInMs,
       now: this.#world.clock.now(),

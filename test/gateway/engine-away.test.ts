@@ -1,5 +1,6 @@
 /** An engine that does not answer: visitors on the site notice nothing, the others what the operator chose. */
 import assert from "node:assert/strict";
+import http from "node:http";
 import { test } from "node:test";
 import { openStage, type Stage } from "./stage.ts";
 import { until } from "./until.ts";
@@ -136,6 +137,22 @@ test("an engine that answers late is as good as one that answers at once", async
   await stream.heard("turn");
   assert.ok(await waiting.isIn());
   assert.deepEqual(stage.errors(), []);
+});
+
+test("a visitor who left before the engine answered is not sent on to the origin", async (t) => {
+  const stage = await openStage(t, { room: { totalActiveUsers: 5 } });
+  const release = stage.engine.hold();
+  const request = http.get({ host: "127.0.0.1", port: stage.port, path: "/gone", agent: false });
+  request.on("error", () => {});
+  await until(() => stage.engine.calls.join === 1);
+  request.destroy();
+  await until(() => stage.connections() === 0, "the end of the connection");
+  release();
+  await stage.visitor().open("/there");
+  assert.deepEqual(
+    stage.origin.seen.map(({ url }) => url),
+    ["/there"],
+  );
 });
 
 test("an upgrade is refused with 503 while the engine is away, or goes through where the room is open", async (t) => {

@@ -87,6 +87,7 @@ export class MemoryRoom {
       expiresAt: now + this.rules.ticketTtlMs,
       node: 0,
       aheadShown: AHEAD_UNKNOWN,
+      aheadAtJoin: AHEAD_UNKNOWN,
     };
     return this.#wait(ticket, dice, now);
   }
