@@ -146,7 +146,7 @@ test("a visitor who left before the engine answered is not sent on to the origin
   request.on("error", () => {});
   await until(() => stage.engine.calls.join === 1);
   request.destroy();
-  await until(() => stage.connections() === 0, "the end of the connection");
+  await until(() => stage.underWay() === 0, "the end of the request");
   release();
   await stage.visitor().open("/there");
   assert.deepEqual(

@@ -80,6 +80,8 @@ export interface Stage {
   readonly world: HandWorld;
   /** Settings as the stage was opened with, changed here and there. */
   settings(change?: { room?: RoomInput; settings?: Partial<SettingsInput> }): Settings;
+  /** Requests that have neither been answered nor been given up. */
+  underWay(): number;
   visitor(): Visitor;
   /** A visitor who fills one slot of the site. */
   occupant(): Promise<Visitor>;
@@ -103,7 +105,13 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
   const engine = new WatchedEngine(new MemoryEngine(world));
   const inForce = settings();
   const proxied = await ProxiedGateway.open({ settings: inForce, engine, world });
-  const { handle, handleContinue, upgrade } = proxied;
+  let underWay = 0;
+  const handle: typeof proxied.handle = (request, response) => {
+    underWay++;
+    response.on("close", () => underWay--);
+    proxied.handle(request, response);
+  };
+  const { handleContinue, upgrade } = proxied;
   const listener = await listen({ settings: inForce, handle, handleContinue, upgrade, world });
   test.after(async () => {
     engine.broken = null;
@@ -122,6 +130,7 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
     proxied,
     world,
     settings,
+    underWay: () => underWay,
     visitor: () => new Visitor(port, test),
     occupant: async () => {
       const visitor = stage.visitor();
