@@ -6,7 +6,7 @@ import { Command, Option } from "commander";
 import { FLAGS } from "../config/flags.ts";
 import { check } from "./check.ts";
 import { demo } from "./demo/demo.ts";
-import { newSecret } from "./keys.ts";
+import { newSecret, originKey } from "./keys.ts";
 import { run } from "./run.ts";
 import { version } from "./version.ts";
 
@@ -35,7 +35,13 @@ program
 program
   .command("keys")
   .description("Secrets for tickets and passes.")
-  .addCommand(new Command("new").description("Print a new secret.").action(newSecret));
+  .addCommand(new Command("new").description("Print a new secret.").action(newSecret))
+  .addCommand(
+    new Command("origin")
+      .description("Print the key with which an origin checks HS256 tokens (origin.token: hs256).")
+      .option("--config <file>", "settings file to take the secret from")
+      .action(originKey),
+  );
 
 await program.parseAsync();
 

@@ -13,7 +13,6 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { OriginSettings, Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
-import type { Pass } from "../core/pass.ts";
 import type { World } from "../core/world.ts";
 import { AskEngine } from "./ask-engine.ts";
 import { type Carrier, readCarrier } from "./carrier.ts";
@@ -266,32 +265,11 @@ export class Gateway {
     const go = (requestHeaders: readonly string[]) =>
       onward({ id, requestHeaders, responseHeaders, isContinueExpected }, origin);
     if (!held) return go(NOTHING);
-    if (held.originHeaders) return go(held.originHeaders);
-    this.#describe(held, origin, id, go);
-  }
-
-  /** Works out what the origin is told of a visitor, once for each pass. */
-  #describe(
-    held: HeldPass,
-    origin: OriginSettings | null,
-    id: string,
-    go: (headers: readonly string[]) => void,
-  ): void {
-    const keep = (headers: readonly string[]) => {
-      held.originHeaders = headers;
-      go(headers);
-    };
-    const plain = originHeaders(held.pass);
-    if (!origin || origin.token === "none") return keep(plain);
-    this.#originTokens.sign(held.pass, origin.token).then(
-      (token) => keep([...plain, "Fairgate-Pass", token]),
-      (cause) => {
-        this.#world.log.error(
-          { err: cause, id },
-          "the origin's token was not signed; the request goes on without",
-        );
-        go(plain);
-      },
+    this.#originTokens.describe(held, origin?.token ?? "none", go, (cause) =>
+      this.#world.log.error(
+        { err: cause, id },
+        "the origin's token was not signed; the request goes on without",
+      ),
     );
   }
 
@@ -309,20 +287,6 @@ export class Gateway {
 
 function addressesOf(front: RoomFront): [string, { front: RoomFront; endpoint: Endpoint }][] {
   return ENDPOINTS.map((endpoint) => [`${OWN_PREFIX}${front.name}/${endpoint}`, { front, endpoint }]);
-}
-
-/** What the origin is told of a visitor. */
-function originHeaders(pass: Pass): readonly string[] {
-  return [
-    "Fairgate-Room",
-    pass.room,
-    "Fairgate-Visitor",
-    pass.id,
-    "Fairgate-Joined-At",
-    new Date(pass.joinedAt).toISOString(),
-    "Fairgate-Admitted-At",
-    new Date(pass.admittedAt).toISOString(),
-  ];
 }
 
 function refuseUpgrade(socket: Duplex, status: 429 | 503, retryAfterSeconds: number): void {

@@ -27,12 +27,19 @@ export interface HeldTicket {
 export interface HeldPass {
   readonly kind: "pass";
   readonly pass: Pass;
-  /** Headers for the origin that depend on the pass alone. */
-  originHeaders: readonly string[] | null;
+  /** What the origin was told of this visitor, and by whom it was worked out. */
+  described: Described | null;
   /** The same pass with more time, once one was made for it. */
   renewed: { readonly token: string; readonly pass: Pass } | null;
   /** True once this gateway has told the engine of it: an engine that lost its memory learns of the visit so. */
   isReported: boolean;
+}
+
+/** Headers for the origin; good as long as the same signer signs in the same way. */
+export interface Described {
+  readonly signer: object;
+  readonly kind: string;
+  readonly headers: readonly string[];
 }
 
 export class HeldTokens {

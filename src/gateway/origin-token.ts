@@ -1,14 +1,17 @@
 /**
- * A visitor's pass as a standard JWT for the origin, in the `Fairgate-Pass` header, so that any language can check it
- * with an ordinary library. HS256 with a key derived from the secret, or EdDSA with a key pair derived from it whose
- * public half is at `/.fairgate/jwks.json`. Made once a pass and kept with it; never on the hot path.
+ * What the origin is told of a visitor: plain `Fairgate-*` headers and, by setting, the pass as a standard JWT in
+ * `Fairgate-Pass`, so that any language can check it with an ordinary library. HS256 with a key derived from the
+ * secret, or EdDSA with a key pair derived from it whose public half is at `/.fairgate/jwks.json`. Made once a pass and
+ * kept with it; never on the hot path.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { exportJWK, SignJWT } from "jose";
 import type { Pass } from "../core/pass.ts";
+import type { HeldPass } from "./held-tokens.ts";
 import type { Keyring } from "./keyring.ts";
 
 export type OriginTokenKind = "hs256" | "eddsa";
+type Headers = readonly string[];
 
 const ISSUER = "fairgate";
 /** An Ed25519 private key in PKCS#8 is this, then 32 bytes of seed (RFC 8410, section 7). */
@@ -27,6 +30,30 @@ export class OriginTokens {
   /** The key an origin checks HS256 tokens with, for the operator to hand to it. */
   sharedKey(): string {
     return Buffer.from(this.#shared).toString("base64url");
+  }
+
+  /** Hands `use` the flat header list for this visitor, worked out once a pass; at once, but for a JWT's first time. */
+  describe(
+    held: HeldPass,
+    kind: OriginTokenKind | "none",
+    use: (headers: Headers) => void,
+    onFailure: (cause: unknown) => void,
+  ): void {
+    const known = held.described;
+    if (known?.signer === this && known.kind === kind) return use(known.headers);
+    const keep = (headers: Headers) => {
+      held.described = { signer: this, kind, headers };
+      use(headers);
+    };
+    const plain = plainHeaders(held.pass);
+    if (kind === "none") return keep(plain);
+    this.sign(held.pass, kind).then(
+      (token) => keep([...plain, "Fairgate-Pass", token]),
+      (cause) => {
+        onFailure(cause);
+        use(plain);
+      },
+    );
   }
 
   async sign(pass: Pass, kind: OriginTokenKind): Promise<string> {
@@ -55,4 +82,17 @@ export class OriginTokens {
   async #keyId(): Promise<string> {
     return (await exportJWK(createPublicKey(this.#private))).x!.slice(0, 8);
   }
+}
+
+function plainHeaders(pass: Pass): Headers {
+  return [
+    "Fairgate-Room",
+    pass.room,
+    "Fairgate-Visitor",
+    pass.id,
+    "Fairgate-Joined-At",
+    new Date(pass.joinedAt).toISOString(),
+    "Fairgate-Admitted-At",
+    new Date(pass.admittedAt).toISOString(),
+  ];
 }

@@ -10,6 +10,7 @@ import type { World } from "../core/world.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
 import { Gateway } from "./gateway.ts";
 import { renderProblem } from "./page/problem.ts";
+import { isHttp2 } from "./proxy/answer.ts";
 import { createProxy, type Forward, type Proxy as OriginProxy } from "./proxy/proxy.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
 
@@ -76,6 +77,7 @@ export class ProxiedGateway {
     if (isContinueExpected) plain.shouldKeepAlive = false;
     const onward = (forward: Forward, origin: OriginSettings | null) => {
       if (isContinueExpected) plain.shouldKeepAlive = shouldKeepAlive;
+      if (isGone(response)) return;
       if (origin) this.#proxy(origin).forward(request, response, forward);
       else sendNotFound(request, response, forward.id);
     };
@@ -128,6 +130,11 @@ export class ProxiedGateway {
       onDone: ({ tookMs }) => traffic.originTook(tookMs),
     });
   }
+}
+
+/** True when nobody is there to get an answer: they left while an engine took its time. */
+function isGone(response: Response): boolean {
+  return isHttp2(response) ? response.stream.destroyed : response.destroyed;
 }
 
 function sendNotFound(request: Request, response: Response, id: string): void {

@@ -144,7 +144,7 @@ export class VisitorTokens {
   }
 
   #holdPass(token: string, pass: Pass): HeldPass {
-    const held: HeldPass = { kind: "pass", pass, originHeaders: null, renewed: null, isReported: false };
+    const held: HeldPass = { kind: "pass", pass, described: null, renewed: null, isReported: false };
     this.#held.set(token, held);
     return held;
   }
