@@ -2,7 +2,7 @@
  * A gateway in front of its origins: what a listener is given. Origins are kept by their settings, so a reload that
  * does not touch an origin keeps its connections; one that is no longer named finishes what is under way and closes.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { OriginSettings, Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
@@ -71,12 +71,7 @@ export class ProxiedGateway {
   }
 
   #serve(request: Request, response: Response, isContinueExpected: boolean): void {
-    const plain = response as ServerResponse;
-    const { shouldKeepAlive } = plain;
-    // Answered by us, its sender may still send the body or leave it out: only closing keeps what follows apart.
-    if (isContinueExpected) plain.shouldKeepAlive = false;
     const onward = (forward: Forward, origin: OriginSettings | null) => {
-      if (isContinueExpected) plain.shouldKeepAlive = shouldKeepAlive;
       if (isGone(response)) return;
       if (origin) this.#proxy(origin).forward(request, response, forward);
       else sendNotFound(request, response, forward.id);
