@@ -2,7 +2,8 @@
  * Fairgate as a library: a waiting room for a Node server.
  *
  *   const gateway = await createGateway({ secret, origin: { addresses: ["http://127.0.0.1:3000"] }, rooms: { main: { totalActiveUsers: 200 } } });
- *   http.createServer(gateway.handler).on("upgrade", gateway.upgrade).listen(8080);
+ *   const server = http.createServer(gateway.handler);
+ *   server.on("upgrade", gateway.upgrade).on("checkContinue", gateway.checkContinue).listen(8080);
  *
  *   app.use(gateway.middleware);          // Express, Connect: the site is the next middleware, no origin needed
  */
@@ -15,6 +16,7 @@ import type { SettingsInput } from "./config/schema.ts";
 import type { Engine } from "./core/engine.ts";
 import type { Log } from "./core/world.ts";
 import { MemoryEngine } from "./engines/memory/memory-engine.ts";
+import { isRefused } from "./gateway/listen.ts";
 import { asMiddleware } from "./gateway/middleware.ts";
 import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
@@ -36,6 +38,11 @@ export type GatewayOptions = SettingsInput & {
 export interface RunningGateway {
   /** For `http.createServer`: requests with a pass go on to the origin. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /**
+   * For a server's `checkContinue` event, so that an upload is refused before it is sent. Without it Node tells every
+   * visitor to go on.
+   */
+  readonly checkContinue: (request: IncomingMessage, response: ServerResponse) => void;
   /** For a server's `upgrade` event. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** For Express and Connect: requests with a pass go on to the next middleware. */
@@ -65,7 +72,12 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
   const engine = ownEngine ?? new MemoryEngine(world);
   const proxied = await ProxiedGateway.open({ settings, engine, world });
   return {
-    handler: proxied.handle,
+    handler: (request, response) => {
+      if (!isRefused(request, response, world)) proxied.handle(request, response);
+    },
+    checkContinue: (request, response) => {
+      if (!isRefused(request, response, world)) proxied.handleContinue(request, response);
+    },
     upgrade: proxied.upgrade,
     middleware: asMiddleware(proxied.gateway),
     engine,

@@ -248,7 +248,9 @@ const limitsSchema = z
       .describe("How long a visitor may take to send the request header."),
     requestTimeout: duration({ min: "100ms", max: "24h" })
       .prefault("5m")
-      .describe("How long a request body may fall silent. A large upload may take hours, as long as it keeps coming."),
+      .describe(
+        "How long a request body may fall silent. A large upload may take hours, as long as it keeps coming.",
+      ),
     keepAliveTimeout: duration({ min: "100ms", max: "1h" })
       .prefault("75s")
       .describe(

@@ -55,7 +55,7 @@ test("time without a line does not slow the estimate", () => {
 test("the poll budget holds for a room of any length", () => {
   for (const waiting of [10, 10_000, 1_000_000, 10_000_000]) {
     const waitMs = { low: 600_000, middle: 900_000, high: 1_200_000 };
-    const everyMs = nextCheckIn({ waiting, waitMs, pollBudgetPerSecond: 2_000 }, 0);
+    const everyMs = nextCheckIn({ ...RULES, waiting, waitMs }, 0);
     assert.ok((waiting / everyMs) * 1_000 <= 2_000.5, `${waiting}: every ${everyMs} ms`);
   }
 });
@@ -63,9 +63,15 @@ test("the poll budget holds for a room of any length", () => {
 test("someone within reach of the door is never kept more than a few seconds", () => {
   const waitMs = { low: REACH_MS, middle: 2 * REACH_MS, high: 3 * REACH_MS };
   for (const dice of [0, 0.5, 0.999]) {
-    const ms = nextCheckIn({ waiting: 10_000_000, waitMs, pollBudgetPerSecond: 2_000 }, dice);
+    const ms = nextCheckIn({ ...RULES, waiting: 10_000_000, waitMs }, dice);
     assert.ok(ms <= NEAR_MAX_MS);
   }
+});
+
+test("a place never runs out between two check-ins", () => {
+  const waitMs = { low: 600_000, middle: 900_000, high: 1_200_000 };
+  const ms = nextCheckIn({ ...RULES, waiting: 10_000_000, waitMs, ticketTtlMs: 60_000 }, 0.999);
+  assert.ok(ms <= 30_000);
 });
 
 test("a deadline leaves time for the check-in that was asked for", () => {

@@ -22,6 +22,7 @@ export interface Standing {
   readonly waiting: number;
   readonly waitMs: WaitRange | null;
   readonly pollBudgetPerSecond: number;
+  readonly ticketTtlMs: number;
 }
 
 /** Milliseconds until this visitor's next check-in. `dice` in [0, 1) is the jitter. */
@@ -29,10 +30,9 @@ export function nextCheckIn(standing: Standing, dice: number): number {
   const waitMs = standing.waitMs?.low ?? UNKNOWN_WAIT_MS;
   const byBudgetMs = (standing.waiting / standing.pollBudgetPerSecond) * 1_000;
   const wishedMs = Math.min(Math.max(waitMs / CHECKS_PER_WAIT, NEAR_MS), FAR_MAX_MS);
-  const periodMs =
-    waitMs <= REACH_MS
-      ? Math.min(Math.max(wishedMs, byBudgetMs), NEAR_MAX_MS / (1 + JITTER))
-      : Math.max(wishedMs, byBudgetMs);
+  // A place must not run out between two check-ins, whatever the budget says.
+  const mostMs = waitMs <= REACH_MS ? NEAR_MAX_MS : standing.ticketTtlMs / 2;
+  const periodMs = Math.min(Math.max(wishedMs, byBudgetMs), mostMs / (1 + JITTER));
   return Math.round(periodMs * (1 + JITTER * dice));
 }
 

@@ -2,11 +2,11 @@
  * One request and its answer, over HTTP/1.1 or HTTP/2, with the few things the gateway asks of them. Answers go out
  * whole, with their length, in one write.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { ServerResponse } from "node:http";
+import type { AnyRequest, AnyResponse } from "./proxy/answer.ts";
 
-export type Request = IncomingMessage | Http2ServerRequest;
-export type Response = ServerResponse | Http2ServerResponse;
+export type Request = AnyRequest;
+export type Response = AnyResponse;
 
 /** Sends a whole answer. `headers` is a flat list of names and values; a text is sent as UTF-8. */
 export function send(

@@ -79,8 +79,13 @@ export class Gateway {
   /** Opens a gateway with its rooms configured. Fails when the engine does. */
   static async open(parts: { settings: Settings; engine: Engine; world: World }): Promise<Gateway> {
     const gateway = new Gateway(parts);
-    await gateway.configure(parts.settings);
-    return gateway;
+    try {
+      await gateway.configure(parts.settings);
+      return gateway;
+    } catch (cause) {
+      await gateway.close();
+      throw cause;
+    }
   }
 
   private constructor(parts: { settings: Settings; engine: Engine; world: World }) {
@@ -95,7 +100,7 @@ export class Gateway {
     this.#tokens = tokens;
     this.#streams = streams;
     this.#originTokens = new OriginTokens(keyring);
-    this.#endpoints = new VisitorEndpoints({ engine, ask, tokens, streams, traffic });
+    this.#endpoints = new VisitorEndpoints({ engine, ask, tokens, streams, traffic, timers: world.timers });
     this.#threshold = new Threshold({ engine, ask, tokens, traffic });
     this.#answers = new WaitingAnswers(traffic, world);
     this.#presence = new PresenceReport({ engine, ask, world });
@@ -112,7 +117,7 @@ export class Gateway {
     return this.#inForce.trust;
   }
 
-  /** Puts settings in force. Everything new is built first; if anything fails, nothing has changed. */
+  /** Puts settings in force. Everything new is built first, so settings that cannot be built change nothing. */
   async configure(settings: Settings): Promise<void> {
     const keyring = isSameSecret(this.#inForce?.settings, settings)
       ? this.#tokens.keyring

@@ -8,7 +8,7 @@
  *
  * A new secret is put in front of `previousSecrets`; keys of previous secrets verify and never sign.
  */
-import { createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
 
 const GENERATIONS_AHEAD_MAX = 64;
 const GENERATION_MAX = 0xffff;
@@ -46,21 +46,22 @@ export class Keyring {
     return createHmac("sha256", this.#signing.key).update(message).digest();
   }
 
-  /** The MAC this key id should have made, or null when the id names no key that may still verify. */
-  macFor(id: number, message: Uint8Array, now: number): Buffer | null {
-    const branch = this.#branches.find((candidate) => candidate.name === id >>> 16);
+  /**
+   * Whether this key id made this MAC. A genuine token of a later generation turns the ring forward. Names of secrets
+   * are short, so two may share one; each is then tried.
+   */
+  verify(id: number, message: Uint8Array, mac: Uint8Array, now: number): "genuine" | "forged" | "unknownKey" {
     const generation = id & 0xffff;
-    if (!branch || generation > branch.generation + GENERATIONS_AHEAD_MAX) return null;
-    if ((this.#retired.get(id) ?? Number.POSITIVE_INFINITY) <= now) return null;
-    return createHmac("sha256", keyOf(branch, generation)).update(message).digest();
-  }
-
-  /** Tells the ring that a token signed by this id was genuine: a later generation turns the ring forward. */
-  confirm(id: number): void {
-    const branch = this.#branches.find((candidate) => candidate.name === id >>> 16);
-    if (!branch || (id & 0xffff) <= branch.generation) return;
-    branch.generation = id & 0xffff;
-    this.#signing = this.#signer();
+    if ((this.#retired.get(id) ?? Number.POSITIVE_INFINITY) <= now) return "unknownKey";
+    const named = this.#branches.filter(({ name }) => name === id >>> 16);
+    const possible = named.filter((branch) => generation <= branch.generation + GENERATIONS_AHEAD_MAX);
+    for (const branch of possible) {
+      const expected = createHmac("sha256", keyOf(branch, generation)).update(message).digest();
+      if (!timingSafeEqual(expected, mac)) continue;
+      this.#turnTo(branch, generation);
+      return "genuine";
+    }
+    return possible.length === 0 ? "unknownKey" : "forged";
   }
 
   /** A new key signs from now on; the old one verifies for `tokenLifeMs` more. Gives the new key's id. */
@@ -86,6 +87,12 @@ export class Keyring {
       states.push({ id: idText(keyId(branch)), isSigning: false, retiresAt: null });
     }
     return states;
+  }
+
+  #turnTo(branch: Branch, generation: number): void {
+    if (generation <= branch.generation) return;
+    branch.generation = generation;
+    this.#signing = this.#signer();
   }
 
   #signer(): { id: number; key: KeyObject } {

@@ -138,6 +138,17 @@ function open(server: Server, { host, port }: Listen): Promise<void> {
   });
 }
 
+/** Answers a request that two parsers could read differently, or that nobody may make, and tells that it did. */
+export function isRefused(request: AnyRequest, response: AnyResponse, { log, timers }: World): boolean {
+  const refusal = refuseFraming(request);
+  if (refusal === null) return false;
+  const { status, reason } = refusal;
+  log.debug({ code: "REQUEST_REFUSED", status, reason }, "request refused");
+  const body = Buffer.from(`${reason}\n`);
+  answerWhole(request, response, { status, headers: [...PLAIN], body, isLast: true, timers });
+  return true;
+}
+
 /** What stands between the server's events and the handlers. */
 class Door {
   limits: LimitSettings;
@@ -171,11 +182,7 @@ class Door {
   }
 
   #admit(request: AnyRequest, response: AnyResponse, handle: ListenOptions["handle"]): void {
-    const refusal = refuseFraming(request);
-    if (refusal !== null) {
-      this.#refuse(request, response, refusal);
-      return;
-    }
+    if (isRefused(request, response, this.#options.world)) return;
     if (request.url === "*") {
       // About the server as a whole (RFC 9110, section 9.3.7), so ours to answer.
       writeHead(response, { status: 204, headers: [] });
@@ -198,13 +205,6 @@ class Door {
     }
     request.url = originForm(request.url!);
     this.#options.upgrade(request, socket, head);
-  }
-
-  #refuse(request: AnyRequest, response: AnyResponse, { status, reason }: Refusal): void {
-    const { log, timers } = this.#options.world;
-    log.debug({ code: "REQUEST_REFUSED", status, reason }, "request refused");
-    const body = Buffer.from(`${reason}\n`);
-    answerWhole(request, response, { status, headers: [...PLAIN], body, isLast: true, timers });
   }
 
   /** Looks in on a body now and then; one that has not moved since, and that nobody holds back, has fallen silent. */

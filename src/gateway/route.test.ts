@@ -60,6 +60,10 @@ test("no spelling of a path slips past the room", () => {
     "/x\\..\\tickets",
     "/tickets?a",
     "/tickets#a",
+    "/x/..;/tickets",
+    "/tickets/..;/x",
+    "/tickets;v=1/seat",
+    "/tickets/a%2f..%2f..%2fx",
   ]) {
     assert.equal(router.match("h", url), "tickets", url);
   }

@@ -2,8 +2,9 @@
  * Which room a request belongs to. An exact host beats a wildcard, a wildcard beats "every host", and among those the
  * longest path wins.
  *
- * A request's path is compared in a spelling that errs towards the room: case does not matter, encoded slashes count
- * as slashes, dots are resolved. An origin may see two spellings as one page, and then neither may slip past the line.
+ * A request's path is compared in every way an origin might read it: case never matters, dots are resolved, an encoded
+ * slash may be a slash or not, and what follows a semicolon may be part of a name or not. The reading that reaches
+ * deepest into the rooms wins, so no spelling of an address slips past its line.
  */
 import { normalPath } from "../config/route.ts";
 import type { RoomSettings, Route } from "../config/schema.ts";
@@ -44,15 +45,15 @@ export function createRouter(rooms: Readonly<Record<string, RoomSettings>>): Rou
   return { only, match: (host, url) => only ?? search(comparableHost(host), url) };
 
   function search(host: string, url: string): string | null {
-    const path = comparablePath(url);
+    const readings = readingsOf(url);
     const byHost = exact.get(host);
-    const found = byHost && longest(byHost, path);
+    const found = byHost && longest(byHost, readings);
     if (found) return found;
     for (const { suffix, paths } of wildcards) {
-      const room = host.endsWith(suffix) && longest(paths, path);
+      const room = host.endsWith(suffix) && longest(paths, readings);
       if (room) return room;
     }
-    return longest(everyHost, path);
+    return longest(everyHost, readings);
   }
 }
 
@@ -76,16 +77,16 @@ function pathsFor(
   return paths;
 }
 
-function longest(sorted: readonly PathRoom[], path: string): string | null {
-  for (const candidate of sorted) if (isBelow(path, candidate.path)) return candidate.room;
+function longest(sorted: readonly PathRoom[], readings: readonly string[]): string | null {
+  for (const { path, room } of sorted) if (readings.some((reading) => isBelow(reading, path))) return room;
   return null;
 }
 
-/** `/shop` covers `/shop`, `/shop/…` and `/shop;…`, not `/shopping`. */
+/** `/shop` covers `/shop` and `/shop/…`, not `/shopping`. */
 function isBelow(path: string, parent: string): boolean {
   if (!path.startsWith(parent)) return false;
   const next = path[parent.length];
-  return next === undefined || next === "/" || next === ";" || parent === "";
+  return next === undefined || next === "/" || parent === "";
 }
 
 /** Host without port, in lower case, without a closing dot. */
@@ -94,11 +95,18 @@ function comparableHost(host: string): string {
   return name.toLowerCase().replace(/\.$/, "");
 }
 
-/** A path as it is compared; one that cannot be read counts as the root, so that it belongs to the widest room. */
-function comparablePath(url: string): string {
+/** Every way in which an origin might read the path of this address. */
+function readingsOf(url: string): string[] {
   const end = url.search(/[?#]/);
   const written = end < 0 ? url : url.slice(0, end);
-  const slashes = /[%\\]/.test(written) ? written.replace(/%2f|%5c|\\/gi, "/") : written;
-  const path = (normalPath(slashes) ?? "/").toLowerCase();
-  return path === "/" ? "" : path;
+  if (!/[%;\\]/.test(written)) return [comparablePath(written)];
+  const slashed = written.replace(/%2f|%5c|\\/gi, "/");
+  const bare = (path: string) => path.replace(/;[^/]*/g, "");
+  return [written, slashed, bare(written), bare(slashed)].map(comparablePath);
+}
+
+/** A path as it is compared; one that cannot be read counts as the root, so that it belongs to the widest room. */
+function comparablePath(path: string): string {
+  const normal = (normalPath(path) ?? "/").toLowerCase();
+  return normal === "/" ? "" : normal;
 }

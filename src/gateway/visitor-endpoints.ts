@@ -12,11 +12,13 @@
  */
 import type { Engine, JoinAnswer, TicketAnswer, Waiting } from "../core/engine.ts";
 import { tellAhead } from "../core/ticket.ts";
+import type { Timers } from "../core/world.ts";
 import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
 import type { Held, HeldTicket } from "./held-tokens.ts";
+import { discardRest, hasBody } from "./proxy/answer.ts";
 import type { RoomFront } from "./room-front.ts";
 import type { Traffic } from "./traffic.ts";
 import type { VisitorTokens } from "./visitor-tokens.ts";
@@ -53,6 +55,7 @@ export class VisitorEndpoints {
   readonly #tokens: VisitorTokens;
   readonly #streams: EventStreams;
   readonly #traffic: Traffic;
+  readonly #timers: Timers;
 
   constructor(parts: {
     engine: Engine;
@@ -60,12 +63,14 @@ export class VisitorEndpoints {
     tokens: VisitorTokens;
     streams: EventStreams;
     traffic: Traffic;
+    timers: Timers;
   }) {
     this.#engine = parts.engine;
     this.#ask = parts.ask;
     this.#tokens = parts.tokens;
     this.#streams = parts.streams;
     this.#traffic = parts.traffic;
+    this.#timers = parts.timers;
   }
 
   serve(endpoint: Endpoint, call: Call): void {
@@ -74,6 +79,8 @@ export class VisitorEndpoints {
     if (asked !== method) return answer(call, 405, { error: `use ${method}` }, ["Allow", method]);
     if (endpoint === "board") return this.sendBoard(call.front, call.response);
     if (call.carrier.fetchSite === "cross-site") return answer(call, 403, { error: "not from another site" });
+    // Nothing here takes a body; one that comes all the same is read for a while and then cut off.
+    if (hasBody(call.request)) discardRest(call.request, call.response, this.#timers);
     const held = this.#tokens.read(call.front, call.carrier, call.now);
     switch (endpoint) {
       case "events":

@@ -6,11 +6,15 @@ import type { Waiting } from "../core/engine.ts";
 import { AHEAD_UNKNOWN } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import { type WaitingAnswer, waitingAnswer } from "./decide.ts";
-import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
+import { headerOf, PERSONAL_JSON, type Request, type Response } from "./exchange.ts";
+import { answerWhole } from "./proxy/answer.ts";
 import type { RoomFront } from "./room-front.ts";
 import type { Traffic } from "./traffic.ts";
 
 const TOO_MANY = 429;
+const AWAY = 503;
+const NOT_YET = "Waiting room: it is not your turn yet.\n";
+const NOT_REACHED = "Waiting room: the line cannot be reached just now.\n";
 const AWAY_RETRY_SECONDS = 10;
 const NONCE_BYTES = 16;
 const PLAIN_TEXT: readonly string[] = [
@@ -59,14 +63,9 @@ export class WaitingAnswers {
     switch (kind) {
       case "json":
         this.#traffic.requests.apiWaits++;
-        return send(told.response, TOO_MANY, [...PERSONAL_JSON, ...headers], this.#json(told.front, waiting));
+        return this.#send(told, TOO_MANY, [...PERSONAL_JSON, ...headers], this.#json(told.front, waiting));
       case "plain":
-        return send(
-          told.response,
-          TOO_MANY,
-          [...PLAIN_TEXT, ...retryAfter],
-          "Waiting room: it is not your turn yet.\n",
-        );
+        return this.#send(told, TOO_MANY, [...PLAIN_TEXT, ...retryAfter], NOT_YET);
       case "formRefused":
         this.#traffic.requests.refusedForms++;
         return this.#page(told, { status: TOO_MANY, notice: "formNotSent", headers, waiting });
@@ -85,15 +84,9 @@ export class WaitingAnswers {
   away(told: Told, kind: WaitingAnswer): void {
     const headers = [...told.headers, "Retry-After", String(AWAY_RETRY_SECONDS)];
     if (kind === "json")
-      return send(told.response, 503, [...PERSONAL_JSON, ...headers], '{"status":"engineAway"}');
-    if (kind === "plain")
-      return send(
-        told.response,
-        503,
-        [...PLAIN_TEXT, ...headers],
-        "Waiting room: the line cannot be reached just now.\n",
-      );
-    this.#page(told, { status: 503, notice: "engineAway", headers, waiting: null });
+      return this.#send(told, AWAY, [...PERSONAL_JSON, ...headers], '{"status":"engineAway"}');
+    if (kind === "plain") return this.#send(told, AWAY, [...PLAIN_TEXT, ...headers], NOT_REACHED);
+    this.#page(told, { status: AWAY, notice: "engineAway", headers, waiting: null });
   }
 
   #json(front: RoomFront, waiting: Waiting): string {
@@ -110,7 +103,7 @@ export class WaitingAnswers {
       waiting: Waiting | null;
     },
   ): void {
-    const { front, request, response } = told;
+    const { front, request } = told;
     const { page, board } = front;
     const nextCheckInMs = what.waiting?.nextCheckInMs ?? AWAY_RETRY_SECONDS * 1_000;
     // Without JavaScript the page comes again by itself, as seldom as a check-in; the live script cancels this.
@@ -131,11 +124,13 @@ export class WaitingAnswers {
       notice: what.notice,
       nonce,
     });
-    send(
-      response,
-      what.status,
-      [...page.headers(nonce), "Cache-Control", "no-store", ...refresh, ...what.headers],
-      body,
-    );
+    const headers = [...page.headers(nonce), "Cache-Control", "no-store", ...refresh, ...what.headers];
+    this.#send(told, what.status, headers, body);
+  }
+
+  /** What is being uploaded by someone who must wait is not wanted: a little of it is read, so that they get the answer. */
+  #send({ request, response }: Told, status: number, headers: string[], body: Buffer | string): void {
+    const { timers } = this.#world;
+    answerWhole(request, response, { status, headers, body: Buffer.from(body as string), timers });
   }
 }

@@ -214,10 +214,8 @@ export class MemoryRoom {
     const actual = this.#line.ahead(sequence);
     const waitMs = this.#pace.wait(this.rules, actual);
     const waiting = this.#line.size;
-    const nextCheckInMs = nextCheckIn(
-      { waiting, waitMs, pollBudgetPerSecond: this.rules.pollBudgetPerSecond },
-      dice,
-    );
+    const { pollBudgetPerSecond, ticketTtlMs } = this.rules;
+    const nextCheckInMs = nextCheckIn({ waiting, waitMs, pollBudgetPerSecond, ticketTtlMs }, dice);
     this.#line.add(sequence);
     const deadline = lapseDeadline({ now, nextCheckInMs, lapseAfterMs: this.rules.lapseAfterMs });
     this.#places.set(sequence, WAITING, deadline);
