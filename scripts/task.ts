@@ -29,10 +29,7 @@ const tasks: Record<string, () => void> = {
     tool("biome", "check", ".");
     tasks.test!();
   },
-  bench: () => {
-    build();
-    node("bench/run.ts", ...rest);
-  },
+  bench: () => node("bench/run.ts", ...rest),
   generate: () => node("scripts/generate.ts", ...rest),
 };
 
