@@ -1,6 +1,14 @@
 /** Servers under measurement run in processes of their own; they print one line of JSON when they are ready. */
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+
+/**
+ * On a machine with more than one core the server gets one to itself and this process another, where the system can do
+ * that: a scheduler that moves them about costs more, and more unevenly, than what is measured.
+ */
+const SERVER_CORE = "0";
+const CLIENT_CORE = "1";
+const canPin = spawnSync("taskset", ["-c", "-p", CLIENT_CORE, String(process.pid)]).status === 0;
 
 export interface Child<Ready> {
   readonly ready: Ready;
@@ -16,10 +24,9 @@ export async function startChild<Ready>(
   execArgv: readonly string[] = [],
 ): Promise<Child<Ready>> {
   const script = fileURLToPath(new URL(`./servers/${name}.ts`, import.meta.url));
-  const child = fork(script, args, {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-    execArgv: [...execArgv],
-  });
+  const node = [process.execPath, ...execArgv, script, ...args];
+  const [command = "", ...rest] = canPin ? ["taskset", "-c", SERVER_CORE, ...node] : node;
+  const child = spawn(command, rest, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const ready = await answerOf<Ready>(child);
   return {
     ready,

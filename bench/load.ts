@@ -18,14 +18,31 @@ export interface Load {
 export async function load(options: Load): Promise<number> {
   const sockets = await Promise.all(Array.from({ length: options.connections }, () => open(options.port)));
   let answers = 0;
+  const sleep = stayAwake();
   const from = process.hrtime.bigint();
   const until = from + BigInt(options.milliseconds) * 1_000_000n;
   await Promise.all(
     sockets.map((socket, connection) => drive(socket, connection, options, until, () => answers++)),
   );
   const seconds = Number(process.hrtime.bigint() - from) / 1e9;
+  sleep();
   for (const socket of sockets) socket.destroy();
   return answers / seconds;
+}
+
+/**
+ * Keeps this process from sleeping between answers. A server that is a little slower than its client otherwise pays for
+ * waking it with every answer, and one that is a little faster does not, which blows a small difference up.
+ */
+function stayAwake(): () => void {
+  let isAwake = true;
+  const turn = () => {
+    if (isAwake) setImmediate(turn);
+  };
+  turn();
+  return () => {
+    isAwake = false;
+  };
 }
 
 function open(port: number): Promise<Socket> {

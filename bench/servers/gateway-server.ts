@@ -23,7 +23,8 @@ const COLD_TOKENS = kind === "cold" ? 300_000 : 0;
 class EagerEngine extends MemoryEngine {
   override checkIn(ticket: Ticket): TicketAnswer {
     const answer = super.checkIn(ticket);
-    return answer.kind === "waiting" ? { ...answer, nextCheckInMs: 0 } : answer;
+    if (answer.kind === "waiting") (answer as { nextCheckInMs: number }).nextCheckInMs = 0;
+    return answer;
   }
 }
 

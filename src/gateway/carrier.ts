@@ -2,7 +2,7 @@
  * What a request carries that concerns us: its cookies, the `Fairgate-Token` header of a program that keeps none, and
  * the browser's word on which site sent it.
  */
-import { headerOf, type Request } from "./exchange.ts";
+import type { Request } from "./exchange.ts";
 
 export interface Carrier {
   /** The visitor came by https. */
@@ -17,7 +17,8 @@ export function readCarrier(request: Request, isSecure: boolean): Carrier {
   return {
     isSecure,
     cookie: request.headers.cookie,
-    programToken: headerOf(request, "fairgate-token"),
-    fetchSite: headerOf(request, "sec-fetch-site"),
+    // Node joins what is repeated under such names, so these are texts.
+    programToken: request.headers["fairgate-token"] as string | undefined,
+    fetchSite: request.headers["sec-fetch-site"] as string | undefined,
   };
 }

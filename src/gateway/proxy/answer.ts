@@ -20,11 +20,10 @@ const EMPTY = Buffer.alloc(0);
 
 /** True when bytes may follow the head of the request. */
 export function hasBody(request: AnyRequest): boolean {
-  if (isHttp2(request)) return !(request as Http2ServerRequest).stream.endAfterHeaders;
+  if (request.httpVersionMajor === 2) return !(request as Http2ServerRequest).stream.endAfterHeaders;
   const { headers } = request;
-  if (headers["transfer-encoding"] !== undefined) return true;
   const length = headers["content-length"];
-  return length !== undefined && length !== "0";
+  return length === undefined ? headers["transfer-encoding"] !== undefined : length !== "0";
 }
 
 /** True for a request or response of HTTP/2. */
