@@ -2,6 +2,8 @@
  * What waiting visitors cost: board and check-in, beside a bare `node:http` server that answers the very same bytes
  * with no thought at all. Goals are from the product's promise: a gateway is at most a tenth slower than nothing.
  */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { type Bench, bestOfStarts, type Goal, type Row, row } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { load } from "./load.ts";
@@ -72,7 +74,7 @@ export const gatewayBench: Bench = {
       progress(subject.name);
       rows.push(await measure(subject, isQuick));
     }
-    return rows;
+    return [...rows, ...ownParts(rows)];
   },
 };
 
@@ -94,6 +96,28 @@ async function measure({ name, server, request, goal }: Case, isQuick: boolean):
     };
   });
   return row({ name, unit: "requests/s", ...best, ...(goal ? { goal } : {}) });
+}
+
+/**
+ * Where the time goes: what a check-in costs inside our own handler, beside the whole of a request to the bare server,
+ * as a share of both together. Free of the noise of sockets, and so the steadier of the two ways to look at it.
+ */
+function ownParts(rows: readonly Row[]): Row[] {
+  const script = fileURLToPath(new URL("./servers/handler-cost.ts", import.meta.url));
+  const costs = JSON.parse(execFileSync(process.execPath, [script], { encoding: "utf8" })) as {
+    eagerNs: number;
+    earlyNs: number;
+  };
+  const bareNs = 1e9 / Math.max(...rows.map((found) => found.baseline ?? 0));
+  const part = (name: string, ns: number) => [
+    row({ name: `${name}: our handler alone`, unit: "ns", value: ns }),
+    row({
+      name: `${name}: bare request / (bare request + our handler)`,
+      unit: "share",
+      value: bareNs / (bareNs + ns),
+    }),
+  ];
+  return [...part("check-in, engine", costs.eagerNs), ...part("check-in, early", costs.earlyNs)];
 }
 
 /** One real answer of the gateway, for the bare server to repeat. */

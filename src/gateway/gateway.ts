@@ -49,6 +49,13 @@ const JWKS_HEADERS: readonly string[] = [
 
 /** Hands a request on to the site. `origin` is the room's, or the default one. */
 export type Onward = (forward: Forward, origin: OriginSettings | null) => void;
+/** The same, told which request: one function for all of them. */
+export type OnwardAny = (
+  request: Request,
+  response: Response,
+  forward: Forward,
+  origin: OriginSettings | null,
+) => void;
 
 /** Everything that follows from the settings; replaced whole when they change. */
 interface InForce {
@@ -137,7 +144,7 @@ export class Gateway {
   }
 
   /** Serves one request; `onward` is how it reaches the site. */
-  serve(request: Request, response: Response, onward: Onward, isContinueExpected = false): void {
+  serve(request: Request, response: Response, onward: OnwardAny, isContinueExpected = false): void {
     const { url: written = "/" } = request;
     const own = this.#inForce.own.get(written);
     if (own?.endpoint === "board" && request.method === "GET")
@@ -149,8 +156,9 @@ export class Gateway {
       return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
     if (url.startsWith(OWN_PREFIX)) return this.#serveOther(url, request, response, carrier, now);
     const front = this.#frontOf(request, url);
+    const hand: Onward = (words, origin) => onward(request, response, words, origin);
     const forward = (held: HeldPass | null, headers: readonly string[]) =>
-      this.#forward(front, held, headers, onward, isContinueExpected);
+      this.#forward(front, held, headers, hand, isContinueExpected);
     if (!front) return forward(null, NOTHING);
     const held = this.#tokens.read(front, carrier, now);
     if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));

@@ -19,7 +19,7 @@ export function asMiddleware(
     const { url } = request;
     if (whole !== undefined) request.url = whole;
     try {
-      gateway.serve(request, response, (forward) => {
+      gateway.serve(request, response, (_request, _response, forward) => {
         request.url = url;
         cleanHeaders(request, forward.requestHeaders);
         if (forward.responseHeaders.length > 0) addAtHead(response, forward.responseHeaders);

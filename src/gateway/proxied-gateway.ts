@@ -8,10 +8,10 @@ import type { OriginSettings, Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
-import { Gateway } from "./gateway.ts";
+import { Gateway, type OnwardAny } from "./gateway.ts";
 import { renderProblem } from "./page/problem.ts";
 import { isHttp2 } from "./proxy/answer.ts";
-import { createProxy, type Forward, type Proxy as OriginProxy } from "./proxy/proxy.ts";
+import { createProxy, type Proxy as OriginProxy } from "./proxy/proxy.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
 
 export interface OriginState {
@@ -70,14 +70,15 @@ export class ProxiedGateway {
     await Promise.all([...this.#proxies.values()].map((proxy) => proxy.close()));
   }
 
+  readonly #onward: OnwardAny = (request, response, forward, origin) => {
+    if (isGone(response)) return;
+    if (origin) this.#proxy(origin).forward(request, response, forward);
+    else sendNotFound(request, response, forward.id);
+  };
+
   #serve(request: Request, response: Response, isContinueExpected: boolean): void {
-    const onward = (forward: Forward, origin: OriginSettings | null) => {
-      if (isGone(response)) return;
-      if (origin) this.#proxy(origin).forward(request, response, forward);
-      else sendNotFound(request, response, forward.id);
-    };
     try {
-      this.gateway.serve(request, response, onward, isContinueExpected);
+      this.gateway.serve(request, response, this.#onward, isContinueExpected);
     } catch (cause) {
       // One request's bug must not end everyone's line.
       this.#world.log.error({ err: cause, url: request.url }, "a request failed");
