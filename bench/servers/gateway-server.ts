@@ -2,8 +2,6 @@
  * A gateway with a full room and some waiting, for the gateway bench: answers board and check-ins. Tickets are signed
  * here and handed to the client through the parent.
  */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { TicketAnswer, Waiting } from "../../src/core/engine.ts";
 import { renewTicket, type Ticket } from "../../src/core/ticket.ts";
@@ -12,6 +10,7 @@ import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { ticketToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
+import { listenAndTell } from "./listen-and-tell.ts";
 
 const [kind = "", waitingText = "10000"] = process.argv.slice(2);
 const SECRET = "bench-secret-0123456789-abcdefghij";
@@ -35,7 +34,7 @@ const result = settingsFrom(
   { environment: {}, readFile: () => "", needsOrigin: false },
 );
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
-const { handle } = await ProxiedGateway.open({ settings: result.settings, engine, world });
+const gateway = await ProxiedGateway.open({ settings: result.settings, engine, world });
 engine.join("main");
 const tickets: Ticket[] = [];
 for (let i = 0; i < Number(waitingText); i++) tickets.push((engine.join("main") as Waiting).ticket);
@@ -50,5 +49,4 @@ const tokens = COLD_TOKENS
   ? Array.from({ length: COLD_TOKENS }, (_, n) => fresh(spaced(n % TICKETS), 1_000_000 + n))
   : Array.from({ length: TICKETS }, (_, n) => fresh(spaced(n), 1_000_000));
 
-const server = createServer(handle);
-server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port, tokens }));
+await listenAndTell(result.settings, gateway, world, { tokens });

@@ -1,10 +1,9 @@
 /** A gateway in front of an origin, with a room small enough that everyone has to wait. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { settingsFrom } from "../../src/config/load.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { nodeWorld } from "../../src/node.ts";
+import { listenAndTell } from "./listen-and-tell.ts";
 
 const [origin = "", capacity = ""] = process.argv.slice(2);
 const world = nodeWorld({ level: "error" });
@@ -18,7 +17,7 @@ const result = settingsFrom(
 );
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const engine = new MemoryEngine(world);
-const { handle } = await ProxiedGateway.open({ settings: result.settings, engine, world });
+const gateway = await ProxiedGateway.open({ settings: result.settings, engine, world });
 // Fills the room, so that nobody goes straight through; these leave when the first visitors have queued up.
 const held = Array.from({ length: Number(capacity) }, () => engine.join("main")).flatMap((answer) =>
   answer.kind === "entered" ? [answer.pass] : [],
@@ -27,5 +26,4 @@ process.on("message", (question) => {
   if (question === "open") for (const pass of held) engine.leave(pass);
   process.send?.(engine.counts("main"));
 });
-const server = createServer(handle);
-server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }));
+await listenAndTell(result.settings, gateway, world);

@@ -2,8 +2,6 @@
  * The proxy in front of an origin: `bare`, the proxy code alone with no waiting room, or `room`, the whole gateway with
  * a visitor who has a pass. Both listen on a plain `node:http` server.
  */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Entered } from "../../src/core/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
@@ -13,6 +11,7 @@ import { createProxy } from "../../src/gateway/proxy/proxy.ts";
 import { createTrust } from "../../src/gateway/proxy/trust.ts";
 import { passToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
+import { listenAndTell } from "./listen-and-tell.ts";
 
 const [kind = "", origin = ""] = process.argv.slice(2);
 const SECRET = "bench-secret-0123456789-abcdefghij";
@@ -32,12 +31,9 @@ const proxy = createProxy({
   world,
 });
 const NOTHING = { id: "bench", requestHeaders: [], responseHeaders: [], isContinueExpected: false };
-const handle =
-  kind === "bare"
-    ? (request: never, response: never) => proxy.forward(request, response, NOTHING)
-    : gateway.handle;
+const forward: ProxiedGateway["handle"] = (request, response) => proxy.forward(request, response, NOTHING);
+const bare = { handle: forward, handleContinue: forward, upgrade: gateway.upgrade };
 const keyring = new Keyring({ secret: SECRET, previousSecrets: [] });
 const tokens = Array.from({ length: 64 }, () => passToken((engine.join("main") as Entered).pass, keyring));
 
-const server = createServer(handle as never);
-server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port, tokens }));
+await listenAndTell(settings, kind === "bare" ? bare : gateway, world, { tokens });

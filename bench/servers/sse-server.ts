@@ -1,11 +1,10 @@
 /** A gateway whose room is full, for visitors who only listen. Asked `memory` or `push`, it answers. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { settingsFrom } from "../../src/config/load.ts";
 import { toRules } from "../../src/config/rules.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { nodeWorld } from "../../src/node.ts";
+import { listenAndTell } from "./listen-and-tell.ts";
 
 const real = nodeWorld({ level: "error" });
 /** No timers: a board goes out when the bench says so. */
@@ -17,7 +16,7 @@ const result = settingsFrom(
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const rules = toRules(result.settings.rooms.main!);
 const engine = new MemoryEngine(world);
-const { handle } = await ProxiedGateway.open({ settings: result.settings, engine, world });
+const gateway = await ProxiedGateway.open({ settings: result.settings, engine, world });
 engine.join("main");
 
 process.on("message", (question) => {
@@ -31,7 +30,4 @@ process.on("message", (question) => {
     process.send?.(at);
   }
 });
-const server = createServer({ keepAliveTimeout: 0 }, handle);
-server.listen({ port: 0, host: "127.0.0.1", backlog: 4_096 }, () =>
-  process.send?.({ port: (server.address() as AddressInfo).port }),
-);
+await listenAndTell(result.settings, gateway, real);

@@ -134,10 +134,10 @@ function isGone(response: Response): boolean {
 }
 
 function sendNotFound(request: Request, response: Response, id: string): void {
-  const { contentType, body } = renderProblem(request.headers.accept, headerOf(request, "accept-language"), {
+  const { headers, body } = renderProblem(request.headers.accept, headerOf(request, "accept-language"), {
     status: 404,
     id,
     kind: "notFound",
   });
-  send(response, 404, ["Content-Type", contentType, "Cache-Control", "no-store"], body);
+  send(response, 404, headers, body);
 }

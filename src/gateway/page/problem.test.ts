@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { languages, type ProblemKind } from "./languages.ts";
-import { PROBLEM_HEADERS, prefersJson, renderProblem } from "./problem.ts";
+import { prefersJson, renderProblem } from "./problem.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const KINDS: ProblemKind[] = [
@@ -16,24 +16,24 @@ const KINDS: ProblemKind[] = [
 ];
 
 test("a browser gets a page in its language with the id", () => {
-  const { contentType, body } = renderProblem(BROWSER, "sv-SE", {
+  const { headers, body } = renderProblem(BROWSER, "sv-SE", {
     status: 502,
     id: "k3f9",
     kind: "originAway",
   });
-  assert.equal(contentType, "text/html; charset=utf-8");
+  assert.equal(valueOf(headers, "Content-Type"), "text/html; charset=utf-8");
   assert.match(body.toString(), /<html lang="sv" dir="ltr">/);
   assert.match(body.toString(), /<h1>Webbplatsen svarar inte<\/h1>/);
   assert.match(body.toString(), /Referens: k3f9 \(502\)/);
 });
 
 test("a program that asks for JSON gets a problem document", () => {
-  const { contentType, body } = renderProblem("application/json", undefined, {
+  const { headers, body } = renderProblem("application/json", undefined, {
     status: 504,
     id: "k3f9",
     kind: "originSlow",
   });
-  assert.equal(contentType, "application/problem+json");
+  assert.equal(valueOf(headers, "Content-Type"), "application/problem+json");
   assert.deepEqual(JSON.parse(body.toString()), {
     title: "The site is taking too long",
     status: 504,
@@ -84,7 +84,12 @@ test("an id is escaped and the headers allow exactly the page's style", () => {
   assert.match(page, /Reference: &lt;script&gt;/);
   const style = /<style>(.*?)<\/style>/s.exec(page)![1]!;
   const hash = createHash("sha256").update(style).digest("base64");
-  const policy = PROBLEM_HEADERS[PROBLEM_HEADERS.indexOf("Content-Security-Policy") + 1]!;
+  const { headers } = renderProblem(BROWSER, undefined, { status: 502, id: "id-1", kind: "originAway" });
+  const policy = valueOf(headers, "Content-Security-Policy");
   assert.ok(policy.includes(`style-src 'sha256-${hash}'`));
   assert.doesNotMatch(policy, /unsafe|script-src/);
 });
+
+function valueOf(headers: readonly string[], name: string): string {
+  return headers[headers.indexOf(name) + 1]!;
+}

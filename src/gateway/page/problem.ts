@@ -26,8 +26,9 @@ const STYLE_HASH = createHash("sha256").update(STYLE_TEXT).digest("base64");
 const PASSING: ReadonlySet<ProblemKind> = new Set(["originAway", "originSlow", "engineAway", "formNotSent"]);
 const ACCEPT_CHARACTERS_MAX = 500;
 
-/** Headers for every answer made here: names and values in turn. */
-export const PROBLEM_HEADERS: readonly string[] = [
+const EVERY_HEADERS: readonly string[] = [
+  "Cache-Control",
+  "no-store",
   "Content-Security-Policy",
   `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
   "Referrer-Policy",
@@ -37,6 +38,8 @@ export const PROBLEM_HEADERS: readonly string[] = [
   "X-Robots-Tag",
   "noindex",
 ];
+const HTML_HEADERS: readonly string[] = ["Content-Type", "text/html; charset=utf-8", ...EVERY_HEADERS];
+const JSON_HEADERS: readonly string[] = ["Content-Type", "application/problem+json", ...EVERY_HEADERS];
 
 const TEMPLATE = compileTemplate(
   `<!doctype html>
@@ -73,17 +76,17 @@ export function renderProblem(
   accept: string | undefined,
   acceptLanguage: string | undefined,
   problem: Problem,
-): { contentType: string; body: Buffer } {
+): { headers: readonly string[]; body: Buffer } {
   const language = chooseLanguage(acceptLanguage);
   const { reference, [problem.kind]: words } = textsOf(language).problem;
   if (prefersJson(accept)) {
     const { status, id, kind } = problem;
     const document = { title: words.heading, status, detail: words.text, kind, id };
-    return { contentType: "application/problem+json", body: Buffer.from(`${JSON.stringify(document)}\n`) };
+    return { headers: JSON_HEADERS, body: Buffer.from(`${JSON.stringify(document)}\n`) };
   }
   const values = { reference: fill(reference, { id: `${problem.id} (${problem.status})` }) };
   const body = Buffer.from(renderTemplate(templateFor(language, problem.kind), values));
-  return { contentType: "text/html; charset=utf-8", body };
+  return { headers: HTML_HEADERS, body };
 }
 
 /** True when an Accept header names JSON and wants it more than HTML. */

@@ -208,16 +208,15 @@ export class Exchange implements PoolHandler {
   private answerProblem(status: number, kind: ProblemKind): void {
     const { world, renderProblem } = this.proxy;
     const { id } = this.forward;
-    const { contentType, body } = renderProblem(this.request, { status, id, kind });
-    const headers = [
-      "Content-Type",
-      contentType,
-      "Cache-Control",
-      "no-store",
-      ...this.forward.responseHeaders,
-    ];
+    const problem = renderProblem(this.request, { status, id, kind });
+    const headers = [...problem.headers, ...this.forward.responseHeaders];
     try {
-      answerWhole(this.request, this.response, { status, headers, body, timers: world.timers });
+      answerWhole(this.request, this.response, {
+        status,
+        headers,
+        body: problem.body,
+        timers: world.timers,
+      });
     } catch (error) {
       world.log.error(
         { code: "PROBLEM_NOT_SENT", id, error: String(error) },

@@ -77,7 +77,8 @@ function readHttp1({ httpVersionMajor, httpVersionMinor, rawHeaders }: RequestHe
 }
 
 function refuseBody(length: string | null, coding: string | null, minor: number): Refusal | null {
-  if (length !== null && !DIGITS.test(length)) return refuse(400, "malformed Content-Length");
+  if (length !== null && length !== "0" && !DIGITS.test(length))
+    return refuse(400, "malformed Content-Length");
   if (coding === null) return null;
   if (length !== null) return refuse(400, "both Content-Length and Transfer-Encoding");
   if (minor === 0) return refuse(400, "Transfer-Encoding in HTTP/1.0");
@@ -86,8 +87,14 @@ function refuseBody(length: string | null, coding: string | null, minor: number)
 
 function refuseHost(host: string | null, minor: number): Refusal | null {
   if (host === null) return minor === 0 ? null : refuse(400, "no Host");
-  return host !== "" && isHost(host) ? null : refuse(400, "malformed Host");
+  if (host === soundHost) return null;
+  if (host === "" || !isHost(host)) return refuse(400, "malformed Host");
+  soundHost = host;
+  return null;
 }
+
+/** The last Host found sound: most requests to a gateway name the same one, and comparing is quicker than matching. */
+let soundHost = "";
 
 /** HTTP/2 frames bodies itself; what remains is that it may name the host twice (RFC 9113, section 8.3.1). */
 function readHttp2(rawHeaders: readonly string[]): string | Refusal {

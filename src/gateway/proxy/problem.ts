@@ -17,7 +17,8 @@ export interface Problem {
 }
 
 export interface RenderedProblem {
-  readonly contentType: string;
+  /** Flat list, the Content-Type among them. */
+  readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
@@ -26,6 +27,8 @@ export type RenderProblem = (
   request: { readonly headers: Readonly<Record<string, string | string[] | undefined>> },
   problem: Problem,
 ) => RenderedProblem;
+
+const PLAIN_HEADERS = ["Cache-Control", "no-store", "X-Content-Type-Options", "nosniff"];
 
 const SENTENCES: Record<ProblemKind, string> = {
   originAway: "The site cannot be reached at the moment. Please try again in a minute.",
@@ -39,11 +42,14 @@ export const renderPlainProblem: RenderProblem = (request, problem) => {
   if (wantsJson(request.headers.accept)) {
     const { status, id, kind } = problem;
     return {
-      contentType: "application/json",
+      headers: ["Content-Type", "application/json", ...PLAIN_HEADERS],
       body: Buffer.from(JSON.stringify({ error: kind, status, id })),
     };
   }
-  return { contentType: "text/html; charset=utf-8", body: Buffer.from(page(problem)) };
+  return {
+    headers: ["Content-Type", "text/html; charset=utf-8", ...PLAIN_HEADERS],
+    body: Buffer.from(page(problem)),
+  };
 };
 
 function wantsJson(accept: string | string[] | undefined): boolean {

@@ -194,10 +194,10 @@ export class Tunnel {
     const fields = { code, id, address: address?.name ?? null, status, cause, error: error.message };
     world.log.warn(fields, "upgrade not answered by the origin");
     this.report(status);
-    const { contentType, body } = renderProblem(this.request, { status, id, kind });
+    const { headers, body } = renderProblem(this.request, { status, id, kind });
     answerRaw(this.socket, {
       status,
-      headers: ["Content-Type", contentType, ...this.forward.responseHeaders],
+      headers: [...headers, ...this.forward.responseHeaders],
       body,
     });
   }

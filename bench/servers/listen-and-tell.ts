@@ -1,0 +1,25 @@
+/** Puts handlers behind the product's own listener on a free port, and tells the parent process where. */
+import type { Settings } from "../../src/config/schema.ts";
+import type { World } from "../../src/core/world.ts";
+import { listen } from "../../src/gateway/listen.ts";
+import type { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
+
+type Handlers = Pick<ProxiedGateway, "handle" | "handleContinue" | "upgrade">;
+
+export async function listenAndTell(
+  settings: Settings,
+  handlers: Handlers,
+  world: World,
+  more: object = {},
+): Promise<void> {
+  const { handle, handleContinue, upgrade } = handlers;
+  const there = { host: "127.0.0.1", port: 0 };
+  const { address } = await listen({
+    settings: { ...settings, listen: there },
+    handle,
+    handleContinue,
+    upgrade,
+    world,
+  });
+  process.send?.({ port: address.port, ...more });
+}
