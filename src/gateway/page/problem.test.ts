@@ -21,7 +21,7 @@ test("a browser gets a page in its language with the id", () => {
     id: "k3f9",
     kind: "originAway",
   });
-  assert.equal(valueOf(headers, "Content-Type"), "text/html; charset=utf-8");
+  assert.equal(headerIn(headers, "Content-Type"), "text/html; charset=utf-8");
   assert.match(body.toString(), /<html lang="sv" dir="ltr">/);
   assert.match(body.toString(), /<h1>Webbplatsen svarar inte<\/h1>/);
   assert.match(body.toString(), /Referens: k3f9 \(502\)/);
@@ -33,7 +33,7 @@ test("a program that asks for JSON gets a problem document", () => {
     id: "k3f9",
     kind: "originSlow",
   });
-  assert.equal(valueOf(headers, "Content-Type"), "application/problem+json");
+  assert.equal(headerIn(headers, "Content-Type"), "application/problem+json");
   assert.deepEqual(JSON.parse(body.toString()), {
     title: "The site is taking too long",
     status: 504,
@@ -85,11 +85,11 @@ test("an id is escaped and the headers allow exactly the page's style", () => {
   const style = /<style>(.*?)<\/style>/s.exec(page)![1]!;
   const hash = createHash("sha256").update(style).digest("base64");
   const { headers } = renderProblem(BROWSER, undefined, { status: 502, id: "id-1", kind: "originAway" });
-  const policy = valueOf(headers, "Content-Security-Policy");
+  const policy = headerIn(headers, "Content-Security-Policy");
   assert.ok(policy.includes(`style-src 'sha256-${hash}'`));
   assert.doesNotMatch(policy, /unsafe|script-src/);
 });
 
-function valueOf(headers: readonly string[], name: string): string {
+function headerIn(headers: readonly string[], name: string): string {
   return headers[headers.indexOf(name) + 1]!;
 }

@@ -20,7 +20,8 @@ const EMPTY = Buffer.alloc(0);
 
 /** True when bytes may follow the head of the request. */
 export function hasBody(request: AnyRequest): boolean {
-  if (request.httpVersionMajor === 2) return !(request as Http2ServerRequest).stream.endAfterHeaders;
+  // Not by the version: what speaks HTTP/1 may call itself 2.0.
+  if (isHttp2(request)) return !(request as Http2ServerRequest).stream.endAfterHeaders;
   const { headers } = request;
   const length = headers["content-length"];
   return length === undefined ? headers["transfer-encoding"] !== undefined : length !== "0";
@@ -30,7 +31,7 @@ export function hasBody(request: AnyRequest): boolean {
 export function isHttp2(
   message: AnyRequest | AnyResponse,
 ): message is Http2ServerRequest | Http2ServerResponse {
-  return "stream" in message;
+  return (message as { stream?: unknown }).stream !== undefined;
 }
 
 export interface Head {
