@@ -3,8 +3,8 @@
  * room's streams as the same bytes; a turn goes to the one it belongs to. While a stream is open the gateway checks
  * in for its visitor, so such a page sends nothing at all.
  *
- * Over HTTP/1.1 events are framed once for everybody and written to the sockets directly; going through ten thousand
- * response objects would cost a third more.
+ * Over HTTP/1.1 an event is framed once for everybody and written to the sockets directly: a new board costs one write
+ * a stream and nothing else.
  *
  * A stream whose reader does not keep up is closed; the page falls back to the board by itself. And one whose ticket
  * has lived half its time says bye: the page opens another, and gets its ticket anew with that.
