@@ -3,13 +3,14 @@
  * here and handed to the client through the parent.
  */
 import { settingsFrom } from "../../src/config/load.ts";
-import type { TicketAnswer, Waiting } from "../../src/core/engine.ts";
+import type { Waiting } from "../../src/core/engine.ts";
 import { renewTicket, type Ticket } from "../../src/core/ticket.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { ticketToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
+import { EagerEngine } from "./eager-engine.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 
 const [kind = "", waitingText = "10000"] = process.argv.slice(2);
@@ -17,15 +18,6 @@ const SECRET = "bench-secret-0123456789-abcdefghij";
 const TICKETS = 64;
 /** Different tokens for one place, so that none is ever met twice: the cost of verifying each time. */
 const COLD_TOKENS = kind === "cold" ? 300_000 : 0;
-
-/** An engine that asks everyone to come back at once, so that every check-in is answered by it anew. */
-class EagerEngine extends MemoryEngine {
-  override checkIn(ticket: Ticket): TicketAnswer {
-    const answer = super.checkIn(ticket);
-    if (answer.kind === "waiting") (answer as { nextCheckInMs: number }).nextCheckInMs = 0;
-    return answer;
-  }
-}
 
 const world = nodeWorld({ level: "error" });
 const engine = kind === "early" ? new MemoryEngine(world) : new EagerEngine(world);

@@ -4,13 +4,14 @@
  * Prints nanoseconds for a check-in the engine answers and for one that comes early, as JSON.
  */
 import { settingsFrom } from "../../src/config/load.ts";
-import type { TicketAnswer, Waiting } from "../../src/core/engine.ts";
+import type { Waiting } from "../../src/core/engine.ts";
 import { renewTicket, type Ticket } from "../../src/core/ticket.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { ticketToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
+import { EagerEngine } from "./eager-engine.ts";
 
 const SECRET = "bench-secret-0123456789-abcdefghij";
 const WAITING = 10_000;
@@ -18,14 +19,6 @@ const VISITORS = 64;
 const CALLS = 100_000;
 const ROUNDS = 12;
 const RESPONSE = { writeHead() {}, end() {} };
-
-class EagerEngine extends MemoryEngine {
-  override checkIn(ticket: Ticket): TicketAnswer {
-    const answer = super.checkIn(ticket);
-    if (answer.kind === "waiting") (answer as { nextCheckInMs: number }).nextCheckInMs = 0;
-    return answer;
-  }
-}
 
 const world = nodeWorld({ level: "error" });
 console.log(
