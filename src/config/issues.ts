@@ -110,7 +110,7 @@ function orLeaveOut(setting: Setting | null): string {
 /** The very thing to write, where it is easy to guess. */
 function advice(value: unknown, setting: Setting | null): string {
   const kind = setting?.kind;
-  if (/^\d{1,12}$/.test(String(value))) {
+  if (typeof value !== "object" && /^\d{1,12}$/.test(String(value))) {
     if (kind === "duration") return ` Write ${value}s for seconds.`;
     if (kind === "size") return ` Write ${value}B for bytes.`;
   }

@@ -110,6 +110,10 @@ test("names of the language's own make no trouble", () => {
   }
 });
 
+test("a value that cannot be written out is refused like any other", () => {
+  assert.deepEqual(refused({ message: { toString: [] } }), ["message is a mapping"]);
+});
+
 test("no value makes a change throw", () => {
   const keys = fc.constantFrom(...Object.keys(roomSchema.shape), "zebra");
   fc.assert(

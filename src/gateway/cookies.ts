@@ -42,7 +42,13 @@ export function readCookie(header: string, name: string): string | null {
     if (!isStart || header[at + name.length] !== "=") continue;
     const start = at + name.length + 1;
     const end = header.indexOf(";", start);
-    return header.slice(start, end < 0 ? undefined : end).trim();
+    const value = end < 0 ? header.slice(start) : header.slice(start, end);
+    // Blanks around a value are rare, and looking is quicker than trimming.
+    return isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1)) ? value.trim() : value;
   }
   return null;
+}
+
+function isBlank(code: number): boolean {
+  return code <= 0x20;
 }

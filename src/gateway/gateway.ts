@@ -22,6 +22,7 @@ import { PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts"
 import type { HeldPass } from "./held-tokens.ts";
 import { Keyring, type KeyState } from "./keyring.ts";
 import { OriginTokens } from "./origin-token.ts";
+import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
 import { PresenceReport } from "./presence.ts";
 import { originForm } from "./proxy/framing.ts";
 import type { Forward } from "./proxy/proxy.ts";
@@ -31,11 +32,10 @@ import { RoomFront } from "./room-front.ts";
 import { createRouter, type Router } from "./route.ts";
 import { Threshold } from "./threshold.ts";
 import { Traffic } from "./traffic.ts";
-import { ENDPOINTS, type Endpoint, VisitorEndpoints } from "./visitor-endpoints.ts";
+import { VisitorEndpoints } from "./visitor-endpoints.ts";
 import { VisitorTokens } from "./visitor-tokens.ts";
 import { answerKind, type Told, WaitingAnswers } from "./waiting-answers.ts";
 
-const OWN_PREFIX = "/.fairgate/";
 const JWKS_PATH = "/.fairgate/jwks.json";
 const FORGET_PERIOD_MS = 10_000;
 const AWAY_RETRY_SECONDS = 10;
@@ -63,8 +63,7 @@ interface InForce {
   readonly router: Router;
   readonly trust: Trust;
   readonly fronts: ReadonlyMap<string, RoomFront>;
-  /** Every room's endpoints by their address. */
-  readonly own: ReadonlyMap<string, { readonly front: RoomFront; readonly endpoint: Endpoint }>;
+  readonly own: OwnAddresses;
 }
 
 export class Gateway {
@@ -131,7 +130,7 @@ export class Gateway {
       : newKeyring(settings);
     const rooms = Object.entries(settings.rooms);
     const fronts = new Map(rooms.map(([name, room]) => [name, new RoomFront(name, room)]));
-    const own = new Map([...fronts.values()].flatMap(addressesOf));
+    const own = new OwnAddresses(fronts.values());
     const router = createRouter(settings.rooms);
     const trust = createTrust(settings.trustedProxies);
     for (const front of fronts.values()) {
@@ -146,7 +145,7 @@ export class Gateway {
   /** Serves one request; `onward` is how it reaches the site. */
   serve(request: Request, response: Response, onward: OnwardAny, isContinueExpected = false): void {
     const { url: written = "/" } = request;
-    const own = this.#inForce.own.get(written);
+    const own = this.#inForce.own.find(written);
     if (own?.endpoint === "board" && request.method === "GET")
       return this.#endpoints.sendBoard(own.front, response);
     const url = written.startsWith("/") ? written : originForm(written);
@@ -243,7 +242,7 @@ export class Gateway {
   /** Addresses of our own that are not an endpoint as it stands: one with a query, the key set, or none of ours. */
   #serveOther(url: string, request: Request, response: Response, carrier: Carrier, now: number): void {
     const path = url.split("?", 1)[0]!;
-    const own = path === url ? undefined : this.#inForce.own.get(path);
+    const own = path === url ? undefined : this.#inForce.own.find(path);
     if (own)
       return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
     if (path !== JWKS_PATH) return send(response, 404, PERSONAL_JSON, '{"error":"no such address"}');
@@ -296,10 +295,6 @@ export class Gateway {
       },
     });
   }
-}
-
-function addressesOf(front: RoomFront): [string, { front: RoomFront; endpoint: Endpoint }][] {
-  return ENDPOINTS.map((endpoint) => [`${OWN_PREFIX}${front.name}/${endpoint}`, { front, endpoint }]);
 }
 
 function refuseUpgrade(socket: Duplex, status: 429 | 503, retryAfterSeconds: number): void {

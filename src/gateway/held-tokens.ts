@@ -9,7 +9,8 @@ import type { Pass } from "../core/pass.ts";
 import type { Ticket } from "../core/ticket.ts";
 
 const GENERATION_TOKENS_MAX = 50_000;
-const KEY_CHARACTERS = 12;
+/** How many of a token's last characters make its key. */
+const KEY_CHARACTERS = 8;
 
 export type Held = HeldTicket | HeldPass;
 
@@ -17,8 +18,8 @@ export interface HeldTicket {
   readonly kind: "ticket";
   /** Replaced when its holder is shown a smaller `ahead`. */
   ticket: Ticket;
-  /** The ticket's sequence as JSON has it. */
-  readonly sequenceText: string;
+  /** How every answer to it begins; see `waitingOpening`. */
+  readonly opening: string;
   /** Check-ins before this instant get the last answer again. */
   nextCheckInAt: number;
   /** Text in ASCII, or null before the first. */
@@ -44,13 +45,13 @@ export interface Described {
 }
 
 export class HeldTokens {
-  #young = new Map<string, Entry>();
-  #old = new Map<string, Entry>();
+  #young = new Map<number, Entry>();
+  #old = new Map<number, Entry>();
 
   get(token: string): Held | undefined {
     const key = keyOf(token);
     const entry = this.#young.get(key);
-    if (entry) return entry.token === token ? entry.held : undefined;
+    if (entry?.token === token) return entry.held;
     const aged = this.#old.get(key);
     if (aged?.token !== token) return undefined;
     this.set(token, aged.held);
@@ -71,7 +72,13 @@ interface Entry {
   readonly held: Held;
 }
 
-/** The end of a token is the end of its MAC: as good as random, and much quicker to look up than the whole. */
-function keyOf(token: string): string {
-  return token.slice(-KEY_CHARACTERS);
+/**
+ * A number from the end of a token, which is the end of its MAC and so as good as random. Two tokens with one number
+ * only take turns in being remembered. A text as key would have to be hashed whole and interned by the map.
+ */
+function keyOf(token: string): number {
+  let key = 0;
+  for (let at = Math.max(0, token.length - KEY_CHARACTERS); at < token.length; at++)
+    key = (Math.imul(key, 31) + token.charCodeAt(at)) | 0;
+  return key;
 }

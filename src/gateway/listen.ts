@@ -16,6 +16,7 @@ import type { Duplex } from "node:stream";
 import type { Listen } from "../config/kinds.ts";
 import type { LimitSettings, TlsSettings } from "../config/schema.ts";
 import type { Timers, World } from "../core/world.ts";
+import { answerUnderWay, IdleConnections } from "./idle-connections.ts";
 import {
   type AnyRequest,
   type AnyResponse,
@@ -78,7 +79,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       if (next.tls !== null && server instanceof http.Server === false)
         (server as Http2SecureServer).setSecureContext(await readCertificate(next.tls));
       applyLimits(server, next.limits);
-      door.limits = next.limits;
+      door.turnTo(next.limits);
     },
     close: () =>
       (closing ??= closeGently(server, { door, world, deadlineMs: door.limits.shutdownTimeoutMs })),
@@ -91,7 +92,8 @@ async function createServer({ tls, limits }: ListenSettings): Promise<Server> {
     connectionsCheckingInterval: LOOK_EVERY_MS,
     requestTimeout: 0,
     headersTimeout: limits.headersTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // Idle connections are closed by `IdleConnections`, without a timer for every request.
+    keepAliveTimeout: 0,
     optimizeEmptyRequests: true,
     insecureHTTPParser: false,
   };
@@ -113,7 +115,6 @@ async function createServer({ tls, limits }: ListenSettings): Promise<Server> {
 function applyLimits(server: Server, limits: LimitSettings): void {
   const http1 = server as http.Server;
   http1.headersTimeout = limits.headersTimeoutMs;
-  http1.keepAliveTimeout = limits.keepAliveTimeoutMs;
   // One more than allowed, so that too many are seen and refused, not dropped in silence.
   http1.maxHeadersCount = HEADERS_MAX + 1;
 }
@@ -156,10 +157,17 @@ class Door {
   readonly sessions = new Set<ServerHttp2Session>();
   readonly sockets = new Set<Socket>();
   readonly #options: ListenOptions;
+  readonly #idle: IdleConnections;
 
   constructor(options: ListenOptions) {
     this.#options = options;
     this.limits = options.settings.limits;
+    this.#idle = new IdleConnections(this.limits.keepAliveTimeoutMs, options.world);
+  }
+
+  turnTo(limits: LimitSettings): void {
+    this.limits = limits;
+    this.#idle.maxIdleMs = limits.keepAliveTimeoutMs;
   }
 
   attach(server: Server): void {
@@ -177,6 +185,11 @@ class Door {
       this.sockets.add(socket);
       socket.on("close", () => this.sockets.delete(socket));
     });
+    const isPlain = server instanceof http.Server;
+    server.on(isPlain ? "connection" : "secureConnection", (socket: Socket & { alpnProtocol?: unknown }) => {
+      if (socket.alpnProtocol !== "h2") this.#idle.watch(socket);
+    });
+    server.on("close", () => this.#idle.close());
     server.on("session", (session: ServerHttp2Session) => this.#keepSession(session));
     server.on("sessionError", () => {});
   }
@@ -196,6 +209,7 @@ class Door {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#idle.release(socket);
     // From here on nobody else listens for what goes wrong on this socket.
     socket.on("error", () => socket.destroy());
     const refusal = refuseFraming(request) ?? (canUpgrade(request) ? null : NO_UPGRADE);
@@ -283,8 +297,8 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, timers:
   const code = error.code ?? "";
   const known =
     CLIENT_ERRORS[code] ?? (code.startsWith("HPE_") ? ([400, "malformed request"] as const) : null);
-  // Node's own mark of the answer under way on a connection; another must not be written into it.
-  const current = (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
+  // Another answer must not be written into one that is under way.
+  const current = answerUnderWay(socket);
   if (known === null) socket.destroy();
   else if (current?.headersSent) closeSoon(socket as Socket);
   if (known === null || current?.headersSent || !socket.writable) return;

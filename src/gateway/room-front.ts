@@ -19,6 +19,8 @@ const BOARD_HEADERS: readonly string[] = [
   "nosniff",
 ];
 
+const OPENING_BRACE = 0x7b;
+
 export class RoomFront {
   readonly name: string;
   readonly settings: RoomSettings;
@@ -31,6 +33,8 @@ export class RoomFront {
   boardBody = "";
   board: Board;
   readonly #messageJson: string;
+  /** What all who wait are told alike, until the next board. */
+  #waitingMiddle = "";
 
   /** Builds the front with an empty board. Throws when the room's own page cannot be read. */
   constructor(name: string, settings: RoomSettings) {
@@ -41,24 +45,37 @@ export class RoomFront {
     this.page = createPage(settings.page);
     this.#messageJson = asciiJson(settings.message);
     this.board = emptyBoard(name);
+    this.show(this.board);
   }
 
   /** Puts a new board up. */
   show(board: Board): void {
     this.board = board;
     this.boardBody = asciiJson(board);
+    this.#waitingMiddle = `,"waiting":${board.waiting},"state":"${board.state}","message":${this.#messageJson},"waitMs":`;
     this.boardHeaders = [...BOARD_HEADERS, "Content-Length", String(this.boardBody.length)];
   }
 
   /**
-   * What a waiting visitor is told, as JSON in ASCII. Written by hand, with the sequence as text already: this is the
-   * busiest answer there is, and writing out a number beyond 31 bits is slow.
+   * What a waiting visitor is told, as JSON in ASCII. Written by hand, since this is the busiest answer there is, and
+   * in as few pieces as can be. `opening` comes from `waitingOpening`.
    */
-  waitingJson(answer: Waiting, sequenceText: string): string {
-    const { ahead, waitMs, nextCheckInMs } = answer;
-    const { waiting, state } = this.board;
-    return `{"status":"waiting","sequence":${sequenceText},"ahead":${ahead},"waiting":${waiting},"waitMs":${rangeJson(waitMs)},"nextCheckInMs":${nextCheckInMs},"state":"${state}","message":${this.#messageJson}}`;
+  waitingJson({ ahead, waitMs, nextCheckInMs }: Waiting, opening: string): string {
+    return flat(
+      `${opening}${ahead}${this.#waitingMiddle}${rangeJson(waitMs)},"nextCheckInMs":${nextCheckInMs}}`,
+    );
   }
+}
+
+/** How the answer to one ticket begins; writing out a number beyond 31 bits is slow, so it is done once. */
+export function waitingOpening(sequence: number): string {
+  return `{"status":"waiting","sequence":${sequence},"ahead":`;
+}
+
+/** A text made of pieces stays a tree of them, walked anew each time it is sent, until something looks into it. */
+function flat(text: string): string {
+  if (text.charCodeAt(0) !== OPENING_BRACE) throw new Error("an answer is a JSON object");
+  return text;
 }
 
 function rangeJson(range: WaitRange | null): string {

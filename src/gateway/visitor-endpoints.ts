@@ -196,7 +196,7 @@ export class VisitorEndpoints {
       if (reply.ahead < held.ticket.aheadShown) held.ticket = tellAhead(held.ticket, reply.ahead);
       headers = this.#tokens.refreshTicket(front, held, carrier, now)?.headers ?? NOTHING;
     }
-    const body = front.waitingJson(reply, held.sequenceText);
+    const body = front.waitingJson(reply, held.opening);
     held.lastAnswer = body;
     held.nextCheckInAt = now + reply.nextCheckInMs * EARLY_SHARE;
     sendAscii(call.response, body, headers);

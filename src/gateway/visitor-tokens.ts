@@ -12,7 +12,7 @@ import type { World } from "../core/world.ts";
 import type { Carrier } from "./carrier.ts";
 import { type Held, type HeldPass, type HeldTicket, HeldTokens } from "./held-tokens.ts";
 import type { Keyring } from "./keyring.ts";
-import type { RoomFront } from "./room-front.ts";
+import { type RoomFront, waitingOpening } from "./room-front.ts";
 import { passToken, readToken, type TokenRefusal, ticketToken } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -137,8 +137,8 @@ export class VisitorTokens {
   }
 
   #holdTicket(token: string, ticket: Ticket): HeldTicket {
-    const sequenceText = String(ticket.sequence);
-    const held: HeldTicket = { kind: "ticket", ticket, sequenceText, nextCheckInAt: 0, lastAnswer: null };
+    const opening = waitingOpening(ticket.sequence);
+    const held: HeldTicket = { kind: "ticket", ticket, opening, nextCheckInAt: 0, lastAnswer: null };
     this.#held.set(token, held);
     return held;
   }

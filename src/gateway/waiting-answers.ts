@@ -8,7 +8,7 @@ import type { World } from "../core/world.ts";
 import { type WaitingAnswer, waitingAnswer } from "./decide.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response } from "./exchange.ts";
 import { answerWhole } from "./proxy/answer.ts";
-import type { RoomFront } from "./room-front.ts";
+import { type RoomFront, waitingOpening } from "./room-front.ts";
 import type { Traffic } from "./traffic.ts";
 
 const TOO_MANY = 429;
@@ -91,7 +91,7 @@ export class WaitingAnswers {
 
   #json(front: RoomFront, waiting: Waiting): string {
     const own = `/.fairgate/${front.name}`;
-    return `${front.waitingJson(waiting, String(waiting.ticket.sequence)).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
+    return `${front.waitingJson(waiting, waitingOpening(waiting.ticket.sequence)).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
   }
 
   #page(
