@@ -1,7 +1,6 @@
 /**
- * What a bench is and how its rows are made. A value is measured beside its baseline in the same run, interleaved,
- * best of several, because machines are noisy; the ratio of the two is what counts. Goals stand in the bench's own
- * file. A row without a baseline or a goal is there to be read.
+ * What a bench is and how its rows are made. A value is measured beside its baseline in the same run, in turn, because
+ * machines are noisy; the ratio of the two is what counts. Goals stand in the bench's own file. A row without a baseline or a goal is there to be read.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -37,10 +36,12 @@ export function row(parts: {
   unit: string;
   value: number;
   baseline?: number | null;
+  /** Where it is not simply the one by the other. */
+  ratio?: number;
   goal?: Goal;
 }): Row {
   const baseline = parts.baseline ?? null;
-  const ratio = baseline === null ? null : parts.value / baseline;
+  const ratio = parts.ratio ?? (baseline === null ? null : parts.value / baseline);
   const { goal } = parts;
   const judged = goal?.of === "ratio" ? ratio! : parts.value;
   const ok = goal ? judged >= (goal.atLeast ?? -Infinity) && judged <= (goal.atMost ?? Infinity) : null;
@@ -50,44 +51,56 @@ export function row(parts: {
   return { name: parts.name, unit: parts.unit, value: parts.value, baseline, ratio, goal: text, ok };
 }
 
-/** Measures several things in turn, round after round, and keeps the best (highest) of each. */
-export async function bestOf<Name extends string>(
-  rounds: number,
-  subjects: Readonly<Record<Name, () => Promise<number>>>,
-): Promise<Record<Name, number>> {
-  const names = Object.keys(subjects) as Name[];
-  const best = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
-  for (let round = 0; round < rounds; round++) {
-    // The order turns around each round, so that nobody always runs first.
-    for (const name of round % 2 === 0 ? names : names.toReversed()) {
-      best[name] = Math.max(best[name], await subjects[name]());
-    }
-  }
-  return best;
+export interface Pair {
+  value(): Promise<number>;
+  baseline(): Promise<number>;
+}
+
+/** What was found of a pair: both medians, and the median of the ratios of neighbouring measurements. */
+export interface Found {
+  readonly value: number;
+  readonly baseline: number;
+  readonly ratio: number;
 }
 
 /**
- * The same over several starts of the servers: one process may be luckier than another in how it came to lie in memory,
- * by more than what is to be measured. Each is run warm first, since a cold one is several times slower.
+ * Measures a value beside its baseline, again and again in turn, over several starts of the servers: one process may be
+ * luckier than another in how it came to lie in memory. A machine's speed drifts by more than what is to be measured,
+ * so each ratio is of two measurements made one after the other, and the median of all of them counts. Servers are run
+ * warm first, since a cold one is several times slower.
  */
-export async function bestOfStarts<Name extends string>(
+export async function measurePair(
   starts: number,
   rounds: number,
-  start: () => Promise<{
-    subjects: Readonly<Record<Name, () => Promise<number>>>;
-    stop: () => Promise<void>;
-  }>,
-): Promise<Record<Name, number>> {
-  const bests: Record<Name, number>[] = [];
+  start: () => Promise<Pair & { stop: () => Promise<void> }>,
+): Promise<Found> {
+  const found: Found[] = [];
   for (let n = 0; n < starts; n++) {
-    const { subjects, stop } = await start();
-    await bestOf(WARM_UP_ROUNDS, subjects);
-    bests.push(await bestOf(rounds, subjects));
-    await stop();
+    const pair = await start();
+    for (let round = 0; round < WARM_UP_ROUNDS; round++) await measureOnce(pair, round);
+    for (let round = 0; round < rounds; round++) found.push(await measureOnce(pair, round));
+    await pair.stop();
   }
-  const names = Object.keys(bests[0]!) as Name[];
-  const best = (name: Name) => Math.max(...bests.map((found) => found[name]));
-  return Object.fromEntries(names.map((name) => [name, best(name)])) as Record<Name, number>;
+  const middle = (of: (one: Found) => number) => median(found.map(of));
+  return {
+    value: middle((one) => one.value),
+    baseline: middle((one) => one.baseline),
+    ratio: middle((one) => one.ratio),
+  };
+}
+
+/** The order turns around each round, so that nobody always runs first. */
+async function measureOnce(pair: Pair, round: number): Promise<Found> {
+  const first = round % 2 === 0 ? await pair.value() : await pair.baseline();
+  const second = round % 2 === 0 ? await pair.baseline() : await pair.value();
+  const [value, baseline] = round % 2 === 0 ? [first, second] : [second, first];
+  return { value, baseline, ratio: value / baseline };
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  return (sorted[Math.floor(half)]! + sorted[Math.ceil(half) - 1]!) / 2;
 }
 
 export function machine(): string {

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { type Bench, bestOfStarts, type Goal, type Row, row } from "./bench.ts";
+import { type Bench, type Goal, measurePair, type Row, row } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { load } from "./load.ts";
 
@@ -80,7 +80,7 @@ export const gatewayBench: Bench = {
 
 async function measure({ name, server, request, goal }: Case, isQuick: boolean): Promise<Row> {
   const starts = isQuick ? 1 : 5;
-  const best = await bestOfStarts(starts, isQuick ? 6 : 8, async () => {
+  const found = await measurePair(starts, isQuick ? 6 : 8, async () => {
     const gateway = await startChild<Ready>("gateway-server", [server]);
     const requests = request(gateway.ready.tokens);
     const bare = await startChild<Ready>("bare-server", [
@@ -89,13 +89,14 @@ async function measure({ name, server, request, goal }: Case, isQuick: boolean):
     const run = (port: number) => () =>
       load({ port, connections: CONNECTIONS, milliseconds: SLICE_MS, request: requests });
     return {
-      subjects: { value: run(gateway.ready.port), baseline: run(bare.ready.port) },
+      value: run(gateway.ready.port),
+      baseline: run(bare.ready.port),
       stop: async () => {
         await Promise.all([gateway.stop(), bare.stop()]);
       },
     };
   });
-  return row({ name, unit: "requests/s", ...best, ...(goal ? { goal } : {}) });
+  return row({ name, unit: "requests/s", ...found, ...(goal ? { goal } : {}) });
 }
 
 /**

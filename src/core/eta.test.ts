@@ -40,6 +40,25 @@ test("low, middle and high are in order, and a longer line never means a shorter
   }
 });
 
+test("the steps in which a wait is worked out are no larger than a hundredth, and none for a short line", () => {
+  const pace = new Pace();
+  const perMs = pace.perMs(RULES);
+  for (let ahead = 0; ahead < 20_000_000; ahead += 1 + (ahead >> 7)) {
+    const exact = (ahead + 1) / perMs;
+    const told = pace.wait(RULES, ahead)!.middle;
+    assert.ok(Math.abs(told / exact - 1) <= (ahead < 127 ? 1e-9 : 0.01), `${ahead}: ${told} for ${exact}`);
+  }
+});
+
+test("a change of the rules is told at once, and so is the next turn of the door", () => {
+  const pace = new Pace();
+  const before = pace.wait(RULES, 999)!.middle;
+  assert.ok(pace.wait({ ...RULES, newUsersPerMinute: 6_000 }, 999)!.middle < before / 9);
+  pace.observe({ admitted: 0, isLine: true, now: 0 });
+  pace.observe({ admitted: 0, isLine: true, now: 30_000 });
+  assert.ok(pace.wait(RULES, 999)!.middle > before * 1.5);
+});
+
 test("nothing is promised while paused, nor with no limit known and nothing measured", () => {
   assert.equal(new Pace().wait({ ...RULES, paused: true }, 5), null);
   assert.equal(new Pace().wait(DEFAULT_RULES, 5), null);

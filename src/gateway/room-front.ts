@@ -19,7 +19,9 @@ const BOARD_HEADERS: readonly string[] = [
   "nosniff",
 ];
 
-const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+/** Waits whose text is remembered. */
+const CLOSINGS_MAX = 5_000;
 
 export class RoomFront {
   readonly name: string;
@@ -33,8 +35,7 @@ export class RoomFront {
   boardBody = "";
   board: Board;
   readonly #messageJson: string;
-  /** What all who wait are told alike, until the next board. */
-  #waitingMiddle = "";
+  readonly #closings = new Map<WaitRange | null, string>();
 
   /** Builds the front with an empty board. Throws when the room's own page cannot be read. */
   constructor(name: string, settings: RoomSettings) {
@@ -45,14 +46,13 @@ export class RoomFront {
     this.page = createPage(settings.page);
     this.#messageJson = asciiJson(settings.message);
     this.board = emptyBoard(name);
-    this.show(this.board);
   }
 
   /** Puts a new board up. */
   show(board: Board): void {
     this.board = board;
     this.boardBody = asciiJson(board);
-    this.#waitingMiddle = `,"waiting":${board.waiting},"state":"${board.state}","message":${this.#messageJson},"waitMs":`;
+    this.#closings.clear();
     this.boardHeaders = [...BOARD_HEADERS, "Content-Length", String(this.boardBody.length)];
   }
 
@@ -61,9 +61,19 @@ export class RoomFront {
    * in as few pieces as can be. `opening` comes from `waitingOpening`.
    */
   waitingJson({ ahead, waitMs, nextCheckInMs }: Waiting, opening: string): string {
-    return flat(
-      `${opening}${ahead}${this.#waitingMiddle}${rangeJson(waitMs)},"nextCheckInMs":${nextCheckInMs}}`,
-    );
+    return flat(`${opening}${ahead},"nextCheckInMs":${nextCheckInMs}${this.#closing(waitMs)}`);
+  }
+
+  /** How the answer ends for all who wait as long, until the next board. */
+  #closing(waitMs: WaitRange | null): string {
+    let closing = this.#closings.get(waitMs);
+    if (closing === undefined) {
+      const { waiting, state } = this.board;
+      closing = `,"waiting":${waiting},"state":"${state}","message":${this.#messageJson},"waitMs":${rangeJson(waitMs)}}`;
+      if (this.#closings.size >= CLOSINGS_MAX) this.#closings.clear();
+      this.#closings.set(waitMs, flat(closing));
+    }
+    return closing;
   }
 }
 
@@ -74,7 +84,7 @@ export function waitingOpening(sequence: number): string {
 
 /** A text made of pieces stays a tree of them, walked anew each time it is sent, until something looks into it. */
 function flat(text: string): string {
-  if (text.charCodeAt(0) !== OPENING_BRACE) throw new Error("an answer is a JSON object");
+  if (text.charCodeAt(text.length - 1) !== CLOSING_BRACE) throw new Error("not the JSON of an object");
   return text;
 }
 

@@ -103,7 +103,7 @@ export class MemoryRoom {
         this.#totals.returned++;
         return this.#wait(ticket, dice, now);
       case WAITING:
-        return this.#wait(ticket, dice, now);
+        return this.#goOnWaiting(ticket, dice, now);
       case ADMITTED:
         return { kind: "admitted", ticket, claimBy: this.#places.deadline(ticket.sequence) };
       case ON_SITE:
@@ -210,13 +210,18 @@ export class MemoryRoom {
 
   /** The holder is here and waits: (back) into the line, with a new deadline. */
   #wait(ticket: Ticket, dice: number, now: number): Waiting {
+    this.#line.add(ticket.sequence);
+    return this.#goOnWaiting(ticket, dice, now);
+  }
+
+  /** The same for someone who is in the line. */
+  #goOnWaiting(ticket: Ticket, dice: number, now: number): Waiting {
     const { sequence } = ticket;
     const actual = this.#line.ahead(sequence);
     const waitMs = this.#pace.wait(this.rules, actual);
     const waiting = this.#line.size;
     const { pollBudgetPerSecond, ticketTtlMs } = this.rules;
     const nextCheckInMs = nextCheckIn({ waiting, waitMs, pollBudgetPerSecond, ticketTtlMs }, dice);
-    this.#line.add(sequence);
     const deadline = lapseDeadline({ now, nextCheckInMs, lapseAfterMs: this.rules.lapseAfterMs });
     this.#places.set(sequence, WAITING, deadline);
     this.#places.keepUntil(sequence, now + this.rules.ticketTtlMs);

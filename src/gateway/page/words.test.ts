@@ -49,7 +49,8 @@ test("the page makes of the board the wait that core would tell", () => {
     const told = pace.wait(rules, ahead)!;
     const shown = waitOn(seconds, ahead)!;
     for (const end of ["low", "middle", "high"] as const) {
-      assert.ok(Math.abs(shown[end] / told[end] - 1) < 0.001, `${ahead} ${end}: ${shown[end]} ${told[end]}`);
+      // Core works in steps of about a hundredth of the line.
+      assert.ok(Math.abs(shown[end] / told[end] - 1) < 0.01, `${ahead} ${end}: ${shown[end]} ${told[end]}`);
     }
   }
 });
