@@ -27,7 +27,7 @@ export class Line {
 
   has(sequence: number): boolean {
     const segment = this.#find(sequence);
-    return segment?.has(sequence % SEGMENT_SIZE) ?? false;
+    return segment?.has(sequence - segment.number * SEGMENT_SIZE) ?? false;
   }
 
   /** Makes a sequence living. False when it was already. */

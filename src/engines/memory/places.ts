@@ -23,6 +23,7 @@ const TENTH_MS = 100;
 export class Places {
   readonly #epoch: number;
   #segments = new Map<number, Segment>();
+  #found: Segment | undefined;
   #sweepNumber = 0;
 
   constructor(now: number) {
@@ -30,24 +31,24 @@ export class Places {
   }
 
   state(sequence: number): State {
-    const segment = this.#segments.get(Math.floor(sequence / SEGMENT_SIZE));
-    return segment ? ((segment.states[sequence % SEGMENT_SIZE]! & STATE_BITS) as State) : UNKNOWN;
+    const segment = this.#find(numberOf(sequence));
+    return segment ? ((segment.states[offsetOf(sequence)]! & STATE_BITS) as State) : UNKNOWN;
   }
 
   wasLate(sequence: number): boolean {
-    const segment = this.#segments.get(Math.floor(sequence / SEGMENT_SIZE));
-    return segment !== undefined && (segment.states[sequence % SEGMENT_SIZE]! & WAS_LATE) !== 0;
+    const segment = this.#find(numberOf(sequence));
+    return segment !== undefined && (segment.states[offsetOf(sequence)]! & WAS_LATE) !== 0;
   }
 
   deadline(sequence: number): number {
-    const segment = this.#segments.get(Math.floor(sequence / SEGMENT_SIZE));
-    return this.#epoch + (segment?.deadlines[sequence % SEGMENT_SIZE] ?? 0) * TENTH_MS;
+    const segment = this.#find(numberOf(sequence));
+    return this.#epoch + (segment?.deadlines[offsetOf(sequence)] ?? 0) * TENTH_MS;
   }
 
   /** Sets state and deadline (a whole tenth of a second). */
   set(sequence: number, state: State, deadline: number): void {
-    const segment = this.#segment(Math.floor(sequence / SEGMENT_SIZE));
-    const offset = sequence % SEGMENT_SIZE;
+    const segment = this.#segment(numberOf(sequence));
+    const offset = offsetOf(sequence);
     const before = segment.states[offset]!;
     segment.underWay += Number(isUnderWay(state)) - Number(isUnderWay(before & STATE_BITS));
     segment.states[offset] = state | (before & WAS_LATE) | (state === LAPSED ? WAS_LATE : 0);
@@ -56,7 +57,7 @@ export class Places {
 
   /** Remembers that a ticket naming this sequence may be good until `expiresAt`. */
   keepUntil(sequence: number, expiresAt: number): void {
-    const segment = this.#segments.get(Math.floor(sequence / SEGMENT_SIZE));
+    const segment = this.#find(numberOf(sequence));
     if (segment && expiresAt > segment.keepUntil) segment.keepUntil = expiresAt;
   }
 
@@ -80,6 +81,7 @@ export class Places {
     for (const [number, segment] of this.#segments) {
       if (segment.underWay === 0 && segment.keepUntil < now) this.#segments.delete(number);
     }
+    this.#found = undefined;
   }
 
   #sweepSegment(number: number, tenths: number, onLapse: (sequence: number) => void): void {
@@ -90,22 +92,41 @@ export class Places {
     }
   }
 
+  /** The same segment is asked for several times in a row. */
+  #find(number: number): Segment | undefined {
+    if (this.#found?.number === number) return this.#found;
+    this.#found = this.#segments.get(number);
+    return this.#found;
+  }
+
   #segment(number: number): Segment {
-    let segment = this.#segments.get(number);
+    let segment = this.#find(number);
     if (!segment) {
       segment = {
+        number,
         states: new Uint8Array(SEGMENT_SIZE),
         deadlines: new Uint32Array(SEGMENT_SIZE),
         underWay: 0,
         keepUntil: 0,
       };
       this.#segments.set(number, segment);
+      this.#found = segment;
     }
     return segment;
   }
 }
 
+function numberOf(sequence: number): number {
+  return Math.floor(sequence / SEGMENT_SIZE);
+}
+
+/** Not by `%`: for numbers beyond 32 bits that is a call, and a slow one. */
+function offsetOf(sequence: number): number {
+  return sequence - numberOf(sequence) * SEGMENT_SIZE;
+}
+
 interface Segment {
+  readonly number: number;
   readonly states: Uint8Array;
   readonly deadlines: Uint32Array;
   /** Places waiting, admitted or on the site. */
