@@ -12,7 +12,8 @@ const CONNECTIONS = 64;
 /** Short slices and many of them: each side then gets its share of the machine's good moments. */
 const SLICE_MS = 300;
 
-interface Ready {
+/** What a gateway server tells when it is ready. */
+export interface Ready {
   readonly port: number;
   readonly tokens: readonly string[];
 }
@@ -32,21 +33,33 @@ const checkIn = (token: string) =>
     `POST /.fairgate/main/check-in HTTP/1.1\r\nContent-Length: 0\r\n${headers(`Cookie: theme=dark; fairgate_main=${token}\r\n`)}`,
   );
 
+const BOARD = Buffer.from(`GET /.fairgate/main/board HTTP/1.1\r\n${headers("")}`);
+
+export const boardRequest = () => BOARD;
+
+/** Each connection is one visitor, who comes back with the same cookie. */
+export function checkInRequests(tokens: readonly string[]): (connection: number) => Buffer {
+  const requests = tokens.map(checkIn);
+  return (connection) => requests[connection % requests.length]!;
+}
+
 const CASES: readonly Case[] = [
   {
     name: "board",
     server: "early",
-    request: () => {
-      const bytes = Buffer.from(`GET /.fairgate/main/board HTTP/1.1\r\n${headers("")}`);
-      return () => bytes;
-    },
+    request: () => boardRequest,
     goal: ratioAtLeast(0.95),
   },
-  { name: "check-in, answered by the engine", server: "eager", request: repeated, goal: ratioAtLeast(0.9) },
+  {
+    name: "check-in, answered by the engine",
+    server: "eager",
+    request: checkInRequests,
+    goal: ratioAtLeast(0.9),
+  },
   {
     name: "check-in that comes early, answered from memory",
     server: "early",
-    request: repeated,
+    request: checkInRequests,
     goal: ratioAtLeast(0.9),
   },
   {
@@ -58,12 +71,6 @@ const CASES: readonly Case[] = [
     },
   },
 ];
-
-/** Each connection is one visitor, who comes back with the same cookie. */
-function repeated(tokens: readonly string[]): (connection: number) => Buffer {
-  const requests = tokens.map(checkIn);
-  return (connection) => requests[connection % requests.length]!;
-}
 
 export const gatewayBench: Bench = {
   name: "gateway",

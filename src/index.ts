@@ -15,6 +15,7 @@ import { settingsFrom } from "./config/load.ts";
 import type { SettingsInput } from "./config/schema.ts";
 import type { Engine } from "./core/engine.ts";
 import type { Log } from "./core/world.ts";
+import { openData, withKeptSecret } from "./data.ts";
 import { MemoryEngine } from "./engines/memory/memory-engine.ts";
 import { isRefused } from "./gateway/listen.ts";
 import { asMiddleware } from "./gateway/middleware.ts";
@@ -67,9 +68,10 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
     needsOrigin: false,
   });
   if (!result.ok) throw new Error(`the gateway's settings are not right\n${explain(result.problems)}`);
-  const { settings } = result;
+  const settings = withKeptSecret(result.settings);
   const world = nodeWorld(log ? { log } : { level: settings.log.level });
-  const engine = ownEngine ?? new MemoryEngine(world);
+  const data = await openData(settings.data, world);
+  const engine = ownEngine ?? new MemoryEngine(world, data.storageOf);
   const proxied = await ProxiedGateway.open({ settings, engine, world });
   return {
     handler: (request, response) => {
@@ -84,6 +86,7 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
     close: async () => {
       await proxied.close();
       if (!ownEngine) await engine.close();
+      await data.close();
     },
   };
 }

@@ -1,10 +1,11 @@
 /**
- * A gateway with a full room and some waiting, for the gateway bench: answers board and check-ins. Tickets are signed
+ * A gateway with a full room and some waiting, kept in a directory if one is named: answers board and check-ins. Tickets are signed
  * here and handed to the client through the parent.
  */
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Waiting } from "../../src/core/engine.ts";
 import { renewTicket, type Ticket } from "../../src/core/ticket.ts";
+import { openData } from "../../src/data.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
@@ -13,21 +14,22 @@ import { nodeWorld } from "../../src/node.ts";
 import { EagerEngine } from "./eager-engine.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 
-const [kind = "", waitingText = "10000"] = process.argv.slice(2);
+const [kind = "", waitingText = "10000", directory = null] = process.argv.slice(2);
 const SECRET = "bench-secret-0123456789-abcdefghij";
 const TICKETS = 64;
 /** Different tokens for one place, so that none is ever met twice: the cost of verifying each time. */
 const COLD_TOKENS = kind === "cold" ? 300_000 : 0;
 
 const world = nodeWorld({ level: "error" });
-const engine = kind === "early" ? new MemoryEngine(world) : new EagerEngine(world);
+const { storageOf } = await openData(directory, world);
+const engine = kind === "early" ? new MemoryEngine(world, storageOf) : new EagerEngine(world, storageOf);
 const result = settingsFrom(
   { secret: SECRET, rooms: { main: { totalActiveUsers: 1, newUsersPerMinute: 600 } } },
   { environment: {}, readFile: () => "", needsOrigin: false },
 );
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const gateway = await ProxiedGateway.open({ settings: result.settings, engine, world });
-engine.join("main");
+await engine.join("main");
 const tickets: Ticket[] = [];
 for (let i = 0; i < Number(waitingText); i++) tickets.push((engine.join("main") as Waiting).ticket);
 const keyring = new Keyring({ secret: SECRET, previousSecrets: [] });

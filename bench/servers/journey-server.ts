@@ -19,9 +19,8 @@ if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const engine = new MemoryEngine(world);
 const gateway = await ProxiedGateway.open({ settings: result.settings, engine, world });
 // Fills the room, so that nobody goes straight through; these leave when the first visitors have queued up.
-const held = Array.from({ length: Number(capacity) }, () => engine.join("main")).flatMap((answer) =>
-  answer.kind === "entered" ? [answer.pass] : [],
-);
+const joined = await Promise.all(Array.from({ length: Number(capacity) }, () => engine.join("main")));
+const held = joined.flatMap((answer) => (answer.kind === "entered" ? [answer.pass] : []));
 process.on("message", (question) => {
   if (question === "open") for (const pass of held) engine.leave(pass);
   process.send?.(engine.counts("main"));

@@ -1,6 +1,8 @@
 /** What the office works with, put together from the engine and the gateway. */
 import { checkRoomChange } from "../config/room-change.ts";
+import type { RoomSettings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
+import type { Data } from "../data.ts";
 import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import type { Desk } from "../office/desk.ts";
 import { version } from "./version.ts";
@@ -8,9 +10,12 @@ import { version } from "./version.ts";
 export function createDesk(parts: {
   engine: Engine;
   proxied: ProxiedGateway;
+  data: Data;
+  /** A room as the settings file has it. */
+  fileRoom: (name: string) => RoomSettings;
   isDraining: () => boolean;
 }): Desk {
-  const { engine, proxied, isDraining } = parts;
+  const { engine, proxied, data, isDraining } = parts;
   const { gateway } = proxied;
   return {
     version,
@@ -24,10 +29,15 @@ export function createDesk(parts: {
       const result = checkRoomChange(current, change);
       if (!result.ok) return result;
       await proxied.configure({ ...settings, rooms: { ...settings.rooms, [name]: result.room } });
+      await data.keepChange(name, parts.fileRoom(name), change);
       return { ok: true, room: result.room };
     },
     keys: () => gateway.keys(),
-    rotateKeys: async () => ({ id: gateway.rotateKeys() }),
+    rotateKeys: async () => {
+      const id = gateway.rotateKeys();
+      await data.keepRing(gateway.keyringMemo());
+      return { id };
+    },
     origins: () => proxied.origins().map((origin) => ({ ...origin, origin: origin.address })),
     isReady: async () => !isDraining() && (await answers(engine, Object.keys(gateway.settings.rooms)[0])),
     traffic: () => gateway.traffic,

@@ -5,6 +5,7 @@
 import { explain } from "../config/explain.ts";
 import { formatListen } from "../config/kinds.ts";
 import type { World } from "../core/world.ts";
+import { withKeptSecret } from "../data.ts";
 import { nodeWorld } from "../node.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 import { type Running, serve } from "./serve.ts";
@@ -18,12 +19,14 @@ export async function run(flags: SettingsFlags): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const { settings, warnings } = result;
+  const { warnings } = result;
+  let settings = result.settings;
   if (warnings.length > 0)
     process.stderr.write(`${explain(warnings, { colour: isColour, noun: "warning" })}\n`);
   const world = nodeWorld({ level: settings.log.level });
   let running: Running;
   try {
+    settings = withKeptSecret(settings);
     running = await serve(settings, world);
   } catch (cause) {
     process.stderr.write(`${startFailure(cause, settings)}\n`);
@@ -32,6 +35,10 @@ export async function run(flags: SettingsFlags): Promise<void> {
   }
   // Before the word is out: whoever reads it may send a signal at once.
   onSignals(running, flags, world);
+  void running.broken.then((problem) => {
+    world.log.error({ err: problem }, "what is kept can no longer be written; stopping, to be started anew");
+    process.exit(1);
+  });
   world.log.info(
     {
       listen: formatListen(running.address),
@@ -72,7 +79,7 @@ async function reload(running: Running, flags: SettingsFlags, world: World): Pro
     return;
   }
   try {
-    await running.reload(result.settings);
+    await running.reload(withKeptSecret(result.settings));
     world.log.info({ rooms: Object.keys(result.settings.rooms) }, "new settings are in force");
   } catch (cause) {
     world.log.error({ err: cause }, "the new settings could not be put in force; the old ones stay");

@@ -6,6 +6,7 @@ import { formatListen } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
+import { openData } from "../data.ts";
 import { MemoryEngine } from "../engines/memory/memory-engine.ts";
 import { type Listener, listen } from "../gateway/listen.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
@@ -15,6 +16,8 @@ import { createDesk } from "./desk.ts";
 
 export interface Running {
   readonly engine: Engine;
+  /** Settles when what is kept can no longer be written, and a new start is the only way on. */
+  readonly broken: Promise<Error>;
   readonly address: Listener["address"];
   readonly controlAddress: Listener["address"];
   /** Puts new settings in force. Fails, changing nothing, when they cannot be. */
@@ -33,15 +36,26 @@ export async function serve(settings: Settings, world: World): Promise<Running> 
     for (const part of opened) await part.close();
   };
   try {
-    const engine = keep(new MemoryEngine(world));
-    const proxied = keep(await ProxiedGateway.open({ settings, engine, world }));
-    const state = { isDraining: false };
-    const desk = createDesk({ engine, proxied, isDraining: () => state.isDraining });
+    const data = keep(await openData(settings.data, world));
+    const engine = keep(new MemoryEngine(world, data.storageOf));
+    const inForce = await data.withChanges(settings);
+    const proxied = keep(await ProxiedGateway.open({ settings: inForce, engine, world }));
+    const ring = await data.ring();
+    if (ring) proxied.gateway.restoreKeyring(ring);
+    const state = { isDraining: false, file: settings };
+    const desk = createDesk({
+      engine,
+      proxied,
+      data,
+      fileRoom: (name) => state.file.rooms[name]!,
+      isDraining: () => state.isDraining,
+    });
     const { listen: at, token } = settings.control;
     const office = keep(await listenOffice(createOffice({ desk, token, host: at.host, world }), at));
     const listener = keep(await openListener(settings, proxied, world));
     return {
       engine,
+      broken: data.broken,
       address: listener.address,
       controlAddress: office.address,
       reload: async (next) => {
@@ -49,6 +63,8 @@ export async function serve(settings: Settings, world: World): Promise<Running> 
         // First what may still fail: a certificate that cannot be used must leave everything as it was.
         await listener.reload(next);
         await proxied.configure(next);
+        state.file = next;
+        await data.forgetChanges();
       },
       close: async () => {
         state.isDraining = true;
@@ -79,13 +95,13 @@ function warnOfRestart(before: Settings, next: Settings, world: World): void {
   if (JSON.stringify(from) !== JSON.stringify(to)) {
     world.log.warn(
       { from, to },
-      "a changed address, or TLS switched on or off, takes effect at the next start",
+      "a changed address or data directory, or TLS switched on or off, takes effect at the next start",
     );
   }
   if (before.control.token !== next.control.token)
     world.log.warn({}, "a changed control token takes effect at the next start");
 }
 
-function fixedAtStart({ listen, control, tls }: Settings): object {
-  return { listen: formatListen(listen), control: formatListen(control.listen), hasTls: tls !== null };
+function fixedAtStart({ listen, control, tls, data }: Settings): object {
+  return { listen: formatListen(listen), control: formatListen(control.listen), hasTls: tls !== null, data };
 }

@@ -121,7 +121,12 @@ function checkSecrets(
   });
   const isOpen = isNowhere(token) && known.control?.token === null && known.control.tokenFile === null;
   const isMissing =
-    isNowhere(secret) && known.secret === null && known.secretFile === null && context.needsSecret;
+    isNowhere(secret) &&
+    known.secret === null &&
+    known.secretFile === null &&
+    // A data directory keeps a secret made for it.
+    known.data === null &&
+    context.needsSecret;
   return {
     secret: secret.secrets[0] ?? null,
     previous: secret.secrets.slice(1),
@@ -194,6 +199,7 @@ function complete(parsed: FileSettings, { secrets, pages, settingsFile }: Found)
   return {
     ...settings,
     tls: tls && { certificateFile: absolute(tls.certificateFile), keyFile: absolute(tls.keyFile) },
+    data: settings.data && absolute(settings.data),
     secret: secrets.secret,
     previousSecrets: [...settings.previousSecrets, ...secrets.previous],
     control: { listen: control.listen, token: secrets.token },

@@ -23,6 +23,7 @@ export interface FlagValues {
   readonly listen?: string | undefined;
   readonly controlListen?: string | undefined;
   readonly logLevel?: string | undefined;
+  readonly data?: string | undefined;
   readonly trustedProxy?: readonly string[] | undefined;
   readonly origin?: readonly string[] | undefined;
   readonly hostHeader?: string | undefined;
@@ -63,6 +64,13 @@ export const FLAGS: readonly FlagDefinition[] = [
     name: "logLevel",
     path: ["log", "level"],
     description: "debug, info, warn or error",
+  },
+  {
+    ...whole,
+    flag: "--data <directory>",
+    name: "data",
+    path: ["data"],
+    description: "directory to keep the line in, so that a crash costs nobody their place",
   },
   {
     ...whole,

@@ -308,6 +308,12 @@ export const settingsSchema = z.strictObject({
     .describe(
       "Secrets used before. Tickets and passes signed with them stay good, so a change empties no line.",
     ),
+  data: fileName()
+    .nullable()
+    .prefault(null)
+    .describe(
+      "Directory where the line, who is on the site, changes made at run time and the keys are kept, so that a crash costs nobody their place. null: nothing is kept.",
+    ),
   control: controlSchema.prefault({}).describe("The address for counts, changes, metrics and health."),
   trustedProxies: z
     .array(

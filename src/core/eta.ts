@@ -26,6 +26,12 @@ const TENTH_DEVIATIONS = 1.2816;
 const STEP_BITS = 6;
 const STEP_SHIFT_BASE = 31 - STEP_BITS;
 
+/** Admissions, and the time they took, in bins of some seconds. */
+export interface Measured {
+  readonly admitted: readonly number[];
+  readonly spentMs: readonly number[];
+}
+
 export class Pace {
   #admitted: number[] = [];
   #spentMs: number[] = [];
@@ -55,6 +61,21 @@ export class Pace {
       this.#admitted.shift();
       this.#spentMs.shift();
     }
+    this.#addUp();
+  }
+
+  /** What was measured, to be taken over after a restart. */
+  measured(): Measured {
+    return { admitted: [...this.#admitted], spentMs: [...this.#spentMs] };
+  }
+
+  restore(measured: Measured): void {
+    this.#admitted = [...measured.admitted];
+    this.#spentMs = [...measured.spentMs];
+    this.#addUp();
+  }
+
+  #addUp(): void {
     this.#waitsFor = null;
     this.#admittedSum = sum(this.#admitted);
     this.#spentSumMs = sum(this.#spentMs);

@@ -6,6 +6,7 @@
  * wherever it starts, ever holds more than `perMinute`: what was let through early is held back later.
  */
 const MINUTE_MS = 60_000;
+const SECOND_MS = 1_000;
 const BURST_MS = 2_000;
 
 export class Flow {
@@ -43,6 +44,28 @@ export class Flow {
       this.#at.push(now);
       this.#count.push(count);
     }
+  }
+
+  /** Admissions of the last minute, those of one second together and said to be at its end. */
+  bySecond(now: number): Map<number, number> {
+    this.#forget(now);
+    const seconds = new Map<number, number>();
+    for (let i = this.#head; i < this.#at.length; i++) {
+      const end = Math.ceil(this.#at[i]! / SECOND_MS) * SECOND_MS;
+      seconds.set(end, (seconds.get(end) ?? 0) + this.#count[i]!);
+    }
+    return seconds;
+  }
+
+  /** Takes over what `bySecond` told before a restart. Nothing is saved up: who knows what was let through last. */
+  restore(seconds: Iterable<[end: number, count: number]>, now: number): void {
+    for (const [end, count] of [...seconds].sort(([a], [b]) => a - b)) {
+      this.#at.push(end);
+      this.#count.push(count);
+      this.#lastMinute += count;
+    }
+    this.#emptyAt = now;
+    this.#forget(now);
   }
 
   #forget(now: number): void {

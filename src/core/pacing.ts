@@ -36,6 +36,13 @@ export function nextCheckIn(standing: Standing, dice: number): number {
   return Math.round(periodMs * (1 + JITTER * dice));
 }
 
+/** The longest that anyone in a room of this size can have been told to stay away. */
+export function longestCheckIn(standing: Omit<Standing, "waitMs">): number {
+  const { waiting, pollBudgetPerSecond, ticketTtlMs } = standing;
+  const byBudgetMs = (waiting / pollBudgetPerSecond) * 1_000;
+  return Math.min(Math.max(FAR_MAX_MS, byBudgetMs) * (1 + JITTER), ticketTtlMs / 2);
+}
+
 /** Until when a visitor told to come back in `nextCheckInMs` is waited for. */
 export function lapseDeadline(seen: { now: number; nextCheckInMs: number; lapseAfterMs: number }): number {
   return wholeTenth(seen.now + seen.nextCheckInMs + seen.lapseAfterMs);

@@ -20,7 +20,7 @@ import { keepsPlace } from "./decide.ts";
 import { EventStreams } from "./event-streams.ts";
 import { PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
 import type { HeldPass } from "./held-tokens.ts";
-import { Keyring, type KeyState } from "./keyring.ts";
+import { Keyring, type KeyringMemo, type KeyState } from "./keyring.ts";
 import { OriginTokens } from "./origin-token.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
 import { PresenceReport } from "./presence.ts";
@@ -196,6 +196,15 @@ export class Gateway {
       },
       keepsPlace: () => false,
     });
+  }
+
+  /** How far the ring of keys is turned, to be kept. */
+  keyringMemo(): KeyringMemo {
+    return this.#tokens.keyring.memo();
+  }
+
+  restoreKeyring(memo: KeyringMemo): void {
+    this.#tokens.keyring.restore(memo);
   }
 
   keys(): KeyState[] {

@@ -1,10 +1,10 @@
 /**
  * The keys that sign tickets and passes. Every key is derived from the operator's secret and a generation number, so
- * turning the ring needs no storage: generation n+1 signs, earlier ones still verify until every token they signed
+ * no key is ever stored: generation n+1 signs, earlier ones still verify until every token they signed
  * has run out. A token carries its key's id: two bytes that name the secret, two bytes of generation.
  *
- * A gateway that restarts begins at generation 0 and meets tokens of later ones. Nobody without the secret can have
- * made those, so a token that verifies under a later generation turns this ring forward too.
+ * A gateway that kept nothing begins at generation 0 and may meet tokens of later ones. Nobody without the secret can
+ * have made those, so a token that verifies under a later generation turns this ring forward too.
  *
  * A new secret is put in front of `previousSecrets`; keys of previous secrets verify and never sign.
  */
@@ -19,6 +19,13 @@ export interface KeyState {
   readonly isSigning: boolean;
   /** When the last token it signed has run out; null while it signs. */
   readonly retiresAt: number | null;
+}
+
+/** How far a ring was turned, to be kept between two lives. It holds no secret. */
+export interface KeyringMemo {
+  readonly name: number;
+  readonly generation: number;
+  readonly retired: readonly (readonly [id: number, until: number])[];
 }
 
 interface Branch {
@@ -87,6 +94,18 @@ export class Keyring {
       states.push({ id: idText(keyId(branch)), isSigning: false, retiresAt: null });
     }
     return states;
+  }
+
+  memo(): KeyringMemo {
+    const { name, generation } = this.#branches[0]!;
+    return { name, generation, retired: [...this.#retired] };
+  }
+
+  /** Turns the ring as far as it was; what was kept under another secret says nothing about this one. */
+  restore(memo: KeyringMemo): void {
+    const branch = this.#branches[0]!;
+    for (const [id, until] of memo.retired) this.#retired.set(id, until);
+    if (memo.name === branch.name) this.#turnTo(branch, memo.generation);
   }
 
   #turnTo(branch: Branch, generation: number): void {

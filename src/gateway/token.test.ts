@@ -133,3 +133,17 @@ test("a new secret in front of the old one keeps everyone's place", () => {
   assert.equal(read(ticketToken(ticket, ring), { keyring: ring }).kind, "ticket");
   assert.equal(reasonOf(read(ticketToken(ticket, ring), { keyring: old })), "unknownKey");
 });
+
+test("a ring that was turned is as far in the next life; under another secret it is not", () => {
+  const first = new Keyring(secrets());
+  first.rotate({ now: 0, tokenLifeMs: 1_000 });
+  first.rotate({ now: 500, tokenLifeMs: 1_000 });
+  const next = new Keyring(secrets());
+  next.restore(structuredClone(first.memo()));
+  assert.deepEqual(next.states(), first.states());
+  assert.equal(next.signingId, first.signingId);
+  const other = new Keyring(secrets("quite another secret of thirty-two characters"));
+  const before = other.signingId;
+  other.restore(first.memo());
+  assert.equal(other.signingId, before);
+});

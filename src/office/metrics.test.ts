@@ -41,15 +41,15 @@ test("the process's own metrics are there", async () => {
 test("a line shows up as it is, and its counters as they stand", async () => {
   const on = scene();
   const { engine } = on.desk;
-  const first = engine.join("main");
+  const first = await engine.join("main");
   engine.join("main");
-  const third = engine.join("main");
+  const third = await engine.join("main");
   engine.join("main");
   assert.ok(first.kind === "entered" && third.kind === "waiting");
   on.world.pass(30_000);
   engine.leave(first.pass);
   on.world.pass(1_000);
-  assert.equal(engine.enter(third.ticket).kind, "entered");
+  assert.equal((await engine.enter(third.ticket)).kind, "entered");
   const { value } = await scrape(on);
   assert.equal(value('fairgate_room_waiting_visitors{room="main"}'), 1);
   assert.equal(value('fairgate_room_on_site_visitors{room="main"}'), 2);

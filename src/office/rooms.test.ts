@@ -196,7 +196,7 @@ test("a note with anything else in it is refused", async () => {
 
 test("revoking ends a visit once; a second time nobody is there", async () => {
   const { ask, desk, world } = scene();
-  const entered = desk.engine.join("main");
+  const entered = await desk.engine.join("main");
   assert.ok(entered.kind === "entered");
   const { id } = entered.pass;
   const remove = () => ask(`/rooms/main/sessions/${id}`, { method: "DELETE" });
@@ -212,7 +212,7 @@ test("revoking ends a visit once; a second time nobody is there", async () => {
 test("revoking somebody who only waits is 404", async () => {
   const { ask, desk } = scene();
   for (let i = 0; i < 2; i++) desk.engine.join("main");
-  const waiting = desk.engine.join("main");
+  const waiting = await desk.engine.join("main");
   assert.ok(waiting.kind === "waiting");
   const response = await ask(`/rooms/main/sessions/${waiting.ticket.id}`, { method: "DELETE" });
   assert.equal((await read(response)).error.code, "not_on_site");

@@ -66,7 +66,7 @@ test("port 0 becomes a real port and the office answers there", async () => {
 
 test("a day in the office: look, change, pause, open, revoke, rotate, scrape", async () => {
   const { base, desk } = await live();
-  const entered = desk.engine.join("main");
+  const entered = await desk.engine.join("main");
   assert.ok(entered.kind === "entered");
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(base + path, { ...init, headers: { ...AUTHORIZATION, "content-type": "application/json" } });

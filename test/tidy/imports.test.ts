@@ -16,7 +16,8 @@ const production = sources.filter((file) => !isTest(file));
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: ["core"],
-  "engines/memory": ["core"],
+  "engines/memory": ["core", "durable"],
+  durable: ["core"],
   gateway: ["core", "config"],
   office: ["core", "config"],
   sim: ["core", "engines"],

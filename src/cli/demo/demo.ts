@@ -3,6 +3,9 @@
  * in a browser to stand in the line yourself. Ctrl-C stops everything.
  */
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { formatListen } from "../../config/kinds.ts";
 import { settingsFrom } from "../../config/load.ts";
 import type { Settings } from "../../config/schema.ts";
@@ -21,7 +24,8 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const port = wholeNumber("--port", options.port, 65_535);
   const size = wholeNumber("--crowd", options.crowd, 1_000);
   const shop = await openShop();
-  const { running, token } = await serveOnFreePort(port, shop.address);
+  const data = mkdtempSync(join(tmpdir(), "fairgate-demo-"));
+  const { running, token } = await serveOnFreePort(port, { shop: shop.address, data });
   const address = `http://127.0.0.1:${running.address.port}`;
   const crowd = sendCrowd(address, size, () => (running.engine.counts("main") as Counts).waiting);
   const view = new View(process.stdout);
@@ -38,6 +42,7 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
     await crowd.close();
     await running.close();
     await shop.close();
+    rmSync(data, { recursive: true, force: true });
     process.stdout.write("Stopped. Nothing is left running.\n");
     process.exit(0);
   };
@@ -56,12 +61,15 @@ function wholeNumber(flag: string, written: string, max: number): number {
 }
 
 /** A taken port is no reason for a demo to fail: the next one will do. */
-async function serveOnFreePort(first: number, shop: string): Promise<{ running: Running; token: string }> {
+async function serveOnFreePort(
+  first: number,
+  parts: { shop: string; data: string },
+): Promise<{ running: Running; token: string }> {
   const token = randomBytes(24).toString("base64url");
   const world = nodeWorld({ level: "error" });
   for (let port = first; ; port += 2) {
     try {
-      return { running: await serve(demoSettings(port, shop, token), world), token };
+      return { running: await serve(demoSettings({ ...parts, port, token }), world), token };
     } catch (cause) {
       const isTaken = (cause as NodeJS.ErrnoException).code === "EADDRINUSE";
       if (!isTaken || port >= first + 2 * PORTS_TRIED_MAX) throw cause;
@@ -69,8 +77,10 @@ async function serveOnFreePort(first: number, shop: string): Promise<{ running: 
   }
 }
 
-function demoSettings(port: number, shop: string, token: string): Settings {
+function demoSettings(parts: { port: number; shop: string; data: string; token: string }): Settings {
+  const { port, shop, data, token } = parts;
   const input = {
+    data,
     listen: `127.0.0.1:${port}`,
     secret: randomBytes(32).toString("base64url"),
     control: { listen: `127.0.0.1:${port === 0 ? 0 : port + 1}`, token },

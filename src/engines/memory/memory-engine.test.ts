@@ -1,11 +1,36 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import { realWorld } from "../../../test/real-world.ts";
+import { DurableHost } from "../../durable/host.ts";
+import type { HandWorld } from "../../sim/hand-world.ts";
 import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
 import { MemoryEngine } from "./memory-engine.ts";
 
 const memory = {
   name: "memory",
-  make: async (world: ConstructorParameters<typeof MemoryEngine>[0]) => new MemoryEngine(world),
+  make: async (world: HandWorld) => new MemoryEngine(world),
 };
 
-conformance(memory);
-modelTest(memory);
+/** The same on a real store: each engine has objects of its own in it. */
+const directory = mkdtempSync(join(tmpdir(), "fairgate-engine-"));
+const host = await DurableHost.open({ directory, world: realWorld() });
+let engines = 0;
+const kept = {
+  name: "memory engine that is kept: the",
+  make: async (world: HandWorld) => {
+    const life = engines++;
+    return new MemoryEngine(world, (room) => host.state(`${life}/${room}`).storage);
+  },
+};
+after(async () => {
+  await host.close();
+  rmSync(directory, { recursive: true });
+});
+
+for (const subject of [memory, kept]) {
+  conformance(subject);
+  modelTest(subject);
+}

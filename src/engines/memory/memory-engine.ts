@@ -1,6 +1,9 @@
 /**
  * The embedded engine: every room of one process, in memory, exact. It turns each room's door a few times a second
  * and shows a new board once a second, or at once when the rules change.
+ *
+ * Given storage it survives: every room is kept there, and what grants or frees a slot is answered once that is on
+ * disk. Everything else, a place in the line above all, is answered at once as without.
  */
 import type { Board } from "../../core/board.ts";
 import type {
@@ -8,6 +11,7 @@ import type {
   Counts,
   Engine,
   EngineListener,
+  Eventually,
   JoinAnswer,
   Presence,
   TicketAnswer,
@@ -17,117 +21,157 @@ import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
-import { MemoryRoom } from "./memory-room.ts";
+import type { DurableStorage } from "../../durable/storage.ts";
+import { MemoryRoom, type RoomEvents } from "./memory-room.ts";
+import { RoomKeeper } from "./room-keeper.ts";
 
 const TICK_MS = 200;
 const BOARD_PERIOD_MS = 1_000;
+/** How long a place in the line may be known to nobody but its ticket. */
+const KEEP_MS = 50;
+
+/** A room and whether what happens in it is on disk. */
+interface OpenRoom {
+  readonly room: MemoryRoom;
+  readonly isAway: boolean;
+  unconfirmed(): Promise<void> | null;
+  set rules(rules: RoomRules);
+  keep(): void;
+  close(): Promise<void>;
+}
 
 export class MemoryEngine implements Engine {
   readonly #world: World;
-  readonly #rooms = new Map<string, MemoryRoom>();
+  readonly #storageOf: ((room: string) => DurableStorage) | null;
+  readonly #rooms = new Map<string, OpenRoom>();
   readonly #boards = new Map<string, Board>();
   readonly #listeners = new Set<EngineListener>();
   readonly #stop: (() => void)[] = [];
 
-  constructor(world: World) {
+  /** `storageOf`: where each room is kept; without it nothing is. */
+  constructor(world: World, storageOf: ((room: string) => DurableStorage) | null = null) {
     this.#world = world;
+    this.#storageOf = storageOf;
+    if (storageOf) this.#stop.push(world.timers.every(KEEP_MS, () => this.#keepAll()));
     this.#stop.push(world.timers.every(TICK_MS, () => this.#tick()));
     this.#stop.push(world.timers.every(BOARD_PERIOD_MS, () => this.#showBoards()));
   }
 
-  join(room: string): JoinAnswer {
+  join(room: string): Eventually<JoinAnswer> {
     const { clock, random } = this.#world;
     const open = this.#rooms.get(room);
     if (!open) return { kind: "refused", reason: "unknownRoom" };
-    return open.join(idFromBytes(random.bytes(ID_BYTES)), random.fraction(), clock.now());
+    return told(open, open.room.join(idFromBytes(random.bytes(ID_BYTES)), random.fraction(), clock.now()));
   }
 
-  checkIn(ticket: Ticket): TicketAnswer {
-    const room = this.#rooms.get(ticket.room);
-    if (!room) return { kind: "refused", reason: "unknownRoom" };
-    return room.checkIn(ticket, this.#world.random.fraction(), this.#world.clock.now());
+  checkIn(ticket: Ticket): Eventually<TicketAnswer> {
+    const open = this.#rooms.get(ticket.room);
+    if (!open) return { kind: "refused", reason: "unknownRoom" };
+    return told(open, open.room.checkIn(ticket, this.#world.random.fraction(), this.#world.clock.now()));
   }
 
-  enter(ticket: Ticket): TicketAnswer {
-    const room = this.#rooms.get(ticket.room);
-    if (!room) return { kind: "refused", reason: "unknownRoom" };
-    return room.enter(ticket, this.#world.random.fraction(), this.#world.clock.now());
+  enter(ticket: Ticket): Eventually<TicketAnswer> {
+    const open = this.#rooms.get(ticket.room);
+    if (!open) return { kind: "refused", reason: "unknownRoom" };
+    return told(open, open.room.enter(ticket, this.#world.random.fraction(), this.#world.clock.now()));
   }
 
   touch(room: string, presences: readonly Presence[]): void {
-    this.#rooms.get(room)?.touch(presences, this.#world.clock.now());
+    this.#rooms.get(room)?.room.touch(presences, this.#world.clock.now());
   }
 
-  leave(place: Ticket | Pass): void {
-    const room = this.#rooms.get(place.room);
+  leave(place: Ticket | Pass): Eventually<void> {
+    const open = this.#rooms.get(place.room);
+    if (!open) return;
     const now = this.#world.clock.now();
-    if ("sequence" in place) room?.leavePlace(place, now);
-    else room?.leaveVisit(place.id, now);
+    if ("sequence" in place) open.room.leavePlace(place, now);
+    else open.room.leaveVisit(place.id, now);
+    return open.unconfirmed() ?? undefined;
   }
 
-  revoke(room: string, id: string): boolean {
-    return this.#rooms.get(room)?.revoke(id, this.#world.clock.now()) ?? false;
+  revoke(room: string, id: string): Eventually<boolean> {
+    const open = this.#rooms.get(room);
+    if (!open) return false;
+    const isEnded = open.room.revoke(id, this.#world.clock.now());
+    return open.unconfirmed()?.then(() => isEnded) ?? isEnded;
   }
 
   counts(room: string): Counts {
-    return this.#open(room).counts();
+    return this.#open(room).room.counts();
   }
 
   board(room: string): Board {
     return this.#boards.get(room) ?? this.#showBoard(room);
   }
 
-  configure(room: string, rules: RoomRules): void {
+  configure(room: string, rules: RoomRules): Eventually<void> {
     const open = this.#rooms.get(room);
-    if (open) open.rules = rules;
-    else this.#rooms.set(room, this.#newRoom(room, rules));
-    this.#showBoard(room);
+    if (!open) return this.#openRoom(room, rules);
+    open.rules = rules;
+    if (!open.isAway) this.#showBoard(room);
   }
 
   admit(room: string): Admission {
-    return this.#open(room).admit(this.#world.clock.now());
+    return this.#open(room).room.admit(this.#world.clock.now());
   }
 
   subscribe(listener: EngineListener): () => void {
     this.#listeners.add(listener);
-    for (const [name, room] of this.#rooms) {
-      for (const [id, until] of room.ended()) listener.onRevoked?.(name, id, until);
+    for (const [name, open] of this.#rooms) {
+      if (open.isAway) continue;
+      for (const [id, until] of open.room.ended()) listener.onRevoked?.(name, id, until);
     }
     return () => this.#listeners.delete(listener);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     for (const stop of this.#stop) stop();
     this.#listeners.clear();
+    await Promise.all([...this.#rooms.values()].map((open) => open.close()));
   }
 
-  #newRoom(name: string, rules: RoomRules): MemoryRoom {
+  #openRoom(name: string, rules: RoomRules): Eventually<void> {
     const events = {
       onTurns: (sequences: readonly number[]) =>
         this.#tell((listener) => listener.onTurns?.(name, sequences)),
       onRevoked: (id: string, until: number) =>
         this.#tell((listener) => listener.onRevoked?.(name, id, until)),
     };
-    return new MemoryRoom(name, rules, events, this.#world.clock.now());
+    const world = this.#world;
+    const storageOf = this.#storageOf;
+    if (!storageOf) return this.#show(name, unkept(name, rules, events, world));
+    const storage = () => storageOf(name);
+    return RoomKeeper.open({ name, rules, events, storage, world }).then((keeper) =>
+      this.#show(name, keeper),
+    );
+  }
+
+  #show(name: string, open: OpenRoom): void {
+    this.#rooms.set(name, open);
+    this.#showBoard(name);
+  }
+
+  #keepAll(): void {
+    for (const open of this.#rooms.values()) open.keep();
   }
 
   #tick(): void {
-    for (const name of this.#rooms.keys()) this.admit(name);
+    for (const [name, { isAway }] of this.#rooms) if (!isAway) this.admit(name);
   }
 
   #showBoards(): void {
-    for (const name of this.#rooms.keys()) this.#showBoard(name);
+    for (const [name, { isAway }] of this.#rooms) if (!isAway) this.#showBoard(name);
   }
 
   #showBoard(name: string): Board {
-    const board = this.#open(name).board(this.#world.clock.now());
+    const board = this.#open(name).room.board(this.#world.clock.now());
     this.#boards.set(name, board);
     this.#tell((listener) => listener.onBoard?.(board));
     return board;
   }
 
   /** A caller that names a room nobody configured has a bug; visitors' room names are checked before. */
-  #open(name: string): MemoryRoom {
+  #open(name: string): OpenRoom {
     const room = this.#rooms.get(name);
     if (!room) throw new Error(`room "${name}" is not configured`);
     return room;
@@ -136,4 +180,25 @@ export class MemoryEngine implements Engine {
   #tell(say: (listener: EngineListener) => void): void {
     for (const listener of this.#listeners) say(listener);
   }
+}
+
+/** An answer that grants a slot is told once it is on disk; the others at once. */
+function told<Answer extends JoinAnswer | TicketAnswer>(open: OpenRoom, answer: Answer): Eventually<Answer> {
+  if (answer.kind !== "admitted" && answer.kind !== "entered") return answer;
+  return open.unconfirmed()?.then(() => answer) ?? answer;
+}
+
+/** A room that lives as long as the process. */
+function unkept(name: string, rules: RoomRules, events: RoomEvents, world: World): OpenRoom {
+  const room = new MemoryRoom(name, rules, events, world.clock.now());
+  return {
+    room,
+    isAway: false,
+    unconfirmed: () => null,
+    set rules(next: RoomRules) {
+      room.rules = next;
+    },
+    keep() {},
+    async close() {},
+  };
 }

@@ -19,15 +19,25 @@ import type {
   Totals,
   Waiting,
 } from "../../core/engine.ts";
-import { Pace } from "../../core/eta.ts";
+import { type Measured, Pace } from "../../core/eta.ts";
 import { type Turn, unfairness } from "../../core/fairness.ts";
 import { Flow } from "../../core/flow.ts";
 import { Line } from "../../core/line.ts";
-import { lapseDeadline, nextCheckIn, wholeTenth } from "../../core/pacing.ts";
+import { lapseDeadline, longestCheckIn, NEAR_MAX_MS, nextCheckIn, wholeTenth } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
-import { ADMITTED, GONE, LAPSED, ON_SITE, Places, UNKNOWN, WAITING } from "./places.ts";
+import {
+  ADMITTED,
+  BLOCK_SIZE,
+  GONE,
+  LAPSED,
+  ON_SITE,
+  Places,
+  type State,
+  UNKNOWN,
+  WAITING,
+} from "./places.ts";
 import { type Visit, Visits } from "./visits.ts";
 
 /** Sequences start from the clock, a thousand a millisecond, so a new process never gives out an old one again. */
@@ -36,6 +46,45 @@ const SEQUENCES_PER_MS = 1_000;
 const SWEEP_PLACES_MAX = 500_000;
 const FORGET_PERIOD_MS = 10_000;
 const TURNS_REMEMBERED_MAX = 1_000;
+
+/** After an unclean end, how much longer than they were told newcomers of the last moment may take to come back. */
+const SETTLE_MS = 3_000;
+/** After an unclean end, how long before it a pass may have been renewed without our knowing. */
+const PRESENCE_UNSEEN_MS = 3_000;
+/** More than can have joined between the last thing kept and an unclean end. */
+const SEQUENCES_UNSEEN_MAX = 1_000_000;
+/** While someone is on the site, the kept room is this fresh at least. */
+const HEARTBEAT_MS = 1_000;
+
+/** What a room keeps of itself besides its places and visits. */
+export interface RoomMemo {
+  readonly nextSequence: number;
+  readonly admittedSequence: number;
+  readonly waiting: number;
+  readonly totals: Totals;
+  readonly admissions: readonly [end: number, count: number][];
+  readonly measured: Measured;
+  /** The longest that the latest newcomers were told to stay away. */
+  readonly toldMs: number;
+  readonly seenAt: number;
+  /** True when the room was closed in order: then nothing happened after this was kept. */
+  readonly isClosed: boolean;
+}
+
+/** What changed, by name: null for what is no more. */
+export interface RoomChanges {
+  readonly memo: RoomMemo;
+  readonly blocks: ReadonlyMap<number, Uint8Array | null>;
+  readonly visits: ReadonlyMap<string, Visit | number | null>;
+}
+
+/** A room as it was kept. */
+export interface KeptRoom {
+  readonly memo: RoomMemo;
+  /** In the order of their numbers. */
+  readonly blocks: Iterable<readonly [block: number, bytes: Uint8Array]>;
+  readonly visits: Iterable<readonly [id: string, visit: Visit | number]>;
+}
 
 export interface RoomEvents {
   readonly onTurns: (sequences: readonly number[]) => void;
@@ -48,7 +97,7 @@ export class MemoryRoom {
   readonly #events: RoomEvents;
   readonly #places: Places;
   readonly #line = new Line();
-  readonly #visits = new Visits();
+  readonly #visits: Visits;
   readonly #turnsDue = new Deadlines<number>();
   readonly #flow = new Flow();
   readonly #pace = new Pace();
@@ -61,12 +110,20 @@ export class MemoryRoom {
   #boardVersion = 0;
   #forgottenAt: number;
   #totals = emptyTotals();
+  #toldMs = 0;
+  #toldBeforeMs = 0;
+  #memoAt = Number.NEGATIVE_INFINITY;
+  /** Until then nobody from this sequence on is admitted: some before them may not be back yet. */
+  #holdUntil = Number.NEGATIVE_INFINITY;
+  #holdFrom = Number.POSITIVE_INFINITY;
 
-  constructor(name: string, rules: RoomRules, events: RoomEvents, now: number) {
+  /** `isKept`: someone takes the changes to keep them. */
+  constructor(name: string, rules: RoomRules, events: RoomEvents, now: number, isKept = false) {
     this.#name = name;
     this.rules = rules;
     this.#events = events;
-    this.#places = new Places(now);
+    this.#places = new Places(now, isKept);
+    this.#visits = new Visits(isKept);
     this.#nextSequence = Math.max(1, (Math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS);
     this.#admittedSequence = this.#nextSequence - 1;
     this.#forgottenAt = now;
@@ -75,7 +132,7 @@ export class MemoryRoom {
   join(id: string, dice: number, now: number): JoinAnswer {
     const sequence = this.#nextSequence++;
     this.#totals.joined++;
-    if (isDoorOpen(this.rules, this.#doorCounts(), this.#flow, now))
+    if (now >= this.#holdUntil && isDoorOpen(this.rules, this.#doorCounts(), this.#flow, now))
       return this.#goStraightThrough(sequence, id, now);
     const ticket: Ticket = {
       id,
@@ -89,7 +146,9 @@ export class MemoryRoom {
       aheadShown: AHEAD_UNKNOWN,
       aheadAtJoin: AHEAD_UNKNOWN,
     };
-    return this.#wait(ticket, dice, now);
+    const answer = this.#wait(ticket, dice, now);
+    this.#toldMs = Math.max(this.#toldMs, answer.nextCheckInMs);
+    return answer;
   }
 
   checkIn(ticket: Ticket, dice: number, now: number): TicketAnswer {
@@ -193,6 +252,75 @@ export class MemoryRoom {
       message: this.rules.message,
       nextEventAt: null,
     };
+  }
+
+  /** True when there is something worth keeping that was not taken yet. */
+  hasChanges(now: number): boolean {
+    if (this.#places.hasChanges || this.#visits.hasChanges) return true;
+    return this.#visits.size > 0 && now - this.#memoAt >= HEARTBEAT_MS;
+  }
+
+  /** Everything that changed since this was last asked. */
+  takeChanges(now: number, isClosed = false): RoomChanges {
+    const toldMs = Math.max(this.#toldMs, this.#toldBeforeMs);
+    if (this.#toldMs > 0) this.#toldBeforeMs = this.#toldMs;
+    this.#toldMs = 0;
+    this.#memoAt = now;
+    const memo: RoomMemo = {
+      nextSequence: this.#nextSequence,
+      admittedSequence: this.#admittedSequence,
+      waiting: this.#line.size,
+      totals: { ...this.#totals },
+      admissions: [...this.#flow.bySecond(now)],
+      measured: this.#pace.measured(),
+      toldMs,
+      seenAt: now,
+      isClosed,
+    };
+    return { memo, blocks: this.#places.takeChanges(), visits: this.#visits.takeChanges() };
+  }
+
+  /**
+   * Takes over a kept room; called once, before anything else. Whoever waited has as long as ever anyone may take to
+   * check in, and a turn that was given starts anew. After an unclean end some may hold tickets that were never kept:
+   * newcomers stay behind them for a while. And some may hold a pass that was renewed unseen: their slots stay taken.
+   */
+  restore({ memo, blocks, visits }: KeptRoom, now: number): void {
+    const unseen = memo.isClosed ? 0 : SEQUENCES_UNSEEN_MAX;
+    this.#nextSequence = Math.max(this.#nextSequence, memo.nextSequence + unseen);
+    this.#admittedSequence = memo.admittedSequence;
+    this.#totals = { ...memo.totals };
+    this.#flow.restore(memo.admissions, now);
+    this.#pace.restore(memo.measured);
+    this.#restorePlaces(blocks, memo.waiting, now);
+    const { sessionDurationMs, disableSessionRenewal } = this.rules;
+    const isRenewedUnseen = !memo.isClosed && !disableSessionRenewal;
+    const renewedUntil = isRenewedUnseen ? memo.seenAt + PRESENCE_UNSEEN_MS + sessionDurationMs : 0;
+    for (const [id, visit] of visits) {
+      if (typeof visit === "number") this.#visits.restore(id, visit);
+      else this.#visits.restore(id, { ...visit, expiresAt: Math.max(visit.expiresAt, renewedUntil) });
+    }
+    if (memo.isClosed) return;
+    this.#holdFrom = memo.nextSequence;
+    this.#holdUntil = now + Math.max(memo.toldMs, NEAR_MAX_MS) + SETTLE_MS;
+  }
+
+  #restorePlaces(blocks: KeptRoom["blocks"], waiting: number, now: number): void {
+    const nextCheckInMs = longestCheckIn({ ...this.rules, waiting });
+    const lapseAt = lapseDeadline({ now, nextCheckInMs, lapseAfterMs: this.rules.lapseAfterMs });
+    const claimBy = wholeTenth(now + this.rules.claimWindowMs);
+    const deadlineOf = (sequence: number, state: State): number => {
+      if (state === WAITING) this.#line.add(sequence);
+      else if (state === LAPSED) this.#lapsed++;
+      if (state !== ADMITTED) return state === WAITING ? lapseAt : wholeTenth(now);
+      this.#turns++;
+      this.#turnsDue.add(claimBy, sequence);
+      return claimBy;
+    };
+    for (const [block, bytes] of blocks) {
+      this.#places.restore(block, bytes, deadlineOf);
+      this.#places.keepUntil(block * BLOCK_SIZE, now + this.rules.ticketTtlMs);
+    }
   }
 
   ended(): Iterable<[id: string, until: number]> {
@@ -301,6 +429,7 @@ export class MemoryRoom {
     const claimBy = wholeTenth(now + this.rules.claimWindowMs);
     while (sequences.length < count) {
       const sequence = this.#line.first();
+      if (sequence >= this.#holdFrom && now < this.#holdUntil) break;
       if (!this.#places.wasLate(sequence)) this.#remember(sequence, now);
       this.#line.remove(sequence);
       this.#places.set(sequence, ADMITTED, claimBy);

@@ -22,6 +22,14 @@ export class Visits {
   #due = new Deadlines<Visit>();
   #ended = new Map<string, number>();
   #endedDue = new Deadlines<string>();
+  /** Ids of visits begun, lengthened or ended, and of ended ids forgotten, since changes were last taken. */
+  readonly #changed = new Set<string>();
+  readonly #isKept: boolean;
+
+  /** `isKept`: someone takes the changes. */
+  constructor(isKept: boolean) {
+    this.#isKept = isKept;
+  }
 
   get size(): number {
     return this.#byId.size;
@@ -33,13 +41,14 @@ export class Visits {
 
   add(visit: Visit): void {
     this.#byId.set(visit.id, visit);
+    this.#note(visit.id);
     this.#due.add(visit.expiresAt + PRESENCE_GRACE_MS, visit);
   }
 
   /** A visitor was seen. Unknown ones with a good pass are taken in; ended ones stay ended. */
   touch(presence: Presence, now: number): void {
     const visit = this.#byId.get(presence.id);
-    if (visit) visit.expiresAt = Math.max(visit.expiresAt, presence.expiresAt);
+    if (visit) this.#lengthen(visit, presence.expiresAt);
     else if (presence.expiresAt > now && !this.#ended.has(presence.id))
       this.add({ ...presence, sequence: -1 });
   }
@@ -47,9 +56,9 @@ export class Visits {
   /** Ends a visit and remembers its id as ended. The instant returned is when its last pass runs out. */
   end(visit: Visit): number {
     this.#byId.delete(visit.id);
+    this.#note(visit.id);
     const until = visit.expiresAt + PRESENCE_GRACE_MS;
-    this.#ended.set(visit.id, until);
-    this.#endedDue.add(until, visit.id);
+    this.#remember(visit.id, until);
     return until;
   }
 
@@ -62,13 +71,53 @@ export class Visits {
         continue;
       }
       this.#byId.delete(visit.id);
+      this.#note(visit.id);
       onExpired(visit);
     }
-    for (let id = this.#endedDue.takeDue(now); id; id = this.#endedDue.takeDue(now)) this.#ended.delete(id);
+    for (let id = this.#endedDue.takeDue(now); id; id = this.#endedDue.takeDue(now)) {
+      this.#ended.delete(id);
+      this.#note(id);
+    }
+  }
+
+  get hasChanges(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  /** What became of every id since this was last asked: a visit, the instant an ended one is remembered until, or null. */
+  takeChanges(): Map<string, Visit | number | null> {
+    const changes = new Map<string, Visit | number | null>();
+    for (const id of this.#changed) changes.set(id, this.#byId.get(id) ?? this.#ended.get(id) ?? null);
+    this.#changed.clear();
+    return changes;
+  }
+
+  /** Takes in again what `takeChanges` gave. */
+  restore(id: string, visit: Visit | number): void {
+    if (typeof visit === "number") this.#remember(id, visit);
+    else {
+      this.#byId.set(id, visit);
+      this.#due.add(visit.expiresAt + PRESENCE_GRACE_MS, visit);
+    }
   }
 
   /** Ended ids whose pass has not run out yet. */
   ended(): Iterable<[id: string, until: number]> {
     return this.#ended;
+  }
+
+  #lengthen(visit: Visit, expiresAt: number): void {
+    if (expiresAt <= visit.expiresAt) return;
+    visit.expiresAt = expiresAt;
+    this.#note(visit.id);
+  }
+
+  #note(id: string): void {
+    if (this.#isKept) this.#changed.add(id);
+  }
+
+  #remember(id: string, until: number): void {
+    this.#ended.set(id, until);
+    this.#endedDue.add(until, id);
   }
 }

@@ -1,0 +1,63 @@
+/**
+ * A value as memory holds it. Primitives cannot change and are held as they are; everything else is held as the bytes
+ * of its structured clone, so that what a caller reads is a copy of its own. Bytes are made when the value is put, since
+ * the caller may change it afterwards; a primitive's only when it is written to disk, once a commit and not once a put.
+ */
+import { deserialize, serialize } from "node:v8";
+import { checkValueBytes, VALUE_BYTES_MAX } from "./limits.ts";
+
+export type Primitive = string | number | boolean | bigint | null;
+/** `undefined` stands for "no such key". */
+export type Held = Primitive | Uint8Array | undefined;
+
+/** Strings up to here are within the limit however they are encoded, at two bytes a unit and a small head. */
+const SURE_STRING_LENGTH = VALUE_BYTES_MAX / 2 - 16;
+const SMALL_BYTES = 16;
+
+/** Takes a value in. Throws when it cannot be copied or is too large. */
+export function hold(key: string, value: unknown): Held {
+  if (value === undefined)
+    throw new TypeError(`The value of "${key}" is undefined; delete the key, or put null.`);
+  if (isPrimitive(value)) {
+    const mayBeLarge =
+      (typeof value === "string" && value.length > SURE_STRING_LENGTH) || typeof value === "bigint";
+    if (mayBeLarge) checkValueBytes(key, serialize(value).byteLength);
+    return value;
+  }
+  const bytes = serialize(value);
+  checkValueBytes(key, bytes.byteLength);
+  return bytes;
+}
+
+/** The value for a caller: its own copy. */
+export function release(held: Held): unknown {
+  // The copy first: v8 gives typed arrays out as views of the very bytes it reads.
+  return held instanceof Uint8Array ? deserialize(new Uint8Array(held)) : held;
+}
+
+/** What memory holds of a value that was read from disk. */
+export function heldFromDisk(bytes: Uint8Array): Held {
+  if (bytes.byteLength > SMALL_BYTES) return bytes;
+  const value: unknown = deserialize(bytes);
+  return isPrimitive(value) ? value : bytes;
+}
+
+export function toDisk(held: Exclude<Held, undefined>): Uint8Array {
+  return held instanceof Uint8Array ? held : serialize(held);
+}
+
+/** Roughly what it takes in memory. */
+export function heldBytes(held: Held): number {
+  if (held instanceof Uint8Array) return held.byteLength;
+  return typeof held === "string" ? held.length * 2 : SMALL_BYTES;
+}
+
+function isPrimitive(value: unknown): value is Primitive {
+  return (
+    value === null ||
+    (typeof value !== "object" &&
+      typeof value !== "function" &&
+      typeof value !== "symbol" &&
+      value !== undefined)
+  );
+}

@@ -1,0 +1,70 @@
+/**
+ * The objects of one class, by name. What an object is given as `env` is made here too: every function in it becomes a
+ * call through the object's gates (it leaves when the writes before it are on disk, and its result comes back as an
+ * event), and so do the objects of other classes. Everything else in `env` is handed on as it is.
+ *
+ * Arguments and answers are not copied: whoever hands something over leaves it alone from then on.
+ */
+import { checkName } from "./limits.ts";
+import { type CellParts, ObjectCell, type Outgoing } from "./object-cell.ts";
+import type { DurableState } from "./storage.ts";
+import { methodsOf, type Stub, type StubMaker, stubMaker } from "./stub.ts";
+
+export type ObjectClass<T extends object, Env> = new (state: DurableState, env: Env) => T;
+type Shared = Omit<CellParts, "object" | "make" | "hasAlarm">;
+
+export class ObjectNamespace<T extends object> {
+  readonly #className: string;
+  readonly #shared: Shared;
+  readonly #make: CellParts["make"];
+  readonly #hasAlarm: boolean;
+  readonly #stubOf: StubMaker<T>;
+  readonly #cells = new Map<string, ObjectCell>();
+
+  constructor(className: string, shared: Shared, make: CellParts["make"], prototype: T) {
+    this.#className = className;
+    this.#shared = shared;
+    this.#make = make;
+    this.#hasAlarm = methodsOf(prototype).includes("alarm");
+    this.#stubOf = stubMaker<T>({ prototype });
+  }
+
+  get(name: string): Stub<T> {
+    const cell = this.cell(name);
+    return this.#stubOf((method, args) => cell.call(method, args));
+  }
+
+  /** The same objects, for another object to call: through that one's gates. */
+  calledThrough(outgoing: Outgoing): { get(name: string): Stub<T> } {
+    return {
+      get: (name) => {
+        const cell = this.cell(name);
+        return this.#stubOf((method, args) => outgoing(() => cell.call(method, args)));
+      },
+    };
+  }
+
+  cell(name: string): ObjectCell {
+    checkName(name);
+    let cell = this.#cells.get(name);
+    if (!cell) {
+      const object = { className: this.#className, name };
+      cell = new ObjectCell({ ...this.#shared, object, make: this.#make, hasAlarm: this.#hasAlarm });
+      this.#cells.set(name, cell);
+    }
+    return cell;
+  }
+}
+
+/** `env` as one object sees it. */
+export function gatedEnv<Env>(env: Env, outgoing: Outgoing): Env {
+  if (typeof env !== "object" || env === null) return env;
+  const gated = Object.entries(env).map(([name, value]) => [name, gatedPart(value, env, outgoing)]);
+  return Object.fromEntries(gated) as Env;
+}
+
+function gatedPart(value: unknown, env: object, outgoing: Outgoing): unknown {
+  if (value instanceof ObjectNamespace) return value.calledThrough(outgoing);
+  if (typeof value !== "function") return value;
+  return (...args: unknown[]) => outgoing(() => Reflect.apply(value, env, args));
+}

@@ -1,0 +1,54 @@
+/** The state that an object's constructor is given, made from storage and gate. */
+import type { World } from "../core/world.ts";
+import type { ObjectName } from "./disk.ts";
+import type { InputGate } from "./input-gate.ts";
+import type { DurableState, DurableStorage } from "./storage.ts";
+
+/** Work that blocks an object for longer has failed; as on Cloudflare. */
+export const BLOCKED_MS_MAX = 30_000;
+
+export interface StateParts {
+  readonly object: ObjectName;
+  readonly storage: DurableStorage;
+  readonly gate: InputGate;
+  readonly world: World;
+  /** Blocked work failed: the object has to start anew. */
+  readonly onBlockFailed: (error: unknown) => void;
+}
+
+export function makeState({ object, storage, gate, world, onBlockFailed }: StateParts): DurableState {
+  const { name } = object;
+  return {
+    id: { name, toString: () => name },
+    storage,
+    blockConcurrencyWhile(work) {
+      const blocked = block(work);
+      // A constructor does not wait for it; whoever calls the object is told.
+      blocked.catch(() => {});
+      return blocked;
+    },
+    waitUntil(promise) {
+      promise.catch((error: unknown) =>
+        world.log.error(
+          { object: name, class: object.className, err: error },
+          "Work nobody waited for failed.",
+        ),
+      );
+    },
+  };
+
+  async function block<T>(work: () => Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const stop = world.timers.after(BLOCKED_MS_MAX, () =>
+      late.reject(new Error(`Work that blocks the object "${name}" took longer than ${BLOCKED_MS_MAX} ms.`)),
+    );
+    try {
+      return await gate.section(() => Promise.race([work(), late.promise]));
+    } catch (error) {
+      onBlockFailed(error);
+      throw error;
+    } finally {
+      stop();
+    }
+  }
+}

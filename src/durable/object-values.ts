@@ -1,0 +1,233 @@
+/**
+ * The values of one object, at once: what it wrote and is not on disk yet, over what is in the cache, over the disk.
+ * Nothing here waits; `ObjectStorage` puts promises and gates around it, `TransactionValues` lies on top of it while a
+ * transaction runs.
+ */
+import type { Committer, Group, Waiter, Writer } from "./committer.ts";
+import type { Changes, Disk, ObjectName } from "./disk.ts";
+import { isForGood } from "./disk.ts";
+import type { Held } from "./held-value.ts";
+import { compareKeys, isWithin, type KeyRange } from "./key-range.ts";
+import { problemOf, restarted, type StoreProblem } from "./problem.ts";
+import { Entry, entryBytes, type ValueCache } from "./value-cache.ts";
+
+export interface Query {
+  readonly range: KeyRange;
+  readonly isReverse: boolean;
+  readonly limit: number | undefined;
+}
+
+export interface WriteManner {
+  readonly isUnconfirmed: boolean;
+  readonly isKept: boolean;
+}
+
+/** Values to read and change at once. */
+export interface Values {
+  read(key: string, isKept: boolean): Held;
+  has(key: string): boolean;
+  list(query: Query): Map<string, Held>;
+  write(key: string, held: Held, manner: WriteManner): void;
+  wipe(manner: WriteManner): void;
+  alarmAt(): number | null;
+  setAlarm(at: number | null, manner: WriteManner): void;
+}
+
+/** All there is to a store, for objects to share. */
+export interface Store {
+  readonly disk: Disk;
+  readonly committer: Committer;
+  readonly cache: ValueCache;
+}
+
+export class ObjectValues implements Values, Writer {
+  readonly object: ObjectName;
+  readonly #store: Store;
+  readonly #onLost: (problem: StoreProblem) => void;
+  readonly #entries = new Map<string, Entry>();
+  #dirty: Entry[] = [];
+  #isWiped = false;
+  /** Undefined: not read yet. */
+  #alarmAt: number | null | undefined;
+  #isAlarmDirty = false;
+  /** The last group with a write of ours that is not confirmed yet, and the last one that outputs wait for. */
+  #group: Group | null = null;
+  #gatedGroup: Group | null = null;
+  #lost: StoreProblem | null = null;
+
+  /** `onLost` is called once, when a write could not be stored: the object has to start anew. */
+  constructor(object: ObjectName, store: Store, onLost: (problem: StoreProblem) => void) {
+    this.object = object;
+    this.#store = store;
+    this.#onLost = onLost;
+  }
+
+  /** Throws once the object has lost a write or the store is at its end. */
+  checkAlive(): void {
+    if (this.#lost) throw this.#lost;
+    const { end } = this.#store.committer;
+    if (end) throw end;
+  }
+
+  read(key: string, isKept: boolean): Held {
+    const entry = this.#entries.get(key);
+    if (entry) {
+      entry.isUsed = true;
+      return entry.held;
+    }
+    if (this.#isWiped) return undefined;
+    const held = this.#fromDisk((disk) => disk.read(this.object, key));
+    if (isKept) this.#keep(new Entry(this.#entries, key, held));
+    return held;
+  }
+
+  has(key: string): boolean {
+    const entry = this.#entries.get(key);
+    if (entry) return entry.held !== undefined;
+    return !this.#isWiped && this.#fromDisk((disk) => disk.has(this.object, key));
+  }
+
+  list(query: Query): Map<string, Held> {
+    const changed = this.#dirty.filter((entry) => isWithin(query.range, entry.key));
+    if (this.#isWiped) return overlay(new Map(), changed.map(pairOf), query);
+    const limit = query.limit === undefined ? -1 : query.limit + changed.length;
+    const rows = this.#fromDisk((disk) => disk.list(this.object, { ...query, limit }));
+    return overlay(new Map(rows), changed.map(pairOf), query);
+  }
+
+  write(key: string, held: Held, manner: WriteManner): void {
+    let entry = this.#entries.get(key);
+    if (!entry) {
+      entry = new Entry(this.#entries, key, undefined);
+      this.#entries.set(key, entry);
+    } else if (!entry.isDirty) this.#store.cache.remove(entry);
+    if (!entry.isDirty) {
+      entry.isDirty = true;
+      entry.bytes = 0;
+      this.#dirty.push(entry);
+    }
+    entry.held = held;
+    entry.isKept = manner.isKept;
+    const bytes = entryBytes(entry);
+    this.#store.committer.grow(bytes - entry.bytes);
+    entry.bytes = bytes;
+    this.#join(manner);
+  }
+
+  wipe(manner: WriteManner): void {
+    this.#forget();
+    this.#isWiped = true;
+    this.#join(manner);
+  }
+
+  alarmAt(): number | null {
+    if (this.#alarmAt === undefined) this.#alarmAt = this.#fromDisk((disk) => disk.alarm(this.object));
+    return this.#alarmAt;
+  }
+
+  setAlarm(at: number | null, manner: WriteManner): void {
+    this.#alarmAt = at;
+    this.#isAlarmDirty = true;
+    this.#join(manner);
+  }
+
+  /** Tells when the writes that outputs wait for are on disk: at once if there are none. */
+  whenConfirmed(waiter: Waiter): void {
+    if (this.#lost) waiter.lost(this.#lost);
+    else if (this.#gatedGroup) this.#gatedGroup.waiters.push(waiter);
+    else waiter.confirmed();
+  }
+
+  /** The same for every write, also those that outputs do not wait for. */
+  whenAllConfirmed(waiter: Waiter): void {
+    if (this.#lost) waiter.lost(this.#lost);
+    else if (this.#group) this.#group.waiters.push(waiter);
+    else waiter.confirmed();
+  }
+
+  takeChanges(): Changes {
+    return {
+      object: this.object,
+      isWiped: this.#isWiped,
+      values: this.#dirty.map(pairOf),
+      alarmAt: this.#isAlarmDirty ? this.#alarmAt : undefined,
+    };
+  }
+
+  committed(): void {
+    const written = this.#dirty;
+    this.#dirty = [];
+    this.#isWiped = false;
+    this.#isAlarmDirty = false;
+    for (const entry of written) {
+      entry.isDirty = false;
+      if (entry.isKept && !this.#lost) this.#store.cache.add(entry);
+      else this.#entries.delete(entry.key);
+    }
+  }
+
+  confirmed(group: Group): void {
+    if (this.#group === group) this.#group = null;
+    if (this.#gatedGroup === group) this.#gatedGroup = null;
+  }
+
+  lost(problem: StoreProblem): void {
+    if (!this.#lost) this.#lost = restarted({ name: this.object.name, file: problem.file, cause: problem });
+    this.#forget();
+    this.#onLost(problem);
+  }
+
+  /**
+   * Nothing more may be done with these values, for a reason that is not the disk's. What was written before goes to
+   * disk all the same; `settled` is called when it is there, and only then may the object be made anew.
+   */
+  retire(cause: unknown, settled: () => void): void {
+    if (this.#lost) return settled();
+    this.whenAllConfirmed({ confirmed: settled, lost: settled });
+    this.#lost = restarted({ name: this.object.name, file: this.#store.disk.file, cause });
+  }
+
+  #join({ isUnconfirmed }: WriteManner): void {
+    this.#group = this.#store.committer.join(this, this.#group);
+    if (!isUnconfirmed) this.#gatedGroup = this.#group;
+  }
+
+  #keep(entry: Entry): void {
+    this.#entries.set(entry.key, entry);
+    this.#store.cache.add(entry);
+  }
+
+  #forget(): void {
+    for (const entry of this.#entries.values()) if (!entry.isDirty) this.#store.cache.remove(entry);
+    this.#entries.clear();
+    this.#dirty = [];
+  }
+
+  #fromDisk<T>(read: (disk: Disk) => T): T {
+    const { disk, committer } = this.#store;
+    try {
+      return read(disk);
+    } catch (error) {
+      const problem = problemOf(disk.file, error);
+      if (isForGood(problem)) committer.break(problem);
+      throw problem;
+    }
+  }
+}
+
+const pairOf = ({ key, held }: Entry): [string, Held] => [key, held];
+
+/** Rows with changes laid over them: sorted, and cut to the limit. */
+export function overlay(
+  rows: Map<string, Held>,
+  changes: readonly (readonly [string, Held])[],
+  { isReverse, limit }: Query,
+): Map<string, Held> {
+  if (changes.length === 0 && (limit === undefined || rows.size <= limit)) return rows;
+  for (const [key, held] of changes) {
+    if (held === undefined) rows.delete(key);
+    else rows.set(key, held);
+  }
+  const sorted = [...rows].sort(([a], [b]) => (isReverse ? compareKeys(b, a) : compareKeys(a, b)));
+  return new Map(limit === undefined ? sorted : sorted.slice(0, limit));
+}

@@ -1,0 +1,91 @@
+/**
+ * Values in memory that are also on disk, least recently used out first, bounded in bytes over all objects. Values not
+ * on disk yet are not in this list and so are never dropped.
+ *
+ * The order is that of a clock with a second chance: a read only marks its entry, and a marked entry that comes up to be
+ * dropped goes round once more.
+ */
+import { type Held, heldBytes } from "./held-value.ts";
+
+export const CACHE_BYTES = 64 * 2 ** 20;
+/** What an entry costs beside its key and value: the object, its place in two structures. */
+const ENTRY_BYTES = 160;
+
+export class Entry {
+  readonly home: Map<string, Entry>;
+  readonly key: string;
+  held: Held;
+  isDirty = false;
+  /** Whether it stays in memory once it is on disk. */
+  isKept = true;
+  isUsed = false;
+  bytes = 0;
+  newer: Entry | null = null;
+  older: Entry | null = null;
+
+  constructor(home: Map<string, Entry>, key: string, held: Held) {
+    this.home = home;
+    this.key = key;
+    this.held = held;
+  }
+}
+
+export function entryBytes(entry: Entry): number {
+  return ENTRY_BYTES + entry.key.length * 2 + heldBytes(entry.held);
+}
+
+export class ValueCache {
+  readonly #bytesMax: number;
+  #bytes = 0;
+  #newest: Entry | null = null;
+  #oldest: Entry | null = null;
+
+  constructor(bytesMax: number = CACHE_BYTES) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes in an entry that is on disk, and drops others until there is room. */
+  add(entry: Entry): void {
+    entry.bytes = entryBytes(entry);
+    this.#bytes += entry.bytes;
+    this.#link(entry);
+    while (this.#bytes > this.#bytesMax && this.#oldest) this.#dropOne(this.#oldest);
+  }
+
+  /** Takes an entry out of the list, not out of its home. */
+  remove(entry: Entry): void {
+    this.#bytes -= entry.bytes;
+    this.#unlink(entry);
+  }
+
+  #dropOne(oldest: Entry): void {
+    if (oldest.isUsed) {
+      oldest.isUsed = false;
+      this.#unlink(oldest);
+      this.#link(oldest);
+      return;
+    }
+    this.remove(oldest);
+    oldest.home.delete(oldest.key);
+  }
+
+  #link(entry: Entry): void {
+    entry.older = this.#newest;
+    if (this.#newest) this.#newest.newer = entry;
+    else this.#oldest = entry;
+    this.#newest = entry;
+  }
+
+  #unlink(entry: Entry): void {
+    if (entry.newer) entry.newer.older = entry.older;
+    else this.#newest = entry.older;
+    if (entry.older) entry.older.newer = entry.newer;
+    else this.#oldest = entry.newer;
+    entry.newer = null;
+    entry.older = null;
+  }
+}

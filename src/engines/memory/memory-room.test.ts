@@ -1,0 +1,275 @@
+/** A room that is kept and taken over again, whatever happened before; storage is a plain map here. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { JoinAnswer } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
+import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import { type KeptRoom, MemoryRoom, type RoomChanges, type RoomMemo } from "./memory-room.ts";
+import type { Visit } from "./visits.ts";
+
+const NOW = Date.UTC(2026, 5, 1, 10);
+const RULES: RoomRules = { ...DEFAULT_RULES, totalActiveUsers: 3 };
+
+/** What a disk would hold. */
+class Shelf {
+  #memo: RoomMemo | null = null;
+  readonly #blocks = new Map<number, Uint8Array>();
+  readonly #visits = new Map<string, Visit | number>();
+
+  put({ memo, blocks, visits }: RoomChanges): void {
+    this.#memo = structuredClone(memo);
+    for (const [block, bytes] of blocks) setOrDelete(this.#blocks, block, bytes);
+    for (const [id, visit] of visits) setOrDelete(this.#visits, id, structuredClone(visit));
+  }
+
+  get(): KeptRoom {
+    return { memo: this.#memo!, blocks: [...this.#blocks].sort(([a], [b]) => a - b), visits: this.#visits };
+  }
+}
+
+function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value | null): void {
+  if (value === null) map.delete(key);
+  else map.set(key, value);
+}
+
+let ids = 0;
+
+class Scene {
+  readonly shelf = new Shelf();
+  now = NOW;
+  room: MemoryRoom;
+  rules: RoomRules;
+
+  constructor(rules: Partial<RoomRules> = {}) {
+    this.rules = { ...RULES, ...rules };
+    this.room = this.#newRoom();
+    this.keep();
+  }
+
+  join(): JoinAnswer {
+    return this.room.join((ids++).toString(16).padStart(32, "0"), 0, this.now);
+  }
+
+  waiting(): Ticket {
+    const answer = this.join();
+    assert.ok(answer.kind === "waiting", answer.kind);
+    return answer.ticket;
+  }
+
+  entered(): Pass {
+    const answer = this.join();
+    assert.ok(answer.kind === "entered", answer.kind);
+    return answer.pass;
+  }
+
+  keep(isClosed = false): void {
+    this.shelf.put(this.room.takeChanges(this.now, isClosed));
+  }
+
+  /** A new process takes over what was kept, so much later. */
+  restart(afterMs = 500): void {
+    this.now += afterMs;
+    this.room = this.#newRoom();
+    this.room.restore(this.shelf.get(), this.now);
+  }
+
+  kindOf(ticket: Ticket): string {
+    return this.room.checkIn(ticket, 0, this.now).kind;
+  }
+
+  pass(ms: number): void {
+    this.now += ms;
+    this.room.admit(this.now);
+  }
+
+  #newRoom(): MemoryRoom {
+    return new MemoryRoom("main", this.rules, { onTurns() {}, onRevoked() {} }, this.now, true);
+  }
+}
+
+test("those who wait, have their turn, are on the site or are gone stay so", () => {
+  const scene = new Scene();
+  const passes = [scene.entered(), scene.entered(), scene.entered()];
+  const tickets = Array.from({ length: 10 }, () => scene.waiting());
+  scene.room.leaveVisit(passes[0]!.id, scene.now);
+  scene.pass(200);
+  scene.room.leavePlace(tickets[4]!, scene.now);
+  scene.keep();
+  scene.restart();
+  const kinds = tickets.map((ticket) => scene.kindOf(ticket));
+  assert.deepEqual(kinds, ["admitted", ...Array(3).fill("waiting"), "refused", ...Array(5).fill("waiting")]);
+  const { waiting, admitted, onSite, totals } = scene.room.counts();
+  assert.deepEqual({ waiting, admitted, onSite }, { waiting: 8, admitted: 1, onSite: 2 });
+  assert.equal(totals.joined, 13);
+  assert.deepEqual(
+    [...scene.room.ended()].map(([id]) => id),
+    [passes[0]!.id],
+  );
+});
+
+test("a turn that was used before is not used again: the same ticket gives the same visit", () => {
+  const scene = new Scene({ totalActiveUsers: 1 });
+  const pass = scene.entered();
+  const ticket = scene.waiting();
+  scene.room.leaveVisit(pass.id, scene.now);
+  scene.pass(200);
+  assert.equal(scene.room.enter(ticket, 0, scene.now).kind, "entered");
+  scene.keep();
+  scene.restart();
+  const again = scene.room.enter(ticket, 0, scene.now);
+  assert.ok(again.kind === "entered" && again.pass.id === ticket.id);
+  assert.equal(scene.room.counts().onSite, 1);
+});
+
+test("a full room is still full after a restart", () => {
+  const scene = new Scene();
+  for (let i = 0; i < 3; i++) scene.entered();
+  scene.keep();
+  scene.restart(60_000);
+  scene.waiting();
+  scene.pass(20_000);
+  assert.equal(scene.room.counts().admitted, 0);
+});
+
+test("a slot whose pass may have been renewed unseen stays taken for a session more", () => {
+  const scene = new Scene({ totalActiveUsers: 1 });
+  scene.entered();
+  scene.now += RULES.sessionDurationMs - 1_000;
+  scene.room.admit(scene.now);
+  scene.keep();
+  const seenAt = scene.now;
+  scene.restart(1_000);
+  scene.waiting();
+  scene.pass(RULES.sessionDurationMs - 1_000 - (scene.now - seenAt));
+  assert.equal(scene.room.counts().onSite, 1);
+  scene.pass(60_000);
+  assert.equal(scene.room.counts().onSite, 0);
+});
+
+test("places that were never kept come back before anyone who joined after the crash", () => {
+  const scene = new Scene({ totalActiveUsers: 1, lapseAfterMs: 600_000 });
+  const pass = scene.entered();
+  const kept = scene.waiting();
+  scene.keep();
+  const lost = scene.waiting();
+  scene.restart();
+  const later = scene.waiting();
+  assert.ok(later.sequence > lost.sequence);
+  scene.room.leaveVisit(pass.id, scene.now);
+  scene.pass(200);
+  assert.equal(scene.kindOf(kept), "admitted");
+  scene.room.leavePlace(kept, scene.now);
+  scene.pass(200);
+  assert.equal(scene.kindOf(later), "waiting", "held while those before may come back");
+  assert.equal(scene.kindOf(lost), "waiting");
+  scene.pass(80_000);
+  assert.equal(scene.kindOf(lost), "admitted");
+  assert.equal(scene.kindOf(later), "waiting");
+});
+
+test("nobody goes straight through while those before may come back; after that, as ever", () => {
+  const scene = new Scene();
+  scene.entered();
+  scene.keep();
+  scene.restart();
+  scene.waiting();
+  scene.restart(20_000);
+  scene.pass(20_000);
+  scene.entered();
+});
+
+test("a room closed in order is open at once", () => {
+  const scene = new Scene();
+  scene.entered();
+  scene.keep(true);
+  scene.restart();
+  scene.entered();
+});
+
+test("the minute's limit holds across a restart", () => {
+  const scene = new Scene({ totalActiveUsers: null, newUsersPerMinute: 10 });
+  for (let i = 0; i < 600; i++) {
+    scene.join();
+    scene.pass(100);
+  }
+  const before = scene.room.counts().totals.admitted;
+  scene.keep(true);
+  scene.restart(0);
+  scene.pass(200);
+  const { totals } = scene.room.counts();
+  assert.ok(totals.admitted - before <= 1, `${totals.admitted - before} were admitted at once`);
+});
+
+test("sequences never come again, even when the clock was set back", () => {
+  const scene = new Scene({ totalActiveUsers: 1 });
+  scene.entered();
+  const before = scene.waiting();
+  scene.keep();
+  scene.restart(-3_600_000);
+  assert.ok(scene.waiting().sequence > before.sequence);
+});
+
+test("in any life, whoever was told something finds it true after a restart", () => {
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.constant({ do: "join", who: 0 } as const) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constantFrom("enter", "leave", "leaveVisit", "checkIn"),
+        who: fc.nat(40),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), who: fc.nat(5_000) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const), who: fc.nat(5_000) }) },
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80, size: "max" }), (steps) => {
+      const scene = new Scene({ ticketTtlMs: 86_400_000, claimWindowMs: 3_600_000, lapseAfterMs: 3_600_000 });
+      const tickets: Ticket[] = [];
+      const passes: Pass[] = [];
+      const gone = new Set<string>();
+      for (const { do: what, who } of steps) {
+        const ticket = tickets[who % Math.max(1, tickets.length)];
+        const pass = passes[who % Math.max(1, passes.length)];
+        if (what === "pass") scene.pass(who);
+        else if (what === "restart") scene.restart(who);
+        else if (what === "join") {
+          const answer = scene.join();
+          if (answer.kind === "waiting") tickets.push(answer.ticket);
+          if (answer.kind === "entered") passes.push(answer.pass);
+        } else if (what === "enter" && ticket) {
+          const answer = scene.room.enter(ticket, 0, scene.now);
+          if (answer.kind === "entered" && !passes.some(({ id }) => id === answer.pass.id))
+            passes.push(answer.pass);
+          assert.ok(!gone.has(ticket.id) || answer.kind === "refused");
+        } else if (what === "checkIn" && ticket) scene.kindOf(ticket);
+        else if (what === "leave" && ticket) {
+          scene.room.leavePlace(ticket, scene.now);
+          gone.add(ticket.id);
+        } else if (what === "leaveVisit" && pass) {
+          scene.room.leaveVisit(pass.id, scene.now);
+          gone.add(pass.id);
+        }
+        scene.keep();
+        const { admitted, onSite } = scene.room.counts();
+        assert.ok(admitted + onSite <= 3, `${admitted} + ${onSite}`);
+      }
+      const before = tickets.map((ticket) => scene.kindOf(ticket));
+      const counts = scene.room.counts();
+      scene.keep();
+      scene.restart(0);
+      assert.deepEqual(
+        tickets.map((ticket) => scene.kindOf(ticket)),
+        before,
+      );
+      const after = scene.room.counts();
+      assert.deepEqual(
+        [after.waiting, after.admitted, after.onSite, after.lapsed],
+        [counts.waiting, counts.admitted, counts.onSite, counts.lapsed],
+      );
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,213 @@
+/**
+ * A room that survives: what changes in it goes to durable storage, in groups. Changes gather while the group before
+ * them is on its way to the disk, so a busy room costs one write for very many visitors.
+ *
+ * Whatever grants or frees a slot waits for `confirm` before anyone hears of it. A place in the line does not: its
+ * signed ticket is the proof, and brings it back should the disk never have seen it.
+ *
+ * When a write fails nothing of the group counts. The room is then away, and is made anew from the disk as soon as
+ * that takes writes again.
+ */
+import type { RoomRules } from "../../core/rules.ts";
+import type { World } from "../../core/world.ts";
+import type { DurableStorage } from "../../durable/storage.ts";
+import {
+  type KeptRoom,
+  MemoryRoom,
+  type RoomChanges,
+  type RoomEvents,
+  type RoomMemo,
+} from "./memory-room.ts";
+import type { Visit } from "./visits.ts";
+
+const RETRY_MS = 1_000;
+/** Entries handed to storage at once; Cloudflare takes no more. */
+const ENTRIES_MAX = 128;
+const MEMO = "memo";
+const PLACES = "places/";
+const VISITS = "visit/";
+const BLOCK_DIGITS = 12;
+
+export interface RoomKeeperParts {
+  readonly name: string;
+  readonly rules: RoomRules;
+  readonly events: RoomEvents;
+  /** Asked for again after a write has failed: what was got before is then of no more use. */
+  readonly storage: () => DurableStorage;
+  readonly world: World;
+}
+
+export class RoomKeeper {
+  readonly #parts: RoomKeeperParts;
+  #room!: MemoryRoom;
+  #storage!: DurableStorage;
+  #rules: RoomRules;
+  #failure: Error | null = null;
+  #gathering: Promise<void> | null = null;
+  #underWay: Promise<void> | null = null;
+  #stopRetrying: () => void = () => {};
+
+  /** Opens the room as it was kept, or a new one. */
+  static async open(parts: RoomKeeperParts): Promise<RoomKeeper> {
+    const keeper = new RoomKeeper(parts);
+    await keeper.#load();
+    await keeper.confirm();
+    return keeper;
+  }
+
+  private constructor(parts: RoomKeeperParts) {
+    this.#parts = parts;
+    this.#rules = parts.rules;
+  }
+
+  /** The room as it is now. Throws while its storage cannot be written. */
+  get room(): MemoryRoom {
+    if (this.#failure) throw this.#failure;
+    return this.#room;
+  }
+
+  set rules(rules: RoomRules) {
+    this.#rules = rules;
+    this.#room.rules = rules;
+  }
+
+  get isAway(): boolean {
+    return this.#failure !== null;
+  }
+
+  /** Resolves when everything that happened in the room so far is on disk. */
+  confirm(): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    this.#gathering ??= this.#write(this.#underWay);
+    return this.#gathering;
+  }
+
+  /** The same; null when everything is on disk already. */
+  unconfirmed(): Promise<void> | null {
+    if (this.room.hasChanges(this.#parts.world.clock.now())) return this.confirm();
+    return this.#gathering ?? this.#underWay;
+  }
+
+  /** Keeps what changed, when there is something and nothing is on its way already. */
+  keep(): void {
+    if (this.#failure || this.#gathering || this.#underWay) return;
+    // Whoever must know of a failure hears of it from `room`.
+    this.unconfirmed()?.catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.#stopRetrying();
+    if (this.#failure) return;
+    await (this.#gathering ?? this.#underWay);
+    this.#put(this.#room.takeChanges(this.#parts.world.clock.now(), true));
+    await this.#storage.sync();
+  }
+
+  async #write(before: Promise<void> | null): Promise<void> {
+    try {
+      // Even with nothing before it, what happens in this very moment is still gathered.
+      await before;
+      this.#underWay = this.#gathering;
+      this.#gathering = null;
+      this.#put(this.#room.takeChanges(this.#parts.world.clock.now()));
+      await this.#storage.sync();
+    } catch (cause) {
+      throw this.#fail(cause);
+    } finally {
+      if (this.#gathering === null) this.#underWay = null;
+    }
+  }
+
+  #put({ memo, blocks, visits }: RoomChanges): void {
+    const changed: [string, unknown][] = [[MEMO, memo]];
+    const gone: string[] = [];
+    const note = (key: string, value: unknown) =>
+      value === null ? gone.push(key) : changed.push([key, value]);
+    for (const [block, bytes] of blocks) note(blockKey(block), bytes);
+    for (const [id, visit] of visits) note(VISITS + id, visit);
+    const storage = this.#storage;
+    const options = { allowUnconfirmed: true, noCache: true };
+    // A write that fails fails the next `sync`, which is waited for.
+    const ignore = () => {};
+    for (let i = 0; i < changed.length; i += ENTRIES_MAX)
+      storage.put(Object.fromEntries(changed.slice(i, i + ENTRIES_MAX)), options).catch(ignore);
+    for (let i = 0; i < gone.length; i += ENTRIES_MAX)
+      storage.delete(gone.slice(i, i + ENTRIES_MAX), options).catch(ignore);
+  }
+
+  async #load(): Promise<void> {
+    const { name, events, world } = this.#parts;
+    this.#storage = this.#parts.storage();
+    const kept = await readKept(this.#storage);
+    const now = world.clock.now();
+    const room = new MemoryRoom(name, this.#rules, this.#held(), now, true);
+    if (kept) room.restore(kept, now);
+    this.#room = room;
+    for (const [id, until] of room.ended()) events.onRevoked(id, until);
+  }
+
+  /** The room's events, heard of once what they tell is on disk. */
+  #held(): RoomEvents {
+    const { onTurns, onRevoked } = this.#parts.events;
+    // What could not be kept did not happen.
+    const ignore = () => {};
+    return {
+      onTurns: (sequences) => void this.confirm().then(() => onTurns(sequences), ignore),
+      onRevoked: (id, until) => void this.confirm().then(() => onRevoked(id, until), ignore),
+    };
+  }
+
+  #fail(cause: unknown): Error {
+    const error = new Error(`room "${this.#parts.name}" cannot be kept`, { cause });
+    if (this.#failure) return error;
+    this.#failure = error;
+    this.#gathering = null;
+    this.#underWay = null;
+    this.#parts.world.log.error(
+      { err: cause, room: this.#parts.name },
+      "the room cannot be kept; trying again",
+    );
+    this.#retryLater();
+    return error;
+  }
+
+  #retryLater(): void {
+    this.#stopRetrying = this.#parts.world.timers.after(RETRY_MS, () => void this.#retry());
+  }
+
+  /** From the disk, since what was in memory may have been told to nobody; and only if the disk takes a write. */
+  async #retry(): Promise<void> {
+    const { world, name } = this.#parts;
+    try {
+      await this.#load();
+      this.#put(this.#room.takeChanges(world.clock.now()));
+      await this.#storage.sync();
+    } catch {
+      this.#retryLater();
+      return;
+    }
+    this.#failure = null;
+    world.log.info({ room: name }, "the room is kept again");
+  }
+}
+
+function blockKey(block: number): string {
+  return PLACES + String(block).padStart(BLOCK_DIGITS, "0");
+}
+
+async function readKept(storage: DurableStorage): Promise<KeptRoom | null> {
+  const once = { noCache: true };
+  const memo = await storage.get<RoomMemo>(MEMO, once);
+  if (!memo) return null;
+  const blocks = await storage.list<Uint8Array>({ prefix: PLACES, ...once });
+  const visits = await storage.list<Visit | number>({ prefix: VISITS, ...once });
+  return { memo, blocks: cut(blocks, PLACES, Number), visits: cut(visits, VISITS, (id) => id) };
+}
+
+function* cut<Name, Value>(
+  entries: ReadonlyMap<string, Value>,
+  prefix: string,
+  nameOf: (text: string) => Name,
+): Generator<[Name, Value]> {
+  for (const [key, value] of entries) yield [nameOf(key.slice(prefix.length)), value];
+}
