@@ -4,7 +4,7 @@ import type { RoomSettings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Data } from "../data.ts";
 import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
-import type { Desk } from "../office/desk.ts";
+import { type Desk, NotKept } from "../office/desk.ts";
 import { version } from "./version.ts";
 
 export function createDesk(parts: {
@@ -28,16 +28,13 @@ export function createDesk(parts: {
       if (!current) return { ok: false, problems: [{ path: "", message: `there is no room "${name}"` }] };
       const result = checkRoomChange(current, change);
       if (!result.ok) return result;
+      // What could not be kept is not in force either: the operator is told that it failed.
+      await kept(data.keepChange(name, parts.fileRoom(name), change));
       await proxied.configure({ ...settings, rooms: { ...settings.rooms, [name]: result.room } });
-      await data.keepChange(name, parts.fileRoom(name), change);
       return { ok: true, room: result.room };
     },
     keys: () => gateway.keys(),
-    rotateKeys: async () => {
-      const id = gateway.rotateKeys();
-      await data.keepRing(gateway.keyringMemo());
-      return { id };
-    },
+    rotateKeys: async () => ({ id: await gateway.rotateKeys((memo) => kept(data.keepRing(memo))) }),
     origins: () => proxied.origins().map((origin) => ({ ...origin, origin: origin.address })),
     isReady: async () => !isDraining() && (await answers(engine, Object.keys(gateway.settings.rooms)[0])),
     traffic: () => gateway.traffic,
@@ -50,5 +47,14 @@ async function answers(engine: Engine, room: string | undefined): Promise<boolea
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Waits until it is on disk. */
+async function kept(writing: Promise<void>): Promise<void> {
+  try {
+    await writing;
+  } catch (cause) {
+    throw new NotKept(cause);
   }
 }

@@ -106,9 +106,13 @@ export class AlarmClock {
     if (alarm.queuedAt !== at) return;
     alarm.queuedAt = null;
     if (alarm.isFiring) return;
-    if (alarm.at === null) this.#alarms.delete(keyOf(alarm.object));
+    if (alarm.at === null) this.#forget(alarm);
     else if (alarm.at <= now) void this.#fire(alarm, alarm.at);
     else this.#queue(alarm, alarm.at);
+  }
+
+  #forget(alarm: Alarm): void {
+    if (alarm.queuedAt === null) this.#alarms.delete(keyOf(alarm.object));
   }
 
   async #fire(alarm: Alarm, at: number): Promise<void> {
@@ -116,7 +120,8 @@ export class AlarmClock {
     const failuresBefore = alarm.failures;
     const isThrough = await this.#parts.fire(alarm.object, at);
     alarm.isFiring = false;
-    if (this.#isClosed || alarm.at === null) return;
+    if (this.#isClosed) return;
+    if (alarm.at === null) return this.#forget(alarm);
     if (isThrough || alarm.at !== at) return this.#queue(alarm, alarm.at);
     alarm.failures = failuresBefore + 1;
     const delayMs = Math.min(FIRST_RETRY_MS * 2 ** failuresBefore, RETRY_MS_MAX);

@@ -13,8 +13,11 @@
 import { type Changes, type Disk, isForGood } from "./disk.ts";
 import { broken, closed, problemOf, type StoreProblem } from "./problem.ts";
 
-/** Writes that are not on disk yet may take this much memory; beyond it, whoever writes waits. */
-export const UNWRITTEN_BYTES_MAX = 16 * 2 ** 20;
+/**
+ * Writes that are not on disk yet may take this much; beyond it, whoever writes waits. It also bounds how long a commit
+ * keeps the event loop: some tens of milliseconds.
+ */
+export const UNWRITTEN_BYTES_MAX = 4 * 2 ** 20;
 
 /** Whoever has something to write. */
 export interface Writer {
@@ -53,7 +56,6 @@ export class Committer {
   #isBusy = false;
   #unwrittenBytes = 0;
   #end: StoreProblem | null = null;
-  #whenIdle: (() => void)[] = [];
 
   constructor(disk: Disk, options: { unwrittenBytesMax?: number } = {}) {
     this.#disk = disk;
@@ -85,25 +87,30 @@ export class Committer {
     return group;
   }
 
-  /** Resolves when all that was written is on disk or lost. */
-  idle(): Promise<void> {
-    if (!this.#isBusy || this.#end) return Promise.resolve();
-    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  /** Resolves when all that was written so far is on disk or lost. */
+  flush(): Promise<void> {
+    const group = this.#gathering.writers.length > 0 ? this.#gathering : this.#syncing;
+    if (!group || this.#end) return Promise.resolve();
+    return new Promise((resolve) => group.waiters.push({ confirmed: resolve, lost: () => resolve() }));
   }
 
+  /** Nothing is written from now on; what nobody flushed is lost. */
   close(directory: string): void {
-    this.#end ??= closed(directory);
+    if (!this.#end) this.#endWith(closed(directory));
   }
 
   /** The store is done for: nothing more is read or written. */
   break(problem: StoreProblem): void {
     if (this.#end) return;
+    this.#endWith(problem);
+    this.#tellBroken(problem);
+  }
+
+  #endWith(problem: StoreProblem): void {
     this.#end = problem;
     const groups = this.#syncing ? [this.#syncing, this.#gathering] : [this.#gathering];
     this.#gathering = new Group();
     for (const group of groups) lose(group, problem);
-    this.#rest();
-    this.#tellBroken(problem);
   }
 
   #schedule(): void {
@@ -151,12 +158,7 @@ export class Committer {
   #next(): void {
     if (this.#end) return;
     if (this.#gathering.writers.length > 0) this.#schedule();
-    else this.#rest();
-  }
-
-  #rest(): void {
-    this.#isBusy = false;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
+    else this.#isBusy = false;
   }
 }
 

@@ -13,7 +13,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { realWorld } from "../../test/real-world.ts";
 import { seededFraction } from "../sim/hand-world.ts";
-import { DurableHost } from "./host.ts";
+import { DurableHost, StoreProblem } from "./host.ts";
 import type { DurableState } from "./storage.ts";
 
 const CALLERS = 16;
@@ -47,7 +47,16 @@ class Mover {
   }
 }
 
-const say = (text: string | number) => writeSync(1, `${text}\n`);
+/** Says it before going on, also where the reader is slow and the pipe full. */
+function say(text: string | number): void {
+  for (;;)
+    try {
+      writeSync(1, `${text}\n`);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "EAGAIN") throw error;
+    }
+}
 const open = (directory: string) => DurableHost.open({ directory, world: realWorld(), logBytes: LOG_BYTES });
 
 const plays: Readonly<Record<string, (directory: string) => Promise<void>>> = {
@@ -57,6 +66,13 @@ const plays: Readonly<Record<string, (directory: string) => Promise<void>>> = {
       for (;;) say(await stub.next());
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
+  },
+
+  async hold(directory) {
+    await open(directory);
+    say("open");
+    // Reads what never comes, and so stays.
+    process.stdin.resume();
   },
 
   async moves(directory) {
@@ -132,6 +148,20 @@ function tests(): void {
       assert.ok(next > Math.max(...given), `${next} after ${Math.max(...given)}`);
       given.add(next);
     }
+  });
+
+  test("another process is told who holds the directory, and gets it once that one was killed", async () => {
+    const at = join(root, "hold");
+    const child = spawn(process.execPath, [script, "hold", at], { stdio: ["pipe", "pipe", "inherit"] });
+    await once(child.stdout, "data");
+    await assert.rejects(open(at), (problem) => {
+      assert.ok(problem instanceof StoreProblem && problem.code === "locked", String(problem));
+      assert.match(problem.message, new RegExp(`process ${child.pid}\\b`));
+      return true;
+    });
+    child.kill("SIGKILL");
+    await ended(child);
+    await (await open(at)).close();
   });
 
   test("a value that is moved is in exactly one place after kill -9, however often", {

@@ -33,7 +33,7 @@ export interface Disk {
   readonly file: string;
   read(object: ObjectName, key: string): Held;
   has(object: ObjectName, key: string): boolean;
-  /** In the order of the keys' bytes, at most `limit`. */
+  /** In the order of the keys' bytes, at most `limit` unless that is below 0. Bytes are the caller's own. */
   list(
     object: ObjectName,
     query: { readonly range: KeyRange; readonly isReverse: boolean; readonly limit: number },

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { handWorld } from "../sim/hand-world.ts";
 import type { Changes, ObjectName } from "./disk.ts";
-import { DurableHost } from "./host.ts";
+import { DurableHost, IDLE_MS } from "./host.ts";
 import { MemoryDisk } from "./memory-disk.ts";
 import { StoreProblem } from "./problem.ts";
 import type { DurableState } from "./storage.ts";
@@ -69,6 +69,16 @@ class Counter {
     return value;
   }
 
+  /** The same, with promises of its own in between. */
+  async nextTheLongWay(): Promise<number> {
+    const read = async (depth: number): Promise<number> =>
+      depth === 0 ? ((await this.storage.get<number>("counter")) ?? 0) : read(depth - 1);
+    const value = await read(10);
+    await Promise.all([null, null].map(async (nothing) => nothing));
+    await this.storage.put("counter", value + 1);
+    return value;
+  }
+
   async nextFromMemory(): Promise<number> {
     if (this.#value === undefined) this.#value = (await this.storage.get<number>("counter")) ?? 0;
     const result = this.#value++;
@@ -103,6 +113,12 @@ test("the naive counter gives every caller another number", async () => {
   const stub = host.objects("Counter", Counter, null).get("a");
   assert.deepEqual(await Promise.all(numbers(MANY).map(() => stub.next())), numbers(MANY));
   assert.ok(host.counts.groups < MANY / 50, `${host.counts.groups} groups`);
+});
+
+test("however many promises lie between its get and its put", async () => {
+  const { host } = stage();
+  const stub = host.objects("Counter", Counter, null).get("a");
+  assert.deepEqual(await Promise.all(numbers(500).map(() => stub.nextTheLongWay())), numbers(500));
 });
 
 test("the counter that keeps its number in memory does too, from its first calls on", async () => {
@@ -409,4 +425,41 @@ test("a class is registered once, and its methods' errors reach the caller", asy
   await assert.rejects(stub.throwNow(), /now/);
   await assert.rejects(stub.throwLater(), /later/);
   assert.throws(() => host.objects("Thrower", Thrower, null), /already/);
+});
+
+test("an object that nobody calls leaves memory, and comes back from disk", async () => {
+  const { host, world, disk } = stage();
+  const made: string[] = [];
+  const gate = Promise.withResolvers<string>();
+  class Sleeper extends Caller {
+    constructor(state: DurableState, env: Caller["env"]) {
+      super(state, env);
+      made.push(state.id.name);
+    }
+    async waitOutside(): Promise<string> {
+      return this.env.call("x");
+    }
+  }
+  const objects = host.objects("Sleeper", Sleeper, { call: () => gate.promise });
+  const stub = objects.get("idle");
+  assert.equal(await stub.nextFromMemory(), 0);
+  const waiting = objects.get("busy").waitOutside();
+  await settle();
+  world.pass(IDLE_MS * 3);
+  assert.equal(await stub.nextFromMemory(), 1, "it goes on from disk, through the same stub");
+  gate.resolve("back");
+  assert.equal(await waiting, "back", "who waits for the outside world is not let go of");
+  assert.equal(await objects.get("busy").next(), 0);
+  assert.deepEqual(made, ["idle", "busy", "idle"]);
+  assert.ok(disk.reads >= 2);
+});
+
+test("closing brings what was written to disk and refuses the rest", async () => {
+  const { host, disk } = stage();
+  const { storage } = host.state("a");
+  storage.put("x", 1);
+  const closed = host.close();
+  await closed;
+  assert.equal(disk.commits.length, 1);
+  assert.throws(() => void storage.get("x"), { code: "closed" });
 });

@@ -31,8 +31,17 @@ export function hold(key: string, value: unknown): Held {
 
 /** The value for a caller: its own copy. */
 export function release(held: Held): unknown {
-  // The copy first: v8 gives typed arrays out as views of the very bytes it reads.
-  return held instanceof Uint8Array ? deserialize(new Uint8Array(held)) : held;
+  return releaseOwn(copyOf(held));
+}
+
+/** Where the bytes are nobody else's. */
+export function releaseOwn(held: Held): unknown {
+  return held instanceof Uint8Array ? deserialize(held) : held;
+}
+
+/** v8 gives typed arrays out as views of the very bytes it reads, so bytes that stay must be copied first. */
+export function copyOf(held: Held): Held {
+  return held instanceof Uint8Array ? new Uint8Array(held) : held;
 }
 
 /** What memory holds of a value that was read from disk. */

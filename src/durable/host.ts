@@ -40,6 +40,9 @@ export interface OpenOptions extends HostOptions {
 
 export { StoreProblem } from "./problem.ts";
 
+/** Objects that nobody called for one to two of these leave memory. */
+export const IDLE_MS = 30_000;
+
 /** The class of bare states: no class has this name. */
 const BARE = "";
 
@@ -53,6 +56,7 @@ export class DurableHost {
   readonly #states = new Map<string, DurableState>();
   readonly #classes = new Map<string, ObjectNamespace<object>>();
   readonly #stored: StoredAlarm[];
+  readonly #stopSweeping: () => void;
   #closing: Promise<void> | null = null;
 
   /** Opens the store in a directory. Throws a `StoreProblem` that says what is wrong and what to do. */
@@ -79,6 +83,9 @@ export class DurableHost {
       fire: ({ className, name }, at) => this.#classes.get(className)!.cell(name).fireAlarm(at),
     });
     this.#stored = disk.alarms();
+    this.#stopSweeping = options.world.timers.every(IDLE_MS, () => {
+      for (const objects of this.#classes.values()) objects.sweep();
+    });
   }
 
   /** How much was grouped, for benches and metrics. */
@@ -128,7 +135,8 @@ export class DurableHost {
   async #close(): Promise<void> {
     const { disk, committer } = this.#store;
     this.#alarms.close();
-    await committer.idle();
+    this.#stopSweeping();
+    await committer.flush();
     committer.close(disk.file);
     await disk.close();
   }
@@ -147,7 +155,8 @@ export class DurableHost {
     const storage = new ObjectStorage({ values, committer, gate, onAlarm: null });
     // Its owner hears of it from the very promise, and goes on as it likes.
     const onBlockFailed = () => {};
-    const state = makeState({ object, storage, gate, world: this.#world, onBlockFailed });
+    const parts = { object, storage, gate, world: this.#world };
+    const state = makeState({ ...parts, onBlockFailed, onWork: () => {} });
     return state;
   }
 }

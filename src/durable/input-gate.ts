@@ -78,6 +78,11 @@ export class InputGate {
     return this.#locks > 0;
   }
 
+  /** Nobody waits and nothing holds it. */
+  get isQuiet(): boolean {
+    return this.#locks === 0 && this.#next === this.#events.length;
+  }
+
   /** Lets the event in when its turn has come. */
   enter(event: GateEvent): void {
     if (this.#events.length - this.#next >= EVENTS_WAITING_MAX)

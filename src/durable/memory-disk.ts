@@ -1,6 +1,6 @@
 /** Objects in memory only, behind the same gates: for tests, and to measure what the disk costs. */
 import type { Changes, Disk, ObjectName, StoredAlarm } from "./disk.ts";
-import type { Held } from "./held-value.ts";
+import { copyOf, type Held } from "./held-value.ts";
 import { compareKeys, isWithin, type KeyRange } from "./key-range.ts";
 
 interface Kept {
@@ -27,7 +27,8 @@ export class MemoryDisk implements Disk {
   ): [string, Held][] {
     const within = [...(this.#find(object)?.values ?? [])].filter(([key]) => isWithin(range, key));
     within.sort(([a], [b]) => (isReverse ? compareKeys(b, a) : compareKeys(a, b)));
-    return limit < 0 ? within : within.slice(0, limit);
+    const chosen = limit < 0 ? within : within.slice(0, limit);
+    return chosen.map(([key, held]) => [key, copyOf(held)]);
   }
 
   alarm(object: ObjectName): number | null {

@@ -41,6 +41,9 @@ export class ObjectCell {
   readonly #parts: CellParts;
   readonly #gate: InputGate;
   #life: Life | null = null;
+  /** Events, outgoing calls and work nobody waits for, that are not over. */
+  #open = 0;
+  #isUsed = true;
 
   constructor(parts: CellParts) {
     this.#parts = parts;
@@ -49,6 +52,7 @@ export class ObjectCell {
 
   /** Calls a method as an event of the object. */
   call(method: string, args: readonly unknown[]): Promise<unknown> {
+    this.#isUsed = true;
     return new Promise((resolve, reject) => {
       const event = {
         run: () => this.#deliver(event, { method, args, resolve, reject }),
@@ -56,6 +60,18 @@ export class ObjectCell {
       };
       this.#gate.enter(event);
     });
+  }
+
+  /** Ends the life of an object that nobody called since it was asked last; false when somebody did. */
+  leaveIfIdle(): boolean {
+    const wasUsed = this.#isUsed;
+    this.#isUsed = false;
+    if (wasUsed || this.#open > 0 || !this.#gate.isQuiet) return false;
+    if (!this.#life) return true;
+    if (!this.#life.values.isConfirmed) return false;
+    this.#life.values.leave();
+    this.#life = null;
+    return true;
   }
 
   /** Calls `alarm()`; true when it is through and what it wrote is on disk. */
@@ -79,6 +95,8 @@ export class ObjectCell {
         run: () => {
           const life = this.#enter(event);
           if (!life) return;
+          this.#open++;
+          this.#isUsed = true;
           life.storage.firingAt = at;
           const through = () => {
             life.storage.finishAlarm(at);
@@ -103,6 +121,7 @@ export class ObjectCell {
     const life = this.#enter(event);
     if (!life) return;
     const { method, args, resolve, reject } = call;
+    this.#open++;
     invoke(
       life,
       method,
@@ -134,20 +153,28 @@ export class ObjectCell {
     const onAlarm = hasAlarm ? (at: number | null) => alarms.set(object, at) : null;
     const storage = new ObjectStorage({ values, committer: store.committer, gate: this.#gate, onAlarm });
     const onBlockFailed = (error: unknown) => this.#retire(values, error);
-    const state = makeState({ object, storage, gate: this.#gate, world, onBlockFailed });
+    const onWork = (change: 1 | -1) => {
+      this.#open += change;
+    };
+    const state = makeState({ object, storage, gate: this.#gate, world, onBlockFailed, onWork });
     const instance = make(state, (work) => this.#outgoing(values, work)) as Life["instance"];
     return { values, storage, instance };
   }
 
   /** An answer leaves when the writes before it are on disk. */
   #answer(life: Life, { resolve, reject, value }: { resolve: Settle; reject: Settle; value: unknown }): void {
+    this.#open--;
     life.values.whenConfirmed({ confirmed: () => resolve(value), lost: reject });
   }
 
   #outgoing<R>(values: ObjectValues, work: () => R): Promise<Awaited<R>> {
+    this.#open++;
     return new Promise((resolve, reject) => {
       const back = this.#gate.wayBack();
-      const comeBack = (settle: () => void) => back({ run: settle, fail: reject });
+      const comeBack = (settle: () => void) => {
+        this.#open--;
+        back({ run: settle, fail: reject });
+      };
       const leave = async () => {
         try {
           const result = await work();
@@ -156,7 +183,11 @@ export class ObjectCell {
           comeBack(() => reject(error));
         }
       };
-      values.whenConfirmed({ confirmed: leave, lost: reject });
+      const lost = (problem: unknown) => {
+        this.#open--;
+        reject(problem);
+      };
+      values.whenConfirmed({ confirmed: leave, lost });
     });
   }
 

@@ -30,22 +30,26 @@ export class ObjectNamespace<T extends object> {
   }
 
   get(name: string): Stub<T> {
-    const cell = this.cell(name);
-    return this.#stubOf((method, args) => cell.call(method, args));
+    checkName(name);
+    return this.#stubOf((method, args) => this.cell(name).call(method, args));
   }
 
   /** The same objects, for another object to call: through that one's gates. */
   calledThrough(outgoing: Outgoing): { get(name: string): Stub<T> } {
     return {
       get: (name) => {
-        const cell = this.cell(name);
-        return this.#stubOf((method, args) => outgoing(() => cell.call(method, args)));
+        checkName(name);
+        return this.#stubOf((method, args) => outgoing(() => this.cell(name).call(method, args)));
       },
     };
   }
 
+  /** Lets go of the objects that nobody called since the last time; the next call makes them anew from disk. */
+  sweep(): void {
+    for (const [name, cell] of this.#cells) if (cell.leaveIfIdle()) this.#cells.delete(name);
+  }
+
   cell(name: string): ObjectCell {
-    checkName(name);
     let cell = this.#cells.get(name);
     if (!cell) {
       const object = { className: this.#className, name };

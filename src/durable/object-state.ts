@@ -14,9 +14,11 @@ export interface StateParts {
   readonly world: World;
   /** Blocked work failed: the object has to start anew. */
   readonly onBlockFailed: (error: unknown) => void;
+  /** Work that nobody waits for has begun (1) or is over (-1). */
+  readonly onWork: (change: 1 | -1) => void;
 }
 
-export function makeState({ object, storage, gate, world, onBlockFailed }: StateParts): DurableState {
+export function makeState({ object, storage, gate, world, onBlockFailed, onWork }: StateParts): DurableState {
   const { name } = object;
   return {
     id: { name, toString: () => name },
@@ -28,12 +30,15 @@ export function makeState({ object, storage, gate, world, onBlockFailed }: State
       return blocked;
     },
     waitUntil(promise) {
-      promise.catch((error: unknown) =>
-        world.log.error(
-          { object: name, class: object.className, err: error },
-          "Work nobody waited for failed.",
-        ),
-      );
+      onWork(1);
+      promise
+        .catch((error: unknown) =>
+          world.log.error(
+            { object: name, class: object.className, err: error },
+            "Work nobody waited for failed.",
+          ),
+        )
+        .finally(() => onWork(-1));
     },
   };
 

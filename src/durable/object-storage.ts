@@ -9,7 +9,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Committer } from "./committer.ts";
-import { hold, release } from "./held-value.ts";
+import { hold, release, releaseOwn } from "./held-value.ts";
 import type { InputGate } from "./input-gate.ts";
 import { rangeOf } from "./key-range.ts";
 import { checkCount, checkKey, checkKeys, checkLimit } from "./limits.ts";
@@ -271,7 +271,7 @@ function list<T>(values: Values, options: ListOptions): Map<string, T> {
   checkLimit(options.limit);
   const query = { range: rangeOf(options), isReverse: options.reverse === true, limit: options.limit };
   const found = new Map<string, T>();
-  for (const [key, held] of values.list(query)) found.set(key, release(held) as T);
+  for (const [key, held] of values.list(query)) found.set(key, releaseOwn(held) as T);
   return found;
 }
 

@@ -6,10 +6,13 @@
 import type { Committer, Group, Waiter, Writer } from "./committer.ts";
 import type { Changes, Disk, ObjectName } from "./disk.ts";
 import { isForGood } from "./disk.ts";
-import type { Held } from "./held-value.ts";
+import { copyOf, type Held } from "./held-value.ts";
 import { compareKeys, isWithin, type KeyRange } from "./key-range.ts";
 import { problemOf, restarted, type StoreProblem } from "./problem.ts";
 import { Entry, entryBytes, type ValueCache } from "./value-cache.ts";
+
+/** What a row counts for beside its own bytes: however small, it takes its time to write. */
+const ROW_BYTES = 1_024;
 
 export interface Query {
   readonly range: KeyRange;
@@ -26,6 +29,7 @@ export interface WriteManner {
 export interface Values {
   read(key: string, isKept: boolean): Held;
   has(key: string): boolean;
+  /** Bytes in it are the caller's own. */
   list(query: Query): Map<string, Held>;
   write(key: string, held: Held, manner: WriteManner): void;
   wipe(manner: WriteManner): void;
@@ -89,10 +93,10 @@ export class ObjectValues implements Values, Writer {
 
   list(query: Query): Map<string, Held> {
     const changed = this.#dirty.filter((entry) => isWithin(query.range, entry.key));
-    if (this.#isWiped) return overlay(new Map(), changed.map(pairOf), query);
+    if (this.#isWiped) return overlay(new Map(), changed.map(ownPairOf), query);
     const limit = query.limit === undefined ? -1 : query.limit + changed.length;
     const rows = this.#fromDisk((disk) => disk.list(this.object, { ...query, limit }));
-    return overlay(new Map(rows), changed.map(pairOf), query);
+    return overlay(new Map(rows), changed.map(ownPairOf), query);
   }
 
   write(key: string, held: Held, manner: WriteManner): void {
@@ -109,7 +113,7 @@ export class ObjectValues implements Values, Writer {
     entry.held = held;
     entry.isKept = manner.isKept;
     const bytes = entryBytes(entry);
-    this.#store.committer.grow(bytes - entry.bytes);
+    this.#store.committer.grow(bytes - entry.bytes + (entry.bytes === 0 ? ROW_BYTES : 0));
     entry.bytes = bytes;
     this.#join(manner);
   }
@@ -187,6 +191,18 @@ export class ObjectValues implements Values, Writer {
     this.#lost = restarted({ name: this.object.name, file: this.#store.disk.file, cause });
   }
 
+  /** Whether all that was written is on disk. */
+  get isConfirmed(): boolean {
+    return this.#group === null;
+  }
+
+  /** The object leaves memory: its values are given back, and code of its that still runs may do nothing more. */
+  leave(): void {
+    const cause = "nobody had called it for a while.";
+    this.#lost = restarted({ name: this.object.name, file: this.#store.disk.file, cause });
+    this.#forget();
+  }
+
   #join({ isUnconfirmed }: WriteManner): void {
     this.#group = this.#store.committer.join(this, this.#group);
     if (!isUnconfirmed) this.#gatedGroup = this.#group;
@@ -216,6 +232,7 @@ export class ObjectValues implements Values, Writer {
 }
 
 const pairOf = ({ key, held }: Entry): [string, Held] => [key, held];
+const ownPairOf = ({ key, held }: Entry): [string, Held] => [key, copyOf(held)];
 
 /** Rows with changes laid over them: sorted, and cut to the limit. */
 export function overlay(

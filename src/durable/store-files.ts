@@ -20,7 +20,7 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { damaged } from "./problem.ts";
 
@@ -63,7 +63,8 @@ const SCHEMA = `
 `;
 
 export function makeDirectory(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  const made = mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  if (made !== undefined) syncPath(dirname(made));
 }
 
 /** Makes the file, for its owner only, if it is not there: SQLite gives its other files the same rights. */

@@ -1,5 +1,5 @@
 /** What a running transaction has changed, laid over the object's values: kept apart until it is over, then written at once. */
-import type { Held } from "./held-value.ts";
+import { copyOf, type Held } from "./held-value.ts";
 import { isWithin } from "./key-range.ts";
 import { overlay, type Query, type Values, type WriteManner } from "./object-values.ts";
 
@@ -32,7 +32,7 @@ export class TransactionValues implements Values {
     this.#checkOpen();
     const changes = [...this.#changes]
       .filter(([key]) => isWithin(query.range, key))
-      .map(([key, [held]]) => [key, held] as const);
+      .map(([key, [held]]) => [key, copyOf(held)] as const);
     const limit = query.limit === undefined ? undefined : query.limit + changes.length;
     const rows = this.#wipe ? new Map<string, Held>() : this.#below.list({ ...query, limit });
     return overlay(rows, changes, query);

@@ -198,11 +198,7 @@ export class Gateway {
     });
   }
 
-  /** How far the ring of keys is turned, to be kept. */
-  keyringMemo(): KeyringMemo {
-    return this.#tokens.keyring.memo();
-  }
-
+  /** Turns the ring of keys as far as it was in an earlier life. */
   restoreKeyring(memo: KeyringMemo): void {
     this.#tokens.keyring.restore(memo);
   }
@@ -211,14 +207,18 @@ export class Gateway {
     return this.#tokens.keyring.states();
   }
 
-  /** A new key signs from now on; every place and pass stays good. */
-  rotateKeys(): string {
+  /** A new key signs from now on; every place and pass stays good. `keep` is waited for before that is so. */
+  async rotateKeys(keep: (memo: KeyringMemo) => Promise<void> = async () => {}): Promise<string> {
     const lives = [...this.#inForce.fronts.values()].flatMap(({ rules }) => [
       rules.ticketTtlMs,
       rules.sessionDurationMs,
     ]);
     const now = this.#world.clock.now();
-    const id = this.#tokens.keyring.rotate({ now, tokenLifeMs: Math.max(0, ...lives) });
+    const { keyring } = this.#tokens;
+    const memo = keyring.turned({ now, tokenLifeMs: Math.max(0, ...lives) });
+    await keep(memo);
+    keyring.restore(memo);
+    const [{ id }] = keyring.states() as [KeyState];
     this.#world.log.info({ key: id }, "keys rotated");
     return id;
   }

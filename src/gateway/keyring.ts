@@ -71,15 +71,12 @@ export class Keyring {
     return possible.length === 0 ? "unknownKey" : "forged";
   }
 
-  /** A new key signs from now on; the old one verifies for `tokenLifeMs` more. Gives the new key's id. */
-  rotate(turn: { now: number; tokenLifeMs: number }): string {
-    const branch = this.#branches[0]!;
-    if (branch.generation >= GENERATION_MAX)
-      throw new Error("this secret's keys are used up; set a new secret");
-    this.#retired.set(this.#signing.id, turn.now + turn.tokenLifeMs);
-    branch.generation++;
-    this.#signing = this.#signer();
-    return idText(this.#signing.id);
+  /** The ring turned once: a new key signs, and the one that signs now verifies for `tokenLifeMs` more. */
+  turned(turn: { now: number; tokenLifeMs: number }): KeyringMemo {
+    const { name, generation, retired } = this.memo();
+    if (generation >= GENERATION_MAX) throw new Error("this secret's keys are used up; set a new secret");
+    const until = turn.now + turn.tokenLifeMs;
+    return { name, generation: generation + 1, retired: [...retired, [this.#signing.id, until]] };
   }
 
   /** A key for another purpose, from the same secret. */

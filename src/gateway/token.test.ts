@@ -98,7 +98,7 @@ test("no text whatever makes reading throw", () => {
 test("turning the ring keeps old tokens good, and signs new ones with the new key", () => {
   const ring = new Keyring(secrets());
   const old = ticketToken(ticket, ring);
-  ring.rotate({ now: NOW, tokenLifeMs: 60_000 });
+  ring.restore(ring.turned({ now: NOW, tokenLifeMs: 60_000 }));
   const fresh = ticketToken(ticket, ring);
   assert.notEqual(fresh, old);
   assert.equal(read(old, { keyring: ring }).kind, "ticket");
@@ -109,7 +109,7 @@ test("turning the ring keeps old tokens good, and signs new ones with the new ke
 
 test("a restarted ring accepts tokens of later generations and goes on from there", () => {
   const ring = new Keyring(secrets());
-  for (let i = 0; i < 3; i++) ring.rotate({ now: NOW, tokenLifeMs: 60_000 });
+  for (let i = 0; i < 3; i++) ring.restore(ring.turned({ now: NOW, tokenLifeMs: 60_000 }));
   const restarted = new Keyring(secrets());
   assert.equal(read(ticketToken(ticket, ring), { keyring: restarted }).kind, "ticket");
   assert.equal(restarted.signingId, ring.signingId);
@@ -136,8 +136,8 @@ test("a new secret in front of the old one keeps everyone's place", () => {
 
 test("a ring that was turned is as far in the next life; under another secret it is not", () => {
   const first = new Keyring(secrets());
-  first.rotate({ now: 0, tokenLifeMs: 1_000 });
-  first.rotate({ now: 500, tokenLifeMs: 1_000 });
+  first.restore(first.turned({ now: 0, tokenLifeMs: 1_000 }));
+  first.restore(first.turned({ now: 500, tokenLifeMs: 1_000 }));
   const next = new Keyring(secrets());
   next.restore(structuredClone(first.memo()));
   assert.deepEqual(next.states(), first.states());

@@ -12,15 +12,24 @@ export interface Handed {
   readonly world: World;
 }
 
+/** What was asked could not be kept on disk, so it was not done. */
+export class NotKept extends Error {
+  constructor(cause: unknown) {
+    super("what was asked could not be kept", { cause });
+    this.name = "NotKept";
+  }
+}
+
 export interface Desk {
   readonly version: string;
   readonly engine: Engine;
   rooms(): readonly string[];
   /** The settings as now in force. */
   room(name: string): RoomSettings | undefined;
-  /** Checks like the file does, then puts it in force for all. */
+  /** Checks like the file does, then puts it in force for all. Throws `NotKept`. */
   change(name: string, change: unknown): Promise<ChangeAnswer>;
   keys(): readonly KeyOnRing[];
+  /** Throws `NotKept`. */
   rotateKeys(): Promise<{ readonly id: string }>;
   origins(): readonly OriginState[];
   /** False while starting, draining, or while the engine does not answer. */

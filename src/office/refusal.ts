@@ -8,6 +8,7 @@ import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { World } from "../core/world.ts";
 import { EngineAway } from "./ask-engine.ts";
+import { NotKept } from "./desk.ts";
 
 const FAILURE_ID_BYTES = 4;
 
@@ -61,11 +62,19 @@ export const COMMON_REFUSALS = {
   429: refusalOf("Too many wrong tokens from this address. Retry-After says when to come back."),
 };
 
+/** For what has to be kept before it is so. */
+export const NOT_KEPT = { 503: refusalOf("It could not be kept on disk, so nothing was changed.") };
+
 /** Turns whatever was thrown while answering into an answer. */
 export function answerFailure(error: unknown, c: Context, world: World) {
   if (error instanceof EngineAway) {
     world.log.warn({ err: error.cause, path: c.req.path }, "the engine did not answer the control address");
     return refuse(c, 503, { code: "engine_away", message: "The engine does not answer. Try again." });
+  }
+  if (error instanceof NotKept) {
+    world.log.error({ err: error.cause, path: c.req.path }, "a change from the control address was not kept");
+    const message = "This could not be kept on disk, so nothing was changed. The log says why.";
+    return refuse(c, 503, { code: "not_kept", message });
   }
   if (error instanceof HTTPException && error.status < 500) return answerBadRequest(error, c);
   const id = Buffer.from(world.random.bytes(FAILURE_ID_BYTES)).toString("hex");

@@ -1,6 +1,6 @@
 /** What can be asked of rooms at the control address, and every answer there is. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { COMMON_REFUSALS, problemsSchema, refusalOf } from "./refusal.ts";
+import { COMMON_REFUSALS, NOT_KEPT, problemsSchema, refusalOf } from "./refusal.ts";
 import { changeSchema, roomSchemas } from "./room-shapes.ts";
 
 const roomParams = z.object({
@@ -30,6 +30,7 @@ const engineAway = { 503: refusalOf("The engine does not answer.") };
 const changeAnswers = {
   200: { description: "The room as it is now.", content: json(roomSchemas.changed) },
   ...COMMON_REFUSALS,
+  ...NOT_KEPT,
   ...noRoom,
   400: refusalOf("The body is not well-formed JSON."),
   413: refusalOf("The body is too large."),

@@ -226,10 +226,10 @@ test("turning the keys keeps every place and pass good, and signs with a new one
   await visitor.open();
   const { sequence } = await visitor.call("check-in");
   const keys = stage.proxied.gateway.keys().map(({ id }) => id);
-  assert.ok(!keys.includes(stage.proxied.gateway.rotateKeys()));
+  assert.ok(!keys.includes(await stage.proxied.gateway.rotateKeys()));
   // A second gateway's memory, so that nothing is known from before.
   const other = await openStage(t, { origin: stage.origin });
-  other.proxied.gateway.rotateKeys();
+  await other.proxied.gateway.rotateKeys();
   for (const at of [stage, other]) {
     const pass = at.visitor();
     pass.cookies.set("fairgate_main", occupant.token()!);
@@ -243,7 +243,7 @@ test("turning the keys keeps every place and pass good, and signs with a new one
 
 test("a token signed after a turn of the keys is good at a gateway that has not turned its own", async (t) => {
   const stage = await openStage(t);
-  stage.proxied.gateway.rotateKeys();
+  await stage.proxied.gateway.rotateKeys();
   const occupant = await stage.occupant();
   const other = await openStage(t, { origin: stage.origin });
   const visitor = other.visitor();

@@ -182,9 +182,9 @@ export class MemoryEngine implements Engine {
   }
 }
 
-/** An answer that grants a slot is told once it is on disk; the others at once. */
+/** An answer that must be on disk first is told then; the others at once. */
 function told<Answer extends JoinAnswer | TicketAnswer>(open: OpenRoom, answer: Answer): Eventually<Answer> {
-  if (answer.kind !== "admitted" && answer.kind !== "entered") return answer;
+  if (!open.room.mustBeKept(answer)) return answer;
   return open.unconfirmed()?.then(() => answer) ?? answer;
 }
 

@@ -170,14 +170,44 @@ test("places that were never kept come back before anyone who joined after the c
 });
 
 test("nobody goes straight through while those before may come back; after that, as ever", () => {
+  const scene = new Scene({ totalActiveUsers: 1, lapseAfterMs: 600_000 });
+  const pass = scene.entered();
+  const kept = scene.waiting();
+  scene.keep();
+  scene.restart();
+  scene.room.leavePlace(kept, scene.now);
+  scene.room.leaveVisit(pass.id, scene.now);
+  const held = scene.waiting();
+  scene.keep();
+  scene.restart(2_000);
+  scene.pass(1_000);
+  assert.equal(scene.kindOf(held), "waiting", "held through another restart");
+  scene.pass(120_000);
+  assert.equal(scene.kindOf(held), "admitted");
+});
+
+test("where nobody waited nobody is held", () => {
   const scene = new Scene();
   scene.entered();
   scene.keep();
   scene.restart();
-  scene.waiting();
-  scene.restart(20_000);
-  scene.pass(20_000);
   scene.entered();
+});
+
+test("a place is told at once only if a restored room would hold back those behind it for long enough", () => {
+  const scene = new Scene({ totalActiveUsers: 1, sessionDurationMs: 1_000, lapseAfterMs: 1_000 });
+  scene.entered();
+  const mustBeKept = () => scene.room.mustBeKept(scene.join());
+  assert.deepEqual([mustBeKept(), mustBeKept()], [true, true], "the disk knows of no line");
+  const changes = scene.room.takeChanges(scene.now);
+  assert.equal(mustBeKept(), true, "it may still not know");
+  scene.room.changesKept(changes.memo);
+  assert.equal(mustBeKept(), false);
+  const lapsed = scene.waiting();
+  scene.rules = { ...scene.rules, paused: true };
+  scene.room.rules = scene.rules;
+  scene.pass(60_000);
+  assert.ok(scene.room.mustBeKept(scene.room.checkIn(lapsed, 0, scene.now)), "those behind it are known");
 });
 
 test("a room closed in order is open at once", () => {

@@ -23,7 +23,7 @@ import { type Measured, Pace } from "../../core/eta.ts";
 import { type Turn, unfairness } from "../../core/fairness.ts";
 import { Flow } from "../../core/flow.ts";
 import { Line } from "../../core/line.ts";
-import { lapseDeadline, longestCheckIn, NEAR_MAX_MS, nextCheckIn, wholeTenth } from "../../core/pacing.ts";
+import { lapseDeadline, longestCheckIn, nextCheckIn, wholeTenth } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
@@ -47,8 +47,10 @@ const SWEEP_PLACES_MAX = 500_000;
 const FORGET_PERIOD_MS = 10_000;
 const TURNS_REMEMBERED_MAX = 1_000;
 
-/** After an unclean end, how much longer than they were told newcomers of the last moment may take to come back. */
+/** After an unclean end, how much longer than they were told those of the last moment may take to come back. */
 const SETTLE_MS = 3_000;
+/** So much longer than the longest yet may the next ones be told to stay away before that must be kept first. */
+const TOLD_RESERVE = 3;
 /** After an unclean end, how long before it a pass may have been renewed without our knowing. */
 const PRESENCE_UNSEEN_MS = 3_000;
 /** More than can have joined between the last thing kept and an unclean end. */
@@ -64,11 +66,19 @@ export interface RoomMemo {
   readonly totals: Totals;
   readonly admissions: readonly [end: number, count: number][];
   readonly measured: Measured;
-  /** The longest that the latest newcomers were told to stay away. */
+  /** Nobody whose place is not kept was told to stay away longer than this. 0: there is no such place. */
   readonly toldMs: number;
+  /** What earlier unclean ends still hold back. */
+  readonly holds: readonly Hold[];
   readonly seenAt: number;
   /** True when the room was closed in order: then nothing happened after this was kept. */
   readonly isClosed: boolean;
+}
+
+/** Until then nobody from this sequence on is admitted: some before them may not be back yet. */
+interface Hold {
+  readonly from: number;
+  readonly until: number;
 }
 
 /** What changed, by name: null for what is no more. */
@@ -111,11 +121,12 @@ export class MemoryRoom {
   #forgottenAt: number;
   #totals = emptyTotals();
   #toldMs = 0;
-  #toldBeforeMs = 0;
+  /** What of `toldMs` is kept for sure, whichever of the last two memos is on disk. */
+  #toldKeptMs: number;
+  /** The latest answer whose ticket alone is not proof enough. */
+  #unproven: Waiting | null = null;
   #memoAt = Number.NEGATIVE_INFINITY;
-  /** Until then nobody from this sequence on is admitted: some before them may not be back yet. */
-  #holdUntil = Number.NEGATIVE_INFINITY;
-  #holdFrom = Number.POSITIVE_INFINITY;
+  #holds: Hold[] = [];
 
   /** `isKept`: someone takes the changes to keep them. */
   constructor(name: string, rules: RoomRules, events: RoomEvents, now: number, isKept = false) {
@@ -124,6 +135,7 @@ export class MemoryRoom {
     this.#events = events;
     this.#places = new Places(now, isKept);
     this.#visits = new Visits(isKept);
+    this.#toldKeptMs = isKept ? 0 : Number.POSITIVE_INFINITY;
     this.#nextSequence = Math.max(1, (Math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS);
     this.#admittedSequence = this.#nextSequence - 1;
     this.#forgottenAt = now;
@@ -132,7 +144,7 @@ export class MemoryRoom {
   join(id: string, dice: number, now: number): JoinAnswer {
     const sequence = this.#nextSequence++;
     this.#totals.joined++;
-    if (now >= this.#holdUntil && isDoorOpen(this.rules, this.#doorCounts(), this.#flow, now))
+    if (!this.#isHeld(sequence, now) && isDoorOpen(this.rules, this.#doorCounts(), this.#flow, now))
       return this.#goStraightThrough(sequence, id, now);
     const ticket: Ticket = {
       id,
@@ -147,7 +159,8 @@ export class MemoryRoom {
       aheadAtJoin: AHEAD_UNKNOWN,
     };
     const answer = this.#wait(ticket, dice, now);
-    this.#toldMs = Math.max(this.#toldMs, answer.nextCheckInMs);
+    if (answer.nextCheckInMs > this.#toldMs) this.#toldMs = answer.nextCheckInMs * TOLD_RESERVE;
+    if (answer.nextCheckInMs > this.#toldKeptMs) this.#unproven = answer;
     return answer;
   }
 
@@ -156,11 +169,11 @@ export class MemoryRoom {
     switch (this.#places.state(ticket.sequence)) {
       case UNKNOWN:
         this.#takeBack(ticket);
-        return this.#wait(ticket, dice, now);
+        return this.#comeBack(ticket, dice, now);
       case LAPSED:
         this.#lapsed--;
         this.#totals.returned++;
-        return this.#wait(ticket, dice, now);
+        return this.#comeBack(ticket, dice, now);
       case WAITING:
         return this.#goOnWaiting(ticket, dice, now);
       case ADMITTED:
@@ -262,9 +275,10 @@ export class MemoryRoom {
 
   /** Everything that changed since this was last asked. */
   takeChanges(now: number, isClosed = false): RoomChanges {
-    const toldMs = Math.max(this.#toldMs, this.#toldBeforeMs);
-    if (this.#toldMs > 0) this.#toldBeforeMs = this.#toldMs;
-    this.#toldMs = 0;
+    // Whoever joins an empty line from here on is told anew.
+    if (this.#line.size === 0) this.#toldMs = 0;
+    this.#toldKeptMs = Math.min(this.#toldKeptMs, this.#toldMs);
+    this.#holds = this.#holds.filter(({ until }) => until > now);
     this.#memoAt = now;
     const memo: RoomMemo = {
       nextSequence: this.#nextSequence,
@@ -273,11 +287,26 @@ export class MemoryRoom {
       totals: { ...this.#totals },
       admissions: [...this.#flow.bySecond(now)],
       measured: this.#pace.measured(),
-      toldMs,
+      toldMs: this.#toldMs,
+      holds: this.#holds,
       seenAt: now,
       isClosed,
     };
     return { memo, blocks: this.#places.takeChanges(), visits: this.#visits.takeChanges() };
+  }
+
+  /** The changes last taken are on disk. */
+  changesKept(memo: RoomMemo): void {
+    this.#toldKeptMs = memo.toldMs;
+  }
+
+  /**
+   * Whether the answer just made must be on disk before it is told. Those that give a slot must. A new place need not,
+   * since its ticket is the proof; unless its holder is told to stay away for longer than a room restored from the disk
+   * would hold back those behind them. A place taken back must: those behind it are on the disk already.
+   */
+  mustBeKept(answer: JoinAnswer | TicketAnswer): boolean {
+    return answer === this.#unproven || answer.kind === "admitted" || answer.kind === "entered";
   }
 
   /**
@@ -300,9 +329,13 @@ export class MemoryRoom {
       if (typeof visit === "number") this.#visits.restore(id, visit);
       else this.#visits.restore(id, { ...visit, expiresAt: Math.max(visit.expiresAt, renewedUntil) });
     }
-    if (memo.isClosed) return;
-    this.#holdFrom = memo.nextSequence;
-    this.#holdUntil = now + Math.max(memo.toldMs, NEAR_MAX_MS) + SETTLE_MS;
+    this.#holds = [...memo.holds];
+    if (memo.isClosed || memo.toldMs === 0) return;
+    this.#holds.push({ from: memo.nextSequence, until: now + memo.toldMs + SETTLE_MS });
+  }
+
+  #isHeld(sequence: number, now: number): boolean {
+    return this.#holds.some(({ from, until }) => sequence >= from && now < until);
   }
 
   #restorePlaces(blocks: KeptRoom["blocks"], waiting: number, now: number): void {
@@ -340,6 +373,12 @@ export class MemoryRoom {
   #wait(ticket: Ticket, dice: number, now: number): Waiting {
     this.#line.add(ticket.sequence);
     return this.#goOnWaiting(ticket, dice, now);
+  }
+
+  #comeBack(ticket: Ticket, dice: number, now: number): Waiting {
+    const answer = this.#wait(ticket, dice, now);
+    this.#unproven = answer;
+    return answer;
   }
 
   /** The same for someone who is in the line. */
@@ -429,7 +468,7 @@ export class MemoryRoom {
     const claimBy = wholeTenth(now + this.rules.claimWindowMs);
     while (sequences.length < count) {
       const sequence = this.#line.first();
-      if (sequence >= this.#holdFrom && now < this.#holdUntil) break;
+      if (this.#isHeld(sequence, now)) break;
       if (!this.#places.wasLate(sequence)) this.#remember(sequence, now);
       this.#line.remove(sequence);
       this.#places.set(sequence, ADMITTED, claimBy);

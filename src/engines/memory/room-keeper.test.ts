@@ -100,9 +100,10 @@ async function openFull() {
   const disk = new HandDisk();
   const engine = await openEngine(disk, world);
   const entered = (await engine.join("main")) as Entered;
+  const { ticket: first } = (await engine.join("main")) as Waiting;
   await settle();
   disk.isByHand = true;
-  return { world, disk, engine, entered };
+  return { world, disk, engine, entered, first };
 }
 
 const isAtOnce = (answer: JoinAnswer | TicketAnswer | Promise<unknown>) => !(answer instanceof Promise);
@@ -112,6 +113,18 @@ test("a place in the line is told at once, and so is a check-in", async () => {
   const joined = engine.join("main");
   assert.ok(isAtOnce(joined));
   assert.ok(isAtOnce(engine.checkIn((joined as Waiting).ticket)));
+});
+
+test("the first place of a line is told once it is on disk, or a restored room would know of no line", async () => {
+  const { engine, disk, first } = await openFull();
+  const left = engine.leave(first) as Promise<void>;
+  await disk.confirm();
+  await left;
+  const joined = watch(engine.join("main"));
+  await settle();
+  assert.equal(joined.isTold, false);
+  await disk.confirm();
+  assert.equal(joined.isTold, true);
 });
 
 test("going straight through is told once it is on disk", async () => {
@@ -127,10 +140,9 @@ test("going straight through is told once it is on disk", async () => {
 });
 
 test("a slot given up is told once it is on disk, and so is the turn that comes of it", async () => {
-  const { engine, world, disk, entered } = await openFull();
+  const { engine, world, disk, entered, first: ticket } = await openFull();
   const turns: number[] = [];
   engine.subscribe({ onTurns: (_room, sequences) => turns.push(...sequences) });
-  const { ticket } = engine.join("main") as Waiting;
   const left = watch(engine.leave(entered.pass));
   await settle();
   assert.equal(left.isTold, false);
@@ -176,7 +188,7 @@ test("when a write fails nobody is told, and the room goes on from the disk once
   disk.isByHand = false;
   world.pass(1_000);
   await settle();
-  assert.equal((engine.checkIn(ticket) as TicketAnswer).kind, "waiting", "taken back by the ticket");
+  assert.equal((await engine.checkIn(ticket)).kind, "waiting", "taken back by the ticket");
   assert.equal(engine.counts("main").onSite, 1, "leaving was never told, so it did not happen");
   assert.deepEqual(
     world.logged.filter(({ level }) => level === "error").map(({ message }) => message),
@@ -196,9 +208,10 @@ test("a board, a new setting and a closing while the disk fails do not throw", a
 });
 
 test("everything is there in the next life", async () => {
-  const { engine, world, disk, entered } = await openFull();
+  const { engine, world, disk, entered, first } = await openFull();
   disk.isByHand = false;
-  const tickets = Array.from({ length: 5 }, () => (engine.join("main") as Waiting).ticket);
+  const tickets = [first];
+  for (let i = 0; i < 4; i++) tickets.push(((await engine.join("main")) as Waiting).ticket);
   await engine.close();
   const next = await openEngine(disk, world);
   const ended: string[] = [];
@@ -225,7 +238,7 @@ test("what nobody waits for is kept within moments", async () => {
   world.pass(100);
   await settle();
   const next = await openEngine(disk, world);
-  assert.equal(next.counts("main").waiting, 1);
+  assert.equal(next.counts("main").waiting, 2);
   assert.equal((next.checkIn(ticket) as TicketAnswer).kind, "waiting");
   assert.equal(next.counts("main").totals.returned, 0, "it was known");
 });

@@ -99,8 +99,7 @@ export class RoomKeeper {
     this.#stopRetrying();
     if (this.#failure) return;
     await (this.#gathering ?? this.#underWay);
-    this.#put(this.#room.takeChanges(this.#parts.world.clock.now(), true));
-    await this.#storage.sync();
+    await this.#writeChanges(true);
   }
 
   async #write(before: Promise<void> | null): Promise<void> {
@@ -109,13 +108,19 @@ export class RoomKeeper {
       await before;
       this.#underWay = this.#gathering;
       this.#gathering = null;
-      this.#put(this.#room.takeChanges(this.#parts.world.clock.now()));
-      await this.#storage.sync();
+      await this.#writeChanges();
     } catch (cause) {
       throw this.#fail(cause);
     } finally {
       if (this.#gathering === null) this.#underWay = null;
     }
+  }
+
+  async #writeChanges(isClosed = false): Promise<void> {
+    const changes = this.#room.takeChanges(this.#parts.world.clock.now(), isClosed);
+    this.#put(changes);
+    await this.#storage.sync();
+    this.#room.changesKept(changes.memo);
   }
 
   #put({ memo, blocks, visits }: RoomChanges): void {
@@ -180,8 +185,7 @@ export class RoomKeeper {
     const { world, name } = this.#parts;
     try {
       await this.#load();
-      this.#put(this.#room.takeChanges(world.clock.now()));
-      await this.#storage.sync();
+      await this.#writeChanges();
     } catch {
       this.#retryLater();
       return;
