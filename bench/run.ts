@@ -1,13 +1,25 @@
 /** `npm run bench [-- NAME…] [--quick]`: runs the benches, prints a table each, writes results, and the report when whole. */
 import { writeFileSync } from "node:fs";
 import { type Bench, machine, type Row, table, writeResult } from "./bench.ts";
+import { crashBench } from "./crash.ts";
+import { durableBench } from "./durable.ts";
 import { gatewayBench } from "./gateway.ts";
 import { journeyBench } from "./journey.ts";
+import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
 import { proxyBench } from "./proxy.ts";
 import { sseBench } from "./sse.ts";
 
-const BENCHES: readonly Bench[] = [lineBench, gatewayBench, proxyBench, journeyBench, sseBench];
+const BENCHES: readonly Bench[] = [
+  lineBench,
+  gatewayBench,
+  proxyBench,
+  journeyBench,
+  sseBench,
+  durableBench,
+  keptBench,
+  crashBench,
+];
 
 const words = process.argv.slice(2);
 const isQuick = words.includes("--quick");
@@ -44,5 +56,5 @@ function report(all: readonly [Bench, Row[]][]): string {
   const parts = all.map(
     ([bench, rows]) => `## ${bench.name}\n\n${bench.about}\n\n\`\`\`\n${table(rows)}\n\`\`\`\n`,
   );
-  return `# Benches\n\nMade by \`npm run bench\` on ${machine()}.\nEvery baseline was measured in the same run, interleaved, best of several.\n\n${parts.join("\n")}`;
+  return `# Benches\n\nMade by \`npm run bench\` on ${machine()}.\nEvery baseline was measured in the same run, in turn with its value.\n\n${parts.join("\n")}`;
 }

@@ -4,7 +4,7 @@
  * - A commit only writes into the log (some 20 µs), with `synchronous = NORMAL`; then the log's file is synced by
  *   libuv's threads, and only after that anyone is told. That is what `synchronous = FULL` promises: FULL differs from
  *   NORMAL in the one sync of the log after each commit, which we do ourselves. SQLite still syncs log and database
- *   around checkpoints, in both.
+ *   around checkpoints, in both; on this thread that is one sync each time the log starts from the beginning again.
  * - Checkpoints (from the log into the database) run on a thread of their own; see `Checkpoints`.
  *
  * Syncing a file that does not grow takes half the time. So the log's file is given its length when the store is opened

@@ -1,0 +1,81 @@
+/**
+ * One question over HTTP to a gateway that may die at any instant: an answer, or null when there is none. No answer
+ * says nothing about whether the question was heard.
+ */
+import { Agent, type IncomingMessage, request } from "node:http";
+
+const PATIENCE_MS = 10_000;
+
+export interface Question {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** The cookie that came with it, name and value; null for none. */
+  readonly cookie: string | null;
+  /** The body read as JSON; an empty object when it is something else. */
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly askedAt: number;
+  readonly at: number;
+}
+
+/** A way to ask: keeps connections open between questions. */
+export class Asker {
+  readonly #address: URL;
+  readonly #agent: Agent;
+
+  constructor(address: string, connectionsMax: number) {
+    this.#address = new URL(address);
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
+  }
+
+  ask(question: Question): Promise<Answer | null> {
+    const body = question.body === undefined ? "" : JSON.stringify(question.body);
+    const headers: Record<string, string> = { accept: "application/json", ...question.headers };
+    if (question.method !== "GET") headers["content-length"] = String(Buffer.byteLength(body));
+    if (body !== "") headers["content-type"] = "application/json";
+    const askedAt = Date.now();
+    return new Promise((resolve) => {
+      const { hostname, port } = this.#address;
+      const { method, path } = question;
+      const asked = request({ hostname, port, method, path, headers, agent: this.#agent });
+      const lost = () => resolve(null);
+      asked.setTimeout(PATIENCE_MS, () => asked.destroy());
+      // A request that fails before its answer says so once; one that fails within it fails the reading.
+      asked.on("error", lost);
+      asked.once("response", (response) => void read(response, askedAt).then(resolve, lost));
+      asked.end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+async function read(response: IncomingMessage, askedAt: number): Promise<Answer> {
+  let text = "";
+  for await (const piece of response.setEncoding("utf8")) text += piece;
+  const [cookie] = response.headers["set-cookie"] ?? [];
+  return {
+    status: response.statusCode ?? 0,
+    text,
+    cookie: cookie?.split(";", 1)[0] ?? null,
+    json: response.headers["content-type"]?.includes("json") ? JSON.parse(text || "{}") : {},
+    askedAt,
+    at: Date.now(),
+  };
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,210 @@
+/** The auditor is audited: each kind of violation is seen, and an honest gateway is never accused. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { seededFraction } from "../../src/sim/hand-world.ts";
+import { Books, type Note, type Terms, type Wrong } from "./books.ts";
+import { highestAtOnce } from "./guest-book.ts";
+import { honestHistory } from "./honest-history.ts";
+
+const TERMS: Terms = { capacity: 2, sessionMs: 10_000, lapseAfterMs: 5_000 };
+/** Answers take ten milliseconds here. */
+const asked = (guest: number, askedAt: number) => ({ guest, askedAt, at: askedAt + 10 });
+const placed = (guest: number, askedAt: number, sequence: number): Note => {
+  return { kind: "placed", ...asked(guest, askedAt), sequence, nextCheckInMs: 2_000 };
+};
+const entered = (guest: number, askedAt: number): Note => {
+  return { kind: "entered", ...asked(guest, askedAt), expiresInMs: TERMS.sessionMs };
+};
+const served = (guest: number, askedAt: number, visitor: string, joinedAt = 0, admittedAt = 0): Note => {
+  return { kind: "served", ...asked(guest, askedAt), visitor, joinedAt, admittedAt };
+};
+const refused = (guest: number, askedAt: number): Note => {
+  return { kind: "turned away", ...asked(guest, askedAt), words: "refused" };
+};
+const counted = (askedAt: number, onSite: number, admitted = 0): Note => {
+  return { kind: "counted", askedAt, at: askedAt + 10, onSite, admitted };
+};
+const setting = (kind: "wanted" | "granted" | "found", at: number, name: string, value: string): Note => {
+  return { kind, at, name, value };
+};
+
+function wrongs(...notes: Note[]): Wrong[] {
+  const books = new Books(TERMS);
+  for (const note of notes) books.note(note);
+  return books.close(1_000_000).violations.map(({ wrong }) => wrong);
+}
+
+test("a visit from joining to leaving violates nothing", () => {
+  const notes: Note[] = [
+    placed(1, 0, 7),
+    placed(1, 2_000, 7),
+    { kind: "killed", at: 2_500 },
+    entered(1, 4_000),
+    served(1, 4_100, "a", 5, 3_900),
+    { kind: "leaving", guest: 1, at: 5_000 },
+    { kind: "left", guest: 1, at: 5_010 },
+    { kind: "replayed", guest: 1, at: 6_000, what: "pass", isTaken: false },
+    { kind: "replayed", guest: 1, at: 6_000, what: "ticket", isTaken: false },
+  ];
+  const books = new Books(TERMS);
+  for (const note of notes) books.note(note);
+  const { violations, ...rest } = books.close(10_000);
+  assert.deepEqual(violations, []);
+  assert.deepEqual(rest, {
+    kills: 1,
+    visitors: 1,
+    passes: 1,
+    placesAtStake: 1,
+    placesKept: 1,
+    tau: 0,
+    highestOnSite: 1,
+    capacity: 2,
+  });
+});
+
+test("a place lost is seen: another place, a refusal, a kill that cost it", () => {
+  assert.deepEqual(wrongs(placed(1, 0, 7), placed(1, 2_000, 8)), ["place lost"]);
+  assert.deepEqual(wrongs(placed(1, 0, 7), refused(1, 2_000)), ["place lost"]);
+  const books = new Books(TERMS);
+  books.note(placed(1, 0, 7));
+  books.note(placed(2, 0, 8));
+  books.note({ kind: "killed", at: 100 });
+  books.note(refused(1, 200));
+  const { placesAtStake, placesKept } = books.close(300);
+  assert.deepEqual({ placesAtStake, placesKept }, { placesAtStake: 2, placesKept: 1 });
+});
+
+test("a turn that was used without an answer may have been the whole visit", () => {
+  const unanswered: Note = { kind: "unanswered", guest: 1, askedAt: 1_000 };
+  assert.deepEqual(wrongs(placed(1, 0, 7), unanswered, refused(1, 1_500)), ["place lost"]);
+  assert.deepEqual(wrongs(placed(1, 0, 7), unanswered, refused(1, 11_500)), []);
+});
+
+test("being overtaken is seen, by somebody in the line and by somebody who came straight in", () => {
+  assert.deepEqual(wrongs(placed(1, 0, 7), placed(2, 20, 8), entered(2, 1_000), placed(1, 1_500, 7)), [
+    "overtaken",
+  ]);
+  assert.deepEqual(wrongs(placed(1, 0, 7), entered(2, 1_000), placed(1, 1_500, 7)), ["overtaken"]);
+});
+
+test("an answer under way, an earlier place and a late visitor are no overtaking", () => {
+  assert.deepEqual(wrongs(placed(1, 0, 7), placed(2, 20, 8), entered(2, 1_000), placed(1, 1_005, 7)), []);
+  assert.deepEqual(wrongs(placed(1, 0, 7), placed(2, 20, 8), entered(1, 1_000), placed(2, 1_500, 8)), []);
+  assert.deepEqual(wrongs(placed(1, 0, 7), entered(2, 1_000), placed(1, 9_000, 7)), [], "late: due by 7,010");
+  assert.deepEqual(
+    wrongs(entered(2, 0), placed(1, 5, 7), placed(1, 2_000, 7)),
+    [],
+    "came straight in before",
+  );
+});
+
+test("more on the site than it has room for is seen, until they leave or their session runs out", () => {
+  assert.deepEqual(wrongs(entered(1, 0), entered(2, 100), entered(3, 200)), ["too many on site"]);
+  const leaving: Note = { kind: "leaving", guest: 1, at: 150 };
+  assert.deepEqual(wrongs(entered(1, 0), entered(2, 100), leaving, entered(3, 200)), []);
+  assert.deepEqual(wrongs(entered(1, 0), entered(2, 100), entered(3, 10_050)), []);
+  assert.deepEqual(wrongs(entered(1, 0), entered(1, 5_000), entered(2, 5_100), entered(3, 10_050)), [
+    "too many on site",
+  ]);
+  assert.deepEqual(wrongs(counted(0, 2, 1)), ["too many on site"]);
+});
+
+test("a forgotten visit is seen in the gateway's own counts", () => {
+  assert.deepEqual(wrongs(entered(1, 0), entered(2, 100), counted(200, 1)), ["visit forgotten"]);
+  assert.deepEqual(wrongs(entered(1, 0), entered(2, 100), counted(105, 1)), [], "asked before it was sure");
+  assert.deepEqual(wrongs(entered(1, 0), entered(2, 100), counted(10_050, 1)), [], "one has run out");
+});
+
+test("two passes for one ticket are seen", () => {
+  assert.deepEqual(wrongs(entered(1, 0), served(1, 100, "a"), served(1, 200, "b")), ["two passes"]);
+  assert.deepEqual(wrongs(entered(1, 0), entered(2, 10), served(1, 100, "a"), served(2, 200, "a")), [
+    "two passes",
+  ]);
+  const left: Note = { kind: "left", guest: 1, at: 500 };
+  assert.deepEqual(wrongs(placed(1, 0, 7), entered(1, 100), left, entered(1, 600)), ["two passes"]);
+});
+
+test("a good pass refused is seen, and one that may have run out is not", () => {
+  assert.deepEqual(wrongs(entered(1, 0), refused(1, 9_000)), ["pass refused"]);
+  assert.deepEqual(wrongs(entered(1, 0), placed(1, 9_000, 7)), ["pass refused"]);
+  assert.deepEqual(wrongs(entered(1, 0), refused(1, 9_995)), []);
+});
+
+test("what is over and taken all the same is seen", () => {
+  const replayed = (what: "pass" | "ticket"): Note => {
+    return { kind: "replayed", guest: 1, at: 0, what, isTaken: true };
+  };
+  assert.deepEqual(wrongs(replayed("pass"), replayed("ticket")), ["ended pass taken", "spent ticket taken"]);
+});
+
+test("a setting that was acknowledged and is not in force is seen; one without an answer may be either", () => {
+  const wanted = setting("wanted", 0, "message", "b");
+  assert.deepEqual(wrongs(setting("found", 0, "message", "a"), setting("found", 1, "message", "b")), [
+    "setting lost",
+  ]);
+  assert.deepEqual(
+    wrongs(wanted, setting("granted", 1, "message", "b"), setting("found", 2, "message", "a")),
+    ["setting lost"],
+  );
+  for (const value of ["a", "b"])
+    assert.deepEqual(
+      wrongs(setting("found", 0, "message", "a"), wanted, setting("found", 2, "message", value)),
+      [],
+    );
+  const unknown: Note = { kind: "wanted", at: 1, name: "key", value: null };
+  assert.deepEqual(wrongs(setting("found", 0, "key", "a"), unknown, setting("found", 2, "key", "b")), []);
+});
+
+test("being let in while the room is paused is seen", () => {
+  const paused = [setting("wanted", 100, "paused", "true"), setting("granted", 110, "paused", "true")];
+  assert.deepEqual(wrongs(placed(1, 0, 7), ...paused, placed(1, 200, 7), entered(1, 300)), [
+    "let in while paused",
+  ]);
+  assert.deepEqual(wrongs(...paused, entered(1, 200)), ["let in while paused"]);
+  assert.deepEqual(wrongs(placed(1, 0, 7), ...paused, entered(1, 200)), [], "may have had a turn before");
+  const opened = setting("wanted", 250, "paused", "false");
+  assert.deepEqual(wrongs(placed(1, 0, 7), ...paused, placed(1, 200, 7), opened, entered(1, 300)), []);
+});
+
+test("a wrong order of admission is seen, by the instants the site is told", () => {
+  const turn = (guest: number, joinedAt: number, admittedAt: number) => [
+    entered(guest, guest * 20_000),
+    served(guest, guest * 20_000 + 20, String(guest), joinedAt, admittedAt),
+  ];
+  assert.deepEqual(wrongs(...turn(1, 5, 900), ...turn(2, 4, 950), ...turn(3, 3, 1_000)), ["wrong order"]);
+  assert.deepEqual(wrongs(...turn(1, 5, 901), ...turn(2, 4, 1_000)), [], "one turn of the door");
+  const started: Note = { kind: "started", from: 880, at: 920 };
+  assert.deepEqual(wrongs(started, ...turn(1, 5, 100), ...turn(2, 4, 900)), [], "a turn of an earlier life");
+});
+
+test("the site's own book counts stays that overlap", () => {
+  assert.equal(highestAtOnce([]), 0);
+  assert.equal(highestAtOnce([{ from: 5, to: 5 }]), 1);
+  const stays = [
+    { from: 0, to: 10 },
+    { from: 5, to: 15 },
+    { from: 10, to: 20 },
+  ];
+  assert.equal(highestAtOnce(stays), 2);
+});
+
+test("an honest gateway is never accused, however slow its answers are", () => {
+  fc.assert(
+    fc.property(fc.integer(), (seed) => {
+      const books = new Books(TERMS);
+      for (const note of honestHistory(TERMS, seededFraction(seed))) books.note(note);
+      const { violations, passes } = books.close(1_000_000);
+      assert.deepEqual(violations, []);
+      assert.ok(passes > 0);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a gateway that serves the last first is accused", () => {
+  const books = new Books(TERMS);
+  for (const note of honestHistory(TERMS, seededFraction(1), (line) => line.pop())) books.note(note);
+  const seen = new Set(books.close(1_000_000).violations.map(({ wrong }) => wrong));
+  assert.ok(seen.has("overtaken") && seen.has("wrong order"), [...seen].join());
+});

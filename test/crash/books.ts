@@ -1,0 +1,449 @@
+/**
+ * The auditor of the crash test. It is told what visitors and operators asked, what they were answered and when, keeps
+ * its own books, and says what was violated. It knows nothing of the gateway but its promises, and asks no clock.
+ *
+ * Each answer comes with two instants: when it was asked for and when it was there. What the gateway decided, it
+ * decided between the two, so every rule here judges by the instant that cannot accuse wrongly: a visit surely counts
+ * from the instant its pass was received until leaving was asked for; somebody was surely overtaken only if they were
+ * told to wait by an answer asked for after the other had a pass in hand.
+ */
+import { unfairness } from "../../src/core/fairness.ts";
+import { OrderBook } from "./order-book.ts";
+import { Promises } from "./promises.ts";
+
+/** What the gateway was told to keep. */
+export interface Terms {
+  readonly capacity: number;
+  readonly sessionMs: number;
+  readonly lapseAfterMs: number;
+}
+
+interface Answered {
+  readonly guest: number;
+  readonly askedAt: number;
+  readonly at: number;
+}
+
+/** "Wait: this is your place." */
+export interface Placed extends Answered {
+  readonly kind: "placed";
+  readonly sequence: number;
+  readonly nextCheckInMs: number;
+}
+/** A pass was received, or the one held was said to be good. */
+export interface Entered extends Answered {
+  readonly kind: "entered";
+  readonly expiresInMs: number;
+}
+/** The site itself answered, and says whom it saw. */
+export interface Served extends Answered {
+  readonly kind: "served";
+  readonly visitor: string;
+  readonly joinedAt: number;
+  readonly admittedAt: number;
+}
+/** A ticket or pass was not taken. */
+export interface TurnedAway extends Answered {
+  readonly kind: "turned away";
+  readonly words: string;
+}
+/** A turn was used, and no answer came: the pass may have been granted or not. */
+export interface Unanswered {
+  readonly kind: "unanswered";
+  readonly guest: number;
+  readonly askedAt: number;
+}
+/** Asked for the end of a place or visit (or the operator did), and told that it is over. */
+export interface Leaving {
+  readonly kind: "leaving" | "left";
+  readonly guest: number;
+  readonly at: number;
+}
+/** Something that is over was shown again. */
+export interface Replayed {
+  readonly kind: "replayed";
+  readonly guest: number;
+  readonly at: number;
+  readonly what: "pass" | "ticket";
+  readonly isTaken: boolean;
+}
+/** The gateway's own counts. */
+export interface Counted {
+  readonly kind: "counted";
+  readonly askedAt: number;
+  readonly at: number;
+  readonly onSite: number;
+  readonly admitted: number;
+}
+export interface Killed {
+  readonly kind: "killed";
+  readonly at: number;
+}
+/** A life began: nothing answered between `from` and `at`. */
+export interface Started {
+  readonly kind: "started";
+  readonly from: number;
+  readonly at: number;
+}
+/** A setting (or key) was asked to become this; was acknowledged as this; was read as this. null: not known yet. */
+export interface Setting {
+  readonly kind: "wanted" | "granted" | "found";
+  readonly at: number;
+  readonly name: string;
+  readonly value: string | null;
+}
+
+export type Note =
+  | Placed
+  | Entered
+  | Served
+  | TurnedAway
+  | Unanswered
+  | Leaving
+  | Replayed
+  | Counted
+  | Killed
+  | Started
+  | Setting;
+
+export type Wrong =
+  | "place lost"
+  | "overtaken"
+  | "too many on site"
+  | "visit forgotten"
+  | "two passes"
+  | "pass refused"
+  | "ended pass taken"
+  | "spent ticket taken"
+  | "setting lost"
+  | "let in while paused"
+  | "wrong order";
+
+export interface Violation {
+  readonly wrong: Wrong;
+  readonly at: number;
+  readonly words: string;
+}
+
+export interface Summary {
+  readonly kills: number;
+  /** Visitors who were given a place or a pass. */
+  readonly visitors: number;
+  readonly passes: number;
+  /** Places that somebody held when the gateway was killed, added up over the kills, and those still held after. */
+  readonly placesAtStake: number;
+  readonly placesKept: number;
+  readonly tau: number;
+  readonly highestOnSite: number;
+  readonly capacity: number;
+  readonly violations: readonly Violation[];
+}
+
+/** One visitor, as the books know them. */
+interface Guest {
+  readonly number: number;
+  sequence: number | null;
+  firstPlacedAt: number;
+  /** When the question was asked that was last answered with "wait". */
+  toldToWaitAt: number;
+  /** Later than this, they are late by their own doing. */
+  dueBy: number;
+  wasLate: boolean;
+  firstAskedAt: number;
+  /** Earliest question that may have been granted a pass without a word. */
+  maybeEnteredAt: number | null;
+  enteredAt: number | null;
+  /** The pass is good at least until then. */
+  sureUntil: number;
+  leavingAt: number | null;
+  leftAt: number | null;
+  visitor: string | null;
+  joinedAt: number;
+  admittedAt: number;
+  stakes: number;
+  hasLostPlace: boolean;
+}
+
+/** Doors note their turns in tenths of a second, rounded up. */
+const TURN_STEP_MS = 100;
+/** Name of the setting whose promise is also kept at the door. */
+export const PAUSED = "paused";
+export const CAPACITY = "totalActiveUsers";
+
+export class Books {
+  readonly violations: Violation[] = [];
+  readonly #terms: Terms;
+  readonly #guests = new Map<number, Guest>();
+  readonly #onSite = new Set<Guest>();
+  readonly #byVisitor = new Map<string, Guest>();
+  readonly #order = new OrderBook();
+  readonly #promises = new Promises();
+  readonly #starts: Started[] = [];
+  #capacity: number;
+  #highest = 0;
+  #kills = 0;
+  #pausedSince: number | null = null;
+
+  constructor(terms: Terms) {
+    this.#terms = terms;
+    this.#capacity = terms.capacity;
+  }
+
+  /** Takes down one thing that happened. Things are told in the order in which they were seen. */
+  note(note: Note): void {
+    switch (note.kind) {
+      case "placed":
+        return this.#placed(note);
+      case "entered":
+        return this.#entered(note);
+      case "served":
+        return this.#served(note);
+      case "turned away":
+        return this.#turnedAway(note);
+      case "unanswered":
+        return this.#unanswered(note);
+      case "leaving":
+      case "left":
+        return this.#leave(note);
+      case "replayed":
+        return this.#replayed(note);
+      case "counted":
+        return this.#counted(note);
+      case "killed":
+        return this.#killed();
+      case "started":
+        this.#starts.push(note);
+        return;
+      case "wanted":
+      case "granted":
+      case "found":
+        return this.#setting(note);
+    }
+  }
+
+  /** The books closed: the order of everyone served is judged, and all is added up. */
+  close(at: number): Summary {
+    const guests = [...this.#guests.values()];
+    const turns = guests
+      .filter((guest) => guest.visitor !== null && !guest.wasLate && !this.#isOfEarlierLife(guest))
+      .map(({ number, joinedAt: joined, admittedAt }) => {
+        return { number, joined, admitted: Math.ceil(admittedAt / TURN_STEP_MS) };
+      });
+    const tau = unfairness(turns);
+    if (tau > 0) this.#wrong("wrong order", at, `tau is ${tau}; ${wrongPair(turns)}`);
+    const stakes = guests.reduce((sum, guest) => sum + guest.stakes, 0);
+    return {
+      kills: this.#kills,
+      visitors: guests.filter((guest) => guest.sequence !== null || guest.enteredAt !== null).length,
+      passes: guests.filter((guest) => guest.enteredAt !== null).length,
+      placesAtStake: stakes,
+      placesKept: stakes - guests.filter((guest) => guest.stakes > 0 && guest.hasLostPlace).length,
+      tau,
+      highestOnSite: this.#highest,
+      capacity: this.#capacity,
+      violations: this.violations,
+    };
+  }
+
+  /**
+   * A turn given before a kill and used after it begins anew with the new life: when it was first given is not told.
+   * Whether anyone was overtaken by its holder is judged by their sequences all the same.
+   */
+  #isOfEarlierLife({ admittedAt }: Guest): boolean {
+    return this.#starts.some(({ from, at }) => admittedAt >= from && admittedAt <= at + TURN_STEP_MS);
+  }
+
+  #placed(note: Placed): void {
+    const guest = this.#guest(note);
+    if (guest.leavingAt !== null) return;
+    if (guest.enteredAt !== null) {
+      if (note.at < guest.sureUntil) this.#refusedPass(guest, note.at, "was told to wait");
+      return;
+    }
+    if (guest.sequence === null) {
+      guest.sequence = note.sequence;
+      guest.firstPlacedAt = note.at;
+    } else if (guest.sequence !== note.sequence) {
+      this.#lost(guest, note.at, `stood at ${guest.sequence} and was put at ${note.sequence}`);
+      guest.sequence = note.sequence;
+    }
+    if (note.askedAt > guest.dueBy) guest.wasLate = true;
+    guest.dueBy = note.at + note.nextCheckInMs + this.#terms.lapseAfterMs;
+    guest.toldToWaitAt = note.askedAt;
+    this.#checkNotOvertaken(guest, note);
+  }
+
+  #checkNotOvertaken(guest: Guest, note: Placed): void {
+    if (guest.wasLate) return;
+    const place = { sequence: note.sequence, placedAt: guest.firstPlacedAt };
+    if (!this.#order.isOvertaken(place, note.askedAt)) return;
+    this.#wrong(
+      "overtaken",
+      note.at,
+      `guest ${guest.number} waits, and somebody who joined later has a pass`,
+    );
+  }
+
+  #entered(note: Entered): void {
+    const guest = this.#guest(note);
+    if (guest.leftAt !== null && note.askedAt > guest.leftAt) {
+      this.#wrong("two passes", note.at, `guest ${guest.number} left, and entered again by the same ticket`);
+    }
+    if (guest.leavingAt !== null) return;
+    guest.sureUntil = Math.max(guest.sureUntil, note.askedAt + note.expiresInMs);
+    if (guest.enteredAt !== null) return;
+    this.#checkNotPaused(guest, note);
+    guest.enteredAt = note.at;
+    this.#order.enter({ at: note.at, sequence: guest.sequence, joinAskedAt: guest.firstAskedAt });
+    this.#onSite.add(guest);
+    this.#countOnSite(note.at);
+  }
+
+  #checkNotPaused(guest: Guest, note: Entered): void {
+    const since = this.#pausedSince;
+    if (since === null) return;
+    const cameSince = guest.sequence === null && guest.firstAskedAt > since;
+    if (!cameSince && !(guest.sequence !== null && guest.toldToWaitAt > since)) return;
+    this.#wrong("let in while paused", note.at, `guest ${guest.number} had no turn before the pause`);
+  }
+
+  #countOnSite(at: number): void {
+    for (const guest of this.#onSite) if (guest.sureUntil <= at) this.#onSite.delete(guest);
+    this.#highest = Math.max(this.#highest, this.#onSite.size);
+    if (this.#onSite.size > this.#capacity)
+      this.#wrong("too many on site", at, `${this.#onSite.size} on a site for ${this.#capacity}`);
+  }
+
+  #served(note: Served): void {
+    const guest = this.#guest(note);
+    if (guest.leavingAt !== null) return;
+    const other = this.#byVisitor.get(note.visitor);
+    if (guest.visitor !== null && guest.visitor !== note.visitor) {
+      const wasGood = note.at < guest.sureUntil;
+      if (wasGood)
+        this.#wrong("two passes", note.at, `guest ${guest.number} was on the site under two names`);
+    } else if (other !== undefined && other !== guest) {
+      this.#wrong("two passes", note.at, `guests ${other.number} and ${guest.number} have one name`);
+    }
+    this.#byVisitor.set(note.visitor, guest);
+    guest.visitor = note.visitor;
+    guest.joinedAt = note.joinedAt;
+    guest.admittedAt = note.admittedAt;
+  }
+
+  #turnedAway(note: TurnedAway): void {
+    const guest = this.#guest(note);
+    if (guest.leavingAt !== null) return;
+    if (guest.enteredAt !== null) {
+      if (note.at < guest.sureUntil) this.#refusedPass(guest, note.at, note.words);
+      return;
+    }
+    if (guest.sequence === null) return;
+    const { maybeEnteredAt } = guest;
+    // Let in without hearing of it, and the session has run out since.
+    if (maybeEnteredAt !== null && note.at >= maybeEnteredAt + this.#terms.sessionMs) return;
+    this.#lost(guest, note.at, note.words);
+  }
+
+  #unanswered(note: Unanswered): void {
+    const guest = this.#guest(note);
+    guest.maybeEnteredAt ??= note.askedAt;
+  }
+
+  #leave(note: Leaving): void {
+    const guest = this.#guest({ guest: note.guest, askedAt: note.at });
+    guest.leavingAt ??= note.at;
+    if (note.kind === "left") guest.leftAt ??= note.at;
+    this.#onSite.delete(guest);
+  }
+
+  #replayed(note: Replayed): void {
+    if (!note.isTaken) return;
+    const wrong = note.what === "pass" ? "ended pass taken" : "spent ticket taken";
+    this.#wrong(wrong, note.at, `the ${note.what} of guest ${note.guest}, who is gone, was taken`);
+  }
+
+  #counted(note: Counted): void {
+    const sure = [...this.#onSite].filter(
+      (guest) => guest.enteredAt! <= note.askedAt && guest.sureUntil > note.at,
+    );
+    if (note.onSite < sure.length)
+      this.#wrong("visit forgotten", note.at, `${sure.length} are on the site, ${note.onSite} are counted`);
+    const counted = note.onSite + note.admitted;
+    if (counted > this.#capacity)
+      this.#wrong("too many on site", note.at, `it counts ${counted} itself, for ${this.#capacity}`);
+  }
+
+  #killed(): void {
+    this.#kills++;
+    for (const guest of this.#guests.values()) {
+      const isWaiting = guest.sequence !== null && guest.enteredAt === null && guest.leavingAt === null;
+      if (isWaiting && !guest.hasLostPlace) guest.stakes++;
+    }
+  }
+
+  #setting(note: Setting): void {
+    if (note.name === CAPACITY && note.kind === "wanted")
+      this.#capacity = Math.max(this.#capacity, Number(note.value));
+    if (note.name === PAUSED && note.kind === "granted" && note.value === "true") this.#pausedSince = note.at;
+    if (note.name === PAUSED && note.kind === "wanted" && note.value === "false") this.#pausedSince = null;
+    const words = this.#promises.note(note);
+    if (words !== null) this.#wrong("setting lost", note.at, words);
+  }
+
+  #refusedPass(guest: Guest, at: number, words: string): void {
+    this.#wrong("pass refused", at, `guest ${guest.number} has a good pass: ${words}`);
+  }
+
+  #lost(guest: Guest, at: number, words: string): void {
+    guest.hasLostPlace = true;
+    this.#wrong("place lost", at, `guest ${guest.number}: ${words}`);
+  }
+
+  #wrong(wrong: Wrong, at: number, words: string): void {
+    this.violations.push({ wrong, at, words });
+  }
+
+  #guest({ guest: number, askedAt }: { guest: number; askedAt: number }): Guest {
+    let guest = this.#guests.get(number);
+    if (!guest) {
+      guest = newGuest(number, askedAt);
+      this.#guests.set(number, guest);
+    }
+    return guest;
+  }
+}
+
+/** One pair that stands the wrong way round, for whoever looks into it. */
+function wrongPair(turns: readonly { number: number; joined: number; admitted: number }[]): string {
+  const inOrder = turns.toSorted((a, b) => a.joined - b.joined || a.admitted - b.admitted);
+  for (const [i, later] of inOrder.entries()) {
+    const earlier = inOrder
+      .slice(0, i)
+      .find((one) => one.joined < later.joined && one.admitted > later.admitted);
+    if (earlier) return `guest ${earlier.number} before ${later.number}: ${JSON.stringify([earlier, later])}`;
+  }
+  return "no pair";
+}
+
+function newGuest(number: number, firstAskedAt: number): Guest {
+  return {
+    number,
+    sequence: null,
+    firstPlacedAt: 0,
+    toldToWaitAt: Number.NEGATIVE_INFINITY,
+    dueBy: Number.POSITIVE_INFINITY,
+    wasLate: false,
+    firstAskedAt,
+    maybeEnteredAt: null,
+    enteredAt: null,
+    sureUntil: 0,
+    leavingAt: null,
+    leftAt: null,
+    visitor: null,
+    joinedAt: 0,
+    admittedAt: 0,
+    stakes: 0,
+    hasLostPlace: false,
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * What is in the data folder is not what was written. A torn end of the log is what a power cut leaves: it is dropped,
+ * and all that was acknowledged is there. A damaged database is no place to go on from: the gateway does not start, and
+ * says which file and what to do.
+ */
+import assert from "node:assert/strict";
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { GIVE_UP_MS } from "../cli/eventually.ts";
+import { ownFolder } from "../cli/fairgate.ts";
+import { TestOrigin } from "../cli/test-origin.ts";
+import { Visitor } from "../cli/visitor.ts";
+import { Gate } from "./gate.ts";
+
+const DATABASE = "objects.db";
+const LOG = "objects.db-wal";
+const PAGE_BYTES = 4_096;
+const TORN_BYTES = 3_000;
+const ROOM = { totalActiveUsers: 100, sessionDuration: "5m" };
+const VISITORS = 20;
+
+/** A gateway with a folder of its own, and visitors of which every second has left. */
+async function scene() {
+  await using parts = new AsyncDisposableStack();
+  const data = parts.use(ownFolder());
+  const origin = parts.use(await TestOrigin.open());
+  const gate = parts.use(await Gate.make({ origin: origin.address, room: ROOM, dataFolder: data.path }));
+  await gate.start();
+  const visitors = await Promise.all(Array.from({ length: VISITORS }, () => Visitor.arrive(gate.address)));
+  const passes = visitors.map(({ cookie }) => cookie);
+  const isHere = (i: number) => i % 2 === 0;
+  for (const [i, visitor] of visitors.entries()) if (!isHere(i)) await visitor.leave();
+  const whole = parts.move();
+  return {
+    gate,
+    file: (name: string) => join(data.path, name),
+    folder: data.path,
+    /** All that was acknowledged is there. */
+    async checkAll() {
+      for (const [i, cookie] of passes.entries()) {
+        const visitor = new Visitor(gate.address);
+        visitor.cookie = cookie;
+        assert.equal((await visitor.post("check-in")).status, isHere(i) ? "entered" : "refused");
+      }
+    },
+    [Symbol.asyncDispose]: () => whole.disposeAsync(),
+  };
+}
+
+/** Starts a gateway that must not run; gives all it printed. */
+async function refusal(gate: Gate): Promise<string> {
+  const child = gate.spawn();
+  const tooLate = setTimeout(() => child.kill("SIGKILL"), GIVE_UP_MS);
+  const { code, signal } = await child.ended;
+  clearTimeout(tooLate);
+  const printed = child.out + child.err;
+  assert.ok(signal === null && code !== 0, `it should end with a code of its own, not ${code} ${signal}`);
+  assert.doesNotMatch(printed, /^\s+at .*:\d+:\d+\)?$/m, "words for people, no stack");
+  return printed;
+}
+
+test("a torn end of the log is dropped, and all that was acknowledged is there", async () => {
+  await using stage = await scene();
+  await stage.gate.end("SIGKILL");
+  appendFileSync(stage.file(LOG), Buffer.alloc(TORN_BYTES, 0x5a));
+  await stage.gate.start();
+  await stage.checkAll();
+});
+
+test("a log that lost its end costs no more than what was in it", async () => {
+  await using stage = await scene();
+  const before = readFileSync(stage.file(LOG));
+  const late = await Visitor.arrive(stage.gate.address);
+  assert.equal(late.standing.isIn, true);
+  await stage.gate.end("SIGKILL");
+  const after = readFileSync(stage.file(LOG));
+  // The log may be longer than what is in it, and is written from its start again now and then.
+  const isNew = (byte: number, at: number) => byte !== before[at];
+  const [from, to] = [after.findIndex(isNew), after.findLastIndex(isNew)];
+  assert.ok(from >= 0, "the pass was written to the log");
+  truncateSync(stage.file(LOG), Math.floor((from + to) / 2));
+  await stage.gate.start();
+  await stage.checkAll();
+});
+
+test("a database cut off is refused, with its name and what to do", async () => {
+  for (const bytes of [0, 50, PAGE_BYTES + 100]) {
+    await using stage = await scene();
+    await stage.gate.end("SIGTERM");
+    truncateSync(stage.file(DATABASE), bytes);
+    const printed = await refusal(stage.gate);
+    assert.ok(printed.includes(stage.file(DATABASE)), printed);
+    assert.match(printed, /move|restore/i);
+  }
+});
+
+test("a database overwritten is refused, with its name and what to do", async () => {
+  for (const at of [0, PAGE_BYTES]) {
+    await using stage = await scene();
+    await stage.gate.end("SIGTERM");
+    const descriptor = openSync(stage.file(DATABASE), "r+");
+    for (let page = at; page < statSync(stage.file(DATABASE)).size; page += PAGE_BYTES)
+      writeSync(descriptor, Buffer.alloc(500, 0x5a), 0, 500, page);
+    closeSync(descriptor);
+    const printed = await refusal(stage.gate);
+    assert.ok(printed.includes(stage.file(DATABASE)), printed);
+    assert.match(printed, /move|restore/i);
+  }
+});
+
+test("a second process on the same folder is refused, and the first goes on", async () => {
+  await using stage = await scene();
+  await using origin = await TestOrigin.open();
+  await using second = await Gate.make({ origin: origin.address, room: ROOM, dataFolder: stage.folder });
+  const printed = await refusal(second);
+  assert.ok(printed.includes(stage.folder), printed);
+  assert.match(printed, /in use/);
+  await stage.checkAll();
+});

@@ -1,0 +1,109 @@
+/**
+ * The gateway under test: `fairgate run` as a process of its own, on the same ports and the same folder in each of its
+ * lives, so that visitors who come back find it where it was.
+ */
+import { createServer } from "node:net";
+import { Child, type Ended } from "../cli/child.ts";
+import { MAIN, ownFolder, SECRET, TOKEN } from "../cli/fairgate.ts";
+import { Asker, pause } from "./ask.ts";
+
+const ASK_EVERY_MS = 10;
+const START_MAX_MS = 30_000;
+
+export interface GateOptions {
+  readonly origin: string;
+  /** Settings of the room, as in the file. */
+  readonly room: Readonly<Record<string, string | number | boolean>>;
+  /** null: keep nothing, to see that the checks see it. */
+  readonly dataFolder: string | null;
+}
+
+export interface StartOptions {
+  /** A command to start it through, such as `taskset -c 0`. */
+  readonly through?: readonly string[];
+}
+
+export class Gate {
+  readonly address: string;
+  readonly controlAddress: string;
+  readonly #args: readonly string[];
+  readonly #folder: ReturnType<typeof ownFolder>;
+  #child: Child | null = null;
+
+  static async make(options: GateOptions): Promise<Gate> {
+    const [port, controlPort] = await freePorts();
+    return new Gate(options, port, controlPort);
+  }
+
+  private constructor(options: GateOptions, port: number, controlPort: number) {
+    this.address = `http://127.0.0.1:${port}`;
+    this.controlAddress = `http://127.0.0.1:${controlPort}`;
+    const room = Object.entries(options.room).map(([name, value]) => `    ${name}: ${value}\n`);
+    this.#folder = ownFolder({
+      "fairgate.yaml": `listen: 127.0.0.1:${port}\ncontrol:\n  listen: 127.0.0.1:${controlPort}\nlog:\n  level: warn
+origin:\n  addresses: [${options.origin}]\nrooms:\n  main:\n${room.join("")}`,
+    });
+    const data = options.dataFolder === null ? [] : ["--data", options.dataFolder];
+    this.#args = ["run", "--config", `${this.#folder.path}/fairgate.yaml`, ...data];
+  }
+
+  /** Starts a life. It may not answer yet. */
+  spawn({ through = [] }: StartOptions = {}): Child {
+    const [command = "", ...args] = [...through, process.execPath, MAIN, ...this.#args];
+    this.#child = new Child(command, args, {
+      environment: { FAIRGATE_SECRET: SECRET, FAIRGATE_CONTROL_TOKEN: TOKEN },
+    });
+    return this.#child;
+  }
+
+  /** Starts a life and waits for its first answer. Gives the milliseconds that took. */
+  async start(options: StartOptions = {}): Promise<number> {
+    const from = performance.now();
+    const child = this.spawn(options);
+    const state = { isOver: false };
+    void child.ended.then(() => {
+      state.isOver = true;
+    });
+    const asker = new Asker(this.address, 1);
+    try {
+      while (!(await asker.ask({ method: "GET", path: "/.fairgate/main/board" }))) {
+        if (state.isOver) throw new Error(`the gateway does not start:\n${child.out}\n${child.err}`);
+        if (performance.now() - from > START_MAX_MS)
+          throw new Error(`the gateway does not answer:\n${child.out}\n${child.err}`);
+        await pause(ASK_EVERY_MS);
+      }
+    } finally {
+      asker.close();
+    }
+    return performance.now() - from;
+  }
+
+  /** kill -9, or another end. */
+  async end(signal: NodeJS.Signals = "SIGKILL"): Promise<Ended> {
+    if (!this.#child) throw new Error("the gateway was never started");
+    return this.#child.end(signal);
+  }
+
+  /** What this life has printed. */
+  get printed(): string {
+    return `${this.#child?.out ?? ""}${this.#child?.err ?? ""}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#child?.[Symbol.asyncDispose]();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()];
+  const ports = servers.map(
+    (server) =>
+      new Promise<number>((resolve) => {
+        server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port));
+      }),
+  );
+  const [first = 0, second = 0] = await Promise.all(ports);
+  for (const server of servers) server.close();
+  return [first, second];
+}

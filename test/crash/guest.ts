@@ -1,0 +1,200 @@
+/**
+ * One visitor of the crash test: joins, checks in as told, enters, looks at a few pages, leaves, and later shows again
+ * what is over, which nobody must take. While the gateway is away they ask the same again, as browsers do. Everything
+ * they are told goes into the books.
+ */
+import { type Answer, type Asker, pause, type Question } from "./ask.ts";
+import type { Books } from "./books.ts";
+
+const OWN = "/.fairgate/main";
+const ENTER = `${OWN}/enter`;
+const BACK_OFF_MS = { low: 40, high: 200 };
+/** "Try again later": says as little as no answer. */
+const UNAVAILABLE = 503;
+const TOO_MANY = 429;
+/** Somebody who reads the board asks again this long after an answer at the soonest. */
+const BOARD_RESPITE_MS = 1_000;
+const LOOK_AT_BOARD_MS = 50;
+
+export interface Manner {
+  /** Joins by asking for a page, or at the endpoint. */
+  readonly joins: "page" | "endpoint";
+  /** Learns of the turn from the board, or only from check-ins. */
+  readonly readsBoard: boolean;
+  readonly pages: number;
+  readonly pageMs: number;
+  /** How it ends: leaves the site, lets the session run out, or gives up while waiting. */
+  readonly ends: "leaves" | "runs out" | "gives up";
+}
+
+export interface Surroundings {
+  readonly asker: Asker;
+  readonly books: Books;
+  readonly sessionMs: number;
+  readonly fraction: () => number;
+  /** Highest sequence admitted, as the board says. */
+  readonly admittedOnBoard: () => number;
+  /** True when the play is over, whoever is still about. */
+  readonly isOver: () => boolean;
+}
+
+export class Guest {
+  readonly number: number;
+  /** As the site knows them; null until they were there. */
+  visitor: string | null = null;
+  /** Whether the operator ends the visit: asked for, and then sure. */
+  revocation: "none" | "asked" | "done" = "none";
+  isOnSite = false;
+  readonly #manner: Manner;
+  readonly #around: Surroundings;
+  #cookie: string | null = null;
+  #ticket: string | null = null;
+  #pass: string | null = null;
+  #sequence = 0;
+  #nextCheckInMs = 0;
+  /** The pass is good at least until then. */
+  #passUntil = 0;
+
+  constructor(number: number, manner: Manner, around: Surroundings) {
+    this.number = number;
+    this.#manner = manner;
+    this.#around = around;
+  }
+
+  /** The whole visit. */
+  async visit(): Promise<void> {
+    await this.#join();
+    if (this.#pass === null && this.#manner.ends === "gives up") {
+      await pause(this.#manner.pageMs);
+      return this.#leave();
+    }
+    while (this.#pass === null) await this.#waitOnce();
+    this.isOnSite = true;
+    await this.#browse();
+    this.isOnSite = false;
+    if (this.revocation === "none" && this.#manner.ends !== "runs out") await this.#leave();
+  }
+
+  /** Shows again what is over. A waiting room with a memory takes none of it. */
+  async showAgain(): Promise<void> {
+    const isOver = this.revocation === "none" ? this.#manner.ends !== "runs out" : this.revocation === "done";
+    if (!isOver) return;
+    if (this.#pass !== null && Date.now() < this.#passUntil)
+      await this.#replay("pass", this.#pass, "check-in");
+    if (this.#ticket !== null) await this.#replay("ticket", this.#ticket, "enter");
+  }
+
+  async #join(): Promise<void> {
+    const isPage = this.#manner.joins === "page";
+    const answer = await this.#insist(
+      isPage ? { method: "GET", path: "/" } : { method: "POST", path: `${OWN}/join` },
+    );
+    this.#hear(answer);
+    if (this.#sequence === 0 && this.#pass === null)
+      throw new Error(`a newcomer was answered ${answer.status} ${answer.text}`);
+  }
+
+  /** Waits as told, or until the board says it is time, and asks. */
+  async #waitOnce(): Promise<void> {
+    const from = Date.now();
+    const isDue = () => Date.now() >= from + this.#nextCheckInMs;
+    const isCalled = () =>
+      this.#manner.readsBoard &&
+      Date.now() >= from + BOARD_RESPITE_MS &&
+      this.#around.admittedOnBoard() >= this.#sequence;
+    while (!isDue() && !isCalled() && !this.#around.isOver()) await pause(LOOK_AT_BOARD_MS);
+    const path = isDue() ? `${OWN}/check-in` : ENTER;
+    const answer = await this.#insist({ method: "POST", path });
+    this.#hear(answer);
+    if (answer.json.status === "admitted") this.#hear(await this.#insist({ method: "POST", path: ENTER }));
+  }
+
+  async #browse(): Promise<void> {
+    for (let page = 0; page < this.#manner.pages && this.revocation === "none"; page++) {
+      const answer = await this.#insist({ method: "GET", path: `/${page}` });
+      if (this.revocation !== "none") return this.#forgetNewPlace(answer);
+      this.#hear(answer);
+      await pause(this.#manner.pageMs);
+    }
+  }
+
+  /** A page asked for while the visit was being ended may have made its holder a newcomer; that place is given up. */
+  async #forgetNewPlace(answer: Answer): Promise<void> {
+    if (!answer.cookie || answer.json.visitor === this.visitor) return;
+    const headers = { cookie: answer.cookie };
+    await this.#insist({ method: "POST", path: `${OWN}/leave`, headers });
+  }
+
+  async #leave(): Promise<void> {
+    const { books } = this.#around;
+    books.note({ kind: "leaving", guest: this.number, at: Date.now() });
+    const answer = await this.#insist({ method: "POST", path: `${OWN}/leave` });
+    if (answer.json.status !== "left")
+      throw new Error(`leaving was answered ${answer.status} ${answer.text}`);
+    books.note({ kind: "left", guest: this.number, at: answer.at });
+  }
+
+  async #replay(what: "pass" | "ticket", cookie: string, endpoint: string): Promise<void> {
+    const headers = { cookie };
+    const answer = await this.#insist({ method: "POST", path: `${OWN}/${endpoint}`, headers });
+    const isTaken = ["entered", "waiting", "admitted"].includes(String(answer.json.status));
+    this.#around.books.note({ kind: "replayed", guest: this.number, at: answer.at, what, isTaken });
+  }
+
+  /** Takes an answer in, and into the books. */
+  #hear(answer: Answer): void {
+    const { books } = this.#around;
+    const told = { guest: this.number, askedAt: answer.askedAt, at: answer.at };
+    const { status } = answer.json;
+    if (status === "waiting" && (answer.status === 200 || answer.status === TOO_MANY)) {
+      this.#sequence = answer.json.sequence as number;
+      this.#nextCheckInMs = answer.json.nextCheckInMs as number;
+      if (answer.cookie) this.#ticket = this.#cookie = answer.cookie;
+      books.note({ kind: "placed", ...told, sequence: this.#sequence, nextCheckInMs: this.#nextCheckInMs });
+    } else if (status === "entered") {
+      this.#takePass(answer, answer.json.expiresInMs as number);
+    } else if (answer.json.site === true) {
+      this.#hearSite(answer);
+    } else if (status !== "admitted") {
+      books.note({ kind: "turned away", ...told, words: `${answer.status} ${answer.text}` });
+      if (this.#pass === null) throw new Error(`guest ${this.number} is refused: ${answer.text}`);
+    }
+  }
+
+  #hearSite(answer: Answer): void {
+    const told = { guest: this.number, askedAt: answer.askedAt, at: answer.at };
+    const { visitor, joinedAt, admittedAt } = answer.json as unknown as Seen;
+    if (answer.cookie !== null) this.#takePass(answer, this.#around.sessionMs);
+    this.visitor = visitor;
+    this.#around.books.note({ kind: "served", ...told, visitor, joinedAt, admittedAt });
+  }
+
+  #takePass(answer: Answer, expiresInMs: number): void {
+    const { askedAt, at } = answer;
+    if (answer.cookie) this.#pass = this.#cookie = answer.cookie;
+    this.#passUntil = Math.max(this.#passUntil, askedAt + expiresInMs);
+    this.#around.books.note({ kind: "entered", guest: this.number, askedAt, at, expiresInMs });
+  }
+
+  /** Asks until there is an answer. */
+  async #insist(question: Question): Promise<Answer> {
+    const headers = { ...(this.#cookie ? { cookie: this.#cookie } : {}), ...question.headers };
+    for (;;) {
+      if (this.#around.isOver()) throw new Error(`the play was over before guest ${this.number} was through`);
+      const askedAt = Date.now();
+      const answer = await this.#around.asker.ask({ ...question, headers });
+      if (answer && answer.status !== UNAVAILABLE) return answer;
+      if (question.path === ENTER)
+        this.#around.books.note({ kind: "unanswered", guest: this.number, askedAt });
+      const { low, high } = BACK_OFF_MS;
+      await pause(low + (high - low) * this.#around.fraction());
+    }
+  }
+}
+
+/** What the site says it was told of its visitor. */
+interface Seen {
+  readonly visitor: string;
+  readonly joinedAt: number;
+  readonly admittedAt: number;
+}

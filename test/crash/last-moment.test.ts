@@ -1,0 +1,73 @@
+/**
+ * A place given in the last moment of a life: its ticket is the only proof of it, and its holder comes back when told.
+ * Until then nobody who joined after them is admitted, however often the gateway is killed meanwhile.
+ */
+import assert from "node:assert/strict";
+import { cpSync, rmSync } from "node:fs";
+import { test } from "node:test";
+import { GIVE_UP_MS } from "../cli/eventually.ts";
+import { Control, ownFolder, TOKEN } from "../cli/fairgate.ts";
+import { TestOrigin } from "../cli/test-origin.ts";
+import { Asker, pause } from "./ask.ts";
+import { Gate } from "./gate.ts";
+
+const ASK_EVERY_MS = 100;
+/** Long enough for a place to be on disk. */
+const KEPT_MS = 500;
+
+test("nobody overtakes a ticket that the disk never saw", { concurrency: true }, async (t) => {
+  await Promise.all([
+    t.test("until its holder was told to be back", () => joinAtTheLastMoment(1)),
+    t.test("when the gateway is killed once more before that", () => joinAtTheLastMoment(2)),
+  ]);
+});
+
+/** Somebody joins in the last moment of a life and comes back when told, so many kills later. */
+async function joinAtTheLastMoment(kills: number): Promise<void> {
+  using data = ownFolder();
+  using asItWas = ownFolder();
+  await using origin = await TestOrigin.open();
+  // A session this long makes the wait long, and check-ins rare: some eight seconds for the second in line.
+  const room = { totalActiveUsers: 1, sessionDuration: "1m", claimWindow: "1m" };
+  await using gate = await Gate.make({ origin: origin.address, room, dataFolder: data.path });
+  using asker = new Asker(gate.address, 4);
+  const post = async (endpoint: string, cookie = "") => {
+    const path = `/.fairgate/main/${endpoint}`;
+    const answer = await asker.ask({ method: "POST", path, headers: cookie ? { cookie } : {} });
+    assert.ok(answer, gate.printed);
+    return answer;
+  };
+  const isIn = async (cookie: string) => (await post("enter", cookie)).json.status === "entered";
+  await gate.start();
+  const earlier = [await post("join"), await post("join")];
+  await pause(KEPT_MS);
+  cpSync(data.path, asItWas.path, { recursive: true });
+  const first = await post("join");
+  await gate.end("SIGKILL");
+  // What a power cut may do: a place told a moment ago is not on the disk.
+  rmSync(data.path, { recursive: true });
+  cpSync(asItWas.path, data.path, { recursive: true });
+  await gate.start();
+  const second = await post("join");
+  const told = [...earlier, first, second].map(({ json }) => json.status);
+  assert.deepEqual(told, ["entered", "waiting", "waiting", "waiting"]);
+  for (let more = 1; more < kills; more++) {
+    await pause(KEPT_MS);
+    await gate.end("SIGKILL");
+    await gate.start();
+  }
+  const control = new Control(gate.controlAddress, TOKEN);
+  assert.equal((await control.ask("PATCH", "/rooms/main", { totalActiveUsers: 100 })).status, 200);
+
+  const comesBackAt = first.at + (first.json.nextCheckInMs as number);
+  const giveUpAt = comesBackAt + GIVE_UP_MS;
+  let [isFirstIn, isSecondIn] = [false, false];
+  while (!isFirstIn || !isSecondIn) {
+    isSecondIn ||= await isIn(second.cookie!);
+    if (Date.now() >= comesBackAt) isFirstIn ||= await isIn(first.cookie!);
+    const leftMs = comesBackAt - Date.now();
+    assert.ok(isFirstIn || !isSecondIn, `overtaken ${leftMs} ms before the first was told to be back`);
+    assert.ok(Date.now() < giveUpAt, "there is room, and somebody is not let in");
+    await pause(ASK_EVERY_MS);
+  }
+}

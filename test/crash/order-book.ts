@@ -1,0 +1,51 @@
+/**
+ * Who entered before whom. An entry counts from the instant its pass was received; somebody is overtaken when they are
+ * still told to wait, by an answer asked for later than that, and joined earlier. Who joined earlier is said by the
+ * sequence; somebody who went straight through has none, and surely joined later than everyone who had their place in
+ * hand before the other asked.
+ *
+ * Entries come in the order of their instants, so the highest so far is kept beside each and found by halving.
+ */
+export interface Entry {
+  readonly at: number;
+  /** null for one who went straight through. */
+  readonly sequence: number | null;
+  readonly joinAskedAt: number;
+}
+
+interface Highest {
+  readonly at: number;
+  readonly sequence: number;
+  readonly joinAskedAt: number;
+}
+
+export class OrderBook {
+  readonly #highest: Highest[] = [];
+
+  enter({ at, sequence, joinAskedAt }: Entry): void {
+    const last = this.#highest.at(-1) ?? { sequence: -Infinity, joinAskedAt: -Infinity };
+    this.#highest.push({
+      at,
+      sequence: Math.max(last.sequence, sequence ?? -Infinity),
+      joinAskedAt: Math.max(last.joinAskedAt, sequence === null ? joinAskedAt : -Infinity),
+    });
+  }
+
+  /** Whether somebody who joined after this place was given had a pass in hand before `askedAt`. */
+  isOvertaken(place: { sequence: number; placedAt: number }, askedAt: number): boolean {
+    const before = this.#before(askedAt);
+    return before !== undefined && (before.sequence > place.sequence || before.joinAskedAt > place.placedAt);
+  }
+
+  /** The last entry earlier than `at`. */
+  #before(at: number): Highest | undefined {
+    let low = 0;
+    let high = this.#highest.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#highest[middle]!.at < at) low = middle + 1;
+      else high = middle;
+    }
+    return this.#highest[low - 1];
+  }
+}

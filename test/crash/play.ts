@@ -1,0 +1,115 @@
+/**
+ * The play: a crowd, an operator and a gateway that is killed with -9 again and again, at instants drawn from the dice,
+ * now and then while it is still starting. The books say what came of it. The test plays a short one, the bench a long
+ * one.
+ */
+import { seededFraction } from "../../src/sim/hand-world.ts";
+import { ownFolder } from "../cli/fairgate.ts";
+import { pause } from "./ask.ts";
+import { Books, type Summary } from "./books.ts";
+import { Crowd } from "./crowd.ts";
+import { Gate } from "./gate.ts";
+import { GuestBook } from "./guest-book.ts";
+import { Operator } from "./operator.ts";
+
+export const TERMS = { capacity: 16, sessionMs: 8_000, lapseAfterMs: 10_000 };
+/**
+ * Nobody is told to stay away for longer than half of a ticket's time, and after a kill newcomers are held back by what
+ * others were told: short tickets make for a quick play. The claim window is longer than anyone is told to stay away, or
+ * a turn missed by doing as told would look like a place lost.
+ */
+const ROOM = {
+  totalActiveUsers: TERMS.capacity,
+  sessionDuration: `${TERMS.sessionMs}ms`,
+  lapseAfter: `${TERMS.lapseAfterMs}ms`,
+  claimWindow: "10s",
+  ticketTtl: "10s",
+};
+/** One in so many lives is ended while it is still starting. */
+const KILLED_WHILE_STARTING = 0.15;
+const STARTING_MS = 500;
+
+export interface Plan {
+  readonly kills: number;
+  readonly seed: number;
+  /** How long a life lasts once it answers. */
+  readonly lifeMs: { readonly low: number; readonly high: number };
+  readonly arrivalsPerSecond: number;
+  /** Nobody arrives while this many are about. */
+  readonly atOnceMax: number;
+  /** How long the last visitors may take once nobody new comes. */
+  readonly drainMs: number;
+  /** False: it keeps nothing, and the books must show it. */
+  readonly keepsData: boolean;
+  readonly through?: readonly string[];
+  readonly progress?: (text: string) => void;
+}
+
+export interface Outcome extends Summary {
+  /** The most names at once by the site's own book. */
+  readonly highestAtOrigin: number;
+  readonly restartsMs: readonly number[];
+  /** Visitors who could not go on, and why; the books have the reason where there is one. */
+  readonly failures: readonly string[];
+  readonly seconds: number;
+}
+
+export async function play(plan: Plan): Promise<Outcome> {
+  const from = Date.now();
+  using data = ownFolder();
+  await using site = await GuestBook.open();
+  const dataFolder = plan.keepsData ? data.path : null;
+  await using gate = await Gate.make({ origin: site.address, room: ROOM, dataFolder });
+  const { through = [] } = plan;
+  await gate.start({ through });
+  const books = new Books(TERMS);
+  const fraction = seededFraction(plan.seed);
+  const { address } = gate;
+  const { sessionMs, capacity } = TERMS;
+  const { arrivalsPerSecond, atOnceMax } = plan;
+  const crowd = new Crowd({ address, books, sessionMs, fraction, arrivalsPerSecond, atOnceMax });
+  const operator = new Operator({ address: gate.controlAddress, books, crowd, capacity, fraction });
+  const restartsMs: number[] = [];
+  const between = ({ low, high }: Plan["lifeMs"]) => low + (high - low) * fraction();
+  const kill = async () => {
+    await gate.end("SIGKILL");
+    books.note({ kind: "killed", at: Date.now() });
+  };
+  try {
+    let kills = 0;
+    while (kills < plan.kills) {
+      await pause(between(plan.lifeMs));
+      await kill();
+      kills++;
+      if (kills < plan.kills && fraction() < KILLED_WHILE_STARTING) {
+        gate.spawn({ through });
+        await pause(fraction() * STARTING_MS);
+        await kill();
+        kills++;
+      }
+      const startedAt = Date.now();
+      restartsMs.push(await gate.start({ through }));
+      books.note({ kind: "started", from: startedAt, at: Date.now() });
+      await operator.count();
+      void crowd.showAgain().catch(() => {});
+      plan.progress?.(`${kills} of ${plan.kills} kills, ${books.violations.length} violations`);
+    }
+    await pause(between(plan.lifeMs));
+    await operator.finish();
+    const failure = await crowd.drain(plan.drainMs).then(
+      () => [],
+      (cause: unknown) => [String(cause)],
+    );
+    const summary = books.close(Date.now());
+    return {
+      ...summary,
+      highestAtOrigin: site.highestAtOnce(),
+      restartsMs,
+      failures: [...crowd.failures.map(String), ...failure],
+      seconds: (Date.now() - from) / 1_000,
+    };
+  } finally {
+    operator.close();
+    await crowd.close();
+  }
+}
