@@ -174,8 +174,6 @@ test("a wrong order of admission is seen, by the instants the site is told", () 
   ];
   assert.deepEqual(wrongs(...turn(1, 5, 900), ...turn(2, 4, 950), ...turn(3, 3, 1_000)), ["wrong order"]);
   assert.deepEqual(wrongs(...turn(1, 5, 901), ...turn(2, 4, 1_000)), [], "one turn of the door");
-  const started: Note = { kind: "started", from: 880, at: 920 };
-  assert.deepEqual(wrongs(started, ...turn(1, 5, 100), ...turn(2, 4, 900)), [], "a turn of an earlier life");
 });
 
 test("the site's own book counts stays that overlap", () => {

@@ -79,12 +79,6 @@ export interface Killed {
   readonly kind: "killed";
   readonly at: number;
 }
-/** A life began: nothing answered between `from` and `at`. */
-export interface Started {
-  readonly kind: "started";
-  readonly from: number;
-  readonly at: number;
-}
 /** A setting (or key) was asked to become this; was acknowledged as this; was read as this. null: not known yet. */
 export interface Setting {
   readonly kind: "wanted" | "granted" | "found";
@@ -103,7 +97,6 @@ export type Note =
   | Replayed
   | Counted
   | Killed
-  | Started
   | Setting;
 
 export type Wrong =
@@ -178,7 +171,6 @@ export class Books {
   readonly #byVisitor = new Map<string, Guest>();
   readonly #order = new OrderBook();
   readonly #promises = new Promises();
-  readonly #starts: Started[] = [];
   #capacity: number;
   #highest = 0;
   #kills = 0;
@@ -211,9 +203,6 @@ export class Books {
         return this.#counted(note);
       case "killed":
         return this.#killed();
-      case "started":
-        this.#starts.push(note);
-        return;
       case "wanted":
       case "granted":
       case "found":
@@ -225,7 +214,7 @@ export class Books {
   close(at: number): Summary {
     const guests = [...this.#guests.values()];
     const turns = guests
-      .filter((guest) => guest.visitor !== null && !guest.wasLate && !this.#isOfEarlierLife(guest))
+      .filter((guest) => guest.visitor !== null && !guest.wasLate)
       .map(({ number, joinedAt: joined, admittedAt }) => {
         return { number, joined, admitted: Math.ceil(admittedAt / TURN_STEP_MS) };
       });
@@ -243,14 +232,6 @@ export class Books {
       capacity: this.#capacity,
       violations: this.violations,
     };
-  }
-
-  /**
-   * A turn given before a kill and used after it begins anew with the new life: when it was first given is not told.
-   * Whether anyone was overtaken by its holder is judged by their sequences all the same.
-   */
-  #isOfEarlierLife({ admittedAt }: Guest): boolean {
-    return this.#starts.some(({ from, at }) => admittedAt >= from && admittedAt <= at + TURN_STEP_MS);
   }
 
   #placed(note: Placed): void {

@@ -87,9 +87,7 @@ export async function play(plan: Plan): Promise<Outcome> {
         await kill();
         kills++;
       }
-      const startedAt = Date.now();
       restartsMs.push(await gate.start({ through }));
-      books.note({ kind: "started", from: startedAt, at: Date.now() });
       await operator.count();
       void crowd.showAgain().catch(() => {});
       plan.progress?.(`${kills} of ${plan.kills} kills, ${books.violations.length} violations`);

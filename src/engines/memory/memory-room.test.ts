@@ -16,16 +16,23 @@ const RULES: RoomRules = { ...DEFAULT_RULES, totalActiveUsers: 3 };
 class Shelf {
   #memo: RoomMemo | null = null;
   readonly #blocks = new Map<number, Uint8Array>();
+  readonly #turns = new Map<number, number>();
   readonly #visits = new Map<string, Visit | number>();
 
-  put({ memo, blocks, visits }: RoomChanges): void {
+  put({ memo, blocks, turns, visits }: RoomChanges): void {
     this.#memo = structuredClone(memo);
     for (const [block, bytes] of blocks) setOrDelete(this.#blocks, block, bytes);
+    for (const [sequence, givenAt] of turns) setOrDelete(this.#turns, sequence, givenAt);
     for (const [id, visit] of visits) setOrDelete(this.#visits, id, structuredClone(visit));
   }
 
   get(): KeptRoom {
-    return { memo: this.#memo!, blocks: [...this.#blocks].sort(([a], [b]) => a - b), visits: this.#visits };
+    return {
+      memo: this.#memo!,
+      blocks: [...this.#blocks].sort(([a], [b]) => a - b),
+      turns: this.#turns,
+      visits: this.#visits,
+    };
   }
 }
 
@@ -121,6 +128,20 @@ test("a turn that was used before is not used again: the same ticket gives the s
   const again = scene.room.enter(ticket, 0, scene.now);
   assert.ok(again.kind === "entered" && again.pass.id === ticket.id);
   assert.equal(scene.room.counts().onSite, 1);
+});
+
+test("a turn given before and used after a restart was given when it was given", () => {
+  const scene = new Scene({ totalActiveUsers: 1 });
+  const pass = scene.entered();
+  const ticket = scene.waiting();
+  scene.room.leaveVisit(pass.id, scene.now);
+  scene.pass(200);
+  const givenAt = scene.now;
+  scene.keep();
+  scene.restart(5_000);
+  const answer = scene.room.enter(ticket, 0, scene.now);
+  assert.ok(answer.kind === "entered");
+  assert.equal(answer.pass.admittedAt, givenAt);
 });
 
 test("a full room is still full after a restart", () => {

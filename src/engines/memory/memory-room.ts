@@ -6,7 +6,6 @@
  * this room's places are ON_SITE; and visits + turns never exceed `totalActiveUsers` by the door's doing.
  */
 import { type Board, type Mark, markRanks } from "../../core/board.ts";
-import { Deadlines } from "../../core/deadlines.ts";
 import { door, isDoorOpen } from "../../core/door.ts";
 import type {
   Admission,
@@ -38,6 +37,7 @@ import {
   UNKNOWN,
   WAITING,
 } from "./places.ts";
+import { Turns } from "./turns.ts";
 import { type Visit, Visits } from "./visits.ts";
 
 /** Sequences start from the clock, a thousand a millisecond, so a new process never gives out an old one again. */
@@ -85,6 +85,7 @@ interface Hold {
 export interface RoomChanges {
   readonly memo: RoomMemo;
   readonly blocks: ReadonlyMap<number, Uint8Array | null>;
+  readonly turns: ReadonlyMap<number, number | null>;
   readonly visits: ReadonlyMap<string, Visit | number | null>;
 }
 
@@ -93,6 +94,8 @@ export interface KeptRoom {
   readonly memo: RoomMemo;
   /** In the order of their numbers. */
   readonly blocks: Iterable<readonly [block: number, bytes: Uint8Array]>;
+  /** When each turn was given, by sequence. */
+  readonly turns: ReadonlyMap<number, number>;
   readonly visits: Iterable<readonly [id: string, visit: Visit | number]>;
 }
 
@@ -108,12 +111,11 @@ export class MemoryRoom {
   readonly #places: Places;
   readonly #line = new Line();
   readonly #visits: Visits;
-  readonly #turnsDue = new Deadlines<number>();
+  readonly #turns: Turns;
   readonly #flow = new Flow();
   readonly #pace = new Pace();
   #nextSequence: number;
   #admittedSequence: number;
-  #turns = 0;
   #lapsed = 0;
   #recent: Turn[] = [];
   #recentNext = 0;
@@ -135,6 +137,7 @@ export class MemoryRoom {
     this.#events = events;
     this.#places = new Places(now, isKept);
     this.#visits = new Visits(isKept);
+    this.#turns = new Turns(isKept);
     this.#toldKeptMs = isKept ? 0 : Number.POSITIVE_INFINITY;
     this.#nextSequence = Math.max(1, (Math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS);
     this.#admittedSequence = this.#nextSequence - 1;
@@ -200,7 +203,7 @@ export class MemoryRoom {
     if (state === ON_SITE) return this.leaveVisit(ticket.id, now);
     if (state === WAITING) this.#line.remove(ticket.sequence);
     if (state === LAPSED) this.#lapsed--;
-    if (state === ADMITTED) this.#turns--;
+    if (state === ADMITTED) this.#turns.end(ticket.sequence);
     this.#totals.left++;
     this.#places.set(ticket.sequence, GONE, wholeTenth(now));
     this.#places.keepUntil(ticket.sequence, ticket.expiresAt);
@@ -292,7 +295,12 @@ export class MemoryRoom {
       seenAt: now,
       isClosed,
     };
-    return { memo, blocks: this.#places.takeChanges(), visits: this.#visits.takeChanges() };
+    return {
+      memo,
+      blocks: this.#places.takeChanges(),
+      turns: this.#turns.takeChanges(),
+      visits: this.#visits.takeChanges(),
+    };
   }
 
   /** The changes last taken are on disk. */
@@ -314,14 +322,14 @@ export class MemoryRoom {
    * check in, and a turn that was given starts anew. After an unclean end some may hold tickets that were never kept:
    * newcomers stay behind them for a while. And some may hold a pass that was renewed unseen: their slots stay taken.
    */
-  restore({ memo, blocks, visits }: KeptRoom, now: number): void {
+  restore({ memo, blocks, turns, visits }: KeptRoom, now: number): void {
     const unseen = memo.isClosed ? 0 : SEQUENCES_UNSEEN_MAX;
     this.#nextSequence = Math.max(this.#nextSequence, memo.nextSequence + unseen);
     this.#admittedSequence = memo.admittedSequence;
     this.#totals = { ...memo.totals };
     this.#flow.restore(memo.admissions, now);
     this.#pace.restore(memo.measured);
-    this.#restorePlaces(blocks, memo.waiting, now);
+    this.#restorePlaces(blocks, turns, { waiting: memo.waiting, now });
     const { sessionDurationMs, disableSessionRenewal } = this.rules;
     const isRenewedUnseen = !memo.isClosed && !disableSessionRenewal;
     const renewedUntil = isRenewedUnseen ? memo.seenAt + PRESENCE_UNSEEN_MS + sessionDurationMs : 0;
@@ -338,7 +346,11 @@ export class MemoryRoom {
     return this.#holds.some(({ from, until }) => sequence >= from && now < until);
   }
 
-  #restorePlaces(blocks: KeptRoom["blocks"], waiting: number, now: number): void {
+  #restorePlaces(
+    blocks: KeptRoom["blocks"],
+    turns: KeptRoom["turns"],
+    { waiting, now }: { waiting: number; now: number },
+  ): void {
     const nextCheckInMs = longestCheckIn({ ...this.rules, waiting });
     const lapseAt = lapseDeadline({ now, nextCheckInMs, lapseAfterMs: this.rules.lapseAfterMs });
     const claimBy = wholeTenth(now + this.rules.claimWindowMs);
@@ -346,8 +358,7 @@ export class MemoryRoom {
       if (state === WAITING) this.#line.add(sequence);
       else if (state === LAPSED) this.#lapsed++;
       if (state !== ADMITTED) return state === WAITING ? lapseAt : wholeTenth(now);
-      this.#turns++;
-      this.#turnsDue.add(claimBy, sequence);
+      this.#turns.give(sequence, turns.get(sequence) ?? now, claimBy);
       return claimBy;
     };
     for (const [block, bytes] of blocks) {
@@ -402,11 +413,9 @@ export class MemoryRoom {
   }
 
   #useTurn(turn: Admitted, now: number): Entered {
-    const { ticket } = turn;
-    this.#turns--;
-    this.#totals.waitedMs += now - ticket.joinedAt;
-    const { id, sequence, lane, joinedAt } = ticket;
-    const admittedAt = Math.min(now, turn.claimBy - this.rules.claimWindowMs);
+    const { id, sequence, lane, joinedAt } = turn.ticket;
+    this.#totals.waitedMs += now - joinedAt;
+    const admittedAt = this.#turns.end(sequence) ?? now;
     return this.#startVisit({ id, sequence, lane, joinedAt, admittedAt, expiresAt: 0 }, now);
   }
 
@@ -453,10 +462,10 @@ export class MemoryRoom {
 
   /** Turns nobody used go back to the door; their holders keep their place for when they return. */
   #expireTurns(now: number): void {
-    for (let sequence = this.#turnsDue.takeDue(now); sequence; sequence = this.#turnsDue.takeDue(now)) {
+    for (let sequence = this.#turns.takeDue(now); sequence; sequence = this.#turns.takeDue(now)) {
       const isOver = this.#places.state(sequence) === ADMITTED && this.#places.deadline(sequence) <= now;
       if (!isOver) continue;
-      this.#turns--;
+      this.#turns.end(sequence);
       this.#places.set(sequence, LAPSED, wholeTenth(now));
       this.#lapsed++;
       this.#totals.missedTurns++;
@@ -472,11 +481,10 @@ export class MemoryRoom {
       if (!this.#places.wasLate(sequence)) this.#remember(sequence, now);
       this.#line.remove(sequence);
       this.#places.set(sequence, ADMITTED, claimBy);
-      this.#turnsDue.add(claimBy, sequence);
+      this.#turns.give(sequence, now, claimBy);
       this.#admittedSequence = Math.max(this.#admittedSequence, sequence);
       sequences.push(sequence);
     }
-    this.#turns += sequences.length;
     this.#totals.admitted += sequences.length;
     this.#flow.take(this.rules.newUsersPerMinute, sequences.length, now);
     return sequences;
@@ -491,7 +499,7 @@ export class MemoryRoom {
   }
 
   #doorCounts(): { waiting: number; admitted: number; onSite: number } {
-    return { waiting: this.#line.size, admitted: this.#turns, onSite: this.#visits.size };
+    return { waiting: this.#line.size, admitted: this.#turns.size, onSite: this.#visits.size };
   }
 }
 

@@ -25,6 +25,7 @@ const RETRY_MS = 1_000;
 const ENTRIES_MAX = 128;
 const MEMO = "memo";
 const PLACES = "places/";
+const TURNS = "turn/";
 const VISITS = "visit/";
 const BLOCK_DIGITS = 12;
 
@@ -123,12 +124,13 @@ export class RoomKeeper {
     this.#room.changesKept(changes.memo);
   }
 
-  #put({ memo, blocks, visits }: RoomChanges): void {
+  #put({ memo, blocks, turns, visits }: RoomChanges): void {
     const changed: [string, unknown][] = [[MEMO, memo]];
     const gone: string[] = [];
     const note = (key: string, value: unknown) =>
       value === null ? gone.push(key) : changed.push([key, value]);
     for (const [block, bytes] of blocks) note(blockKey(block), bytes);
+    for (const [sequence, givenAt] of turns) note(TURNS + sequence, givenAt);
     for (const [id, visit] of visits) note(VISITS + id, visit);
     const storage = this.#storage;
     const options = { allowUnconfirmed: true, noCache: true };
@@ -204,8 +206,14 @@ async function readKept(storage: DurableStorage): Promise<KeptRoom | null> {
   const memo = await storage.get<RoomMemo>(MEMO, once);
   if (!memo) return null;
   const blocks = await storage.list<Uint8Array>({ prefix: PLACES, ...once });
+  const turns = await storage.list<number>({ prefix: TURNS, ...once });
   const visits = await storage.list<Visit | number>({ prefix: VISITS, ...once });
-  return { memo, blocks: cut(blocks, PLACES, Number), visits: cut(visits, VISITS, (id) => id) };
+  return {
+    memo,
+    blocks: cut(blocks, PLACES, Number),
+    turns: new Map(cut(turns, TURNS, Number)),
+    visits: cut(visits, VISITS, (id) => id),
+  };
 }
 
 function* cut<Name, Value>(
