@@ -31,7 +31,7 @@ if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const gateway = await ProxiedGateway.open({ settings: result.settings, engine, world });
 await engine.join("main");
 const tickets: Ticket[] = [];
-for (let i = 0; i < Number(waitingText); i++) tickets.push((engine.join("main") as Waiting).ticket);
+for (let i = 0; i < Number(waitingText); i++) tickets.push(((await engine.join("main")) as Waiting).ticket);
 const keyring = new Keyring({ secret: SECRET, previousSecrets: [] });
 const spaced = (n: number) => tickets[Math.floor((n / TICKETS) * tickets.length) % tickets.length]!;
 const fresh = (ticket: Ticket, shown: number) =>
