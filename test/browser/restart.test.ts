@@ -1,0 +1,49 @@
+/** A gateway killed with -9 while people look at its waiting page: they notice nothing but a late update. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually } from "../cli/eventually.ts";
+import { ownFolder } from "../cli/fairgate.ts";
+import { TestOrigin } from "../cli/test-origin.ts";
+import { Visitor } from "../cli/visitor.ts";
+import { Gate } from "../crash/gate.ts";
+import { openBrowser, Person } from "./browser.ts";
+
+test("a page that is open goes on after kill -9 and goes in when it is its turn", async () => {
+  using data = ownFolder();
+  await using origin = await TestOrigin.open();
+  const room = { totalActiveUsers: 1, ticketTtl: "20s", claimWindow: "20s", lapseAfter: "20s" };
+  await using gate = await Gate.make({ origin: origin.address, room, dataFolder: data.path });
+  await gate.start();
+  const inside = new Visitor(gate.address);
+  assert.ok(await inside.isIn());
+  const browser = await openBrowser();
+  try {
+    const people = [await Person.sitDown(browser, gate.address), await Person.sitDown(browser, gate.address)];
+    for (const [ahead, person] of people.entries()) {
+      await person.open();
+      await person.seesAhead(ahead);
+    }
+    const updates = () => people.map(({ shown }) => new Set(shown.map(({ updated }) => updated)).size);
+    const before = updates();
+    await gate.end("SIGKILL");
+    await gate.start();
+    await eventually("both pages are updated again", () =>
+      updates().every((count, index) => count > before[index]! + 1),
+    );
+    assert.deepEqual(
+      people.map((person) => person.shownAhead()),
+      [[0], [1]],
+      "nothing else was ever shown",
+    );
+    assert.deepEqual(
+      people.map(({ loads }) => loads),
+      [1, 1],
+      "nothing was loaded anew",
+    );
+    await inside.leave();
+    await people[0]!.isInside();
+    await people[1]!.seesAhead(0);
+  } finally {
+    await browser.close();
+  }
+});
