@@ -6,7 +6,8 @@ import type { JoinAnswer } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { type KeptRoom, MemoryRoom, type RoomChanges, type RoomMemo } from "./memory-room.ts";
+import type { KeptRoom, RoomChanges, RoomMemo } from "./kept-room.ts";
+import { MemoryRoom } from "./memory-room.ts";
 import type { Visit } from "./visits.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 10);

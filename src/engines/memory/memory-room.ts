@@ -18,7 +18,7 @@ import type {
   Totals,
   Waiting,
 } from "../../core/engine.ts";
-import { type Measured, Pace } from "../../core/eta.ts";
+import { Pace } from "../../core/eta.ts";
 import { type Turn, unfairness } from "../../core/fairness.ts";
 import { Flow } from "../../core/flow.ts";
 import { Line } from "../../core/line.ts";
@@ -26,6 +26,8 @@ import { lapseDeadline, longestCheckIn, nextCheckIn, wholeTenth } from "../../co
 import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
+import type { KeptRoom, RoomChanges, RoomMemo } from "./kept-room.ts";
+import { LastMoment } from "./last-moment.ts";
 import {
   ADMITTED,
   BLOCK_SIZE,
@@ -47,57 +49,12 @@ const SWEEP_PLACES_MAX = 500_000;
 const FORGET_PERIOD_MS = 10_000;
 const TURNS_REMEMBERED_MAX = 1_000;
 
-/** After an unclean end, how much longer than they were told those of the last moment may take to come back. */
-const SETTLE_MS = 3_000;
-/** So much longer than the longest yet may the next ones be told to stay away before that must be kept first. */
-const TOLD_RESERVE = 3;
 /** After an unclean end, how long before it a pass may have been renewed without our knowing. */
 const PRESENCE_UNSEEN_MS = 3_000;
 /** More than can have joined between the last thing kept and an unclean end. */
 const SEQUENCES_UNSEEN_MAX = 1_000_000;
 /** While someone is on the site, the kept room is this fresh at least. */
 const HEARTBEAT_MS = 1_000;
-
-/** What a room keeps of itself besides its places and visits. */
-export interface RoomMemo {
-  readonly nextSequence: number;
-  readonly admittedSequence: number;
-  readonly waiting: number;
-  readonly totals: Totals;
-  readonly admissions: readonly [end: number, count: number][];
-  readonly measured: Measured;
-  /** Nobody whose place is not kept was told to stay away longer than this. 0: there is no such place. */
-  readonly toldMs: number;
-  /** What earlier unclean ends still hold back. */
-  readonly holds: readonly Hold[];
-  readonly seenAt: number;
-  /** True when the room was closed in order: then nothing happened after this was kept. */
-  readonly isClosed: boolean;
-}
-
-/** Until then nobody from this sequence on is admitted: some before them may not be back yet. */
-interface Hold {
-  readonly from: number;
-  readonly until: number;
-}
-
-/** What changed, by name: null for what is no more. */
-export interface RoomChanges {
-  readonly memo: RoomMemo;
-  readonly blocks: ReadonlyMap<number, Uint8Array | null>;
-  readonly turns: ReadonlyMap<number, number | null>;
-  readonly visits: ReadonlyMap<string, Visit | number | null>;
-}
-
-/** A room as it was kept. */
-export interface KeptRoom {
-  readonly memo: RoomMemo;
-  /** In the order of their numbers. */
-  readonly blocks: Iterable<readonly [block: number, bytes: Uint8Array]>;
-  /** When each turn was given, by sequence. */
-  readonly turns: ReadonlyMap<number, number>;
-  readonly visits: Iterable<readonly [id: string, visit: Visit | number]>;
-}
 
 export interface RoomEvents {
   readonly onTurns: (sequences: readonly number[]) => void;
@@ -112,6 +69,7 @@ export class MemoryRoom {
   readonly #line = new Line();
   readonly #visits: Visits;
   readonly #turns: Turns;
+  readonly #lastMoment: LastMoment;
   readonly #flow = new Flow();
   readonly #pace = new Pace();
   #nextSequence: number;
@@ -122,13 +80,9 @@ export class MemoryRoom {
   #boardVersion = 0;
   #forgottenAt: number;
   #totals = emptyTotals();
-  #toldMs = 0;
-  /** What of `toldMs` is kept for sure, whichever of the last two memos is on disk. */
-  #toldKeptMs: number;
   /** The latest answer whose ticket alone is not proof enough. */
   #unproven: Waiting | null = null;
   #memoAt = Number.NEGATIVE_INFINITY;
-  #holds: Hold[] = [];
 
   /** `isKept`: someone takes the changes to keep them. */
   constructor(name: string, rules: RoomRules, events: RoomEvents, now: number, isKept = false) {
@@ -138,7 +92,7 @@ export class MemoryRoom {
     this.#places = new Places(now, isKept);
     this.#visits = new Visits(isKept);
     this.#turns = new Turns(isKept);
-    this.#toldKeptMs = isKept ? 0 : Number.POSITIVE_INFINITY;
+    this.#lastMoment = new LastMoment(isKept);
     this.#nextSequence = Math.max(1, (Math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS);
     this.#admittedSequence = this.#nextSequence - 1;
     this.#forgottenAt = now;
@@ -147,7 +101,10 @@ export class MemoryRoom {
   join(id: string, dice: number, now: number): JoinAnswer {
     const sequence = this.#nextSequence++;
     this.#totals.joined++;
-    if (!this.#isHeld(sequence, now) && isDoorOpen(this.rules, this.#doorCounts(), this.#flow, now))
+    if (
+      !this.#lastMoment.isHeld(sequence, now) &&
+      isDoorOpen(this.rules, this.#doorCounts(), this.#flow, now)
+    )
       return this.#goStraightThrough(sequence, id, now);
     const ticket: Ticket = {
       id,
@@ -162,8 +119,7 @@ export class MemoryRoom {
       aheadAtJoin: AHEAD_UNKNOWN,
     };
     const answer = this.#wait(ticket, dice, now);
-    if (answer.nextCheckInMs > this.#toldMs) this.#toldMs = answer.nextCheckInMs * TOLD_RESERVE;
-    if (answer.nextCheckInMs > this.#toldKeptMs) this.#unproven = answer;
+    if (this.#lastMoment.tell(answer.nextCheckInMs)) this.#unproven = answer;
     return answer;
   }
 
@@ -278,10 +234,6 @@ export class MemoryRoom {
 
   /** Everything that changed since this was last asked. */
   takeChanges(now: number, isClosed = false): RoomChanges {
-    // Whoever joins an empty line from here on is told anew.
-    if (this.#line.size === 0) this.#toldMs = 0;
-    this.#toldKeptMs = Math.min(this.#toldKeptMs, this.#toldMs);
-    this.#holds = this.#holds.filter(({ until }) => until > now);
     this.#memoAt = now;
     const memo: RoomMemo = {
       nextSequence: this.#nextSequence,
@@ -290,8 +242,7 @@ export class MemoryRoom {
       totals: { ...this.#totals },
       admissions: [...this.#flow.bySecond(now)],
       measured: this.#pace.measured(),
-      toldMs: this.#toldMs,
-      holds: this.#holds,
+      lastMoment: this.#lastMoment.memo({ waiting: this.#line.size, now }),
       seenAt: now,
       isClosed,
     };
@@ -305,7 +256,7 @@ export class MemoryRoom {
 
   /** The changes last taken are on disk. */
   changesKept(memo: RoomMemo): void {
-    this.#toldKeptMs = memo.toldMs;
+    this.#lastMoment.kept(memo.lastMoment);
   }
 
   /**
@@ -337,13 +288,7 @@ export class MemoryRoom {
       if (typeof visit === "number") this.#visits.restore(id, visit);
       else this.#visits.restore(id, { ...visit, expiresAt: Math.max(visit.expiresAt, renewedUntil) });
     }
-    this.#holds = [...memo.holds];
-    if (memo.isClosed || memo.toldMs === 0) return;
-    this.#holds.push({ from: memo.nextSequence, until: now + memo.toldMs + SETTLE_MS });
-  }
-
-  #isHeld(sequence: number, now: number): boolean {
-    return this.#holds.some(({ from, until }) => sequence >= from && now < until);
+    this.#lastMoment.restore(memo.lastMoment, memo.isClosed ? null : memo.nextSequence, now);
   }
 
   #restorePlaces(
@@ -477,7 +422,7 @@ export class MemoryRoom {
     const claimBy = wholeTenth(now + this.rules.claimWindowMs);
     while (sequences.length < count) {
       const sequence = this.#line.first();
-      if (this.#isHeld(sequence, now)) break;
+      if (this.#lastMoment.isHeld(sequence, now)) break;
       if (!this.#places.wasLate(sequence)) this.#remember(sequence, now);
       this.#line.remove(sequence);
       this.#places.set(sequence, ADMITTED, claimBy);

@@ -11,13 +11,8 @@
 import type { RoomRules } from "../../core/rules.ts";
 import type { World } from "../../core/world.ts";
 import type { DurableStorage } from "../../durable/storage.ts";
-import {
-  type KeptRoom,
-  MemoryRoom,
-  type RoomChanges,
-  type RoomEvents,
-  type RoomMemo,
-} from "./memory-room.ts";
+import type { KeptRoom, RoomChanges, RoomMemo } from "./kept-room.ts";
+import { MemoryRoom, type RoomEvents } from "./memory-room.ts";
 import type { Visit } from "./visits.ts";
 
 const RETRY_MS = 1_000;
