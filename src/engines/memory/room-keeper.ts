@@ -183,7 +183,8 @@ export class RoomKeeper {
     try {
       await this.#load();
       await this.#writeChanges();
-    } catch {
+    } catch (cause) {
+      world.log.debug({ err: cause, room: name }, "the room still cannot be kept");
       this.#retryLater();
       return;
     }
