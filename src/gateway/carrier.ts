@@ -3,6 +3,7 @@
  * the browser's word on which site sent it.
  */
 import type { Request } from "./exchange.ts";
+import { rawHeader } from "./proxy/raw-header.ts";
 
 export interface Carrier {
   /** The visitor came by https. */
@@ -16,9 +17,8 @@ export interface Carrier {
 export function readCarrier(request: Request, isSecure: boolean): Carrier {
   return {
     isSecure,
-    cookie: request.headers.cookie,
-    // Node joins what is repeated under such names, so these are texts.
-    programToken: request.headers["fairgate-token"] as string | undefined,
-    fetchSite: request.headers["sec-fetch-site"] as string | undefined,
+    cookie: rawHeader(request, "Cookie", "cookie"),
+    programToken: rawHeader(request, "Fairgate-Token", "fairgate-token"),
+    fetchSite: rawHeader(request, "Sec-Fetch-Site", "sec-fetch-site"),
   };
 }

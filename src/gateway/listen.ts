@@ -17,6 +17,7 @@ import type { Listen } from "../config/kinds.ts";
 import type { LimitSettings, TlsSettings } from "../config/schema.ts";
 import type { Timers, World } from "../core/world.ts";
 import { answerUnderWay, IdleConnections } from "./idle-connections.ts";
+import { LeanRequest } from "./lean-request.ts";
 import {
   type AnyRequest,
   type AnyResponse,
@@ -95,6 +96,7 @@ async function createServer({ tls, limits }: ListenSettings): Promise<Server> {
     // Idle connections are closed by `IdleConnections`, without a timer for every request.
     keepAliveTimeout: 0,
     optimizeEmptyRequests: true,
+    IncomingMessage: LeanRequest,
     insecureHTTPParser: false,
   };
   const server =
@@ -104,6 +106,7 @@ async function createServer({ tls, limits }: ListenSettings): Promise<Server> {
           ...(await readCertificate(tls)),
           ...http1,
           allowHTTP1: true,
+          Http1IncomingMessage: LeanRequest,
           handshakeTimeout: limits.headersTimeoutMs,
           maxHeaderListPairs: HEADERS_MAX,
           settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: limits.headerBytes },
@@ -195,6 +198,7 @@ class Door {
   }
 
   #admit(request: AnyRequest, response: AnyResponse, handle: ListenOptions["handle"]): void {
+    if (request instanceof LeanRequest) request.handOver();
     if (isRefused(request, response, this.#options.world)) return;
     if (request.url === "*") {
       // About the server as a whole (RFC 9110, section 9.3.7), so ours to answer.
@@ -267,6 +271,7 @@ class Door {
 
 /** HTTP/2 in the clear would carry requests past us unseen; an upgrade with a body could hide one in it. */
 function canUpgrade(request: IncomingMessage): boolean {
+  if (request instanceof LeanRequest) request.handOver();
   return !hasBody(request) && !/\bh2c?\b/i.test(request.headers.upgrade ?? "");
 }
 

@@ -8,6 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { Timers } from "../../core/world.ts";
+import { rawHeader } from "./raw-header.ts";
 
 export type AnyRequest = IncomingMessage | Http2ServerRequest;
 export type AnyResponse = ServerResponse | Http2ServerResponse;
@@ -22,9 +23,9 @@ const EMPTY = Buffer.alloc(0);
 export function hasBody(request: AnyRequest): boolean {
   // Not by the version: what speaks HTTP/1 may call itself 2.0.
   if (isHttp2(request)) return !(request as Http2ServerRequest).stream.endAfterHeaders;
-  const { headers } = request;
-  const length = headers["content-length"];
-  return length === undefined ? headers["transfer-encoding"] !== undefined : length !== "0";
+  const length = rawHeader(request, "Content-Length", "content-length");
+  if (length !== undefined) return length !== "0";
+  return rawHeader(request, "Transfer-Encoding", "transfer-encoding") !== undefined;
 }
 
 /** True for a request or response of HTTP/2. */

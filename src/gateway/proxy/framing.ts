@@ -9,6 +9,7 @@
  *
  * Lengths are checked here too, so that nothing rests on one parser alone.
  */
+import { isNamed } from "./raw-header.ts";
 
 /** The parts of a request that say how to read it. */
 export interface RequestHead {
@@ -62,13 +63,13 @@ function readHttp1({ httpVersionMajor, httpVersionMinor, rawHeaders }: RequestHe
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
     const value = rawHeaders[i + 1]!;
-    if (name.length === 4 && name.toLowerCase() === "host") {
+    if (name.length === 4 && isNamed(name, "Host", "host")) {
       if (host !== null) return refuse(400, "more than one Host");
       host = value;
-    } else if (name.length === 14 && name.toLowerCase() === "content-length") {
+    } else if (name.length === 14 && isNamed(name, "Content-Length", "content-length")) {
       if (length !== null) return refuse(400, "more than one Content-Length");
       length = value;
-    } else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") {
+    } else if (name.length === 17 && isNamed(name, "Transfer-Encoding", "transfer-encoding")) {
       if (coding !== null) return refuse(400, "more than one Transfer-Encoding");
       coding = value;
     }
