@@ -13,6 +13,8 @@ interface Sample {
   readonly disk: number;
   readonly memory: number;
   readonly direct: number;
+  /** All callers answered by each bare sync of the disk, and nothing else done. */
+  readonly syncs: number;
   /** The same with 1,024 callers. */
   readonly diskMany: number;
   readonly memoryMany: number;
@@ -66,6 +68,13 @@ function rows(all: readonly DurableCosts[]): Row[] {
   return [
     beside("counter, beside one synced transaction a call", "disk", "direct", DIRECT_RATIO_MIN),
     beside("counter, beside the same with no disk", "disk", "memory", MEMORY_RATIO_MIN),
+    row({
+      name: "the same, beside what this disk allows (one bare sync, then the time without a disk)",
+      unit: "calls/s",
+      value: middle(({ disk }) => disk),
+      baseline: middle(allowed),
+      ratio: middle((sample) => sample.disk / allowed(sample)),
+    }),
     beside("the same, 1,024 callers", "diskMany", "memoryMany"),
     row({ name: "answers a commit", unit: "answers", value: median(all.map(({ groupSize }) => groupSize)) }),
     row({ name: "syncs", unit: "syncs/s", value: median(all.map(({ syncsPerSecond }) => syncsPerSecond)) }),
@@ -75,4 +84,9 @@ function rows(all: readonly DurableCosts[]): Row[] {
       value: large.restartMs,
     }),
   ];
+}
+
+/** The most that callers who each wait for a sync can get: the times of a bare sync and of their own work add up. */
+function allowed({ memory, syncs }: Sample): number {
+  return 1 / (1 / memory + 1 / syncs);
 }

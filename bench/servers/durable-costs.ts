@@ -3,7 +3,7 @@
  * stub, on disk, on memory only, and the same store used directly with a transaction and a sync for each call. Prints
  * one line of JSON.
  */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { closeSync, fdatasync, fsyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -19,6 +19,9 @@ const MANY_CALLERS = 1_024;
 const SLICE_MS = 250;
 const WARM_UP_ROUNDS = 3;
 const KEYS_PER_PUT = 128;
+/** A page and what the log writes before it. */
+const LOGGED_PAGE_BYTES = 4_096 + 24;
+const BARE_FILE_PAGES = 1_024;
 
 const [rounds = 4, keys = 100_000] = process.argv.slice(2).map(Number);
 const root = mkdtempSync(join(tmpdir(), "durable-bench-"));
@@ -81,6 +84,29 @@ function directStore(): { callsPerSecond(): number; close(): void } {
   };
 }
 
+/** What this disk allows: one write of a page and its sync after another, in a file that does not grow, and no more. */
+function bareSyncs(): { callsPerSecond(): Promise<number>; close(): void } {
+  const descriptor = openSync(join(root, "bare"), "w+");
+  const page = Buffer.alloc(LOGGED_PAGE_BYTES, 1);
+  writeSync(descriptor, Buffer.alloc(BARE_FILE_PAGES * page.length));
+  fsyncSync(descriptor);
+  let at = 0;
+  const next = () =>
+    new Promise<void>((resolve, reject) => {
+      writeSync(descriptor, page, 0, page.length, (at++ % BARE_FILE_PAGES) * page.length);
+      fdatasync(descriptor, (error) => (error ? reject(error) : resolve()));
+    });
+  return {
+    async callsPerSecond() {
+      const startAt = performance.now();
+      let syncs = 0;
+      for (; performance.now() < startAt + SLICE_MS; syncs++) await next();
+      return (CALLERS * syncs) / ((performance.now() - startAt) / 1_000);
+    },
+    close: () => closeSync(descriptor),
+  };
+}
+
 async function restartTime(): Promise<{ restartMs: number; storeMb: number }> {
   const directory = join(root, "restart");
   const open = () => DurableHost.open({ directory, world: realWorld() });
@@ -108,6 +134,7 @@ const inMemory = new DurableHost(new MemoryDisk(), { world: realWorld() });
 const diskStub = onDisk.objects("Counter", Counter, null).get("a");
 const memoryStub = inMemory.objects("Counter", Counter, null).get("a");
 const direct = directStore();
+const bare = bareSyncs();
 
 const samples: DurableCosts["samples"] = [];
 let groups = 0;
@@ -124,12 +151,14 @@ for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     waited += onDisk.counts.waited - before.waited;
     const diskMany = await callsPerSecond(() => diskStub.getUniqueNumber(), MANY_CALLERS);
     const memoryMany = await callsPerSecond(() => memoryStub.getUniqueNumber(), MANY_CALLERS);
-    samples.push({ disk, memory, diskMany, memoryMany, direct: direct.callsPerSecond() });
+    const syncs = await bare.callsPerSecond();
+    samples.push({ disk, memory, syncs, diskMany, memoryMany, direct: direct.callsPerSecond() });
   } else direct.callsPerSecond();
 }
 await onDisk.close();
 await inMemory.close();
 direct.close();
+bare.close();
 const costs: DurableCosts = {
   samples,
   groupSize: waited / groups,

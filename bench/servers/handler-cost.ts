@@ -54,10 +54,12 @@ function token(ticket: Ticket): string {
 function call(handle: ProxiedGateway["handle"]): (cookie: string) => void {
   return (cookie) => {
     const headers = { host: "shop.example", cookie, "content-length": "0" };
+    const rawHeaders = ["host", "shop.example", "cookie", cookie, "content-length", "0"];
     const request = {
       url: "/.fairgate/main/check-in",
       method: "POST",
       headers,
+      rawHeaders,
       socket: {},
       httpVersionMajor: 1,
     };
