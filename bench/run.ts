@@ -1,7 +1,9 @@
 /** `npm run bench [-- NAME…] [--quick]`: runs the benches, prints a table each, writes results, and the report when whole. */
 import { writeFileSync } from "node:fs";
+import { adaptiveBench } from "./adaptive.ts";
 import { type Bench, machine, type Row, table, writeResult } from "./bench.ts";
 import { crashBench } from "./crash.ts";
+import { drawBench } from "./draw.ts";
 import { durableBench } from "./durable.ts";
 import { gatewayBench } from "./gateway.ts";
 import { journeyBench } from "./journey.ts";
@@ -19,6 +21,8 @@ const BENCHES: readonly Bench[] = [
   durableBench,
   keptBench,
   crashBench,
+  drawBench,
+  adaptiveBench,
 ];
 
 const words = process.argv.slice(2);

@@ -81,7 +81,7 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
       if (!isRefused(request, response, world)) proxied.handleContinue(request, response);
     },
     upgrade: proxied.upgrade,
-    middleware: asMiddleware(proxied.gateway),
+    middleware: asMiddleware(proxied.gateway, world.clock),
     engine,
     close: async () => {
       await proxied.close();

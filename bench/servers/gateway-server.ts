@@ -9,7 +9,7 @@ import { openData } from "../../src/data.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
-import { ticketToken } from "../../src/gateway/token.ts";
+import { NO_BADGE, ticketToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
 import { EagerEngine } from "./eager-engine.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
@@ -37,6 +37,7 @@ const spaced = (n: number) => tickets[Math.floor((n / TICKETS) * tickets.length)
 const fresh = (ticket: Ticket, shown: number) =>
   ticketToken(
     renewTicket(ticket, { now: Date.now() + 3_600_000, ttlMs: 86_400_000, aheadShown: shown }),
+    NO_BADGE,
     keyring,
   );
 const tokens = COLD_TOKENS

@@ -9,7 +9,7 @@ import { renewTicket, type Ticket } from "../../src/core/ticket.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
-import { ticketToken } from "../../src/gateway/token.ts";
+import { NO_BADGE, ticketToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
 import { EagerEngine } from "./eager-engine.ts";
 
@@ -48,7 +48,11 @@ async function cost(engine: MemoryEngine): Promise<number> {
 
 function token(ticket: Ticket): string {
   const renewal = { now: Date.now() + 3_600_000, ttlMs: 86_400_000, aheadShown: 1_000_000 };
-  return ticketToken(renewTicket(ticket, renewal), new Keyring({ secret: SECRET, previousSecrets: [] }));
+  return ticketToken(
+    renewTicket(ticket, renewal),
+    NO_BADGE,
+    new Keyring({ secret: SECRET, previousSecrets: [] }),
+  );
 }
 
 function call(handle: ProxiedGateway["handle"]): (cookie: string) => void {

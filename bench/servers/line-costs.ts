@@ -2,6 +2,7 @@
  * Fills a room with so many waiting and prints what joining, asking `ahead` and admitting then cost, as JSON. Costs
  * are of whole engine calls: a ticket made, a deadline set, an answer built.
  */
+import { ANYBODY } from "../../src/core/engine.ts";
 import { Line } from "../../src/core/line.ts";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
 import type { Ticket } from "../../src/core/ticket.ts";
@@ -15,6 +16,7 @@ const ROUNDS = 15;
 const TURNS = 60;
 const ID = "0".repeat(32);
 const NOW = Date.UTC(2026, 0, 1);
+const MOMENT = { dice: 0, now: NOW };
 /** A room nobody is admitted to by itself, so that the line has the length we want. */
 const PAUSED = { ...DEFAULT_RULES, totalActiveUsers: 1, paused: true, lapseAfterMs: 86_400_000 };
 const OPEN = { ...PAUSED, totalActiveUsers: null, paused: false };
@@ -24,16 +26,23 @@ const asked = Float64Array.from({ length: CALLS }, () => Math.floor(dice() * wai
 const joined: Ticket[] = [];
 let sink = 0;
 const before = used();
-const room = new MemoryRoom("bench", PAUSED, { onTurns() {}, onRevoked() {} }, NOW);
-const first = (room.join(ID, 0, NOW) as { ticket: Ticket }).ticket;
-for (let i = 1; i < waiting; i++) room.join(ID, 0, NOW);
+const room = new MemoryRoom({
+  name: "bench",
+  rules: PAUSED,
+  events: { onTurns() {}, onRevoked() {}, onDraw() {}, onRemark() {} },
+  now: NOW,
+  isKept: false,
+  budgetFree: () => Number.POSITIVE_INFINITY,
+});
+const first = (room.join(ID, ANYBODY, MOMENT) as { ticket: Ticket }).ticket;
+for (let i = 1; i < waiting; i++) room.join(ID, ANYBODY, MOMENT);
 const bytesEach = (used() - before) / waiting;
 
 const line = lineOf(waiting);
 // Joins of one round are taken out again before the next, so that the line keeps its length.
 const joinNs = bestRound(
   () => {
-    for (let i = 0; i < CALLS; i++) joined[i] = (room.join(ID, 0, NOW) as { ticket: Ticket }).ticket;
+    for (let i = 0; i < CALLS; i++) joined[i] = (room.join(ID, ANYBODY, MOMENT) as { ticket: Ticket }).ticket;
   },
   () => {
     for (const ticket of joined) room.leavePlace(ticket, NOW);
@@ -43,7 +52,7 @@ const aheadNs = bestRound(() => {
   for (let i = 0; i < CALLS; i++) sink += line.ahead(first.sequence + asked[i]!);
 });
 const checkInNs = bestRound(() => {
-  for (let i = 0; i < CALLS; i++) room.checkIn({ ...first, sequence: first.sequence + asked[i]! }, 0, NOW);
+  for (let i = 0; i < CALLS; i++) room.checkIn({ ...first, sequence: first.sequence + asked[i]! }, MOMENT);
 });
 const admitNs = bestAdmission();
 if (sink < 0) throw new Error("unreachable");
@@ -80,14 +89,14 @@ function bestAdmission(): number {
   const idle: number[] = [];
   const busy: number[] = [];
   for (let round = 0; round < TURNS; round++) {
-    room.rules = PAUSED;
-    idle.push(timed(() => room.admit(NOW)));
-    const { admitted, onSite } = room.counts();
-    room.rules = { ...OPEN, totalActiveUsers: admitted + onSite + batch };
-    busy.push(timed(() => room.admit(NOW)));
-    if (room.counts().admitted !== admitted + batch) throw new Error(`not ${batch} were admitted`);
-    room.rules = PAUSED;
-    for (let i = 0; i < batch; i++) room.join(ID, 0, NOW);
+    room.change(PAUSED, NOW);
+    idle.push(timed(() => room.admit(dice, NOW)));
+    const { admitted, onSite } = room.counts(NOW);
+    room.change({ ...OPEN, totalActiveUsers: admitted + onSite + batch }, NOW);
+    busy.push(timed(() => room.admit(dice, NOW)));
+    if (room.counts(NOW).admitted !== admitted + batch) throw new Error(`not ${batch} were admitted`);
+    room.change(PAUSED, NOW);
+    for (let i = 0; i < batch; i++) room.join(ID, ANYBODY, MOMENT);
   }
   return (Math.min(...busy) - Math.min(...idle)) / batch;
 }

@@ -9,7 +9,7 @@ import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { createProxy } from "../../src/gateway/proxy/proxy.ts";
 import { createTrust } from "../../src/gateway/proxy/trust.ts";
-import { passToken } from "../../src/gateway/token.ts";
+import { NO_BADGE, passToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 
@@ -30,10 +30,19 @@ const proxy = createProxy({
   bodyMax: null,
   world,
 });
-const NOTHING = { id: "bench", requestHeaders: [], responseHeaders: [], isContinueExpected: false };
+const NOTHING = {
+  id: "bench",
+  requestHeaders: [],
+  responseHeaders: [],
+  isContinueExpected: false,
+  watch: null,
+  visitor: null,
+};
 const forward: ProxiedGateway["handle"] = (request, response) => proxy.forward(request, response, NOTHING);
 const bare = { handle: forward, handleContinue: forward, upgrade: gateway.upgrade };
 const keyring = new Keyring({ secret: SECRET, previousSecrets: [] });
-const tokens = Array.from({ length: 64 }, () => passToken((engine.join("main") as Entered).pass, keyring));
+const tokens = Array.from({ length: 64 }, () =>
+  passToken((engine.join("main") as Entered).pass, NO_BADGE, keyring),
+);
 
 await listenAndTell(settings, kind === "bare" ? bare : gateway, world, { tokens });

@@ -14,7 +14,7 @@ const result = settingsFrom(
   { environment: {}, readFile: () => "", needsOrigin: false },
 );
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
-const rules = toRules(result.settings.rooms.main!);
+const rules = toRules("main", result.settings.rooms.main!, { budgets: {}, seedOf: () => "" });
 const engine = new MemoryEngine(world);
 const gateway = await ProxiedGateway.open({ settings: result.settings, engine, world });
 engine.join("main");

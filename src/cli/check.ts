@@ -1,24 +1,84 @@
-/** `fairgate check`: everything `run` would check, every problem at once, nothing started. */
+/**
+ * `fairgate check`: everything `run` would check, every problem at once, nothing started. With `--url` it
+ * also tells what would become of one request.
+ */
+import type { Command } from "commander";
 import { explain, toJson } from "../config/explain.ts";
+import type { Problem } from "../config/problem.ts";
+import type { Settings } from "../config/schema.ts";
+import { answerJson, answerQuestion, answerText } from "./check-url.ts";
+import { type QuestionFlags, readQuestion } from "./question.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 
-export function check(flags: SettingsFlags & { json?: boolean }): void {
-  const result = readSettings(flags);
-  const notes = result.ok ? result.warnings : result.problems;
-  if (flags.json) {
-    process.stdout.write(`${JSON.stringify({ ok: result.ok, problems: toJson(notes) }, null, 2)}\n`);
-  } else {
-    const isColour = process.stderr.isTTY === true && process.env.NO_COLOR === undefined;
-    if (notes.length > 0)
-      process.stderr.write(
-        `${explain(notes, { colour: isColour, noun: result.ok ? "warning" : "problem" })}\n`,
-      );
-    if (result.ok) process.stdout.write(`${summary(result.settings)}\n`);
-  }
-  if (!result.ok) process.exitCode = 2;
+export type CheckFlags = SettingsFlags & QuestionFlags & { readonly json?: boolean };
+
+const TWO_FILES: Problem = {
+  code: "flag",
+  path: "",
+  message: "there are two settings files, one with --config and one without",
+  hint: "Name one of them.",
+  source: { kind: "flag", name: "--config", spot: null },
+};
+
+/** The command, on one that has the flags for settings. */
+export function checkCommand(command: Command): Command {
+  return command
+    .description(
+      "Check everything `run` would, short of listening. With --url, tell what becomes of a request.",
+    )
+    .argument("[file]", "settings file, as with --config")
+    .option("--url <address>", "tell what becomes of a request for this address, and why")
+    .option("--method <name>", "the request's method (default: GET)")
+    .option("--header <line>", 'a header of the request, "Name: value"; may be repeated', gather)
+    .option("--address <ip>", "where the request comes from")
+    .option("--json", "print the result as JSON")
+    .action((file: string | undefined, flags: CheckFlags) => {
+      if (file === undefined) return check(flags);
+      return flags.config === undefined ? check({ ...flags, config: file }) : refuse(flags, [TWO_FILES]);
+    });
 }
 
-function summary(settings: Extract<ReturnType<typeof readSettings>, { ok: true }>["settings"]): string {
+/** Checks, and prints what there is to say. Exit code 2 when the settings or the question are not right. */
+export async function check(flags: CheckFlags): Promise<void> {
+  const asked = readQuestion(flags);
+  const result = readSettings(flags);
+  if (!result.ok || !asked.ok)
+    return refuse(flags, [...(result.ok ? [] : result.problems), ...(asked.ok ? [] : asked.problems)]);
+  const { settings, warnings: notes } = result;
+  if (asked.question === null) return tell(flags, { ok: true, notes, text: summary(settings) });
+  const answer = await answerQuestion(asked.question, settings, Date.now());
+  tell(flags, { ok: true, notes, text: answerText(answer), facts: answerJson(answer) });
+}
+
+function refuse(flags: CheckFlags, problems: readonly Problem[]): void {
+  process.exitCode = 2;
+  tell(flags, { ok: false, notes: problems });
+}
+
+interface Outcome {
+  readonly ok: boolean;
+  /** Problems; warnings when all is well. */
+  readonly notes: readonly Problem[];
+  readonly text?: string;
+  readonly facts?: object;
+}
+
+function tell({ json }: CheckFlags, { ok, notes, text = "", facts = {} }: Outcome): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ok, problems: toJson(notes), ...facts }, null, 2)}\n`);
+    return;
+  }
+  const isColour = process.stderr.isTTY === true && process.env.NO_COLOR === undefined;
+  if (notes.length > 0)
+    process.stderr.write(`${explain(notes, { colour: isColour, noun: ok ? "warning" : "problem" })}\n`);
+  process.stdout.write(text);
+}
+
+function summary(settings: Settings): string {
   const rooms = Object.keys(settings.rooms);
-  return `The settings are good: ${rooms.length === 1 ? "one room" : `${rooms.length} rooms`} (${rooms.join(", ")}), ready to run.`;
+  return `The settings are good: ${rooms.length === 1 ? "one room" : `${rooms.length} rooms`} (${rooms.join(", ")}), ready to run.\n`;
+}
+
+function gather(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value];
 }

@@ -4,7 +4,9 @@
  */
 import { Command, Option } from "commander";
 import { FLAGS } from "../config/flags.ts";
-import { check } from "./check.ts";
+import { auditDraw } from "./audit.ts";
+import { checkCommand } from "./check.ts";
+import { codesCommand } from "./codes.ts";
 import { demo } from "./demo/demo.ts";
 import { newSecret, originKey } from "./keys.ts";
 import { run } from "./run.ts";
@@ -20,10 +22,7 @@ withSettings(program.command("run"))
   .description("Stand in front of a site. Reads fairgate.yaml unless flags say it all.")
   .action(run);
 
-withSettings(program.command("check"))
-  .description("Check everything `run` would, short of listening.")
-  .option("--json", "print the result as JSON")
-  .action(check);
+checkCommand(withSettings(program.command("check")));
 
 program
   .command("demo")
@@ -42,6 +41,19 @@ program
       .option("--config <file>", "settings file to take the secret from")
       .action(originKey),
   );
+
+codesCommand(program.command("codes"));
+
+program
+  .command("audit")
+  .description("Check what was promised.")
+  .command("draw")
+  .description("Check the draw of an event by its record, a place in it by its receipt, or both.")
+  .argument("[file]", "the record of the draw")
+  .option("--receipt <file>", "a visitor's receipt")
+  .option("--hash <digits>", "the hash of the seed, as noted before the event")
+  .option("--json", "print the result as JSON")
+  .action(auditDraw);
 
 await program.parseAsync();
 

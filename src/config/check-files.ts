@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import type { Finding, Path } from "./problem.ts";
+import { type Finding, formatPath, type Path } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import { PAGE_CHARACTERS_MAX, type TlsSettings } from "./schema.ts";
 
@@ -92,13 +92,13 @@ export function readPage(path: Path, fileName: string, read: (fileName: string) 
   if ("wrong" in answer) return { html: null, findings: [unreadable(path, fileName, answer.wrong)] };
   const { length } = answer.text;
   if (length > 0 && length <= PAGE_CHARACTERS_MAX) return { html: answer.text, findings: [] };
-  const message = `${path.join(".")}: ${fileName} has ${length} characters`;
+  const message = `${formatPath(path)}: ${fileName} has ${length} characters`;
   const hint = `A page should have 1 to ${PAGE_CHARACTERS_MAX}.`;
   return { html: null, findings: [{ code: "invalid", path, at: "value", message, hint }] };
 }
 
 function unreadable(path: Path, fileName: string, wrong: string): Finding {
-  const message = `${path.join(".")}: ${fileName} cannot be read: ${wrong}`;
+  const message = `${formatPath(path)}: ${fileName} cannot be read: ${wrong}`;
   return {
     code: "unreadable",
     path,

@@ -6,11 +6,26 @@
 import { checkTls, type FileAnswer, locateFile, type ReadFile, readPage, tryRead } from "./check-files.ts";
 import { cautions, checkOpenControl, crossCheck } from "./cross-check.ts";
 import { toFindings } from "./issues.ts";
+import { type LaneSecrets, readLaneSecrets } from "./lane-members.ts";
 import { settingsOutline } from "./outline.ts";
-import { type Finding, type Places, type Problem, sortProblems, toProblem } from "./problem.ts";
+import {
+  type Finding,
+  formatPath,
+  type Path,
+  type Places,
+  type Problem,
+  sortProblems,
+  toProblem,
+} from "./problem.ts";
 import { checkNames } from "./room-check.ts";
 import { isRecord, type Known, salvage } from "./salvage.ts";
-import { type FileSettings, PREVIOUS_SECRETS_MAX, type Settings, settingsSchema } from "./schema.ts";
+import {
+  type FileSettings,
+  type PageSettings,
+  PREVIOUS_SECRETS_MAX,
+  type Settings,
+  settingsSchema,
+} from "./schema.ts";
 import {
   checkSecret,
   chooseSecret,
@@ -49,6 +64,7 @@ export function checkValues(input: unknown, context: CheckContext): LoadResult {
   const known: Known<FileSettings> = salvage(settingsSchema, input) ?? {};
   const read = (fileName: string) => tryRead(context.readFile, locateFile(fileName, context.settingsFile));
   const secrets = checkSecrets(known, context, read);
+  const lanes = readLaneSecrets(known.rooms ?? {}, { environment: context.environment, read });
   const pages = checkPages(known, context, read);
   const findings = [
     ...(parsed.success ? [] : toFindings(parsed.error.issues, input, settingsOutline())),
@@ -56,12 +72,15 @@ export function checkValues(input: unknown, context: CheckContext): LoadResult {
     ...crossCheck(known).filter(({ code }) => context.needsOrigin || code !== "no-origin"),
     ...(known.tls ? checkTls(known.tls, read) : []),
     ...secrets.problems,
+    ...lanes.problems,
     ...pages.problems,
   ];
   const place = (finding: Finding) => toProblem(finding, context.places);
   const problems = [...context.early, ...atMost(findings).map(place)];
   if (problems.length > 0 || !parsed.success) return { ok: false, problems: sortProblems(problems) };
-  const settings = complete(parsed.data, { secrets, pages: pages.html, settingsFile: context.settingsFile });
+  const { settingsFile } = context;
+  const found = { secrets, laneSecrets: lanes.secrets, pages: pages.html, settingsFile };
+  const settings = complete(parsed.data, found);
   const warnings = [...cautions(known), ...secrets.cautions].map(place);
   return { ok: true, settings, warnings: sortProblems(warnings) };
 }
@@ -147,7 +166,7 @@ function isNowhere(answer: SecretAnswer): boolean {
 }
 
 interface CheckedPages {
-  /** Texts that were read from files, by room. */
+  /** Texts that were read from files, by the path of the page. */
   readonly html: ReadonlyMap<string, string>;
   readonly problems: readonly Finding[];
 }
@@ -159,42 +178,54 @@ function checkPages(
 ): CheckedPages {
   const html = new Map<string, string>();
   const problems: Finding[] = [];
-  for (const [name, room] of Object.entries(known.rooms ?? {})) {
-    const { customPageFile, customPageHtml } = room?.page ?? {};
+  for (const [at, pageSettings] of pagesOf(known)) {
+    const { customPageFile, customPageHtml } = pageSettings;
     const key = customPageFile ? "customPageFile" : "customPageHtml";
-    const path = ["rooms", name, "page", key];
+    const path = [...at, key];
     const page = customPageFile
       ? readPage(path, customPageFile, read)
       : { html: customPageHtml ?? null, findings: [] };
     problems.push(...page.findings);
     if (page.html === null) continue;
-    if (customPageFile) html.set(name, page.html);
+    if (customPageFile) html.set(formatPath(at), page.html);
     const wrong = checkPage(page.html);
     if (wrong)
-      problems.push({ code: "invalid", path, at: "key", message: `${path.join(".")}: ${wrong}`, hint: "" });
+      problems.push({ code: "invalid", path, at: "key", message: `${formatPath(path)}: ${wrong}`, hint: "" });
   }
   return { html, problems };
 }
 
+/** Every page there is, the room's own and its events', with its path. */
+function* pagesOf({ rooms }: Known<FileSettings>): Generator<[Path, Known<PageSettings>]> {
+  for (const [name, room] of Object.entries(rooms ?? {})) {
+    if (room?.page) yield [["rooms", name, "page"], room.page];
+    for (const [index, { page }] of (room?.events ?? []).entries())
+      if (page) yield [["rooms", name, "events", index, "page"], page];
+  }
+}
+
 interface Found {
   readonly secrets: CheckedSecrets;
+  readonly laneSecrets: LaneSecrets;
   readonly pages: ReadonlyMap<string, string>;
   readonly settingsFile: string | null;
 }
 
 /** The settings with secrets and pages read in, and file names made absolute. */
-function complete(parsed: FileSettings, { secrets, pages, settingsFile }: Found): Settings {
+function complete(parsed: FileSettings, { secrets, laneSecrets, pages, settingsFile }: Found): Settings {
   const { secretFile: _, control, ...settings } = parsed;
   const absolute = (fileName: string) => locateFile(fileName, settingsFile);
   const { tls } = settings;
+  const withText = <Page extends Known<PageSettings>>(page: Page, path: Path): Page => {
+    if (page.customPageFile == null) return page;
+    const html = pages.get(formatPath(path)) ?? page.customPageHtml;
+    return { ...page, customPageHtml: html, customPageFile: absolute(page.customPageFile) };
+  };
   const rooms = Object.entries(settings.rooms).map(([name, room]) => {
-    const { customPageFile, customPageHtml } = room.page;
-    if (customPageFile === null) return [name, room];
-    const html = pages.get(name) ?? customPageHtml;
-    return [
-      name,
-      { ...room, page: { ...room.page, customPageHtml: html, customPageFile: absolute(customPageFile) } },
-    ];
+    const events = room.events.map((event, index) =>
+      event.page ? { ...event, page: withText(event.page, ["rooms", name, "events", index, "page"]) } : event,
+    );
+    return [name, { ...room, page: withText(room.page, ["rooms", name, "page"]), events }];
   });
   return {
     ...settings,
@@ -202,6 +233,7 @@ function complete(parsed: FileSettings, { secrets, pages, settingsFile }: Found)
     data: settings.data && absolute(settings.data),
     secret: secrets.secret,
     previousSecrets: [...settings.previousSecrets, ...secrets.previous],
+    laneSecrets,
     control: { listen: control.listen, token: secrets.token },
     rooms: Object.fromEntries(rooms),
   };

@@ -2,12 +2,16 @@
  * What one setting means for another: the checks that no single setting can fail by itself. They run on whatever is
  * known (see `salvage.ts`), so a missing piece is passed over here; it has its own problem already.
  */
+import { checkBudgets } from "./budget-check.ts";
+import { bypassCautions } from "./bypass-schema.ts";
+import { doorCautions } from "./door-check.ts";
 import type { Listen } from "./kinds.ts";
-import type { Finding, Path } from "./problem.ts";
+import { type Finding, formatPath, type Path } from "./problem.ts";
 import { checkRoom, checkRooms } from "./room-check.ts";
 import type { Known } from "./salvage.ts";
 import type { FileSettings, OriginSettings } from "./schema.ts";
 import { TOKEN_VARIABLE } from "./secrets.ts";
+import { settingsDuring } from "./settings-during.ts";
 import { formatDuration } from "./units.ts";
 
 /** Problems between settings. */
@@ -15,9 +19,10 @@ export function crossCheck(settings: Known<FileSettings>): Finding[] {
   return [
     ...checkListen(settings),
     ...checkOrigin(settings.origin, ["origin"], settings),
+    ...checkBudgets(settings),
     ...checkRooms(settings),
     ...Object.entries(settings.rooms ?? {}).flatMap(([name, room]) => [
-      ...checkRoom(room ?? {}, ["rooms", name]),
+      ...checkRoom(room ?? {}, ["rooms", name], settings.trustedProxies),
       ...checkOrigin(room?.origin, ["rooms", name, "origin"], settings),
     ]),
   ];
@@ -42,7 +47,42 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
       "Passes then also travel over plain http, where others can read them.",
     );
   }
-  return found;
+  return [...found, ...doors(settings), ...bypassed(settings), ...closedEvents(settings)];
+}
+
+/** Of each room, and of each event that changes something about it. */
+function doors({ rooms }: Known<FileSettings>): Finding[] {
+  return Object.entries(rooms ?? {}).flatMap(([name, room]) => {
+    const path = ["rooms", name];
+    const events = (room?.events ?? []).flatMap((event, index) => {
+      const isWritten = (key: string) => !event.suspended && Object.hasOwn(event, key);
+      const checked = { path: [...path, "events", index], who: `event ${event.name}`, isWritten };
+      return doorCautions(settingsDuring(room!, event), checked);
+    });
+    return [...doorCautions(room ?? {}, { path, who: `room ${name}`, isWritten: () => true }), ...events];
+  });
+}
+
+function bypassed({ rooms }: Known<FileSettings>): Finding[] {
+  return Object.entries(rooms ?? {}).flatMap(([name, room]) => [
+    ...bypassCautions(room?.bypass ?? [], ["rooms", name, "bypass"]),
+    ...(room?.events ?? []).flatMap(({ bypass }, index) =>
+      bypassCautions(bypass ?? [], ["rooms", name, "events", index, "bypass"]),
+    ),
+  ]);
+}
+
+/** An event that says nothing of it is closed where its room is, which is mostly meant for the time between events. */
+function closedEvents(settings: Known<FileSettings>): Finding[] {
+  return Object.entries(settings.rooms ?? {}).flatMap(([name, room]) =>
+    (room?.events ?? []).flatMap((event, index): Finding[] => {
+      const isInherited = event.closed === undefined && settingsDuring(room!, event).closed === true;
+      if (!isInherited || event.suspended) return [];
+      const path = ["rooms", name, "events", index];
+      const message = `${formatPath(path)} is closed, since room ${name} is`;
+      return [{ code: "caution", path, at: "value", message, hint: "Write closed: false in it to open." }];
+    }),
+  );
 }
 
 /** Problems with a control address that asks for no token. */

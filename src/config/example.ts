@@ -10,7 +10,7 @@ import { isMapping, type Setting } from "./outline.ts";
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   "origin.addresses": ["http://127.0.0.1:3000"],
   "rooms.main.totalActiveUsers": 200,
-  "rooms.main.newUsersPerMinute": 600,
+  "rooms.main.newUsersPerMinute": 100,
 };
 
 /** Settings that are off in the example, with what they would be. */
@@ -21,16 +21,43 @@ const OFF: Readonly<Record<string, unknown>> = {
   secretFile: "secret.txt",
   "control.token": "another-output-of-fairgate-keys-new-here",
   "control.tokenFile": "control-token.txt",
+  "budgets.shared.totalActiveUsers": 500,
+  "rooms.main.standby.requestsPerSecond": 400,
+  "rooms.main.lanes.vip.members.jwt.claim": "tier",
+  "rooms.main.lanes.vip.members.jwt.values": ["gold"],
+  "rooms.main.lanes.vip.members.jwt.secretVariable": "SHOP_JWT_SECRET",
+  "rooms.main.lanes.vip.members.header.name": "X-Tier",
+  "rooms.main.lanes.vip.members.header.values": ["gold"],
+  "rooms.main.budget": "shared",
+  "rooms.main.guaranteed": 50,
   "rooms.main.page.customPageFile": "waiting.html",
+  "rooms.main.events": [
+    {
+      name: "sale",
+      prequeueStartTime: "2026-12-01T09:30:00Z",
+      eventStartTime: "2026-12-01T10:00:00Z",
+      eventEndTime: "2026-12-01T18:00:00Z",
+      shuffleAtEventStart: true,
+      newUsersPerMinute: 150,
+      message: "The sale is on until six.",
+    },
+  ],
 };
 
-const OFF_MAPPINGS = new Set(["tls", "origin.healthCheck"]);
+/** Mappings that are on, though they need not be there. */
+const ON = new Set(["origin", "rooms", "rooms.main.origin"]);
+/** What the one entry of a mapping with free names is called. */
+export const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
+  rooms: "main",
+  budgets: "shared",
+  "rooms.main.lanes": "vip",
+};
 const COLUMNS_MAX = 100;
 
 const HEADER = `# Every setting of Fairgate, with its default. Copy what you need to fairgate.yaml; leave out what you do not.
 # \`fairgate check\` says whether a file is good. Lines that start with # and no space are settings that are off.
 #
-# Times are written 500ms, 45s, 10m, 2h or 1d; sizes 16KB or 100MB.
+# Times are written 500ms, 45s, 10m, 2h or 1d; sizes 16KB or 100MB; percentages 5%.
 # The secret is best kept out of this file:  export FAIRGATE_SECRET=$(fairgate keys new)
 `;
 
@@ -44,11 +71,16 @@ function block(setting: Setting, parents: readonly string[]): string {
   const indent = "  ".repeat(parents.length);
   const id = path.join(".");
   const about = comment(setting, id, indent);
-  const isOff = OFF_MAPPINGS.has(id) || id in OFF;
+  const isOff = id in OFF || (mayBeNothing(setting) && !ON.has(id));
   const lines = isShortcut(setting, id)
     ? `${indent}${pair(setting.key, EXAMPLES[id] ?? null)}`
     : body(setting, path, indent);
   return about + (isOff ? switchOff(lines) : `${lines}\n`);
+}
+
+/** True for a mapping that is not there unless it is written, and for one with nothing in it by itself. */
+function mayBeNothing(setting: Setting): boolean {
+  return isMapping(setting) && (setting.default === null || setting.entry !== null);
 }
 
 /** A room's own origin has the same settings as the one at the top; once is enough. */
@@ -62,11 +94,18 @@ function body(setting: Setting, path: readonly string[], indent: string): string
     return `${indent}${setting.key}:\n${setting.children.map((child) => block(child, path)).join("")}`.trimEnd();
   }
   if (setting.entry && !setting.isList) {
-    const room = setting.entry.children.map((child) => block(child, [...path, "main"])).join("");
-    return `${indent}${setting.key}:\n${indent}  main:\n${room}`.trimEnd();
+    const name = EXAMPLE_NAMES[id] ?? "name";
+    const entry = setting.entry.children.map((child) => block(child, [...path, name])).join("");
+    return `${indent}${setting.key}:\n${indent}  ${name}:\n${entry}`.trimEnd();
   }
   const value = OFF[id] ?? EXAMPLES[id] ?? setting.default ?? null;
+  if (Array.isArray(value) && value.some((item) => typeof item === "object"))
+    return indented(stringify({ [setting.key]: value }, { lineWidth: 0 }).trim(), indent);
   return `${indent}${pair(setting.key, value)}`;
+}
+
+function indented(lines: string, indent: string): string {
+  return lines.replace(/^/gm, indent);
 }
 
 function pair(key: string, value: unknown): string {

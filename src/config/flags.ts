@@ -32,6 +32,7 @@ export interface FlagValues {
   readonly totalActiveUsers?: string | undefined;
   readonly newUsersPerMinute?: string | undefined;
   readonly sessionDuration?: string | undefined;
+  readonly queueingMethod?: string | undefined;
 }
 
 /** What the command line says. `isDemo`: a secret is not needed, one is made for the run. */
@@ -121,6 +122,13 @@ export const FLAGS: readonly FlagDefinition[] = [
     name: "sessionDuration",
     path: ["sessionDuration"],
     description: "how long a visit lasts without a request, such as 5m",
+  },
+  {
+    ...room,
+    flag: "--queueing-method <method>",
+    name: "queueingMethod",
+    path: ["queueingMethod"],
+    description: "who is next: fifo, random, passthrough or reject",
   },
 ];
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
-import { exampleYaml } from "./example.ts";
+import { EXAMPLE_NAMES, exampleYaml } from "./example.ts";
 import { explain } from "./explain.ts";
 import { loadSettings } from "./load.ts";
 import { type Setting, settingsOutline } from "./outline.ts";
@@ -18,12 +18,8 @@ const reference = readFileSync(join(ROOT, "docs", "settings.md"), "utf8");
 
 function load(text: string, files: Record<string, string> = {}): Settings {
   const readFile = (fileName: string) => files[fileName.slice(1)] ?? assert.fail(`${fileName} was read`);
-  const result = loadSettings(
-    { text, file: "/fairgate.example.yaml" },
-    {},
-    { FAIRGATE_SECRET: SECRET },
-    readFile,
-  );
+  const environment = { FAIRGATE_SECRET: SECRET, SHOP_JWT_SECRET: SECRET };
+  const result = loadSettings({ text, file: "/fairgate.example.yaml" }, {}, environment, readFile);
   assert.ok(result.ok, result.ok ? "" : explain(result.problems));
   return result.settings;
 }
@@ -38,7 +34,7 @@ test("docs/settings.md is in step with the schema (npm run generate)", () => {
 
 test("the example loads as it stands, and every value in it is the default but those that show a working room", () => {
   const settings = load(example);
-  const defaults = roomSchema.parse({ totalActiveUsers: 200, newUsersPerMinute: 600 });
+  const defaults = roomSchema.parse({ totalActiveUsers: 200, newUsersPerMinute: 100 });
   assert.deepEqual(settings.rooms, { main: defaults });
   const plain = settingsSchema.parse({ origin: { addresses: ["http://127.0.0.1:3000"] } });
   assert.deepEqual(settings.origin, plain.origin);
@@ -46,11 +42,15 @@ test("the example loads as it stands, and every value in it is the default but t
   assert.deepEqual(settings.listen, plain.listen);
 });
 
-/** The example with every setting that is off turned on, but for those that exclude each other. */
+/** The example with every setting that is off turned on. */
+const ALL_ON = example.replace(/^(\s*)#(?=[a-zA-Z]+:|- )/gm, "$1");
+
+/** The same, but for settings that exclude each other, and with a proxy to believe. */
 function turnedOn(): string {
-  return example
-    .replace(/^(\s*)#(?=[a-zA-Z]+:)/gm, "$1")
-    .replace(/^\s*(?:secretFile|tokenFile|tls|certificateFile|keyFile):.*\n/gm, "");
+  return ALL_ON.replace("trustedProxies: []", "trustedProxies: [10.0.0.0/8]").replace(
+    /^\s*(?:secretFile|tokenFile|tls|certificateFile|keyFile):.*\n/gm,
+    "",
+  );
 }
 
 test("the settings that are off in the example load when they are turned on", () => {
@@ -58,17 +58,25 @@ test("the settings that are off in the example load when they are turned on", ()
   assert.deepEqual(settings.origin?.healthCheck, { path: "/", interval: 10_000, timeout: 2_000 });
   assert.equal(settings.rooms.main?.page.customPageHtml, "<p>Wait");
   assert.equal(typeof settings.control.token, "string");
+  const { lanes, standby, adaptive, budget, events } = settings.rooms.main!;
+  assert.deepEqual(Object.keys(lanes), ["vip"]);
+  assert.equal(lanes.vip?.members.jwt?.claim, "tier");
+  assert.equal(standby?.requestsPerSecond, 400);
+  assert.equal(adaptive?.latencyFactor, 2.5);
+  assert.deepEqual(settings.budgets, { [budget!]: { totalActiveUsers: 500 } });
+  assert.equal(events[0]?.newUsersPerMinute, 150);
 });
 
-/** Every path of a single value, with the room of the example for any room. */
+/** Every path of a single value, with the names of the example for any name. */
 function paths(setting: Setting, path: readonly string[]): string[] {
-  if (setting.entry && !setting.isList) return paths(setting.entry, [...path, "main"]);
+  if (setting.entry && !setting.isList)
+    return paths(setting.entry, [...path, EXAMPLE_NAMES[path.join(".")] ?? "?"]);
   if (setting.children.length === 0) return [path.join(".")];
   return setting.children.flatMap((child) => paths(child, [...path, child.key]));
 }
 
 test("every setting is in the example and in the reference", () => {
-  const written = parse(example.replace(/^(\s*)#(?=[a-zA-Z]+:)/gm, "$1"));
+  const written = parse(ALL_ON);
   const all = paths(settingsOutline(), []).filter((path) => !path.startsWith("rooms.main.origin."));
   assert.ok(all.length > 50, `only ${all.length} settings`);
   for (const path of all) {

@@ -11,6 +11,7 @@ import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 type Issue = z.core.$ZodIssue;
 
 const VALUE_CHARACTERS_MAX = 60;
+/** A list of more names than this helps nobody. */
 const KNOWN_KEYS_SHOWN_MAX = 30;
 const UNKNOWN_KEYS_MAX = 50;
 
@@ -49,7 +50,8 @@ function unknownKeyHint(key: string, known: readonly string[], root: Setting): s
   if (near) return `Did you mean ${near}?`;
   const elsewhere = pathsOf(root, key);
   if (elsewhere.length > 0) return `It belongs ${elsewhere.map(parentOf).join(" or ")}.`;
-  return `Known here: ${known.slice(0, KNOWN_KEYS_SHOWN_MAX).join(", ")}.`;
+  if (known.length > KNOWN_KEYS_SHOWN_MAX) return "fairgate.example.yaml shows every setting there is.";
+  return `Known here: ${known.join(", ")}.`;
 }
 
 function parentOf(path: string): string {
@@ -76,6 +78,7 @@ function finding(code: "missing" | "invalid", path: Path, message: string, hint:
 function reasonOf(issue: Issue, value: unknown, setting: Setting | null): string {
   if (issue.code === "custom") return issue.message;
   if (typeof value === "number" && isWithUnit(setting)) return "has no unit";
+  if (typeof value === "number" && setting?.kind === "percent") return "has no percent sign";
   if (issue.code === "too_big" && typeof value === "string") return `has ${value.length} characters`;
   if (Array.isArray(value) && (issue.code === "too_big" || issue.code === "too_small"))
     return `has ${value.length} entries`;
@@ -114,10 +117,14 @@ function advice(value: unknown, setting: Setting | null): string {
     if (kind === "duration") return ` Write ${value}s for seconds.`;
     if (kind === "size") return ` Write ${value}B for bytes.`;
   }
+  if (kind === "percent" && /^\d{1,3}(?:\.\d{1,2})?$/.test(String(value))) return ` Write ${value}%.`;
   if (typeof value === "number" && (kind === "text" || kind === "secret")) return " Write it in quotes.";
   if (typeof value !== "string") return "";
   if (kind === "count" && /^\d[\d_, ]*$/.test(value))
     return ` Write ${value.replace(/\D/g, "")}, without quotes.`;
+  if (kind === "number" && /^\d+(?:\.\d+)?$/.test(value)) return ` Write ${value}, without quotes.`;
+  if (kind === "instant" && /^[^T ]*[T ]\d{2}:\d{2}(?::\d{2})?$/i.test(value))
+    return " Write Z or an offset such as +02:00 at its end.";
   if (kind === "boolean" && /^(?:yes|on|true)$/i.test(value)) return " Write true.";
   if (kind === "boolean" && /^(?:no|off|false)$/i.test(value)) return " Write false.";
   if (kind === "choice" && /^\d+$/.test(value)) return " Write it without quotes.";

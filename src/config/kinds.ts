@@ -1,12 +1,20 @@
 /**
- * The kinds of value a setting can have: a length of time, a size, a count, an address to listen on. Each kind knows
- * how people write it, what it becomes, and, in `shape`, the words that say what it should be. `shape` is what the
- * error messages and the documentation show, so the two cannot disagree with the check.
+ * The kinds of value a setting can have: a length of time, an instant, a size, a count, an address to listen on. Each
+ * kind knows how people write it, what it becomes, and, in `shape`, the words that say what it should be. `shape` is
+ * what the error messages and the documentation show, so the two cannot disagree with the check.
  *
  * Every text has a maximum length and every number a range: a setting is input from outside.
  */
 import { z } from "zod";
-import { formatDuration, formatSize, parseDuration, parseSize } from "./units.ts";
+import {
+  formatDuration,
+  formatPercent,
+  formatSize,
+  parseDuration,
+  parseInstant,
+  parsePercent,
+  parseSize,
+} from "./units.ts";
 
 /** What a kind tells about itself; `description` comes with each setting. */
 export interface KindMeta {
@@ -50,6 +58,41 @@ export function size(bounds: { min: string; max: string }) {
   });
   const shape = `a size such as 16KB or 100MB, from ${formatSize(min)} to ${formatSize(max)}`;
   return kind(schema, { kind: "size", shape });
+}
+
+/** A percentage as people write it (`70%`), as a share of 1. */
+export function percent(bounds: { min: string; max: string }) {
+  const min = parsePercent(bounds.min)!;
+  const max = parsePercent(bounds.max)!;
+  const schema = z.string().transform((text, context) => {
+    const share = parsePercent(text);
+    if (share !== null && share >= min && share <= max) return share;
+    if (share === null) return refuse(context, isBare(text) ? "has no percent sign" : "is not a percentage");
+    return refuse(context, share < min ? "is too small" : "is too large");
+  });
+  const shape = `a percentage such as 5%, from ${formatPercent(min)} to ${formatPercent(max)}`;
+  return kind(schema, { kind: "percent", shape });
+}
+
+/** An instant as people write it (`2026-12-01T10:00:00Z`), as milliseconds since 1970. */
+export function instant() {
+  const schema = z.string().transform((text, context) => {
+    const answer = parseInstant(text);
+    if ("wrong" in answer) return refuse(context, answer.wrong);
+    if (answer.at >= INSTANT_MIN && answer.at < INSTANT_END) return answer.at;
+    return refuse(context, "is in another century");
+  });
+  return kind(schema, { kind: "instant", shape: "a time such as 2026-12-01T10:00:00Z" });
+}
+
+/** Tickets carry seconds since 1970 in 32 bits, which last until 2106. */
+const INSTANT_MIN = Date.UTC(2000);
+const INSTANT_END = Date.UTC(2100);
+
+/** A number that need not be whole. */
+export function number(bounds: { min: number; max: number }) {
+  const shape = `a number from ${bounds.min} to ${bounds.max}`;
+  return kind(z.number().min(bounds.min).max(bounds.max), { kind: "number", shape });
 }
 
 /** A whole number. */

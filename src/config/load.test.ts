@@ -6,6 +6,7 @@ import { FLAGS, type Flags } from "./flags.ts";
 import { type Environment, type LoadResult, loadSettings, type ReadFile, settingsFrom } from "./load.ts";
 import { roomOutline, settingAt, settingsOutline } from "./outline.ts";
 import type { Settings } from "./schema.ts";
+import { settingsDuring } from "./settings-during.ts";
 
 const SECRET = "example-secret-for-tests-0123456789";
 const OTHER = "another-secret-for-tests-9876543210";
@@ -64,12 +65,12 @@ describe("without a file", () => {
       flags: {
         origin: ["http://127.0.0.1:3000", "http://127.0.0.1:3001"],
         totalActiveUsers: "200",
-        newUsersPerMinute: "600",
+        newUsersPerMinute: "100",
       },
     });
     assert.deepEqual(Object.keys(rooms), ["main"]);
     assert.deepEqual([rooms.main?.host, rooms.main?.path], [null, "/"]);
-    assert.deepEqual([rooms.main?.totalActiveUsers, rooms.main?.newUsersPerMinute], [200, 600]);
+    assert.deepEqual([rooms.main?.totalActiveUsers, rooms.main?.newUsersPerMinute], [200, 100]);
     assert.deepEqual(origin?.addresses, ["http://127.0.0.1:3000", "http://127.0.0.1:3001"]);
   });
 
@@ -86,6 +87,7 @@ describe("without a file", () => {
         path: "/tickets",
         newUsersPerMinute: "60",
         sessionDuration: "90s",
+        queueingMethod: "random",
       },
     });
     assert.deepEqual(settings.listen, { host: "127.0.0.1", port: 9_000 });
@@ -93,11 +95,13 @@ describe("without a file", () => {
     assert.equal(settings.log.level, "debug");
     assert.deepEqual(settings.trustedProxies, ["10.0.0.0/8"]);
     assert.equal(settings.origin?.hostHeader, "origin");
-    const { host, path, newUsersPerMinute, totalActiveUsers, sessionDuration } = settings.rooms.main!;
+    const main = settings.rooms.main!;
+    const { host, path, newUsersPerMinute, totalActiveUsers, sessionDuration } = main;
     assert.deepEqual(
       [host, path, newUsersPerMinute, totalActiveUsers, sessionDuration],
       ["shop.example.com", "/tickets", 60, null, 90_000],
     );
+    assert.equal(main.queueingMethod, "random");
   });
 
   test("what is wrong with a flag is said of the flag", () => {
@@ -120,7 +124,7 @@ describe("without a file", () => {
         "        Add --origin with the site's address, such as --origin http://127.0.0.1:3000.",
         "",
         "command line: room main has neither totalActiveUsers nor newUsersPerMinute, so it would never make anyone wait",
-        "        Add --total-active-users 200, --new-users-per-minute 600, or both.",
+        "        Add --total-active-users 200, --new-users-per-minute 100, or both.",
         "",
         "command line: there is no secret to sign tickets and passes with",
         "        Make one with `fairgate keys new`, keep it safe, and `export FAIRGATE_SECRET=…` before starting.",
@@ -321,6 +325,142 @@ test("what the page check finds is shown at the page's line", () => {
   assert.deepEqual(
     result.problems.map(({ message, source }) => [message, source.spot?.line]),
     [["rooms.shop.page.customPageHtml: line 1: there is no variable {{ahed}}", 7]],
+  );
+});
+
+test("a custom page of an event is read from its file, beside the room's own", () => {
+  const text = `${ONE_ROOM}    page: { customPageFile: a.html }
+    events:
+      - name: sale
+        eventStartTime: 2026-12-01T10:00:00Z
+        eventEndTime: 2026-12-01T12:00:00Z
+        page: { customPageFile: b.html }
+      - name: gala
+        eventStartTime: 2026-12-02T10:00:00Z
+        eventEndTime: 2026-12-02T12:00:00Z
+`;
+  const files = { "/etc/fairgate/a.html": "<p>Room</p>", "/etc/fairgate/b.html": "<p>Sale</p>" };
+  const shop = good({ text, readFile: filesOf(files) }).rooms.shop!;
+  const pages = [shop, ...shop.events.map((event) => settingsDuring(shop, event))].map(({ page }) => [
+    page.customPageHtml,
+    page.customPageFile,
+  ]);
+  assert.deepEqual(pages, [
+    ["<p>Room</p>", "/etc/fairgate/a.html"],
+    ["<p>Sale</p>", "/etc/fairgate/b.html"],
+    ["<p>Room</p>", "/etc/fairgate/a.html"],
+  ]);
+  assert.deepEqual(problems({ text, readFile: filesOf({ "/etc/fairgate/a.html": "<p>" }) }), [
+    "/etc/fairgate/fairgate.yaml: rooms.shop.events[0].page.customPageFile: b.html cannot be read: there is no such file",
+  ]);
+});
+
+test("secrets of lanes come beside the settings and never in them", () => {
+  const text = `${ONE_ROOM}    lanes:
+      vip:
+        members:
+          jwt: { claim: tier, values: [gold], secretVariable: SHOP_JWT_SECRET }
+`;
+  const settings = good({ text, environment: { ...WITH_SECRET, SHOP_JWT_SECRET: OTHER } });
+  assert.deepEqual([...settings.laneSecrets.values()], [OTHER]);
+  assert.doesNotMatch(JSON.stringify(settings), new RegExp(OTHER));
+  assert.deepEqual(problems({ text }), [
+    "/etc/fairgate/fairgate.yaml: rooms.shop.lanes.vip.members.jwt.secretVariable names SHOP_JWT_SECRET, which is not in the environment",
+  ]);
+});
+
+test("rooms may share a capacity and do without limits of their own", () => {
+  const text = `budgets: { all: { totalActiveUsers: 10 } }
+origin: { addresses: [http://127.0.0.1:3000] }
+rooms:
+  a: { path: /a, budget: all, guaranteed: 4 }
+  b: { path: /b, budget: all, guaranteed: 6 }
+`;
+  const { rooms, budgets } = good({ text });
+  assert.deepEqual([rooms.a?.budget, rooms.b?.guaranteed, budgets.all], ["all", 6, { totalActiveUsers: 10 }]);
+});
+
+test("a budget of a name that every object has is not there", () => {
+  assert.match(problems({ text: `${ONE_ROOM}    budget: constructor\n` })[0]!, /there is no such budget/);
+});
+
+test("an event that stays closed with its room is taken with a warning", () => {
+  const text = `${ONE_ROOM}    closed: true
+    events:
+      - name: sale
+        eventStartTime: 2026-12-01T10:00:00Z
+        eventEndTime: 2026-12-01T12:00:00Z
+      - name: gala
+        eventStartTime: 2026-12-02T10:00:00Z
+        eventEndTime: 2026-12-02T12:00:00Z
+        closed: false
+      - name: repair
+        eventStartTime: 2026-12-03T10:00:00Z
+        eventEndTime: 2026-12-03T12:00:00Z
+        closed: true
+`;
+  assert.deepEqual(warnings({ text }), ["rooms.shop.events[0] is closed, since room shop is"]);
+});
+
+test("rules that let more past the line than it seems are taken with a warning, an event's too", () => {
+  const text = `${ONE_ROOM}    bypass: [{ path: ["*.css"] }]
+    events:
+      - name: sale
+        eventStartTime: 2026-12-01T10:00:00Z
+        eventEndTime: 2026-12-01T12:00:00Z
+        bypass: [{ path: ["*.js"] }]
+`;
+  assert.deepEqual(
+    warnings({ text }).map((text) => text.split(" ")[0]),
+    ["rooms.shop.bypass[0].path[0]", "rooms.shop.events[0].bypass[0].path[0]"],
+  );
+});
+
+test("a rate above the capacity is taken with a warning that points at it, a flag's and an event's too", () => {
+  const text = `${ONE_ROOM}    newUsersPerMinute: 600
+    events:
+      - name: sale
+        eventStartTime: 2026-12-01T10:00:00Z
+        eventEndTime: 2026-12-01T12:00:00Z
+        totalActiveUsers: 700
+      - name: gala
+        eventStartTime: 2026-12-02T10:00:00Z
+        eventEndTime: 2026-12-02T12:00:00Z
+        newUsersPerMinute: 900
+  short-visits:
+    path: /quiz
+    totalActiveUsers: 200
+    newUsersPerMinute: 600
+    sessionDuration: 59s
+  visits-ended-by-the-origin:
+    path: /pay
+    totalActiveUsers: 200
+    newUsersPerMinute: 600
+    enabledOriginCommands: [revoke]
+`;
+  const result = load({ text });
+  assert.ok(result.ok);
+  assert.equal(
+    explain(result.warnings, { noun: "warning" }),
+    `/etc/fairgate/fairgate.yaml:6:24: rooms.shop.newUsersPerMinute is 600, which is more than totalActiveUsers, 200: more would be let in each minute than fit
+    6 |     newUsersPerMinute: 600
+      |                        ^^^
+        No more than 200 are let in each minute, unless visitors leave before one is over (sessionDuration is 5m).
+
+/etc/fairgate/fairgate.yaml:15:28: rooms.shop.events[1].newUsersPerMinute is 900, which is more than totalActiveUsers, 200: more would be let in each minute than fit
+   15 |         newUsersPerMinute: 900
+      |                            ^^^
+        No more than 200 are let in each minute, unless visitors leave before one is over (sessionDuration is 5m).
+
+2 warnings
+`,
+  );
+  const flags = { origin: ["http://127.0.0.1:3000"], totalActiveUsers: "200", newUsersPerMinute: "600" };
+  const fromFlags = load({ flags });
+  assert.ok(fromFlags.ok);
+  assert.deepEqual(
+    fromFlags.warnings.map(({ source }) => source.name),
+    ["--new-users-per-minute"],
   );
 });
 

@@ -71,7 +71,7 @@ function fromFlags(flags: Flags, context: Omit<CheckContext, "places" | "early">
 
 const FLAG_HINTS: Readonly<Record<string, string>> = {
   "no-origin": "Add --origin with the site's address, such as --origin http://127.0.0.1:3000.",
-  "no-limit": "Add --total-active-users 200, --new-users-per-minute 600, or both.",
+  "no-limit": "Add --total-active-users 200, --new-users-per-minute 100, or both.",
 };
 
 /** Where there is no file, what to do is a flag. */

@@ -14,6 +14,8 @@ export interface Setting {
   readonly kind: string;
   /** As it is written in a file; undefined when it must be given. */
   readonly default: unknown;
+  /** False for what may be left out. With no default it is then taken from elsewhere, as in an event from its room. */
+  readonly isRequired: boolean;
   readonly isNullable: boolean;
   readonly isSecret: boolean;
   /** The settings inside a mapping; empty for single values and lists. */
@@ -31,6 +33,7 @@ interface JsonSchema {
   readonly default?: unknown;
   readonly type?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
   readonly additionalProperties?: JsonSchema | boolean;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
@@ -52,10 +55,10 @@ export function roomOutline(): Setting {
 }
 
 function outlineOf(schema: z.ZodType): Setting {
-  return toSetting("", z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema);
+  return toSetting("", z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema, true);
 }
 
-function toSetting(key: string, outer: JsonSchema): Setting {
+function toSetting(key: string, outer: JsonSchema, isRequired: boolean): Setting {
   const inner = withoutNull(outer);
   const free = typeof inner.additionalProperties === "object" ? inner.additionalProperties : inner.items;
   return {
@@ -64,10 +67,13 @@ function toSetting(key: string, outer: JsonSchema): Setting {
     shape: outer.shape ?? inner.shape ?? "",
     kind: outer.kind ?? inner.kind ?? "",
     default: outer.default,
+    isRequired,
     isNullable: inner !== outer,
     isSecret: outer.isSecret ?? inner.isSecret ?? false,
-    children: Object.entries(inner.properties ?? {}).map(([name, child]) => toSetting(name, child)),
-    entry: free ? toSetting("", free) : null,
+    children: Object.entries(inner.properties ?? {}).map(([name, child]) =>
+      toSetting(name, child, inner.required?.includes(name) ?? false),
+    ),
+    entry: free ? toSetting("", free, true) : null,
     isList: inner.items !== undefined,
   };
 }

@@ -1,16 +1,18 @@
 /**
  * `docs/settings.md`, from the schema: a table for each section with every setting, what it should be, its default and
- * what it means.
+ * what it means; and which of them meet which requirement.
  */
 import { FLAGS } from "./flags.ts";
 import { isMapping, type Setting } from "./outline.ts";
+import { requirementsTable } from "./requirements.ts";
 
 const HEADER = `# Settings
 
 Fairgate reads \`fairgate.yaml\`. \`fairgate check\` says whether a file is good; \`fairgate.example.yaml\` shows every
 setting in place. This page is made from the same schema that checks the file (\`npm run generate\`).
 
-Times are written \`500ms\`, \`45s\`, \`10m\`, \`2h\` or \`1d\`; sizes \`16KB\` or \`100MB\`, where a KB is 1024 bytes. A
+Times are written \`500ms\`, \`45s\`, \`10m\`, \`2h\` or \`1d\`; sizes \`16KB\` or \`100MB\`, where a KB is 1024 bytes;
+percentages \`5%\`; instants \`2026-12-01T10:00:00Z\` or, by the clock of a place, \`2026-12-01T12:00:00+02:00\`. A
 setting that may be \`null\` is off when it is. Unknown settings are errors.
 
 Secrets can be in the file, in a file of their own, or in the environment: \`FAIRGATE_SECRET\` for \`secret\` and
@@ -32,9 +34,8 @@ export function settingsReference(root: Setting): string {
   const top = root.children.filter((setting) => !isMapping(setting));
   const mappings = root.children.filter(isMapping);
   const sections = mappings.flatMap((setting) => section(setting, [setting.key]));
-  return [HEADER, `## Top\n\n${table(top)}`, ...sections, FLAG_INTRODUCTION + FLAGS.map(flagRow).join("\n")]
-    .join("\n")
-    .concat("\n");
+  const flags = `${FLAG_INTRODUCTION}${FLAGS.map(flagRow).join("\n")}\n`;
+  return [HEADER, `## Top\n\n${table(top)}`, ...sections, flags, `${requirementsTable()}\n`].join("\n");
 }
 
 /** A mapping's own table, then those of the mappings inside it. */
@@ -46,10 +47,22 @@ function section(setting: Setting, path: readonly string[]): string[] {
   if (here.join(".") === "rooms.<name>.origin")
     return [`${heading}\nThe same settings as [origin](#origin).\n`];
   const nested = inner
-    .filter(hasTable)
+    .filter((child) => hasTable(child) && !isOverride(child))
     .flatMap((child) => section(withItsSettings(child), [...here, child.key]));
-  const single = inner.filter((child) => !isMapping(child));
-  return [`${heading}\n${table(single)}`, ...nested];
+  const single = inner.filter((child) => !isMapping(child) && !isOverride(child));
+  return [`${heading}\n${table(single)}${overrides(inner)}`, ...nested];
+}
+
+/** True for what an event may say in place of its room. */
+function isOverride(setting: Setting): boolean {
+  return !setting.isRequired && setting.default === undefined;
+}
+
+/** They are the room's own settings, whose tables are there already. */
+function overrides(settings: readonly Setting[]): string {
+  const names = settings.filter(isOverride).map(({ key }) => `\`${key}\``);
+  if (names.length === 0) return "";
+  return `\nAlso, in place of the room's own and with the same meaning, any of ${names.join(", ")}. Settings inside a mapping that may be \`null\` are all of the event's then.\n`;
 }
 
 function hasTable(setting: Setting): boolean {

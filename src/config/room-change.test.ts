@@ -68,6 +68,121 @@ test("checks between settings hold for the room as it would be", () => {
   );
 });
 
+test("the door's settings are changed like any other", () => {
+  const room = changed({
+    queueingMethod: "random",
+    drained: true,
+    fillNoShows: true,
+    show: { wait: false },
+    standby: { requestsPerSecond: 400 },
+    adaptive: {},
+    visitsMax: 3,
+    enabledOriginCommands: ["revoke"],
+  });
+  assert.equal(room.queueingMethod, "random");
+  assert.deepEqual(room.show, { ahead: true, behind: true, wait: false });
+  assert.equal(room.standby?.quietFor, 120_000);
+  assert.equal(changed({ standby: { quietFor: "9m" } }, room).standby?.requestsPerSecond, 400);
+  assert.equal(changed({ standby: null }, room).standby, null);
+  assert.deepEqual(refused({ paused: true }, room), [
+    "the room has both paused and drained: one lets nobody in, the other everybody",
+  ]);
+});
+
+test("the share and privilege of a lane can be changed, and which lanes there are cannot", () => {
+  const lanes = { vip: { share: 20, members: { codes: false, addresses: ["10.0.0.1"] } }, press: {} };
+  const room = roomSchema.parse({ totalActiveUsers: 5, lanes });
+  const vip = changed({ lanes: { vip: { share: 30, privileged: true } } }, room).lanes.vip!;
+  assert.deepEqual(vip, { ...room.lanes.vip, share: 30, privileged: true });
+  assert.deepEqual(changed({ lanes: { vip: { members: { codes: true } } } }, room).lanes.vip?.members, {
+    ...room.lanes.vip?.members,
+    codes: true,
+  });
+  assert.deepEqual(refused({ lanes: { vpi: { share: 30 }, press: { share: 80 }, vip: null } }, room), [
+    'lanes.vpi: there is no lane "vpi"',
+    "lanes.vip is empty",
+  ]);
+  assert.deepEqual(refused({ lanes: { press: { share: 80 } } }, room), [
+    "the shares in lanes come to 100 together, which leaves nothing for everybody else",
+  ]);
+  assert.deepEqual(refused({ lanes: { gold: {} } }), ['lanes.gold: there is no lane "gold"']);
+  assert.deepEqual(refused({ lanes: { constructor: {} } }, room), [
+    'lanes.constructor: there is no lane "constructor"',
+  ]);
+});
+
+test("by whose signature one gets into a lane is left to the file", () => {
+  const room = roomSchema.parse({ totalActiveUsers: 5, lanes: { vip: {} } });
+  const jwt = { claim: "tier", values: ["gold"], jwks: "https://elsewhere.example/jwks.json" };
+  assert.deepEqual(refused({ lanes: { vip: { members: { jwt } } } }, room), [
+    "lanes.vip.members.jwt cannot be changed while the room runs",
+  ]);
+});
+
+const SALE = {
+  name: "sale",
+  eventStartTime: "2026-12-01T10:00:00Z",
+  eventEndTime: "2026-12-01T12:00:00Z",
+};
+
+test("events are changed as one list, with the checks of the file", () => {
+  const room = changed({ events: [SALE] });
+  assert.deepEqual(
+    room.events.map(({ name }) => name),
+    ["sale"],
+  );
+  assert.deepEqual(
+    changed({ events: [{ ...SALE, name: "gala" }] }, room).events.map(({ name }) => name),
+    ["gala"],
+  );
+  assert.deepEqual(changed({ events: [] }, room).events, []);
+  assert.deepEqual(
+    refused({
+      events: [{ ...SALE, eventEndTime: "2026-12-01T09:00:00Z", ticketTtl: "90s" }],
+    }),
+    [
+      "events[0].eventEndTime is 2026-12-01T09:00:00Z, which is before eventStartTime, 2026-12-01T10:00:00Z",
+      "events[0].claimWindow is 2m, which is longer than ticketTtl, 90s",
+    ],
+  );
+  assert.deepEqual(refused({ events: [{ ...SALE, eventStartTime: "2026-12-01T10:00:00", host: "a" }] }), [
+    'events[0].eventStartTime is "2026-12-01T10:00:00", which has no time zone',
+    'there is no setting "host" in events[0]',
+  ]);
+  assert.deepEqual(refused({ claimWindow: "3m" }, changed({ events: [{ ...SALE, ticketTtl: "150s" }] })), [
+    "events[0].claimWindow is 3m, which is longer than ticketTtl, 150s",
+  ]);
+});
+
+test("an event handed in names no file, but keeps the one it has", () => {
+  const file = { customPageHtml: "<p>old", customPageFile: "/a.html" };
+  const room = changed({ events: [SALE, { ...SALE, name: "off", suspended: true }] });
+  const fromFile = { ...room, events: room.events.map((event) => ({ ...event, page: file })) };
+  const inList = (page: object, name = "sale") => ({ events: [{ ...SALE, name, page }] });
+  const pageOf = (change: object) => changed(change, fromFile).events[0]?.page;
+  const fileOnly = ["events[0].page.customPageFile cannot be changed while the room runs"];
+  assert.deepEqual(refused(inList({ customPageFile: "/etc/passwd" }), fromFile), fileOnly);
+  assert.deepEqual(refused(inList({ customPageFile: "/a.html" }, "new"), fromFile), fileOnly);
+  assert.deepEqual(refused(inList({ customPageFile: "/a.html" })), fileOnly);
+  assert.deepEqual(pageOf(inList(file)), file);
+  assert.deepEqual(pageOf(inList({ customPageFile: "/a.html" })), file);
+  assert.deepEqual(pageOf(inList({ ...file, customPageHtml: "<p>new" })), {
+    customPageHtml: "<p>new",
+    customPageFile: null,
+  });
+  assert.deepEqual(changed({ paused: true }, fromFile).events, fromFile.events);
+});
+
+test("the page of an event is checked when its text is a new one", () => {
+  const checkPage = (html: string) => (html.includes("{{") ? "line 1: no variable {{x}}" : null);
+  const page = { customPageHtml: "{{x}}" };
+  const result = checkRoomChange(ROOM, { events: [{ ...SALE, page }] }, checkPage);
+  assert.ok(!result.ok);
+  assert.equal(result.problems[0]?.message, "events[0].page.customPageHtml: line 1: no variable {{x}}");
+  const room = changed({ events: [{ ...SALE, page }] });
+  assert.ok(checkRoomChange(room, { paused: true }, checkPage).ok);
+});
+
 test("routes, origins and names of files are left to the file", () => {
   const origin = { addresses: ["http://127.0.0.1:3000"] };
   assert.deepEqual(
@@ -80,6 +195,13 @@ test("routes, origins and names of files are left to the file", () => {
       "page.customPageFile cannot be changed while the room runs",
     ],
   );
+});
+
+test("what rooms share is left to the file", () => {
+  assert.deepEqual(refused({ budget: "shared", guaranteed: 5 }), [
+    "budget cannot be changed while the room runs",
+    "guaranteed cannot be changed while the room runs",
+  ]);
 });
 
 test("a page handed in takes the place of the one from a file, once it is checked", () => {
@@ -136,10 +258,30 @@ test("a room as it is written reads back as the same room", () => {
     newUsersPerMinute: 60,
     sessionDuration: "90s",
     queueingStatusCode: 429,
+    lanes: { vip: { share: 5, members: { addresses: ["10.0.0.0/8"] } } },
+    standby: { originLatency: "1500ms", originErrors: "2.5%" },
+    adaptive: { least: "33%", latency: "2s" },
+    visitsWindow: "12h",
+    events: [
+      {
+        name: "sale",
+        prequeueStartTime: "2026-12-01T11:00:00+02:00",
+        eventStartTime: "2026-12-01T10:00:00Z",
+        eventEndTime: "2026-12-01T12:00:00Z",
+        sessionDuration: "90s",
+        standby: { originLatency: "3s" },
+        page: { title: null },
+        lanes: { vip: { share: 7 } },
+      },
+    ],
   };
   const room = roomSchema.parse(input);
   const written = writtenRoom(room);
   assert.equal(written.sessionDuration, "90s");
   assert.equal(written.origin?.connectTimeout, "1500ms");
+  assert.equal(written.adaptive?.least, "33%");
+  const [event] = written.events!;
+  assert.deepEqual([event?.prequeueStartTime, event?.sessionDuration], ["2026-12-01T09:00:00Z", "90s"]);
+  assert.deepEqual([event?.page, event?.lanes], [{ title: null }, { vip: { share: 7 } }]);
   assert.deepEqual(roomSchema.parse(JSON.parse(JSON.stringify(written))), room);
 });

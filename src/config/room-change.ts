@@ -2,23 +2,35 @@
  * A change to a room while it runs. It is JSON with the names and the ways of writing of the settings file, holds only
  * what is to change, and passes the same checks: what the file would refuse is refused here.
  *
- * Routes and origins are not changed this way, since they concern other rooms too; nor are names of files, since
- * whoever may change a room must not thereby read the machine's disk.
+ * Routes, origins and budgets are not changed this way, since they concern other rooms too; nor are names of files,
+ * since whoever may change a room must not thereby read the machine's disk; nor which lanes there are and by whose
+ * signature one gets into them. Events are changed as one list.
  */
 import { z } from "zod";
 import type { CheckPage } from "./check.ts";
+import { noSuchLane } from "./check-lanes.ts";
 import { toFindings, unknownKey } from "./issues.ts";
 import { roomOutline } from "./outline.ts";
 import { type Finding, formatPath, type Path, type Places, type Problem, toProblem } from "./problem.ts";
 import { checkRoom } from "./room-check.ts";
 import { isRecord, withoutWrapping } from "./salvage.ts";
-import { type RoomSettings, roomSchema } from "./schema.ts";
+import { type EventSettings, type RoomSettings, roomSchema } from "./schema.ts";
 
 export type RoomChangeResult =
   | { readonly ok: true; readonly room: RoomSettings }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-const FILE_ONLY = new Set(["host", "path", "additionalRoutes", "origin", "page.customPageFile"]);
+/** Settings that only the file can change; a star stands for any name. */
+const FILE_ONLY = new Set([
+  "host",
+  "path",
+  "additionalRoutes",
+  "origin",
+  "budget",
+  "guaranteed",
+  "lanes.*.members.jwt",
+  "page.customPageFile",
+]);
 const REQUEST: Places = { find: () => ({ kind: "request", name: "request", spot: null }) };
 
 /** The room with the change in it, or why it cannot be made. `current` itself is not changed. */
@@ -29,9 +41,10 @@ export function checkRoomChange(
 ): RoomChangeResult {
   const findings: Finding[] = [];
   const changed = merge(roomSchema, current, change, { path: [], findings }) as RoomSettings;
-  const room = withOwnPage(current, changed);
+  const room = { ...withOwnPage(current, changed), events: withOwnPages(current.events, changed.events) };
+  if (findings.length === 0) findings.push(...fileNames(current, room));
   if (findings.length === 0)
-    findings.push(...checkRoom(withoutFile(room), []), ...checkHtml(current, room, checkPage));
+    findings.push(...checkRoom(withoutFiles(room), []), ...checkHtml(current, room, checkPage));
   if (findings.length === 0) return { ok: true, room };
   return { ok: false, problems: findings.map((finding) => toProblem(finding, REQUEST)) };
 }
@@ -44,6 +57,8 @@ interface Merging {
 /** `current` with the keys of `change` parsed into it; mappings are merged, everything else is replaced. */
 function merge(schema: z.ZodType, current: unknown, change: unknown, { path, findings }: Merging): unknown {
   const object = withoutWrapping(schema);
+  if (object instanceof z.ZodRecord && isRecord(current) && isRecord(change))
+    return mergeLanes(object, current, change, { path, findings });
   if (!(object instanceof z.ZodObject) || !isRecord(current) || (!isRecord(change) && path.length > 0)) {
     const parsed = schema.safeParse(change);
     if (parsed.success) return parsed.data;
@@ -59,10 +74,45 @@ function merge(schema: z.ZodType, current: unknown, change: unknown, { path, fin
   for (const [key, value] of Object.entries(change)) {
     const at = [...path, key];
     if (!Object.hasOwn(object.shape, key)) findings.push(unknownKey(path, key, roomOutline()));
-    else if (FILE_ONLY.has(at.join("."))) findings.push(fileOnly(at));
+    else if (isFileOnly(at)) findings.push(fileOnly(at));
     else merged[key] = merge(object.shape[key] as z.ZodType, current[key], value, { path: at, findings });
   }
   return merged;
+}
+
+/** Lanes are the one setting with free names. Which there are stays as it is. */
+function mergeLanes(
+  schema: z.ZodRecord,
+  current: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
+  { path, findings }: Merging,
+): unknown {
+  const merged: Record<string, unknown> = { ...current };
+  for (const [name, value] of Object.entries(change)) {
+    const at = [...path, name];
+    if (Object.hasOwn(current, name))
+      merged[name] = merge(schema.valueType as z.ZodType, current[name], value, { path: at, findings });
+    else findings.push(unknownLane(at, name, Object.keys(current)));
+  }
+  return merged;
+}
+
+function unknownLane(path: Path, name: string, lanes: readonly string[]): Finding {
+  const { message, hint } = noSuchLane(name, lanes);
+  const more = "A new lane is written in the settings file.";
+  return {
+    code: "conflict",
+    path,
+    at: "key",
+    message: `${formatPath(path)}: ${message}`,
+    hint: `${hint} ${more}`,
+  };
+}
+
+function isFileOnly(path: Path): boolean {
+  const [first, name, ...rest] = path;
+  const pattern = first === "lanes" && name !== undefined ? [first, "*", ...rest] : path;
+  return FILE_ONLY.has(pattern.join("."));
 }
 
 function notAMapping(): Finding {
@@ -79,12 +129,20 @@ function nest(path: Path, value: unknown): unknown {
   return path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value);
 }
 
-function checkHtml(current: RoomSettings, { page }: RoomSettings, checkPage: CheckPage): Finding[] {
-  const html = page.customPageHtml;
-  const wrong = html !== null && html !== current.page.customPageHtml ? checkPage(html) : null;
-  if (!wrong) return [];
-  const path = ["page", "customPageHtml"];
-  return [{ code: "invalid", path, at: "key", message: `${path.join(".")}: ${wrong}`, hint: "" }];
+/** Pages whose text is another one now are checked. */
+function checkHtml(current: RoomSettings, room: RoomSettings, checkPage: CheckPage): Finding[] {
+  const known = new Set([current, ...current.events].map((owner) => owner.page?.customPageHtml));
+  const pages = [
+    { path: ["page"] as Path, page: room.page },
+    ...room.events.map((event, index) => ({ path: ["events", index, "page"] as Path, page: event.page })),
+  ];
+  return pages.flatMap(({ path, page }): Finding[] => {
+    const html = page?.customPageHtml;
+    const wrong = html == null || known.has(html) ? null : checkPage(html);
+    if (!wrong) return [];
+    const at = [...path, "customPageHtml"];
+    return [{ code: "invalid", path: at, at: "key", message: `${formatPath(at)}: ${wrong}`, hint: "" }];
+  });
 }
 
 /** A page handed in takes the place of one that came from a file. */
@@ -93,7 +151,35 @@ function withOwnPage(current: RoomSettings, changed: RoomSettings): RoomSettings
   return isReplaced ? { ...changed, page: { ...changed.page, customPageFile: null } } : changed;
 }
 
+/** The same for events, which come as a whole list: one that still names its file has the text that was read from it. */
+function withOwnPages(current: readonly EventSettings[], changed: readonly EventSettings[]): EventSettings[] {
+  return changed.map((event) => {
+    const before = current.find(({ name }) => name === event.name)?.page;
+    const { page } = event;
+    if (page?.customPageFile == null || page.customPageFile !== before?.customPageFile) return event;
+    const customPageHtml = page.customPageHtml ?? before.customPageHtml ?? null;
+    const isReplaced = customPageHtml !== (before.customPageHtml ?? null);
+    return {
+      ...event,
+      page: { ...page, customPageHtml, customPageFile: isReplaced ? null : page.customPageFile },
+    };
+  });
+}
+
+/** Events may not name a file that their namesakes have not named before. */
+function fileNames(current: RoomSettings, { events }: RoomSettings): Finding[] {
+  return events.flatMap((event, index) => {
+    const fileName = event.page?.customPageFile;
+    const before = current.events.find(({ name }) => name === event.name);
+    if (fileName == null || fileName === before?.page?.customPageFile) return [];
+    return [fileOnly(["events", index, "page", "customPageFile"])];
+  });
+}
+
 /** A page's text that was read from its file is no conflict with the file's name. */
-function withoutFile(room: RoomSettings): RoomSettings {
-  return { ...room, page: { ...room.page, customPageFile: null } };
+function withoutFiles(room: RoomSettings): RoomSettings {
+  const events = room.events.map((event) =>
+    event.page ? { ...event, page: { ...event.page, customPageFile: null } } : event,
+  );
+  return { ...room, page: { ...room.page, customPageFile: null }, events };
 }

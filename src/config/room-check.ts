@@ -2,44 +2,27 @@
  * Checks between the settings of one room, and between rooms. The first kind also guards changes made while the room
  * runs, so that nothing can be set that way which the file would refuse.
  */
+import { checkLanes } from "./check-lanes.ts";
+import { checkDoor, type KnownRoom } from "./door-check.ts";
+import { checkEvents } from "./event-check.ts";
+import { isName, NAME_SHAPE } from "./name.ts";
 import { type Finding, type Path, safeText } from "./problem.ts";
 import type { Known } from "./salvage.ts";
-import {
-  type FileSettings,
-  ROOM_NAME,
-  ROOM_NAME_SHAPE,
-  ROOMS_MAX,
-  type RoomSettings,
-  type Route,
-} from "./schema.ts";
-import { formatDuration } from "./units.ts";
+import { type FileSettings, ROOMS_MAX, type Route } from "./schema.ts";
 
-type KnownRoom = Known<RoomSettings>;
-
-/** Problems inside one room. */
-export function checkRoom(room: KnownRoom, path: Path): Finding[] {
+/** Problems inside one room. Who is trusted is not known where one room changes while it runs. */
+export function checkRoom(room: KnownRoom, path: Path, trustedProxies?: readonly string[]): Finding[] {
   return [
-    ...checkLimits(room, path),
-    ...checkAtMostTicketTtl(room, path, "claimWindow"),
-    ...checkAtMostTicketTtl(room, path, "lapseAfter"),
+    ...checkDoor(room, {
+      path,
+      who: path.length > 1 ? `room ${path[1]}` : "the room",
+      isWritten: () => true,
+    }),
+    ...checkLanes(room, path, trustedProxies),
     ...checkCookie(room, path),
-    ...checkPage(room, path),
+    ...checkGuaranteed(room, path),
+    ...checkEvents(room, path),
   ];
-}
-
-function checkLimits(room: KnownRoom, path: Path): Finding[] {
-  if (room.totalActiveUsers !== null || room.newUsersPerMinute !== null) return [];
-  const message = `${roomName(path)} has neither totalActiveUsers nor newUsersPerMinute, so it would never make anyone wait`;
-  return [{ code: "no-limit", path, at: "key", message, hint: "Set one of them, or both." }];
-}
-
-function checkAtMostTicketTtl(room: KnownRoom, path: Path, key: "claimWindow" | "lapseAfter"): Finding[] {
-  const ttl = room.ticketTtl;
-  const value = room[key];
-  if (ttl === undefined || value === undefined || value <= ttl) return [];
-  const at = [...path, key];
-  const message = `${at.join(".")} is ${formatDuration(value)}, which is longer than ticketTtl, ${formatDuration(ttl)}`;
-  return [{ code: "conflict", path: at, at: "value", message, hint: "It should be at most ticketTtl." }];
 }
 
 function checkCookie({ cookieAttributes: cookie }: KnownRoom, path: Path): Finding[] {
@@ -50,16 +33,12 @@ function checkCookie({ cookieAttributes: cookie }: KnownRoom, path: Path): Findi
   return [{ code: "conflict", path: at, at: "value", message, hint }];
 }
 
-function checkPage({ page }: KnownRoom, path: Path): Finding[] {
-  if (!page?.customPageHtml || !page.customPageFile) return [];
-  const at = [...path, "page", "customPageFile"];
-  const message = `${[...path, "page"].join(".")} has both customPageHtml and customPageFile`;
-  return [{ code: "conflict", path: at, at: "key", message, hint: "Keep one of them." }];
-}
-
-/** "room main", or "the room" where a change names none. */
-function roomName(path: Path): string {
-  return path.length > 1 ? `room ${path[1]}` : "the room";
+function checkGuaranteed({ budget, guaranteed }: KnownRoom, path: Path): Finding[] {
+  if (budget !== null || !guaranteed) return [];
+  const at = [...path, "guaranteed"];
+  const message = `${at.join(".")} is ${guaranteed}, and the room has no budget to have them from`;
+  const hint = "Name one of the budgets at the top as its budget, or take guaranteed out.";
+  return [{ code: "conflict", path: at, at: "value", message, hint }];
 }
 
 /** Problems between rooms: their names, number, origins and routes. */
@@ -73,13 +52,13 @@ export function checkRooms(settings: Known<FileSettings>): Finding[] {
 /** Problems with rooms' names, which the schema leaves to this. */
 export function checkNames(rooms: object): Finding[] {
   return Object.keys(rooms)
-    .filter((name) => !ROOM_NAME.test(name))
+    .filter((name) => !isName(name))
     .map((name) => ({
       code: "invalid",
       path: ["rooms", name],
       at: "key",
       message: `"${safeText(name, 60)}" cannot be a room's name`,
-      hint: `A name is ${ROOM_NAME_SHAPE}.`,
+      hint: `A name is ${NAME_SHAPE}.`,
     }));
 }
 

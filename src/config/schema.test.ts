@@ -2,43 +2,12 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { DEFAULT_RULES } from "../core/rules.ts";
+import fc from "fast-check";
+import { createTrust } from "../gateway/proxy/trust.ts";
 import { formatListen, parseListen } from "./kinds.ts";
 import { LANGUAGES } from "./languages.ts";
-import { isMapping, type Setting, settingsOutline } from "./outline.ts";
-import { toRules } from "./rules.ts";
+import { isMapping, type Setting, settingAt, settingsOutline } from "./outline.ts";
 import { originSchema, roomSchema, settingsSchema } from "./schema.ts";
-
-test("a room that sets nothing has the rules that core has as defaults", () => {
-  assert.deepEqual(toRules(roomSchema.parse({})), DEFAULT_RULES);
-});
-
-test("every rule comes from its setting", () => {
-  const room = roomSchema.parse({
-    totalActiveUsers: 1,
-    newUsersPerMinute: 2,
-    paused: true,
-    sessionDuration: "3s",
-    disableSessionRenewal: true,
-    claimWindow: "4s",
-    lapseAfter: "5s",
-    ticketTtl: "6s",
-    pollBudget: 7,
-    message: "eight",
-  });
-  assert.deepEqual(toRules(room), {
-    totalActiveUsers: 1,
-    newUsersPerMinute: 2,
-    paused: true,
-    sessionDurationMs: 3_000,
-    disableSessionRenewal: true,
-    claimWindowMs: 4_000,
-    lapseAfterMs: 5_000,
-    ticketTtlMs: 6_000,
-    pollBudgetPerSecond: 7,
-    message: "eight",
-  });
-});
 
 test("settings that set nothing have the documented defaults", () => {
   const settings = settingsSchema.parse({});
@@ -136,4 +105,103 @@ test("hosts and paths of a room are in their normal form", () => {
     { host: "*.example.com", path: "/" },
     { host: null, path: "/a" },
   ]);
+});
+
+test("proxies are addresses and networks, and none is an IPv4 address written as IPv6", () => {
+  const isProxy = (proxy: string) => settingsSchema.safeParse({ trustedProxies: [proxy] }).success;
+  for (const proxy of ["10.0.0.1", "10.0.0.0/8", "::1", "fd00::/8", "::ffff:a00:1/8", "fe80::1%eth0.100"])
+    assert.ok(isProxy(proxy), proxy);
+  for (const proxy of ["::ffff:10.0.0.1/8", "::FFFF:10.0.0.1/104", "::ffff:10.0.0.1", "::10.0.0.1", "10.0.0"])
+    assert.ok(!isProxy(proxy), proxy);
+});
+
+test("every proxy that is taken can be trusted", () => {
+  const ip = fc.oneof(
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.ipV4().map((address) => `::ffff:${address}`),
+  );
+  const network = fc.tuple(ip, fc.option(fc.nat(140)));
+  let taken = 0;
+  fc.assert(
+    fc.property(network, ([address, prefix]) => {
+      const written = prefix === null ? address : `${address}/${prefix}`;
+      const parsed = settingsSchema.safeParse({ trustedProxies: [written] });
+      if (!parsed.success) return;
+      taken++;
+      createTrust(parsed.data.trustedProxies);
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.ok(taken > 100, `only ${taken} were taken`);
+});
+
+test("percentages and factors stay within their bounds", () => {
+  const standby = (settings: object) => roomSchema.safeParse({ standby: settings }).success;
+  const adaptive = (settings: object) => roomSchema.safeParse({ adaptive: settings }).success;
+  assert.ok(standby({ originErrors: "1%" }) && standby({ originErrors: "100%" }));
+  assert.ok(!standby({ originErrors: "0.99%" }) && !standby({ originErrors: "100.01%" }));
+  assert.ok(adaptive({ latencyFactor: 1.1, errors: "0.1%" }));
+  assert.ok(!adaptive({ latencyFactor: 1 }) && !adaptive({ latencyFactor: Number.NaN }));
+});
+
+const EVENT = {
+  name: "sale",
+  eventStartTime: "2026-12-01T10:00:00Z",
+  eventEndTime: "2026-12-01T12:00:00Z",
+};
+
+test("an event that says nothing of the room holds nothing of it", () => {
+  const [event] = roomSchema.parse({ events: [EVENT] }).events;
+  assert.deepEqual(event, {
+    name: "sale",
+    prequeueStartTime: null,
+    eventStartTime: Date.UTC(2026, 11, 1, 10),
+    eventEndTime: Date.UTC(2026, 11, 1, 12),
+    shuffleAtEventStart: false,
+    suspended: false,
+  });
+});
+
+test("an event may say what its room may say, but for what finds the room, its visitors and what rooms share", () => {
+  const inEvent = settingAt(settingsOutline(), ["rooms", "main", "events", 0])!.children;
+  const inRoom = settingAt(settingsOutline(), ["rooms", "main"])!.children;
+  const names = new Set(inEvent.map(({ key }) => key));
+  assert.deepEqual(
+    inRoom.map(({ key }) => key).filter((key) => !names.has(key)),
+    ["host", "path", "additionalRoutes", "origin", "budget", "guaranteed", "cookieAttributes", "events"],
+  );
+});
+
+test("a setting has the same words in an event as in its room", () => {
+  const sameWords = (inEvent: Setting, inRoom: Setting): void => {
+    const { shape, kind, isNullable } = inRoom;
+    assert.deepEqual(
+      [inEvent.shape, inEvent.kind, inEvent.isNullable],
+      [shape, kind, isNullable],
+      inRoom.key,
+    );
+    assert.ok(inEvent.description.length > 10, inRoom.key);
+    for (const child of inEvent.children)
+      sameWords(child, inRoom.children.find(({ key }) => key === child.key)!);
+  };
+  const inEvent = settingAt(settingsOutline(), ["rooms", "main", "events", 0])!.children;
+  const inRoom = settingAt(settingsOutline(), ["rooms", "main"])!.children;
+  const shared = inEvent.filter(({ key, isRequired, default: preset }) => {
+    return !isRequired && preset === undefined && inRoom.some((setting) => setting.key === key);
+  });
+  assert.ok(shared.length > 25, `only ${shared.length}`);
+  for (const setting of shared) sameWords(setting, inRoom.find(({ key }) => key === setting.key)!);
+});
+
+test("a room has at most twenty events", () => {
+  const events = (many: number) =>
+    Array.from({ length: many }, (_, index) => ({ ...EVENT, name: `e${index}` }));
+  assert.ok(roomSchema.safeParse({ events: events(20) }).success);
+  assert.ok(!roomSchema.safeParse({ events: events(21) }).success);
+});
+
+test("lanes keep the order in which they are written", () => {
+  const room = roomSchema.parse({ lanes: { vip: {}, press: {}, a1: {} } });
+  assert.deepEqual(Object.keys(room.lanes), ["vip", "press", "a1"]);
 });

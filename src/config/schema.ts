@@ -10,21 +10,35 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { DEFAULT_RULES } from "../core/rules.ts";
+import { abuseSchema } from "./abuse-schema.ts";
+import { bypassSchema } from "./bypass-schema.ts";
+import {
+  adaptiveSchema,
+  LANES_MAX,
+  lanesSchema,
+  SHARES_MAX,
+  showSchema,
+  standbySchema,
+} from "./door-schema.ts";
+import { eventsSchema } from "./event-schema.ts";
 import { choice, count, duration, isTrue, listen, numberChoice, readable, size, text } from "./kinds.ts";
+import type { LaneSecrets } from "./lane-members.ts";
 import { LANGUAGES, readLanguage } from "./languages.ts";
+import { LANE_NAME_SHAPE, NAME_SHAPE } from "./name.ts";
 import { type Read, readAddress, readHost, readPath } from "./route.ts";
 import { formatDuration } from "./units.ts";
 
-export const ROOM_NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
-export const ROOM_NAME_SHAPE =
-  "1 to 32 lower-case letters, digits and hyphens, with a letter or digit at both ends";
 export const SECRET_CHARACTERS_MIN = 32;
 export const SECRET_CHARACTERS_MAX = 1_024;
 export const ROOMS_MAX = 1_000;
+export const BUDGETS_MAX = 1_000;
 export const PAGE_CHARACTERS_MAX = 512 * 1_024;
 const ADDRESSES_MAX = 64;
 const ROUTES_MAX = 100;
 const PROXIES_MAX = 1_000;
+const COMMANDS_MAX = 10;
+/** Tokens count so far. */
+const VISITS_MAX = 250;
 export const PREVIOUS_SECRETS_MAX = 8;
 const PATH_CHARACTERS_MAX = 1_024;
 const FILE_NAME_CHARACTERS_MAX = 4_096;
@@ -158,7 +172,8 @@ const pageSchema = z.strictObject({
     .describe("The same, read from a file. A relative name starts from the settings file's folder."),
 });
 
-export const roomSchema = z.strictObject({
+/** A room without its events, which may say the same things once more. */
+const plainRoomSchema = z.strictObject({
   host: host()
     .nullable()
     .prefault(null)
@@ -174,6 +189,7 @@ export const roomSchema = z.strictObject({
     .prefault([])
     .meta({ shape: `a list of at most ${ROUTES_MAX} routes, each with a host and a path` })
     .describe("More hosts and paths that share this room's line."),
+  bypass: bypassSchema,
   origin: originSchema
     .nullable()
     .prefault(null)
@@ -187,7 +203,9 @@ export const roomSchema = z.strictObject({
   newUsersPerMinute: count({ min: 1, max: USERS_MAX })
     .nullable()
     .prefault(DEFAULT_RULES.newUsersPerMinute)
-    .describe("The most visitors let in per minute, as an even flow. null: no such limit."),
+    .describe(
+      "The most visitors let in per minute, as an even flow. null: no such limit. More than `totalActiveUsers` come in a minute only where visits are shorter than that.",
+    ),
   sessionDuration: time(DEFAULT_RULES.sessionDurationMs, { min: "1s", max: "30d" }).describe(
     "How long a visitor may stay on the site without a request before their place is given to the next.",
   ),
@@ -203,9 +221,11 @@ export const roomSchema = z.strictObject({
   ticketTtl: time(DEFAULT_RULES.ticketTtlMs, { min: "1s", max: "30d" }).describe(
     "How long a place in the line is kept for a visitor who is not seen.",
   ),
-  queueingMethod: choice(["fifo"])
-    .prefault("fifo")
-    .describe("Who is next. `fifo`: first come, first served."),
+  queueingMethod: choice(["fifo", "random", "passthrough", "reject"])
+    .prefault(DEFAULT_RULES.queueingMethod)
+    .describe(
+      "Who is next. `fifo`: first come, first served. `random`: each turn is drawn among all who wait. `passthrough`: everybody goes through, counted, without a line. `reject`: no line, newcomers go through while there is room and are turned away otherwise; those who wait already go on.",
+    ),
   queueingStatusCode: numberChoice([200, 202, 429])
     .prefault(200)
     .describe(
@@ -219,6 +239,82 @@ export const roomSchema = z.strictObject({
   paused: isTrue()
     .prefault(DEFAULT_RULES.paused)
     .describe("true: nobody is let in, and everybody keeps their place."),
+  queueAll: isTrue()
+    .prefault(DEFAULT_RULES.queueAll)
+    .describe(
+      "true: every newcomer joins the line and nobody is let in, as before an opening; the page says nothing of a pause.",
+    ),
+  drained: isTrue()
+    .prefault(DEFAULT_RULES.drained)
+    .describe(
+      "true: everybody is let in, whatever the limits. Not together with `paused`, `queueAll` or `closed`.",
+    ),
+  closed: isTrue()
+    .prefault(DEFAULT_RULES.closed)
+    .describe(
+      "true: nobody joins and nobody is let in; newcomers see when the next event opens, or that it is over. Places are kept.",
+    ),
+  suspended: isTrue()
+    .prefault(false)
+    .describe("true: the room does nothing at all, and its requests go straight to the origin."),
+  privilegedOnly: isTrue()
+    .prefault(DEFAULT_RULES.privilegedOnly)
+    .describe(
+      "true: only visitors in privileged lanes join and are let in. Those who wait in other lanes keep their places.",
+    ),
+  lanes: lanesSchema
+    .prefault({})
+    .describe(
+      `Classes of visitors with a line of their own, the foremost first, at most ${LANES_MAX}. Whoever belongs in none waits in everybody's, which is the last. A name is ${LANE_NAME_SHAPE}.`,
+    ),
+  laneOrder: choice(["strict", "weighted"])
+    .prefault(DEFAULT_RULES.lanes.order)
+    .describe(
+      "`strict`: a lane is served before those after it, but for `othersShare`. `weighted`: lanes are served by their shares; everybody's has what is left of a hundred.",
+    ),
+  othersShare: count({ min: 0, max: SHARES_MAX })
+    .prefault(DEFAULT_RULES.lanes.othersShare)
+    .describe(
+      "With `laneOrder: strict`: of a hundred visitors let in at least so many come from lanes further back while people wait there. 0: they wait until those before are empty.",
+    ),
+  fillNoShows: isTrue()
+    .prefault(DEFAULT_RULES.fillNoShows)
+    .describe(
+      "true: as many turns as will not be used are given out on top, so that the site is full. The site never has more than `totalActiveUsers`.",
+    ),
+  standby: standbySchema
+    .nullable()
+    .prefault(null)
+    .describe("No line until one of these thresholds is crossed. null: the line is always ready."),
+  adaptive: adaptiveSchema
+    .nullable()
+    .prefault(null)
+    .describe(
+      "Limits that are lowered while the origin does badly, and raised again slowly. null: they stay as they are set.",
+    ),
+  show: showSchema.prefault({}).describe("What those who wait may know."),
+  visitsMax: count({ min: 1, max: VISITS_MAX })
+    .nullable()
+    .prefault(null)
+    .describe("How many visits one visitor may have within `visitsWindow`. null: as many as they like."),
+  visitsWindow: duration({ min: "1m", max: "30d" })
+    .prefault("1d")
+    .describe("The time over which `visitsMax` counts."),
+  enabledOriginCommands: z
+    .array(choice(["revoke"]))
+    .max(COMMANDS_MAX)
+    .prefault([])
+    .meta({ shape: "a list with revoke in it, or an empty one" })
+    .describe(
+      "What the origin may do to a visit with the Fairgate-Command header of its answer: `revoke` ends it.",
+    ),
+  budget: text({ max: 32, shape: "the name of one of the budgets at the top" })
+    .nullable()
+    .prefault(null)
+    .describe("The capacity that this room has together with others. null: its own alone."),
+  guaranteed: count({ min: 0, max: USERS_MAX })
+    .prefault(0)
+    .describe("How many places of the budget are always this room's, whatever goes on in the others."),
   message: text({ max: 2_000 })
     .prefault(DEFAULT_RULES.message)
     .describe("Your words to everyone waiting, shown on the page."),
@@ -230,8 +326,19 @@ export const roomSchema = z.strictObject({
     .describe(
       "What newcomers get while the engine does not answer: `closed` a page that says so, `open` the site itself. Visitors with a pass go through either way.",
     ),
+  abuse: abuseSchema
+    .prefault({})
+    .describe("Against those who take many places. All of it is off unless it is set."),
   cookieAttributes: cookieSchema.prefault({}).describe("How the visitor's cookie is marked."),
   page: pageSchema.prefault({}).describe("How the waiting page looks."),
+});
+
+export const roomSchema = z.strictObject({ ...plainRoomSchema.shape, events: eventsSchema(plainRoomSchema) });
+
+const budgetSchema = z.strictObject({
+  totalActiveUsers: count({ min: 1, max: USERS_MAX }).describe(
+    "The most visitors at once in all rooms of this budget together.",
+  ),
 });
 
 const limitsSchema = z
@@ -338,10 +445,16 @@ export const settingsSchema = z.strictObject({
     .nullable()
     .prefault(null)
     .describe("The site behind Fairgate, for rooms without their own and for paths outside every room."),
+  budgets: z
+    .record(z.string(), budgetSchema)
+    .prefault({})
+    .describe(
+      `Capacities that several rooms have together, since they share an origin. A name is ${NAME_SHAPE}.`,
+    ),
   rooms: z
     .record(z.string(), roomSchema)
     .prefault({})
-    .describe(`One line and one door each, for a set of routes. A name is ${ROOM_NAME_SHAPE}.`),
+    .describe(`One line and one door each, for a set of routes. A name is ${NAME_SHAPE}.`),
 });
 
 /** The settings as their file has them, parsed; secrets may still be in files of their own. */
@@ -351,6 +464,8 @@ export type SettingsInput = z.input<typeof settingsSchema>;
 export type RoomInput = z.input<typeof roomSchema>;
 export type OriginSettings = z.output<typeof originSchema>;
 export type RoomSettings = z.output<typeof roomSchema>;
+export type EventSettings = RoomSettings["events"][number];
+export type BudgetSettings = z.output<typeof budgetSchema>;
 export type PageSettings = RoomSettings["page"];
 export type Route = z.output<typeof routeSchema>;
 export type LimitSettings = FileSettings["limits"];
@@ -358,7 +473,11 @@ export type TlsSettings = z.output<typeof tlsSchema>;
 export type ControlSettings = Omit<FileSettings["control"], "tokenFile">;
 
 /** Settings checked, complete and ready to run with: durations in milliseconds, sizes in bytes, secrets read. */
-export type Settings = Omit<FileSettings, "secretFile" | "control"> & { control: ControlSettings };
+export type Settings = Omit<FileSettings, "secretFile" | "control"> & {
+  control: ControlSettings;
+  /** What the JWTs of lanes' members are signed with, beside the rooms, which are shown to operators. */
+  laneSecrets: LaneSecrets;
+};
 
 function colour() {
   return text({ max: 7, shape: "a colour such as #1d4ed8" }).regex(/^#[0-9a-fA-F]{6}$/);
@@ -379,9 +498,11 @@ function readLogo(written: string): Read<string> {
 
 /** An IP address, or one with the length of a prefix. */
 function readProxy(written: string): Read<string> {
-  const [address, prefix, ...rest] = written.trim().split("/");
-  const family = isIP(address ?? "");
+  const [address = "", prefix, ...rest] = written.trim().split("/");
+  const family = isIP(address);
   if (family === 0 || rest.length > 0) return { wrong: "is not an IP address or network" };
+  // Nobody can tell whether the prefix is one of IPv4 or of IPv6. Names of interfaces, after a %, may have dots.
+  if (family === 6 && /^[^%]*\./.test(address)) return { wrong: "is an IPv4 address written as IPv6" };
   if (prefix === undefined) return { value: written.trim() };
   const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
   return isPrefix ? { value: written.trim() } : { wrong: "has a prefix length that is out of range" };

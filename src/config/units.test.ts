@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { formatDuration, formatSize, parseDuration, parseSize } from "./units.ts";
+import {
+  formatDuration,
+  formatInstant,
+  formatPercent,
+  formatSize,
+  parseDuration,
+  parseInstant,
+  parsePercent,
+  parseSize,
+} from "./units.ts";
 
 test("lengths of time are read as people write them", () => {
   const cases: [string, number | null][] = [
@@ -37,7 +46,93 @@ test("sizes are read as people write them, and a KB is 1024 bytes", () => {
   for (const [text, bytes] of cases) assert.equal(parseSize(text), bytes, text);
 });
 
+test("percentages are read as shares of 1", () => {
+  const cases: [string, number | null][] = [
+    ["70%", 0.7],
+    ["2%", 0.02],
+    ["0.5 %", 0.005],
+    ["99.99%", 0.9999],
+    ["100%", 1],
+    ["70", null],
+    ["0.7", null],
+    ["-5%", null],
+    ["1.234%", null],
+    ["%", null],
+    ["1e1%", null],
+  ];
+  for (const [text, share] of cases) assert.equal(parsePercent(text), share, text);
+});
+
+test("an instant is a date, a time of day and a time zone", () => {
+  const tenOClock = Date.UTC(2026, 11, 1, 10);
+  for (const text of [
+    "2026-12-01T10:00:00Z",
+    "2026-12-01T10:00Z",
+    "2026-12-01t10:00:00z",
+    "2026-12-01 10:00:00 Z",
+    " 2026-12-01T12:00:00+02:00 ",
+    "2026-12-01T05:30:00-04:30",
+    "2026-12-02T00:00:00+14:00",
+  ]) {
+    assert.deepEqual(parseInstant(text), { at: tenOClock }, text);
+  }
+});
+
+test("an instant that no clock shows is refused, each with its reason", () => {
+  const wrong = (text: string) => {
+    const answer = parseInstant(text);
+    return "wrong" in answer ? answer.wrong : assert.fail(`${text} was taken`);
+  };
+  for (const text of ["2026-12-01T10:00:00", "2026-12-01 10:00"])
+    assert.equal(wrong(text), "has no time zone");
+  for (const text of [
+    "2026-12-01",
+    "10:00Z",
+    "1796119200",
+    "tomorrow",
+    "",
+    "2026-12-01T10Z",
+    "26-12-01T10:00Z",
+  ])
+    assert.equal(wrong(text), "is not a date with a time of day", text);
+  for (const text of [
+    "2026-02-30T10:00:00Z",
+    "2025-02-29T10:00:00Z",
+    "2026-13-01T10:00:00Z",
+    "2026-12-00T10:00:00Z",
+    "2026-12-01T24:00:00Z",
+    "2026-12-01T10:60:00Z",
+    "2026-12-01T10:00:60Z",
+    "2026-12-01T10:00:00+15:00",
+    "2026-12-01T10:00:00+02:60",
+  ]) {
+    assert.equal(wrong(text), "is not in the calendar or on the clock", text);
+  }
+  assert.equal(wrong("2026-12-01T10:00:00.250Z"), "has a part of a second");
+  assert.deepEqual(parseInstant("2026-12-01T10:00:00.000Z"), parseInstant("2026-12-01T10:00:00Z"));
+});
+
+test("every second of two centuries is read back as it was written, whatever the zone", () => {
+  const second = fc.integer({ min: Date.UTC(1970) / 1_000, max: Date.UTC(2169) / 1_000 });
+  fc.assert(
+    fc.property(second, fc.integer({ min: -14 * 60, max: 14 * 60 }), (seconds, offset) => {
+      const at = seconds * 1_000;
+      assert.deepEqual(parseInstant(formatInstant(at)), { at });
+      const clock = new Date(at + offset * 60_000).toISOString().slice(0, 19);
+      const two = (part: number) => String(Math.floor(part)).padStart(2, "0");
+      const zone = `${offset < 0 ? "-" : "+"}${two(Math.abs(offset) / 60)}:${two(Math.abs(offset) % 60)}`;
+      assert.deepEqual(parseInstant(clock + zone), { at });
+    }),
+  );
+});
+
 test("what is written is read back as the same", () => {
+  fc.assert(
+    fc.property(fc.nat(10_000), (hundredths) => {
+      const share = hundredths / 10_000;
+      assert.equal(parsePercent(formatPercent(share)), share);
+    }),
+  );
   fc.assert(fc.property(fc.nat(1e11), (ms) => assert.equal(parseDuration(formatDuration(ms)), ms)));
   fc.assert(fc.property(fc.nat(1e11), (bytes) => assert.equal(parseSize(formatSize(bytes)), bytes)));
 });

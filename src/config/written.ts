@@ -1,11 +1,11 @@
 /**
- * Settings the way people write them: milliseconds as `5m`, bytes as `16KB`. For showing a room's settings at the
- * control address, so that what is read there can be sent back as a change.
+ * Settings the way people write them: milliseconds as `5m`, bytes as `16KB`, instants in universal time. For showing a
+ * room's settings at the control address, so that what is read there can be sent back as a change.
  */
 import { formatListen, type Listen } from "./kinds.ts";
-import { roomOutline, type Setting } from "./outline.ts";
+import { isMapping, roomOutline, type Setting } from "./outline.ts";
 import type { RoomInput, RoomSettings } from "./schema.ts";
-import { formatDuration, formatSize } from "./units.ts";
+import { formatDuration, formatInstant, formatPercent, formatSize } from "./units.ts";
 
 /** The room's settings as its file would have them, with every default in place. */
 export function writtenRoom(room: RoomSettings): RoomInput {
@@ -16,9 +16,16 @@ function written(value: unknown, setting: Setting): unknown {
   if (value === null) return null;
   if (setting.kind === "duration") return formatDuration(value as number);
   if (setting.kind === "size") return formatSize(value as number);
+  if (setting.kind === "percent") return formatPercent(value as number);
+  if (setting.kind === "instant") return formatInstant(value as number);
   if (setting.kind === "listen") return formatListen(value as Listen);
   if (Array.isArray(value) && setting.entry) return value.map((item) => written(item, setting.entry!));
-  if (setting.children.length === 0) return value;
+  if (!isMapping(setting)) return value;
   const values = value as Record<string, unknown>;
-  return Object.fromEntries(setting.children.map((child) => [child.key, written(values[child.key], child)]));
+  const { children, entry } = setting;
+  const known = children.filter((child) => Object.hasOwn(values, child.key));
+  const pairs = entry
+    ? Object.entries(values).map(([name, inner]) => [name, written(inner, entry)])
+    : known.map((child) => [child.key, written(values[child.key], child)]);
+  return Object.fromEntries(pairs);
 }

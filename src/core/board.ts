@@ -13,16 +13,37 @@ export interface Board {
   readonly version: number;
   readonly madeAt: number;
   readonly state: RoomState;
-  readonly waiting: number;
-  /** The highest admitted sequence of each lane, by lane number. */
-  readonly admitted: readonly number[];
+  /** Null, here and below: not to be known. */
+  readonly waiting: number | null;
+  /** The highest admitted sequence in everybody's lane. */
+  readonly admitted: number;
   readonly marks: readonly Mark[];
   /** Visitors admitted a minute, as measured lately. */
-  readonly ratePerMinute: number;
+  readonly ratePerMinute: number | null;
   /** Seconds for a hundred visitors to be admitted; null while nothing is known. */
   readonly secondsPerHundred: WaitRange | null;
   readonly message: string;
+  /** When the prequeue ends, or the next event of a closed room starts. */
   readonly nextEventAt: number | null;
+  /** The lanes before everybody's, by number, each with marks and waits of its own. Not there: there are none. */
+  readonly lanes?: Readonly<Record<number, LaneBoard>>;
+  /** The draw of the event that is on or comes next. Not there: none. */
+  readonly draw?: DrawNotice;
+}
+
+/** The board of one lane: what these are for everybody. */
+export interface LaneBoard extends Pick<Board, "marks" | "secondsPerHundred"> {
+  /** The highest admitted sequence. */
+  readonly admitted: number;
+}
+
+/** A draw as everyone may know it. */
+export interface DrawNotice {
+  readonly event: string;
+  /** SHA-256 of the seed, there before the first place is given. */
+  readonly seedHash: string;
+  /** The seed itself, from the start on. */
+  readonly seed: string | null;
 }
 
 export type Mark = readonly [sequence: number, ahead: number];

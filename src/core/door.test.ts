@@ -1,11 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { door, isDoorOpen } from "./door.ts";
+import { type AtTheDoor, door, isDoorOpen, mayEnter, type OpenRules, TURN_MAX, whyNoPlace } from "./door.ts";
 import { Flow } from "./flow.ts";
+import { DEFAULT_RULES } from "./rules.ts";
 
-const OPEN = { totalActiveUsers: null, newUsersPerMinute: null, paused: false };
-const counts = (waiting: number, admitted = 0, onSite = 0) => ({ waiting, admitted, onSite });
+const OPEN: OpenRules = DEFAULT_RULES;
+const counts = (waiting: number, admitted = 0, onSite = 0): AtTheDoor => ({
+  waiting,
+  admitted,
+  onSite,
+  isPrequeue: false,
+  isActive: true,
+  budgetFree: Number.POSITIVE_INFINITY,
+  noShows: 0,
+  expected: admitted,
+});
 
 test("turns not yet used fill slots like visitors on the site", () => {
   const rules = { ...OPEN, totalActiveUsers: 10 };
@@ -28,7 +38,7 @@ test("a newcomer goes straight through only when nobody waits", () => {
 
 test("both limits hold together and the tighter one is named", () => {
   const flow = new Flow();
-  const rules = { totalActiveUsers: 100, newUsersPerMinute: 60, paused: false };
+  const rules = { ...OPEN, totalActiveUsers: 100, newUsersPerMinute: 60 };
   assert.deepEqual(door(rules, counts(50), flow, 1_000_000), { admit: 2, reason: "rate" });
   assert.deepEqual(door(rules, counts(50, 0, 99), flow, 1_000_000), { admit: 1, reason: "site full" });
 });
@@ -81,4 +91,76 @@ test("changing the rate while people wait takes effect at once and forgets nothi
   assert.equal(flow.allowance(600, 0), 0);
   assert.ok(flow.allowance(6_000, 2_000) > 100);
   assert.equal(flow.allowance(20, 2_000), 0);
+});
+
+test("a closed door admits nobody and gives no places", () => {
+  const rules = { ...OPEN, closed: true };
+  assert.deepEqual(door(rules, counts(5), new Flow(), 0), { admit: 0, reason: "closed" });
+  assert.equal(whyNoPlace(rules, counts(0)), "closed");
+});
+
+test("everyone queues while queueAll holds, whatever room there is", () => {
+  const rules = { ...OPEN, queueAll: true };
+  assert.equal(isDoorOpen(rules, counts(0), new Flow(), 0), false);
+  assert.deepEqual(door(rules, counts(5), new Flow(), 0), { admit: 0, reason: "paused" });
+  assert.equal(whyNoPlace(rules, counts(0)), null);
+});
+
+test("a prequeue gathers: nobody goes in, everyone gets a place, also where newcomers are rejected later", () => {
+  const gathering = { ...counts(0), isPrequeue: true };
+  for (const queueingMethod of ["fifo", "random", "passthrough", "reject"] as const) {
+    const rules = { ...OPEN, queueingMethod };
+    assert.equal(isDoorOpen(rules, gathering, new Flow(), 0), false);
+    assert.equal(whyNoPlace(rules, gathering), null);
+  }
+});
+
+test("whoever does not fit is turned away under reject, and goes through while there is room", () => {
+  const rules = { ...OPEN, queueingMethod: "reject" as const, totalActiveUsers: 1 };
+  assert.equal(isDoorOpen(rules, counts(0), new Flow(), 0), true);
+  assert.equal(isDoorOpen(rules, counts(0, 0, 1), new Flow(), 0), false);
+  assert.equal(whyNoPlace(rules, counts(0, 0, 1)), "rejected");
+});
+
+test("drained, passthrough and standing by let everyone in, in turns that stay short", () => {
+  const full = { ...OPEN, totalActiveUsers: 1, newUsersPerMinute: 1 };
+  const wide: [OpenRules, AtTheDoor][] = [
+    [{ ...full, drained: true }, counts(500, 3, 9)],
+    [{ ...full, queueingMethod: "passthrough" }, counts(500, 3, 9)],
+    [full, { ...counts(500, 3, 9), isActive: false }],
+  ];
+  for (const [rules, at] of wide) {
+    assert.equal(door(rules, at, new Flow(), 0).admit, 500);
+    assert.equal(door(rules, { ...at, waiting: TURN_MAX * 3 }, new Flow(), 0).admit, TURN_MAX);
+  }
+  assert.equal(door({ ...full, drained: true, paused: true }, counts(5), new Flow(), 0).admit, 0);
+});
+
+test("slots that other rooms of the budget have are not given out", () => {
+  const at = { ...counts(50, 1, 2), budgetFree: 3 };
+  assert.deepEqual(door({ ...OPEN, totalActiveUsers: 100 }, at, new Flow(), 0), {
+    admit: 3,
+    reason: "site full",
+  });
+});
+
+test("turns on top: as many as bring the site full, and whoever comes to a full site waits with the turn", () => {
+  const rules = { ...OPEN, totalActiveUsers: 100, fillNoShows: true };
+  assert.equal(door(rules, { ...counts(500, 0, 80), noShows: 0.2 }, new Flow(), 0).admit, 25);
+  assert.equal(door(rules, { ...counts(500, 25, 80), noShows: 0.2, expected: 20 }, new Flow(), 0).admit, 0);
+  assert.equal(mayEnter(rules, counts(500, 25, 99), new Flow(), 0), true);
+  assert.equal(mayEnter(rules, counts(500, 25, 100), new Flow(), 0), false);
+});
+
+test("turns on top keep to the rate for those who enter", () => {
+  const rules = { ...OPEN, newUsersPerMinute: 60, fillNoShows: true };
+  const entries = new Flow();
+  let now = 1_000_000;
+  let entered = 0;
+  for (const end = now + 60_000; now < end; now += 100) {
+    if (!mayEnter(rules, counts(500, 500), entries, now)) continue;
+    entries.take(60, 1, now);
+    entered++;
+  }
+  assert.ok(entered <= 60, `${entered} entered in a minute`);
 });

@@ -2,37 +2,111 @@
  * The door: how many may be admitted now, and why not more.
  *
  * Hard capacity first: everyone on the site and everyone who holds a turn not yet used fills a slot, and there are
- * never more of them than `totalActiveUsers`. Then the flow: `newUsersPerMinute`, evenly. Both hold together.
+ * never more of them than `totalActiveUsers`. Then the flow: `newUsersPerMinute`, evenly. Both hold together. Where
+ * turns are given out on top of that, for those that will not be used, both hold for those who enter.
  */
-import type { Counts, DoorReason } from "./engine.ts";
+import type { Counts, DoorReason, RefusalReason } from "./engine.ts";
 import type { Flow } from "./flow.ts";
-import type { RoomRules } from "./rules.ts";
+import { turnsToGive } from "./no-shows.ts";
+import type { DoorRules } from "./rules.ts";
 
-export type DoorRules = Pick<RoomRules, "totalActiveUsers" | "newUsersPerMinute" | "paused">;
+/** The rules that the door looks at. */
+export type OpenRules = Pick<
+  DoorRules,
+  | "totalActiveUsers"
+  | "newUsersPerMinute"
+  | "queueingMethod"
+  | "paused"
+  | "queueAll"
+  | "drained"
+  | "closed"
+  | "fillNoShows"
+>;
+
 export type DoorCounts = Pick<Counts, "waiting" | "admitted" | "onSite">;
+
+/** What the door is told besides its rules and the time. */
+export interface AtTheDoor extends DoorCounts {
+  /** An event gathers people and has not begun. */
+  readonly isPrequeue: boolean;
+  /** False while the room stands by: then there is no line. */
+  readonly isActive: boolean;
+  /** Slots that other rooms of the same budget leave to this one. */
+  readonly budgetFree: number;
+  /** Share of turns that will not be used, and how many visitors are expected from those that are out. */
+  readonly noShows: number;
+  readonly expected: number;
+}
 
 export interface Opening {
   readonly admit: number;
   readonly reason: DoorReason;
 }
 
+/** However wide the door stands, one turn of it lets in no more: a turn must be short. */
+export const TURN_MAX = 50_000;
+
 /** How many of those waiting may be admitted at `now`. The caller records what it admits with `flow.take`. */
-export function door(rules: DoorRules, counts: DoorCounts, flow: Flow, now: number): Opening {
-  if (rules.paused) return { admit: 0, reason: "paused" };
-  const free = freeSlots(rules, counts);
-  if (counts.waiting > 0 && free <= 0) return { admit: 0, reason: "site full" };
-  const allowed = flow.allowance(rules.newUsersPerMinute, now);
-  const admit = Math.max(0, Math.min(counts.waiting, free, allowed));
-  if (admit === counts.waiting) return { admit, reason: "line empty" };
+export function door(rules: OpenRules, at: AtTheDoor, flow: Flow, now: number): Opening {
+  const shut = whyShut(rules, at);
+  if (shut) return { admit: 0, reason: shut };
+  const most = Math.min(at.waiting, TURN_MAX);
+  if (isWideOpen(rules, at)) return { admit: most, reason: "line empty" };
+  const free = freeSlots(rules, at);
+  if (at.waiting > 0 && free <= 0) return { admit: 0, reason: "site full" };
+  const allowed = flow.allowance(rateOfTurns(rules, at.noShows), now);
+  const admit = Math.max(0, Math.min(most, free, allowed));
+  if (admit === at.waiting) return { admit, reason: "line empty" };
   return { admit, reason: free <= allowed ? "site full" : "rate" };
 }
 
 /** True when a newcomer may go straight through: nobody is waiting, and the door would let one in. */
-export function isDoorOpen(rules: DoorRules, counts: DoorCounts, flow: Flow, now: number): boolean {
-  return counts.waiting === 0 && door(rules, { ...counts, waiting: 1 }, flow, now).admit === 1;
+export function isDoorOpen(rules: OpenRules, at: AtTheDoor, flow: Flow, now: number): boolean {
+  return at.waiting === 0 && door(rules, { ...at, waiting: 1 }, flow, now).admit === 1;
 }
 
-function freeSlots(rules: DoorRules, counts: DoorCounts): number {
-  if (rules.totalActiveUsers === null) return Number.POSITIVE_INFINITY;
-  return rules.totalActiveUsers - counts.onSite - counts.admitted;
+/** Why a newcomer for whom the door is not open gets no place either; null when they get one. */
+export function whyNoPlace(rules: OpenRules, at: Pick<AtTheDoor, "isPrequeue">): RefusalReason | null {
+  if (rules.closed) return "closed";
+  return rules.queueingMethod === "reject" && !at.isPrequeue ? "rejected" : null;
+}
+
+/**
+ * True when someone with a turn may come in. Always, but where turns are given out on top: if more come than were
+ * expected, they wait with their turn in hand until there is a slot.
+ */
+export function mayEnter(rules: OpenRules, at: AtTheDoor, entries: Flow, now: number): boolean {
+  if (!rules.fillNoShows || isWideOpen(rules, at)) return true;
+  const free = Math.min(
+    at.budgetFree + at.admitted,
+    (rules.totalActiveUsers ?? Number.POSITIVE_INFINITY) - at.onSite,
+  );
+  return free > 0 && entries.allowance(rules.newUsersPerMinute, now) > 0;
+}
+
+/** Turns a minute that bring `newUsersPerMinute` visitors in. */
+export function rateOfTurns(
+  { newUsersPerMinute, fillNoShows }: Pick<DoorRules, "newUsersPerMinute" | "fillNoShows">,
+  noShows: number,
+): number | null {
+  if (newUsersPerMinute === null || !fillNoShows) return newUsersPerMinute;
+  return newUsersPerMinute / (1 - noShows);
+}
+
+function whyShut(rules: OpenRules, at: AtTheDoor): DoorReason | null {
+  if (rules.closed) return "closed";
+  if (at.isPrequeue) return "not started";
+  return rules.paused || rules.queueAll ? "paused" : null;
+}
+
+function isWideOpen(rules: OpenRules, at: AtTheDoor): boolean {
+  return rules.drained || rules.queueingMethod === "passthrough" || !at.isActive;
+}
+
+function freeSlots(rules: OpenRules, at: AtTheDoor): number {
+  const own = (rules.totalActiveUsers ?? Number.POSITIVE_INFINITY) - at.onSite - at.admitted;
+  const free = Math.min(own, at.budgetFree);
+  if (!rules.fillNoShows || free === Number.POSITIVE_INFINITY) return free;
+  const { onSite, admitted: out, expected, noShows: share } = at;
+  return turnsToGive({ capacity: free + onSite + out, onSite, out, expected, share });
 }

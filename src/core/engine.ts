@@ -15,7 +15,8 @@
  *      │        lapsed ◀───────────────────────────┘                  │
  *      └──────────────────────────────────────────────────────────────┘ (room in the room: straight through)
  */
-import type { Board, WaitRange } from "./board.ts";
+import type { Board, RoomState, WaitRange } from "./board.ts";
+import type { DrawRecord } from "./draw.ts";
 import type { Pass } from "./pass.ts";
 import type { RoomRules } from "./rules.ts";
 import type { Ticket } from "./ticket.ts";
@@ -23,8 +24,8 @@ import type { Ticket } from "./ticket.ts";
 export type Eventually<T> = T | Promise<T>;
 
 export interface Engine {
-  /** A newcomer: straight through with a pass while there is room and no line, else a place at the end. */
-  join(room: string): Eventually<JoinAnswer>;
+  /** A newcomer: straight through with a pass while there is room and no line, else a place at the end of their lane. */
+  join(room: string, newcomer?: Newcomer): Eventually<JoinAnswer>;
   /** "I am still here." Keeps the place living, takes a lapsed one back, tells what has become of it. */
   checkIn(ticket: Ticket): Eventually<TicketAnswer>;
   /** Uses a turn. Asking again with the same ticket gives the same visit, never a second one. */
@@ -37,6 +38,10 @@ export interface Engine {
   revoke(room: string, id: string): Eventually<boolean>;
   counts(room: string): Eventually<Counts>;
   board(room: string): Eventually<Board>;
+  /** How the origin behind a room does, as one gateway sees it; told about once a second. */
+  report(room: string, load: Load): Eventually<void>;
+  /** An event's draw: its commitment, and once it is drawn everything to check it by. Null: no such draw here. */
+  draw(room: string, event: string): Eventually<DrawRecord | null>;
   /** Opens a room or changes its rules. Every place is kept. */
   configure(room: string, rules: RoomRules): Eventually<void>;
   /** One turn of the door: expire, lapse, admit. Engines also do this by themselves. */
@@ -46,14 +51,47 @@ export interface Engine {
   close(): Eventually<void>;
 }
 
+/** Someone who joins. */
+export interface Newcomer {
+  readonly lane: number;
+  /** The one-time code they came with: good for one place. Null: none. */
+  readonly invite: Invite | null;
+}
+
+export interface Invite {
+  readonly id: string;
+  /** When the code runs out; nobody need remember it for longer. */
+  readonly expiresAt: number;
+}
+
+/** A newcomer like any other. */
+export const ANYBODY: Newcomer = { lane: 0, invite: null };
+
+/** What one gateway saw of a room's origin since it last told. */
+export interface Load {
+  /** Which gateway tells. */
+  readonly from: string;
+  readonly periodMs: number;
+  /** Requests of any kind that came for the room. */
+  readonly requests: number;
+  /** Answers of the origin, those that never came included. */
+  readonly answers: number;
+  /** Of these, errors of the origin's (5xx) and answers that never came. */
+  readonly errors: number;
+  /** 95th percentile of the time to the first byte. Null: no answers. */
+  readonly latencyMs: number | null;
+  /** Requests under way now. */
+  readonly inFlight: number;
+}
+
 export type JoinAnswer = Waiting | Entered | Refused;
 export type TicketAnswer = Waiting | Admitted | Entered | Expired | Refused;
 
 export interface Waiting {
   readonly kind: "waiting";
   readonly ticket: Ticket;
-  /** Living tickets before this one, never more than was shown before. */
-  readonly ahead: number;
+  /** Living tickets before this one, never more than was shown before. Null: not known yet, or not to be known. */
+  readonly ahead: number | null;
   readonly waitMs: WaitRange | null;
   readonly nextCheckInMs: number;
 }
@@ -79,8 +117,18 @@ export interface Refused {
   readonly reason: RefusalReason;
 }
 
-/** `ticketSpent`: its visit is over or its holder left. `unknownRoom`: no such room here. */
-export type RefusalReason = "ticketSpent" | "unknownRoom";
+/**
+ * `ticketSpent`: its visit is over or its holder left. `unknownRoom`: no such room here. Of newcomers: `closed`, the
+ * room takes nobody; `rejected`, it takes nobody into a line; `notPrivileged`, it is for privileged lanes alone;
+ * `inviteUsed`, their code has given a place to somebody already.
+ */
+export type RefusalReason =
+  | "ticketSpent"
+  | "unknownRoom"
+  | "closed"
+  | "rejected"
+  | "notPrivileged"
+  | "inviteUsed";
 
 /** One visitor seen on the site, as told by their pass. */
 export type Presence = Pick<Pass, "id" | "lane" | "joinedAt" | "admittedAt" | "expiresAt">;
@@ -96,7 +144,41 @@ export interface Counts {
   readonly ratePerMinute: number;
   /** Normalised Kendall tau distance between order of joining and order of admission, lately. 0 is perfect. */
   readonly unfairness: number;
+  readonly state: RoomState;
+  /** The event that is on, its prequeue included. */
+  readonly event: string | null;
+  /** What holds now: the settings', an event's, or less by the adaptive loop. */
+  readonly limits: Limits;
+  /** False while the room stands by without a line. */
+  readonly isActive: boolean;
+  /** Smoothed share of turns that nobody used. */
+  readonly noShows: number;
+  /** Foremost first, everybody's last; just that one where there are no others. */
+  readonly lanes: readonly LaneCounts[];
+  /** What the room did by itself lately, and why; the latest last. */
+  readonly remarks: readonly Remark[];
   readonly totals: Totals;
+}
+
+export interface Limits {
+  readonly totalActiveUsers: number | null;
+  readonly newUsersPerMinute: number | null;
+}
+
+export interface LaneCounts {
+  readonly lane: number;
+  readonly name: string;
+  readonly waiting: number;
+  /** Admitted since the engine started. */
+  readonly admitted: number;
+  /** How much longer whoever joins this lane now will wait because of lanes before it. Null: not known. */
+  readonly costMs: number | null;
+}
+
+/** A sentence for the operator. */
+export interface Remark {
+  readonly at: number;
+  readonly text: string;
 }
 
 /** Since the engine started, or as far back as its store remembers. */
@@ -121,11 +203,15 @@ export interface Admission {
   readonly reason: DoorReason;
 }
 
-export type DoorReason = "line empty" | "site full" | "rate" | "paused";
+export type DoorReason = "line empty" | "site full" | "rate" | "paused" | "not started" | "closed";
 
 export interface EngineListener {
   onTurns?(room: string, sequences: readonly number[]): void;
   /** `until`: when the last pass with this id runs out by itself. */
   onRevoked?(room: string, id: string, until: number): void;
   onBoard?(board: Board): void;
+  /** Places have changed hands by lot: tickets from before have new sequences. */
+  onDraw?(room: string): void;
+  /** The room did something by itself. */
+  onRemark?(room: string, remark: Remark): void;
 }

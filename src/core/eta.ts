@@ -6,7 +6,7 @@
  * `middle` is as likely too long as too short; between `low` and `high` lie four waits out of five.
  */
 import type { WaitRange } from "./board.ts";
-import type { RoomRules } from "./rules.ts";
+import type { DoorRules } from "./rules.ts";
 
 const BIN_MS = 5_000;
 const BINS_MAX = 24;
@@ -42,7 +42,7 @@ export class Pace {
   #measuredDoubt: number | null = null;
   /** The same for the waits themselves, by step of the line; good until the next turn, or for other rules. */
   #waits: (WaitRange | undefined)[] = [];
-  #waitsFor: RoomRules | null = null;
+  #waitsFor: DoorRules | null = null;
 
   /** One turn of the door. Time without a line, or while held, says nothing about its speed and is left out. */
   observe(turn: { admitted: number; isLine: boolean; now: number }): void {
@@ -83,7 +83,7 @@ export class Pace {
   }
 
   /** Visitors a millisecond, blending what was measured with what the rules promise. */
-  perMs(rules: RoomRules): number {
+  perMs(rules: DoorRules): number {
     const promised = promise(rules)?.perMs ?? null;
     const spent = this.#spentSumMs;
     const trust = Math.max(PROMISE_LEAST, 1 - this.#admitted.length / PROMISE_BINS);
@@ -96,7 +96,7 @@ export class Pace {
    * The wait of someone with `ahead` before them, in milliseconds; null while nothing can be said. Worked out in steps
    * of about a hundredth of the line, which is far less than the doubt, and once for all who stand in one step.
    */
-  wait(rules: RoomRules, ahead: number): WaitRange | null {
+  wait(rules: DoorRules, ahead: number): WaitRange | null {
     if (this.#waitsFor !== rules) {
       this.#waits = [];
       this.#waitsFor = rules;
@@ -111,20 +111,20 @@ export class Pace {
     return wait;
   }
 
-  #waitOf(rules: RoomRules, turns: number): WaitRange | null {
+  #waitOf(rules: DoorRules, turns: number): WaitRange | null {
     const perMs = this.perMs(rules);
-    if (perMs <= 0 || rules.paused) return null;
+    if (perMs <= 0 || isHeld(rules)) return null;
     return spread(turns / perMs, Math.sqrt(this.#doubt(rules) ** 2 + 1 / turns));
   }
 
   /** Milliseconds for a hundred visitors to be admitted, for the board. */
-  perHundred(rules: RoomRules): WaitRange | null {
+  perHundred(rules: DoorRules): WaitRange | null {
     const perMs = this.perMs(rules);
-    return perMs <= 0 || rules.paused ? null : spread(100 / perMs, this.#doubt(rules));
+    return perMs <= 0 || isHeld(rules) ? null : spread(100 / perMs, this.#doubt(rules));
   }
 
   /** Relative doubt about the speed: the promise's at first, then what was measured, with less and less of the promise. */
-  #doubt(rules: RoomRules): number {
+  #doubt(rules: DoorRules): number {
     const promised = promise(rules)?.doubt ?? SLOTS_DOUBT;
     if (this.#measuredDoubt === null) return promised;
     return Math.max(LEAST_DOUBT, this.#measuredDoubt + promised / this.#admitted.length);
@@ -141,8 +141,13 @@ export class Pace {
   }
 }
 
+/** While nobody is let in, nobody can say how long that will be. */
+function isHeld({ paused, queueAll, closed }: DoorRules): boolean {
+  return paused || queueAll || closed;
+}
+
 /** What the rules alone let through: the set rate, or every slot once a session, whichever is less. */
-function promise(rules: RoomRules): { perMs: number; doubt: number } | null {
+function promise(rules: DoorRules): { perMs: number; doubt: number } | null {
   const { newUsersPerMinute, totalActiveUsers, sessionDurationMs } = rules;
   const byRate = newUsersPerMinute === null ? Number.POSITIVE_INFINITY : newUsersPerMinute / 60_000;
   const bySlots = totalActiveUsers === null ? Number.POSITIVE_INFINITY : totalActiveUsers / sessionDurationMs;

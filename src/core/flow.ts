@@ -8,6 +8,8 @@
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
 const BURST_MS = 2_000;
+/** The door turns at least this often: time that passes between a gap's end and the next turn is not lost. */
+const TURN_MAX_MS = 1_000;
 
 export class Flow {
   /** The instant at which the bucket was, or will be, empty. */
@@ -23,9 +25,9 @@ export class Flow {
     if (perMinute === null) return Number.POSITIVE_INFINITY;
     this.#forget(now);
     const gapMs = MINUTE_MS / perMinute;
-    const leftInMinute = Math.max(0, perMinute - this.#lastMinute);
+    const leftInMinute = Math.max(0, Math.floor(perMinute) - this.#lastMinute);
     // Time during which the minute held people back is not saved up, or it would come out as a burst.
-    const savedMaxMs = Math.min(Math.max(BURST_MS, gapMs), (leftInMinute + 1) * gapMs);
+    const savedMaxMs = Math.min(Math.max(BURST_MS, gapMs + TURN_MAX_MS), (leftInMinute + 1) * gapMs);
     this.#emptyAt = Math.max(this.#emptyAt, now - savedMaxMs);
     // A hair of tolerance: sums of a gap that is not a whole number must not cost a visitor a turn.
     return Math.max(0, Math.min(Math.floor((now - this.#emptyAt) / gapMs + 1e-6), leftInMinute));

@@ -36,6 +36,18 @@ export function nextCheckIn(standing: Standing, dice: number): number {
   return Math.round(periodMs * (1 + JITTER * dice));
 }
 
+/**
+ * The same before an event opens: everyone comes back soon after that, and no sooner than the budget lets them, so that
+ * the last of them is seen when they would all have come once.
+ */
+export function openingCheckIn(standing: Standing, opensInMs: number, dice: number): number {
+  const { waiting, pollBudgetPerSecond } = standing;
+  const spreadMs = Math.max(NEAR_MS, (waiting / pollBudgetPerSecond) * 1_000);
+  return Math.round(
+    Math.min(nextCheckIn(standing, dice), Math.max(0, opensInMs) + NEAR_MS + dice * spreadMs),
+  );
+}
+
 /** The longest that anyone in a room of this size can have been told to stay away. */
 export function longestCheckIn(standing: Omit<Standing, "waitMs">): number {
   const { waiting, pollBudgetPerSecond, ticketTtlMs } = standing;

@@ -5,16 +5,21 @@
  * It does not sign, pace or estimate. Identity (ticket id and order key) and the check-in time a visitor was told are
  * taken from the engine under test; everything that follows from them is decided here.
  */
-import { type DoorCounts, door, isDoorOpen } from "./door.ts";
-import { Flow } from "./flow.ts";
-import { compareOrder, type OrderKey } from "./order.ts";
+import { type Crowd, Doorkeeper } from "./doorkeeper.ts";
+import type { Newcomer, RefusalReason } from "./engine.ts";
+import { fromHex, toHex } from "./hex.ts";
+import { aheadInLanes, laneOf } from "./lanes.ts";
+import type { OrderKey } from "./order.ts";
 import { lapseDeadline, wholeTenth } from "./pacing.ts";
 import { PRESENCE_GRACE_MS } from "./pass.ts";
-import type { RoomRules } from "./rules.ts";
+import type { DoorRules, EventRules, RoomRules } from "./rules.ts";
+import { sha256 } from "./sha256.ts";
 
 export type Standing = "waiting" | "lapsed" | "admitted" | "on site" | "gone";
 
 export interface Visitor extends OrderKey {
+  /** A draw gives a new one. */
+  sequence: number;
   standing: Standing;
   /** Waiting: lapses then. Admitted: loses the turn then. On site: the slot is free again then. */
   until: number;
@@ -22,32 +27,44 @@ export interface Visitor extends OrderKey {
 }
 
 export class Room {
-  rules: RoomRules;
-  readonly #flow = new Flow();
+  readonly #door: Doorkeeper;
+  readonly #usedInvites = new Set<string>();
+  readonly #drawn = new Set<string>();
+  #gathered: Visitor[] = [];
   #visitors: Visitor[] = [];
 
-  constructor(rules: RoomRules) {
-    this.rules = rules;
+  constructor(rules: RoomRules, now: number) {
+    this.#door = new Doorkeeper(rules, now);
   }
 
-  /** What a newcomer gets at `now`: through, or a place. */
-  wouldGoThrough(now: number): boolean {
-    return isDoorOpen(this.rules, this.counts(), this.#flow, now);
+  change(rules: RoomRules, now: number): void {
+    this.#door.change(rules, now);
   }
 
-  arrive(key: OrderKey, now: number): Visitor {
-    const visitor: Visitor = {
-      ...key,
-      standing: "waiting",
-      until: now,
-      ticketExpiresAt: now + this.rules.ticketTtlMs,
-    };
-    if (this.wouldGoThrough(now)) {
-      this.#flow.take(this.rules.newUsersPerMinute, 1, now);
-      this.#visit(visitor, now);
-    }
+  rules(now: number): DoorRules {
+    return this.#door.inForce(now);
+  }
+
+  /** What a newcomer gets at `now`: through, a place, or a reason for neither. */
+  greet(newcomer: Newcomer, now: number): "through" | "place" | RefusalReason {
+    if (newcomer.invite && this.#usedInvites.has(newcomer.invite.id)) return "inviteUsed";
+    const lane = laneOf(this.rules(now).lanes, newcomer.lane);
+    const welcome = this.#door.greet({ ...newcomer, lane }, this.#crowd(now), now);
+    return welcome === "through" && this.#eventToDraw(now) ? "place" : welcome;
+  }
+
+  /** The newcomer who was greeted with "through" or "place" comes in under this key. */
+  arrive(key: OrderKey, newcomer: Newcomer, now: number): Visitor {
+    const isThrough = this.greet(newcomer, now) === "through";
+    const ticketExpiresAt = now + this.rules(now).ticketTtlMs;
+    const visitor: Visitor = { ...key, standing: "waiting", until: now, ticketExpiresAt };
+    if (newcomer.invite) this.#usedInvites.add(newcomer.invite.id);
     this.#visitors.push(visitor);
-    this.#visitors.sort(compareOrder);
+    const { event, isPrequeue } = this.#door.phase(now);
+    if (isThrough) {
+      this.#door.admitted(1, now);
+      this.#visit(visitor, null, now);
+    } else if (isPrequeue && event?.isShuffled) this.#gathered.push(visitor);
     return visitor;
   }
 
@@ -55,12 +72,16 @@ export class Room {
   checkIn(visitor: Visitor, nextCheckInMs: number, now: number): void {
     if (visitor.standing !== "waiting" && visitor.standing !== "lapsed") return;
     visitor.standing = "waiting";
-    visitor.until = lapseDeadline({ now, nextCheckInMs, lapseAfterMs: this.rules.lapseAfterMs });
-    visitor.ticketExpiresAt = now + this.rules.ticketTtlMs;
+    const { lapseAfterMs, ticketTtlMs } = this.rules(now);
+    visitor.until = lapseDeadline({ now, nextCheckInMs, lapseAfterMs });
+    visitor.ticketExpiresAt = now + ticketTtlMs;
   }
 
+  /** Uses a turn. Someone for whom the site is too full keeps it. */
   enter(visitor: Visitor, now: number): void {
-    if (visitor.standing === "admitted") this.#visit(visitor, now);
+    if (visitor.standing !== "admitted") return;
+    if (this.#door.mayEnter(this.#crowd(now), now)) this.#visit(visitor, this.#turnAge(visitor, now), now);
+    else visitor.until = wholeTenth(now + this.rules(now).claimWindowMs);
   }
 
   touch(visitor: Visitor, expiresAt: number): void {
@@ -72,26 +93,40 @@ export class Room {
     visitor.standing = "gone";
   }
 
-  /** One turn of the door: what ran out is let go, then the first in the line are admitted. */
-  admit(now: number): Visitor[] {
+  /** One turn of the door: what ran out is let go, then those whose turn it is are admitted. */
+  admit(dice: () => number, now: number): Visitor[] {
     for (const visitor of this.#visitors) this.#runOut(visitor, now);
-    const { admit } = door(this.rules, this.counts(), this.#flow, now);
-    const admitted = this.#visitors.filter((visitor) => visitor.standing === "waiting").slice(0, admit);
-    for (const visitor of admitted) {
+    const event = this.#eventToDraw(now);
+    if (event) this.#draw(event);
+    const { admit } = this.#door.open(this.#crowd(now), now);
+    const admitted: Visitor[] = [];
+    while (admitted.length < admit) {
+      const lane = this.#door.nextLane((number) => this.#waitingIn(number, now).length, now);
+      if (lane === null) break;
+      const line = this.#waitingIn(lane, now);
+      const isRandom = this.rules(now).queueingMethod === "random";
+      const visitor = line[isRandom ? Math.floor(dice() * line.length) : 0]!;
       visitor.standing = "admitted";
-      visitor.until = wholeTenth(now + this.rules.claimWindowMs);
+      visitor.until = wholeTenth(now + this.rules(now).claimWindowMs);
+      admitted.push(visitor);
     }
-    this.#flow.take(this.rules.newUsersPerMinute, admitted.length, now);
+    if (admitted.length > 0) this.#gathered = [];
+    this.#door.admitted(admitted.length, now);
     return admitted;
   }
 
-  /** Living tickets before this visitor's. */
-  ahead(visitor: OrderKey): number {
-    return this.#visitors.filter((other) => other.standing === "waiting" && compareOrder(other, visitor) < 0)
-      .length;
+  /** How many are ahead, as the visitor is told: null when it cannot be known, or not by them. */
+  ahead(visitor: Visitor, now: number): number | null {
+    const { lanes, show, queueingMethod } = this.rules(now);
+    if (!show.ahead || queueingMethod === "random" || this.#isGathered(visitor, now)) return null;
+    const lane = laneOf(lanes, visitor.lane);
+    const aheadInLane = this.#waitingIn(lane, now).filter(
+      ({ sequence }) => sequence < visitor.sequence,
+    ).length;
+    return aheadInLanes(lanes, (number) => this.#waitingIn(number, now).length, { lane, ahead: aheadInLane });
   }
 
-  counts(): DoorCounts & { lapsed: number } {
+  counts(): Record<"waiting" | "admitted" | "onSite" | "lapsed", number> {
     const count = (standing: Standing) =>
       this.#visitors.filter((visitor) => visitor.standing === standing).length;
     return {
@@ -102,14 +137,66 @@ export class Room {
     };
   }
 
-  #visit(visitor: Visitor, now: number): void {
+  /** Those who wait in a lane, in order. */
+  #waitingIn(lane: number, now: number): Visitor[] {
+    const { lanes } = this.rules(now);
+    return this.#visitors
+      .filter((visitor) => visitor.standing === "waiting" && laneOf(lanes, visitor.lane) === lane)
+      .sort((a, b) => a.sequence - b.sequence);
+  }
+
+  #crowd(now: number): Crowd {
+    return {
+      ...this.counts(),
+      budgetFree: Number.POSITIVE_INFINITY,
+      waitingIn: (lane) => this.#waitingIn(lane, now).length,
+      turnAges: () =>
+        this.#visitors
+          .filter(({ standing }) => standing === "admitted")
+          .map((visitor) => this.#turnAge(visitor, now)),
+    };
+  }
+
+  #turnAge({ until }: Visitor, now: number): number {
+    return 1 - (until - now) / this.rules(now).claimWindowMs;
+  }
+
+  #isGathered(visitor: Visitor, now: number): boolean {
+    const { event } = this.#door.phase(now);
+    return event?.isShuffled === true && !this.#drawn.has(keyOf(event)) && this.#gathered.includes(visitor);
+  }
+
+  #eventToDraw(now: number): EventRules | null {
+    const { event, isPrequeue } = this.#door.phase(now);
+    return event?.isShuffled && !isPrequeue && !this.#drawn.has(keyOf(event)) ? event : null;
+  }
+
+  /** Those who gathered get each other's sequences, in the order of their keys. */
+  #draw(event: EventRules): void {
+    this.#drawn.add(keyOf(event));
+    const sequences = this.#gathered.map(({ sequence }) => sequence).sort((a, b) => a - b);
+    const drawKey = ({ id }: Visitor) => toHex(sha256(fromHex(event.seed + id)!));
+    const drawn = this.#gathered.map((visitor) => ({ visitor, key: drawKey(visitor) }));
+    drawn.sort((a, b) => (a.key < b.key ? -1 : 1));
+    for (const [place, { visitor }] of drawn.entries()) visitor.sequence = sequences[place]!;
+    this.#gathered = [];
+  }
+
+  #visit(visitor: Visitor, turnAge: number | null, now: number): void {
+    this.#door.entered(turnAge, now);
     visitor.standing = "on site";
-    visitor.until = now + this.rules.sessionDurationMs + PRESENCE_GRACE_MS;
+    visitor.until = now + this.rules(now).sessionDurationMs + PRESENCE_GRACE_MS;
   }
 
   #runOut(visitor: Visitor, now: number): void {
     if (visitor.until > now) return;
+    if (visitor.standing === "admitted") this.#door.missed();
     if (visitor.standing === "on site") visitor.standing = "gone";
     else if (visitor.standing === "waiting" || visitor.standing === "admitted") visitor.standing = "lapsed";
   }
+}
+
+/** An event whose start is moved after it was drawn is another one. */
+function keyOf({ name, startAt }: EventRules): string {
+  return `${name} ${startAt}`;
 }

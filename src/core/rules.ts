@@ -1,14 +1,33 @@
 /**
  * What an engine must know of a room's settings, in plain milliseconds and numbers. The settings file's schema
  * produces these; the admin address may change them while the room runs.
+ *
+ * `RoomRules` are those of the whole room; while an event is on, the event's own (`EventRules.rules`) hold in their
+ * place. `schedule.ts` says which are in force at an instant.
  */
-export interface RoomRules {
+export interface DoorRules {
   /** The most visitors on the site at once, admitted-but-not-yet-entered included. null: no such limit. */
   readonly totalActiveUsers: number | null;
   /** The most visitors admitted in any minute, as an even flow. null: no such limit. */
   readonly newUsersPerMinute: number | null;
+  readonly queueingMethod: QueueingMethod;
   /** Nobody is admitted while true; everybody keeps their place. */
   readonly paused: boolean;
+  /** Every newcomer gets a place in the line and nobody is admitted, without a word of a pause. */
+  readonly queueAll: boolean;
+  /** Everybody is admitted, whatever the limits. */
+  readonly drained: boolean;
+  /** Nobody joins and nobody is admitted; everybody keeps their place. */
+  readonly closed: boolean;
+  /** Only visitors in privileged lanes join and are admitted. */
+  readonly privilegedOnly: boolean;
+  readonly lanes: LanesRules;
+  /** Turns that will not be used are given out on top, so that the site is full all the same. */
+  readonly fillNoShows: boolean;
+  /** No line until there is need for one. null: always ready. */
+  readonly standby: StandbyRules | null;
+  /** Limits that follow how the origin does. null: they stay as they are set. */
+  readonly adaptive: AdaptiveRules | null;
   /** How long a pass lasts without a request. */
   readonly sessionDurationMs: number;
   /** True: a pass lasts `sessionDurationMs` from entering, whatever its holder does. */
@@ -21,20 +40,126 @@ export interface RoomRules {
   readonly ticketTtlMs: number;
   /** Check-ins a second that the whole room may cost, whatever the line's length. */
   readonly pollBudgetPerSecond: number;
+  /** What those who wait may know. */
+  readonly show: ShowRules;
   /** The operator's words to everyone waiting. Empty: none. */
   readonly message: string;
+}
+
+export interface RoomRules extends DoorRules {
+  /** A capacity that several rooms have together. null: this room's is its own. */
+  readonly budget: BudgetRules | null;
+  /** In order of time; no two overlap. */
+  readonly events: readonly EventRules[];
+}
+
+/**
+ * `fifo`: first come, first served. `random`: whose turn it is is drawn each time. `passthrough`: everybody goes through,
+ * counted, without a line. `reject`: newcomers are turned away; those who wait already go on.
+ */
+export type QueueingMethod = "fifo" | "random" | "passthrough" | "reject";
+
+export interface LanesRules {
+  /**
+   * `strict`: a lane before another is served first, but for `othersShare`. `weighted`: lanes with people in them are
+   * served in proportion to their shares.
+   */
+  readonly order: "strict" | "weighted";
+  /** Strict order only: of a hundred admissions at least so many go to lanes further back while people wait there. */
+  readonly othersShare: number;
+  /** Foremost first. The lane of everybody (number 0) is not among them: it is the last, with the share that is left. */
+  readonly named: readonly LaneRules[];
+}
+
+export interface LaneRules {
+  /** 1 to 65,535, made from the name; tickets carry it. */
+  readonly number: number;
+  readonly name: string;
+  /** Of a hundred admissions, while people wait in every lane. */
+  readonly share: number;
+  readonly isPrivileged: boolean;
+}
+
+/** The lane of everybody who is in no other. */
+export const EVERYBODY = 0;
+
+/** The line starts when one of these is crossed, and stops when all of them are well below for a while. */
+export interface StandbyRules {
+  /** Requests a second over the last minute. null, here and below: does not matter. */
+  readonly requestsPerSecond: number | null;
+  readonly activeUsers: number | null;
+  readonly originLatencyMs: number | null;
+  /** Share of the origin's answers that are errors, 0 to 1. */
+  readonly originErrors: number | null;
+  /** "Well below" is this share of the threshold, 0 to 1. */
+  readonly stopBelow: number;
+  readonly quietForMs: number;
+}
+
+/** Limits move between these and what is set as `totalActiveUsers` and `newUsersPerMinute`. */
+export interface AdaptiveRules {
+  /** The least share of the set limits, 0 to 1. */
+  readonly least: number;
+  /** The 95th percentile may be this many times the origin's own baseline. */
+  readonly latencyFactor: number;
+  /** Or this, whatever the baseline. null: only the factor counts. */
+  readonly latencyMs: number | null;
+  /** Share of answers that may be errors, 0 to 1. */
+  readonly errors: number;
+  /** Requests under way at the origin that are too many. null: does not matter. */
+  readonly inFlight: number | null;
+}
+
+export interface ShowRules {
+  readonly ahead: boolean;
+  readonly behind: boolean;
+  readonly wait: boolean;
+}
+
+export interface BudgetRules {
+  readonly name: string;
+  /** For all rooms of this budget together. */
+  readonly totalActiveUsers: number;
+  /** So many of them are always this room's. */
+  readonly guaranteed: number;
+}
+
+export interface EventRules {
+  readonly name: string;
+  /** From here on newcomers gather. null: there is no prequeue. */
+  readonly prequeueAt: number | null;
+  readonly startAt: number;
+  readonly endAt: number;
+  /** At the start those who gathered are put in an order drawn by lot. */
+  readonly isShuffled: boolean;
+  /** 32 bytes in hexadecimal; nobody but the draw may see it before the start. */
+  readonly seed: string;
+  /** The room's rules with the event's own in them. */
+  readonly rules: DoorRules;
 }
 
 /** The values a room has where its settings are silent. */
 export const DEFAULT_RULES: RoomRules = {
   totalActiveUsers: null,
   newUsersPerMinute: null,
+  queueingMethod: "fifo",
   paused: false,
+  queueAll: false,
+  drained: false,
+  closed: false,
+  privilegedOnly: false,
+  lanes: { order: "strict", othersShare: 10, named: [] },
+  fillNoShows: false,
+  standby: null,
+  adaptive: null,
   sessionDurationMs: 5 * 60_000,
   disableSessionRenewal: false,
   claimWindowMs: 2 * 60_000,
   lapseAfterMs: 60_000,
   ticketTtlMs: 24 * 3_600_000,
   pollBudgetPerSecond: 2_000,
+  show: { ahead: true, behind: true, wait: true },
   message: "",
+  budget: null,
+  events: [],
 };

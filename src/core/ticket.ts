@@ -10,7 +10,10 @@ export interface Ticket extends OrderKey {
   readonly room: string;
   readonly lane: number;
   readonly joinedAt: number;
+  /** Number in the line of its lane; a draw gives a new one. */
   readonly sequence: number;
+  /** The draw that gave its sequence: the second since 1970 at which its event started. 0: none. */
+  readonly draw: number;
   readonly issuedAt: number;
   readonly expiresAt: number;
   /** The cluster node that issued it; 0 elsewhere. */
@@ -29,8 +32,9 @@ export function shownAhead(ticket: Pick<Ticket, "aheadShown">, ahead: number): n
   return Math.min(ticket.aheadShown, ahead);
 }
 
-/** The same place, once its holder has been shown that `ahead`. */
-export function tellAhead(ticket: Ticket, ahead: number): Ticket {
+/** The same place, once its holder has been shown that `ahead`; null when they were shown none. */
+export function tellAhead(ticket: Ticket, ahead: number | null): Ticket {
+  if (ahead === null) return ticket;
   const aheadAtJoin = ticket.aheadAtJoin === AHEAD_UNKNOWN ? ahead : ticket.aheadAtJoin;
   return { ...ticket, aheadShown: ahead, aheadAtJoin };
 }

@@ -8,6 +8,7 @@ import { aheadOnBoard } from "../core/board.ts";
 import { PRESENCE_GRACE_MS } from "../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
+import { doorConformance } from "./conformance-door.ts";
 import {
   type EngineUnderTest,
   expectKind,
@@ -35,6 +36,7 @@ export function conformance(subject: EngineUnderTest): void {
     turns(play);
     visits(play);
     operating(play);
+    doorConformance(play);
   });
 }
 

@@ -9,22 +9,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Engine, TicketAnswer } from "../core/engine.ts";
+import type { Engine, Newcomer, TicketAnswer } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
 import { Room, type Standing, type Visitor } from "../core/room.ts";
-import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
+import { DEFAULT_RULES, type DoorRules, type EventRules, type RoomRules } from "../core/rules.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
-import { type HandWorld, handWorld } from "../sim/hand-world.ts";
+import { type HandWorld, handWorld, seededFraction } from "../sim/hand-world.ts";
 import type { EngineUnderTest } from "./conformance-stage.ts";
 
 const ROOM = "main";
 const RUNS = 400;
 
 type Step =
-  | { do: "join" | "checkIn" | "enter" | "touch" | "leavePlace" | "leaveVisit" | "revoke"; who: number }
+  | { do: "checkIn" | "enter" | "touch" | "leavePlace" | "leaveVisit" | "revoke"; who: number }
+  | { do: "join"; newcomer: Newcomer }
   | { do: "pass"; ms: number }
   | { do: "admit" }
-  | { do: "configure"; rules: Partial<RoomRules> };
+  | { do: "configure"; rules: RoomRules };
 
 /** One visitor as both sides know them. */
 interface Known {
@@ -49,7 +50,7 @@ export function modelTest(subject: EngineUnderTest): void {
         rulesArbitrary,
         fc.array(stepArbitrary, { minLength: 5, maxLength: 120, size: "max" }),
         async (rules, steps) => {
-          await runSteps(subject, { ...DEFAULT_RULES, ...rules }, steps);
+          await runSteps(subject, rules, steps);
         },
       ),
       { numRuns: RUNS },
@@ -57,18 +58,57 @@ export function modelTest(subject: EngineUnderTest): void {
   });
 }
 
+/** When a random life begins. */
+const START = handWorld().clock.now();
+const VIP = 7;
+const CREW = 9;
 const limit = (max: number) => fc.option(fc.integer({ min: 1, max }), { nil: null, freq: 3 });
-const rulesArbitrary = fc.record({
+const doorArbitrary = fc.record({
   totalActiveUsers: limit(6),
   newUsersPerMinute: limit(90),
   sessionDurationMs: fc.constantFrom(10_000, 60_000),
   claimWindowMs: fc.constantFrom(5_000, 30_000),
   lapseAfterMs: fc.constantFrom(5_000, 20_000),
   ticketTtlMs: fc.constantFrom(90_000, 3_600_000),
-  paused: fc.boolean(),
+  paused: rarely(),
+  queueingMethod: fc.constantFrom("fifo", "fifo", "random", "passthrough", "reject"),
+  queueAll: rarely(),
+  drained: rarely(),
+  closed: rarely(),
+  privilegedOnly: rarely(),
+  lanes: fc.record({
+    order: fc.constantFrom("strict", "weighted"),
+    othersShare: fc.constantFrom(0, 10, 40),
+    named: fc.constantFrom(
+      [],
+      [{ number: VIP, name: "vip", share: 30, isPrivileged: true }],
+      [
+        { number: CREW, name: "crew", share: 10, isPrivileged: false },
+        { number: VIP, name: "vip", share: 50, isPrivileged: true },
+      ],
+    ),
+  }),
+  fillNoShows: rarely(),
+  show: fc.constantFrom(
+    { ahead: true, behind: true, wait: true },
+    { ahead: false, behind: true, wait: true },
+  ),
+} satisfies { [Key in keyof DoorRules]?: fc.Arbitrary<DoorRules[Key]> });
+const rulesArbitrary = fc
+  .tuple(doorArbitrary, fc.option(doorArbitrary), fc.nat(60_000), fc.nat(60_000), fc.boolean())
+  .map(([rules, eventRules, opensIn, startsIn, isShuffled]): RoomRules => {
+    const events = eventRules ? [eventOf(eventRules, opensIn, startsIn, isShuffled)] : [];
+    return { ...DEFAULT_RULES, ...rules, events };
+  });
+const newcomerArbitrary: fc.Arbitrary<Newcomer> = fc.record({
+  lane: fc.constantFrom(0, 0, 0, VIP, CREW),
+  invite: fc.option(
+    fc.record({ id: fc.constantFrom("a", "b", "c"), expiresAt: fc.constant(START + 86_400_000) }),
+    { freq: 6 },
+  ),
 });
 const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: someone("join") },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("join" as const), newcomer: newcomerArbitrary }) },
   { weight: 6, arbitrary: someone("checkIn") },
   { weight: 5, arbitrary: someone("enter") },
   { weight: 2, arbitrary: someone("touch") },
@@ -83,14 +123,44 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("configure" as const), rules: rulesArbitrary }) },
 );
 
-function someone<Do extends Exclude<Step["do"], "pass" | "admit" | "configure">>(what: Do) {
+function rarely(): fc.Arbitrary<boolean> {
+  return fc.nat(9).map((dice) => dice === 0);
+}
+
+function eventOf(
+  rules: Partial<DoorRules>,
+  opensIn: number,
+  startsIn: number,
+  isShuffled: boolean,
+): EventRules {
+  const prequeueAt = START + opensIn;
+  const startAt = prequeueAt + startsIn;
+  const seed = "5eed".repeat(16);
+  return {
+    name: "sale",
+    prequeueAt,
+    startAt,
+    endAt: startAt + 60_000,
+    isShuffled,
+    seed,
+    rules: { ...DEFAULT_RULES, ...rules },
+  };
+}
+
+function someone<Do extends Exclude<Step["do"], "join" | "pass" | "admit" | "configure">>(what: Do) {
   return fc.record({ do: fc.constant(what), who: fc.nat(40) });
 }
 
 async function runSteps(subject: EngineUnderTest, rules: RoomRules, steps: readonly Step[]): Promise<void> {
-  const world = withoutTimers(handWorld());
+  const thrown: number[] = [];
+  const dice = seededFraction(1);
+  const throwDice = () => {
+    thrown.push(dice());
+    return thrown.at(-1)!;
+  };
+  const world = withoutTimers(handWorld({ dice: throwDice }));
   const engine = await subject.make(world);
-  const pair = new Pair(engine, world, new Room(rules));
+  const pair = new Pair({ engine, world, room: new Room(rules, world.clock.now()), thrown });
   await engine.configure(ROOM, rules);
   for (const step of steps) {
     await pair.take(step);
@@ -107,25 +177,28 @@ class Pair {
   readonly #engine: Engine;
   readonly #world: HandWorld;
   readonly #room: Room;
+  /** All dice the engine threw. */
+  readonly #thrown: readonly number[];
   readonly #known: Known[] = [];
 
-  constructor(engine: Engine, world: HandWorld, room: Room) {
-    this.#engine = engine;
-    this.#world = world;
-    this.#room = room;
+  constructor(parts: { engine: Engine; world: HandWorld; room: Room; thrown: readonly number[] }) {
+    this.#engine = parts.engine;
+    this.#world = parts.world;
+    this.#room = parts.room;
+    this.#thrown = parts.thrown;
   }
 
   async take(step: Step): Promise<void> {
     switch (step.do) {
       case "join":
-        return this.#join();
+        return this.#join(step.newcomer);
       case "pass":
         return this.#world.pass(step.ms);
       case "admit":
         return this.#admit();
       case "configure":
-        this.#room.rules = { ...DEFAULT_RULES, ...step.rules };
-        return this.#engine.configure(ROOM, this.#room.rules);
+        this.#room.change(step.rules, this.#world.clock.now());
+        return this.#engine.configure(ROOM, step.rules);
       default: {
         const known = this.#known[step.who % Math.max(1, this.#known.length)];
         if (known) await this.#one(step.do, known);
@@ -138,25 +211,33 @@ class Pair {
     assert.deepEqual({ waiting, admitted, onSite, lapsed }, this.#room.counts());
   }
 
-  async #join(): Promise<void> {
+  async #join(newcomer: Newcomer): Promise<void> {
     const now = this.#world.clock.now();
-    const isThrough = this.#room.wouldGoThrough(now);
-    const answer = await this.#engine.join(ROOM);
-    assert.equal(answer.kind, isThrough ? "entered" : "waiting");
-    if (answer.kind === "waiting") {
-      const visitor = this.#room.arrive(answer.ticket, now);
+    const welcome = this.#room.greet(newcomer, now);
+    const answer = await this.#engine.join(ROOM, newcomer);
+    if (answer.kind === "refused") {
+      assert.equal(answer.reason, welcome);
+    } else if (answer.kind === "waiting") {
+      assert.equal(welcome, "place");
+      const visitor = this.#room.arrive(answer.ticket, newcomer, now);
       this.#room.checkIn(visitor, answer.nextCheckInMs, now);
-      assert.equal(answer.ahead, this.#room.ahead(visitor));
+      assert.equal(answer.ahead, this.#room.ahead(visitor, now));
       this.#known.push({ ticket: answer.ticket, pass: null, visitor });
-    } else if (answer.kind === "entered") {
-      const key = { lane: 0, joinedAt: now, sequence: 0, id: answer.pass.id };
-      this.#known.push({ ticket: null, pass: answer.pass, visitor: this.#room.arrive(key, now) });
+    } else {
+      assert.equal(welcome, "through");
+      const { id, lane } = answer.pass;
+      const visitor = this.#room.arrive({ lane, joinedAt: now, sequence: 0, id }, newcomer, now);
+      this.#known.push({ ticket: null, pass: answer.pass, visitor });
     }
   }
 
+  /** Both throw the same dice. */
   async #admit(): Promise<void> {
-    const admitted = this.#room.admit(this.#world.clock.now());
-    assert.equal((await this.#engine.admit(ROOM)).admitted, admitted.length);
+    const from = this.#thrown.length;
+    const { admitted } = await this.#engine.admit(ROOM);
+    const dice = this.#thrown.slice(from);
+    const expected = this.#room.admit(() => dice.shift() ?? assert.fail("no dice"), this.#world.clock.now());
+    assert.equal(admitted, expected.length);
   }
 
   async #one(
@@ -198,17 +279,18 @@ class Pair {
       assert.equal(answer.kind, "expired");
       return answer;
     }
+    const isTurnInHand = doing === "enter" && visitor.standing === "admitted";
     if (doing === "enter") this.#room.enter(visitor, now);
-    assert.equal(answer.kind, KIND_OF[visitor.standing]);
+    const isTooFull = isTurnInHand && visitor.standing === "admitted";
+    assert.equal(answer.kind, isTooFull ? "waiting" : KIND_OF[visitor.standing]);
     if (answer.kind === "waiting") {
       this.#room.checkIn(visitor, answer.nextCheckInMs, now);
-      const ahead = this.#room.ahead(visitor);
-      assert.equal(answer.ahead, Math.min(ahead, ticket.aheadShown));
-      known.ticket = renewTicket(ticket, {
-        now,
-        ttlMs: this.#room.rules.ticketTtlMs,
-        aheadShown: answer.ahead,
-      });
+      const ahead = isTooFull ? 0 : this.#room.ahead(visitor, now);
+      assert.equal(answer.ahead, ahead === null ? null : Math.min(ahead, ticket.aheadShown));
+      assert.equal(answer.ticket.sequence, visitor.sequence);
+      const ttlMs = this.#room.rules(now).ticketTtlMs;
+      const aheadShown = answer.ahead ?? ticket.aheadShown;
+      known.ticket = renewTicket(answer.ticket, { now, ttlMs, aheadShown });
     }
     return answer;
   }
@@ -216,7 +298,7 @@ class Pair {
   async #touch(known: Known): Promise<void> {
     const now = this.#world.clock.now();
     if (!known.pass || known.visitor.standing !== "on site" || known.pass.expiresAt <= now) return;
-    const expiresAt = now + this.#room.rules.sessionDurationMs;
+    const expiresAt = now + this.#room.rules(now).sessionDurationMs;
     await this.#engine.touch(ROOM, [{ ...known.pass, expiresAt }]);
     known.pass = { ...known.pass, expiresAt };
     this.#room.touch(known.visitor, expiresAt);

@@ -13,12 +13,13 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Board } from "../core/board.ts";
 import type { Engine } from "../core/engine.ts";
-import { tellAhead } from "../core/ticket.ts";
+import { type Ticket, tellAhead } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Request, Response } from "./exchange.ts";
 import type { HeldTicket } from "./held-tokens.ts";
 import type { Traffic } from "./traffic.ts";
+import { replaceTicket } from "./visitor-tokens.ts";
 
 const STREAMS_MAX = 15_000;
 const STREAMS_PER_TICKET_MAX = 5;
@@ -27,6 +28,8 @@ const CHECK_PERIOD_MS = 1_000;
 /** While no answer comes, a stream's visitor is checked in for this often, not each second. */
 const CHECK_AGAIN_MS = 5_000;
 const RETRY_MS = 3_000;
+/** After a draw everyone is checked in for within this time. */
+const DRAW_SPREAD_MS = 3_000;
 const TURN = eventOf("event: turn\ndata: {}\n\n");
 const BYE = eventOf("event: bye\ndata: {}\n\n");
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
@@ -57,6 +60,8 @@ interface Stream {
   /** When its visitor should be given a fresh ticket, which only a new answer can do. */
   readonly freshUntil: number;
   nextCheckInAt: number;
+  /** Under which its visitor's turn is called. Empty: to be found out. */
+  key: string;
 }
 
 /** What a stream is opened with. */
@@ -92,11 +97,12 @@ export class EventStreams {
   open(opening: Opening): boolean {
     const { held, board, response } = opening;
     const { room } = held.ticket;
-    const key = keyOf(held);
+    const key = keyOf(held.ticket);
     const siblings = this.#bySequence.get(key) ?? new Set();
     if (this.#isClosed || this.#size >= STREAMS_MAX || siblings.size >= STREAMS_PER_TICKET_MAX) return false;
     const stream = start(opening, this.#world.clock.now());
     this.#bySequence.set(key, siblings.add(stream));
+    stream.key = key;
     const streams = this.#rooms.get(room) ?? new Set();
     this.#rooms.set(room, streams.add(stream));
     this.#traffic.sseConnections = ++this.#size;
@@ -119,6 +125,15 @@ export class EventStreams {
     if (!this.#rooms.has(room)) return;
     for (const sequence of sequences) {
       for (const stream of this.#bySequence.get(`${room} ${sequence}`) ?? []) write(stream, TURN);
+    }
+  }
+
+  /** Places in this room have changed hands: everyone's new one is asked for, within a few seconds. */
+  showDraw(room: string): void {
+    const now = this.#world.clock.now();
+    for (const stream of this.#rooms.get(room) ?? []) {
+      this.#callBy(stream, "");
+      stream.nextCheckInAt = now + this.#world.random.fraction() * DRAW_SPREAD_MS;
     }
   }
 
@@ -146,11 +161,26 @@ export class EventStreams {
       (answer) => {
         if (answer === ENGINE_AWAY) return;
         if (answer.kind === "waiting") {
-          stream.held.ticket = tellAhead(answer.ticket, answer.ahead);
+          this.#callBy(stream, keyOf(answer.ticket));
+          replaceTicket(stream.held, tellAhead(answer.ticket, answer.ahead));
           stream.nextCheckInAt = this.#world.clock.now() + answer.nextCheckInMs;
         } else write(stream, TURN);
       },
     );
+  }
+
+  /** From here on the stream's visitor is called by this key; by none when it is empty. */
+  #callBy(stream: Stream, key: string): void {
+    if (stream.key === key || !this.#rooms.get(stream.held.ticket.room)?.has(stream)) return;
+    this.#uncall(stream);
+    stream.key = key;
+    if (key !== "") this.#bySequence.set(key, (this.#bySequence.get(key) ?? new Set()).add(stream));
+  }
+
+  #uncall(stream: Stream): void {
+    const siblings = this.#bySequence.get(stream.key);
+    siblings?.delete(stream);
+    if (siblings?.size === 0) this.#bySequence.delete(stream.key);
   }
 
   #end(stream: Stream): void {
@@ -161,16 +191,13 @@ export class EventStreams {
 
   #forget(stream: Stream): void {
     if (!this.#rooms.get(stream.held.ticket.room)?.delete(stream)) return;
-    const key = keyOf(stream.held);
-    const siblings = this.#bySequence.get(key);
-    siblings?.delete(stream);
-    if (siblings?.size === 0) this.#bySequence.delete(key);
+    this.#uncall(stream);
     this.#traffic.sseConnections = --this.#size;
   }
 }
 
-function keyOf(held: HeldTicket): string {
-  return `${held.ticket.room} ${held.ticket.sequence}`;
+function keyOf({ room, sequence }: Ticket): string {
+  return `${room} ${sequence}`;
 }
 
 /** Sends the head and finds the quickest way for what follows. */
@@ -182,7 +209,8 @@ function start({ held, request, response, headers }: Opening, now: number): Stre
   const isChunked = request.httpVersion === "1.1" && plain.chunkedEncoding;
   const { issuedAt, expiresAt } = held.ticket;
   const freshUntil = (issuedAt + expiresAt) / 2;
-  return { held, response: plain, socket: isChunked ? plain.socket : null, freshUntil, nextCheckInAt: now };
+  const socket = isChunked ? plain.socket : null;
+  return { held, response: plain, socket, freshUntil, nextCheckInAt: now, key: "" };
 }
 
 function boardText(board: Board): string {

@@ -13,15 +13,22 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { OriginSettings, Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
+import { EVERYBODY } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
+import type { Sender } from "./abuse/binding.ts";
 import { AskEngine } from "./ask-engine.ts";
+import type { BypassRequest } from "./bypass.ts";
 import { type Carrier, readCarrier } from "./carrier.ts";
 import { keepsPlace } from "./decide.ts";
 import { EventStreams } from "./event-streams.ts";
-import { PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
+import { PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
 import type { HeldPass } from "./held-tokens.ts";
 import { Keyring, type KeyringMemo, type KeyState } from "./keyring.ts";
+import { codeInUrl, linkWithoutCode, withoutCode } from "./lanes/carried-code.ts";
+import { KeySets } from "./lanes/key-sets.ts";
+import { Newcomers, retrySeconds, type TurnedAway } from "./newcomers.ts";
 import { OriginTokens } from "./origin-token.ts";
+import { createWatch, type OnSite } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
 import { PresenceReport } from "./presence.ts";
 import { originForm } from "./proxy/framing.ts";
@@ -38,6 +45,7 @@ import { answerKind, type Told, WaitingAnswers } from "./waiting-answers.ts";
 
 const JWKS_PATH = "/.fairgate/jwks.json";
 const FORGET_PERIOD_MS = 10_000;
+const REPORT_PERIOD_MS = 1_000;
 const AWAY_RETRY_SECONDS = 10;
 const NOTHING: readonly string[] = [];
 const JWKS_HEADERS: readonly string[] = [
@@ -66,6 +74,17 @@ interface InForce {
   readonly own: OwnAddresses;
 }
 
+/** One request on its way to the site. */
+interface Departing {
+  readonly front: RoomFront | undefined;
+  readonly carrier: Carrier;
+  readonly onward: Onward;
+  readonly isContinueExpected: boolean;
+}
+
+/** What someone is told who shows a token that was given to another browser. */
+const STRANGE: TurnedAway = { kind: "turnedAway", reason: "wrongBrowser", until: null };
+
 export class Gateway {
   readonly traffic = new Traffic();
   readonly #engine: Engine;
@@ -73,11 +92,14 @@ export class Gateway {
   readonly #tokens: VisitorTokens;
   readonly #streams: EventStreams;
   readonly #endpoints: VisitorEndpoints;
+  readonly #newcomers: Newcomers;
   readonly #threshold: Threshold;
   readonly #answers: WaitingAnswers;
   readonly #presence: PresenceReport;
   readonly #stop: (() => void)[] = [];
   readonly #idPrefix: string;
+  readonly #keySets: KeySets;
+  readonly #ask: AskEngine;
   #originTokens: OriginTokens;
   #inForce!: InForce;
   #requests = 0;
@@ -106,12 +128,18 @@ export class Gateway {
     this.#tokens = tokens;
     this.#streams = streams;
     this.#originTokens = new OriginTokens(keyring);
-    this.#endpoints = new VisitorEndpoints({ engine, ask, tokens, streams, traffic, timers: world.timers });
-    this.#threshold = new Threshold({ engine, ask, tokens, traffic });
-    this.#answers = new WaitingAnswers(traffic, world);
+    const newcomers = new Newcomers({ engine, ask, tokens, traffic, trust: () => this.#inForce.trust });
+    const { timers } = world;
+    this.#keySets = new KeySets(world);
+    this.#newcomers = newcomers;
+    this.#endpoints = new VisitorEndpoints({ engine, ask, tokens, newcomers, streams, traffic, timers });
+    this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
+    this.#answers = new WaitingAnswers({ tokens, traffic, world });
+    this.#ask = ask;
     this.#presence = new PresenceReport({ engine, ask, world });
     this.#idPrefix = Buffer.from(world.random.bytes(4)).toString("hex");
     this.#stop.push(world.timers.every(FORGET_PERIOD_MS, () => tokens.forget(world.clock.now())));
+    this.#stop.push(world.timers.every(REPORT_PERIOD_MS, () => this.#reportLoad()));
     this.#stop.push(this.#listenToEngine());
   }
 
@@ -128,13 +156,20 @@ export class Gateway {
     const keyring = isSameSecret(this.#inForce?.settings, settings)
       ? this.#tokens.keyring
       : newKeyring(settings);
-    const rooms = Object.entries(settings.rooms);
-    const fronts = new Map(rooms.map(([name, room]) => [name, new RoomFront(name, room)]));
+    const world = this.#world;
+    const keySets = this.#keySets;
+    const fronts = new Map<string, RoomFront>();
+    for (const name of Object.keys(settings.rooms)) {
+      const before = this.#inForce?.fronts.get(name);
+      const front = new RoomFront({ name, settings, keyring, keySets, world, before });
+      front.watch = createWatch(front, { engine: this.#engine, ask: this.#ask, tokens: this.#tokens, world });
+      fronts.set(name, front);
+    }
     const own = new OwnAddresses(fronts.values());
     const router = createRouter(settings.rooms);
     const trust = createTrust(settings.trustedProxies);
     for (const front of fronts.values()) {
-      await this.#engine.configure(front.name, front.rules);
+      await this.#engine.configure(front.name, front.roomRules);
       front.show(await this.#engine.board(front.name));
     }
     if (keyring !== this.#tokens.keyring) this.#originTokens = new OriginTokens(keyring);
@@ -154,20 +189,35 @@ export class Gateway {
     if (own)
       return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
     if (url.startsWith(OWN_PREFIX)) return this.#serveOther(url, request, response, carrier, now);
-    const front = this.#frontOf(request, url);
-    const hand: Onward = (words, origin) => onward(request, response, words, origin);
+    const front = this.#frontOf(request, url, now);
+    const hand: Onward = (words, origin) => {
+      if (front?.membership.takesCodes) request.url = withoutCode(request.url!);
+      onward(request, response, words, origin);
+    };
     const forward = (held: HeldPass | null, headers: readonly string[]) =>
-      this.#forward(front, held, headers, hand, isContinueExpected);
-    if (!front) return forward(null, NOTHING);
-    const held = this.#tokens.read(front, carrier, now);
-    if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
+      this.#forward({ front, carrier, onward: hand, isContinueExpected }, held, headers);
+    if (!front || this.#isLetPast(front, request, url)) return forward(null, NOTHING);
+    const held = this.#tokens.read(front, carrier, now, this.#senderFor(front, request));
+    // An address with a code in it is left at once, before anyone else sees it.
+    const isCodeShown = hasCode(front, request);
+    if (held?.kind === "pass") {
+      const headers = this.#stay(front, held, carrier, now);
+      return isCodeShown ? redirect(response, linkWithoutCode(url), headers) : forward(held, headers);
+    }
     const kind = answerKind(front, request);
     const told = (headers: readonly string[], sequence: number): Told => {
-      return { front, request, response, headers, sequence };
+      return { front, request, response, carrier, headers, sequence };
     };
-    this.#threshold.come(front, held, carrier, now, {
-      through: forward,
-      wait: (waiting, headers) => this.#answers.wait(told(headers, waiting.ticket.sequence), kind, waiting),
+    if (held?.kind === "stranger") return this.#answers.turnAway(told(NOTHING, -1), kind, STRANGE);
+    const come = isCodeShown && held?.ticket.lane === EVERYBODY ? "change" : "come";
+    this.#threshold[come]({ front, request, carrier, now }, held, {
+      through: (pass, headers) =>
+        isCodeShown ? redirect(response, linkWithoutCode(url), headers) : forward(pass, headers),
+      wait: (waiting, headers) => {
+        if (isCodeShown) redirect(response, linkWithoutCode(url), headers);
+        else this.#answers.wait(told(headers, waiting.ticket.sequence), kind, waiting);
+      },
+      turnAway: (why) => this.#answers.turnAway(told(NOTHING, -1), kind, why),
       away: () => {
         if (front.settings.engineFailure === "open") forward(null, NOTHING);
         else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1), kind);
@@ -179,17 +229,27 @@ export class Gateway {
   /** Serves an upgrade (WebSocket): through with a pass or while there is room, else refused. It takes no place. */
   upgrade(request: IncomingMessage, socket: Duplex, onward: Onward): void {
     this.traffic.upgrades++;
-    const front = this.#frontOf(request, originForm(request.url ?? "/"));
-    const forward = (held: HeldPass | null, headers: readonly string[]) =>
-      this.#forward(front, held, headers, onward, false);
-    if (!front) return forward(null, NOTHING);
-    const carrier = readCarrier(request, this.#isSecure(request));
+    const url = originForm(request.url ?? "/");
     const now = this.#world.clock.now();
-    const held = this.#tokens.read(front, carrier, now);
+    const front = this.#frontOf(request, url, now);
+    const carrier = readCarrier(request, this.#isSecure(request));
+    const hand: Onward = (words, origin) => {
+      if (front?.membership.takesCodes) request.url = withoutCode(request.url!);
+      onward(words, origin);
+    };
+    const forward = (held: HeldPass | null, headers: readonly string[]) =>
+      this.#forward({ front, carrier, onward: hand, isContinueExpected: false }, held, headers);
+    if (!front || this.#isLetPast(front, request, url)) return forward(null, NOTHING);
+    const held = this.#tokens.read(front, carrier, now, this.#senderFor(front, request));
     if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
-    this.#threshold.come(front, held, carrier, now, {
+    if (held?.kind === "stranger") return refuseUpgrade(socket, 403, null);
+    this.#threshold.come({ front, request, carrier, now }, held, {
       through: forward,
       wait: ({ nextCheckInMs }) => refuseUpgrade(socket, 429, Math.ceil(nextCheckInMs / 1_000)),
+      turnAway: (why) =>
+        why.kind === "heldBack"
+          ? refuseUpgrade(socket, 429, retrySeconds(why.verdict))
+          : refuseUpgrade(socket, 403, null),
       away: () => {
         if (front.settings.engineFailure === "open") forward(null, NOTHING);
         else refuseUpgrade(socket, 503, AWAY_RETRY_SECONDS);
@@ -242,10 +302,25 @@ export class Gateway {
     return trust.client(request).protocol === "https";
   }
 
-  #frontOf(request: Request, url: string): RoomFront | undefined {
+  #frontOf(request: Request, url: string, now: number): RoomFront | undefined {
     const { router, trust, fronts } = this.#inForce;
     const room = router.only ?? router.match(trust.client(request).host, url);
-    return room === null ? undefined : fronts.get(room);
+    const front = room === null ? undefined : fronts.get(room);
+    front?.turn(now);
+    return front;
+  }
+
+  /** Whether a request goes to the site without a line: the room does nothing, or a rule of its says so. */
+  #isLetPast(front: RoomFront, request: Request, url: string): boolean {
+    front.load.came();
+    if (front.settings.suspended) return true;
+    const rule = front.bypass.match(request as BypassRequest, url, this.#inForce.trust);
+    if (rule !== null) this.traffic.count("bypassed", `${front.name}: ${rule}`);
+    return rule !== null;
+  }
+
+  #senderFor(front: RoomFront, request: Request): Sender | null {
+    return front.binding.isOn ? this.#newcomers.sender(request) : null;
   }
 
   /** Addresses of our own that are not an endpoint as it stands: one with a query, the key set, or none of ours. */
@@ -274,17 +349,17 @@ export class Gateway {
   }
 
   #forward(
-    front: RoomFront | undefined,
+    { front, carrier, onward, isContinueExpected }: Departing,
     held: HeldPass | null,
     responseHeaders: readonly string[],
-    onward: Onward,
-    isContinueExpected: boolean,
   ): void {
     this.traffic.requests.proxied++;
     const origin = front?.settings.origin ?? this.#inForce.settings.origin;
     const id = `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
+    const watch = front?.watch ?? null;
+    const visitor: OnSite | null = watch && held && carrier ? { held, carrier } : null;
     const go = (requestHeaders: readonly string[]) =>
-      onward({ id, requestHeaders, responseHeaders, isContinueExpected }, origin);
+      onward({ id, requestHeaders, responseHeaders, isContinueExpected, watch, visitor }, origin);
     if (!held) return go(NOTHING);
     this.#originTokens.describe(held, origin?.token ?? "none", go, (cause) =>
       this.#world.log.error(
@@ -294,9 +369,26 @@ export class Gateway {
     );
   }
 
+  /** Tells the engine how origins do, where it wants to know. */
+  #reportLoad(): void {
+    if (!this.#inForce) return;
+    for (const front of this.#inForce.fronts.values()) {
+      if (!front.isLoadWatched) continue;
+      const load = front.load.take(this.#idPrefix, REPORT_PERIOD_MS);
+      this.#ask.ask(
+        () => this.#engine.report(front.name, load),
+        () => {},
+      );
+    }
+  }
+
   #listenToEngine(): () => void {
     return this.#engine.subscribe({
       onTurns: (room, sequences) => this.#streams.showTurns(room, sequences),
+      onDraw: (room) => {
+        this.#tokens.noteDraw(room);
+        this.#streams.showDraw(room);
+      },
       onRevoked: (_room, id, until) => this.#tokens.revoke(id, until),
       onBoard: (board) => {
         this.#inForce?.fronts.get(board.room)?.show(board);
@@ -306,8 +398,20 @@ export class Gateway {
   }
 }
 
-function refuseUpgrade(socket: Duplex, status: 429 | 503, retryAfterSeconds: number): void {
-  answerRaw(socket, { status, headers: ["Retry-After", String(retryAfterSeconds)], body: Buffer.alloc(0) });
+function refuseUpgrade(socket: Duplex, status: 403 | 429 | 503, retryAfterSeconds: number | null): void {
+  const headers = retryAfterSeconds === null ? NOTHING : ["Retry-After", String(retryAfterSeconds)];
+  answerRaw(socket, { status, headers, body: Buffer.alloc(0) });
+}
+
+/** True for a page whose address has a code in it. */
+function hasCode(front: RoomFront, request: Request): boolean {
+  if (!front.membership.takesCodes || request.method !== "GET") return false;
+  return codeInUrl(request.url ?? "/") !== null && answerKind(front, request) === "page";
+}
+
+function redirect(response: Response, to: string, headers: readonly string[]): void {
+  const all = [...headers, "Location", to, "Cache-Control", "no-store", "Content-Length", "0"];
+  sendWhole(response, 303, all, "", "latin1");
 }
 
 function newKeyring(settings: Settings): Keyring {

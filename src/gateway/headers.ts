@@ -13,6 +13,7 @@
  */
 import { isForSharedCaches, personalCacheControl } from "./cache-control.ts";
 import { formatHop, parseForwarded, splitForwardedFor } from "./proxy/forwarded.ts";
+import { isNamed } from "./proxy/raw-header.ts";
 
 /** Where a request came from, and what we add to it. */
 export interface RequestContext {
@@ -39,6 +40,8 @@ export interface ResponseContext {
   readonly canTrail: boolean;
 }
 
+/** How an origin tells us something in its answer. */
+export const COMMAND = "Fairgate-Command";
 const OUR_HEADER = /^fairgate[^a-z0-9]/i;
 const OUR_COOKIE = /^(?:__Host-)?fairgate_/;
 const WHERE_FROM = /^x[^a-z0-9](?:forwarded[^a-z0-9]|real[^a-z0-9]ip$)/i;
@@ -98,6 +101,13 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
   else if (isTrailing) out = without(out, TRAILER);
   if (context.added.length === 0) return out;
   return [...asPersonal(out), ...context.added];
+}
+
+/** What an origin's answer tells us to do; null for nothing. */
+export function commandIn(raw: readonly string[]): string | null {
+  for (let i = 0; i < raw.length; i += 2)
+    if (isNamed(raw[i]!, COMMAND, "fairgate-command")) return raw[i + 1]!;
+  return null;
 }
 
 /** A Cookie header's value without the cookies that are ours; empty when nothing is left. */

@@ -7,6 +7,7 @@
  */
 import type { Pass } from "../core/pass.ts";
 import type { Ticket } from "../core/ticket.ts";
+import type { Badge } from "./token.ts";
 
 const GENERATION_TOKENS_MAX = 50_000;
 /** How many of a token's last characters make its key. */
@@ -18,8 +19,9 @@ export interface HeldTicket {
   readonly kind: "ticket";
   /** Replaced when its holder is shown a smaller `ahead`. */
   ticket: Ticket;
-  /** How every answer to it begins; see `waitingOpening`. */
-  readonly opening: string;
+  readonly badge: Badge;
+  /** How every answer to it begins; see `waitingOpening`. Another one when a draw changes its sequence. */
+  opening: string;
   /** Check-ins before this instant get the last answer again. */
   nextCheckInAt: number;
   /** Text in ASCII, or null before the first. */
@@ -29,6 +31,7 @@ export interface HeldTicket {
 export interface HeldPass {
   readonly kind: "pass";
   readonly pass: Pass;
+  readonly badge: Badge;
   /** What the origin was told of this visitor, and by whom it was worked out. */
   described: Described | null;
   /** The same pass with more time, once one was made for it. */
@@ -56,6 +59,12 @@ export class HeldTokens {
     if (aged?.token !== token) return undefined;
     this.set(token, aged.held);
     return aged.held;
+  }
+
+  /** Answers given before the places of a room changed hands are not given again. */
+  forgetAnswers(room: string): void {
+    for (const { held } of [...this.#young.values(), ...this.#old.values()])
+      if (held.kind === "ticket" && held.ticket.room === room) held.lastAnswer = null;
   }
 
   set(token: string, held: Held): void {

@@ -9,6 +9,7 @@ import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
 import { Gateway, type OnwardAny } from "./gateway.ts";
+import { withoutCode } from "./lanes/carried-code.ts";
 import { renderProblem } from "./page/problem.ts";
 import { isHttp2 } from "./proxy/answer.ts";
 import { createProxy, type Proxy as OriginProxy } from "./proxy/proxy.ts";
@@ -51,7 +52,7 @@ export class ProxiedGateway {
         else answerRaw(socket, { status: 404, headers: [], body: Buffer.alloc(0) });
       });
     } catch (cause) {
-      this.#world.log.error({ err: cause, url: request.url }, "an upgrade failed");
+      this.#world.log.error({ err: cause, url: withoutCode(request.url ?? "") }, "an upgrade failed");
       socket.destroy();
     }
   };
@@ -81,7 +82,7 @@ export class ProxiedGateway {
       this.gateway.serve(request, response, this.#onward, isContinueExpected);
     } catch (cause) {
       // One request's bug must not end everyone's line.
-      this.#world.log.error({ err: cause, url: request.url }, "a request failed");
+      this.#world.log.error({ err: cause, url: withoutCode(request.url ?? "") }, "a request failed");
       if (response.headersSent) response.destroy();
       else send(response, 500, PERSONAL_JSON, '{"error":"internal"}');
     }

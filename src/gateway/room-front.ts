@@ -1,14 +1,29 @@
 /**
- * A room as its visitors meet it: its settings, its cookie, its page, and its board as ready-made bytes. One is built
- * for each room when settings are put in force, so nothing of this is worked out while a request waits.
+ * A room as its visitors meet it: its settings, its cookie, its page, who is let past and who belongs in which lane, and
+ * its board as ready-made bytes. One is built for each room when settings are put in force, so nothing of this is worked
+ * out while a request waits.
+ *
+ * An event has settings and a page of its own, which hold from the very instant of its opening: that is when those come
+ * whom its guard is for.
  */
 import { toRules } from "../config/rules.ts";
-import type { RoomSettings } from "../config/schema.ts";
+import type { RoomSettings, Settings } from "../config/schema.ts";
+import { settingsDuring } from "../config/settings-during.ts";
 import type { Board, WaitRange } from "../core/board.ts";
 import type { Waiting } from "../core/engine.ts";
-import type { RoomRules } from "../core/rules.ts";
+import type { DoorRules, RoomRules } from "../core/rules.ts";
+import { phaseAt } from "../core/schedule.ts";
+import type { World } from "../core/world.ts";
+import { type AbuseGuard, createGuard } from "./abuse/abuse-guard.ts";
+import { Binding } from "./abuse/binding.ts";
+import { type Bypass, createBypass } from "./bypass.ts";
 import { createRoomCookie, type RoomCookie } from "./cookies.ts";
+import type { Keyring } from "./keyring.ts";
+import type { KeySets } from "./lanes/key-sets.ts";
+import { createMembership, type Membership } from "./lanes/membership.ts";
 import { createPage, type Page } from "./page/render.ts";
+import type { Watch } from "./proxy/proxy.ts";
+import { RoomLoad } from "./room-load.ts";
 
 const BOARD_HEADERS: readonly string[] = [
   "Content-Type",
@@ -22,37 +37,127 @@ const BOARD_HEADERS: readonly string[] = [
 /** Waits whose text is remembered. */
 const CLOSINGS_MAX = 5_000;
 
+export interface FrontParts {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly keyring: Keyring;
+  readonly keySets: KeySets;
+  readonly world: World;
+  /** The room's front under the settings before. What it counts goes on. */
+  readonly before: RoomFront | undefined;
+}
+
+/** What differs from one phase of the room's schedule to another. */
+interface Face {
+  readonly settings: RoomSettings;
+  readonly page: Page;
+  readonly bypass: Bypass;
+  readonly guard: AbuseGuard | null;
+  readonly binding: Binding;
+  readonly messageJson: string;
+}
+
 export class RoomFront {
   readonly name: string;
-  readonly settings: RoomSettings;
-  readonly rules: RoomRules;
+  /** For the engine. */
+  readonly roomRules: RoomRules;
   readonly cookie: RoomCookie;
-  readonly page: Page;
+  readonly membership: Membership;
+  readonly load: RoomLoad;
+  /** True when somebody weighs the load. */
+  readonly isLoadWatched: boolean;
+  /** Those in force. */
+  settings: RoomSettings;
+  rules: DoorRules;
+  page: Page;
+  bypass: Bypass;
+  guard: AbuseGuard | null;
+  binding: Binding;
+  /** Hears of the origin's answers. Null: nobody wants to know. */
+  watch: Watch | null = null;
   /** Flat header list of the board's answer, its length included. */
   boardHeaders: readonly string[] = BOARD_HEADERS;
   /** The board as JSON in ASCII. */
   boardBody = "";
   board: Board;
-  readonly #messageJson: string;
+  readonly #own: Face;
+  readonly #byEvent: ReadonlyMap<string, Face>;
+  #messageJson: string;
+  /** What is in force holds until then. */
+  #turnsAt = 0;
   readonly #closings = new Map<WaitRange | null, string>();
 
   /** Builds the front with an empty board. Throws when the room's own page cannot be read. */
-  constructor(name: string, settings: RoomSettings) {
+  constructor(parts: FrontParts) {
+    const { name, settings, keyring, keySets, world, before } = parts;
+    const room = settings.rooms[name]!;
+    const { secret, previousSecrets, laneSecrets, budgets } = settings;
+    const secrets = { secret: secret!, previousSecrets };
     this.name = name;
-    this.settings = settings;
-    this.rules = toRules(settings);
-    this.cookie = createRoomCookie(name, settings.cookieAttributes);
-    this.page = createPage(settings.page);
-    this.#messageJson = asciiJson(settings.message);
+    this.roomRules = toRules(name, room, { budgets, seedOf: seedsFrom(keyring) });
+    this.cookie = createRoomCookie(name, room.cookieAttributes);
+    this.membership = createMembership({
+      room: name,
+      lanes: room.lanes,
+      secrets,
+      laneSecrets,
+      keySets,
+      world,
+    });
+    this.load = before?.load ?? new RoomLoad(() => world.random.fraction());
+    this.isLoadWatched = [this.roomRules, ...this.roomRules.events.map(({ rules }) => rules)].some(
+      ({ standby, adaptive }) => standby !== null || adaptive !== null,
+    );
+    const known = before?.guard ?? null;
+    this.#own = faceOf(room, parts, known);
+    // Where only events have a guard, it goes on from the one that stood there before.
+    const guardBefore = this.#own.guard ?? known;
+    this.#byEvent = new Map(
+      room.events.map((event) => [event.name, faceOf(settingsDuring(room, event), parts, guardBefore)]),
+    );
+    this.rules = this.roomRules;
+    this.settings = room;
+    this.page = this.#own.page;
+    this.bypass = this.#own.bypass;
+    this.guard = this.#own.guard;
+    this.binding = this.#own.binding;
+    this.#messageJson = this.#own.messageJson;
     this.board = emptyBoard(name);
+    this.#turnTo(world.clock.now());
   }
 
   /** Puts a new board up. */
   show(board: Board): void {
+    this.#turnTo(board.madeAt);
     this.board = board;
     this.boardBody = inOnePiece(asciiJson(board));
     this.#closings.clear();
     this.boardHeaders = [...BOARD_HEADERS, "Content-Length", String(this.boardBody.length)];
+  }
+
+  /** Puts in force what holds now. */
+  turn(now: number): void {
+    if (now >= this.#turnsAt) this.#turnTo(now);
+  }
+
+  /** Those in force and those of every event. */
+  everySettings(): RoomSettings[] {
+    return [this.#own, ...this.#byEvent.values()].map(({ settings }) => settings);
+  }
+
+  /** Puts on the face of the phase the room is in. */
+  #turnTo(now: number): void {
+    const { event, rules, until } = phaseAt(this.roomRules, now);
+    this.#turnsAt = until;
+    const face = (event && this.#byEvent.get(event.name)) ?? this.#own;
+    this.rules = rules;
+    if (this.settings === face.settings) return;
+    this.settings = face.settings;
+    this.page = face.page;
+    this.bypass = face.bypass;
+    this.guard = face.guard;
+    this.binding = face.binding;
+    this.#messageJson = face.messageJson;
   }
 
   /**
@@ -67,15 +172,40 @@ export class RoomFront {
   #closing(waitMs: WaitRange | null): string {
     let closing = this.#closings.get(waitMs);
     if (closing === undefined) {
-      const { waiting, state } = this.board;
+      const { waiting, state, nextEventAt } = this.board;
       closing = inOnePiece(
-        `,"waiting":${waiting},"state":"${state}","message":${this.#messageJson},"waitMs":${rangeJson(waitMs)}}`,
+        `,"waiting":${waiting},"state":"${state}","opensAt":${nextEventAt},"message":${this.#messageJson},"waitMs":${rangeJson(waitMs)}}`,
       );
       if (this.#closings.size >= CLOSINGS_MAX) this.#closings.clear();
       this.#closings.set(waitMs, closing);
     }
     return closing;
   }
+}
+
+function faceOf(settings: RoomSettings, parts: FrontParts, before: AbuseGuard | null): Face {
+  const { name, keyring, world } = parts;
+  const { secret, previousSecrets } = parts.settings;
+  const guardParts = {
+    room: name,
+    settings: settings.abuse,
+    keyring,
+    random: world.random,
+    now: world.clock.now(),
+  };
+  return {
+    settings,
+    page: createPage(settings.page),
+    bypass: createBypass(settings.bypass),
+    guard: createGuard(guardParts, before),
+    binding: new Binding(settings.abuse.bindTickets, { secret: secret!, previousSecrets }),
+    messageJson: asciiJson(settings.message),
+  };
+}
+
+/** The seed of an event's draw follows from the secret, so that every gateway has the same and none need keep it. */
+function seedsFrom(keyring: Keyring): (room: string, event: string, startAt: number) => string {
+  return (room, event, startAt) => keyring.derive(`draw ${room} ${event} ${startAt}`).toString("hex");
 }
 
 /** How the answer to one ticket begins; writing out a number beyond 31 bits is slow, so it is done once. */
@@ -115,7 +245,7 @@ function emptyBoard(room: string): Board {
     madeAt: 0,
     state: "open",
     waiting: 0,
-    admitted: [],
+    admitted: 0,
     marks: [],
     ratePerMinute: 0,
     secondsPerHundred: null,

@@ -75,3 +75,30 @@ test("an address that cannot be read belongs to the widest room", () => {
   const router = rooms({ all: {}, shop: { path: "/shop" } });
   for (const url of ["", "*", "http://[", "/%zz", "/\0"]) assert.equal(router.match("", url), "all", url);
 });
+
+test("a match tells its route and how the path was read", () => {
+  const router = rooms({
+    shop: { host: "*.example", path: "/Sale", additionalRoutes: [{ path: "/" }] },
+  });
+  assert.deepEqual(router.find("a.example", "/x/..%2fSALE/1?y"), {
+    room: "shop",
+    route: { host: "*.example", path: "/Sale" },
+    reading: "/sale/1",
+  });
+  assert.deepEqual(router.find("elsewhere", "/?y"), {
+    room: "shop",
+    route: { host: null, path: "/" },
+    reading: "/",
+  });
+  assert.equal(rooms({ sale: { path: "/sale" } }).find("a", "/sales"), null);
+});
+
+test("a match with its reason is the same match", () => {
+  const router = rooms({ only: {} });
+  const several = rooms({ a: { path: "/a" }, ab: { path: "/a/b" }, host: { host: "h.example" } });
+  for (const host of ["h.example", "other"])
+    for (const url of ["/", "/a", "/a/b/c", "/b/../a", "/a%2fb", "*", ""]) {
+      assert.equal(router.find(host, url)?.room ?? null, router.match(host, url), url);
+      assert.equal(several.find(host, url)?.room ?? null, several.match(host, url), url);
+    }
+});

@@ -14,12 +14,22 @@ export interface Router {
   readonly only: string | null;
   /** The room's name, or null when no room covers this address. */
   match(host: string, url: string): string | null;
+  /** The same with the reason, for people. */
+  find(host: string, url: string): RouteMatch | null;
+}
+
+export interface RouteMatch {
+  readonly room: string;
+  readonly route: Route;
+  /** The path as it was read, in lower case. */
+  readonly reading: string;
 }
 
 interface PathRoom {
   /** Lower case, without a slash at the end; empty for everything. */
   readonly path: string;
   readonly room: string;
+  readonly route: Route;
 }
 
 interface HostRoutes {
@@ -34,7 +44,7 @@ export function createRouter(rooms: Readonly<Record<string, RoomSettings>>): Rou
   const everyHost: PathRoom[] = [];
   for (const [room, { host, path, additionalRoutes }] of Object.entries(rooms)) {
     for (const route of [{ host, path }, ...additionalRoutes]) {
-      pathsFor(route, exact, wildcards, everyHost).push({ path: comparablePath(route.path), room });
+      pathsFor(route, exact, wildcards, everyHost).push({ path: comparablePath(route.path), room, route });
     }
   }
   const lists = [...exact.values(), ...wildcards.map((routes) => routes.paths), everyHost];
@@ -42,16 +52,25 @@ export function createRouter(rooms: Readonly<Record<string, RoomSettings>>): Rou
   wildcards.sort((a, b) => b.suffix.length - a.suffix.length);
   const only =
     exact.size === 0 && wildcards.length === 0 && everyHost[0]?.path === "" ? everyHost[0].room : null;
-  return { only, match: (host, url) => only ?? search(comparableHost(host), url) };
+  return {
+    only,
+    match: (host, url) => only ?? search(comparableHost(host), readingsOf(url))?.room ?? null,
+    find(host, url) {
+      const readings = readingsOf(url);
+      const found = search(comparableHost(host), readings);
+      if (found === null) return null;
+      const { room, route, path } = found;
+      return { room, route, reading: readings.find((reading) => isBelow(reading, path)) || "/" };
+    },
+  };
 
-  function search(host: string, url: string): string | null {
-    const readings = readingsOf(url);
+  function search(host: string, readings: readonly string[]): PathRoom | null {
     const byHost = exact.get(host);
     const found = byHost && longest(byHost, readings);
     if (found) return found;
     for (const { suffix, paths } of wildcards) {
-      const room = host.endsWith(suffix) && longest(paths, readings);
-      if (room) return room;
+      const below = host.endsWith(suffix) && longest(paths, readings);
+      if (below) return below;
     }
     return longest(everyHost, readings);
   }
@@ -77,8 +96,9 @@ function pathsFor(
   return paths;
 }
 
-function longest(sorted: readonly PathRoom[], readings: readonly string[]): string | null {
-  for (const { path, room } of sorted) if (readings.some((reading) => isBelow(reading, path))) return room;
+function longest(sorted: readonly PathRoom[], readings: readonly string[]): PathRoom | null {
+  for (const candidate of sorted)
+    if (readings.some((reading) => isBelow(reading, candidate.path))) return candidate;
   return null;
 }
 
@@ -95,14 +115,19 @@ function comparableHost(host: string): string {
   return name.toLowerCase().replace(/\.$/, "");
 }
 
-/** Every way in which an origin might read the path of this address. */
+/** Every way in which an origin might read the path of this address, as it is compared. */
 function readingsOf(url: string): string[] {
+  return spellingsOf(url).map(comparablePath);
+}
+
+/** The path of this address in every way in which an origin might take it, as it is written first. */
+export function spellingsOf(url: string): string[] {
   const end = url.search(/[?#]/);
   const written = end < 0 ? url : url.slice(0, end);
-  if (!/[%;\\]/.test(written)) return [comparablePath(written)];
+  if (!/[%;\\]/.test(written)) return [written];
   const slashed = written.replace(/%2f|%5c|\\/gi, "/");
   const bare = (path: string) => path.replace(/;[^/]*/g, "");
-  return [written, slashed, bare(written), bare(slashed)].map(comparablePath);
+  return [written, slashed, bare(written), bare(slashed)];
 }
 
 /** A path as it is compared; one that cannot be read counts as the root, so that it belongs to the widest room. */

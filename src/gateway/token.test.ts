@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Pass } from "../core/pass.ts";
 import type { Ticket } from "../core/ticket.ts";
 import { Keyring } from "./keyring.ts";
-import { passToken, readToken, TOKEN_CHARACTERS_MAX, ticketToken } from "./token.ts";
+import { type Badge, NO_BADGE, passToken, readToken, TOKEN_CHARACTERS_MAX, ticketToken } from "./token.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 const secrets = (secret = "a secret of at least thirty-two characters", previousSecrets: string[] = []) => ({
@@ -15,9 +15,10 @@ const keyring = new Keyring(secrets());
 const ticket: Ticket = {
   id: "00112233445566778899aabbccddeeff",
   room: "main",
-  lane: 0,
+  lane: 65_535,
   joinedAt: NOW - 5_000,
   sequence: 44_000_000_000_123,
+  draw: 4_000_000_000,
   issuedAt: NOW,
   expiresAt: NOW + 60_000,
   node: 7,
@@ -34,25 +35,28 @@ const pass: Pass = {
   expiresAt: NOW + 300_000,
   node: 0,
 };
+const badge: Badge = { binding: 0xfedcba98, visits: 3, since: NOW - 70_000 };
 const read = (text: string, options: Partial<{ room: string; keyring: Keyring; now: number }> = {}) =>
   readToken(text, { room: "main", keyring, now: NOW, ...options });
 const reasonOf = (reading: ReturnType<typeof read>) =>
   reading.kind === "refused" ? reading.reason : reading.kind;
 
 test("a ticket and a pass come back as they went out", () => {
-  assert.deepEqual(read(ticketToken(ticket, keyring)), { kind: "ticket", ticket });
-  assert.deepEqual(read(passToken(pass, keyring)), { kind: "pass", pass });
+  assert.deepEqual(read(ticketToken(ticket, badge, keyring)), { kind: "ticket", ticket, badge });
+  assert.deepEqual(read(passToken(pass, badge, keyring)), { kind: "pass", pass, badge });
 });
 
 test("a token fits a cookie even with the longest room name", () => {
   const room = "r".repeat(32);
-  assert.ok(ticketToken({ ...ticket, room }, keyring).length <= TOKEN_CHARACTERS_MAX);
+  assert.ok(ticketToken({ ...ticket, room }, NO_BADGE, keyring).length <= TOKEN_CHARACTERS_MAX);
 });
 
 test("expired, wrong-room, over-long and empty tokens are refused with their reason", () => {
-  const text = ticketToken(ticket, keyring);
+  const text = ticketToken(ticket, NO_BADGE, keyring);
   assert.equal(reasonOf(read(text, { now: ticket.expiresAt })), "expired");
   assert.equal(reasonOf(read(text, { room: "other" })), "wrongRoom");
+  const runOut = read(passToken(pass, badge, keyring), { now: pass.expiresAt });
+  assert.deepEqual(runOut, { kind: "refused", reason: "expired", badge });
   assert.equal(reasonOf(read("A".repeat(TOKEN_CHARACTERS_MAX + 1))), "overlong");
   assert.equal(reasonOf(read("")), "malformed");
   assert.equal(
@@ -62,7 +66,7 @@ test("expired, wrong-room, over-long and empty tokens are refused with their rea
 });
 
 test("any change of any character is refused", () => {
-  for (const text of [ticketToken(ticket, keyring), passToken(pass, keyring)]) {
+  for (const text of [ticketToken(ticket, NO_BADGE, keyring), passToken(pass, NO_BADGE, keyring)]) {
     for (let i = 0; i < text.length; i++) {
       for (const other of ["A", "B", "_", "=", " ", "é"]) {
         if (text[i] === other) continue;
@@ -74,7 +78,7 @@ test("any change of any character is refused", () => {
 });
 
 test("any cut is refused, and anything added too", () => {
-  const text = ticketToken(ticket, keyring);
+  const text = ticketToken(ticket, NO_BADGE, keyring);
   for (let length = 0; length < text.length; length++)
     assert.equal(read(text.slice(0, length)).kind, "refused");
   for (const added of ["A", "=", "\0", " "]) assert.equal(read(text + added).kind, "refused");
@@ -97,13 +101,13 @@ test("no text whatever makes reading throw", () => {
 
 test("turning the ring keeps old tokens good, and signs new ones with the new key", () => {
   const ring = new Keyring(secrets());
-  const old = ticketToken(ticket, ring);
+  const old = ticketToken(ticket, NO_BADGE, ring);
   ring.restore(ring.turned({ now: NOW, tokenLifeMs: 60_000 }));
-  const fresh = ticketToken(ticket, ring);
+  const fresh = ticketToken(ticket, NO_BADGE, ring);
   assert.notEqual(fresh, old);
   assert.equal(read(old, { keyring: ring }).kind, "ticket");
   assert.equal(read(fresh, { keyring: ring }).kind, "ticket");
-  const longTicket = ticketToken({ ...ticket, expiresAt: NOW + 999_999 }, new Keyring(secrets()));
+  const longTicket = ticketToken({ ...ticket, expiresAt: NOW + 999_999 }, NO_BADGE, new Keyring(secrets()));
   assert.equal(reasonOf(read(longTicket, { keyring: ring, now: NOW + 60_000 })), "unknownKey");
 });
 
@@ -111,14 +115,14 @@ test("a restarted ring accepts tokens of later generations and goes on from ther
   const ring = new Keyring(secrets());
   for (let i = 0; i < 3; i++) ring.restore(ring.turned({ now: NOW, tokenLifeMs: 60_000 }));
   const restarted = new Keyring(secrets());
-  assert.equal(read(ticketToken(ticket, ring), { keyring: restarted }).kind, "ticket");
+  assert.equal(read(ticketToken(ticket, NO_BADGE, ring), { keyring: restarted }).kind, "ticket");
   assert.equal(restarted.signingId, ring.signingId);
 });
 
 test("a forged generation does not turn the ring", () => {
   const restarted = new Keyring(secrets());
   const before = restarted.signingId;
-  const bytes = Buffer.from(ticketToken(ticket, restarted), "base64url");
+  const bytes = Buffer.from(ticketToken(ticket, NO_BADGE, restarted), "base64url");
   bytes.writeUInt32BE(restarted.signingId + 5, 2);
   assert.equal(reasonOf(read(bytes.toString("base64url"), { keyring: restarted })), "forged");
   assert.equal(restarted.signingId, before);
@@ -129,9 +133,9 @@ test("a new secret in front of the old one keeps everyone's place", () => {
   const ring = new Keyring(
     secrets("the new secret, thirty-two characters", ["the old secret, thirty-two characters"]),
   );
-  assert.equal(read(ticketToken(ticket, old), { keyring: ring }).kind, "ticket");
-  assert.equal(read(ticketToken(ticket, ring), { keyring: ring }).kind, "ticket");
-  assert.equal(reasonOf(read(ticketToken(ticket, ring), { keyring: old })), "unknownKey");
+  assert.equal(read(ticketToken(ticket, NO_BADGE, old), { keyring: ring }).kind, "ticket");
+  assert.equal(read(ticketToken(ticket, NO_BADGE, ring), { keyring: ring }).kind, "ticket");
+  assert.equal(reasonOf(read(ticketToken(ticket, NO_BADGE, ring), { keyring: old })), "unknownKey");
 });
 
 test("a ring that was turned is as far in the next life; under another secret it is not", () => {

@@ -3,6 +3,8 @@
  *
  *   version 1 · kind 1 · key id 4 · room length 1 · room · fields of fixed width · MAC 32
  *
+ * The gateway's own notes on a visitor, their badge, go with both kinds and pass from one token to the next.
+ *
  * Every field has a fixed width or its length before it, so no two different tokens have the same bytes to sign. The
  * room's name is inside, so a token is good in one room only. Reading never throws: what is not right has a reason.
  */
@@ -10,7 +12,7 @@ import type { Pass } from "../core/pass.ts";
 import type { Ticket } from "../core/ticket.ts";
 import type { Keyring } from "./keyring.ts";
 
-const VERSION = 1;
+const VERSION = 2;
 const TICKET = 1;
 const PASS = 2;
 const HEAD_BYTES = 7;
@@ -18,11 +20,26 @@ const MAC_BYTES = 32;
 const ID_BYTES = 16;
 const INSTANT_BYTES = 6;
 /** Id, lane, joinedAt. */
-const IDENTITY_BYTES = ID_BYTES + 1 + INSTANT_BYTES;
-const TICKET_BYTES = IDENTITY_BYTES + 8 + INSTANT_BYTES * 2 + 2 + 4 + 4;
-const PASS_BYTES = IDENTITY_BYTES + INSTANT_BYTES * 3 + 2;
+const IDENTITY_BYTES = ID_BYTES + 2 + INSTANT_BYTES;
+/** Binding, visits, when they are counted from. */
+const BADGE_BYTES = 4 + 1 + INSTANT_BYTES;
+const TICKET_BYTES = IDENTITY_BYTES + 8 + INSTANT_BYTES * 2 + 2 + 4 + 4 + 4 + BADGE_BYTES;
+const PASS_BYTES = IDENTITY_BYTES + INSTANT_BYTES * 3 + 2 + BADGE_BYTES;
+export const VISITS_MAX = 255;
 /** Longest token text that is looked at. A room name has at most 32 bytes, so a real one is shorter. */
 export const TOKEN_CHARACTERS_MAX = 200;
+
+/** What the gateway notes of a visitor. */
+export interface Badge {
+  /** Made from the browser or network a token was given to. 0: bound to nothing. */
+  readonly binding: number;
+  /** Visits begun since `since`. */
+  readonly visits: number;
+  readonly since: number;
+}
+
+/** The badge of someone of whom nothing is noted. */
+export const NO_BADGE: Badge = { binding: 0, visits: 0, since: 0 };
 
 export type TokenRefusal =
   | "overlong"
@@ -34,11 +51,12 @@ export type TokenRefusal =
   | "revoked";
 
 export type TokenReading =
-  | { readonly kind: "ticket"; readonly ticket: Ticket }
-  | { readonly kind: "pass"; readonly pass: Pass }
-  | { readonly kind: "refused"; readonly reason: TokenRefusal };
+  | { readonly kind: "ticket"; readonly ticket: Ticket; readonly badge: Badge }
+  | { readonly kind: "pass"; readonly pass: Pass; readonly badge: Badge }
+  /** What has run out is genuine all the same, and its badge still counts. */
+  | { readonly kind: "refused"; readonly reason: TokenRefusal; readonly badge: Badge };
 
-export function ticketToken(ticket: Ticket, keyring: Keyring): string {
+export function ticketToken(ticket: Ticket, badge: Badge, keyring: Keyring): string {
   const { bytes, at } = begin(TICKET, ticket.room, TICKET_BYTES, keyring);
   let offset = writeIdentity(bytes, at, ticket);
   bytes.writeDoubleBE(ticket.sequence, offset);
@@ -46,14 +64,17 @@ export function ticketToken(ticket: Ticket, keyring: Keyring): string {
   bytes.writeUInt16BE(ticket.node, offset);
   bytes.writeUInt32BE(ticket.aheadShown, offset + 2);
   bytes.writeUInt32BE(ticket.aheadAtJoin, offset + 6);
+  bytes.writeUInt32BE(ticket.draw, offset + 10);
+  writeBadge(bytes, offset + 14, badge);
   return seal(bytes, keyring);
 }
 
-export function passToken(pass: Pass, keyring: Keyring): string {
+export function passToken(pass: Pass, badge: Badge, keyring: Keyring): string {
   const { bytes, at } = begin(PASS, pass.room, PASS_BYTES, keyring);
   let offset = writeIdentity(bytes, at, pass);
   offset = writeInstants(bytes, offset, [pass.admittedAt, pass.createdAt, pass.expiresAt]);
   bytes.writeUInt16BE(pass.node, offset);
+  writeBadge(bytes, offset + 2, badge);
   return seal(bytes, keyring);
 }
 
@@ -78,10 +99,12 @@ function readFields(bytes: Buffer, reading: { room: string; now: number }): Toke
   if (room !== reading.room) return refused("wrongRoom");
   if (bytes[1] === TICKET) {
     const ticket = readTicket(bytes, at, room);
-    return ticket.expiresAt <= reading.now ? refused("expired") : { kind: "ticket", ticket };
+    const badge = readBadge(bytes, at + TICKET_BYTES - BADGE_BYTES);
+    return ticket.expiresAt <= reading.now ? refused("expired", badge) : { kind: "ticket", ticket, badge };
   }
   const pass = readPass(bytes, at, room);
-  return pass.expiresAt <= reading.now ? refused("expired") : { kind: "pass", pass };
+  const badge = readBadge(bytes, at + PASS_BYTES - BADGE_BYTES);
+  return pass.expiresAt <= reading.now ? refused("expired", badge) : { kind: "pass", pass, badge };
 }
 
 /** Right version, a known kind, exactly the length that its kind and room make, and the one spelling of those bytes. */
@@ -110,8 +133,22 @@ function seal(bytes: Buffer, keyring: Keyring): string {
 
 function writeIdentity(bytes: Buffer, at: number, who: Pick<Pass, "id" | "lane" | "joinedAt">): number {
   bytes.write(who.id, at, "hex");
-  bytes[at + ID_BYTES] = who.lane;
-  return writeInstants(bytes, at + ID_BYTES + 1, [who.joinedAt]);
+  bytes.writeUInt16BE(who.lane, at + ID_BYTES);
+  return writeInstants(bytes, at + ID_BYTES + 2, [who.joinedAt]);
+}
+
+function writeBadge(bytes: Buffer, at: number, { binding, visits, since }: Badge): void {
+  bytes.writeUInt32BE(binding, at);
+  bytes[at + 4] = Math.min(visits, VISITS_MAX);
+  writeInstants(bytes, at + 5, [since]);
+}
+
+function readBadge(bytes: Buffer, at: number): Badge {
+  return {
+    binding: bytes.readUInt32BE(at),
+    visits: bytes[at + 4]!,
+    since: bytes.readUIntBE(at + 5, INSTANT_BYTES),
+  };
 }
 
 function writeInstants(bytes: Buffer, at: number, instants: readonly number[]): number {
@@ -130,6 +167,7 @@ function readTicket(bytes: Buffer, at: number, room: string): Ticket {
     node: bytes.readUInt16BE(rest + 20),
     aheadShown: bytes.readUInt32BE(rest + 22),
     aheadAtJoin: bytes.readUInt32BE(rest + 26),
+    draw: bytes.readUInt32BE(rest + 30),
   };
 }
 
@@ -148,11 +186,11 @@ function readPass(bytes: Buffer, at: number, room: string): Pass {
 function readIdentity(bytes: Buffer, at: number): Pick<Pass, "id" | "lane" | "joinedAt"> {
   return {
     id: bytes.toString("hex", at, at + ID_BYTES),
-    lane: bytes[at + ID_BYTES]!,
-    joinedAt: bytes.readUIntBE(at + ID_BYTES + 1, INSTANT_BYTES),
+    lane: bytes.readUInt16BE(at + ID_BYTES),
+    joinedAt: bytes.readUIntBE(at + ID_BYTES + 2, INSTANT_BYTES),
   };
 }
 
-function refused(reason: TokenRefusal): TokenReading {
-  return { kind: "refused", reason };
+function refused(reason: TokenRefusal, badge: Badge = NO_BADGE): TokenReading {
+  return { kind: "refused", reason, badge };
 }

@@ -16,7 +16,15 @@ export class Traffic {
     apiWaits: 0,
     problems: 0,
   };
+  /** By what was wrong, here and below. */
   readonly tokensRefused: Record<string, number> = {};
+  /** Newcomers who must come back or do something first. */
+  readonly joinsHeld: Record<string, number> = {};
+  readonly turnedAway: Record<string, number> = {};
+  /** What visitors brought to get into a lane, and was not good. */
+  readonly lanesRefused: Record<string, number> = {};
+  /** Requests let past a line, by the rule that did. */
+  readonly bypassed: Record<string, number> = {};
   engineFailures = 0;
   sseConnections = 0;
   upgrades = 0;
@@ -27,6 +35,13 @@ export class Traffic {
     sum: 0,
     total: 0,
   };
+
+  count(
+    what: "tokensRefused" | "joinsHeld" | "turnedAway" | "lanesRefused" | "bypassed",
+    name: string,
+  ): void {
+    this[what][name] = (this[what][name] ?? 0) + 1;
+  }
 
   originTook(ms: number): void {
     const seconds = ms / 1_000;

@@ -7,23 +7,31 @@
  *   POST check-in   "I am still here"; early ones get the last answer again
  *   POST enter      use your turn: the ticket becomes a pass
  *   POST leave      give up your place or your visit
+ *   GET  receipt    proof of the place a draw gave you
  *
  * Requests from other sites are refused, whatever the cookie's SameSite says.
  */
-import type { Engine, JoinAnswer, TicketAnswer, Waiting } from "../core/engine.ts";
+import { receiptOf, receiptText } from "../core/draw-receipt.ts";
+import type { Engine, TicketAnswer, Waiting } from "../core/engine.ts";
+import type { Pass } from "../core/pass.ts";
+import { drawnEvent } from "../core/schedule.ts";
 import { tellAhead } from "../core/ticket.ts";
 import type { Timers } from "../core/world.ts";
+import { holdJson } from "./abuse/hold-json.ts";
+import { SLIP_LIFE_MS } from "./abuse/slip.ts";
 import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
 import type { Held, HeldTicket } from "./held-tokens.ts";
+import { type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
 import { discardRest, hasBody } from "./proxy/answer.ts";
 import type { RoomFront } from "./room-front.ts";
+import type { Badge } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
-import type { VisitorTokens } from "./visitor-tokens.ts";
+import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
 
-export type Endpoint = "board" | "events" | "join" | "check-in" | "enter" | "leave";
+export type Endpoint = "board" | "events" | "join" | "check-in" | "enter" | "leave" | "receipt";
 
 const METHODS: Readonly<Record<Endpoint, "GET" | "POST">> = {
   board: "GET",
@@ -32,12 +40,14 @@ const METHODS: Readonly<Record<Endpoint, "GET" | "POST">> = {
   "check-in": "POST",
   enter: "POST",
   leave: "POST",
+  receipt: "GET",
 };
 export const ENDPOINTS = Object.keys(METHODS) as readonly Endpoint[];
 const RETRY_SECONDS = 5;
 /** A check-in that comes before this share of the time it was told is answered from the last answer. */
 const EARLY_SHARE = 0.5;
 const NOTHING: readonly string[] = [];
+const NO_DRAW = '{"error":"no draw has given you a place"}';
 const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
 
 /** One visitor's call. */
@@ -53,6 +63,7 @@ export class VisitorEndpoints {
   readonly #engine: Engine;
   readonly #ask: AskEngine;
   readonly #tokens: VisitorTokens;
+  readonly #newcomers: Newcomers;
   readonly #streams: EventStreams;
   readonly #traffic: Traffic;
   readonly #timers: Timers;
@@ -61,6 +72,7 @@ export class VisitorEndpoints {
     engine: Engine;
     ask: AskEngine;
     tokens: VisitorTokens;
+    newcomers: Newcomers;
     streams: EventStreams;
     traffic: Traffic;
     timers: Timers;
@@ -68,6 +80,7 @@ export class VisitorEndpoints {
     this.#engine = parts.engine;
     this.#ask = parts.ask;
     this.#tokens = parts.tokens;
+    this.#newcomers = parts.newcomers;
     this.#streams = parts.streams;
     this.#traffic = parts.traffic;
     this.#timers = parts.timers;
@@ -79,9 +92,13 @@ export class VisitorEndpoints {
     if (asked !== method) return answer(call, 405, { error: `use ${method}` }, ["Allow", method]);
     if (endpoint === "board") return this.sendBoard(call.front, call.response);
     if (call.carrier.fetchSite === "cross-site") return answer(call, 403, { error: "not from another site" });
+    call.front.turn(call.now);
     // Nothing here takes a body; one that comes all the same is read for a while and then cut off.
     if (hasBody(call.request)) discardRest(call.request, call.response, this.#timers);
-    const held = this.#tokens.read(call.front, call.carrier, call.now);
+    const { binding } = call.front;
+    const sender = binding.isOn ? this.#newcomers.sender(call.request) : null;
+    const held = this.#tokens.read(call.front, call.carrier, call.now, sender);
+    if (held?.kind === "stranger") return answer(call, 403, { status: "refused", reason: "wrongBrowser" });
     switch (endpoint) {
       case "events":
         return this.#events(call, held);
@@ -93,6 +110,8 @@ export class VisitorEndpoints {
         return this.#enter(call, held);
       case "leave":
         return this.#leave(call, held);
+      case "receipt":
+        return this.#receipt(call, held);
     }
   }
 
@@ -113,11 +132,30 @@ export class VisitorEndpoints {
   #join(call: Call, held: Held | null): void {
     if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
     if (held) return this.#checkIn(call, held, () => this.#join(call, null));
-    this.#traffic.requests.joins++;
-    this.#ask.ask(
-      () => this.#engine.join(call.front.name),
-      (reply) => this.#tell(call, reply, null),
-    );
+    const { front, carrier, now } = call;
+    this.#newcomers.join(call, (welcome) => {
+      if (welcome === ENGINE_AWAY) return this.#away(call);
+      switch (welcome.kind) {
+        case "through":
+          return this.#tellEntered(call, welcome.entered.pass, welcome.badge);
+        case "place":
+          return this.#tellPlace(call, welcome.waiting, welcome.badge);
+        case "turnedAway": {
+          const { reason, until } = welcome;
+          const seconds = turnedAwaySeconds(welcome, now);
+          const retry = seconds === null ? [] : ["Retry-After", String(seconds)];
+          return answer(call, 403, { status: "refused", reason, until }, retry);
+        }
+        case "heldBack": {
+          const { verdict } = welcome;
+          const retry = ["Retry-After", String(retrySeconds(verdict))];
+          const slip = verdict.kind === "comeBack" ? verdict.slip : null;
+          const given = slip === null ? [] : this.#tokens.giveSlip(front, slip, SLIP_LIFE_MS, carrier);
+          const status = verdict.kind === "comeBack" ? 202 : verdict.kind === "tooMany" ? 429 : 403;
+          return send(call.response, status, [...PERSONAL_JSON, ...retry, ...given], holdJson(verdict));
+        }
+      }
+    });
   }
 
   /** `orElse` is for a ticket that is spent or has run out. */
@@ -144,6 +182,24 @@ export class VisitorEndpoints {
     );
   }
 
+  /** Where the lot put someone who gathered for an event, signed by nobody: the record and the seed are the proof. */
+  #receipt(call: Call, held: Held | null): void {
+    const { front, now } = call;
+    const place = held?.kind === "pass" ? held.pass : held?.ticket;
+    const event = place && drawnEvent(front.roomRules.events, place.joinedAt, now);
+    if (!event) return send(call.response, 404, PERSONAL_JSON, NO_DRAW);
+    this.#ask.ask(
+      () => this.#engine.draw(front.name, event.name),
+      (record) => {
+        if (record === ENGINE_AWAY) return this.#away(call);
+        const receipt = record && receiptOf(front.name, record, place.id);
+        if (!receipt) return send(call.response, 404, PERSONAL_JSON, NO_DRAW);
+        const name = `attachment; filename="receipt-${front.name}-${event.name}.json"`;
+        send(call.response, 200, [...PERSONAL_JSON, "Content-Disposition", name], receiptText(receipt));
+      },
+    );
+  }
+
   #leave(call: Call, held: Held | null): void {
     this.#traffic.requests.leaves++;
     const place = held?.kind === "pass" ? held.pass : held?.ticket;
@@ -158,22 +214,15 @@ export class VisitorEndpoints {
   }
 
   /** Says what became of a ticket, and hands out what goes with it. */
-  #tell(
-    call: Call,
-    reply: JoinAnswer | TicketAnswer | Away,
-    held: HeldTicket | null,
-    orElse?: () => void,
-  ): void {
+  #tell(call: Call, reply: TicketAnswer | Away, held: HeldTicket, orElse?: () => void): void {
     if (reply === ENGINE_AWAY) return this.#away(call);
     switch (reply.kind) {
       case "waiting":
         return this.#tellWaiting(call, reply, held);
       case "admitted":
         return answer(call, 200, { status: "admitted", claimByMs: Math.max(0, reply.claimBy - call.now) });
-      case "entered": {
-        const { headers } = this.#tokens.givePass(call.front, reply.pass, call.carrier);
-        return answer(call, 200, entered(reply.pass.expiresAt - call.now), headers);
-      }
+      case "entered":
+        return this.#tellEntered(call, reply.pass, withVisit(held.badge));
       case "expired":
       case "refused":
         this.#tokens.refuseTicket(reply, call.front, call.now);
@@ -185,20 +234,30 @@ export class VisitorEndpoints {
     }
   }
 
-  #tellWaiting(call: Call, reply: Waiting, held: HeldTicket | null): void {
-    const { front, carrier, now } = call;
-    let headers: readonly string[] = NOTHING;
-    if (held === null) {
-      const given = this.#tokens.giveTicket(front, tellAhead(reply.ticket, reply.ahead), carrier);
-      headers = given.headers;
-      held = given.held;
-    } else {
-      if (reply.ahead < held.ticket.aheadShown) held.ticket = tellAhead(held.ticket, reply.ahead);
-      headers = this.#tokens.refreshTicket(front, held, carrier, now)?.headers ?? NOTHING;
-    }
-    const body = front.waitingJson(reply, held.opening);
+  #tellEntered(call: Call, pass: Pass, badge: Badge): void {
+    const { headers } = this.#tokens.givePass(call.front, pass, badge, call.carrier);
+    answer(call, 200, entered(pass.expiresAt - call.now), headers);
+  }
+
+  #tellPlace(call: Call, waiting: Waiting, badge: Badge): void {
+    const { front, carrier } = call;
+    const ticket = tellAhead(waiting.ticket, waiting.ahead);
+    const { held, headers } = this.#tokens.giveTicket(front, ticket, badge, carrier);
+    this.#say(call, waiting, held, headers);
+  }
+
+  #tellWaiting(call: Call, reply: Waiting, held: HeldTicket): void {
+    const { ticket, ahead } = reply;
+    if (ticket.sequence !== held.ticket.sequence) replaceTicket(held, ticket);
+    if (ahead !== null && ahead < held.ticket.aheadShown) held.ticket = tellAhead(held.ticket, ahead);
+    const given = this.#tokens.refreshTicket(call.front, held, call.carrier, call.now);
+    this.#say(call, reply, held, given?.headers ?? NOTHING);
+  }
+
+  #say(call: Call, reply: Waiting, held: HeldTicket, headers: readonly string[]): void {
+    const body = call.front.waitingJson(reply, held.opening);
     held.lastAnswer = body;
-    held.nextCheckInAt = now + reply.nextCheckInMs * EARLY_SHARE;
+    held.nextCheckInAt = call.now + reply.nextCheckInMs * EARLY_SHARE;
     sendAscii(call.response, body, headers);
   }
 

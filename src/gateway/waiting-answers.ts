@@ -1,19 +1,26 @@
 /**
  * What someone gets who must wait, at the address they asked for: the page, JSON, a plain line, or the page with word
- * that their form was not sent. And the same while the engine is away.
+ * that their form was not sent. And the same while the engine is away, and for those who get no place.
  */
 import type { Waiting } from "../core/engine.ts";
-import { AHEAD_UNKNOWN } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
+import { holdJson } from "./abuse/hold-json.ts";
+import { SLIP_LIFE_MS } from "./abuse/slip.ts";
+import type { Carrier } from "./carrier.ts";
 import { type WaitingAnswer, waitingAnswer } from "./decide.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response } from "./exchange.ts";
+import { withoutCode } from "./lanes/carried-code.ts";
+import { type HeldBack, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
+import { type Problem, renderProblem } from "./page/problem.ts";
 import { answerWhole } from "./proxy/answer.ts";
 import { type RoomFront, waitingOpening } from "./room-front.ts";
 import type { Traffic } from "./traffic.ts";
+import type { VisitorTokens } from "./visitor-tokens.ts";
 
 const TOO_MANY = 429;
 const AWAY = 503;
 const NOT_YET = "Waiting room: it is not your turn yet.\n";
+const NO_PLACE = "Waiting room: you cannot join just now.\n";
 const NOT_REACHED = "Waiting room: the line cannot be reached just now.\n";
 const AWAY_RETRY_SECONDS = 10;
 const NONCE_BYTES = 16;
@@ -41,6 +48,7 @@ export interface Told {
   readonly front: RoomFront;
   readonly request: Request;
   readonly response: Response;
+  readonly carrier: Carrier;
   /** Flat list: the ticket to hand out. */
   readonly headers: readonly string[];
   /** The sequence of the place they hold; below 0 when they hold none. */
@@ -48,12 +56,14 @@ export interface Told {
 }
 
 export class WaitingAnswers {
+  readonly #tokens: VisitorTokens;
   readonly #traffic: Traffic;
   readonly #world: World;
 
-  constructor(traffic: Traffic, world: World) {
-    this.#traffic = traffic;
-    this.#world = world;
+  constructor(parts: { tokens: VisitorTokens; traffic: Traffic; world: World }) {
+    this.#tokens = parts.tokens;
+    this.#traffic = parts.traffic;
+    this.#world = parts.world;
   }
 
   /** Tells a visitor in the line to wait. */
@@ -89,6 +99,34 @@ export class WaitingAnswers {
     this.#page(told, { status: AWAY, notice: "engineAway", headers, waiting: null });
   }
 
+  /** Tells someone that they get no place, or not yet. */
+  turnAway(told: Told, kind: WaitingAnswer, why: TurnedAway | HeldBack): void {
+    const now = this.#world.clock.now();
+    const problem = problemOf(told, why, now);
+    const seconds = why.kind === "heldBack" ? retrySeconds(why.verdict) : turnedAwaySeconds(why, now);
+    const retryAfter = seconds === null ? [] : ["Retry-After", String(seconds)];
+    if (kind === "plain")
+      return this.#send(told, plainStatus(problem), [...PLAIN_TEXT, ...retryAfter], NO_PLACE);
+    const headers = [...retryAfter, ...this.#tokensFor(told, why)];
+    if (kind === "json") {
+      const status = why.kind === "heldBack" ? TOO_MANY : problem.status;
+      return this.#send(told, status, [...PERSONAL_JSON, ...headers], awayJson(why));
+    }
+    this.#traffic.requests.problems++;
+    const language = headerOf(told.request, "accept-language");
+    const { headers: own, body } = renderProblem("text/html", language, problem);
+    const status = kind === "formRefused" ? plainStatus(problem) : problem.status;
+    this.#send(told, status, [...own, ...headers], body);
+  }
+
+  /** A slip, for those who are to come back with it; nothing, for those whose token is another's. */
+  #tokensFor({ front, carrier }: Told, why: TurnedAway | HeldBack): readonly string[] {
+    if (why.kind === "turnedAway")
+      return why.reason === "wrongBrowser" ? this.#tokens.takeAway(front, carrier) : [];
+    const slip = why.verdict.kind === "comeBack" ? why.verdict.slip : null;
+    return slip === null ? [] : this.#tokens.giveSlip(front, slip, SLIP_LIFE_MS, carrier);
+  }
+
   #json(front: RoomFront, waiting: Waiting): string {
     const own = `/.fairgate/${front.name}`;
     return `${front.waitingJson(waiting, waitingOpening(waiting.ticket.sequence)).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
@@ -107,19 +145,25 @@ export class WaitingAnswers {
     const { page, board } = front;
     const nextCheckInMs = what.waiting?.nextCheckInMs ?? AWAY_RETRY_SECONDS * 1_000;
     // Without JavaScript the page comes again by itself, as seldom as a check-in; the live script cancels this.
+    const now = this.#world.clock.now();
     const refresh = ["Refresh", String(Math.ceil(nextCheckInMs / 1_000))];
     const nonce = Buffer.from(this.#world.random.bytes(NONCE_BYTES)).toString("base64");
     const body = page.render({
       room: front.name,
       language: page.chooseLanguage(request.headers["accept-language"]),
       state: board.state,
-      ahead: what.waiting?.ahead ?? AHEAD_UNKNOWN,
-      waiting: Math.max(board.waiting, (what.waiting?.ahead ?? -1) + 1),
+      ahead: what.waiting?.ahead ?? null,
+      waiting: board.waiting === null ? null : Math.max(board.waiting, (what.waiting?.ahead ?? -1) + 1),
       waitMs: what.waiting?.waitMs ?? null,
       aheadAtJoin: what.waiting?.ticket.aheadAtJoin ?? null,
       sequence: told.sequence,
+      lane: what.waiting?.ticket.lane ?? 0,
+      show: front.rules.show,
+      opensAt: board.nextEventAt,
+      draw: board.draw ?? null,
+      isDrawn: (what.waiting?.ticket.draw ?? 0) > 0,
       nextCheckInMs,
-      now: this.#world.clock.now(),
+      now,
       message: board.message,
       notice: what.notice,
       nonce,
@@ -133,4 +177,54 @@ export class WaitingAnswers {
     const { timers } = this.#world;
     answerWhole(request, response, { status, headers, body: Buffer.from(body as string), timers });
   }
+}
+
+/** The page that says why. */
+function problemOf({ front, request }: Told, why: TurnedAway | HeldBack, now: number): Problem {
+  if (why.kind === "heldBack") return heldProblem(front, why.verdict, now);
+  const { reason, until } = why;
+  const at = until === null ? {} : { at: until, now };
+  const anew = { link: { href: withoutCode(request.url ?? "/") } };
+  switch (reason) {
+    case "closed":
+      return until === null
+        ? { status: 503, id: "", kind: "ended" }
+        : { status: 503, id: "", kind: "opensLater", ...at };
+    case "rejected":
+      return { status: 503, id: "", kind: "rejected" };
+    case "notPrivileged":
+      return { status: 403, id: "", kind: "notPrivileged" };
+    case "inviteUsed":
+      return { status: 403, id: "", kind: "inviteUsed", ...anew };
+    case "codeBad":
+      return { status: 403, id: "", kind: "codeBad", ...anew };
+    case "visitsUsed":
+      return { status: 403, id: "", kind: "visitsUsed", ...at };
+    case "wrongBrowser":
+      return { status: 403, id: "", kind: "wrongBrowser", link: { href: "" } };
+    case "ticketSpent":
+    case "unknownRoom":
+      // Not said of newcomers to a room that is served here.
+      return { status: 503, id: "", kind: "engineAway" };
+  }
+}
+
+function heldProblem(front: RoomFront, verdict: HeldBack["verdict"], now: number): Problem {
+  const retryAfterSeconds = retrySeconds(verdict);
+  if (verdict.kind === "tooMany")
+    return { status: TOO_MANY, id: "", kind: "tooManyJoins", retryAfterSeconds, now };
+  const status = front.settings.queueingStatusCode;
+  const work = verdict.kind === "comeBack" ? verdict.work : null;
+  if (work) return { status, id: "", kind: "proofOfWork", work: { room: front.name, ...work } };
+  return { status, id: "", kind: "checking", retryAfterSeconds };
+}
+
+/** What is not the page is never taken for it. */
+function plainStatus({ status }: Problem): number {
+  return status < 400 ? TOO_MANY : status;
+}
+
+function awayJson(why: TurnedAway | HeldBack): string {
+  if (why.kind === "heldBack") return holdJson(why.verdict);
+  return JSON.stringify({ status: "refused", reason: why.reason, until: why.until });
 }

@@ -78,8 +78,15 @@ export interface GatewayTraffic {
     readonly apiWaits: number;
     readonly problems: number;
   };
-  /** Since the gateway started, by reason. */
+  /** Since the gateway started, by reason, here and below. */
   readonly tokensRefused: Readonly<Record<string, number>>;
+  /** Newcomers who must come back or do something first. */
+  readonly joinsHeld: Readonly<Record<string, number>>;
+  readonly turnedAway: Readonly<Record<string, number>>;
+  /** What visitors brought to get into a lane, and was not good. */
+  readonly lanesRefused: Readonly<Record<string, number>>;
+  /** Requests let past a line, by room and rule: `main: assets`. */
+  readonly bypassed: Readonly<Record<string, number>>;
   /** Since the gateway started. */
   readonly engineFailures: number;
   /** Open now. */

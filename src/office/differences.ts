@@ -1,6 +1,7 @@
 /**
  * What a change changed, for the log: each setting that is not as it was, from what to what. Long texts are cut, since
- * a custom page can have half a million characters.
+ * a custom page can have half a million characters. Of lists only the length is told: they are long as well, and what
+ * partners must send to go past the line stands in one.
  */
 import type { RoomInput } from "../config/schema.ts";
 
@@ -36,6 +37,7 @@ function flat(settings: object, prefix = "", into = new Map<string, unknown>()):
 }
 
 function short(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 1 ? "1 entry" : `${value.length} entries`;
   if (typeof value !== "string" || value.length <= LOGGED_CHARACTERS_MAX) return value;
   return `${value.slice(0, LOGGED_CHARACTERS_MAX)}… (${value.length} characters)`;
 }

@@ -43,6 +43,7 @@ test("the document has every route and no other", async () => {
     "get /readyz",
     "get /rooms",
     "get /rooms/{room}",
+    "get /rooms/{room}/draws/{event}",
     "patch /rooms/{room}",
     "post /keys/rotate",
     "post /rooms/{room}/open",

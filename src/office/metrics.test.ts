@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { noTraffic, type Scene, scene } from "../../test/office/fake-desk.ts";
 import { readMetrics } from "../../test/office/prometheus-text.ts";
@@ -92,6 +93,53 @@ test("every total and count of the engine is shown", async () => {
   assert.equal(value('fairgate_room_unfairness_ratio{room="main"}'), 0.25);
 });
 
+test("what holds of a room now is shown beside what is set", async () => {
+  const on = scene({ rooms: { main: { totalActiveUsers: 2, newUsersPerMinute: 60 } } });
+  const counts = on.desk.engine.counts("main");
+  on.desk.engine.counts = () => ({
+    ...counts,
+    state: "paused",
+    limits: { totalActiveUsers: 1, newUsersPerMinute: 30 },
+    isActive: false,
+    noShows: 0.125,
+    lanes: [
+      { lane: 7, name: "vip", waiting: 3, admitted: 40, costMs: 0 },
+      { lane: 0, name: "everybody", waiting: 5, admitted: 60, costMs: null },
+    ],
+  });
+  const { families, value } = await scrape(on);
+  assert.deepEqual(
+    [...families.get("fairgate_room_state")!.samples],
+    ["open", "queueing", "prequeue", "paused", "closed"].map((state) => [
+      `fairgate_room_state{room="main",state="${state}"}`,
+      Number(state === "paused"),
+    ]),
+  );
+  assert.equal(value('fairgate_room_active_users_max{room="main"}'), 2);
+  assert.equal(value('fairgate_room_effective_active_users_max{room="main"}'), 1);
+  assert.equal(value('fairgate_room_new_users_per_second_max{room="main"}'), 1);
+  assert.equal(value('fairgate_room_effective_new_users_per_second_max{room="main"}'), 0.5);
+  assert.equal(value('fairgate_room_active{room="main"}'), 0);
+  assert.equal(value('fairgate_room_no_show_ratio{room="main"}'), 0.125);
+  assert.equal(value('fairgate_room_lane_waiting_visitors{room="main",lane="vip"}'), 3);
+  assert.equal(value('fairgate_room_lane_waiting_visitors{room="main",lane="everybody"}'), 5);
+  assert.equal(value('fairgate_room_lane_admitted_total{room="main",lane="vip"}'), 40);
+});
+
+test("a limit that there is not is not shown", async () => {
+  const { value } = await scrape(scene({ rooms: { main: { newUsersPerMinute: 60 } } }));
+  assert.equal(value('fairgate_room_effective_active_users_max{room="main"}'), undefined);
+  assert.equal(value('fairgate_room_effective_new_users_per_second_max{room="main"}'), 1);
+});
+
+test("every metric of ours is in the table for operators, and no other", async () => {
+  const { families } = await scrape(scene());
+  const text = readFileSync(new URL("../../docs/operating.md", import.meta.url), "utf8");
+  const documented = [...text.matchAll(/^\| `(fairgate_\w+)(?:\{[\w, ]+\})?` \|/gm)].map(([, name]) => name!);
+  const ours = [...families.keys()].filter((name) => name.startsWith("fairgate_"));
+  assert.deepEqual(documented.toSorted(), ours.toSorted());
+});
+
 test("scraping twice counts nothing twice, also at the same time", async () => {
   const on = scene();
   on.desk.engine.join("main");
@@ -119,6 +167,10 @@ test("traffic shows by kind and reason", async () => {
     ...noTraffic(),
     requests: requests as unknown as ReturnType<typeof noTraffic>["requests"],
     tokensRefused: { forged: 3, 'odd "reason"\\\n': 1 },
+    joinsHeld: { tooMany: 11 },
+    turnedAway: { closed: 12, inviteUsed: 13 },
+    lanesRefused: { expired: 14 },
+    bypassed: { "main: assets": 15, "main: a: b": 16, "other: constructor": 17 },
     engineFailures: 5,
     sseConnections: 6,
     upgrades: 8,
@@ -133,6 +185,13 @@ test("traffic shows by kind and reason", async () => {
   assert.equal(value('fairgate_requests_total{kind="waiting_page"}'), 2);
   assert.equal(value('fairgate_tokens_refused_total{reason="forged"}'), 3);
   assert.equal(value('fairgate_tokens_refused_total{reason="odd \\"reason\\"\\\\\\n"}'), 1);
+  assert.equal(value('fairgate_joins_held_total{reason="tooMany"}'), 11);
+  assert.equal(value('fairgate_turned_away_total{reason="closed"}'), 12);
+  assert.equal(value('fairgate_turned_away_total{reason="inviteUsed"}'), 13);
+  assert.equal(value('fairgate_lanes_refused_total{reason="expired"}'), 14);
+  assert.equal(value('fairgate_bypassed_total{room="main",rule="assets"}'), 15);
+  assert.equal(value('fairgate_bypassed_total{room="main",rule="a: b"}'), 16);
+  assert.equal(value('fairgate_bypassed_total{room="other",rule="constructor"}'), 17);
   assert.equal(value("fairgate_engine_failures_total"), 5);
   assert.equal(value("fairgate_sse_connections"), 6);
   assert.equal(value("fairgate_upgrades_total"), 8);

@@ -1,5 +1,6 @@
 /** The metrics of rooms: how each line stands now, and what has happened in it since the engine started. */
-import type { Totals } from "../core/engine.ts";
+import type { LaneCounts, Totals } from "../core/engine.ts";
+import { ROOM_STATES } from "./room-shapes.ts";
 import { addCounter, addGauge, type Sample, type Scrape } from "./scrape.ts";
 import type { RoomSnapshot, Snapshot } from "./snapshot.ts";
 
@@ -34,6 +35,18 @@ const NOW: readonly Row[] = [
     "The set newUsersPerMinute as a second's worth, where there is one.",
     ({ settings }) => settings.newUsersPerMinute && settings.newUsersPerMinute / MINUTE_S,
   ],
+  [
+    "effective_active_users_max",
+    "The totalActiveUsers in force, where there is one: the settings', an event's, or less by the adaptive loop.",
+    ({ counts }) => counts.limits.totalActiveUsers,
+  ],
+  [
+    "effective_new_users_per_second_max",
+    "The newUsersPerMinute in force as a second's worth, where there is one.",
+    ({ counts }) => counts.limits.newUsersPerMinute && counts.limits.newUsersPerMinute / MINUTE_S,
+  ],
+  ["active", "0 while the room stands by without a line, else 1.", ({ counts }) => Number(counts.isActive)],
+  ["no_show_ratio", "Smoothed share of turns that nobody used.", ({ counts }) => counts.noShows],
 ];
 
 const total = (key: keyof Totals) => (room: RoomSnapshot) => room.counts.totals[key];
@@ -48,7 +61,7 @@ const SINCE_START: readonly Row[] = [
   ["missed_turns_total", "Turns nobody used in time.", total("missedTurns")],
   ["left_total", "Places and visits given up.", total("left")],
   ["expired_total", "Visits that ran out.", total("expired")],
-  ["revoked_total", "Visits ended by the operator.", total("revoked")],
+  ["revoked_total", "Visits ended by the operator or the origin.", total("revoked")],
   [
     "waited_seconds_total",
     "Seconds waited by everyone admitted, added up.",
@@ -60,6 +73,44 @@ const SINCE_START: readonly Row[] = [
 export function addRoomMetrics(scrape: Scrape): void {
   for (const row of NOW) addGauge(scrape, filled(row));
   for (const row of SINCE_START) addCounter(scrape, filled(row));
+  addStates(scrape);
+  addLanes(scrape);
+}
+
+/** One series a state, as OpenMetrics has it for a set of states: no series ends when a room changes. */
+function addStates(scrape: Scrape): void {
+  addGauge(scrape, {
+    name: "fairgate_room_state",
+    help: "1 for the state the room is in, 0 for the others.",
+    labelNames: ["room", "state"],
+    samples: ({ rooms }) =>
+      rooms.flatMap(({ name, counts }) =>
+        ROOM_STATES.map((state) => ({
+          labels: { room: name, state },
+          value: Number(counts.state === state),
+        })),
+      ),
+  });
+}
+
+function addLanes(scrape: Scrape): void {
+  const perLane = (value: (lane: LaneCounts) => number) => ({
+    labelNames: ["room", "lane"],
+    samples: ({ rooms }: Snapshot) =>
+      rooms.flatMap(({ name, counts }) =>
+        counts.lanes.map((lane) => ({ labels: { room: name, lane: lane.name }, value: value(lane) })),
+      ),
+  });
+  addGauge(scrape, {
+    name: "fairgate_room_lane_waiting_visitors",
+    help: "Living tickets in each lane of the line.",
+    ...perLane(({ waiting }) => waiting),
+  });
+  addCounter(scrape, {
+    name: "fairgate_room_lane_admitted_total",
+    help: "Visitors let in from each lane.",
+    ...perLane(({ admitted }) => admitted),
+  });
 }
 
 function filled([name, help, value]: Row) {

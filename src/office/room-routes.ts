@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { COMMON_REFUSALS, NOT_KEPT, problemsSchema, refusalOf } from "./refusal.ts";
 import { changeSchema, roomSchemas } from "./room-shapes.ts";
 
-const roomParams = z.object({
+export const roomParams = z.object({
   room: z
     .string()
     .openapi({ param: { name: "room", in: "path" }, description: "The room's name.", example: "main" }),
@@ -26,7 +26,7 @@ const noteSchema = z
 
 const json = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
 const noRoom = { 404: refusalOf("There is no such room.") };
-const engineAway = { 503: refusalOf("The engine does not answer.") };
+export const engineAway = { 503: refusalOf("The engine does not answer.") };
 const changeAnswers = {
   200: { description: "The room as it is now.", content: json(roomSchemas.changed) },
   ...COMMON_REFUSALS,
@@ -55,6 +55,8 @@ export const showRoute = createRoute({
   method: "get",
   path: "/rooms/{room}",
   summary: "One room: counts and settings",
+  description:
+    "What a header, cookie or query of a bypass rule must be is not shown: a text such as hidden:8c1f6a0d92be4471 stands for it, and keeps it where it is sent back in a change.",
   request: { params: roomParams },
   responses: {
     200: { description: "The room.", content: json(roomSchemas.whole) },

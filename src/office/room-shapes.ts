@@ -5,8 +5,52 @@
  */
 import { z } from "@hono/zod-openapi";
 import { type RoomInput, roomSchema } from "../config/schema.ts";
+import type { RoomState } from "../core/board.ts";
+
+export const ROOM_STATES = [
+  "open",
+  "queueing",
+  "prequeue",
+  "paused",
+  "closed",
+] as const satisfies RoomState[];
 
 const count = (description: string) => z.int().min(0).openapi({ description });
+const number = (description: string) => z.number().openapi({ description });
+const state = z.enum(ROOM_STATES).openapi({
+  description:
+    "`open`: no line. `queueing`: people wait. `prequeue`: people gather for an event. `paused`: nobody is let in. `closed`: nobody joins either.",
+});
+const event = z
+  .string()
+  .nullable()
+  .openapi({ description: "The event that is on, its prequeue included. null: none." });
+
+const limitsSchema = z
+  .object({
+    totalActiveUsers: count("The most visitors on the site at once. null: no such limit.").nullable(),
+    newUsersPerMinute: number("The most visitors let in per minute. null: no such limit.").nullable(),
+  })
+  .openapi({ description: "What holds now: the settings', an event's, or less by the adaptive loop." });
+
+const laneSchema = z
+  .object({
+    lane: count("Its number; tickets carry it. 0: everybody's."),
+    name: z.string(),
+    waiting: count("Living tickets in this lane."),
+    admitted: count("Visitors let in from this lane since the engine started."),
+    costMs: number(
+      "How many milliseconds longer whoever joins now will wait because of lanes before. null: not known.",
+    ).nullable(),
+    costFactorMax: number(
+      "How many times as long a wait in this lane can get by the others, whatever comes in them. null: there is no bound.",
+    ).nullable(),
+  })
+  .openapi("Lane");
+
+const remarkSchema = z
+  .object({ at: number("When, in milliseconds since 1970."), text: z.string() })
+  .openapi("Remark");
 
 export const countsSchema = z
   .object({
@@ -19,6 +63,19 @@ export const countsSchema = z
       description:
         "Normalised Kendall tau distance between order of joining and order of admission, lately. 0 is perfect.",
     }),
+    state,
+    event,
+    limits: limitsSchema,
+    isActive: z.boolean().openapi({ description: "false while the room stands by without a line." }),
+    noShows: number("Smoothed share of turns that nobody used, 0 to 1."),
+    lanes: z
+      .array(laneSchema)
+      .readonly()
+      .openapi({ description: "Foremost first, everybody's last; just that one where there are no others." }),
+    remarks: z
+      .array(remarkSchema)
+      .readonly()
+      .openapi({ description: "What the room did by itself lately, and why; the latest last." }),
     totals: z
       .object({
         joined: count("Newcomers."),
@@ -30,7 +87,7 @@ export const countsSchema = z
         missedTurns: count("Turns nobody used in time."),
         left: count("Places and visits given up."),
         expired: count("Visits that ran out."),
-        revoked: count("Visits ended from here."),
+        revoked: count("Visits ended from here or by the origin."),
         waitedMs: z.number().openapi({ description: "Milliseconds waited by everyone admitted, added up." }),
       })
       .openapi({ description: "Since the engine started." }),
@@ -41,15 +98,17 @@ export const settingsSchema = z
   .custom<RoomInput>((value) => typeof value === "object")
   .openapi("RoomSettings", documented(roomSchema, { hasDefaults: true }));
 
-/** Routes and origins concern other rooms too, and file names the machine's disk: they stay with the file. */
+/** Routes, origins and budgets concern other rooms too, and file names the machine's disk: they stay with the file. */
 const changeable = roomSchema
-  .omit({ host: true, path: true, additionalRoutes: true, origin: true })
+  .omit({ host: true, path: true, additionalRoutes: true, origin: true, budget: true, guaranteed: true })
   .extend({ page: roomSchema.shape.page.unwrap().omit({ customPageFile: true }) });
 
 export const changeSchema = z.unknown().openapi("RoomChange", documented(changeable, { hasDefaults: false }));
 
 export const roomSchemas = {
-  listed: z.object({ name: z.string(), paused: z.boolean(), counts: countsSchema }).openapi("ListedRoom"),
+  listed: z
+    .object({ name: z.string(), state, event, paused: z.boolean(), counts: countsSchema })
+    .openapi("ListedRoom"),
   whole: z.object({ name: z.string(), counts: countsSchema, settings: settingsSchema }).openapi("Room"),
   changed: z.object({ name: z.string(), settings: settingsSchema }).openapi("ChangedRoom"),
 };
@@ -75,7 +134,8 @@ function plain(schema: JsonSchema, hasDefaults: boolean): JsonSchema {
 }
 
 function plainPart(key: string, part: unknown, hasDefaults: boolean): unknown {
-  if (key === "items") return plain(part as JsonSchema, hasDefaults);
+  if (key === "items" || (key === "additionalProperties" && typeof part === "object"))
+    return plain(part as JsonSchema, hasDefaults);
   if (key === "anyOf") return (part as JsonSchema[]).map((option) => plain(option, hasDefaults));
   if (key !== "properties") return part;
   const settings = Object.entries(part as Record<string, JsonSchema>);

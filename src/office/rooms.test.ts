@@ -7,6 +7,8 @@ import { ENGINE_ANSWER_MAX_MS } from "./ask-engine.ts";
 
 interface Shown {
   readonly name: string;
+  readonly state: string;
+  readonly event: string | null;
   readonly paused: boolean;
   readonly counts: Counts;
   readonly settings: RoomInput;
@@ -36,6 +38,31 @@ test("the list has every room with its counts", async () => {
   assert.equal(rooms[0]!.counts.onSite, 2);
   assert.equal(rooms[0]!.counts.totals.joined, 5);
   assert.equal(rooms[1]!.counts.waiting, 0);
+});
+
+test("the list tells the state of each room and the event that is on", async () => {
+  const sale = {
+    name: "sale",
+    prequeueStartTime: "2026-06-01T09:00:00Z",
+    eventStartTime: "2026-06-01T11:00:00Z",
+    eventEndTime: "2026-06-01T12:00:00Z",
+  };
+  const { ask } = scene({
+    rooms: {
+      main: { totalActiveUsers: 2 },
+      soon: { path: "/soon", totalActiveUsers: 2, events: [sale] },
+      shut: { path: "/shut", closed: true },
+    },
+  });
+  const { rooms } = await read<{ rooms: Shown[] }>(await ask("/rooms"));
+  assert.deepEqual(
+    rooms.map(({ name, state, event }) => [name, state, event]),
+    [
+      ["main", "open", null],
+      ["soon", "prequeue", "sale"],
+      ["shut", "closed", null],
+    ],
+  );
 });
 
 test("a room shows its settings the way the file has them", async () => {
@@ -106,6 +133,33 @@ test("a change is logged with what it changed, from what to what, and by whom", 
       },
     },
   ]);
+});
+
+test("what a partner must send to go past the line is neither shown nor logged, and sent back it stays", async () => {
+  const key = "a-long-text-nobody-guesses";
+  const bypass = [{ name: "hook", path: ["/hook"], header: { "X-Hook-Key": key } }];
+  const on = scene({ rooms: { main: { totalActiveUsers: 2, bypass } } });
+  const before = on.desk.room("main")!.bypass;
+  const look = await (await on.ask("/rooms/main")).text();
+  const { settings } = JSON.parse(look) as Shown;
+  const answer = await patch(on, { bypass: [...settings.bypass!, { path: ["/assets"] }] });
+  assert.equal(answer.status, 200);
+  const told = await answer.text();
+  assert.deepEqual(on.desk.room("main")!.bypass[0], before[0]);
+  assert.equal(on.desk.room("main")!.bypass.length, 2);
+  for (const text of [look, told, JSON.stringify(on.world.logged)]) {
+    assert.doesNotMatch(text, new RegExp(key));
+    assert.match(text, /bypass/);
+  }
+  const other = await patch(on, {
+    bypass: [{ ...bypass[0], header: { "X-Hook-Key": "hidden:0123456789abcdef" } }],
+  });
+  assert.equal(other.status, 422);
+  assert.deepEqual(
+    (await read(other)).problems.map(({ path }) => path),
+    ["bypass[0].header.X-Hook-Key"],
+  );
+  assert.equal(on.desk.room("main")!.bypass.length, 2);
 });
 
 test("every problem of a change is told at once, and nothing is changed", async () => {

@@ -1,29 +1,35 @@
 /**
  * Rooms at the control address: look, change, pause, open, and end one visitor's visit. A change is checked by the
- * desk with the rules of the settings file. Whatever was changed is logged, from what to what, and by whom.
+ * desk with the rules of the settings file. Whatever was changed is logged, from what to what, and by whom. What partners
+ * must send to go past a line is neither shown nor logged.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { RoomSettings } from "../config/schema.ts";
 import { writtenRoom } from "../config/written.ts";
 import { isId } from "../core/id.ts";
 import { askEngine } from "./ask-engine.ts";
 import { addressOf, type OfficeEnv } from "./caller.ts";
-import type { Desk, Handed, SettingProblem } from "./desk.ts";
+import type { Handed, SettingProblem } from "./desk.ts";
 import { differences } from "./differences.ts";
+import { createHiding, HIDING_KEY_BYTES, type Hiding } from "./hidden-values.ts";
 import { errorBody, refuse } from "./refusal.ts";
+import { shownCounts } from "./room-counts.ts";
+import { refuseRoom, settingsOf } from "./room-names.ts";
 import { changeRoute, listRoute, openRoute, pauseRoute, revokeRoute, showRoute } from "./room-routes.ts";
-
-const ROOMS_NAMED_MAX = 20;
 
 /** Adds the rooms' routes. */
 export function addRooms(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
   const { desk, world } = handed;
-  const countsOf = (name: string) => askEngine(world, () => desk.engine.counts(name));
+  const hiding = createHiding(world.random.bytes(HIDING_KEY_BYTES));
+  const countsOf = async (name: string, settings: RoomSettings) =>
+    shownCounts(settings, await askEngine(world, () => desk.engine.counts(name)));
 
   app.openapi(listRoute, async (c) => {
     const rooms = desk.rooms().map(async (name) => {
-      const counts = await countsOf(name);
-      return { name, paused: desk.room(name)?.paused ?? false, counts };
+      const settings = desk.room(name)!;
+      const counts = await countsOf(name, settings);
+      return { name, state: counts.state, event: counts.event, paused: settings.paused, counts };
     });
     return c.json({ rooms: await Promise.all(rooms) }, 200);
   });
@@ -31,14 +37,17 @@ export function addRooms(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
     const { room: name } = c.req.valid("param");
     const settings = settingsOf(desk, name);
     if (!settings) return refuseRoom(c, desk);
-    return c.json({ name, counts: await countsOf(name), settings: writtenRoom(settings) }, 200);
+    const counts = await countsOf(name, settings);
+    return c.json({ name, counts, settings: hiding.hide(writtenRoom(settings)) }, 200);
   });
-  app.openapi(changeRoute, (c) => change(c, handed, c.req.valid("param").room, c.req.valid("json")));
+  const change = (c: Context<OfficeEnv>, name: string, wanted: unknown) =>
+    changeRoom(c, { ...handed, hiding }, { name, wanted });
+  app.openapi(changeRoute, (c) => change(c, c.req.valid("param").room, c.req.valid("json")));
   app.openapi(pauseRoute, (c) =>
-    change(c, handed, c.req.valid("param").room, { ...c.req.valid("json"), paused: true }),
+    change(c, c.req.valid("param").room, { ...c.req.valid("json"), paused: true }),
   );
   app.openapi(openRoute, (c) =>
-    change(c, handed, c.req.valid("param").room, { ...c.req.valid("json"), paused: false }),
+    change(c, c.req.valid("param").room, { ...c.req.valid("json"), paused: false }),
   );
   app.openapi(revokeRoute, async (c) => {
     const { room: name, id } = c.req.valid("param");
@@ -53,27 +62,24 @@ export function addRooms(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
   });
 }
 
-async function change(c: Context<OfficeEnv>, { desk, world }: Handed, name: string, wanted: unknown) {
-  const before = settingsOf(desk, name);
-  if (!before) return refuseRoom(c, desk);
-  const answer = await desk.change(name, wanted);
+async function changeRoom(
+  c: Context<OfficeEnv>,
+  { desk, world, hiding }: Handed & { readonly hiding: Hiding },
+  { name, wanted }: { readonly name: string; readonly wanted: unknown },
+) {
+  const room = settingsOf(desk, name);
+  if (!room) return refuseRoom(c, desk);
+  const before = writtenRoom(room);
+  const restored = hiding.restore(before, wanted);
+  if (!restored.ok) return refuseChange(c, restored.problems);
+  const answer = await desk.change(name, restored.change);
   if (!answer.ok) return refuseChange(c, answer.problems);
-  const settings = writtenRoom(answer.room);
-  const changed = differences(writtenRoom(before), settings);
+  const after = writtenRoom(answer.room);
+  const changed = differences(before, after);
   if (Object.keys(changed).length > 0) {
     world.log.info({ room: name, changed, by: addressOf(c) }, "a room was changed from the control address");
   }
-  return c.json({ name, settings }, 200);
-}
-
-/** Only names on the desk's own list are asked for: a name from outside may be one that every object has. */
-function settingsOf(desk: Desk, name: string) {
-  return desk.rooms().includes(name) ? desk.room(name) : undefined;
-}
-
-function refuseRoom(c: Context<OfficeEnv>, desk: Desk) {
-  const message = `There is no such room. There are: ${desk.rooms().slice(0, ROOMS_NAMED_MAX).join(", ")}.`;
-  return refuse(c, 404, { code: "no_such_room", message });
+  return c.json({ name, settings: hiding.hide(after) }, 200);
 }
 
 /** All that is wrong with a change at once. */

@@ -34,12 +34,28 @@ function addRequests(scrape: Scrape): void {
         value: traffic.requests[key as keyof GatewayTraffic["requests"]],
       })),
   });
-  addCounter(scrape, {
+  addByReason(scrape, "tokensRefused", {
     name: "fairgate_tokens_refused_total",
     help: "Tickets and passes that were not accepted, by reason.",
-    labelNames: ["reason"],
+  });
+  addByReason(scrape, "joinsHeld", {
+    name: "fairgate_joins_held_total",
+    help: "Newcomers who had to come back or do something before they got a place, by reason.",
+  });
+  addByReason(scrape, "turnedAway", {
+    name: "fairgate_turned_away_total",
+    help: "Newcomers who got no place, by reason.",
+  });
+  addByReason(scrape, "lanesRefused", {
+    name: "fairgate_lanes_refused_total",
+    help: "Codes and tokens for a lane that were not accepted, by reason.",
+  });
+  addCounter(scrape, {
+    name: "fairgate_bypassed_total",
+    help: "Requests let past a line, by room and rule.",
+    labelNames: ["room", "rule"],
     samples: ({ traffic }) =>
-      Object.entries(traffic.tokensRefused).map(([reason, value]) => ({ labels: { reason }, value })),
+      Object.entries(traffic.bypassed).map(([key, value]) => ({ labels: roomAndRule(key), value })),
   });
   addCounter(scrape, {
     name: "fairgate_upgrades_total",
@@ -53,6 +69,23 @@ function addRequests(scrape: Scrape): void {
     labelNames: [],
     samples: only(({ traffic }) => traffic.sseConnections),
   });
+}
+
+type Reasons = "tokensRefused" | "joinsHeld" | "turnedAway" | "lanesRefused";
+
+function addByReason(scrape: Scrape, key: Reasons, about: { name: string; help: string }): void {
+  addCounter(scrape, {
+    ...about,
+    labelNames: ["reason"],
+    samples: ({ traffic }) =>
+      Object.entries(traffic[key]).map(([reason, value]) => ({ labels: { reason }, value })),
+  });
+}
+
+/** Rooms' names have no colon in them; rules' may. */
+function roomAndRule(key: string): { room: string; rule: string } {
+  const colon = key.indexOf(": ");
+  return { room: key.slice(0, colon), rule: key.slice(colon + 2) };
 }
 
 function addOrigins(scrape: Scrape): void {

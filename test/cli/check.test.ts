@@ -28,6 +28,14 @@ describe("fairgate check", { concurrency: 3 }, () => {
     assert.equal(err, "");
   });
 
+  test("of settings that are seldom meant warns, and exits with 0", async () => {
+    const limits = ["--total-active-users", "200", "--new-users-per-minute", "600"];
+    const args = ["check", "--origin", "http://127.0.0.1:3000", ...limits];
+    const { code, err } = await fairgate(args, { environment });
+    assert.equal(code, 0);
+    assert.match(err, /newUsersPerMinute is 600, which is more than totalActiveUsers, 200[\s\S]*1 warning/);
+  });
+
   test("shows every problem at once, with its line and the user's own text", async () => {
     using folder = ownFolder({ "fairgate.yaml": BAD });
     const { code, err, out } = await fairgate(["check"], { cwd: folder.path });

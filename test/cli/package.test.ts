@@ -142,7 +142,7 @@ const gateway: RunningGateway = await createGateway(options);
 createServer(gateway.handler).on("upgrade", gateway.upgrade);
 gateway.middleware satisfies (request: never, response: never, next: () => void) => void;
 const board: Board = await gateway.engine.board("main");
-board.waiting satisfies number;
+board.waiting satisfies number | null;
 // @ts-expect-error there is no such setting
 const wrong: GatewayOptions = { rooms: { main: { totalActiveUser: 1 } } };
 void wrong;

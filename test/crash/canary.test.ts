@@ -15,7 +15,8 @@ test("without a data folder the same books are full of complaints: they can see"
     keepsData: false,
   });
   const seen = new Set(outcome.violations.map(({ wrong }) => wrong));
-  assert.ok(seen.has("visit forgotten") && seen.has("ended pass taken"), [...seen].join());
+  // Which of them come to pass depends on the instant of the kill.
+  assert.ok(seen.has("ended pass taken") && seen.size > 2, [...seen].join());
   const rushed = await rush({ atOnce: 64, killAfterMs: 300, keepsData: false });
   assert.ok(rushed.violations.length > 0);
 });

@@ -4,6 +4,8 @@
  *   sh              every command is run to its end and must succeed
  *   sh run          the same, but the last command keeps running, and must answer
  *   sh control      the commands need a running Fairgate with a room `main`
+ *   sh gathering    they need one with the settings above, while people gather for the draw of the event in them
+ *   sh drawn        they need the same once it is drawn, and the receipt of one who gathered in `receipt.json`
  *   sh skip=REASON  not run, for the reason given
  */
 export interface Block {
@@ -16,7 +18,7 @@ export interface Block {
 const FENCE = /^(```+)([^\n`]*)\n([\s\S]*?)^\1[ \t]*$/gm;
 /** Other names for the same would be passed over in silence, so they are not used. */
 const OTHER_SHELLS = new Set(["bash", "shell", "console", "zsh", "shell-session"]);
-const SHELL_TAG = /^(|run|control|skip=\S.*)$/;
+const SHELL_TAG = /^(|run|control|gathering|drawn|skip=\S.*)$/;
 
 /** Every fenced block, in order. Throws on one that would not be run by mistake. */
 export function blocksOf(document: string): Block[] {

@@ -67,7 +67,12 @@ async function follow(
   if (block.language === "yaml") return reader.saveSettings(block.text);
   if (block.language === "ts") return reader.startProgram(block.text);
   if (block.tag.startsWith("skip=")) return t.skip(block.tag.slice("skip=".length));
+  const isOfDraw = block.tag === "gathering" || block.tag === "drawn";
+  const without = isOfDraw ? whyNotHere("curl") : undefined;
+  if (without !== undefined) return t.skip(without);
   if (block.tag === "control") await reader.needsRunning();
+  if (isOfDraw) await reader.needsGathering();
+  if (block.tag === "drawn") await reader.needsDraw();
   for (const command of commandsOf(block)) {
     const reason = reasonAgainst(command);
     if (reason === undefined) await reader.type(command);

@@ -3,21 +3,26 @@
  * environment, settings files saved as they come, and whatever keeps running left running until the next one starts.
  *
  * `npx fairgate` is the program from source. What the document says of ports is kept apart from this machine's: the
- * site at 127.0.0.1:3000 is a test's, and 8080 and 8081 are wherever the running Fairgate listens.
+ * site at 127.0.0.1:3000 is a test's, and 8080 and 8081 are wherever the running Fairgate listens. An event of a day in
+ * the document is on today.
  */
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { formatInstant } from "../../src/config/units.ts";
+import type { RoomState } from "../../src/core/board.ts";
 import { Child } from "../cli/child.ts";
 import { eventually } from "../cli/eventually.ts";
 import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../cli/fairgate.ts";
 import { TestOrigin } from "../cli/test-origin.ts";
-import { readBoard } from "../cli/visitor.ts";
+import { readBoard, Visitor } from "../cli/visitor.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const KEEPS_RUNNING = /\bfairgate run\b/;
 const MAIN_ROOM = "npx fairgate run --origin http://127.0.0.1:3000 --total-active-users 200";
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
 const CURL = (process.env.PATH ?? "")
   .split(delimiter)
   .map((folder) => join(folder, "curl"))
@@ -33,6 +38,9 @@ export class Reader {
   readonly #origin: TestOrigin;
   #environment: Record<string, string | undefined>;
   #run: Run | null = null;
+  /** Somebody who came before the draw of the event in the settings. */
+  #gathered: Visitor | null = null;
+  #isDrawn = false;
 
   static async sitDown(): Promise<Reader> {
     return new Reader(await TestOrigin.open());
@@ -73,6 +81,41 @@ export class Reader {
     if (this.#run === null) await this.#start(MAIN_ROOM);
   }
 
+  /** Makes sure the saved settings are running, with their event's prequeue on and somebody in it. */
+  async needsGathering(): Promise<void> {
+    if (this.#gathered) return;
+    const today = {
+      prequeueStartTime: -MINUTE_MS,
+      eventStartTime: 30 * MINUTE_MS,
+      eventEndTime: 90 * MINUTE_MS,
+    };
+    const settings = readFileSync(join(this.#folder.path, "fairgate.yaml"), "utf8");
+    const moved = settings.replace(
+      /\b(\w+Time): \S+/g,
+      (_, key: keyof typeof today) => `${key}: ${fromNow(today[key])}`,
+    );
+    this.saveSettings(this.#here(moved));
+    await this.#start("npx fairgate run", "prequeue");
+    this.#gathered = await Visitor.arrive(this.#run!.address);
+  }
+
+  /** Makes sure that the event has started since, and that whoever gathered has their receipt. */
+  async needsDraw(): Promise<void> {
+    if (this.#isDrawn) return;
+    const { control } = this.#run!;
+    const { body } = await control.ask<{ settings: { events: object[] } }>("GET", "/rooms/main");
+    const [event] = body.settings.events;
+    const events = [{ ...event, eventStartTime: fromNow(SECOND_MS) }];
+    assert.equal((await control.ask("PATCH", "/rooms/main", { events })).status, 200);
+    const receipt = await eventually("there is a receipt", async () => {
+      const answer = await this.#gathered!.fetch("/.fairgate/main/receipt");
+      const text = await answer.text();
+      return answer.ok && text;
+    });
+    this.#folder.write("receipt.json", receipt);
+    this.#isDrawn = true;
+  }
+
   /** Saves and starts a program that listens on port 8080, and asks it for its page. */
   async startProgram(text: string): Promise<void> {
     await this.#stop();
@@ -100,14 +143,14 @@ export class Reader {
     }
   }
 
-  async #start(command: string): Promise<void> {
+  async #start(command: string, state: RoomState = "open"): Promise<void> {
     await this.#stop();
     const listen = command.includes(" --listen") ? "" : " --listen 127.0.0.1:0";
     const control = command.includes(" --control-listen") ? "" : " --control-listen 127.0.0.1:0";
     this.#run = await running(this.#child(`exec ${this.#here(command)}${listen}${control}`));
     const { address, control: at } = this.#run;
     const rooms = this.#run.log()[0]?.rooms as string[];
-    for (const room of rooms) assert.equal((await readBoard(address, room)).state, "open");
+    for (const room of rooms) assert.equal((await readBoard(address, room)).state, state);
     await eventually("it is ready", async () => (await fetch(`${at.address}/readyz`)).ok);
     if (command.includes("http://127.0.0.1:3000"))
       assert.match(await (await fetch(address)).text(), /The shop/);
@@ -116,6 +159,8 @@ export class Reader {
   async #stop(): Promise<void> {
     const run = this.#run;
     this.#run = null;
+    this.#gathered = null;
+    this.#isDrawn = false;
     if (run) assert.deepEqual(await run.child.end("SIGTERM"), { code: 0, signal: null });
   }
 
@@ -136,4 +181,9 @@ export class Reader {
       .replace(/\b(127\.0\.0\.1|localhost):8080\b/g, (written) => at(this.#run?.address, written))
       .replace(/\b(127\.0\.0\.1|localhost):8081\b/g, (written) => at(this.#run?.control.address, written));
   }
+}
+
+/** An instant as settings have it, in whole seconds. */
+function fromNow(ms: number): string {
+  return formatInstant(Math.ceil((Date.now() + ms) / SECOND_MS) * SECOND_MS);
 }

@@ -70,6 +70,8 @@ export interface StageOptions {
   readonly settings?: Partial<SettingsInput>;
   readonly origin?: Origin;
   readonly answer?: RequestListener;
+  /** So long after the usual instant it is opened: boards are made once a second from then on. */
+  readonly opensLaterMs?: number;
 }
 
 export interface Stage {
@@ -93,6 +95,7 @@ export interface Stage {
 export async function openStage(test: TestContext, options: StageOptions = {}): Promise<Stage> {
   const origin = options.origin ?? (await openOrigin(test, options.answer));
   const world = handWorld();
+  world.pass(options.opensLaterMs ?? 0);
   const settings: Stage["settings"] = (change = {}) =>
     checked({
       listen: "127.0.0.1:0",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Keyring } from "../../src/gateway/keyring.ts";
-import { passToken } from "../../src/gateway/token.ts";
+import { NO_BADGE, passToken } from "../../src/gateway/token.ts";
 import { openStage, SECRET, type Stage } from "./stage.ts";
 import { assertWaitingPage, type Visitor } from "./visitor.ts";
 
@@ -42,7 +42,7 @@ function passOf(stage: Stage, secret: string, pass: { room?: string; ageMs?: num
   const at = stage.world.clock.now() - (pass.ageMs ?? 0);
   const times = { joinedAt: at, admittedAt: at, createdAt: at, expiresAt: at + 300_000 };
   const body = { id: "ab".repeat(16), room: pass.room ?? "main", lane: 0, node: 0, ...times };
-  return passToken(body, new Keyring({ secret, previousSecrets: [] }));
+  return passToken(body, NO_BADGE, new Keyring({ secret, previousSecrets: [] }));
 }
 
 const BAD: readonly (readonly [

@@ -4,7 +4,7 @@
  *
  * Turning the door and showing boards go on meanwhile: they are the engine's own, and pass no gateway.
  */
-import type { Engine, EngineListener, Eventually } from "../../src/core/engine.ts";
+import type { Engine, EngineListener, Eventually, Load } from "../../src/core/engine.ts";
 import type { RoomRules } from "../../src/core/rules.ts";
 
 /** How calls fail: at once, later, or not even that. `late`: they succeed, but later. */
@@ -23,6 +23,8 @@ export class WatchedEngine implements Engine {
     revoke: 0,
     configure: 0,
   };
+  /** What gateways told of their origins. */
+  readonly reports: Load[] = [];
   readonly join: Engine["join"];
   readonly checkIn: Engine["checkIn"];
   readonly enter: Engine["enter"];
@@ -34,7 +36,7 @@ export class WatchedEngine implements Engine {
 
   constructor(inner: Engine) {
     this.#inner = inner;
-    this.join = (room) => this.#ask("join", () => inner.join(room));
+    this.join = (room, newcomer) => this.#ask("join", () => inner.join(room, newcomer));
     this.checkIn = (ticket) => this.#ask("checkIn", () => inner.checkIn(ticket));
     this.enter = (ticket) => this.#ask("enter", () => inner.enter(ticket));
     this.touch = (room, presences) => this.#ask("touch", () => inner.touch(room, presences));
@@ -56,6 +58,15 @@ export class WatchedEngine implements Engine {
   get asked(): number {
     const { join, checkIn, enter, touch, leave } = this.calls;
     return join + checkIn + enter + touch + leave;
+  }
+
+  report(room: string, load: Load) {
+    this.reports.push(load);
+    return this.#inner.report(room, load);
+  }
+
+  draw(room: string, event: string) {
+    return this.#inner.draw(room, event);
   }
 
   counts(room: string) {

@@ -70,7 +70,7 @@ export class FakeDesk implements Desk {
 
   #put(name: string, room: RoomSettings): void {
     this.settings.set(name, room);
-    this.engine.configure(name, toRules(room));
+    this.engine.configure(name, toRules(name, room, { budgets: {}, seedOf: () => "00".repeat(32) }));
   }
 }
 
@@ -138,6 +138,10 @@ export function noTraffic(): GatewayTraffic {
       problems: 0,
     },
     tokensRefused: {},
+    joinsHeld: {},
+    turnedAway: {},
+    lanesRefused: {},
+    bypassed: {},
     engineFailures: 0,
     sseConnections: 0,
     upgrades: 0,

@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, test } from "node:test";
+import { recordText } from "../../src/core/draw-record.ts";
+import { ID_BYTES } from "../../src/core/id.ts";
 import { FAILURES_MAX } from "../../src/office/attempts.ts";
 import { BODY_BYTES_MAX } from "../../src/office/body.ts";
 import { STRICT_HEADERS } from "../../src/office/guard.ts";
@@ -25,8 +27,7 @@ interface Live extends Scene {
   readonly base: string;
 }
 
-async function live(): Promise<Live> {
-  const on = scene();
+async function live(on: Scene = scene()): Promise<Live> {
   const listening = await listenOffice(on.office, { host: "127.0.0.1", port: 0 });
   open.push(listening);
   return { ...on, listening, base: `http://127.0.0.1:${listening.address.port}` };
@@ -87,6 +88,37 @@ test("a day in the office: look, change, pause, open, revoke, rotate, scrape", a
     families.get("fairgate_room_revoked_total")!.samples.get('fairgate_room_revoked_total{room="main"}'),
     1,
   );
+});
+
+test("a long record of a draw comes whole, and one that is broken off harms nobody", async () => {
+  const on = scene({
+    rooms: {
+      main: {
+        totalActiveUsers: 2,
+        events: [
+          {
+            name: "sale",
+            prequeueStartTime: "2026-12-01T09:00:00Z",
+            eventStartTime: "2026-12-01T10:00:00Z",
+            eventEndTime: "2026-12-01T12:00:00Z",
+            shuffleAtEventStart: true,
+          },
+        ],
+      },
+    },
+  });
+  const size = 200_000;
+  const ids = Uint8Array.from({ length: size * ID_BYTES }, (_, index) => (index * 7) % 251);
+  const record = { ...on.desk.engine.draw("main", "sale")!, seed: "00".repeat(32), drawnAt: 0, size, ids };
+  on.desk.engine.draw = () => record;
+  const { base } = await live(on);
+  const ask = (signal?: AbortSignal) =>
+    fetch(`${base}/rooms/main/draws/sale`, { headers: AUTHORIZATION, ...(signal ? { signal } : {}) });
+  const leaving = new AbortController();
+  const broken = await ask(leaving.signal);
+  await broken.body!.getReader().read();
+  leaving.abort();
+  assert.equal(await (await ask()).text(), recordText("main", record));
 });
 
 test("wrong tokens are counted by the address of the connection, whatever headers say", async () => {

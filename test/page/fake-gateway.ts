@@ -5,7 +5,8 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Board } from "../../src/core/board.ts";
+import type { Board, DrawNotice } from "../../src/core/board.ts";
+import { type Problem, renderProblem } from "../../src/gateway/page/problem.ts";
 import { createPage, type PageLook, type PageView } from "../../src/gateway/page/render.ts";
 
 export const SEQUENCE = 1_000;
@@ -33,6 +34,11 @@ export class FakeGateway {
   board: Board = boardWith({ ahead: 128 });
   isBoardBroken = false;
   checkIn: Answer = "broken";
+  receipt: Answer = "broken";
+  /** Where set, a page for someone without a place is served in place of the waiting page. */
+  problem: Problem | null = null;
+  /** What came with each join as its solution. */
+  readonly solutions: string[] = [];
   readonly #streams = new Set<ServerResponse>();
   readonly #opened = new EventEmitter();
   #openedCount = 0;
@@ -82,8 +88,24 @@ export class FakeGateway {
     else if (what === "GET /.fairgate/shop/board")
       sendJson(response, this.isBoardBroken ? "broken" : this.board);
     else if (what === "POST /.fairgate/shop/check-in") sendJson(response, this.checkIn);
+    else if (what === "GET /.fairgate/shop/receipt") sendJson(response, this.receipt);
+    else if (what === "POST /.fairgate/shop/join") this.#join(request, response);
     else if (this.isAdmitted) response.setHeader("content-type", "text/html").end(SITE);
+    else if (this.problem) this.#serveProblem(this.problem, request, response);
     else this.#servePage(request, response);
+  }
+
+  /** Whatever comes as a solution is taken. */
+  #join(request: IncomingMessage, response: ServerResponse): void {
+    this.solutions.push(String(request.headers["fairgate-work"]));
+    this.problem = null;
+    sendJson(response, { status: "waiting" });
+  }
+
+  #serveProblem(problem: Problem, request: IncomingMessage, response: ServerResponse): void {
+    const { accept, "accept-language": languages } = request.headers;
+    const { headers, body } = renderProblem(accept, languages, problem);
+    response.writeHead(problem.status, [...headers]).end(body);
   }
 
   #servePage(request: IncomingMessage, response: ServerResponse): void {
@@ -119,6 +141,16 @@ export class FakeGateway {
   }
 }
 
+export const SPEED = { low: 170, middle: 200, high: 235 };
+
+/** Marks that put the visitor behind so many. */
+export function marksWith(ahead: number): Board["marks"] {
+  return [
+    [SEQUENCE - ahead, 0],
+    [SEQUENCE + 499, ahead + 499],
+  ];
+}
+
 /** A board on which the visitor has `ahead` before them. */
 export function boardWith(changes: {
   ahead: number;
@@ -126,36 +158,48 @@ export function boardWith(changes: {
   state?: Board["state"];
   message?: string;
   admitted?: number;
+  opensAt?: number;
+  draw?: DrawNotice;
+  lanes?: Board["lanes"];
+  hides?: readonly ("ahead" | "behind" | "wait")[];
 }): Board {
   const { ahead, version = 1, state = "queueing", message = "", admitted = SEQUENCE - 1 - ahead } = changes;
+  const { opensAt = null, draw, lanes, hides = [] } = changes;
+  const isSilent = hides.includes("ahead") || (state === "prequeue" && draw !== undefined);
+  const hasNoSpeed = state === "paused" || state === "prequeue" || hides.includes("wait");
   return {
     room: "shop",
     version,
     madeAt: 1_900_000_000_000 + version,
     state,
-    waiting: ahead + 500,
-    admitted: [admitted],
-    marks: [
-      [SEQUENCE - ahead, 0],
-      [SEQUENCE + 499, ahead + 499],
-    ],
+    waiting: hides.includes("behind") ? null : ahead + 500,
+    admitted,
+    marks: isSilent ? [] : marksWith(ahead),
     ratePerMinute: 30,
-    secondsPerHundred: state === "paused" ? null : { low: 170, middle: 200, high: 235 },
+    secondsPerHundred: hasNoSpeed ? null : SPEED,
     message,
-    nextEventAt: null,
+    nextEventAt: opensAt,
+    ...(lanes && { lanes }),
+    ...(draw && { draw }),
   };
 }
 
 function viewOf(board: Board): Omit<PageView, "language" | "nonce"> {
-  const ahead = board.marks[1]![1] - 499;
+  const ahead = board.marks.length > 0 ? board.marks[1]![1] - 499 : null;
+  const { low, middle, high } = SPEED;
+  const hasWait = ahead !== null && board.secondsPerHundred !== null;
   return {
     room: "shop",
     state: board.state,
     ahead,
     waiting: board.waiting,
-    waitMs: { low: ahead * 1_700, middle: ahead * 2_000, high: ahead * 2_400 },
-    aheadAtJoin: 400,
+    waitMs: hasWait
+      ? { low: ahead * low * 10, middle: ahead * middle * 10, high: ahead * high * 10.2 }
+      : null,
+    aheadAtJoin: ahead === null ? null : 400,
     sequence: SEQUENCE,
+    opensAt: board.nextEventAt,
+    draw: board.draw ?? null,
     nextCheckInMs: 400,
     now: Date.UTC(2030, 0, 31, 12, 0, 0),
     message: board.message,

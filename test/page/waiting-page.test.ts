@@ -3,83 +3,29 @@
  * without JavaScript; the turn; what is said when something is wrong; and whether everyone can use it.
  */
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import type { PageLook } from "../../src/gateway/page/render.ts";
-import { FakeGateway, SEQUENCE } from "./fake-gateway.ts";
+import type { Page } from "playwright-core";
+import { type FakeGateway, SEQUENCE } from "./fake-gateway.ts";
+import {
+  axeViolations,
+  closeBrowser,
+  isTooWide,
+  openBrowser,
+  type Plan,
+  SHOTS,
+  shows,
+  text,
+  visit,
+} from "./visit.ts";
 
-const SHOTS = process.env.FAIRGATE_SHOTS ?? join(tmpdir(), "page-shots");
-const ARGUMENTS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-];
 /** Most of a test's time is waiting for the page's own timers, so several run side by side. */
 const TOGETHER = { concurrency: 5 };
-const WAIT_MAX_MS = 15_000;
 const WAITING = { status: "waiting", state: "queueing", waiting: 900, message: "", nextCheckInMs: 400 };
 const WAIT_MS = { low: 240_000, middle: 360_000, high: 500_000 };
 
-let browser: Browser;
-
-before(async () => {
-  mkdirSync(SHOTS, { recursive: true });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ARGUMENTS });
-});
-
-after(() => browser?.close());
-
-interface Visit {
-  readonly gateway: FakeGateway;
-  readonly page: Page;
-  readonly address: string;
-  /** What the console complained of, and requests that went elsewhere. */
-  readonly faults: string[];
-}
-
-interface Plan {
-  readonly browser?: BrowserContextOptions;
-  readonly look?: Partial<PageLook>;
-  readonly prepare?: (gateway: FakeGateway, page: Page) => void | Promise<void>;
-}
-
-/** Opens the page in a browser of its own, hands it to the test, and closes everything. */
-async function visit(plan: Plan, work: (visit: Visit) => Promise<void>): Promise<void> {
-  const gateway = new FakeGateway(plan.look);
-  const address = await gateway.listen();
-  const context = await browser.newContext({ locale: "en-GB", ...plan.browser });
-  context.setDefaultTimeout(WAIT_MAX_MS);
-  try {
-    const page = await context.newPage();
-    const faults: string[] = [];
-    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-    page.on("pageerror", (error) => faults.push(String(error)));
-    page.on("request", (request) => {
-      if (!request.url().startsWith(address) && !request.url().startsWith("data:"))
-        faults.push(request.url());
-    });
-    await plan.prepare?.(gateway, page);
-    await page.goto(address);
-    await work({ gateway, page, address, faults });
-  } finally {
-    await context.close();
-    await gateway.close();
-  }
-}
-
-const text = (page: Page, name: string) => page.locator(`[data-live="${name}"]`).textContent();
-
-/** Waits until the page shows `expected`; the test's own time limit ends a wait in vain. */
-async function shows(page: Page, name: string, expected: string | RegExp): Promise<void> {
-  await page.locator(`[data-live="${name}"]`).filter({ hasText: expected, visible: true }).waitFor();
-}
+before(openBrowser);
+after(closeBrowser);
 
 describe("the page with events", TOGETHER, () => {
   test("numbers, words, progress and the tab title follow the board", async () => {
@@ -186,7 +132,7 @@ describe("the page without events", TOGETHER, () => {
 
   test("says that the line cannot be reached until it can", async () => {
     const prepare = (gateway: FakeGateway) => {
-      gateway.view = { notice: "engineAway" };
+      gateway.view = { notice: "engineAway", nextCheckInMs: 60_000 };
       gateway.hasEvents = false;
       gateway.isBoardBroken = true;
     };
@@ -394,8 +340,7 @@ describe("everyone can use it", TOGETHER, () => {
         if (name === "light-desktop") assert.deepEqual(await axeViolations(page), []);
         await page.locator('[data-live="alertsButton"]').click();
         assert.deepEqual(await axeViolations(page), []);
-        const overflow = "document.documentElement.scrollWidth > innerWidth";
-        assert.equal(await page.evaluate(overflow), false);
+        assert.equal(await isTooWide(page), false);
         assert.deepEqual(faults, []);
       });
     });
@@ -406,15 +351,7 @@ describe("everyone can use it", TOGETHER, () => {
     await visit(plan, async ({ page }) => {
       await page.locator('[data-live="alerts"]').waitFor();
       await page.evaluate("document.documentElement.style.fontSize = '200%'");
-      assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false);
+      assert.equal(await isTooWide(page), false);
     });
   });
 });
-
-async function axeViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const results = (await page.evaluate(
-    `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })`,
-  )) as axe.AxeResults;
-  return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-}

@@ -92,6 +92,8 @@ export async function openStage(test: TestContext, addresses: readonly string[],
     id: `test-${++count}`,
     requestHeaders: [],
     responseHeaders: [],
+    watch: null,
+    visitor: null,
     isContinueExpected,
     ...options.forward?.(request),
   });

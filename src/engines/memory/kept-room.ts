@@ -1,16 +1,36 @@
-/** A room as it is kept: what changed goes out, and after a restart all of it comes back. */
-import type { Totals } from "../../core/engine.ts";
+/**
+ * A room as it is kept: what changed goes out, and after a restart all of it comes back. Deadlines are not
+ * kept but given anew, since while the process was away nobody could meet them.
+ */
+import type { DoorkeeperMemo } from "../../core/doorkeeper.ts";
+import type { JoinAnswer, TicketAnswer, Totals } from "../../core/engine.ts";
 import type { Measured } from "../../core/eta.ts";
+import { lapseDeadline, longestCheckIn, wholeTenth } from "../../core/pacing.ts";
+import type { DrawMemo } from "./draws.ts";
 import type { LastMomentMemo } from "./last-moment.ts";
+import { ADMITTED, BLOCK_SIZE, LAPSED, type State, WAITING } from "./places.ts";
+import type { RoomBooks } from "./room-books.ts";
 import type { Visit } from "./visits.ts";
+
+/** After an unclean end, how long before it a pass may have been renewed without our knowing. */
+const PRESENCE_UNSEEN_MS = 3_000;
+/** More than can have joined between the last thing kept and an unclean end. */
+const SEQUENCES_UNSEEN_MAX = 1_000_000;
+/** While someone is on the site, the kept room is this fresh at least. */
+const HEARTBEAT_MS = 1_000;
 
 /** What a room keeps of itself besides its places and visits. */
 export interface RoomMemo {
   readonly nextSequence: number;
-  readonly admittedSequence: number;
+  /** The highest admitted in each lane, and how many were. */
+  readonly admittedSequences: readonly [lane: number, sequence: number][];
+  readonly admittedInLane: readonly [lane: number, count: number][];
   readonly waiting: number;
+  /** What the bytes of blocks mean that stand for lanes. */
+  readonly lanes: readonly number[];
   readonly totals: Totals;
-  readonly admissions: readonly [end: number, count: number][];
+  readonly door: DoorkeeperMemo;
+  readonly draws: readonly DrawMemo[];
   readonly measured: Measured;
   readonly lastMoment: LastMomentMemo;
   readonly seenAt: number;
@@ -24,6 +44,9 @@ export interface RoomChanges {
   readonly blocks: ReadonlyMap<number, Uint8Array | null>;
   readonly turns: ReadonlyMap<number, number | null>;
   readonly visits: ReadonlyMap<string, Visit | number | null>;
+  /** Who gathered for a draw, in blocks. */
+  readonly gathered: ReadonlyMap<string, Uint8Array | null>;
+  readonly invites: ReadonlyMap<string, number | null>;
 }
 
 /** A room as it was kept. */
@@ -34,4 +57,105 @@ export interface KeptRoom {
   /** When each turn was given, by sequence. */
   readonly turns: ReadonlyMap<number, number>;
   readonly visits: Iterable<readonly [id: string, visit: Visit | number]>;
+  readonly gathered: Iterable<readonly [block: string, bytes: Uint8Array]>;
+  readonly invites: Iterable<readonly [id: string, expiresAt: number]>;
+}
+
+/** True when there is something worth keeping that was not taken yet. */
+export function hasChanges({ places, visits, draws, invites, memoAt }: RoomBooks, now: number): boolean {
+  if (places.hasChanges || visits.hasChanges || draws.hasChanges || invites.hasChanges) return true;
+  return visits.size > 0 && now - memoAt >= HEARTBEAT_MS;
+}
+
+/** Everything that changed since this was last asked. `isClosed`: nothing will happen after it. */
+export function takeChanges(books: RoomBooks, now: number, isClosed: boolean): RoomChanges {
+  books.memoAt = now;
+  return {
+    memo: memoOf(books, now, isClosed),
+    blocks: books.places.takeChanges(),
+    turns: books.turns.takeChanges(),
+    visits: books.visits.takeChanges(),
+    gathered: books.draws.takeChanges(),
+    invites: books.invites.takeChanges(),
+  };
+}
+
+function memoOf(books: RoomBooks, now: number, isClosed: boolean): RoomMemo {
+  const waiting = books.lines.size;
+  return {
+    nextSequence: books.nextSequence,
+    admittedSequences: [...books.admittedSequences],
+    admittedInLane: [...books.admittedInLane],
+    waiting,
+    lanes: books.places.lanes,
+    totals: { ...books.totals },
+    door: books.door.memo(now),
+    draws: books.draws.memo(),
+    measured: books.pace.measured(),
+    lastMoment: books.lastMoment.memo({ waiting, now }),
+    seenAt: now,
+    isClosed,
+  };
+}
+
+/**
+ * Whether the answer just made must be on disk before it is told. Those that give a slot must. A new place
+ * need not, since its ticket is the proof; unless its holder is told to stay away for longer than a room
+ * restored from the disk would hold back those behind them, or used a code that is good once. A place taken
+ * back must: those behind it are on the disk already.
+ */
+export function mustBeKept({ unproven }: RoomBooks, answer: JoinAnswer | TicketAnswer): boolean {
+  return answer === unproven || answer.kind === "admitted" || answer.kind === "entered";
+}
+
+/**
+ * Takes over a kept room; called once, before anything else. Whoever waited has as long as ever anyone may
+ * take to check in, and a turn that was given starts anew. After an unclean end some may hold tickets that
+ * were never kept: newcomers stay behind them for a while. And some may hold a pass that was renewed unseen:
+ * their slots stay taken.
+ */
+export function restore(books: RoomBooks, kept: KeptRoom, now: number): void {
+  const { memo } = kept;
+  const unseen = memo.isClosed ? 0 : SEQUENCES_UNSEEN_MAX;
+  books.nextSequence = Math.max(books.nextSequence, memo.nextSequence + unseen);
+  for (const [lane, sequence] of memo.admittedSequences) books.admittedSequences.set(lane, sequence);
+  for (const [lane, count] of memo.admittedInLane) books.admittedInLane.set(lane, count);
+  Object.assign(books.totals, memo.totals);
+  books.door.restore(memo.door, now);
+  books.pace.restore(memo.measured);
+  books.places.restoreLanes(memo.lanes);
+  books.draws.restore(memo.draws, kept.gathered);
+  books.invites.restore(kept.invites);
+  restorePlaces(books, kept, now);
+  restoreVisits(books, kept, now);
+  books.lastMoment.restore(memo.lastMoment, memo.isClosed ? null : memo.nextSequence, now);
+}
+
+function restorePlaces(books: RoomBooks, { memo, blocks, turns }: KeptRoom, now: number): void {
+  const { places, lines } = books;
+  const { lapseAfterMs, claimWindowMs, ticketTtlMs, pollBudgetPerSecond } = books.rulesAt(now);
+  const nextCheckInMs = longestCheckIn({ waiting: memo.waiting, ticketTtlMs, pollBudgetPerSecond });
+  const lapseAt = lapseDeadline({ now, nextCheckInMs, lapseAfterMs });
+  const claimBy = wholeTenth(now + claimWindowMs);
+  const deadlineOf = (sequence: number, state: State): number => {
+    if (state === WAITING) lines.add(books.laneOf(places.lane(sequence), now), sequence);
+    else if (state === LAPSED) books.lapsed++;
+    if (state !== ADMITTED) return state === WAITING ? lapseAt : wholeTenth(now);
+    books.turns.give(sequence, turns.get(sequence) ?? now, claimBy);
+    return claimBy;
+  };
+  for (const [block, bytes] of blocks) {
+    places.restore(block, bytes, deadlineOf);
+    places.keepUntil(block * BLOCK_SIZE, now + ticketTtlMs);
+  }
+}
+
+function restoreVisits(books: RoomBooks, { memo, visits }: KeptRoom, now: number): void {
+  const { sessionDurationMs, disableSessionRenewal } = books.rulesAt(now);
+  const isRenewedUnseen = !memo.isClosed && !disableSessionRenewal;
+  const renewedUntil = isRenewedUnseen ? memo.seenAt + PRESENCE_UNSEEN_MS + sessionDurationMs : 0;
+  for (const [id, visit] of visits) {
+    if (typeof visit === "number") books.visits.restore(id, visit);
+    else books.visits.restore(id, { ...visit, expiresAt: Math.max(visit.expiresAt, renewedUntil) });
+  }
 }

@@ -44,6 +44,11 @@ export class LastMoment {
     return this.#holds.some(({ from, until }) => sequence >= from && now < until);
   }
 
+  /** True while anyone is held back. */
+  isHolding(now: number): boolean {
+    return this.#holds.some(({ until }) => now < until);
+  }
+
   /** To be kept together with every place there is now. */
   memo({ waiting, now }: { waiting: number; now: number }): LastMomentMemo {
     // Whoever joins an empty line from here on is told anew.

@@ -7,6 +7,7 @@ import { DurableHost } from "../../durable/host.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
 import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
+import { propertyTests } from "../properties.ts";
 import { MemoryEngine } from "./memory-engine.ts";
 
 const memory = {
@@ -33,4 +34,5 @@ after(async () => {
 for (const subject of [memory, kept]) {
   conformance(subject);
   modelTest(subject);
+  propertyTests(subject);
 }

@@ -6,15 +6,21 @@
  * disk. Everything else, a place in the line above all, is answered at once as without.
  */
 import type { Board } from "../../core/board.ts";
-import type {
-  Admission,
-  Counts,
-  Engine,
-  EngineListener,
-  Eventually,
-  JoinAnswer,
-  Presence,
-  TicketAnswer,
+import { type BudgetRoom, freeInBudget } from "../../core/budget.ts";
+import type { DrawRecord } from "../../core/draw.ts";
+import {
+  type Admission,
+  ANYBODY,
+  type Counts,
+  type Engine,
+  type EngineListener,
+  type Eventually,
+  type JoinAnswer,
+  type Load,
+  type Newcomer,
+  type Presence,
+  type Remark,
+  type TicketAnswer,
 } from "../../core/engine.ts";
 import { ID_BYTES, idFromBytes } from "../../core/id.ts";
 import type { Pass } from "../../core/pass.ts";
@@ -22,7 +28,8 @@ import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
 import type { DurableStorage } from "../../durable/storage.ts";
-import { MemoryRoom, type RoomEvents } from "./memory-room.ts";
+import { MemoryRoom } from "./memory-room.ts";
+import type { RoomParts } from "./room-books.ts";
 import { RoomKeeper } from "./room-keeper.ts";
 
 const TICK_MS = 200;
@@ -33,6 +40,8 @@ const KEEP_MS = 50;
 /** A room and whether what happens in it is on disk. */
 interface OpenRoom {
   readonly room: MemoryRoom;
+  /** The same, also while it is away. */
+  readonly last: MemoryRoom;
   readonly isAway: boolean;
   unconfirmed(): Promise<void> | null;
   set rules(rules: RoomRules);
@@ -57,23 +66,23 @@ export class MemoryEngine implements Engine {
     this.#stop.push(world.timers.every(BOARD_PERIOD_MS, () => this.#showBoards()));
   }
 
-  join(room: string): Eventually<JoinAnswer> {
-    const { clock, random } = this.#world;
+  join(room: string, newcomer: Newcomer = ANYBODY): Eventually<JoinAnswer> {
     const open = this.#rooms.get(room);
     if (!open) return { kind: "refused", reason: "unknownRoom" };
-    return told(open, open.room.join(idFromBytes(random.bytes(ID_BYTES)), random.fraction(), clock.now()));
+    const id = idFromBytes(this.#world.random.bytes(ID_BYTES));
+    return told(open, open.room.join(id, newcomer, this.#moment()));
   }
 
   checkIn(ticket: Ticket): Eventually<TicketAnswer> {
     const open = this.#rooms.get(ticket.room);
     if (!open) return { kind: "refused", reason: "unknownRoom" };
-    return told(open, open.room.checkIn(ticket, this.#world.random.fraction(), this.#world.clock.now()));
+    return told(open, open.room.checkIn(ticket, this.#moment()));
   }
 
   enter(ticket: Ticket): Eventually<TicketAnswer> {
     const open = this.#rooms.get(ticket.room);
     if (!open) return { kind: "refused", reason: "unknownRoom" };
-    return told(open, open.room.enter(ticket, this.#world.random.fraction(), this.#world.clock.now()));
+    return told(open, open.room.enter(ticket, this.#moment()));
   }
 
   touch(room: string, presences: readonly Presence[]): void {
@@ -96,8 +105,17 @@ export class MemoryEngine implements Engine {
     return open.unconfirmed()?.then(() => isEnded) ?? isEnded;
   }
 
+  report(room: string, load: Load): void {
+    const open = this.#rooms.get(room);
+    if (open && !open.isAway) open.room.report(load, this.#world.clock.now());
+  }
+
+  draw(room: string, event: string): DrawRecord | null {
+    return this.#open(room).room.draw(event, this.#world.clock.now());
+  }
+
   counts(room: string): Counts {
-    return this.#open(room).room.counts();
+    return this.#open(room).room.counts(this.#world.clock.now());
   }
 
   board(room: string): Board {
@@ -112,7 +130,8 @@ export class MemoryEngine implements Engine {
   }
 
   admit(room: string): Admission {
-    return this.#open(room).room.admit(this.#world.clock.now());
+    const { random, clock } = this.#world;
+    return this.#open(room).room.admit(() => random.fraction(), clock.now());
   }
 
   subscribe(listener: EngineListener): () => void {
@@ -136,12 +155,21 @@ export class MemoryEngine implements Engine {
         this.#tell((listener) => listener.onTurns?.(name, sequences)),
       onRevoked: (id: string, until: number) =>
         this.#tell((listener) => listener.onRevoked?.(name, id, until)),
+      onDraw: () => {
+        this.#showBoard(name);
+        this.#tell((listener) => listener.onDraw?.(name));
+      },
+      onRemark: (remark: Remark) => {
+        this.#world.log.info({ room: name }, remark.text);
+        this.#tell((listener) => listener.onRemark?.(name, remark));
+      },
     };
+    const budgetFree = () => this.#budgetFree(name);
     const world = this.#world;
     const storageOf = this.#storageOf;
-    if (!storageOf) return this.#show(name, unkept(name, rules, events, world));
+    if (!storageOf) return this.#show(name, unkept({ name, rules, events, budgetFree }, world));
     const storage = () => storageOf(name);
-    return RoomKeeper.open({ name, rules, events, storage, world }).then((keeper) =>
+    return RoomKeeper.open({ name, rules, events, storage, budgetFree, world }).then((keeper) =>
       this.#show(name, keeper),
     );
   }
@@ -156,7 +184,12 @@ export class MemoryEngine implements Engine {
   }
 
   #tick(): void {
-    for (const [name, { isAway }] of this.#rooms) if (!isAway) this.admit(name);
+    for (const [name, open] of this.#rooms) {
+      if (open.isAway) continue;
+      this.admit(name);
+      // Those who wait for an opening should not have to wait for the next board as well.
+      if (open.room.state(this.#world.clock.now()) !== this.#boards.get(name)?.state) this.#showBoard(name);
+    }
   }
 
   #showBoards(): void {
@@ -168,6 +201,30 @@ export class MemoryEngine implements Engine {
     this.#boards.set(name, board);
     this.#tell((listener) => listener.onBoard?.(board));
     return board;
+  }
+
+  /** Slots that the other rooms of its budget leave to a room. */
+  #budgetFree(name: string): number {
+    const budget = this.#rooms.get(name)?.last.rules.budget;
+    if (!budget) return Number.POSITIVE_INFINITY;
+    const { totalActiveUsers } = budget;
+    const names: string[] = [];
+    const rooms: BudgetRoom[] = [];
+    for (const [other, open] of this.#rooms) {
+      // A room whose storage is away admits nobody; what it last held is still held.
+      const room = open.last;
+      if (room.rules.budget?.name !== budget.name) continue;
+      names.push(other);
+      const { used, lastTurnAt } = room;
+      const wanted =
+        other === name ? totalActiveUsers : open.isAway ? 0 : room.wanted(this.#world.clock.now());
+      rooms.push({ used, wanted, guaranteed: room.rules.budget.guaranteed, lastTurnAt });
+    }
+    return freeInBudget({ totalActiveUsers, rooms }, names.indexOf(name));
+  }
+
+  #moment(): { dice: number; now: number } {
+    return { dice: this.#world.random.fraction(), now: this.#world.clock.now() };
   }
 
   /** A caller that names a room nobody configured has a bug; visitors' room names are checked before. */
@@ -189,14 +246,15 @@ function told<Answer extends JoinAnswer | TicketAnswer>(open: OpenRoom, answer: 
 }
 
 /** A room that lives as long as the process. */
-function unkept(name: string, rules: RoomRules, events: RoomEvents, world: World): OpenRoom {
-  const room = new MemoryRoom(name, rules, events, world.clock.now());
+function unkept(parts: Omit<RoomParts, "now" | "isKept">, { clock }: World): OpenRoom {
+  const room = new MemoryRoom({ ...parts, now: clock.now(), isKept: false });
   return {
     room,
+    last: room,
     isAway: false,
     unconfirmed: () => null,
     set rules(next: RoomRules) {
-      room.rules = next;
+      room.change(next, clock.now());
     },
     keep() {},
     async close() {},

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { JoinAnswer } from "../../core/engine.ts";
+import { ANYBODY, type JoinAnswer } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
@@ -19,12 +19,16 @@ class Shelf {
   readonly #blocks = new Map<number, Uint8Array>();
   readonly #turns = new Map<number, number>();
   readonly #visits = new Map<string, Visit | number>();
+  readonly #gathered = new Map<string, Uint8Array>();
+  readonly #invites = new Map<string, number>();
 
-  put({ memo, blocks, turns, visits }: RoomChanges): void {
+  put({ memo, blocks, turns, visits, gathered, invites }: RoomChanges): void {
     this.#memo = structuredClone(memo);
     for (const [block, bytes] of blocks) setOrDelete(this.#blocks, block, bytes);
     for (const [sequence, givenAt] of turns) setOrDelete(this.#turns, sequence, givenAt);
     for (const [id, visit] of visits) setOrDelete(this.#visits, id, structuredClone(visit));
+    for (const [block, bytes] of gathered) setOrDelete(this.#gathered, block, bytes);
+    for (const [id, expiresAt] of invites) setOrDelete(this.#invites, id, expiresAt);
   }
 
   get(): KeptRoom {
@@ -33,6 +37,8 @@ class Shelf {
       blocks: [...this.#blocks].sort(([a], [b]) => a - b),
       turns: this.#turns,
       visits: this.#visits,
+      gathered: this.#gathered,
+      invites: this.#invites,
     };
   }
 }
@@ -57,7 +63,11 @@ class Scene {
   }
 
   join(): JoinAnswer {
-    return this.room.join((ids++).toString(16).padStart(32, "0"), 0, this.now);
+    return this.room.join((ids++).toString(16).padStart(32, "0"), ANYBODY, this.moment);
+  }
+
+  get moment(): { dice: number; now: number } {
+    return { dice: 0, now: this.now };
   }
 
   waiting(): Ticket {
@@ -84,16 +94,25 @@ class Scene {
   }
 
   kindOf(ticket: Ticket): string {
-    return this.room.checkIn(ticket, 0, this.now).kind;
+    return this.room.checkIn(ticket, this.moment).kind;
   }
 
   pass(ms: number): void {
     this.now += ms;
-    this.room.admit(this.now);
+    this.room.admit(() => 0, this.now);
   }
 
   #newRoom(): MemoryRoom {
-    return new MemoryRoom("main", this.rules, { onTurns() {}, onRevoked() {} }, this.now, true);
+    const events = { onTurns() {}, onRevoked() {}, onDraw() {}, onRemark() {} };
+    const budgetFree = () => Number.POSITIVE_INFINITY;
+    return new MemoryRoom({
+      name: "main",
+      rules: this.rules,
+      events,
+      now: this.now,
+      isKept: true,
+      budgetFree,
+    });
   }
 }
 
@@ -108,7 +127,7 @@ test("those who wait, have their turn, are on the site or are gone stay so", () 
   scene.restart();
   const kinds = tickets.map((ticket) => scene.kindOf(ticket));
   assert.deepEqual(kinds, ["admitted", ...Array(3).fill("waiting"), "refused", ...Array(5).fill("waiting")]);
-  const { waiting, admitted, onSite, totals } = scene.room.counts();
+  const { waiting, admitted, onSite, totals } = scene.room.counts(scene.now);
   assert.deepEqual({ waiting, admitted, onSite }, { waiting: 8, admitted: 1, onSite: 2 });
   assert.equal(totals.joined, 13);
   assert.deepEqual(
@@ -123,12 +142,12 @@ test("a turn that was used before is not used again: the same ticket gives the s
   const ticket = scene.waiting();
   scene.room.leaveVisit(pass.id, scene.now);
   scene.pass(200);
-  assert.equal(scene.room.enter(ticket, 0, scene.now).kind, "entered");
+  assert.equal(scene.room.enter(ticket, scene.moment).kind, "entered");
   scene.keep();
   scene.restart();
-  const again = scene.room.enter(ticket, 0, scene.now);
+  const again = scene.room.enter(ticket, scene.moment);
   assert.ok(again.kind === "entered" && again.pass.id === ticket.id);
-  assert.equal(scene.room.counts().onSite, 1);
+  assert.equal(scene.room.counts(scene.now).onSite, 1);
 });
 
 test("a turn given before and used after a restart was given when it was given", () => {
@@ -140,7 +159,7 @@ test("a turn given before and used after a restart was given when it was given",
   const givenAt = scene.now;
   scene.keep();
   scene.restart(5_000);
-  const answer = scene.room.enter(ticket, 0, scene.now);
+  const answer = scene.room.enter(ticket, scene.moment);
   assert.ok(answer.kind === "entered");
   assert.equal(answer.pass.admittedAt, givenAt);
 });
@@ -152,22 +171,22 @@ test("a full room is still full after a restart", () => {
   scene.restart(60_000);
   scene.waiting();
   scene.pass(20_000);
-  assert.equal(scene.room.counts().admitted, 0);
+  assert.equal(scene.room.counts(scene.now).admitted, 0);
 });
 
 test("a slot whose pass may have been renewed unseen stays taken for a session more", () => {
   const scene = new Scene({ totalActiveUsers: 1 });
   scene.entered();
   scene.now += RULES.sessionDurationMs - 1_000;
-  scene.room.admit(scene.now);
+  scene.room.admit(() => 0, scene.now);
   scene.keep();
   const seenAt = scene.now;
   scene.restart(1_000);
   scene.waiting();
   scene.pass(RULES.sessionDurationMs - 1_000 - (scene.now - seenAt));
-  assert.equal(scene.room.counts().onSite, 1);
+  assert.equal(scene.room.counts(scene.now).onSite, 1);
   scene.pass(60_000);
-  assert.equal(scene.room.counts().onSite, 0);
+  assert.equal(scene.room.counts(scene.now).onSite, 0);
 });
 
 test("places that were never kept come back before anyone who joined after the crash", () => {
@@ -227,9 +246,9 @@ test("a place is told at once only if a restored room would hold back those behi
   assert.equal(mustBeKept(), false);
   const lapsed = scene.waiting();
   scene.rules = { ...scene.rules, paused: true };
-  scene.room.rules = scene.rules;
+  scene.room.change(scene.rules, scene.now);
   scene.pass(60_000);
-  assert.ok(scene.room.mustBeKept(scene.room.checkIn(lapsed, 0, scene.now)), "those behind it are known");
+  assert.ok(scene.room.mustBeKept(scene.room.checkIn(lapsed, scene.moment)), "those behind it are known");
 });
 
 test("a room closed in order is open at once", () => {
@@ -246,11 +265,11 @@ test("the minute's limit holds across a restart", () => {
     scene.join();
     scene.pass(100);
   }
-  const before = scene.room.counts().totals.admitted;
+  const before = scene.room.counts(scene.now).totals.admitted;
   scene.keep(true);
   scene.restart(0);
   scene.pass(200);
-  const { totals } = scene.room.counts();
+  const { totals } = scene.room.counts(scene.now);
   assert.ok(totals.admitted - before <= 1, `${totals.admitted - before} were admitted at once`);
 });
 
@@ -261,6 +280,25 @@ test("sequences never come again, even when the clock was set back", () => {
   scene.keep();
   scene.restart(-3_600_000);
   assert.ok(scene.waiting().sequence > before.sequence);
+});
+
+test("when lanes change, the very next board and turn have everyone in their new lane", () => {
+  const named = [{ number: 7, name: "members", share: 50, isPrivileged: true }];
+  const members: Partial<RoomRules> = { lanes: { ...RULES.lanes, named } };
+  const scene = new Scene({ ...members, paused: true });
+  const ticket = { lane: 7, invite: null };
+  for (let i = 0; i < 2; i++) scene.room.join(`${i}`.padStart(32, "0"), ticket, scene.moment);
+  const waitingIn = () => scene.room.counts(scene.now).lanes.map(({ name, waiting }) => [name, waiting]);
+  scene.room.change({ ...RULES, paused: true }, scene.now);
+  assert.equal(scene.room.board(scene.now).marks.length, 2);
+  assert.deepEqual(waitingIn(), [["everybody", 2]]);
+  scene.room.change({ ...RULES, ...members, privilegedOnly: true }, scene.now);
+  assert.equal(scene.room.admit(() => 0, scene.now).admitted, 2);
+  scene.room.change({ ...RULES, ...members, paused: true }, scene.now);
+  assert.deepEqual(waitingIn(), [
+    ["members", 0],
+    ["everybody", 0],
+  ]);
 });
 
 test("in any life, whoever was told something finds it true after a restart", () => {
@@ -292,7 +330,7 @@ test("in any life, whoever was told something finds it true after a restart", ()
           if (answer.kind === "waiting") tickets.push(answer.ticket);
           if (answer.kind === "entered") passes.push(answer.pass);
         } else if (what === "enter" && ticket) {
-          const answer = scene.room.enter(ticket, 0, scene.now);
+          const answer = scene.room.enter(ticket, scene.moment);
           if (answer.kind === "entered" && !passes.some(({ id }) => id === answer.pass.id))
             passes.push(answer.pass);
           assert.ok(!gone.has(ticket.id) || answer.kind === "refused");
@@ -305,18 +343,18 @@ test("in any life, whoever was told something finds it true after a restart", ()
           gone.add(pass.id);
         }
         scene.keep();
-        const { admitted, onSite } = scene.room.counts();
+        const { admitted, onSite } = scene.room.counts(scene.now);
         assert.ok(admitted + onSite <= 3, `${admitted} + ${onSite}`);
       }
       const before = tickets.map((ticket) => scene.kindOf(ticket));
-      const counts = scene.room.counts();
+      const counts = scene.room.counts(scene.now);
       scene.keep();
       scene.restart(0);
       assert.deepEqual(
         tickets.map((ticket) => scene.kindOf(ticket)),
         before,
       );
-      const after = scene.room.counts();
+      const after = scene.room.counts(scene.now);
       assert.deepEqual(
         [after.waiting, after.admitted, after.onSite, after.lapsed],
         [counts.waiting, counts.admitted, counts.onSite, counts.lapsed],

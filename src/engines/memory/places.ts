@@ -6,8 +6,12 @@
  * in tenths of a second since `epoch`. A segment is dropped when nothing in it is under way and the last ticket that
  * could name it has run out; a good ticket from a dropped or unknown segment is therefore one this process never saw.
  *
- * What is worth keeping on disk is the state alone, in blocks of 4,096: deadlines are given anew after a restart.
+ * In rooms with lanes one byte more says which lane a place is in; everybody's costs nothing.
+ *
+ * What is worth keeping on disk is state and lane, in blocks of 4,096: deadlines are given anew after a restart.
  */
+import { EVERYBODY } from "../../core/rules.ts";
+
 export const UNKNOWN = 0;
 export const WAITING = 1;
 export const LAPSED = 2;
@@ -26,7 +30,12 @@ const BLOCK_SHIFT = 12;
 const BLOCKS_PER_SEGMENT = SEGMENT_SIZE / BLOCK_SIZE;
 const TENTH_MS = 100;
 
+/** The most lanes a room can have had while it is remembered. */
+const LANES_MAX = 255;
+
 export class Places {
+  /** The numbers of lanes by the byte that stands for them, less one: 0 is everybody's. */
+  #lanes: number[] = [];
   readonly #epoch: number;
   #segments = new Map<number, Segment>();
   #found: Segment | undefined;
@@ -49,6 +58,63 @@ export class Places {
   wasLate(sequence: number): boolean {
     const segment = this.#find(numberOf(sequence));
     return segment !== undefined && (segment.states[offsetOf(sequence)]! & WAS_LATE) !== 0;
+  }
+
+  /** The lane a place was given in. */
+  lane(sequence: number): number {
+    if (this.#lanes.length === 0) return EVERYBODY;
+    const slot = this.#find(numberOf(sequence))?.lanes?.[offsetOf(sequence)] ?? 0;
+    return slot === 0 ? EVERYBODY : this.#lanes[slot - 1]!;
+  }
+
+  setLane(sequence: number, lane: number): void {
+    if (lane === EVERYBODY && this.#lanes.length === 0) return;
+    const segment = this.#segment(numberOf(sequence));
+    const slot = this.#slotOf(lane);
+    if (slot === 0 && segment.lanes === null) return;
+    segment.lanes ??= new Uint8Array(SEGMENT_SIZE);
+    const offset = offsetOf(sequence);
+    if (segment.lanes[offset] === slot) return;
+    segment.lanes[offset] = slot;
+    if (this.#isKept) this.#note(segment, offset);
+  }
+
+  /** What the kept blocks say of lanes means these. */
+  get lanes(): readonly number[] {
+    return this.#lanes;
+  }
+
+  restoreLanes(lanes: readonly number[]): void {
+    this.#lanes = [...lanes];
+  }
+
+  /**
+   * Everything known of each `from` becomes known of its `to`. No two have the same `to`, and each is also a `from`: whoever
+   * is moved makes room.
+   */
+  move(from: Float64Array, to: Float64Array): void {
+    const states = new Uint8Array(from.length);
+    const deadlines = new Uint32Array(from.length);
+    const slots = new Uint8Array(from.length);
+    for (let i = 0; i < from.length; i++) {
+      const segment = this.#segment(numberOf(from[i]!));
+      const offset = offsetOf(from[i]!);
+      states[i] = segment.states[offset]!;
+      deadlines[i] = segment.deadlines[offset]!;
+      slots[i] = segment.lanes?.[offset] ?? 0;
+    }
+    for (let i = 0; i < to.length; i++) {
+      const segment = this.#segment(numberOf(to[i]!));
+      const offset = offsetOf(to[i]!);
+      const before = segment.states[offset]!;
+      segment.underWay +=
+        Number(isUnderWay(states[i]! & STATE_BITS)) - Number(isUnderWay(before & STATE_BITS));
+      segment.states[offset] = states[i]!;
+      segment.deadlines[offset] = deadlines[i]!;
+      if (slots[i]! > 0) segment.lanes ??= new Uint8Array(SEGMENT_SIZE);
+      if (segment.lanes) segment.lanes[offset] = slots[i]!;
+      if (this.#isKept) this.#note(segment, offset);
+    }
   }
 
   deadline(sequence: number): number {
@@ -112,8 +178,7 @@ export class Places {
     for (const segment of this.#changed) {
       for (let i = 0; i < BLOCKS_PER_SEGMENT; i++) {
         if ((segment.changed & (1 << i)) === 0) continue;
-        const bytes = segment.states.slice(i * BLOCK_SIZE, (i + 1) * BLOCK_SIZE);
-        changes.set(segment.number * BLOCKS_PER_SEGMENT + i, bytes);
+        changes.set(segment.number * BLOCKS_PER_SEGMENT + i, blockBytes(segment, i * BLOCK_SIZE));
       }
       segment.changed = 0;
     }
@@ -126,7 +191,11 @@ export class Places {
   restore(block: number, bytes: Uint8Array, deadlineOf: (sequence: number, state: State) => number): void {
     const segment = this.#segment(Math.floor(block / BLOCKS_PER_SEGMENT));
     const from = (block % BLOCKS_PER_SEGMENT) * BLOCK_SIZE;
-    for (let i = 0; i < bytes.length; i++) {
+    if (bytes.length > BLOCK_SIZE) {
+      segment.lanes ??= new Uint8Array(SEGMENT_SIZE);
+      segment.lanes.set(bytes.subarray(BLOCK_SIZE), from);
+    }
+    for (let i = 0; i < BLOCK_SIZE; i++) {
       const state = (bytes[i]! & STATE_BITS) as State;
       if (state === UNKNOWN) continue;
       segment.states[from + i] = bytes[i]!;
@@ -134,6 +203,14 @@ export class Places {
       segment.deadlines[from + i] = (deadline - this.#epoch) / TENTH_MS;
       segment.underWay += Number(isUnderWay(state));
     }
+  }
+
+  /** The byte that stands for a lane. Beyond what fits into one a lane is everybody's. */
+  #slotOf(lane: number): number {
+    if (lane === EVERYBODY) return 0;
+    const known = this.#lanes.indexOf(lane);
+    if (known >= 0) return known + 1;
+    return this.#lanes.length < LANES_MAX ? this.#lanes.push(lane) : 0;
   }
 
   #note(segment: Segment, offset: number): void {
@@ -162,6 +239,7 @@ export class Places {
       segment = {
         number,
         states: new Uint8Array(SEGMENT_SIZE),
+        lanes: null,
         deadlines: new Uint32Array(SEGMENT_SIZE),
         underWay: 0,
         keepUntil: 0,
@@ -172,6 +250,15 @@ export class Places {
     }
     return segment;
   }
+}
+
+/** States and, where there are any, lanes behind them. */
+function blockBytes({ states, lanes }: Segment, from: number): Uint8Array {
+  if (lanes === null) return states.slice(from, from + BLOCK_SIZE);
+  const bytes = new Uint8Array(BLOCK_SIZE * 2);
+  bytes.set(states.subarray(from, from + BLOCK_SIZE));
+  bytes.set(lanes.subarray(from, from + BLOCK_SIZE), BLOCK_SIZE);
+  return bytes;
 }
 
 function numberOf(sequence: number): number {
@@ -186,6 +273,8 @@ function offsetOf(sequence: number): number {
 interface Segment {
   readonly number: number;
   readonly states: Uint8Array;
+  /** Null while all of it is everybody's lane. */
+  lanes: Uint8Array | null;
   readonly deadlines: Uint32Array;
   /** Places waiting, admitted or on the site. */
   underWay: number;

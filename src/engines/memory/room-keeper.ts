@@ -12,7 +12,8 @@ import type { RoomRules } from "../../core/rules.ts";
 import type { World } from "../../core/world.ts";
 import type { DurableStorage } from "../../durable/storage.ts";
 import type { KeptRoom, RoomChanges, RoomMemo } from "./kept-room.ts";
-import { MemoryRoom, type RoomEvents } from "./memory-room.ts";
+import { MemoryRoom } from "./memory-room.ts";
+import type { RoomEvents } from "./room-books.ts";
 import type { Visit } from "./visits.ts";
 
 const RETRY_MS = 1_000;
@@ -22,6 +23,8 @@ const MEMO = "memo";
 const PLACES = "places/";
 const TURNS = "turn/";
 const VISITS = "visit/";
+const GATHERED = "gathered/";
+const INVITES = "invite/";
 const BLOCK_DIGITS = 12;
 
 export interface RoomKeeperParts {
@@ -30,6 +33,7 @@ export interface RoomKeeperParts {
   readonly events: RoomEvents;
   /** Asked for again after a write has failed: what was got before is then of no more use. */
   readonly storage: () => DurableStorage;
+  readonly budgetFree: () => number;
   readonly world: World;
 }
 
@@ -62,9 +66,14 @@ export class RoomKeeper {
     return this.#room;
   }
 
+  /** The same, also while its storage cannot be written. */
+  get last(): MemoryRoom {
+    return this.#room;
+  }
+
   set rules(rules: RoomRules) {
     this.#rules = rules;
-    this.#room.rules = rules;
+    this.#room.change(rules, this.#parts.world.clock.now());
   }
 
   get isAway(): boolean {
@@ -119,7 +128,7 @@ export class RoomKeeper {
     this.#room.changesKept(changes.memo);
   }
 
-  #put({ memo, blocks, turns, visits }: RoomChanges): void {
+  #put({ memo, blocks, turns, visits, gathered, invites }: RoomChanges): void {
     const changed: [string, unknown][] = [[MEMO, memo]];
     const gone: string[] = [];
     const note = (key: string, value: unknown) =>
@@ -127,6 +136,8 @@ export class RoomKeeper {
     for (const [block, bytes] of blocks) note(blockKey(block), bytes);
     for (const [sequence, givenAt] of turns) note(TURNS + sequence, givenAt);
     for (const [id, visit] of visits) note(VISITS + id, visit);
+    for (const [block, bytes] of gathered) note(GATHERED + block, bytes);
+    for (const [id, expiresAt] of invites) note(INVITES + id, expiresAt);
     const storage = this.#storage;
     const options = { allowUnconfirmed: true, noCache: true };
     // A write that fails fails the next `sync`, which is waited for.
@@ -138,11 +149,12 @@ export class RoomKeeper {
   }
 
   async #load(): Promise<void> {
-    const { name, events, world } = this.#parts;
+    const { name, events, world, budgetFree } = this.#parts;
     this.#storage = this.#parts.storage();
     const kept = await readKept(this.#storage);
     const now = world.clock.now();
-    const room = new MemoryRoom(name, this.#rules, this.#held(), now, true);
+    const parts = { name, rules: this.#rules, events: this.#held(), now, isKept: true, budgetFree };
+    const room = new MemoryRoom(parts);
     if (kept) room.restore(kept, now);
     this.#room = room;
     for (const [id, until] of room.ended()) events.onRevoked(id, until);
@@ -150,12 +162,14 @@ export class RoomKeeper {
 
   /** The room's events, heard of once what they tell is on disk. */
   #held(): RoomEvents {
-    const { onTurns, onRevoked } = this.#parts.events;
+    const { onTurns, onRevoked, onDraw, onRemark } = this.#parts.events;
     // What could not be kept did not happen.
     const ignore = () => {};
     return {
       onTurns: (sequences) => void this.confirm().then(() => onTurns(sequences), ignore),
       onRevoked: (id, until) => void this.confirm().then(() => onRevoked(id, until), ignore),
+      onDraw: () => void this.confirm().then(onDraw, ignore),
+      onRemark,
     };
   }
 
@@ -204,11 +218,15 @@ async function readKept(storage: DurableStorage): Promise<KeptRoom | null> {
   const blocks = await storage.list<Uint8Array>({ prefix: PLACES, ...once });
   const turns = await storage.list<number>({ prefix: TURNS, ...once });
   const visits = await storage.list<Visit | number>({ prefix: VISITS, ...once });
+  const gathered = await storage.list<Uint8Array>({ prefix: GATHERED, ...once });
+  const invites = await storage.list<number>({ prefix: INVITES, ...once });
   return {
     memo,
     blocks: cut(blocks, PLACES, Number),
     turns: new Map(cut(turns, TURNS, Number)),
     visits: cut(visits, VISITS, (id) => id),
+    gathered: cut(gathered, GATHERED, (block) => block),
+    invites: cut(invites, INVITES, (id) => id),
   };
 }
 

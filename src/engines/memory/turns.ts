@@ -26,6 +26,11 @@ export class Turns {
     this.#note(sequence);
   }
 
+  /** A turn that is there lasts until then. */
+  lengthen(sequence: number, claimBy: number): void {
+    if (this.#givenAt.has(sequence)) this.#due.add(claimBy, sequence);
+  }
+
   /** Ends a turn, used or not. The instant returned is when it was given; null when there is none. */
   end(sequence: number): number | null {
     const givenAt = this.#givenAt.get(sequence);
@@ -33,6 +38,11 @@ export class Turns {
     this.#givenAt.delete(sequence);
     this.#note(sequence);
     return givenAt;
+  }
+
+  /** Those who have a turn. */
+  sequences(): IterableIterator<number> {
+    return this.#givenAt.keys();
   }
 
   /** One whose time to be used may be over; the caller knows. */

@@ -27,7 +27,45 @@ export type ProblemKind =
   | "badRequest"
   | "formNotSent"
   | "engineAway"
-  | "notFound";
+  | "notFound"
+  | "ended"
+  | "opensLater"
+  | "rejected"
+  | "notPrivileged"
+  | "inviteUsed"
+  | "codeBad"
+  | "visitsUsed"
+  | "tooManyJoins"
+  | "checking"
+  | "proofOfWork"
+  | "wrongBrowser";
+
+export interface ProblemTexts {
+  readonly heading: string;
+  readonly text: string;
+  /** Where there is an instant to tell, with {time} in it. */
+  readonly time?: string;
+  /** Where the page tries again by itself, with {n} in it: "in 2 minutes". */
+  readonly again?: string;
+  /** Where nothing works without JavaScript. */
+  readonly noScript?: string;
+}
+
+export interface DrawTexts {
+  /** What is said before the draw, and while it is not known which place it gave. */
+  readonly gathering: string;
+  readonly drawing: string;
+  /** Before the number of those who are here. */
+  readonly gathered: string;
+  readonly how: string;
+  readonly text: string;
+  readonly hash: string;
+  readonly seed: string;
+  readonly checked: string;
+  readonly wrong: string;
+  readonly place: string;
+  readonly receipt: string;
+}
 
 type StateTexts = Readonly<Record<"queueing" | "paused" | "prequeue" | "closed", string>>;
 
@@ -37,13 +75,16 @@ export interface Texts {
   readonly heading: StateTexts;
   readonly lead: StateTexts;
   readonly opensAt: string;
+  readonly until: string;
   readonly ahead: PluralForms;
   readonly next: string;
   readonly wait: WaitTexts;
   readonly progress: string;
   readonly waiting: string;
+  readonly behind: string;
   readonly updated: string;
   readonly message: string;
+  readonly draw: DrawTexts;
   readonly help: Readonly<Record<"heading" | "text" | "noScript", string>>;
   readonly alert: Readonly<Record<"offer" | "on" | "soundOnly", string>>;
   readonly turn: Readonly<Record<"heading" | "text" | "link", string>>;
@@ -51,9 +92,10 @@ export interface Texts {
   readonly notice: Readonly<
     Record<"engineAway" | "formNotSent" | "cookiesHeading" | "cookiesNeeded" | "offline" | "kept", string>
   >;
-  readonly problem: Readonly<Record<ProblemKind, { readonly heading: string; readonly text: string }>> & {
+  readonly problem: Readonly<Record<ProblemKind, ProblemTexts>> & {
     readonly reference: string;
     readonly retry: string;
+    readonly asEverybody: string;
   };
 }
 

@@ -8,10 +8,14 @@
  *      ▼
  *   poll (the board, the same for everyone)  and  checkIn (personal, when the server said to come back)
  *
+ * A draw gives everyone who gathered a new sequence. When the gathering is over, a check-in tells it; until then no
+ * number is shown, for the old sequence would say whatever the lot did not. What belongs to events alone (countdown,
+ * draw) is in `opening.js` and `draw.js`, which only pages that need them carry.
+ *
  * Plain JavaScript, put into the page behind `words.js`. A browser too old for it keeps the page that reloads itself
  * by header.
  */
-import { aheadOn, fill, form, numeral, progress, tabTitle, waitOn, waitWords } from "./words.js";
+import { aheadOn, form, numeral, peopleBehind, progress, tabTitle, waitOn, waitWords } from "./words.js";
 
 const FIRST_EVENT_MS = 4_000;
 const POLL_MS = 4_000;
@@ -28,17 +32,37 @@ const UNSURE_TURN_MS = 3_000;
 const CHIME_MS = 1_500;
 /** A turn that led back to this page within this time makes the next one more careful. */
 const TRIES_KEPT_MS = 120_000;
+/** All who gathered ask for their new place within this time: a millisecond for each of them, within these bounds. */
+const SETTLE_LEAST_MS = 4_000;
+const SETTLE_MOST_MS = 30_000;
+const SETTLE_AGAIN_MS = 5_000;
+/** Answers that tell no number. Where none is to be known they would never end. */
+const SETTLE_TRIES_MAX = 3;
+/** The same for pages made before an event, which are asked for anew to get its words. There is no hurry. */
+const ANEW_LEAST_MS = 10_000;
+const ANEW_MOST_MS = 600_000;
+/** How many people there are where that may not be known. */
+const CROWD = 15_000;
 
-const { view, texts } = JSON.parse(document.getElementById("fairgate-data").textContent);
-const { language, sequence } = view;
-const { numberingSystem } = new Intl.NumberFormat(language).resolvedOptions();
+export const { view, texts } = JSON.parse(document.getElementById("fairgate-data").textContent);
+export const { language, lane, show: may } = view;
+export const { numberingSystem } = new Intl.NumberFormat(language).resolvedOptions();
 /** The visitor's own region, for times: one language writes them in several ways. */
-const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
-const address = `/.fairgate/${view.room}/`;
-const seen = { ...view };
+export const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
+export const address = `/.fairgate/${view.room}/`;
+export const seen = { ...view };
+/** Called after everything that is drawn. */
+export const watchers = [];
 const timers = {};
-let spoken = { state: view.state, isNext: view.ahead === 0, at: Date.now() };
-let latest = { version: -1 };
+let { sequence } = view;
+/** The fewest people ahead that were shown for this sequence. */
+let least = view.ahead ?? Infinity;
+/** More than none from the end of a gathering until a check-in has told the place. */
+let settling = 0;
+/** True where the board does not tell the people ahead, and so not the wait: then check-ins go on while events come. */
+let isBlind = false;
+let spoken = { what: whatIsSaid(), at: Date.now() };
+export let latest = { version: -1 };
 let checkInMs = view.nextCheckInMs;
 let confirmAt = 0;
 let errors = 0;
@@ -55,7 +79,7 @@ function cancel(name) {
   timers[name] = 0;
 }
 
-function later(name, delayMs, work) {
+export function later(name, delayMs, work) {
   cancel(name);
   timers[name] = setTimeout(() => {
     timers[name] = 0;
@@ -67,15 +91,20 @@ function around(ms) {
   return ms * (0.8 + 0.4 * Math.random());
 }
 
-function all(name) {
+/** A moment within so many milliseconds as there are people, between two bounds. */
+function among(people, leastMs, mostMs) {
+  return Math.random() * Math.min(Math.max(people ?? CROWD, leastMs), mostMs);
+}
+
+export function all(name) {
   return document.querySelectorAll(`[data-live="${name}"]`);
 }
 
-function show(name, text) {
+export function put(name, text) {
   for (const element of all(name)) if (element.textContent !== text) element.textContent = text;
 }
 
-function reveal(name, isShown) {
+export function reveal(name, isShown) {
   for (const element of all(name)) element.hidden = !isShown;
 }
 
@@ -94,7 +123,7 @@ function remember(news) {
   } catch {}
 }
 
-async function ask(what, method) {
+export async function ask(what, method) {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), ASK_TIMEOUT_MS);
   try {
@@ -106,66 +135,99 @@ async function ask(what, method) {
   }
 }
 
-/** Takes news in. The only place where `ahead` changes, and it only goes down. */
-function take(news) {
-  const ahead = Math.min(seen.ahead ?? news.ahead, news.ahead);
-  Object.assign(seen, news, { ahead, waiting: Math.max(news.waiting, ahead + 1) });
-  // What is lost or away has come back; that a form was not sent stays true.
-  if (!view.isFromForm) seen.notice = "";
-  seen.aheadAtJoin ??= ahead;
-  remember({ ahead, aheadAtJoin: seen.aheadAtJoin });
-  misses = 0;
-  draw();
+/** A draw gives another sequence, and nothing shown for the one before holds for it. */
+function follow(given) {
+  if (!given || given === sequence) return;
+  sequence = given;
+  least = Infinity;
+  seen.aheadAtJoin = null;
+  remember({ isAlerting });
 }
 
-function draw() {
-  const { ahead, state, message, opensAt } = seen;
-  const heading = texts.heading[state] ?? texts.heading.queueing;
-  let lead = texts.lead[state] ?? texts.lead.queueing;
-  if (state === "prequeue" && opensAt) {
-    const style = { dateStyle: "medium", timeStyle: "short", numberingSystem };
-    lead += ` ${fill(texts.opensAt, { time: new Date(opensAt).toLocaleString(locale, style) })}`;
+/** Takes news in. The only place where `ahead` changes, and for one sequence it only goes down. */
+function take(news) {
+  const ahead = may.ahead && news.ahead != null ? Math.min(least, news.ahead) : null;
+  const waiting = may.behind && news.waiting != null ? Math.max(news.waiting, ahead + 1) : null;
+  Object.assign(seen, news, { ahead, waiting });
+  // What is lost or away has come back; that a form was not sent stays true.
+  if (!view.isFromForm) seen.notice = "";
+  if (ahead !== null) {
+    least = ahead;
+    seen.aheadAtJoin ??= ahead;
+    remember({ ahead, aheadAtJoin: seen.aheadAtJoin });
   }
-  const count = numeral(language, ahead);
-  const label = ahead ? form(texts.ahead, language, ahead) : texts.next;
-  const wait = waitWords(texts.wait, language, seen.waitMs);
-  show("heading", heading);
-  show("lead", lead);
-  show("ahead", count);
+  misses = 0;
+  redraw();
+}
+
+/** True while those who are here wait for their places to be drawn. */
+export function isGathering() {
+  return seen.state === "prequeue" && seen.draw;
+}
+
+function leadNow() {
+  const { draw: words, lead } = texts;
+  if (words && isGathering()) return words.gathering;
+  return (settling && seen.draw && words?.drawing) || (lead[seen.state] ?? lead.queueing);
+}
+
+function count(number) {
+  return number === null ? "" : numeral(language, number);
+}
+
+function redraw() {
+  const { ahead, state, waiting, waitMs, message } = seen;
+  const heading = texts.heading[state] ?? texts.heading.queueing;
+  const label = ahead === null ? "" : ahead ? form(texts.ahead, language, ahead) : texts.next;
+  const wait = may.wait && (waitMs || state !== "prequeue") ? waitWords(texts.wait, language, waitMs) : "";
+  const behind = peopleBehind(ahead, waiting);
+  put("heading", heading);
+  put("lead", leadNow());
+  put("ahead", count(ahead));
   reveal("ahead", ahead);
-  show("aheadLabel", label);
-  show("wait", wait);
-  show("waiting", numeral(language, seen.waiting));
+  put("aheadLabel", label);
+  put("wait", wait);
+  reveal("waitRow", wait);
+  put("waiting", count(waiting));
+  reveal("waitingRow", waiting !== null);
+  put("behind", count(behind));
+  reveal("behindRow", behind !== null);
   if (message !== undefined) {
-    show("message", message);
+    put("message", message);
     reveal("messageBox", message);
   }
   reveal("place", true);
-  reveal("progress", seen.aheadAtJoin);
+  reveal("progress", ahead !== null && seen.aheadAtJoin);
   for (const bar of all("progress")) bar.value = progress(seen.aheadAtJoin, ahead);
   drawTime();
   drawNotice();
   document.title = tabTitle({ heading, ahead, language, title: view.title });
-  announce([heading, ahead ? `${count} ${label}` : label, `${texts.wait.label}: ${wait}`].join(". "));
+  const news = [heading, ahead ? `${count(ahead)} ${label}` : label, wait && `${texts.wait.label}: ${wait}`];
+  announce(news.filter(Boolean).join(". "));
+  for (const watch of watchers) watch();
 }
 
 function drawTime() {
-  show("updated", new Date().toLocaleTimeString(locale, { numberingSystem }));
+  put("updated", new Date().toLocaleTimeString(locale, { numberingSystem }));
 }
 
 function drawNotice() {
   const text = misses > 1 || !navigator.onLine ? texts.offline : seen.notice;
-  show("notice", text);
+  put("notice", text);
   reveal("notice", text);
+}
+
+/** Of all that is said, what turns: the state, whether a place is known, and whether it is the first. */
+function whatIsSaid() {
+  return [seen.state, seen.ahead === null, seen.ahead === 0].join();
 }
 
 /** Tells a screen reader, calmly: at once when something turned, else now and then. */
 function announce(text) {
-  const now = { state: seen.state, isNext: !seen.ahead, at: Date.now() };
-  const isTurned = now.state !== spoken.state || now.isNext !== spoken.isNext;
-  if (!isTurned && now.at - spoken.at < ANNOUNCE_MS) return;
+  const now = { what: whatIsSaid(), at: Date.now() };
+  if (now.what === spoken.what && now.at - spoken.at < ANNOUNCE_MS) return;
   spoken = now;
-  show("announce", text);
+  put("announce", text);
 }
 
 /** The wait is over, one way or the other: says so and offers the one way on. */
@@ -173,12 +235,12 @@ function end({ heading, text, link }) {
   isDone = true;
   stream?.close();
   for (const name in timers) cancel(name);
-  for (const name of ["place", "notice", "alerts", "help"]) reveal(name, false);
-  show("heading", heading);
-  show("lead", text);
-  show("go", link);
+  for (const name of ["opening", "place", "notice", "draw", "alerts", "help"]) reveal(name, false);
+  put("heading", heading);
+  put("lead", text);
+  put("go", link);
   reveal("goBox", true);
-  show("announce", `${heading}. ${text}`);
+  put("announce", `${heading}. ${text}`);
   document.title = heading;
 }
 
@@ -190,9 +252,11 @@ function listen() {
   stream.addEventListener("board", (event) => {
     isLive = true;
     errors = 0;
-    for (const name of ["poll", "checkIn", "first"]) cancel(name);
+    cancel("poll");
+    cancel("first");
     later("listen", around(QUIET_MS), listen);
     takeBoard(JSON.parse(event.data));
+    paceCheckIns();
   });
   stream.addEventListener("turn", (event) => turn(JSON.parse(event.data).claimByMs));
   stream.addEventListener("bye", () => {
@@ -214,7 +278,16 @@ function listen() {
 function fallBack() {
   if (isDone || isLive) return;
   if (!timers.poll) later("poll", around(1_000), poll);
-  if (!timers.checkIn) later("checkIn", checkInMs, checkIn);
+  paceCheckIns();
+}
+
+/** Check-ins rest while events come, unless they alone can tell what must be known. */
+function paceCheckIns() {
+  if (isDone) return;
+  if (isLive && !settling && !isBlind) return cancel("checkIn");
+  if (timers.checkIn) return;
+  const soonMs = settling ? SETTLE_AGAIN_MS * 1.5 ** misses : Infinity;
+  later("checkIn", around(Math.min(checkInMs, soonMs)), checkIn);
 }
 
 async function poll() {
@@ -229,36 +302,54 @@ async function poll() {
 }
 
 function takeBoard(board) {
-  const { version, madeAt, state, waiting, message, nextEventAt: opensAt } = board;
-  // A board from before we joined does not know us; what we were told when we did still holds.
-  const ahead = aheadOn(board, sequence) ?? seen.ahead ?? waiting;
+  const { version, madeAt, state, waiting, message, nextEventAt: opensAt, draw } = board;
   if (isDone || (version < latest.version && madeAt < latest.madeAt)) return;
   latest = board;
-  const waitMs = waitOn(board.secondsPerHundred, Math.min(seen.ahead ?? ahead, ahead));
-  take({ state, waiting, message, ahead, waitMs, opensAt });
+  if (state === "prequeue") settling = 0;
+  else if (seen.state === "prequeue") {
+    settling = SETTLE_TRIES_MAX;
+    later("checkIn", among(waiting, SETTLE_LEAST_MS, SETTLE_MOST_MS), checkIn);
+  }
+  const isPlaced = !(draw && (settling || state === "prequeue"));
+  const own = (lane ? board.lanes?.[lane] : board) ?? {};
+  // A board from before we joined does not know us; what we were told when we did still holds. One that has no marks
+  // though people wait is not to tell.
+  const told = own.marks && !own.marks.length && waiting ? null : seen.ahead;
+  const ahead = isPlaced ? (aheadOn(own, sequence) ?? told) : null;
+  const kept = isPlaced ? seen.waitMs : null;
+  const waitMs = ahead === null ? kept : waitOn(own.secondsPerHundred, Math.min(least, ahead));
+  isBlind = may.wait && isPlaced && ahead === null;
+  take({ state, waiting, message, ahead, waitMs, opensAt, draw });
+  if (state === "prequeue" && !texts.until && !view.isFromForm && !timers.anew)
+    later("anew", among(waiting, ANEW_LEAST_MS, ANEW_MOST_MS), loadAgain);
   // Someone who was away may be behind the admitted number and still be waiting, so the board alone is no turn.
-  if (board.admitted[0] >= sequence && Date.now() >= confirmAt) {
+  if (isPlaced && own.admitted >= sequence && Date.now() >= confirmAt) {
     confirmAt = Date.now() + checkInMs;
     later("confirm", isLive ? around(2_000) : 0, checkIn);
   }
 }
 
 async function checkIn() {
+  cancel("checkIn");
   try {
     takeAnswer(await ask("check-in", "POST"));
   } catch {
     miss();
   }
-  if (!isDone && !isLive) later("checkIn", around(checkInMs), checkIn);
+  paceCheckIns();
 }
 
-function takeAnswer({ status, nextCheckInMs, claimByMs, ...news }) {
+function takeAnswer({ status, nextCheckInMs, claimByMs, sequence: given, ...news }) {
   if (isDone) return;
   if (status === "admitted" || status === "entered") return turn(claimByMs, true);
   if (status === "expired" || status === "refused") return end(texts.ended);
   if (status !== "waiting") throw status;
   checkInMs = nextCheckInMs;
   confirmAt = Date.now() + checkInMs;
+  // Early check-ins get the last answer again, and that may be one from before the draw.
+  if (settling && news.state === "prequeue") return;
+  follow(given);
+  settling = news.ahead == null && settling ? settling - 1 : 0;
   take(news);
 }
 
@@ -311,7 +402,7 @@ async function setAlerts(button, isOn) {
   isAlerting = isOn;
   remember({ isAlerting });
   button.setAttribute("aria-pressed", isOn);
-  show("alertsStatus", isOn ? texts.alert.on : "");
+  put("alertsStatus", isOn ? texts.alert.on : "");
   if (!isOn) return;
   // After a reload nobody has touched the page yet, and browsers then allow no sound.
   if (navigator.userActivation?.hasBeenActive ?? true) {
@@ -319,7 +410,7 @@ async function setAlerts(button, isOn) {
     chime([660]);
   }
   if (window.Notification?.permission === "default") await Notification.requestPermission();
-  if (isAlerting && !mayNotify()) show("alertsStatus", texts.alert.soundOnly);
+  if (isAlerting && !mayNotify()) put("alertsStatus", texts.alert.soundOnly);
 }
 
 function alertVisitor() {
@@ -357,10 +448,11 @@ function start() {
   drawTime();
   const kept = recall();
   seen.aheadAtJoin ??= kept.aheadAtJoin ?? seen.ahead;
-  if (kept.ahead < (seen.ahead ?? Infinity)) {
-    seen.ahead = kept.ahead;
-    draw();
+  if (kept.ahead < least && may.ahead && !isGathering()) {
+    seen.ahead = least = kept.ahead;
+    redraw();
   }
+  for (const watch of watchers) watch();
   addEventListener("offline", wake);
   addEventListener("online", wake);
   document.addEventListener("visibilitychange", wake);

@@ -1,46 +1,88 @@
 /**
- * Small pages for when something went wrong: the site does not answer, a request was refused. They look like the
- * waiting page and speak the same languages; a program that prefers JSON gets a problem document (RFC 9457). The id is
- * also in the log, so that a visitor can quote it. Nothing of the request is repeated.
+ * Small pages for those who cannot be served or get no place: the site does not answer, a request was refused, the room
+ * is closed or takes nobody, something must be done first. They look like the waiting page and speak the same languages;
+ * a program that prefers JSON gets a problem document (RFC 9457). The id is also in the log, so that a visitor can quote
+ * it. Nothing of the request is repeated but the address of a link.
+ *
+ * Most are plain. Those with an instant in them carry a little script that writes it in the visitor's own zone and
+ * counts down; the one with a task carries the script that solves it. Scripts and style are allowed by their hashes.
  */
 import { createHash } from "node:crypto";
-import { languageChooser, type ProblemKind, textsOf } from "./languages.ts";
+import { languageChooser, type ProblemKind, type Texts, textsOf } from "./languages.ts";
 import { colourStyle, tabIcon } from "./look.ts";
-import { STYLE } from "./render.ts";
-import { compileTemplate, fillTemplate, renderTemplate, type Template } from "./template.ts";
+import { EVENT_STYLE, readAsset, STYLE } from "./render.ts";
+import { squeezeScript } from "./squeeze.ts";
+import {
+  compileTemplate,
+  fillTemplate,
+  renderTemplate,
+  type Template,
+  type TemplateValues,
+} from "./template.ts";
 import { fill } from "./words.js";
 
 export type { ProblemKind } from "./languages.ts";
 
 export interface Problem {
   readonly status: number;
-  /** Short, and in the log too. */
+  /** Short, and in the log too. Empty: there is nothing to quote. */
   readonly id: string;
   readonly kind: ProblemKind;
+  /** When it opens (`opensLater`), or when they may come again (`visitsUsed`). */
+  readonly at?: number;
+  /** The instant of this answer. Without it nothing is counted down. */
+  readonly now?: number;
+  /** When to try again: `tooManyJoins` says it, and both it and `checking` come back by then. */
+  readonly retryAfterSeconds?: number;
+  /** Where else to go: a path of this site, or "" for the same address. Its words are the kind's own unless given. */
+  readonly link?: { readonly href: string; readonly text?: string };
+  /** The task of `proofOfWork`. */
+  readonly work?: { readonly room: string; readonly challenge: string; readonly bits: number };
+}
+
+interface Script {
+  /** The whole element. */
+  readonly element: string;
+  /** What the content policy must say to let it run. */
+  readonly policy: string;
 }
 
 const COLOUR = "#1d4ed8";
-const STYLE_TEXT = STYLE + colourStyle(COLOUR, null);
-const STYLE_HASH = createHash("sha256").update(STYLE_TEXT).digest("base64");
+const STYLE_TEXT = STYLE + EVENT_STYLE + colourStyle(COLOUR, null);
 /** Problems that may be over when the same address is opened again. */
-const PASSING: ReadonlySet<ProblemKind> = new Set(["originAway", "originSlow", "engineAway", "formNotSent"]);
+const PASSING: ReadonlySet<ProblemKind> = new Set([
+  "originAway",
+  "originSlow",
+  "engineAway",
+  "formNotSent",
+  "rejected",
+  "notPrivileged",
+]);
+/** Those that come again by themselves before an opening do so at least this often, for its time may be changed. */
+const REFRESH_SECONDS_MAX = 300;
+/** And not all in the same second. */
+const REFRESH_SPREAD_SECONDS = 3;
+const CHECKING_SECONDS = 2;
 const ACCEPT_CHARACTERS_MAX = 500;
+const HREF_CHARACTERS_MAX = 2_000;
+const MINUTE_SECONDS = 60;
 
-const EVERY_HEADERS: readonly string[] = [
-  "Cache-Control",
-  "no-store",
-  "Content-Security-Policy",
-  `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
-  "Referrer-Policy",
-  "same-origin",
-  "X-Content-Type-Options",
-  "nosniff",
-  "X-Robots-Tag",
-  "noindex",
+const NO_SCRIPT: Script = { element: "", policy: "" };
+const TIME_SCRIPT = createScript(["clock.js", "instants.js"], "");
+const WORK_SCRIPT = createScript(["pow.js", "work.js"], " connect-src 'self';");
+const JSON_HEADERS: readonly string[] = [
+  "Content-Type",
+  "application/problem+json",
+  ...headersWith(NO_SCRIPT),
 ];
-const HTML_HEADERS: readonly string[] = ["Content-Type", "text/html; charset=utf-8", ...EVERY_HEADERS];
-const JSON_HEADERS: readonly string[] = ["Content-Type", "application/problem+json", ...EVERY_HEADERS];
+const HTML_TYPE: readonly string[] = ["Content-Type", "text/html; charset=utf-8"];
+const HTML_HEADERS: ReadonlyMap<Script, readonly string[]> = new Map(
+  [NO_SCRIPT, TIME_SCRIPT, WORK_SCRIPT].map((script) => [script, [...HTML_TYPE, ...headersWith(script)]]),
+);
 
+/** What differs from visitor to visitor; the rest is filled in once for each language and kind. */
+const OWN_NAMES = ["reference", "at", "atTime", "openingAt", "now", "again", "href", "linkText"];
+const WORK_NAMES = ["challenge", "bits", "room"];
 const TEMPLATE = compileTemplate(
   `<!doctype html>
 <html lang="{{language}}" dir="{{direction}}">
@@ -56,37 +98,45 @@ const TEMPLATE = compileTemplate(
 <main>
 <h1>{{heading}}</h1>
 <p class="lead">{{text}}</p>
+{{#at}}<p>{{beforeTime}}<time datetime="{{at}}">{{atTime}}</time>{{afterTime}}</p>{{/at}}
+{{#openingAt}}<p class="countdown" role="timer" aria-label="{{until}}" data-at="{{openingAt}}" data-now="{{now}}" hidden></p>{{/openingAt}}
+{{#again}}<p>{{again}}</p>{{/again}}
+{{#challenge}}<progress max="1" value="0" aria-label="{{heading}}" data-room="{{room}}" data-challenge="{{challenge}}" data-bits="{{bits}}" hidden></progress>
+<noscript><p class="notice">{{noScript}}</p></noscript>{{/challenge}}
 {{#retry}}<p><a class="button" href="">{{retry}}</a></p>{{/retry}}
-<p class="help">{{reference}}</p>
+{{#linkText}}<p><a class="button" href="{{href}}">{{linkText}}</a></p>{{/linkText}}
+{{#reference}}<p class="help">{{reference}}</p>{{/reference}}
 </main>
-</body>
+{{{script}}}</body>
 </html>
-`,
+`.replace(/\}\}\n(?=\{\{#|<\/main>)/g, "}}"),
   {
-    escaped: new Set(["language", "direction", "heading", "text", "retry", "reference", "icon"]),
-    raw: new Set(["style"]),
+    escaped: new Set([
+      ...["language", "direction", "heading", "text", "retry", "icon", "beforeTime", "afterTime", "until"],
+      ...["noScript", ...OWN_NAMES, ...WORK_NAMES],
+    ]),
+    raw: new Set(["style", "script"]),
   },
 );
 
 const chooseLanguage = languageChooser("en");
 const templates = new Map<string, Template>();
+const calendars = new Map<string, Intl.DateTimeFormat>();
 
-/** The answer's body, in the form and the language the visitor asked for. */
+/** The answer's body, in the form and the language the visitor asked for. A `Refresh` is among its headers where due. */
 export function renderProblem(
   accept: string | undefined,
   acceptLanguage: string | undefined,
   problem: Problem,
 ): { headers: readonly string[]; body: Buffer } {
   const language = chooseLanguage(acceptLanguage);
-  const { reference, [problem.kind]: words } = textsOf(language).problem;
-  if (prefersJson(accept)) {
-    const { status, id, kind } = problem;
-    const document = { title: words.heading, status, detail: words.text, kind, id };
-    return { headers: JSON_HEADERS, body: Buffer.from(`${JSON.stringify(document)}\n`) };
-  }
-  const values = { reference: fill(reference, { id: `${problem.id} (${problem.status})` }) };
+  if (prefersJson(accept)) return { headers: JSON_HEADERS, body: jsonBody(problem, language) };
+  const script = scriptOf(problem);
+  const values = { ...ownValues(problem, language), script: script.element };
   const body = Buffer.from(renderTemplate(templateFor(language, problem.kind), values));
-  return { headers: HTML_HEADERS, body };
+  const seconds = refreshSeconds(problem);
+  const headers = HTML_HEADERS.get(script)!;
+  return { headers: seconds === null ? headers : [...headers, "Refresh", String(seconds)], body };
 }
 
 /** True when an Accept header names JSON and wants it more than HTML. */
@@ -104,20 +154,124 @@ export function prefersJson(accept: string | undefined): boolean {
   return json > html;
 }
 
-/** One template for each language and kind, with all but the reference in it. */
+function jsonBody({ status, id, kind, at, retryAfterSeconds, work }: Problem, language: string): Buffer {
+  const { heading: title, text: detail } = textsOf(language).problem[kind];
+  const document = {
+    ...{ title, status, detail, kind },
+    ...(id !== "" && { id }),
+    ...(at !== undefined && { at: new Date(at).toISOString() }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(work && { work: { challenge: work.challenge, bits: work.bits } }),
+  };
+  return Buffer.from(`${JSON.stringify(document)}\n`);
+}
+
+function ownValues(problem: Problem, language: string): TemplateValues {
+  const texts = textsOf(language);
+  const { id, status, kind, at, now, work } = problem;
+  const isCounted = kind === "opensLater" && at !== undefined && now !== undefined;
+  return {
+    reference: id === "" ? "" : fill(texts.problem.reference, { id: `${id} (${status})` }),
+    ...(at !== undefined && { at: new Date(at).toISOString(), atTime: timeText(at, language) }),
+    ...(isCounted && { openingAt: at, now }),
+    again: againText(problem, language),
+    ...linkValues(problem, texts),
+    ...work,
+  };
+}
+
+function timeText(at: number, language: string): string {
+  let calendar = calendars.get(language);
+  if (calendar === undefined) {
+    calendar = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
+    calendars.set(language, calendar);
+  }
+  return `${calendar.format(at)} UTC`;
+}
+
+/** "This page tries again by itself in 2 minutes." */
+function againText({ kind, retryAfterSeconds }: Problem, language: string): string {
+  const { again } = textsOf(language).problem[kind];
+  if (again === undefined || retryAfterSeconds === undefined) return "";
+  const format = new Intl.RelativeTimeFormat(language, { numeric: "always" });
+  const isShort = retryAfterSeconds < 2 * MINUTE_SECONDS;
+  const count = Math.max(1, Math.ceil(isShort ? retryAfterSeconds : retryAfterSeconds / MINUTE_SECONDS));
+  return fill(again, { n: format.format(count, isShort ? "second" : "minute") });
+}
+
+function linkValues({ kind, link }: Problem, texts: Texts): TemplateValues {
+  if (link === undefined) return {};
+  const ownText = kind === "wrongBrowser" ? texts.ended.link : texts.problem.asEverybody;
+  return { href: ownPath(link.href), linkText: link.text ?? ownText };
+}
+
+/** A path that stays on this site: one that begins with two slashes would name another. */
+function ownPath(href: string): string {
+  if (href === "" || href.length > HREF_CHARACTERS_MAX) return "";
+  return href.startsWith("?") ? href : `/${href.replace(/^[/\\\s\p{Cc}]+/u, "")}`;
+}
+
+function refreshSeconds({ kind, at, now, retryAfterSeconds }: Problem): number | null {
+  if (kind === "checking") return Math.max(1, Math.ceil(retryAfterSeconds ?? CHECKING_SECONDS));
+  const spread = spreadOf(now ?? 0);
+  if (kind === "tooManyJoins" && retryAfterSeconds !== undefined)
+    return Math.max(1, Math.ceil(retryAfterSeconds)) + spread;
+  if (kind !== "opensLater") return null;
+  const seconds = at === undefined || now === undefined ? Infinity : Math.ceil((at - now) / 1_000);
+  return Math.min(Math.max(1, seconds), REFRESH_SECONDS_MAX) + spread;
+}
+
+/** From no second to a few, by the part of a second in which someone came. */
+function spreadOf(now: number): number {
+  return Math.floor(((now % 1_000) / 1_000) * (REFRESH_SPREAD_SECONDS + 1));
+}
+
+function scriptOf({ at, work }: Problem): Script {
+  if (work) return WORK_SCRIPT;
+  return at === undefined ? NO_SCRIPT : TIME_SCRIPT;
+}
+
+/** One template for each language and kind, with all in it that is the same for every visitor. */
 function templateFor(language: string, kind: ProblemKind): Template {
   const key = `${language} ${kind}`;
   const known = templates.get(key);
   if (known) return known;
-  const { direction, problem } = textsOf(language);
+  const { direction, problem, opensAt, until } = textsOf(language);
+  const { heading, text, time = opensAt, noScript = "" } = problem[kind];
+  const [beforeTime = "", afterTime = ""] = time.split("{time}");
   const template = fillTemplate(TEMPLATE, {
-    ...problem[kind],
-    language,
-    direction,
+    ...{ language, direction, heading, text, beforeTime, afterTime, until, noScript },
     retry: PASSING.has(kind) ? problem.retry : "",
     icon: tabIcon(COLOUR),
     style: STYLE_TEXT,
   });
   templates.set(key, template);
   return template;
+}
+
+function createScript(files: readonly string[], more: string): Script {
+  const text = squeezeScript(files.map(readAsset));
+  return {
+    element: `<script type="module">${text}</script>\n`,
+    policy: ` script-src 'sha256-${hashOf(text)}';${more}`,
+  };
+}
+
+function headersWith({ policy }: Script): readonly string[] {
+  return [
+    "Cache-Control",
+    "no-store",
+    "Content-Security-Policy",
+    `default-src 'none'; style-src 'sha256-${hashOf(STYLE_TEXT)}';${policy} img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
+    "Referrer-Policy",
+    "same-origin",
+    "X-Content-Type-Options",
+    "nosniff",
+    "X-Robots-Tag",
+    "noindex",
+  ];
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
 }

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import fc from "fast-check";
+import type { DrawNotice } from "../../core/board.ts";
 import { AHEAD_UNKNOWN } from "../../core/ticket.ts";
 import { languages } from "./languages.ts";
 import { checkTemplate, createPage, type PageLook, type PageView, TEMPLATE_VARIABLES } from "./render.ts";
 
 const PAGE_BYTES_MAX = 20_000;
+/** With the countdown, and the draw and how it works in words. */
+const EVENT_PAGE_BYTES_MAX = 26_000;
 
 const LOOK: PageLook = {
   title: "Harbour Tickets",
@@ -32,6 +36,17 @@ const VIEW: PageView = {
   nonce: "bm9uY2U=",
 };
 
+const DRAW: DrawNotice = { event: "spring", seedHash: "ab".repeat(32), seed: null };
+const REVEALED: DrawNotice = { ...DRAW, seed: "cd".repeat(32) };
+const OPENS_AT = Date.UTC(2030, 1, 1, 18, 30);
+const GATHERING: Partial<PageView> = {
+  state: "prequeue",
+  opensAt: OPENS_AT,
+  draw: DRAW,
+  ahead: null,
+  waitMs: null,
+};
+
 const HOSTILE = `</script></style><script>alert(1)</script><img src=x onerror="alert(1)">'{{nonce}}{{{script}}}`;
 
 const html = (view: Partial<PageView> = {}, look: Partial<PageLook> = {}) =>
@@ -40,10 +55,13 @@ const html = (view: Partial<PageView> = {}, look: Partial<PageLook> = {}) =>
     .toString();
 
 for (const language of languages().keys()) {
-  test(`the whole page is under ${PAGE_BYTES_MAX} bytes in ${language}`, () => {
+  test(`the whole page is under ${PAGE_BYTES_MAX} bytes in ${language}, an event's under ${EVENT_PAGE_BYTES_MAX}`, () => {
     const message = "Doors open at 19:00. Tickets are held for ten minutes once you are in.";
-    const bytes = createPage(LOOK).render({ ...VIEW, language, message }).length;
-    assert.ok(bytes < PAGE_BYTES_MAX, `${bytes}`);
+    const bytes = (view: Partial<PageView>) =>
+      createPage(LOOK).render({ ...VIEW, language, message, ...view }).length;
+    assert.ok(bytes({}) < PAGE_BYTES_MAX, `${bytes({})}`);
+    for (const view of [GATHERING, { ...GATHERING, draw: null }, { draw: REVEALED }])
+      assert.ok(bytes(view) < EVENT_PAGE_BYTES_MAX, `${bytes(view)}`);
   });
 }
 
@@ -74,6 +92,100 @@ test("each state has its own words", () => {
   assert.match(html({ ahead: 0 }), /<b data-live="ahead" hidden>0<\/b> <span[^>]*>You are next</);
   assert.match(html({ waitMs: null }), />not known yet</);
   assert.match(html({ aheadAtJoin: null }), /data-live="progress" hidden/);
+});
+
+test("before the opening the page says when that is, in UTC for those without the script", () => {
+  const page = html({ state: "prequeue", opensAt: OPENS_AT });
+  assert.match(
+    page,
+    /<time datetime="2030-02-01T18:30:00.000Z" [^>]*>Opens: February 1, 2030 at 6:30\sPM UTC</,
+  );
+  assert.match(page, /role="timer" aria-label="Time until the opening" data-live="countdown" hidden/);
+  assert.doesNotMatch(html({ opensAt: OPENS_AT }), /<time [^>]*data-live="opens"/);
+  assert.match(html({ state: "closed", opensAt: OPENS_AT }), /Opens: February 1/);
+  assert.doesNotMatch(html({ state: "closed", opensAt: null }), /data-live="opening"/);
+  assert.match(html({ state: "prequeue" }), /data-live="opening" hidden/);
+});
+
+test("those who gather for a draw have no number, and are told of the draw and its hash", () => {
+  const page = html({ ...GATHERING, ahead: 1_234 });
+  const said = page.split("<script")[0]!;
+  assert.match(said, /Everyone who is here by then has the same chance/);
+  assert.match(said, /People here so far<\/dt><dd data-live="waiting">5,000</);
+  assert.match(said, new RegExp(`<code data-live="seedHash">${DRAW.seedHash}</code>`));
+  assert.match(said, /data-live="seedRow" hidden/);
+  assert.match(said, /data-live="receipt" hidden/);
+  assert.match(said, /data-live="waitRow" hidden/);
+  assert.match(said, /data-live="behindRow" hidden/);
+  assert.doesNotMatch(page, /1,234|"ahead":1234/);
+  assert.match(page, /<title>Not open yet – Harbour Tickets</);
+});
+
+test("after the draw the seed is there, and a receipt for those it gave a place", () => {
+  const drawn = html({ draw: REVEALED });
+  assert.match(drawn, new RegExp(`data-live="seedRow">[^<]*<code data-live="seed">${REVEALED.seed}<`));
+  assert.match(drawn, /data-live="receipt"><a href="\/.fairgate\/shop\/receipt" download>/);
+  assert.match(drawn, />1,234</);
+  assert.match(html({ draw: REVEALED, isDrawn: false }), /data-live="receipt" hidden/);
+  assert.match(html({ draw: REVEALED, sequence: -1, notice: "cookiesNeeded" }), /data-live="receipt" hidden/);
+});
+
+test("a draw that comes later is no business of those who wait now", () => {
+  assert.doesNotMatch(html({ draw: DRAW }), /How the draw works|seedHash/);
+});
+
+test("pages carry the scripts for countdown and draw only where they need them", () => {
+  const has = (view: Partial<PageView>) => {
+    const page = html(view);
+    return [/"until":/.test(page), /crypto\.subtle/.test(page), /\.countdown\b/.test(page)];
+  };
+  assert.deepEqual(has({}), [false, false, false]);
+  assert.deepEqual(has({ state: "prequeue" }), [true, false, true]);
+  assert.deepEqual(has(GATHERING), [true, true, true]);
+  assert.deepEqual(has({ draw: REVEALED }), [false, true, true]);
+});
+
+test("what a visitor may not know is nowhere on the page, in words or in data", () => {
+  const numbers = { ahead: 71_234, waiting: 85_678, aheadAtJoin: 79_999 };
+  const waitMs = { low: 7_777_001, middle: 8_888_002, high: 9_999_003 };
+  const states = fc.constantFrom<PageView["state"]>("queueing", "paused", "prequeue", "closed");
+  const draws = fc.constantFrom(null, DRAW, REVEALED);
+  const show = fc.record({ ahead: fc.boolean(), behind: fc.boolean(), wait: fc.boolean() });
+  fc.assert(
+    fc.property(states, draws, show, (state, draw, may) => {
+      const page = html({ ...numbers, waitMs, state, draw, show: may, opensAt: OPENS_AT });
+      const isGathering = state === "prequeue" && draw !== null;
+      const has = (number: number) => page.includes(String(number));
+      assert.equal(has(71_234), may.ahead && !isGathering, "ahead as data");
+      assert.equal(page.includes("71,234"), may.ahead && !isGathering, "ahead in words");
+      assert.equal(has(79_999), may.ahead, "ahead at join");
+      assert.equal(has(85_678), may.behind, "waiting as data");
+      assert.equal(page.includes("85,678"), may.behind, "waiting in words");
+      assert.equal(page.includes("14,443"), may.ahead && may.behind && !isGathering, "behind");
+      assert.equal(has(7_777_001) || has(8_888_002) || has(9_999_003), may.wait, "wait as data");
+      assert.equal(page.includes("about 2 to 3 hours"), may.wait, "wait in words");
+    }),
+  );
+});
+
+test("where the wait may not be known there is no row for it, not even one that says so", () => {
+  const page = html({ waitMs: null, show: { ahead: true, behind: true, wait: false } });
+  assert.match(page, /data-live="waitRow" hidden/);
+  assert.doesNotMatch(page.split("<script")[0]!, /not known yet/);
+  assert.match(
+    html({ waitMs: null }),
+    /data-live="waitRow"><dt>Estimated wait<\/dt><dd [^>]*>not known yet</,
+  );
+});
+
+test("a number that nobody knows yet leaves the rest of the place as it is", () => {
+  for (const ahead of [null, AHEAD_UNKNOWN]) {
+    const page = html({ ahead, aheadAtJoin: AHEAD_UNKNOWN });
+    assert.match(page, /<div data-live="place">/);
+    assert.match(page, /<b data-live="ahead" hidden><\/b> <span data-live="aheadLabel"><\/span>/);
+    assert.match(page, /data-live="progress" hidden/);
+    assert.match(page, /data-live="waitingRow"><dt[^>]*>People in line/);
+  }
 });
 
 test("notices say what is true for this visitor", () => {
@@ -172,7 +284,7 @@ test("every documented variable has a value, and the documentation has every var
     ({ name, isHtml }) => `${name}=${isHtml ? `{{{${name}}}}` : `{{${name}}}`}`,
   );
   const page = html(
-    { message: "m", notice: "formNotSent" },
+    { message: "m", notice: "formNotSent", state: "closed", opensAt: OPENS_AT, draw: REVEALED },
     { customPageHtml: source.join("\n"), logo: "/l.png", logoAlt: "l" },
   );
   for (const { name } of TEMPLATE_VARIABLES) assert.match(page, new RegExp(`^${name}=\\S`, "m"), name);

@@ -19,7 +19,15 @@ import {
   type TemplateValues,
 } from "./template.ts";
 import { TEMPLATE_NAMES } from "./variables.ts";
-import { type PageView, scriptTexts, scriptView, type Voice, viewValues } from "./view.ts";
+import {
+  type Extras,
+  extrasOf,
+  type PageView,
+  scriptTexts,
+  scriptView,
+  type Voice,
+  viewValues,
+} from "./view.ts";
 
 export { TEMPLATE_VARIABLES } from "./variables.ts";
 export type { PageNotice, PageView } from "./view.ts";
@@ -47,12 +55,21 @@ export interface Page {
 /** The page in one language: a voice, the template with its texts in it, and those the script needs. */
 interface Spoken extends Voice {
   readonly template: Template;
-  readonly scriptTexts: string;
+  /** In the order of `VARIANTS`. */
+  readonly scriptTexts: readonly string[];
 }
 
-const SCRIPT = squeezeScript([readAsset("words.js"), readAsset("page.js")]);
+/** The script with and without its parts for an opening and a draw; see `variantOf`. */
+const VARIANTS: readonly (Extras & { readonly script: string })[] = [0, 1, 2, 3].map((variant) => {
+  const extras = { hasOpening: variant % 2 === 1, hasDraw: variant >= 2 };
+  const opening = extras.hasOpening ? ["clock.js", "opening.js"] : [];
+  const draw = extras.hasDraw ? ["draw.js"] : [];
+  return { ...extras, script: squeezeScript(["words.js", "page.js", ...opening, ...draw].map(readAsset)) };
+});
 /** The built-in style without its colours, which come from the look. */
 export const STYLE = squeezeStyle(readAsset("page.css"));
+/** What goes behind it where there is a countdown or a draw. */
+export const EVENT_STYLE = squeezeStyle(readAsset("event.css"));
 /** A line with nothing on it but a section's tag or a comment leaves no empty line behind. */
 const BUILT_IN = compileTemplate(
   readAsset("page.html").replace(/^(\{\{[#^/!][^}]*\}\})\n/gm, "$1"),
@@ -62,7 +79,7 @@ const BUILT_IN = compileTemplate(
 /** Sets the page up; throws an Error that says what is wrong with the look or the custom page. */
 export function createPage(look: PageLook): Page {
   const template = fillTemplate(compile(look.customPageHtml), lookValues(look));
-  const style = STYLE + colourStyle(look.colour, look.background ?? null);
+  const colours = colourStyle(look.colour, look.background ?? null);
   const policy = contentPolicy({ logo: look.logo, isCustom: look.customPageHtml !== null });
   const spokenIn = new Map<string, Spoken>();
   return {
@@ -74,7 +91,7 @@ export function createPage(look: PageLook): Page {
       }
       const values = {
         ...viewValues(view, spoken),
-        style: `<style nonce="${view.nonce}">${style}</style>`,
+        style: styleElement(view, colours),
         script: scriptElements(view, spoken),
       };
       return Buffer.from(renderTemplate(spoken.template, values));
@@ -117,8 +134,9 @@ function speak(wanted: string, look: Template, title: string | null): Spoken {
     texts,
     title,
     clock: new Intl.DateTimeFormat(language, { timeStyle: "short", timeZone: "UTC" }),
+    calendar: new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }),
     template: fillTemplate(look, textValues(language, texts)),
-    scriptTexts: toScriptJson(scriptTexts(texts)),
+    scriptTexts: VARIANTS.map((extras) => toScriptJson(scriptTexts(texts, extras))),
   };
 }
 
@@ -139,7 +157,13 @@ function textValues(language: string, texts: Texts): TemplateValues {
     direction: texts.direction,
     progressLabel: texts.progress,
     waitLabel: texts.wait.label,
-    waitingLabel: texts.waiting,
+    behindLabel: texts.behind,
+    untilLabel: texts.until,
+    drawHow: texts.draw.how,
+    drawText: texts.draw.text,
+    seedHashLabel: texts.draw.hash,
+    seedLabel: texts.draw.seed,
+    receiptLink: texts.draw.receipt,
     updatedLabel: texts.updated,
     messageLabel: texts.message,
     turnLink: texts.turn.link,
@@ -150,12 +174,22 @@ function textValues(language: string, texts: Texts): TemplateValues {
   };
 }
 
+function styleElement(view: PageView, colours: string): string {
+  return `<style nonce="${view.nonce}">${STYLE}${variantOf(view) > 0 ? EVENT_STYLE : ""}${colours}</style>`;
+}
+
 function scriptElements(view: PageView, spoken: Spoken): string {
-  const data = `{"view":${toScriptJson(scriptView(view, spoken))},"texts":${spoken.scriptTexts}}`;
+  const variant = variantOf(view);
+  const data = `{"view":${toScriptJson(scriptView(view, spoken))},"texts":${spoken.scriptTexts[variant]}}`;
   return (
     `<script type="application/json" id="fairgate-data">${data}</script>` +
-    `<script type="module" nonce="${view.nonce}">${SCRIPT}</script>`
+    `<script type="module" nonce="${view.nonce}">${VARIANTS[variant]!.script}</script>`
   );
+}
+
+function variantOf(view: PageView): number {
+  const { hasOpening, hasDraw } = extrasOf(view);
+  return (hasOpening ? 1 : 0) + (hasDraw ? 2 : 0);
 }
 
 /** JSON that cannot end the script element it stands in. */
@@ -180,6 +214,7 @@ function pageHeaders(policy: string): string[] {
   ];
 }
 
-function readAsset(name: string): string {
+/** One of the files beside this one, as text. */
+export function readAsset(name: string): string {
   return readFileSync(new URL(`./${name}`, import.meta.url), "utf8");
 }

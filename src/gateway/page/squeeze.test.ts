@@ -8,7 +8,7 @@ import { waitWords } from "./words.js";
 
 const read = (name: string) => readFileSync(new URL(`./${name}`, import.meta.url), "utf8");
 
-test("comments, space and constants' names go, strings stay", () => {
+test("comments, space, constants and long names go, strings stay", () => {
   const source = `/** Says. */
 import { x } from "./x.js";
 const WAIT_MS = 4_000;
@@ -18,13 +18,39 @@ export function say(a, b) {
   return later(WAIT_MS, { a: text, b: a + +b },);
 }
 `;
-  const squeezed = `function say(a,b){const text="a  // b { } ;"+\`  \${a} : /* c */ \`;return later(4000,{a:text,b:a + +b})}`;
+  const squeezed = `function d(a,b){const c="a  // b { } ;"+\`  \${a} : /* c */ \`;return later(4000,{a:c,b:a + +b})}`;
   assert.equal(squeezeScript([source]), squeezed);
 });
 
+test("a name that a property has too keeps its letters; all others lose them everywhere, in templates as well", () => {
+  const source = `const people = { ahead: 1 };
+function double(count, extra) {
+  const { ahead } = people;
+  return [...people.list, count, { extra }, \`\${people.ahead} people \${count}\`, "people"];
+}
+`;
+  assert.equal(
+    squeezeScript([source]),
+    `const a={ahead:1};function c(b,extra){const{ahead}=a;return[...a.list,b,{extra},\`\${a.ahead} people \${b}\`,"people"]}`,
+  );
+});
+
+test("short names are never words of the language, nor names that are there already", () => {
+  const declared = Array.from({ length: 400 }, (_, index) => `const name${index} = ${index};`);
+  const squeezed = squeezeScript([[...declared, "let a = do_it(in_it);"].join("\n")]);
+  const names = [...squeezed.matchAll(/const (\w+)/g)].map(([, name]) => name!);
+  assert.equal(new Set(names).size, 400);
+  assert.deepEqual(
+    names.filter((name) => ["a", "as", "do", "if", "in", "of"].includes(name) || name.length > 2),
+    [],
+  );
+  new Script(squeezed);
+});
+
 test("what comes out is a script that does the same", () => {
-  const squeezed = squeezeScript([read("words.js")]);
-  const squeezedWords = new Script(`${squeezed};waitWords`).runInThisContext() as typeof waitWords;
+  const squeezed = squeezeScript([read("words.js"), "globalThis.squeezedWords = waitWords;"]);
+  new Script(squeezed).runInThisContext();
+  const { squeezedWords } = globalThis as unknown as { squeezedWords: typeof waitWords };
   const texts = textsOf("pl").wait;
   for (let high = 20_000; high < 30_000_000; high *= 1.3) {
     const wait = { low: high / 3, middle: high / 2, high };
@@ -32,12 +58,21 @@ test("what comes out is a script that does the same", () => {
   }
 });
 
-test("the page's script has neither comments nor indentation left, and is one script", () => {
-  const squeezed = squeezeScript([read("words.js"), read("page.js")]);
-  assert.doesNotMatch(squeezed, /\/\*\*|\n\s| {2}|^import|^export/m);
-  assert.doesNotMatch(squeezed, /<\/?script|<!--/i);
-  new Script(squeezed);
-});
+for (const files of [
+  ["words.js", "page.js"],
+  ["words.js", "page.js", "clock.js", "opening.js"],
+  ["words.js", "page.js", "draw.js"],
+  ["words.js", "page.js", "clock.js", "opening.js", "draw.js"],
+  ["clock.js", "instants.js"],
+  ["pow.js", "work.js"],
+]) {
+  test(`${files.join(", ")} become one script without comments and indentation`, () => {
+    const squeezed = squeezeScript(files.map(read));
+    assert.doesNotMatch(squeezed, /\/\*\*|\n\s| {2}|^import|^export/m);
+    assert.doesNotMatch(squeezed, /<\/?script|<!--/i);
+    new Script(squeezed);
+  });
+}
 
 test("a style keeps its meaning in fewer bytes", () => {
   const source = `/* A. */\na > b,\n.c::before {\n  margin: 0 auto;\n  content: "a  {b}";\n}\n@media (x: y) {\n  d e {\n    f: g;\n  }\n}\n`;

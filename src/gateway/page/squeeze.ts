@@ -1,15 +1,17 @@
 /**
- * Takes out of the page's own script and style what a browser does not need: comments, indentation, spaces around
- * punctuation, and the names of numeric constants. It reads only our own two scripts and one style sheet, is no
- * general minifier, and leans on how they are formatted: every statement ends in a semicolon, no template text inside
- * another, constants in capitals. The browser tests run what comes out of it.
+ * Takes out of the page's own scripts and style what a browser does not need: comments, indentation, spaces around
+ * punctuation, the names of numeric constants, and most of the letters in the names of functions and variables. It
+ * reads only our own few scripts and one style sheet, is no general minifier, and leans on how they are formatted:
+ * every statement ends in a semicolon, no template text inside another and no braces inside its `${}`, constants in
+ * capitals, what is declared for the whole script at the start of a line. The browser tests run what comes out of it.
  */
 
-/** Strings stay; comments go, and the space around marks. `+` and `-` keep it where `a + +b` would become `a++b`. */
+const TEXT = /("(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/;
+const COMMENTS = new RegExp(`${TEXT.source}|/\\*[\\s\\S]*?\\*/|//[^\\n]*`, "g");
+/** Strings stay; the space around marks goes. `+` and `-` keep it where `a + +b` would become `a++b`. */
 const SCRIPT_TOKENS = new RegExp(
   [
-    /("(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/,
-    /\/\*[\s\S]*?\*\/|\/\/[^\n]*/,
+    TEXT,
     /[;,](?=\s*\})|,(?=\s*[)\]])/,
     /\s*([=*<>?:,;{()[\]&|!])\s*/,
     /\s*(\})[ \t]*/,
@@ -20,25 +22,96 @@ const SCRIPT_TOKENS = new RegExp(
   "g",
 );
 const CONSTANT = /^const ([A-Z][A-Z_]+) = ([\d_.]+);$/gm;
+const DECLARED = /\b(?:function|const|let) (\w+)/g;
+const PARAMETERS = /(?:\bfunction \w+|[(,=] ?)\(([\w, ]+)\)(?= =>| \{)/g;
+const INSIDE = /\$\{[^}]*\}/g;
+/** A name that is not a property behind a dot; behind the three dots of a spread it is none. */
+const NAME = /(?<=\.\.\.|[^.\w])[A-Za-z_]\w*/g;
+const TOKEN = /\.\.\.|\w+|\S/g;
+/** Shorter ones are not worth a letter. */
+const NAME_LENGTH_MIN = 3;
+/** Words of the language as short as the names given. */
+const RESERVED = ["as", "do", "if", "in", "of"];
+const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const STYLE_TOKENS = /("[^"]*")|\/\*[\s\S]*?\*\/|\s*([{};,>])\s*|(:)\s+|\s+/g;
 
 /** One script out of modules that import only from each other, in the order given. */
 export function squeezeScript(modules: readonly string[]): string {
   let source = modules
     .join("\n")
+    .replace(COMMENTS, (_, text = "") => text)
     .replace(/^import [^;]*;$/gm, "")
     .replace(/^export /gm, "");
   for (const [declaration, name = "", value = ""] of source.matchAll(CONSTANT)) {
     const use = new RegExp(`\\b${name}\\b`, "g");
     source = source.replace(declaration, "").replace(use, value.replaceAll("_", ""));
   }
-  const bare = source.replace(SCRIPT_TOKENS, (_, text = "", mark = "", brace = "", sign = "") => {
-    return text + mark + brace + sign;
-  });
+  const bare = shortenNames(source).replace(
+    SCRIPT_TOKENS,
+    (_, text = "", mark = "", brace = "", sign = "") => {
+      return text + mark + brace + sign;
+    },
+  );
   return bare
-    .replace(/\n\s*/g, "\n")
-    .replace(/([;{}])\n(?=[a-z])/g, "$1")
+    .replace(/\s*\n\s*/g, "\n")
+    .replace(/([;{}])\n(?=[a-zA-Z])/g, "$1")
     .trim();
+}
+
+/** Gives functions, variables and parameters a letter or two as their names, unless a property has the same name. */
+function shortenNames(source: string): string {
+  const parts = source.split(TEXT);
+  const code = parts.map((part) => (isText(part) ? insidesOf(part) : part)).join(" ");
+  const uses = new Map<string, number>();
+  for (const [name] of code.matchAll(/\w+/g)) uses.set(name, (uses.get(name) ?? 0) + 1);
+  const properties = propertiesIn(code);
+  const names = [...declaredIn(code)]
+    .filter((name) => name.length >= NAME_LENGTH_MIN && !properties.has(name))
+    .sort((a, b) => uses.get(b)! - uses.get(a)!);
+  const free = freeNames(new Set([...RESERVED, ...uses.keys()]));
+  const shorter = new Map(names.map((name) => [name, free.next().value]));
+  const shorten = (text: string) => text.replace(NAME, (name) => shorter.get(name) ?? name);
+  return parts.map((part) => (isText(part) ? part.replace(INSIDE, shorten) : shorten(part))).join("");
+}
+
+function declaredIn(code: string): ReadonlySet<string> {
+  const declared = Array.from(code.matchAll(DECLARED), ([, name = ""]) => name);
+  const parameters = Array.from(code.matchAll(PARAMETERS), ([, list = ""]) => list.split(", "));
+  return new Set([...declared, ...parameters.flat()]);
+}
+
+/** Every name that is one in an object too: `.name`, `{ name: … }`, `{ name }`. */
+function propertiesIn(code: string): ReadonlySet<string> {
+  const properties = new Set<string>();
+  const open: string[] = [];
+  const tokens = code.match(TOKEN) ?? [];
+  for (const [index, token] of tokens.entries()) {
+    if ("([{".includes(token)) open.push(token);
+    else if (")]}".includes(token)) open.pop();
+    const before = tokens[index - 1] ?? "";
+    const after = tokens[index + 1] ?? "";
+    const isKey = open.at(-1) === "{" && "{,".includes(before) && ":,}".includes(after);
+    if (before === "." || isKey) properties.add(token);
+  }
+  return properties;
+}
+
+/** The code inside a template text; a plain text has none. */
+function insidesOf(text: string): string {
+  return Array.from(text.matchAll(INSIDE), ([inside]) => inside.slice(2, -1)).join(" ");
+}
+
+function isText(part: string): boolean {
+  return part.startsWith('"') || part.startsWith("`");
+}
+
+function* freeNames(taken: ReadonlySet<string>): Generator<string, never> {
+  for (let length = 1; ; length++) for (const name of namesOf(length)) if (!taken.has(name)) yield name;
+}
+
+function namesOf(length: number): string[] {
+  if (length === 0) return [""];
+  return namesOf(length - 1).flatMap((start) => [...LETTERS].map((letter) => start + letter));
 }
 
 /** The same style in fewer bytes. */

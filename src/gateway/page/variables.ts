@@ -1,6 +1,6 @@
 /**
  * The variables of the page's template, ours and the operator's alike. The built-in `page.html` uses nothing else.
- * The table in README.md beside this file is made from this list, and a test keeps them the same.
+ * The table in docs/waiting-page.md is made from this list, and a test keeps them the same.
  */
 import type { TemplateNames } from "./template.ts";
 
@@ -49,19 +49,31 @@ export const TEMPLATE_VARIABLES: readonly TemplateVariable[] = [
     name: "hasPlace",
     meaning: "True when its numbers are known too, which they are not while the line cannot be reached.",
   },
+  {
+    name: "hasAhead",
+    meaning: "True when it is known how many people are ahead, and may be shown.",
+  },
   { name: "isNext", meaning: "True when nobody is ahead." },
-  { name: "ahead", meaning: "How many people are ahead, as the language writes it." },
+  { name: "ahead", meaning: "How many people are ahead, as the language writes it; else empty." },
   { name: "aheadLabel", meaning: "The words after that number: people ahead of you." },
   { name: "hasProgress", meaning: "True when it is known where the visitor started." },
   { name: "progressPercent", meaning: "How much of the way is behind, 0 to 100." },
   { name: "progressLabel", meaning: "What that number is, in words." },
+  { name: "hasWait", meaning: "True when there is something to say of the wait, and it may be shown." },
   { name: "waitLabel", meaning: "Estimated wait, in words." },
   { name: "waitText", meaning: "The wait as a range: about 4 to 9 minutes." },
   { name: "waitLowMinutes", meaning: "The low end of the wait in whole minutes; empty when unknown." },
   { name: "waitMiddleMinutes", meaning: "The middle of it." },
   { name: "waitHighMinutes", meaning: "The high end of it." },
-  { name: "waitingLabel", meaning: "People in line, in words." },
-  { name: "waiting", meaning: "How many people are in the line, as the language writes it." },
+  { name: "hasWaiting", meaning: "True when the number of people in the line may be shown." },
+  {
+    name: "waitingLabel",
+    meaning: "People in line, in words; before a draw, people who are here so far.",
+  },
+  { name: "waiting", meaning: "How many people are in the line, as the language writes it; else empty." },
+  { name: "hasBehind", meaning: "True when people ahead and in the line may both be shown." },
+  { name: "behindLabel", meaning: "People behind you, in words." },
+  { name: "behind", meaning: "How many people are behind, as the language writes it; else empty." },
   { name: "updatedLabel", meaning: "Last updated, in words." },
   {
     name: "lastUpdated",
@@ -82,6 +94,32 @@ export const TEMPLATE_VARIABLES: readonly TemplateVariable[] = [
   { name: "isPaused", meaning: "True while nobody is let in." },
   { name: "isPrequeue", meaning: "True before the opening." },
   { name: "isClosed", meaning: "True after the end." },
+  {
+    name: "hasOpening",
+    meaning: "True when an opening is awaited. Only then the live script counts down.",
+  },
+  {
+    name: "opensAt",
+    meaning: "When it opens, for machines, such as 2030-01-31T12:00:00.000Z; empty when that is not awaited.",
+  },
+  {
+    name: "opensText",
+    meaning: "The same in words, as a date and time in UTC. The live script makes it local.",
+  },
+  { name: "untilLabel", meaning: "Time until the opening, in words." },
+  { name: "isShuffled", meaning: "True when the order will be, or was, drawn by lot at the start." },
+  { name: "isDrawn", meaning: "True when a draw gave the visitor their place, so that they have a receipt." },
+  { name: "drawHow", meaning: "How the draw works, in words." },
+  { name: "drawText", meaning: "The answer, in a few sentences." },
+  { name: "seedHashLabel", meaning: "What the next one is, in words." },
+  { name: "seedHash", meaning: "The SHA-256 of the draw's seed, as published before anyone joined." },
+  { name: "seedLabel", meaning: "What the next one is, in words." },
+  { name: "seed", meaning: "The draw's seed, from the start on; empty before." },
+  {
+    name: "receiptLink",
+    meaning: "Words for a link to /.fairgate/{room}/receipt, the visitor's receipt of the draw.",
+  },
+  { name: "lane", meaning: "The number of the visitor's lane; 0 is everybody's." },
   { name: "isEngineAway", meaning: "True when the line cannot be reached just now." },
   { name: "isFormNotSent", meaning: "True when this page answers a form, which was not sent on." },
   { name: "isCookiesNeeded", meaning: "True when the visitor's browser does not take our cookie." },

@@ -2,11 +2,12 @@
  * What one visitor is shown, as the values of the template's variables and as the data of the live script. All of it
  * comes from the view handed in; the words come from the visitor's language.
  */
-import type { RoomState, WaitRange } from "../../core/board.ts";
+import type { DrawNotice, RoomState, WaitRange } from "../../core/board.ts";
+import type { ShowRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN } from "../../core/ticket.ts";
 import type { Texts } from "./languages.ts";
 import type { TemplateValues } from "./template.ts";
-import { form, numeral, progress, tabTitle, waitWords } from "./words.js";
+import { fill, form, numeral, peopleBehind, progress, tabTitle, waitWords } from "./words.js";
 
 export type PageNotice = "none" | "engineAway" | "formNotSent" | "cookiesNeeded";
 
@@ -16,14 +17,25 @@ export interface PageView {
   /** As chosen by `chooseLanguage`. */
   readonly language: string;
   readonly state: RoomState;
-  /** AHEAD_UNKNOWN (core/ticket.ts) when nothing can be said. */
-  readonly ahead: number;
-  readonly waiting: number;
+  /** Null, or AHEAD_UNKNOWN (core/ticket.ts), when nothing can be said, or nothing may. */
+  readonly ahead: number | null;
+  /** Null when it may not be known. */
+  readonly waiting: number | null;
   readonly waitMs: WaitRange | null;
   /** For the progress bar; null when unknown. */
   readonly aheadAtJoin: number | null;
   /** The visitor's own, to find themselves on the board; below 0 when they have no place. */
   readonly sequence: number;
+  /** The lane in which that sequence counts. Left out: everybody's. */
+  readonly lane?: number;
+  /** What they may know. Left out: everything. */
+  readonly show?: ShowRules;
+  /** What everyone waits for, as the board's `nextEventAt`. Left out: nothing. */
+  readonly opensAt?: number | null;
+  /** As on the board. Left out: there is none. */
+  readonly draw?: DrawNotice | null;
+  /** True when a draw gave them their place, so that there is a receipt. Left out: whenever its seed is known. */
+  readonly isDrawn?: boolean;
   readonly nextCheckInMs: number;
   readonly now: number;
   readonly message: string;
@@ -37,22 +49,43 @@ export interface Voice {
   readonly language: string;
   readonly texts: Texts;
   readonly clock: Intl.DateTimeFormat;
+  readonly calendar: Intl.DateTimeFormat;
   readonly title: string | null;
 }
 
 const MINUTE_MS = 60_000;
+const SHOW_ALL: ShowRules = { ahead: true, behind: true, wait: true };
+
+/** What a page has beyond any other. Each costs bytes, so no page has what it does not need. */
+export interface Extras {
+  /** It awaits an opening, and counts down to it. */
+  readonly hasOpening: boolean;
+  /** Its order is or was drawn by lot. */
+  readonly hasDraw: boolean;
+}
+
+/** What belongs on this visitor's page. A draw that comes later is none of theirs yet. */
+export function extrasOf({ state, opensAt, draw }: PageView): Extras {
+  const isPrequeue = state === "prequeue";
+  return {
+    hasOpening: isPrequeue || (state === "closed" && isNumber(opensAt)),
+    hasDraw: Boolean(draw && (isPrequeue || draw.seed)),
+  };
+}
 
 /** The values of every variable that differs from visitor to visitor. */
 export function viewValues(view: PageView, voice: Voice): TemplateValues {
   return {
     nonce: view.nonce,
     room: view.room,
+    lane: view.lane ?? 0,
     ...stateValues(view, voice),
     ...placeValues(view, voice),
     ...waitValues(view, voice),
+    ...eventValues(view, voice),
     lastUpdated: `${voice.clock.format(view.now)} UTC`,
     lastUpdatedAt: new Date(view.now).toISOString(),
-    refreshSeconds: Math.max(1, Math.ceil(view.nextCheckInMs / 1_000)),
+    refreshSeconds: Math.ceil(view.nextCheckInMs / 1_000),
     message: view.message,
     notice: noticeText(view, voice.texts),
     isEngineAway: view.notice === "engineAway",
@@ -61,38 +94,52 @@ export function viewValues(view: PageView, voice: Voice): TemplateValues {
   };
 }
 
-/** What the live script starts from. */
+/** What the live script starts from. Nothing is in it that the visitor may not know. */
 export function scriptView(view: PageView, voice: Voice): object {
-  const { room, state, waiting, waitMs, aheadAtJoin, sequence, nextCheckInMs } = view;
+  const { room, state, sequence, nextCheckInMs, now } = view;
+  const { hasOpening, hasDraw } = extrasOf(view);
+  const show = view.show ?? SHOW_ALL;
   return {
     room,
     language: voice.language,
     title: voice.title,
     state,
     ahead: knownAhead(view),
-    waiting,
-    waitMs,
-    aheadAtJoin,
+    waiting: knownWaiting(view),
+    waitMs: show.wait ? view.waitMs : null,
+    aheadAtJoin: show.ahead && isKnown(view.aheadAtJoin) ? view.aheadAtJoin : null,
     sequence,
+    lane: view.lane ?? 0,
+    show,
     nextCheckInMs,
     notice: noticeText(view, voice.texts),
     isFromForm: view.notice === "formNotSent",
+    ...(hasOpening && { now, opensAt: view.opensAt }),
+    ...(hasDraw && { draw: view.draw, isDrawn: isDrawn(view) }),
   };
 }
 
-/** The texts the live script may need, and no others: each costs every visitor bytes. */
-export function scriptTexts(texts: Texts): object {
-  const { heading, lead, opensAt, ahead, next, wait, turn, ended, notice } = texts;
+/** The texts the live script may need, and no others. */
+export function scriptTexts(texts: Texts, { hasOpening, hasDraw }: Extras): object {
+  const { heading, lead, ahead, next, wait, turn, ended, notice } = texts;
+  const { gathering, drawing, gathered, checked, wrong, place } = texts.draw;
   const alert = { on: texts.alert.on, soundOnly: texts.alert.soundOnly };
   const offline = `${notice.offline} ${notice.kept}`;
-  return { heading, lead, opensAt, ahead, next, wait, alert, turn, ended, offline };
+  return {
+    ...{ heading, lead, ahead, next, wait, alert, turn, ended, offline },
+    ...(hasOpening && { opensAt: texts.opensAt, until: texts.until }),
+    ...(hasDraw && {
+      waiting: texts.waiting,
+      draw: { gathering, drawing, gathered, checked, wrong, place },
+    }),
+  };
 }
 
 function stateValues(view: PageView, { texts, language, title }: Voice): TemplateValues {
   const state = view.state === "open" ? "queueing" : view.state;
   const { heading, text: lead } = outsideTexts(view, texts) ?? {
     heading: texts.heading[state],
-    text: texts.lead[state],
+    text: isGathering(view) ? texts.draw.gathering : texts.lead[state],
   };
   return {
     heading,
@@ -106,32 +153,81 @@ function stateValues(view: PageView, { texts, language, title }: Voice): Templat
 }
 
 function placeValues(view: PageView, { texts, language }: Voice): TemplateValues {
-  const known = knownAhead(view);
-  const ahead = known ?? 0;
-  const aheadAtJoin = view.aheadAtJoin ?? 0;
+  const ahead = knownAhead(view);
+  const waiting = knownWaiting(view);
+  const behind = peopleBehind(ahead, waiting);
+  const aheadAtJoin = ahead !== null && isKnown(view.aheadAtJoin) ? view.aheadAtJoin : 0;
+  const count = (number: number | null) => (number === null ? "" : numeral(language, number));
   return {
     isInLine: view.sequence >= 0,
-    hasPlace: known !== null,
-    isNext: known === 0,
-    ahead: numeral(language, ahead),
-    aheadLabel: ahead === 0 ? texts.next : form(texts.ahead, language, ahead),
+    hasPlace: ahead !== null || (view.sequence >= 0 && view.notice !== "engineAway"),
+    hasAhead: ahead !== null,
+    isNext: ahead === 0,
+    ahead: count(ahead),
+    aheadLabel: ahead === null ? "" : ahead === 0 ? texts.next : form(texts.ahead, language, ahead),
     hasProgress: aheadAtJoin > 0,
-    progressPercent: progress(aheadAtJoin, ahead),
-    waiting: numeral(language, view.waiting),
+    progressPercent: progress(aheadAtJoin, ahead ?? 0),
+    hasWaiting: waiting !== null,
+    waitingLabel: isGathering(view) ? texts.draw.gathered : texts.waiting,
+    waiting: count(waiting),
+    hasBehind: behind !== null,
+    behind: count(behind),
   };
 }
 
-function waitValues({ waitMs }: PageView, { texts, language }: Voice): TemplateValues {
+function waitValues(view: PageView, { texts, language }: Voice): TemplateValues {
+  const isHidden = view.show?.wait === false;
+  const waitMs = isHidden ? null : view.waitMs;
+  // Before the opening the countdown says it all, and "not known yet" would only worry people.
+  const hasWait = !isHidden && (waitMs !== null || view.state !== "prequeue");
   return {
-    waitText: waitWords(texts.wait, language, waitMs),
+    hasWait,
+    waitText: hasWait ? waitWords(texts.wait, language, waitMs) : "",
     waitLowMinutes: waitMs === null ? "" : Math.floor(waitMs.low / MINUTE_MS),
     waitMiddleMinutes: waitMs === null ? "" : Math.round(waitMs.middle / MINUTE_MS),
     waitHighMinutes: waitMs === null ? "" : Math.ceil(waitMs.high / MINUTE_MS),
   };
 }
 
+function eventValues(view: PageView, { texts, calendar }: Voice): TemplateValues {
+  const { hasOpening, hasDraw } = extrasOf(view);
+  const opensAt = hasOpening ? (view.opensAt ?? null) : null;
+  return {
+    hasOpening,
+    opensAt: opensAt === null ? "" : new Date(opensAt).toISOString(),
+    opensText: opensAt === null ? "" : fill(texts.opensAt, { time: `${calendar.format(opensAt)} UTC` }),
+    isShuffled: hasDraw,
+    isDrawn: isDrawn(view),
+    seedHash: hasDraw ? view.draw!.seedHash : "",
+    seed: view.draw?.seed ?? "",
+  };
+}
+
+/** True while those who are here wait for their places to be drawn. */
+function isGathering(view: PageView): boolean {
+  return view.state === "prequeue" && Boolean(view.draw);
+}
+
+function isDrawn(view: PageView): boolean {
+  return view.sequence >= 0 && Boolean(view.draw?.seed) && view.isDrawn !== false;
+}
+
+/** Before a draw nobody is ahead of anybody. */
 function knownAhead(view: PageView): number | null {
-  return view.sequence < 0 || view.ahead >= AHEAD_UNKNOWN ? null : view.ahead;
+  if (view.sequence < 0 || view.show?.ahead === false || isGathering(view)) return null;
+  return isKnown(view.ahead) ? view.ahead : null;
+}
+
+function knownWaiting(view: PageView): number | null {
+  return view.show?.behind === false ? null : view.waiting;
+}
+
+function isKnown(ahead: number | null): ahead is number {
+  return ahead !== null && ahead < AHEAD_UNKNOWN;
+}
+
+function isNumber(value: number | null | undefined): value is number {
+  return typeof value === "number";
 }
 
 /** Someone without a place is not told that they are in line, nor that a place is kept. */

@@ -4,6 +4,7 @@ import type { PluralForms, WaitTexts } from "./languages.ts";
 
 export function aheadOn(board: Pick<Board, "marks">, sequence: number): number | null;
 export function waitOn(secondsPerHundred: WaitRange | null, ahead: number): WaitRange | null;
+export function peopleBehind(ahead: number | null, waiting: number | null): number | null;
 export function progress(aheadAtJoin: number, ahead: number): number;
 export function numeral(language: string, number: number): string;
 export function form(forms: PluralForms, language: string, number: number): string;

@@ -13,10 +13,10 @@ const HOUR_MS = 3_600_000;
 /** From this wait on, hours say more than minutes. */
 const HOURS_FROM_MS = 5_400_000;
 
-/** People ahead of `sequence`; null on a board older than the place. The same as core's aheadOnBoard. */
+/** People ahead of `sequence`; null on a board older than the place, or without it. The same as core's aheadOnBoard. */
 export function aheadOn(board, sequence) {
   let before;
-  for (const mark of board.marks) {
+  for (const mark of board.marks ?? []) {
     if (mark[0] === sequence) return mark[1];
     if (mark[0] > sequence) {
       if (!before) return 0;
@@ -38,6 +38,11 @@ export function waitOn(secondsPerHundred, ahead) {
   );
   const middle = (ahead + 1) * secondsPerHundred.middle * 10;
   return { low: middle / spread, middle, high: middle * spread };
+}
+
+/** How many wait behind someone; null where one of the numbers is not known, or not to be known. */
+export function peopleBehind(ahead, waiting) {
+  return ahead === null || waiting === null ? null : Math.max(0, waiting - ahead - 1);
 }
 
 /** How much of the way is behind, 0 to 100. */

@@ -5,7 +5,17 @@ import { aheadOnBoard } from "../../core/board.ts";
 import { Pace } from "../../core/eta.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { languages, textsOf, type WaitTexts } from "./languages.ts";
-import { aheadOn, fill, form, numeral, progress, tabTitle, waitOn, waitWords } from "./words.js";
+import {
+  aheadOn,
+  fill,
+  form,
+  numeral,
+  peopleBehind,
+  progress,
+  tabTitle,
+  waitOn,
+  waitWords,
+} from "./words.js";
 
 const MINUTE_MS = 60_000;
 const english = textsOf("en").wait;
@@ -149,6 +159,14 @@ test("progress runs from nothing to all, whatever it is given", () => {
   assert.equal(progress(400, 0), 100);
   assert.equal(progress(0, 0), 0);
   assert.equal(progress(10, 900), 0);
+});
+
+test("ahead, behind and oneself make up the line, and what is not known stays so", () => {
+  assert.equal(peopleBehind(3, 10), 6);
+  assert.equal(peopleBehind(0, 1), 0);
+  assert.equal(peopleBehind(10, 4), 0);
+  assert.equal(peopleBehind(null, 10), null);
+  assert.equal(peopleBehind(3, null), null);
 });
 
 test("values go in as they are, even ones that look like placeholders or patterns", () => {

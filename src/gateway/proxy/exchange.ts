@@ -13,7 +13,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
-import { requestHeaders, responseHeaders } from "../headers.ts";
+import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import { diagnose } from "./diagnosis.ts";
 import { originForm } from "./framing.ts";
@@ -70,6 +70,7 @@ export class Exchange implements PoolHandler {
     this.forward = forward;
     this.isHttp2 = request.httpVersionMajor === 2;
     this.startedAt = proxy.world.clock.now();
+    forward.watch?.asked();
     this.headers = requestHeaders(request.rawHeaders, {
       client: proxy.trust.client(request),
       host: proxy.hostFor(request),
@@ -133,11 +134,20 @@ export class Exchange implements PoolHandler {
       return;
     }
     const canTrail = this.request.method !== "HEAD" && this.request.httpVersion !== "1.0";
-    const headers = responseHeaders(raw, { added: this.forward.responseHeaders, canTrail });
+    const headers = responseHeaders(raw, { added: this.watched(status, raw), canTrail });
     this.isAnswered = true;
     writeHead(this.response, { status, message, headers });
     // A head that comes alone must not wait for its body.
     process.nextTick(flush, this);
+  }
+
+  /** Tells whoever watches, and gives the headers to add. */
+  private watched(status: number, raw: readonly string[]): readonly string[] {
+    const { watch, responseHeaders } = this.forward;
+    if (watch === null) return responseHeaders;
+    watch.answered(status, this.proxy.world.clock.now() - this.startedAt);
+    const command = commandIn(raw);
+    return (command === null ? null : watch.commanded(this.forward, command)) ?? responseHeaders;
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -200,6 +210,7 @@ export class Exchange implements PoolHandler {
       fields,
       this.isAnswered ? "answer from the origin broken off" : "request not answered by the origin",
     );
+    if (!this.isAnswered && isOrigins(kind)) this.forward.watch?.failed();
     this.finish(status);
     if (this.response.headersSent) breakOff(this.response);
     else this.answerProblem(status, kind);
@@ -231,6 +242,7 @@ export class Exchange implements PoolHandler {
     this.clearTimer();
     // Before undici does it, so that whoever reads the rest of the visitor's body is not stopped again.
     this.upload?.destroy();
+    this.forward.watch?.done();
     this.proxy.onDone?.({ status, tookMs: this.proxy.world.clock.now() - this.startedAt });
   }
 
@@ -318,4 +330,9 @@ function decode(raw: readonly Buffer[]): string[] {
   const list = new Array<string>(raw.length);
   for (let i = 0; i < raw.length; i++) list[i] = raw[i]!.toString("latin1");
   return list;
+}
+
+/** True when it was the origin that did not do its part. */
+function isOrigins(kind: ProblemKind): boolean {
+  return kind === "originAway" || kind === "originSlow";
 }

@@ -23,6 +23,26 @@ export interface Forward {
   readonly responseHeaders: readonly string[];
   /** The visitor sent `Expect: 100-continue` and waits for our 100 before sending the body. */
   readonly isContinueExpected: boolean;
+  /** Who wants to know how the origin does. Null: nobody. */
+  readonly watch: Watch | null;
+  /** Whose request it is, for `watch` alone. */
+  readonly visitor: object | null;
+}
+
+/** Told what becomes of requests on their way to the origin. One for all requests of a room. */
+export interface Watch {
+  asked(): void;
+  /** The origin began its answer, so long after it was asked. */
+  answered(status: number, tookMs: number): void;
+  /** No answer came. */
+  failed(): void;
+  /** It is over, one way or another; called once for each `asked`. */
+  done(): void;
+  /**
+   * The origin's answer had a word for us in it. Gives the headers for the visitor in place of the `responseHeaders`
+   * there were; null leaves those.
+   */
+  commanded(forward: Forward, command: string): readonly string[] | null;
 }
 
 /** How an exchange ended: the status sent (499: the visitor left first) and how long it took. */

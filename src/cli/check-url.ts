@@ -1,0 +1,201 @@
+/**
+ * `fairgate check --url …`: what would become of one request, and why. It asks the gateway's own parts what
+ * the gateway asks them, in the same order, so the answer is what would happen. Nothing is sent anywhere.
+ *
+ * What is looked at once the room is known is a list (`EXPLANATIONS`), each part with its words for people
+ * and its facts for programs. The first that sends the request past the line gives the verdict.
+ */
+import { isEnding, ruleName } from "../config/bypass-schema.ts";
+import { safeText } from "../config/problem.ts";
+import { toRules } from "../config/rules.ts";
+import type { EventSettings, RoomSettings, Settings } from "../config/schema.ts";
+import { settingsDuring } from "../config/settings-during.ts";
+import type { Eventually } from "../core/engine.ts";
+import { phaseAt } from "../core/schedule.ts";
+import { createBypass, type RuleAnswer } from "../gateway/bypass.ts";
+import { OWN_PREFIX } from "../gateway/own-addresses.ts";
+import { createTrust, type Trust } from "../gateway/proxy/trust.ts";
+import { createRouter, type RouteMatch } from "../gateway/route.ts";
+import { explainLane } from "./explain-lane.ts";
+import type { Question } from "./question.ts";
+
+export interface Answer {
+  readonly request: { readonly method: string; readonly url: string; readonly address: string | null };
+  readonly room: string | null;
+  readonly parts: readonly Part[];
+  readonly goesTo: "origin" | "line" | "fairgate" | "nowhere";
+  readonly verdict: string;
+}
+
+/** One thing that was looked at. */
+export interface Part {
+  readonly about: string;
+  readonly lines: readonly string[];
+  /** The same for programs. */
+  readonly facts: unknown;
+}
+
+export interface Explained extends Omit<Part, "about"> {
+  /** Why this sends the request straight to the origin; null when it does not. */
+  readonly straight: string | null;
+}
+
+/** What the gateway looks at once it knows the room. */
+export interface Explanation {
+  readonly about: string;
+  explain(asked: Asked): Eventually<Explained>;
+}
+
+export interface Asked {
+  readonly question: Question;
+  readonly settings: Settings;
+  readonly trust: Trust;
+  /** The room the request belongs to. */
+  readonly name: string;
+  /** Its settings, those of an event that is on laid over them. */
+  readonly room: RoomSettings;
+}
+
+/** In the order in which they are told; the first that says so decides. */
+const EXPLANATIONS: readonly Explanation[] = [
+  { about: "bypass", explain: explainBypass },
+  { about: "suspended", explain: explainSuspended },
+  { about: "lane", explain: explainLane },
+];
+
+const LINE_CHARACTERS_MAX = 400;
+const ABOUT_COLUMNS = 11;
+
+/** What the settings do with the request at `now`. */
+export async function answerQuestion(question: Question, settings: Settings, now: number): Promise<Answer> {
+  const trust = createTrust(settings.trustedProxies);
+  const client = trust.client(question.arrival);
+  const { method, url, target } = question;
+  const request = { method, url, address: client.address || null };
+  if (target.startsWith(OWN_PREFIX))
+    return elsewhere(request, "fairgate", "is answered by Fairgate itself: the address is its own");
+  const match = createRouter(settings.rooms).find(client.host, target);
+  if (match === null) return outside(request, client.host + pathOf(target), settings);
+  const { room: name } = match;
+  const event = eventAt(name, settings, now);
+  const room = event ? settingsDuring(settings.rooms[name]!, event) : settings.rooms[name]!;
+  const asked: Asked = { question, settings, trust, name, room };
+  const parts = [explainRoute(match, client.host, target), ...(event ? [explainEvent(event)] : [])];
+  let straight: string | null = null;
+  for (const { about, explain } of EXPLANATIONS) {
+    const { straight: reason, ...part } = await explain(asked);
+    parts.push({ about, ...part });
+    straight ??= reason;
+  }
+  if (straight !== null)
+    return { request, room: name, parts, goesTo: "origin", verdict: `goes to the origin: ${straight}` };
+  const verdict = `joins the line of room ${name}, unless there is none or the visitor has a pass`;
+  return { request, room: name, parts, goesTo: "line", verdict };
+}
+
+/** For people: what was asked, each part, and the verdict. */
+export function answerText({ request, parts, verdict }: Answer): string {
+  const { method, url, address } = request;
+  const from = address === null ? "an address that is not known (--address)" : address;
+  const rows = [
+    row("request", [`${method} ${url}`, `from ${from}`]),
+    ...parts.map(({ about, lines }) => row(about, lines)),
+    row("verdict", [verdict]),
+  ];
+  return rows.join("");
+}
+
+/** For programs: the facts of each part by its name. */
+export function answerJson({ request, room, parts, goesTo, verdict }: Answer): object {
+  const facts = Object.fromEntries(parts.map((part) => [part.about, part.facts]));
+  return { request, room, ...facts, goesTo, verdict };
+}
+
+function row(about: string, lines: readonly string[]): string {
+  const safe = lines.map((line) => safeText(line, LINE_CHARACTERS_MAX));
+  return `${about.padEnd(ABOUT_COLUMNS)}${safe.join(`\n${" ".repeat(ABOUT_COLUMNS)}`)}\n`;
+}
+
+function elsewhere(request: Answer["request"], goesTo: Answer["goesTo"], verdict: string): Answer {
+  return { request, room: null, parts: [], goesTo, verdict };
+}
+
+function outside(request: Answer["request"], where: string, settings: Settings): Answer {
+  const answer = settings.origin
+    ? elsewhere(request, "origin", "goes to the origin: no room is for this address")
+    : elsewhere(
+        request,
+        "nowhere",
+        "gets 404: no room is for this address, and there is no origin at the top",
+      );
+  return { ...answer, parts: [{ about: "route", lines: [`no room has one for ${where}`], facts: null }] };
+}
+
+function pathOf(target: string): string {
+  return target.split("?", 1)[0]!;
+}
+
+function explainRoute({ room, route, reading }: RouteMatch, host: string, target: string): Part {
+  const written = pathOf(target).toLowerCase();
+  const path = written === reading || written === `${reading}/` ? reading : `the path, read as ${reading},`;
+  return {
+    about: "route",
+    lines: [
+      `room ${room}, by its route ${route.host ?? "(every host)"}${route.path}`,
+      `${hostWords(route.host, host)}; ${pathWords(route.path, reading, path)}`,
+    ],
+    facts: { host: route.host, path: route.path, reading },
+  };
+}
+
+/** The event whose settings hold for a room now. */
+function eventAt(name: string, { rooms, budgets }: Settings, now: number): EventSettings | undefined {
+  const room = rooms[name]!;
+  // Which event is on does not depend on its draw.
+  const { event } = phaseAt(toRules(name, room, { budgets, seedOf: () => "" }), now);
+  return room.events.find((candidate) => candidate.name === event?.name);
+}
+
+function explainEvent({ name }: EventSettings): Part {
+  return { about: "event", lines: [`${name} is on, so its settings hold`], facts: name };
+}
+
+function hostWords(wanted: string | null, host: string): string {
+  if (wanted === null) return "it is for every host";
+  return wanted.startsWith("*.") ? `${host} is below ${wanted.slice(2)}` : `the host is ${host}`;
+}
+
+function pathWords(wanted: string, reading: string, path: string): string {
+  if (wanted === "/") return "it is for every path";
+  return reading === wanted.toLowerCase() ? `${path} is its path` : `${path} is below ${wanted}`;
+}
+
+function explainBypass({ question, trust, room }: Asked): Explained {
+  const answers = createBypass(room.bypass).explain(question.arrival, question.target, trust);
+  const decides = answers.find(({ failed }) => failed === null);
+  return {
+    lines:
+      answers.length === 0 ? ["the room has no rules"] : answers.flatMap((answer) => ruleLines(answer, room)),
+    facts: answers.map(({ rule, failed }) => ({ rule, holds: failed === null, failed })),
+    straight: decides ? `bypass rule "${decides.rule}" holds` : null,
+  };
+}
+
+function ruleLines({ rule, conditions, failed }: RuleAnswer, { bypass }: RoomSettings): string[] {
+  if (failed) return [`"${rule}" does not hold: ${failed.condition}: ${failed.why}`];
+  const endings =
+    bypass.find((written, index) => ruleName(written, index) === rule)?.path?.filter(isEnding) ?? [];
+  const caution = `caution: it lets every address past that ends like ${endings.join(" or ")}`;
+  return [
+    `"${rule}" holds: ${[...new Set(conditions)].join(", ")}`,
+    ...(endings.length > 0 ? [caution] : []),
+  ];
+}
+
+function explainSuspended({ name, room: { suspended } }: Asked): Explained {
+  return {
+    lines: [suspended ? "yes" : "no"],
+    facts: suspended,
+    straight: suspended ? `room ${name} is suspended` : null,
+  };
+}

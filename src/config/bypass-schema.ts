@@ -1,0 +1,292 @@
+/**
+ * Rules by which requests go past a room's line: assets, webhooks, health checks, the operator's own office.
+ * All conditions of a rule must hold; of a list inside a condition, one entry. `gateway/bypass.ts` puts them
+ * to work.
+ *
+ * Values of headers, cookies and queries may be secrets that partners were given, so no message shows them.
+ */
+import { METHODS } from "node:http";
+import { isIP } from "node:net";
+import { z } from "zod";
+import { readable } from "./kinds.ts";
+import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
+import { normalPath, OWN_PATH, type Read } from "./route.ts";
+import { isRecord } from "./salvage.ts";
+
+export const BYPASS_RULES_MAX = 50;
+export const BYPASS_ENTRIES_MAX = 50;
+const NAME_CHARACTERS_MAX = 60;
+const PATH_CHARACTERS_MAX = 1_024;
+const VALUE_CHARACTERS_MAX = 500;
+const KEY_CHARACTERS_MAX = 100;
+
+/** What a header, cookie or the like must be: there at all, or like one of these. */
+export type WantedValue = true | readonly string[];
+export type WantedValues = Readonly<Record<string, WantedValue>>;
+type ValueInput = true | string | readonly string[];
+type ValuesInput = Readonly<Record<string, ValueInput>>;
+
+const VALUE_SHAPE = "true for any value, a value in which * is any text, or a list of such values";
+/** What may stand in a header, and so in a cookie. */
+const ASCII = /^[\x20-\x7e]+$/;
+const PRINTABLE = /^[^\x00-\x1f\x7f-\x9f]+$/;
+/** RFC 9110, section 5.6.2, without the star, which would be taken for "any". */
+const TOKEN = /^[\w!#$%&'+.^`|~-]+$/;
+
+const ruleSchema = z
+  .strictObject({
+    name: readable(readRuleName, {
+      kind: "text",
+      max: NAME_CHARACTERS_MAX,
+      shape: `a name of 1 to ${NAME_CHARACTERS_MAX} characters`,
+    })
+      .nullable()
+      .prefault(null)
+      .describe(
+        "What the rule is called by `fairgate check --url` and where it is counted. null: its number.",
+      ),
+    path: listOf(
+      readable(readPathRule, {
+        kind: "path",
+        max: PATH_CHARACTERS_MAX,
+        shape: "a path such as /hook or /shops/*/pictures, or an ending such as *.css",
+      }),
+      "paths such as /hook, /shops/*/pictures or *.css",
+    ).describe(
+      "A path covers everything below it; a * is any text without a slash, and a path with one in its last part ends there. Case matters. A request whose path can be read in more than one way goes to the line.",
+    ),
+    methods: listOf(
+      readable(readMethod, { kind: "method", max: 32, shape: "a method such as GET or POST" }),
+      "methods such as POST",
+    ).describe("The request's method."),
+    header: values({ read: readHeaderName, isText: ASCII }).describe(
+      "Headers by name. Anyone can send a header: give it a value that nobody guesses.",
+    ),
+    cookie: values({ read: readToken, isText: ASCII }).describe("Cookies by name."),
+    userAgent: z
+      .custom<ValueInput>()
+      .transform((written, context) => taken(readValue(written, ASCII), context))
+      .meta({ kind: "values", shape: VALUE_SHAPE })
+      .nullable()
+      .prefault(null)
+      .describe("The browser's or program's word for itself, without regard to case. Anyone can send any."),
+    query: values({ read: readQueryName, isText: PRINTABLE }).describe(
+      "What follows the ? in the address, by name.",
+    ),
+    addresses: listOf(
+      readable(readNetwork, { kind: "network", max: 100, shape: "an address or network such as 10.0.0.0/8" }),
+      "addresses or networks such as 10.0.0.0/8",
+    ).describe("The visitor's address. Behind a proxy this needs `trustedProxies`, or it is the proxy's."),
+  })
+  .superRefine((rule, context) => {
+    // A rule with a mistyped condition has been told so already.
+    if (context.issues.length === 0 && isForEveryone(rule))
+      refuse(context, "has no condition that anyone could fail, so it would let everyone past the line");
+  });
+
+export const bypassSchema = z
+  .array(ruleSchema)
+  .max(BYPASS_RULES_MAX)
+  .superRefine((rules, context) => {
+    const names = rules.map(ruleName);
+    for (const [index, name] of names.entries())
+      if (names.indexOf(name) !== index) refuse(context, "is another rule's name", [index, "name"]);
+  })
+  .prefault([])
+  .meta({ shape: `a list of at most ${BYPASS_RULES_MAX} rules, each with a condition such as path: [/hook]` })
+  .describe(
+    "Requests that go straight to the origin, without a place, a pass or a slot. All conditions of a rule must hold; of a list, one entry.",
+  );
+
+export type BypassRule = z.output<typeof ruleSchema>;
+
+/** The name a rule goes by. */
+export function ruleName({ name }: Pick<BypassRule, "name">, index: number): string {
+  return name ?? `rule ${index + 1}`;
+}
+
+/** True for a path rule that says only how an address ends. */
+export function isEnding(path: string): boolean {
+  return path.startsWith("*");
+}
+
+/** Rules that are allowed and let more past than it seems. `at` is where the list is. */
+export function bypassCautions(rules: readonly BypassRule[], at: Path): Finding[] {
+  return rules.flatMap((rule, index) =>
+    (rule.path ?? []).flatMap((written, entry): Finding[] => {
+      if (!isEnding(written)) return [];
+      const path = [...at, index, "path", entry];
+      const message = `${formatPath(path)} is "${written}", which lets every address with this ending past the line`;
+      const hint = `Many sites answer /booking/x${written.slice(1)} with the booking page. Name the folder that such files are in instead.`;
+      return [{ code: "caution", path, at: "value", message, hint }];
+    }),
+  );
+}
+
+/**
+ * True for a path that every origin reads in the same way, but for encoded slashes and for what follows a
+ * semicolon. Dots, doubled slashes, backslashes, and signs that a second decoding would bring out are what
+ * tricks are made of; browsers send none of them.
+ */
+export function isPlainPath(path: string): boolean {
+  const decoded = path.startsWith("/") && !/ |%3b/i.test(path) ? decode(path) : null;
+  if (decoded === null || /[\x00-\x1f\x7f%?#\\]/.test(decoded)) return false;
+  const parts = decoded.slice(1).split("/");
+  if (parts.at(-1) === "") parts.pop();
+  // Nothing between two slashes, or dots; some file systems take dots and spaces for the same.
+  return parts.every((part) => !/^[. ]*$/.test(part));
+}
+
+function decode(path: string): string | null {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
+}
+
+function isForEveryone({ name: _, ...conditions }: BypassRule): boolean {
+  const { path, userAgent, addresses, ...others } = conditions;
+  return (
+    Object.values(others).every((condition) => condition === null) &&
+    (path === null || path.includes("/")) &&
+    (userAgent === null || userAgent === true || userAgent.some((value) => /^\*+$/.test(value))) &&
+    (addresses === null || addresses.some((network) => network.endsWith("/0")))
+  );
+}
+
+function listOf<T extends z.ZodType>(entry: T, what: string) {
+  return z
+    .array(entry)
+    .min(1)
+    .max(BYPASS_ENTRIES_MAX)
+    .meta({ shape: `a list of 1 to ${BYPASS_ENTRIES_MAX} ${what}` })
+    .nullable()
+    .prefault(null);
+}
+
+interface ValueKind {
+  readonly read: (name: string) => Read<string>;
+  readonly isText: RegExp;
+}
+
+/** A mapping of names to what is wanted of each. One wrong entry is told by its name, never by its value. */
+function values(kind: ValueKind) {
+  return z
+    .custom<ValuesInput>()
+    .transform((written, context) => taken(readValues(written, kind), context))
+    .meta({
+      kind: "values",
+      shape: `a mapping of 1 to ${BYPASS_ENTRIES_MAX} names, each with ${VALUE_SHAPE}`,
+      isSecret: true,
+    })
+    .nullable()
+    .prefault(null);
+}
+
+function readValues(written: unknown, { read, isText }: ValueKind): Read<WantedValues> {
+  if (!isRecord(written)) return { wrong: "is not a mapping" };
+  const entries = Object.entries(written);
+  if (entries.length === 0) return { wrong: "names nothing" };
+  if (entries.length > BYPASS_ENTRIES_MAX) return { wrong: `has ${entries.length} names` };
+  const wanted = new Map<string, WantedValue>();
+  for (const [given, value] of entries) {
+    const name = given.length <= KEY_CHARACTERS_MAX ? read(given) : { wrong: "is too long a name" };
+    const shown = safeText(given, KEY_CHARACTERS_MAX);
+    if ("wrong" in name) return { wrong: `has "${shown}" in it, which ${name.wrong}` };
+    if (wanted.has(name.value)) return { wrong: `has ${name.value} in it twice` };
+    const answer = readValue(value, isText);
+    if ("wrong" in answer) return { wrong: `has a value for ${shown} that ${answer.wrong}` };
+    wanted.set(name.value, answer.value);
+  }
+  return { value: Object.fromEntries(wanted) };
+}
+
+function readValue(written: unknown, isText: RegExp): Read<WantedValue> {
+  if (written === true) return { value: true };
+  const list: readonly unknown[] = Array.isArray(written) ? written : [written];
+  if (list.length === 0) return { wrong: "is an empty list" };
+  if (list.length > BYPASS_ENTRIES_MAX) return { wrong: `has ${list.length} entries` };
+  const texts: string[] = [];
+  for (const entry of list) {
+    if (typeof entry === "number") return { wrong: "is a number without quotes" };
+    if (typeof entry !== "string") return { wrong: "is neither true nor text" };
+    if (entry === "") return { wrong: "is empty" };
+    if (entry.length > VALUE_CHARACTERS_MAX) return { wrong: `has ${entry.length} characters` };
+    if (!isText.test(entry)) return { wrong: "has a character in it that cannot be sent" };
+    texts.push(entry);
+  }
+  return { value: texts };
+}
+
+function readRuleName(written: string): Read<string> {
+  return written.trim() !== "" && PRINTABLE.test(written)
+    ? { value: written.trim() }
+    : { wrong: "cannot be a name" };
+}
+
+function readHeaderName(written: string): Read<string> {
+  const token = readToken(written);
+  return "value" in token ? { value: token.value.toLowerCase() } : token;
+}
+
+function readToken(written: string): Read<string> {
+  return TOKEN.test(written) ? { value: written } : { wrong: "cannot be a name" };
+}
+
+function readQueryName(written: string): Read<string> {
+  return PRINTABLE.test(written) ? { value: written } : { wrong: "cannot be a name" };
+}
+
+/** The server takes no other methods, so a rule for one would never hold. */
+function readMethod(written: string): Read<string> {
+  const method = written.trim().toUpperCase();
+  return METHODS.includes(method) ? { value: method } : { wrong: "is not a method" };
+}
+
+// The language of paths is tiny:
+//
+//   /hook                this path and everything below it, by whole parts, as rooms do
+//   /shops/*/pictures    a * is any text without a slash
+//   /files/*.css         where the last part has a * in it, the path ends there
+//   *.css                every path with this ending; the one to be careful with
+
+/** The normal form of a path rule. */
+function readPathRule(written: string): Read<string> {
+  if (isEnding(written)) {
+    const isGood = /^\*\.[A-Za-z0-9][\w.-]*$/.test(written);
+    return isGood ? { value: written } : { wrong: "is neither a path nor an ending" };
+  }
+  if (!written.startsWith("/")) return { wrong: "does not start with a slash" };
+  if (/[?#]/.test(written)) return { wrong: "has a query or a fragment in it" };
+  if (/[\x00-\x20\x7f\\]/.test(written))
+    return { wrong: "has a space, control character or backslash in it" };
+  if (written.includes("**")) return { wrong: "has ** in it; a path covers everything below it without" };
+  if (/\/\*\/?$/.test(written)) return { wrong: "ends in /*; a path covers everything below it without" };
+  const path = normalPath(written);
+  if (path === null || /;|%2f/i.test(written) || !isPlainPath(written))
+    return { wrong: "can be read in more than one way, so it would never match" };
+  if (path === OWN_PATH || path.startsWith(`${OWN_PATH}/`)) return { wrong: "is Fairgate's own" };
+  return { value: path };
+}
+
+/** An IP address, or one with the length of a prefix. */
+function readNetwork(written: string): Read<string> {
+  const network = written.trim();
+  const [address = "", prefix, ...rest] = network.split("/");
+  const family = address.includes("%") ? 0 : isIP(address);
+  if (family === 0 || rest.length > 0) return { wrong: "is not an IP address or network" };
+  if (family === 6 && address.includes(".")) return { wrong: "is an IPv4 address written as IPv6" };
+  if (prefix === undefined) return { value: network };
+  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
+  return isPrefix ? { value: network } : { wrong: "has a prefix length that is out of range" };
+}
+
+function taken<T>(answer: Read<T>, context: z.RefinementCtx): T {
+  return "value" in answer ? answer.value : refuse(context, answer.wrong);
+}
+
+function refuse(context: z.RefinementCtx, wrong: string, path: (string | number)[] = []): never {
+  context.addIssue({ code: "custom", message: wrong, path });
+  return z.NEVER;
+}

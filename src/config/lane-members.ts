@@ -1,0 +1,138 @@
+/**
+ * What the settings of a lane's members mean for each other, and where the secrets are that they point to.
+ * Secrets come out beside the settings, never in them.
+ */
+import type { FileAnswer } from "./check-files.ts";
+import type { LaneJwt, LaneMembers } from "./lane-schema.ts";
+import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
+import type { Known } from "./salvage.ts";
+import { chooseSecret, type SecretAnswer } from "./secrets.ts";
+
+const KEY_SETTINGS = ["secretVariable", "secretFile", "publicKey", "jwks"] as const;
+const VARIABLE_CHARACTERS_SHOWN_MAX = 60;
+
+/** Rooms as far as they are known, with their lanes. */
+export type RoomsWithLanes = Readonly<Record<string, Known<RoomWithLanes> | undefined>>;
+
+interface RoomWithLanes {
+  readonly lanes: Record<string, { readonly members: LaneMembers }>;
+}
+
+/** What lanes' JWTs are signed with, by `laneKey`. A map, so that writing settings out never shows it. */
+export type LaneSecrets = ReadonlyMap<string, string>;
+
+export interface LaneSecretsAnswer {
+  readonly secrets: LaneSecrets;
+  readonly problems: readonly Finding[];
+}
+
+/** Where secrets can be. */
+export interface SecretSources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Reads a file that the settings name. */
+  readonly read: (fileName: string) => FileAnswer;
+}
+
+export function laneKey(room: string, lane: string): string {
+  return `${room}/${lane}`;
+}
+
+/**
+ * Problems between the settings of one lane's `members`, which are at `path`. Who is trusted may not be
+ * known, such as when one room changes while it runs.
+ */
+export function checkLaneMembers(
+  members: Known<LaneMembers>,
+  path: Path,
+  trustedProxies?: readonly string[],
+): Finding[] {
+  const { jwt } = members;
+  const at = [...path, "jwt"];
+  return [
+    ...checkAnybody(members, path),
+    ...checkHeader(members, path, trustedProxies),
+    ...(jwt ? [...checkPlaces(jwt, at), ...checkKeys(jwt, at)] : []),
+  ];
+}
+
+/** The secrets of all lanes, or what is wrong with them. */
+export function readLaneSecrets(rooms: RoomsWithLanes, sources: SecretSources): LaneSecretsAnswer {
+  const secrets = new Map<string, string>();
+  const problems: Finding[] = [];
+  for (const [room, lane, jwt] of jwtsOf(rooms)) {
+    const path = ["rooms", room, "lanes", lane, "members", "jwt"];
+    const answer = secretOf(jwt, path, sources);
+    problems.push(...answer.problems);
+    const [secret] = answer.secrets;
+    if (secret !== undefined) secrets.set(laneKey(room, lane), secret);
+    else if (jwt.secretVariable && answer.problems.length === 0)
+      problems.push(noVariable(jwt.secretVariable, path));
+  }
+  return { secrets, problems };
+}
+
+function* jwtsOf(rooms: RoomsWithLanes): Generator<[room: string, lane: string, jwt: Known<LaneJwt>]> {
+  for (const [room, settings] of Object.entries(rooms))
+    for (const [lane, about] of Object.entries(settings?.lanes ?? {}))
+      if (about?.members?.jwt) yield [room, lane, about.members.jwt];
+}
+
+function secretOf(jwt: Known<LaneJwt>, path: Path, { environment, read }: SecretSources): SecretAnswer {
+  const named = jwt.secretVariable ?? "";
+  return chooseSecret({
+    what: "secret",
+    // What every object has by birth, such as `constructor`, is no variable.
+    variable: Object.hasOwn(environment, named) ? named : "",
+    environment,
+    path: [...path, "secretVariable"],
+    value: null,
+    filePath: [...path, "secretFile"],
+    fileName: named === "" ? jwt.secretFile : null,
+    read,
+    linesMax: 1,
+  });
+}
+
+function checkAnybody({ codes, jwt, header, addresses }: Known<LaneMembers>, path: Path): Finding[] {
+  if (codes !== false || jwt !== null || header !== null || addresses?.length !== 0) return [];
+  const message = `${formatPath(path)} lets nobody into the lane`;
+  const hint = "Set codes to true, or write jwt, header or addresses; or take the lane out.";
+  return [{ code: "conflict", path, at: "key", message, hint }];
+}
+
+function checkHeader(
+  { header }: Known<LaneMembers>,
+  path: Path,
+  trustedProxies: readonly string[] | undefined,
+): Finding[] {
+  if (!header || trustedProxies === undefined || trustedProxies.length > 0) return [];
+  const at = [...path, "header"];
+  const message = `${formatPath(at)} is believed only from trustedProxies, and there are none`;
+  return [{ code: "conflict", path: at, at: "key", message, hint: "Name the proxies that set it." }];
+}
+
+function checkPlaces({ header, cookie }: Known<LaneJwt>, path: Path): Finding[] {
+  if (header !== null || cookie !== null) return [];
+  const message = `${formatPath(path)} has neither header nor cookie, so there is no JWT to look at`;
+  return [{ code: "conflict", path, at: "key", message, hint: "Set one of them, or both." }];
+}
+
+function checkKeys(jwt: Known<LaneJwt>, path: Path): Finding[] {
+  if (KEY_SETTINGS.some((key) => jwt[key] === undefined)) return [];
+  const [first, second] = KEY_SETTINGS.filter((key) => jwt[key] !== null);
+  if (first === undefined) {
+    const message = `${formatPath(path)} has nothing to check a JWT by`;
+    const hint = "Set one of secretVariable, secretFile, publicKey and jwks.";
+    return [{ code: "missing", path, at: "key", message, hint }];
+  }
+  if (second === undefined) return [];
+  const message = `${formatPath([...path, first])} and ${second} are both set`;
+  return [{ code: "conflict", path: [...path, second], at: "key", message, hint: "Keep one of them." }];
+}
+
+function noVariable(variable: string, path: Path): Finding {
+  const at = [...path, "secretVariable"];
+  const name = safeText(variable, VARIABLE_CHARACTERS_SHOWN_MAX);
+  const message = `${formatPath(at)} names ${name}, which is not in the environment`;
+  return { code: "missing", path: at, at: "value", message, hint: `\`export ${name}=…\` before starting.` };
+}

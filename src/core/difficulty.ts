@@ -1,0 +1,18 @@
+/**
+ * How hard the proof of work is, in leading zero bits of a hash: the easiest while few join, then one bit (twice the
+ * work) for each doubling of the join rate, up to the hardest. A crowd twice as large therefore costs one computer that
+ * plays the whole crowd four times as much, and each visitor of it twice.
+ */
+export interface WorkRules {
+  /** Bits while few join. */
+  readonly easiest: number;
+  readonly hardest: number;
+  /** The join rate from which it gets harder. */
+  readonly joinsPerSecond: number;
+}
+
+/** Bits for the work of someone who comes while this many join a second. */
+export function difficulty(rules: WorkRules, joinsPerSecond: number): number {
+  const doublings = Math.floor(Math.log2(joinsPerSecond / rules.joinsPerSecond));
+  return Math.min(rules.hardest, rules.easiest + Math.max(0, doublings));
+}

@@ -1,0 +1,255 @@
+/**
+ * The doorkeeper of a room: all that decides who is let in, and what it remembers for that. Every engine has one for
+ * each room, tells it what happens, and asks it; so the policies are the same everywhere.
+ *
+ *   rules ──▶ schedule ──▶ rules in force ──▶ adaptive: the limits in force ──▶ door: how many, from which lanes
+ *                              load of the origin ──▶ standby: is there a line at all
+ *
+ * Synchronous and told the time. What it remembers fits into a small memo, from which it goes on after a restart.
+ */
+import { Adaptive, type AdaptiveMemo } from "./adaptive.ts";
+import {
+  type AtTheDoor,
+  type DoorCounts,
+  door,
+  isDoorOpen,
+  mayEnter,
+  type Opening,
+  rateOfTurns,
+  whyNoPlace,
+} from "./door.ts";
+import type { Limits, Load, Newcomer, RefusalReason, Remark } from "./engine.ts";
+import { Flow } from "./flow.ts";
+import { type LaneMemo, LaneTurns, laneOf } from "./lanes.ts";
+import { LoadMeter } from "./load.ts";
+import { NoShows, type NoShowsMemo } from "./no-shows.ts";
+import { type DoorRules, EVERYBODY, type RoomRules } from "./rules.ts";
+import { type Phase, phaseAt } from "./schedule.ts";
+import { Standby, type StandbyMemo } from "./standby.ts";
+
+/** So often the load is weighed. */
+const WEIGH_MS = 1_000;
+const REMARKS_MAX = 50;
+
+/** Who is where in the room, as its engine knows it. */
+export interface Crowd extends DoorCounts {
+  /** Living tickets in one lane. */
+  waitingIn(lane: number): number;
+  /** Slots that other rooms of the same budget leave to this one. */
+  readonly budgetFree: number;
+  /** How much of its claim window is over for each turn that is out, 0 to 1. */
+  turnAges(now: number): Iterable<number>;
+}
+
+export interface DoorkeeperMemo {
+  readonly admissions: readonly [end: number, count: number][];
+  readonly entries: readonly [end: number, count: number][];
+  readonly lanes: readonly LaneMemo[];
+  readonly standby: StandbyMemo;
+  readonly adaptive: AdaptiveMemo;
+  readonly noShows: NoShowsMemo;
+  readonly remarks: readonly Remark[];
+}
+
+export class Doorkeeper {
+  readonly #flow = new Flow();
+  /** Those who entered, where turns are given out on top. */
+  readonly #entries = new Flow();
+  readonly #lanes = new LaneTurns();
+  readonly #load = new LoadMeter();
+  readonly #standby = new Standby();
+  readonly #adaptive = new Adaptive();
+  readonly #noShows = new NoShows();
+  #rules: RoomRules;
+  #phase: Phase;
+  #inForce: DoorRules;
+  #inForceShare = 1;
+  #weighedAt = Number.NEGATIVE_INFINITY;
+  #remarks: Remark[] = [];
+
+  constructor(rules: RoomRules, now: number) {
+    this.#rules = rules;
+    this.#phase = phaseAt(rules, now);
+    this.#inForce = this.#phase.rules;
+  }
+
+  get rules(): RoomRules {
+    return this.#rules;
+  }
+
+  change(rules: RoomRules, now: number): void {
+    this.#rules = rules;
+    this.#turnTo(phaseAt(rules, now));
+  }
+
+  /** Where the room stands in its schedule. */
+  phase(now: number): Phase {
+    if (now >= this.#phase.until) this.#turnTo(phaseAt(this.#rules, now));
+    return this.#phase;
+  }
+
+  /** The rules that hold now, with the limits that hold now. The same object until something changes. */
+  inForce(now: number): DoorRules {
+    this.phase(now);
+    if (this.#inForceShare !== this.#share()) this.#adapt();
+    return this.#inForce;
+  }
+
+  limits(now: number): Limits {
+    const { totalActiveUsers, newUsersPerMinute } = this.inForce(now);
+    return { totalActiveUsers, newUsersPerMinute };
+  }
+
+  get isActive(): boolean {
+    return this.#phase.rules.standby === null || this.#standby.isActive;
+  }
+
+  get noShows(): number {
+    return this.#noShows.share;
+  }
+
+  get remarks(): readonly Remark[] {
+    return this.#remarks;
+  }
+
+  /** What a newcomer gets: through, a place, or a reason for neither. */
+  greet(newcomer: Newcomer, crowd: Crowd, now: number): "through" | "place" | RefusalReason {
+    const rules = this.inForce(now);
+    if (!this.#isLaneServed(rules, newcomer.lane)) return rules.closed ? "closed" : "notPrivileged";
+    const isNobodyWaiting = this.#waiting(rules, crowd) === 0;
+    if (isNobodyWaiting && isDoorOpen(rules, this.#at(rules, crowd, now), this.#flow, now)) return "through";
+    return whyNoPlace(rules, this.#phase) ?? "place";
+  }
+
+  /** How many are let in at this turn. What is then done is told by `admitted`. */
+  open(crowd: Crowd, now: number): Opening {
+    const rules = this.inForce(now);
+    return door(rules, this.#at(rules, crowd, now), this.#flow, now);
+  }
+
+  /** Which lane the next one comes from; null when nobody waits who may be let in. */
+  nextLane(waitingIn: (lane: number) => number, now: number): number | null {
+    const rules = this.inForce(now);
+    if (rules.lanes.named.length === 0) return waitingIn(EVERYBODY) > 0 ? EVERYBODY : null;
+    return this.#lanes.next(rules.lanes, (lane) => waitingIn(lane) > 0 && this.#isLaneServed(rules, lane));
+  }
+
+  /** So many got a turn, or went straight through. */
+  admitted(count: number, now: number): void {
+    this.#flow.take(rateOfTurns(this.inForce(now), this.#noShows.share), count, now);
+  }
+
+  /** True when someone with a turn may come in at once. */
+  mayEnter(crowd: Crowd, now: number): boolean {
+    const rules = this.inForce(now);
+    return !rules.fillNoShows || mayEnter(rules, this.#at(rules, crowd, now), this.#entries, now);
+  }
+
+  /** Someone came in: with a turn, so much of whose claim window was over, or straight through (null). */
+  entered(turnAge: number | null, now: number): void {
+    const rules = this.inForce(now);
+    if (rules.fillNoShows) {
+      this.#entries.allowance(rules.newUsersPerMinute, now);
+      this.#entries.take(rules.newUsersPerMinute, 1, now);
+    }
+    if (turnAge !== null) this.#noShows.used(turnAge);
+  }
+
+  /** A turn was not used in time. */
+  missed(): void {
+    this.#noShows.missed();
+  }
+
+  report(load: Load, now: number): void {
+    this.#load.hear(load, now);
+  }
+
+  /** Weighs the load, about once a second: does the line start or stop, do the limits move. Gives what there is to say. */
+  weigh(crowd: DoorCounts, now: number): readonly Remark[] {
+    if (now - this.#weighedAt < WEIGH_MS) return [];
+    this.#weighedAt = now;
+    const { standby, adaptive, totalActiveUsers, newUsersPerMinute } = this.phase(now).rules;
+    if (standby === null && adaptive === null) return [];
+    const seen = this.#load.seen(now);
+    const said: (Remark | null)[] = [];
+    const { waiting, onSite } = crowd;
+    if (standby) {
+      said.push(this.#standby.turn(standby, { ...seen, activeUsers: onSite, waiting }, now));
+    }
+    if (adaptive) {
+      const set = { totalActiveUsers, newUsersPerMinute };
+      said.push(this.#adaptive.turn(adaptive, set, { ...seen, onSite, noShows: this.#noShows.share }, now));
+    }
+    const remarks = said.filter((remark) => remark !== null);
+    this.#remarks = [...this.#remarks, ...remarks].slice(-REMARKS_MAX);
+    return remarks;
+  }
+
+  memo(now: number): DoorkeeperMemo {
+    return {
+      admissions: [...this.#flow.bySecond(now)],
+      entries: [...this.#entries.bySecond(now)],
+      lanes: this.#lanes.memo(),
+      standby: this.#standby.memo(),
+      adaptive: this.#adaptive.memo(),
+      noShows: this.#noShows.memo(),
+      remarks: this.#remarks,
+    };
+  }
+
+  restore(memo: DoorkeeperMemo, now: number): void {
+    this.#flow.restore(memo.admissions, now);
+    this.#entries.restore(memo.entries, now);
+    this.#lanes.restore(memo.lanes);
+    this.#standby.restore(memo.standby);
+    this.#adaptive.restore(memo.adaptive);
+    this.#noShows.restore(memo.noShows);
+    this.#remarks = [...memo.remarks];
+  }
+
+  /** Not a private getter: V8 makes a slow call of each use of one, and every check-in asks. */
+  #share(): number {
+    return this.#phase.rules.adaptive === null ? 1 : this.#adaptive.share;
+  }
+
+  #turnTo(phase: Phase): void {
+    this.#phase = phase;
+    this.#adapt();
+  }
+
+  #adapt(): void {
+    const { rules } = this.#phase;
+    this.#inForceShare = this.#share();
+    this.#inForce = this.#inForceShare === 1 ? rules : { ...rules, ...this.#adaptive.limits(rules) };
+  }
+
+  #isLaneServed(rules: DoorRules, lane: number): boolean {
+    if (!rules.privilegedOnly) return true;
+    const known = laneOf(rules.lanes, lane);
+    return rules.lanes.named.some(({ number, isPrivileged }) => number === known && isPrivileged);
+  }
+
+  #at(rules: DoorRules, crowd: Crowd, now: number): AtTheDoor {
+    const { admitted, onSite, budgetFree } = crowd;
+    const { isPrequeue } = this.#phase;
+    return {
+      waiting: this.#waiting(rules, crowd),
+      admitted,
+      onSite,
+      budgetFree,
+      isPrequeue,
+      isActive: this.isActive,
+      noShows: this.#noShows.share,
+      expected: rules.fillNoShows ? this.#noShows.expected(crowd.turnAges(now)) : admitted,
+    };
+  }
+
+  /** How many wait who may be let in. */
+  #waiting(rules: DoorRules, crowd: Crowd): number {
+    if (!rules.privilegedOnly) return crowd.waiting;
+    let waiting = 0;
+    for (const { number, isPrivileged } of rules.lanes.named)
+      if (isPrivileged) waiting += crowd.waitingIn(number);
+    return waiting;
+  }
+}

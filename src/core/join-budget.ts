@@ -1,0 +1,87 @@
+/**
+ * How many places may be asked for under one key, an address or a network: a bucket for each key that holds a minute's
+ * worth and fills again evenly. An office that comes together gets in together; whoever goes on asking gets
+ * `perMinute` a minute. So in no minute, wherever it starts, are there more than twice `perMinute` for one key (what
+ * was saved and what came in since), and over a long time no more than `perMinute` a minute. No key costs another
+ * anything.
+ *
+ * All that is kept of a bucket is the instant at which it will be full again (virtual scheduling, as in ITU-T I.371),
+ * in units of which a millisecond has `perMinute` and a join costs 60,000: whole numbers, so no rounding adds up.
+ *
+ * Memory is bounded by two generations: when the young one is full or a minute old it becomes the old one, and what is
+ * still asked for moves over. A bucket that nobody touched for a minute is full, so forgetting it changes nothing. Only
+ * a flood of keys makes a generation full sooner; those touched longest ago are then forgotten, and start full again.
+ */
+const MINUTE_MS = 60_000;
+const JOIN_UNITS = 60_000;
+/** The most keys that are remembered. */
+export const KEYS_MAX = 100_000;
+
+export class JoinBudget {
+  readonly perMinute: number;
+  readonly #generationKeysMax: number;
+  readonly #since: number;
+  #turnedAt: number;
+  #young = new Map<string, number>();
+  #old = new Map<string, number>();
+
+  constructor(budget: { perMinute: number; now: number; keysMax?: number }) {
+    this.perMinute = budget.perMinute;
+    this.#generationKeysMax = Math.ceil((budget.keysMax ?? KEYS_MAX) / 2);
+    this.#since = Math.floor(budget.now);
+    this.#turnedAt = budget.now;
+  }
+
+  /** How many keys are remembered. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  /** Milliseconds until one more join is allowed under this key; 0 when it is now. */
+  waitMs(key: string, now: number): number {
+    const units = this.#units(now);
+    const missing = Math.max(this.#fullAt(key, now), units) + JOIN_UNITS - units - this.#capacity;
+    return Math.max(0, Math.ceil(missing / this.perMinute));
+  }
+
+  /** Counts a join, after asking `waitMs`. */
+  take(key: string, now: number): void {
+    this.#keep(key, Math.max(this.#fullAt(key, now), this.#units(now)) + JOIN_UNITS, now);
+  }
+
+  /** Uncounts a join that came to nothing. */
+  giveBack(key: string, now: number): void {
+    const fullAt = this.#fullAt(key, now);
+    if (fullAt > this.#units(now)) this.#keep(key, fullAt - JOIN_UNITS, now);
+  }
+
+  get #capacity(): number {
+    return JOIN_UNITS * this.perMinute;
+  }
+
+  /** Time in units. It starts with the budget, since a time from 1970 on would not stay a whole number. */
+  #units(now: number): number {
+    return (Math.floor(now) - this.#since) * this.perMinute;
+  }
+
+  /** What is asked for stays remembered: someone who keeps knocking must not be forgotten for it. */
+  #fullAt(key: string, now: number): number {
+    const known = this.#young.get(key);
+    if (known !== undefined) return known;
+    const aged = this.#old.get(key);
+    if (aged === undefined) return 0;
+    this.#old.delete(key);
+    this.#keep(key, aged, now);
+    return aged;
+  }
+
+  #keep(key: string, fullAt: number, now: number): void {
+    const isFull = this.#young.size >= this.#generationKeysMax && !this.#young.has(key);
+    if (isFull || now - this.#turnedAt >= MINUTE_MS) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#turnedAt = now;
+    }
+    this.#young.set(key, fullAt);
+  }
+}

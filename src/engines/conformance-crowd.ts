@@ -1,0 +1,111 @@
+/**
+ * What the chapters about the door share: visitors in lanes, who was given a turn and in what order, and the way to
+ * declare a play. The order of admission is taken from what listeners are told, which is what visitors' pages hear.
+ */
+import assert from "node:assert/strict";
+import type { JoinAnswer, Newcomer } from "../core/engine.ts";
+import { DEFAULT_RULES, type LanesRules, type RoomRules } from "../core/rules.ts";
+import type { Ticket } from "../core/ticket.ts";
+import { expectKind, ROOM, type Stage } from "./conformance-stage.ts";
+
+/** Declares one test: a room under these rules, and what is played in it. */
+export type Play = (name: string, rules: Partial<RoomRules>, script: (stage: Stage) => Promise<void>) => void;
+
+export const VIP = 7;
+export const CREW = 9;
+
+/** Two lanes before everybody's. */
+export function twoLanes(order: LanesRules["order"], othersShare = 10): LanesRules {
+  return {
+    order,
+    othersShare,
+    named: [
+      { number: VIP, name: "vip", share: 30, isPrivileged: true },
+      { number: CREW, name: "crew", share: 10, isPrivileged: false },
+    ],
+  };
+}
+
+/** The same answers as `join`, for someone in a lane and perhaps with a code. */
+export async function joinAs(stage: Stage, newcomer: Partial<Newcomer>): Promise<JoinAnswer> {
+  return stage.engine.join(ROOM, { lane: 0, invite: null, ...newcomer });
+}
+
+/** Joins these lanes one after the other; everyone gets a place. */
+export async function joinLanes(stage: Stage, lanes: readonly number[]): Promise<Ticket[]> {
+  const tickets: Ticket[] = [];
+  for (const lane of lanes) tickets.push(expectKind(await joinAs(stage, { lane }), "waiting").ticket);
+  return tickets;
+}
+
+/** Starts to listen for turns. */
+export async function hearTurns(stage: Stage): Promise<Turns> {
+  return new Turns(stage, await turnsGiven(stage));
+}
+
+/** Turns as listeners hear of them. An engine that keeps its rooms tells of a turn once it is kept. */
+export class Turns {
+  readonly #stage: Stage;
+  #heard: number[] = [];
+  /** How many were given before those that are heard next. */
+  #before: number;
+
+  constructor(stage: Stage, before: number) {
+    this.#stage = stage;
+    this.#before = before;
+    stage.engine.subscribe({ onTurns: (room, sequences) => room === ROOM && this.#heard.push(...sequences) });
+  }
+
+  /** Everyone who was given a turn since this was last asked, by sequence, in the order of admission. */
+  async take(): Promise<number[]> {
+    const given = (await turnsGiven(this.#stage)) - this.#before;
+    await untilTold(() => this.#heard.length >= given);
+    const heard = this.#heard;
+    assert.equal(heard.length, given, "listeners hear of every turn");
+    this.#before += given;
+    this.#heard = [];
+    return heard;
+  }
+}
+
+/** Turns of the event loop, in which a disk or a network gets on. */
+const WAITS_MAX = 1_000_000;
+
+/** Waits for what an engine tells a little later; gives up when it never does. */
+export async function untilTold(isTold: () => boolean): Promise<void> {
+  for (let wait = 0; !isTold() && wait < WAITS_MAX; wait++)
+    await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+async function turnsGiven(stage: Stage): Promise<number> {
+  const { admitted, straightThrough } = (await stage.engine.counts(ROOM)).totals;
+  return admitted - straightThrough;
+}
+
+/** How many are ahead of each of them, by tickets whose holders were never shown a number. */
+export async function aheadOf(stage: Stage, tickets: readonly Ticket[]): Promise<(number | null)[]> {
+  const ahead: (number | null)[] = [];
+  for (const ticket of tickets) ahead.push(expectKind(await stage.engine.checkIn(ticket), "waiting").ahead);
+  return ahead;
+}
+
+/** What has become of each of them. */
+export async function kindsOf(stage: Stage, tickets: readonly Ticket[]): Promise<string[]> {
+  const kinds: string[] = [];
+  for (const ticket of tickets) kinds.push((await stage.engine.checkIn(ticket)).kind);
+  return kinds;
+}
+
+/** The sequences, each by where its ticket stands in the list; -1 for one that is not in it. */
+export function placesOf(sequences: readonly number[], tickets: readonly Ticket[]): number[] {
+  return sequences.map((sequence) => tickets.findIndex((ticket) => ticket.sequence === sequence));
+}
+
+/** Opens another room beside the stage's. */
+export async function openRoom(stage: Stage, room: string, rules: Partial<RoomRules>): Promise<void> {
+  await stage.engine.configure(room, { ...DEFAULT_RULES, ...rules });
+}
+
+export function range(length: number): number[] {
+  return Array.from({ length }, (_, index) => index);
+}

@@ -1,0 +1,205 @@
+/**
+ * The books of one room in memory: its lines, places, visits, turns and draws, its doorkeeper, and what it
+ * counts. They are a plain holder. Those who write in them are the answers to visitors (`room-answers.ts`),
+ * the turn of the door (`door-turn.ts`) and the taking over of a kept room (`kept-room.ts`), each of which
+ * leaves them in step again.
+ *
+ * Invariants: a sequence is in one line exactly when its state is WAITING; `turns` counts the ADMITTED;
+ * `lapsed` counts the LAPSED; visits from this room's places are ON_SITE; and visits + turns never exceed
+ * `totalActiveUsers` by the door's doing.
+ */
+import { type Crowd, Doorkeeper } from "../../core/doorkeeper.ts";
+import type { Remark, Totals, Waiting } from "../../core/engine.ts";
+import { Pace } from "../../core/eta.ts";
+import type { Turn } from "../../core/fairness.ts";
+import { laneOf } from "../../core/lanes.ts";
+import { wholeTenth } from "../../core/pacing.ts";
+import { type DoorRules, EVERYBODY, type LanesRules, type RoomRules } from "../../core/rules.ts";
+import type { Phase } from "../../core/schedule.ts";
+import { Draws } from "./draws.ts";
+import { Invites } from "./invites.ts";
+import { LaneLines } from "./lane-lines.ts";
+import { LastMoment } from "./last-moment.ts";
+import { GONE, Places } from "./places.ts";
+import { Turns } from "./turns.ts";
+import { type Visit, Visits } from "./visits.ts";
+
+/** Sequences start from the clock, a thousand a millisecond: a new process never gives out an old one. */
+const SEQUENCE_EPOCH = Date.UTC(2025, 0, 1);
+const SEQUENCES_PER_MS = 1_000;
+const TURNS_REMEMBERED_MAX = 1_000;
+
+export interface RoomEvents {
+  readonly onTurns: (sequences: readonly number[]) => void;
+  readonly onRevoked: (id: string, until: number) => void;
+  /** Places have changed hands by lot. */
+  readonly onDraw: () => void;
+  readonly onRemark: (remark: Remark) => void;
+}
+
+export interface RoomParts {
+  readonly name: string;
+  readonly rules: RoomRules;
+  readonly events: RoomEvents;
+  readonly now: number;
+  /** Someone takes the changes to keep them. */
+  readonly isKept: boolean;
+  /** Slots that other rooms of the same budget leave to this one. */
+  readonly budgetFree: () => number;
+}
+
+export class RoomBooks {
+  readonly name: string;
+  readonly events: RoomEvents;
+  readonly places: Places;
+  readonly lines = new LaneLines();
+  readonly visits: Visits;
+  readonly turns: Turns;
+  readonly draws: Draws;
+  readonly invites: Invites;
+  readonly lastMoment: LastMoment;
+  readonly door: Doorkeeper;
+  readonly pace = new Pace();
+  readonly crowd: Crowd;
+  nextSequence: number;
+  /** The highest admitted in each lane. */
+  readonly admittedSequences = new Map<number, number>();
+  readonly admittedInLane = new Map<number, number>();
+  /** When anybody was admitted last; 0: never. */
+  lastTurnAt = 0;
+  /** Kept places nobody is waiting for at the moment. */
+  lapsed = 0;
+  readonly totals = emptyTotals();
+  /** The latest admissions, to tell how fair the room is. A ring: the oldest makes room for the next. */
+  readonly recent: Turn[] = [];
+  #recentNext = 0;
+  boardVersion = 0;
+  /** When what is over was last forgotten. */
+  forgottenAt: number;
+  /** When the changes were last taken. */
+  memoAt = Number.NEGATIVE_INFINITY;
+  /** The latest answer whose ticket alone is not proof enough. */
+  unproven: Waiting | null = null;
+  /** By which everyone is in their line. */
+  #lanes: LanesRules;
+
+  constructor({ name, rules, events, now, isKept, budgetFree }: RoomParts) {
+    this.name = name;
+    this.events = events;
+    this.places = new Places(now, isKept);
+    this.visits = new Visits(isKept);
+    this.turns = new Turns(isKept);
+    this.draws = new Draws(isKept, now);
+    this.invites = new Invites(isKept);
+    this.lastMoment = new LastMoment(isKept);
+    this.door = new Doorkeeper(rules, now);
+    this.#lanes = this.door.inForce(now).lanes;
+    this.crowd = new RoomCrowd(this, budgetFree);
+    this.nextSequence = Math.max(1, (Math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS);
+    this.admittedSequences.set(EVERYBODY, this.nextSequence - 1);
+    this.forgottenAt = now;
+  }
+
+  /** The rules that hold now, with everyone in the lane where these put them. */
+  rulesAt(now: number): DoorRules {
+    const rules = this.door.inForce(now);
+    if (rules.lanes !== this.#lanes) this.#arrange(rules.lanes);
+    return rules;
+  }
+
+  /** The lane that a number stands for under the rules of now. */
+  laneOf(lane: number, now: number): number {
+    return lane === EVERYBODY ? EVERYBODY : laneOf(this.rulesAt(now).lanes, lane);
+  }
+
+  /** True when an event has begun whose places are still to be drawn. */
+  isDrawDue({ event, isPrequeue }: Phase): boolean {
+    return event?.isShuffled === true && !isPrequeue && !this.draws.isDrawn(event);
+  }
+
+  /** How much of a turn's claim window is over, 0 to 1. */
+  turnAge(sequence: number, now: number): number {
+    return 1 - (this.places.deadline(sequence) - now) / this.rulesAt(now).claimWindowMs;
+  }
+
+  noteAdmitted(lane: number, sequence: number, now: number): void {
+    this.lastTurnAt = now;
+    this.totals.admitted++;
+    this.admittedInLane.set(lane, (this.admittedInLane.get(lane) ?? 0) + 1);
+    const highest = this.admittedSequences.get(lane) ?? 0;
+    if (sequence > highest) this.admittedSequences.set(lane, sequence);
+  }
+
+  remember(sequence: number, now: number): void {
+    this.recent[this.#recentNext++ % TURNS_REMEMBERED_MAX] = { joined: sequence, admitted: now };
+  }
+
+  /** A visit is over, and with it the place that it came from. */
+  endPlace(visit: Visit, now: number): void {
+    if (visit.sequence >= 0) this.places.set(visit.sequence, GONE, wholeTenth(now));
+  }
+
+  #arrange(lanes: LanesRules): void {
+    const isSame = numbersOf(lanes) === numbersOf(this.#lanes);
+    this.#lanes = lanes;
+    if (!isSame) this.lines.rearrange((sequence) => laneOf(lanes, this.places.lane(sequence)));
+  }
+}
+
+/**
+ * Who is where, as the doorkeeper asks: always as it is at that moment. A class, because every join asks: V8
+ * inlines getters of a class, and looks up those of an object literal each time.
+ */
+export class RoomCrowd implements Crowd {
+  readonly #books: RoomBooks;
+  readonly #budgetFree: () => number;
+
+  constructor(books: RoomBooks, budgetFree: () => number) {
+    this.#books = books;
+    this.#budgetFree = budgetFree;
+  }
+
+  get waiting(): number {
+    return this.#books.lines.size;
+  }
+
+  get admitted(): number {
+    return this.#books.turns.size;
+  }
+
+  get onSite(): number {
+    return this.#books.visits.size;
+  }
+
+  get budgetFree(): number {
+    return this.#budgetFree();
+  }
+
+  waitingIn(lane: number): number {
+    return this.#books.lines.waitingIn(lane);
+  }
+
+  turnAges(now: number): number[] {
+    return Array.from(this.#books.turns.sequences(), (sequence) => this.#books.turnAge(sequence, now));
+  }
+}
+
+function emptyTotals(): { -readonly [Key in keyof Totals]: number } {
+  return {
+    joined: 0,
+    straightThrough: 0,
+    admitted: 0,
+    entered: 0,
+    lapsed: 0,
+    returned: 0,
+    missedTurns: 0,
+    left: 0,
+    expired: 0,
+    revoked: 0,
+    waitedMs: 0,
+  };
+}
+
+function numbersOf({ named }: LanesRules): string {
+  return named.map(({ number }) => number).join();
+}

@@ -1,0 +1,21 @@
+/**
+ * The proof of work, as the gateway sees it: whether SHA-256 of `challenge:solution` begins with so many zero bits. One
+ * hash to check, about 2^bits to find. The challenge is a slip's text, so that work is good once, in one room, for as
+ * long as the slip.
+ *
+ * The browser's half is `page/pow.js`.
+ */
+import { hash } from "node:crypto";
+
+/** Solutions are decimal digits; a program that needs more than these has counted past every number it can. */
+export const SOLUTION_DIGITS_MAX = 16;
+
+/** The request header in which a solution comes. */
+export const WORK_HEADER = "Fairgate-Work";
+
+/** Whether these digits are a solution. More than 32 bits have none. */
+export function isSolved(challenge: string, bits: number, solution: string): boolean {
+  if (solution.length > SOLUTION_DIGITS_MAX || !/^[0-9]+$/.test(solution)) return false;
+  const digest = hash("sha256", `${challenge}:${solution}`, "buffer");
+  return Math.clz32(digest.readUInt32BE(0)) >= bits;
+}

@@ -1,0 +1,305 @@
+/**
+ * Requests that go past a room's line by the operator's rules (`config/bypass-schema.ts`). Rules are made
+ * ready once; what they ask of a request is worked out when the first of them asks.
+ *
+ * A mistake here lets people jump the line, so every doubt sends a request to the line: a path condition
+ * holds only if it holds in every way in which an origin might read the path (`spellingsOf`), and never for
+ * a path of the kind that tricks are made of (`isPlainPath`); a value that is given several times must be
+ * right each time. Our own addresses are never passed on.
+ *
+ * Values without a star may be secrets, so they are compared in constant time and never told.
+ */
+import { hash, timingSafeEqual } from "node:crypto";
+import {
+  type BypassRule,
+  isEnding,
+  isPlainPath,
+  ruleName,
+  type WantedValue,
+} from "../config/bypass-schema.ts";
+import { normalPath, OWN_PATH } from "../config/route.ts";
+import { type Arrival, createTrust, type Trust } from "./proxy/trust.ts";
+import { spellingsOf } from "./route.ts";
+
+/** The parts of a request, HTTP/1 or HTTP/2, that rules look at. */
+export interface BypassRequest extends Arrival {
+  readonly method?: string | undefined;
+}
+
+export interface Bypass {
+  /** The name of the first rule that holds, or null. `url` is the target as path and query. */
+  match(request: BypassRequest, url: string, trust: Trust): string | null;
+  /** What became of each rule, up to the first that holds, for people. */
+  explain(request: BypassRequest, url: string, trust: Trust): RuleAnswer[];
+}
+
+export type ConditionName = Exclude<keyof BypassRule, "name">;
+
+export interface RuleAnswer {
+  readonly rule: string;
+  /** The rule's conditions, in the order they are looked at. */
+  readonly conditions: readonly ConditionName[];
+  /** The first that does not hold; null when all do. */
+  readonly failed: { readonly condition: ConditionName; readonly why: string } | null;
+}
+
+interface Condition {
+  readonly name: ConditionName;
+  holds(facts: Facts): boolean;
+  /** Why it does not hold. */
+  why(facts: Facts): string;
+}
+
+interface ReadyRule {
+  readonly name: string;
+  readonly conditions: readonly Condition[];
+}
+
+type Matcher = (text: string) => boolean;
+
+const NOUNS = { header: "header", cookie: "cookie", query: "query parameter" } as const;
+const NO_BYPASS: Bypass = { match: () => null, explain: () => [] };
+
+/** Makes a room's rules ready. */
+export function createBypass(rules: readonly BypassRule[]): Bypass {
+  if (rules.length === 0) return NO_BYPASS;
+  const ready = rules.map((rule, index) => ({ name: ruleName(rule, index), conditions: conditionsOf(rule) }));
+  return {
+    match(request, url, trust) {
+      if (isOwn(url)) return null;
+      const facts = new Facts(request, url, trust);
+      for (const rule of ready) if (doHold(rule, facts)) return rule.name;
+      return null;
+    },
+    explain(request, url, trust) {
+      if (isOwn(url)) return [];
+      const facts = new Facts(request, url, trust);
+      const deciding = ready.findIndex((rule) => doHold(rule, facts));
+      return ready.slice(0, deciding < 0 ? ready.length : deciding + 1).map((rule) => answer(rule, facts));
+    },
+  };
+}
+
+function isOwn(url: string): boolean {
+  return url.startsWith(OWN_PATH) && /^[/?]?$/.test(url.charAt(OWN_PATH.length));
+}
+
+function doHold({ conditions }: ReadyRule, facts: Facts): boolean {
+  for (const condition of conditions) if (!condition.holds(facts)) return false;
+  return true;
+}
+
+function answer({ name, conditions }: ReadyRule, facts: Facts): RuleAnswer {
+  const failed = conditions.find((condition) => !condition.holds(facts));
+  return {
+    rule: name,
+    conditions: conditions.map((condition) => condition.name),
+    failed: failed ? { condition: failed.name, why: failed.why(facts) } : null,
+  };
+}
+
+/** One reading of a path, in its parts. */
+type Parts = readonly string[];
+
+/** What rules ask of one request, each worked out once and only when asked for. */
+class Facts {
+  readonly method: string;
+  readonly #request: BypassRequest;
+  readonly #url: string;
+  readonly #trust: Trust;
+  #readings: readonly Parts[] | undefined;
+  #query: URLSearchParams | undefined;
+  #address: string | undefined;
+
+  constructor(request: BypassRequest, url: string, trust: Trust) {
+    this.method = request.method ?? "GET";
+    this.#request = request;
+    this.#url = url;
+    this.#trust = trust;
+  }
+
+  /** Every reading of the path; none when it is a path for which no condition may hold. */
+  get readings(): readonly Parts[] {
+    this.#readings ??= readingsOf(this.#url);
+    return this.#readings;
+  }
+
+  get address(): string {
+    this.#address ??= this.#trust.client(this.#request).address;
+    return this.#address;
+  }
+
+  header(name: string): readonly string[] {
+    const { headers } = this.#request;
+    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+    return value === undefined ? [] : Array.isArray(value) ? value : [value];
+  }
+
+  cookie(name: string): readonly string[] {
+    const pairs = this.header("cookie").flatMap((header) => header.split(";"));
+    return pairs.flatMap((pair) => {
+      const equals = pair.indexOf("=");
+      return equals >= 0 && pair.slice(0, equals).trim() === name ? [pair.slice(equals + 1).trim()] : [];
+    });
+  }
+
+  query(name: string): readonly string[] {
+    const start = this.#url.indexOf("?");
+    this.#query ??= new URLSearchParams(start < 0 ? "" : this.#url.slice(start + 1));
+    return this.#query.getAll(name);
+  }
+}
+
+function readingsOf(url: string): readonly Parts[] {
+  const spellings = spellingsOf(url);
+  if (!spellings.every(isPlainPath)) return [];
+  return [...new Set(spellings)].map(partsOf);
+}
+
+/** The parts of a path in its normal form. A slash at the end leaves an empty last part, no file's name. */
+function partsOf(path: string): Parts {
+  // Most paths have nothing in them that has a second spelling, and a URL parser is slow.
+  if (/^[\w.~/-]+$/.test(path)) return path.split("/").slice(1);
+  const normal = normalPath(path) ?? "/";
+  const parts = normal.split("/").slice(1);
+  return path.endsWith("/") && normal !== "/" ? [...parts, ""] : parts;
+}
+
+/** The cheapest first. */
+function conditionsOf(rule: BypassRule): Condition[] {
+  const { methods, path, header, cookie, userAgent, query, addresses } = rule;
+  return [
+    ...(methods ? [methodCondition(methods)] : []),
+    ...(path ? [pathCondition(path)] : []),
+    ...valueConditions("header", header, (facts, name) => facts.header(name)),
+    ...valueConditions("cookie", cookie, (facts, name) => facts.cookie(name)),
+    ...(userAgent ? [userAgentCondition(userAgent)] : []),
+    ...valueConditions("query", query, (facts, name) => facts.query(name)),
+    ...(addresses ? [addressCondition(addresses)] : []),
+  ];
+}
+
+function methodCondition(methods: readonly string[]): Condition {
+  return {
+    name: "methods",
+    holds: ({ method }) => methods.includes(method),
+    why: ({ method }) => `${method} is not ${anyOf(methods)}`,
+  };
+}
+
+function pathCondition(paths: readonly string[]): Condition {
+  const matchers = paths.map(pathMatcher);
+  const isCovered = (parts: Parts) => matchers.some((matches) => matches(parts));
+  return {
+    name: "path",
+    holds: ({ readings }) => readings.length > 0 && readings.every(isCovered),
+    why: ({ readings }) => {
+      const failing = readings.find((parts) => !isCovered(parts));
+      if (!failing) return "the path can be read in more than one way";
+      const path = `/${failing.join("/")}`;
+      return readings.length > 1
+        ? `it can be read as ${path}, which is not ${anyOf(paths)}`
+        : `${path} is not ${anyOf(paths)}`;
+    },
+  };
+}
+
+function pathMatcher(path: string): (parts: Parts) => boolean {
+  if (isEnding(path)) {
+    const ending = path.slice(1);
+    return (parts) => parts.at(-1)!.endsWith(ending);
+  }
+  const wanted = path === "/" ? [] : path.split("/").slice(1);
+  const isWhole = wanted.at(-1)?.includes("*") ?? false;
+  const matchers = wanted.map((part) => globMatcher(part));
+  return (parts) =>
+    (isWhole ? parts.length === matchers.length : parts.length >= matchers.length) &&
+    matchers.every((matches, index) => matches(parts[index]!));
+}
+
+function valueConditions(
+  condition: "header" | "cookie" | "query",
+  wanted: Readonly<Record<string, WantedValue>> | null,
+  given: (facts: Facts, name: string) => readonly string[],
+): Condition[] {
+  return Object.entries(wanted ?? {}).map(([name, value]) => {
+    const isWanted = valueMatcher(value);
+    return {
+      name: condition,
+      holds: (facts) => isEach(given(facts, name), isWanted),
+      why: (facts) =>
+        given(facts, name).length === 0
+          ? `there is no ${NOUNS[condition]} ${name}`
+          : `the ${NOUNS[condition]} ${name} is not what the rule asks for`,
+    };
+  });
+}
+
+/** Without regard to case, and not a secret. */
+function userAgentCondition(wanted: WantedValue): Condition {
+  const patterns = wanted === true ? ["*"] : wanted;
+  const matchers = patterns.map((pattern) => globMatcher(pattern.toLowerCase()));
+  const isWanted: Matcher = (value) => matchers.some((matches) => matches(value.toLowerCase()));
+  return {
+    name: "userAgent",
+    holds: (facts) => isEach(facts.header("user-agent"), isWanted),
+    why: (facts) => {
+      const [given] = facts.header("user-agent");
+      return given === undefined ? "there is no user agent" : `${given} is not ${anyOf(patterns)}`;
+    },
+  };
+}
+
+function addressCondition(networks: readonly string[]): Condition {
+  // The same lookup that finds trusted proxies.
+  const { isTrusted: isAmong } = createTrust(networks);
+  return {
+    name: "addresses",
+    holds: ({ address }) => isAmong(address),
+    why: ({ address }) =>
+      address === "" ? "the visitor's address is not known" : `${address} is not in ${anyOf(networks)}`,
+  };
+}
+
+/** True when there is a value and no value is wrong: which of several an origin goes by is not known. */
+function isEach(given: readonly string[], isWanted: Matcher): boolean {
+  return given.length > 0 && given.every(isWanted);
+}
+
+function valueMatcher(wanted: WantedValue): Matcher {
+  if (wanted === true) return () => true;
+  const matchers = wanted.map((value) => (value.includes("*") ? globMatcher(value) : secretMatcher(value)));
+  return (text) => matchers.some((matches) => matches(text));
+}
+
+/** Takes the same time whatever is given, but for its length. */
+function secretMatcher(value: string): Matcher {
+  const expected = digest(value);
+  return (text) => timingSafeEqual(digest(text), expected);
+}
+
+function digest(value: string): Buffer {
+  return hash("sha256", value, "buffer");
+}
+
+/** A star is any text. Pieces between stars are looked for one after the other, so the time is bounded. */
+function globMatcher(pattern: string): Matcher {
+  const [first = "", ...pieces] = pattern.split("*");
+  const last = pieces.pop();
+  if (last === undefined) return (text) => text === pattern;
+  return (text) => {
+    const end = text.length - last.length;
+    if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+    let at = first.length;
+    for (const piece of pieces) {
+      const found = text.indexOf(piece, at);
+      if (found < 0 || found + piece.length > end) return false;
+      at = found + piece.length;
+    }
+    return true;
+  };
+}
+
+function anyOf(values: readonly string[]): string {
+  return values.length === 1 ? values[0]! : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+}

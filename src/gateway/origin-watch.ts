@@ -1,0 +1,62 @@
+/**
+ * What comes back from the origin that concerns us: how it does, for the room's load, and its word in an answer's
+ * `Fairgate-Command` header. The one word there is, `revoke`, ends the visit of whoever asked, where settings allow it.
+ */
+import type { Engine } from "../core/engine.ts";
+import type { World } from "../core/world.ts";
+import type { AskEngine } from "./ask-engine.ts";
+import type { Carrier } from "./carrier.ts";
+import type { HeldPass } from "./held-tokens.ts";
+import type { Forward, Watch } from "./proxy/proxy.ts";
+import type { RoomFront } from "./room-front.ts";
+import type { VisitorTokens } from "./visitor-tokens.ts";
+
+/** Whose request was answered. */
+export interface OnSite {
+  readonly held: HeldPass;
+  readonly carrier: Carrier;
+}
+
+export interface WatchParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly tokens: VisitorTokens;
+  readonly world: World;
+}
+
+/** Null where nobody wants to know. */
+export function createWatch(front: RoomFront, parts: WatchParts): Watch | null {
+  const { load, isLoadWatched } = front;
+  const hasCommands = front
+    .everySettings()
+    .some(({ enabledOriginCommands }) => enabledOriginCommands.length > 0);
+  if (!isLoadWatched && !hasCommands) return null;
+  return {
+    asked: () => load.asked(),
+    answered: (status, tookMs) => load.answered(status, tookMs),
+    failed: () => load.failed(),
+    done: () => load.done(),
+    commanded: (forward, command) => obey(front, parts, forward, command),
+  };
+}
+
+function obey(
+  front: RoomFront,
+  { engine, ask, tokens, world }: WatchParts,
+  { id, visitor }: Forward,
+  command: string,
+): readonly string[] | null {
+  const word = command.trim().toLowerCase();
+  if (word !== "revoke" || !front.settings.enabledOriginCommands.includes(word)) {
+    world.log.debug({ room: front.name, id }, "the origin's command is not known here, or not allowed");
+    return null;
+  }
+  if (visitor === null) return null;
+  const { held, carrier } = visitor as OnSite;
+  ask.ask(
+    () => engine.revoke(front.name, held.pass.id),
+    () => {},
+  );
+  // Whatever renewed their pass is not for them any more, but where it tells how often they have been here.
+  return front.settings.visitsMax === null ? tokens.drop(front, carrier) : null;
+}

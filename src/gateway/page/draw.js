@@ -1,0 +1,81 @@
+/**
+ * The live half of a page whose order is drawn by lot: it says so, and when the order has been drawn it checks that the
+ * number revealed is the one promised before the start.
+ *
+ * The promise is the hash this tab saw first. It is kept in the tab's own storage, where the server cannot change it
+ * afterwards, so a seed chosen later is found out. A browser without WebCrypto, as on plain http, says nothing.
+ *
+ * Plain JavaScript, put into the page behind `page.js`.
+ */
+import {
+  address,
+  all,
+  ask,
+  isGathering,
+  language,
+  put,
+  reveal,
+  seen,
+  texts,
+  view,
+  watchers,
+} from "./page.js";
+import { fill, numeral } from "./words.js";
+
+/** The seed whose check is under way or done. */
+let checkedSeed;
+let isPlaceAsked = false;
+
+function drawLot() {
+  const { draw } = seen;
+  const isRevealed = draw?.seed;
+  put("waitingLabel", isGathering() ? texts.draw.gathered : texts.waiting);
+  reveal("draw", isGathering() || isRevealed);
+  if (!draw) return;
+  const promised = promise(draw);
+  put("seedHash", draw.seedHash);
+  put("seed", draw.seed ?? "");
+  reveal("seedRow", isRevealed);
+  if (!isRevealed) return;
+  // Whoever saw the promise gathered for the draw; whoever came later has a place behind it, and no receipt.
+  reveal("receipt", view.isDrawn || promised);
+  if (promised && draw.seed !== checkedSeed) check(draw.seed, promised);
+}
+
+/** The hash seen first for this draw; null when its seed was already known then. */
+function promise({ event, seedHash, seed }) {
+  const key = `${address}draw ${event}`;
+  try {
+    if (!seed && !sessionStorage.getItem(key)) sessionStorage.setItem(key, seedHash);
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+async function check(seed, promised) {
+  checkedSeed = seed;
+  if (!window.crypto?.subtle) return;
+  const bytes = Uint8Array.from(seed.match(/../g), (pair) => parseInt(pair, 16));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  put("drawCheck", hash === promised ? texts.draw.checked : texts.draw.wrong);
+  reveal("drawCheck", true);
+}
+
+/** The exact place is in the receipt. Only those who look for it ask, or everyone would at once. */
+async function showPlace() {
+  if (isPlaceAsked || !seen.draw?.seed) return;
+  isPlaceAsked = true;
+  try {
+    const { place, of } = await ask("receipt");
+    const values = { place: numeral(language, place), of: numeral(language, of) };
+    if (place) put("drawPlace", fill(texts.draw.place, values));
+  } catch {
+    isPlaceAsked = false;
+  }
+}
+
+for (const details of all("drawDetails"))
+  details.addEventListener("toggle", () => details.open && showPlace());
+watchers.push(drawLot);

@@ -1,0 +1,71 @@
+/**
+ * The record of an event's draw, as a text that whoever has it can check. It is the same for everyone and holds nothing
+ * about anyone but the ids of tickets, so it may be published. A long one goes out in parts, so that nobody else waits.
+ */
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { TypedResponse } from "hono";
+import type { RoomSettings } from "../config/schema.ts";
+import { recordParts } from "../core/draw-record.ts";
+import { askEngine } from "./ask-engine.ts";
+import type { OfficeEnv } from "./caller.ts";
+import type { Handed } from "./desk.ts";
+import { COMMON_REFUSALS, refusalOf, refuse } from "./refusal.ts";
+import { refuseRoom, settingsOf } from "./room-names.ts";
+import { engineAway, roomParams } from "./room-routes.ts";
+
+const EVENTS_NAMED_MAX = 20;
+
+const drawRoute = createRoute({
+  method: "get",
+  path: "/rooms/{room}/draws/{event}",
+  summary: "The record of an event's draw",
+  description:
+    "Before the start it has only the hash of the seed and how many have gathered; afterwards the seed and every ticket, the first place first. `fairgate audit draw` checks it.",
+  request: {
+    params: roomParams.extend({
+      event: z
+        .string()
+        .openapi({ param: { name: "event", in: "path" }, description: "The event's name.", example: "sale" }),
+    }),
+  },
+  responses: {
+    200: { description: "The record.", content: { "text/plain": { schema: z.string() } } },
+    ...COMMON_REFUSALS,
+    404: refusalOf("There is no such room, no such event in it, or the event has no draw."),
+    ...engineAway,
+  },
+});
+
+/** Adds the draws' route. */
+export function addDraws(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): void {
+  app.openapi(drawRoute, async (c) => {
+    const { room, event } = c.req.valid("param");
+    const settings = settingsOf(desk, room);
+    if (!settings) return refuseRoom(c, desk);
+    const why = whyNoDraw(settings, event);
+    if (why) return refuse(c, 404, why);
+    const record = await askEngine(world, () => desk.engine.draw(room, event));
+    if (!record)
+      return refuse(c, 404, { code: "no_draw", message: `Nothing is known of a draw of ${event}.` });
+    const answer = c.body(ReadableStream.from(recordParts(room, record)), 200, {
+      "Content-Type": "text/plain; charset=utf-8",
+      "Content-Disposition": `attachment; filename="draw-${room}-${event}.txt"`,
+    });
+    // To the document, which knows no streams, it is a text like any other.
+    return answer as Response as Response & TypedResponse<string, 200, "text">;
+  });
+}
+
+/** Only names from the settings get any further, so what is told of them is safe to repeat. */
+function whyNoDraw({ events }: RoomSettings, name: string): { code: string; message: string } | null {
+  const event = events.find((known) => known.name === name);
+  if (!event) {
+    const names = events.slice(0, EVENTS_NAMED_MAX).map((known) => known.name);
+    const others = names.length === 0 ? "The room has none." : `There are: ${names.join(", ")}.`;
+    return { code: "no_such_event", message: `There is no such event. ${others}` };
+  }
+  if (event.suspended)
+    return { code: "no_draw", message: `The event ${name} is suspended, so it has no draw.` };
+  if (event.shuffleAtEventStart) return null;
+  return { code: "no_draw", message: `The event ${name} has no draw: shuffleAtEventStart is not set.` };
+}

@@ -1,0 +1,159 @@
+/**
+ * A draw through `kill -9`: while people gather, around the start, and after it. Whoever got an answer is in the draw,
+ * it is the one that was committed to, and people go in the order it gave, recomputed here from what is published.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually } from "../cli/eventually.ts";
+import { Control, fairgate, ownFolder, TOKEN } from "../cli/fairgate.ts";
+import { readBoard } from "../cli/visitor.ts";
+import { Asker, pause } from "./ask.ts";
+import { Gate } from "./gate.ts";
+import { drawnOrder, type Gathered, Gathering, sha256 } from "./gathering.ts";
+import { GuestBook } from "./guest-book.ts";
+
+const EVENT = "sale";
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+/** So many a minute that a few dozen take a few seconds, and that nobody is told to stay away for long. */
+const PER_MINUTE = 600;
+const AT_ONCE = 12;
+const CONNECTIONS_MAX = 64;
+/** The kill "at the start" comes up to this much before or after it. */
+const AROUND_MS = 150;
+
+test("a draw is the same through kill -9, whenever it comes", { concurrency: true }, async (t) => {
+  await Promise.all([
+    t.test(
+      "everyone who gathered before kills in the prequeue and around the start is drawn, as promised",
+      () => drawThrough({ startsInMs: 5_000, script: killedBeforeTheDraw }),
+    ),
+    t.test("after kills behind the start people go on in the order they were drawn", () =>
+      drawThrough({ startsInMs: 3_000, script: killedAfterTheDraw }),
+    ),
+  ]);
+});
+
+interface Play {
+  readonly gate: Gate;
+  readonly gathering: Gathering;
+  readonly startAt: number;
+  /** Kills the gateway and starts it again. */
+  readonly crash: () => Promise<void>;
+}
+
+async function killedBeforeTheDraw({ gathering, startAt, crash }: Play): Promise<void> {
+  await gathering.join(AT_ONCE);
+  await crash();
+  await gathering.join(AT_ONCE);
+  await pause(startAt - Date.now() + AROUND_MS * (2 * Math.random() - 1));
+  await crash();
+  await pause(startAt - Date.now());
+  await gathering.join(AT_ONCE / 4);
+  await gathering.enter(gathering.all);
+}
+
+async function killedAfterTheDraw({ gate, gathering, startAt, crash }: Play): Promise<void> {
+  await gathering.join(2 * AT_ONCE);
+  await pause(startAt - Date.now());
+  await eventually("it is drawn", async () => (await readBoard(gate.address)).draw?.seed !== null);
+  await crash();
+  const entering = gathering.enter([...gathering.all]);
+  await gathering.join(AT_ONCE / 4);
+  await pause(AROUND_MS);
+  await crash();
+  await entering;
+  await gathering.enter(gathering.all.filter(({ visitor }) => visitor === null));
+}
+
+async function drawThrough({
+  startsInMs,
+  script,
+}: {
+  startsInMs: number;
+  script: (play: Play) => Promise<void>;
+}): Promise<void> {
+  using data = ownFolder();
+  await using origin = await GuestBook.open();
+  const room = { newUsersPerMinute: PER_MINUTE, sessionDuration: "5m" };
+  await using gate = await Gate.make({ origin: origin.address, room, dataFolder: data.path });
+  using asker = new Asker(gate.address, CONNECTIONS_MAX);
+  const control = new Control(gate.controlAddress, TOKEN);
+  const gathering = new Gathering(asker);
+  await gate.start();
+  const now = Date.now();
+  const startAt = Math.ceil((now + startsInMs) / SECOND_MS) * SECOND_MS;
+  const event = {
+    name: EVENT,
+    prequeueStartTime: instant(Math.floor(now / SECOND_MS) * SECOND_MS),
+    eventStartTime: instant(startAt),
+    eventEndTime: instant(startAt + HOUR_MS),
+    shuffleAtEventStart: true,
+  };
+  const changed = await control.ask("PATCH", "/rooms/main", { events: [event] });
+  assert.equal(changed.status, 200, changed.text);
+  const boardHash = async () => (await readBoard(gate.address)).draw!.seedHash;
+  const hash = await boardHash();
+  const crash = async () => {
+    await gate.end("SIGKILL");
+    await gate.start();
+    assert.equal(await boardHash(), hash, "the same commitment in every life");
+  };
+  await script({ gate, gathering, startAt, crash });
+
+  const { text: record } = await control.ask("GET", `/rooms/main/draws/${EVENT}`);
+  await checkDraw({ record, hash, startAt, gathering });
+}
+
+/** With nothing of ours but what is published. */
+async function checkDraw({
+  record,
+  hash,
+  startAt,
+  gathering,
+}: {
+  record: string;
+  hash: string;
+  startAt: number;
+  gathering: Gathering;
+}): Promise<void> {
+  const seed = /^seed: ([0-9a-f]{64})$/m.exec(record)![1]!;
+  assert.equal(sha256(seed), hash, "the seed is the one whose hash was there before the start");
+  const ids = record.match(/^[0-9a-f]{32}$/gm)!;
+  assert.deepEqual(drawnOrder(seed, ids), ids);
+
+  const gathered = gathering.all.filter(({ answeredAt }) => answeredAt < startAt);
+  const latecomers = gathering.all.filter(({ askedAt }) => askedAt >= startAt);
+  assert.ok(gathered.length >= AT_ONCE && latecomers.length > 0);
+  const placeOf = new Map(ids.map((id, index) => [id, index + 1]));
+  for (const guest of gathered) {
+    const { ticket, ...receipt } = (await gathering.receiptOf(guest))!;
+    assert.equal(ticket, guest.visitor);
+    assert.partialDeepStrictEqual(receipt, {
+      place: placeOf.get(ticket),
+      of: ids.length,
+      seedHash: hash,
+      seed,
+    });
+  }
+  for (const guest of latecomers)
+    assert.equal(placeOf.has(guest.visitor!), false, "a latecomer is not in it");
+  const byPlace = gathered.toSorted((a, b) => placeOf.get(a.visitor!)! - placeOf.get(b.visitor!)!);
+  assertInOrder([...byPlace, ...latecomers.toSorted((a, b) => a.answeredAt - b.answeredAt).slice(0, 1)]);
+  for (const guest of latecomers) assertInOrder([byPlace.at(-1)!, guest]);
+
+  using folder = ownFolder({ "draw.txt": record });
+  const audit = await fairgate(["audit", "draw", "draw.txt", "--hash", hash], { cwd: folder.path });
+  assert.equal(audit.code, 0, audit.out + audit.err);
+}
+
+/** As settings have it, to the second. */
+function instant(at: number): string {
+  return new Date(at).toISOString().replace(".000", "");
+}
+
+/** The door turns a few times a second, and admits several in one turn. */
+function assertInOrder(guests: readonly Gathered[]): void {
+  for (const [i, { admittedAt }] of guests.entries())
+    assert.ok(i === 0 || admittedAt >= guests[i - 1]!.admittedAt, `the one at place ${i + 1} went too soon`);
+}

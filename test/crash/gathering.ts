@@ -1,0 +1,103 @@
+/**
+ * People who gather for an event with a draw, before a gateway that may die at any instant. Each asks until there is an
+ * answer, comes in when it is their turn, and keeps what they were told: their receipt, and when they were admitted.
+ */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { type Answer, type Asker, pause, type Question } from "./ask.ts";
+
+const OWN = "/.fairgate/main";
+const ASK_AGAIN_MS = 100;
+const UNAVAILABLE = 503;
+const GIVE_UP_MS = 40_000;
+
+/** One of those who gathered, or came later. */
+export interface Gathered {
+  /** Asked for a place, and got the answer, between these. */
+  readonly askedAt: number;
+  readonly answeredAt: number;
+  cookie: string;
+  /** As the site knows them, once they were there. */
+  visitor: string | null;
+  admittedAt: number;
+}
+
+export interface Receipt {
+  readonly ticket: string;
+  readonly place: number;
+  readonly of: number;
+  readonly seedHash: string;
+  readonly seed: string;
+}
+
+export class Gathering {
+  readonly all: Gathered[] = [];
+  readonly #asker: Asker;
+
+  constructor(asker: Asker) {
+    this.#asker = asker;
+  }
+
+  /** So many join at once. Those whom the gateway dies on without an answer are nobody: they know of no place. */
+  async join(count: number): Promise<Gathered[]> {
+    const answers = Array.from({ length: count }, () =>
+      this.#asker.ask({ method: "POST", path: `${OWN}/join` }),
+    );
+    const placed = (await Promise.all(answers)).filter((answer) => answer?.json.status === "waiting");
+    const gathered = placed.map((answer): Gathered => {
+      const { askedAt, at, cookie } = answer!;
+      return { askedAt, answeredAt: at, cookie: cookie!, visitor: null, admittedAt: 0 };
+    });
+    this.all.push(...gathered);
+    return gathered;
+  }
+
+  /** Everyone comes in, each as soon as it is their turn. */
+  async enter(guests: readonly Gathered[]): Promise<void> {
+    await Promise.all(guests.map((guest) => this.#enterOne(guest)));
+  }
+
+  async receiptOf(guest: Gathered): Promise<Receipt | null> {
+    const answer = await this.#insist(guest, { method: "GET", path: `${OWN}/receipt` });
+    return answer.status === 200 ? (answer.json as unknown as Receipt) : null;
+  }
+
+  async #enterOne(guest: Gathered): Promise<void> {
+    const giveUpAt = Date.now() + GIVE_UP_MS;
+    for (;;) {
+      const { json } = await this.#insist(guest, { method: "POST", path: `${OWN}/enter` });
+      if (json.status === "entered") break;
+      assert.ok(json.status === "waiting" || json.status === "admitted", JSON.stringify(json));
+      assert.ok(Date.now() < giveUpAt, "somebody is never let in");
+      await pause(ASK_AGAIN_MS);
+    }
+    const { json } = await this.#insist(guest, { method: "GET", path: "/" });
+    assert.equal(json.site, true);
+    guest.visitor = json.visitor as string;
+    guest.admittedAt = json.admittedAt as number;
+  }
+
+  /** Asks until there is an answer. */
+  async #insist(guest: Gathered, question: Question): Promise<Answer> {
+    const giveUpAt = Date.now() + GIVE_UP_MS;
+    for (;;) {
+      const answer = await this.#asker.ask({ ...question, headers: { cookie: guest.cookie } });
+      if (answer && answer.status !== UNAVAILABLE) {
+        if (answer.cookie) guest.cookie = answer.cookie;
+        return answer;
+      }
+      assert.ok(Date.now() < giveUpAt, "the gateway stays away");
+      await pause(ASK_AGAIN_MS);
+    }
+  }
+}
+
+/** The ids in the order of the draw: by rising SHA-256 of the seed's bytes and then the id's. */
+export function drawnOrder(seed: string, ids: readonly string[]): string[] {
+  const keyed = ids.map((id) => ({ id, key: sha256(seed + id) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ id }) => id);
+}
+
+export function sha256(hex: string): string {
+  return createHash("sha256").update(Buffer.from(hex, "hex")).digest("hex");
+}
