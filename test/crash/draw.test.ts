@@ -46,16 +46,16 @@ async function killedBeforeTheDraw({ gathering, startAt, crash }: Play): Promise
   await gathering.join(AT_ONCE);
   await crash();
   await gathering.join(AT_ONCE);
-  await pause(startAt - Date.now() + AROUND_MS * (2 * Math.random() - 1));
+  await until(startAt + AROUND_MS * (2 * Math.random() - 1));
   await crash();
-  await pause(startAt - Date.now());
+  await until(startAt);
   await gathering.join(AT_ONCE / 4);
   await gathering.enter(gathering.all);
 }
 
 async function killedAfterTheDraw({ gate, gathering, startAt, crash }: Play): Promise<void> {
   await gathering.join(2 * AT_ONCE);
-  await pause(startAt - Date.now());
+  await until(startAt);
   await eventually("it is drawn", async () => (await readBoard(gate.address)).draw?.seed !== null);
   await crash();
   const entering = gathering.enter([...gathering.all]);
@@ -145,6 +145,10 @@ async function checkDraw({
   using folder = ownFolder({ "draw.txt": record });
   const audit = await fairgate(["audit", "draw", "draw.txt", "--hash", hash], { cwd: folder.path });
   assert.equal(audit.code, 0, audit.out + audit.err);
+}
+
+async function until(at: number): Promise<void> {
+  await pause(Math.max(0, at - Date.now()));
 }
 
 /** As settings have it, to the second. */

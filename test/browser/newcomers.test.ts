@@ -1,0 +1,87 @@
+/** Newcomers who must show more than an address, in a real browser: the second contact, the task, and what stops them. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { ownFolder, startRun } from "../cli/fairgate.ts";
+import { TestOrigin } from "../cli/test-origin.ts";
+import { openBrowser, Person } from "./browser.ts";
+
+let browser: Browser;
+before(async () => {
+  browser = await openBrowser();
+});
+after(() => browser?.close());
+
+describe("newcomers", { concurrency: 3 }, () => {
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? "with JavaScript" : "without";
+    test(`where a place is given at the second contact, a browser comes back by itself, ${how}`, async () => {
+      await using stage = await room("paused: true, abuse: { entryDelay: true }");
+      const person = await stage.sitDown({ javaScriptEnabled });
+      await person.open();
+      await person.page.getByRole("heading", { name: "One moment" }).waitFor();
+      assert.equal((await stage.run.control.counts()).waiting, 0, "the first contact is no place");
+      await person.sees("heading", "The line is paused");
+      assert.equal((await stage.run.control.counts()).waiting, 1);
+      assert.deepEqual(person.faults, []);
+    });
+  }
+
+  test("a browser does the task it is given and gets its place, with nothing to click", async () => {
+    await using stage = await room("paused: true, abuse: { proofOfWork: { easiest: 14 } }");
+    const person = await stage.sitDown();
+    await person.open();
+    await person.sees("heading", "The line is paused");
+    assert.equal((await stage.run.control.counts()).waiting, 1);
+    assert.deepEqual(person.faults, []);
+  });
+
+  test("without JavaScript the task cannot be done, and the page says so", async () => {
+    await using stage = await room("paused: true, abuse: { proofOfWork: { easiest: 14 } }");
+    const person = await stage.sitDown({ javaScriptEnabled: false });
+    await person.open();
+    await person.page.getByText(/JavaScript/).waitFor();
+    await person.screenshot("task-without-javascript");
+    assert.equal((await stage.run.control.counts()).waiting, 0);
+  });
+
+  test("too many from one address are told when to come back", async () => {
+    await using stage = await room("paused: true, abuse: { joinsPerMinutePerAddress: 2 }");
+    for (let i = 0; i < 2; i++) {
+      const person = await stage.sitDown();
+      await person.open();
+      await person.sees("heading", "The line is paused");
+    }
+    const third = await stage.sitDown();
+    await third.open();
+    await third.screenshot("too-many-joins");
+    assert.deepEqual(await third.violations(), []);
+    assert.equal((await stage.run.control.counts()).waiting, 2);
+  });
+});
+
+/** A gateway with one room of these settings besides. */
+async function room(settings: string) {
+  const folder = ownFolder();
+  const origin = await TestOrigin.open();
+  folder.write(
+    "fairgate.yaml",
+    `origin: { addresses: ["${origin.address}"] }\nrooms: { main: { totalActiveUsers: 1, ${settings} } }\n`,
+  );
+  const run = await startRun(["--config", "fairgate.yaml"], { cwd: folder.path });
+  const seated: Person[] = [];
+  return {
+    run,
+    async sitDown(options: BrowserContextOptions = {}) {
+      const person = await Person.sitDown(browser, run.address, options);
+      seated.push(person);
+      return person;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(seated.map((person) => person.close()));
+      await run[Symbol.asyncDispose]();
+      await origin[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
