@@ -6,9 +6,9 @@
  * Values of headers, cookies and queries may be secrets that partners were given, so no message shows them.
  */
 import { METHODS } from "node:http";
-import { isIP } from "node:net";
 import { z } from "zod";
 import { readable } from "./kinds.ts";
+import { network } from "./network.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 import { normalPath, OWN_PATH, type Read } from "./route.ts";
 import { isRecord } from "./salvage.ts";
@@ -73,10 +73,9 @@ const ruleSchema = z
     query: values({ read: readQueryName, isText: PRINTABLE }).describe(
       "What follows the ? in the address, by name.",
     ),
-    addresses: listOf(
-      readable(readNetwork, { kind: "network", max: 100, shape: "an address or network such as 10.0.0.0/8" }),
-      "addresses or networks such as 10.0.0.0/8",
-    ).describe("The visitor's address. Behind a proxy this needs `trustedProxies`, or it is the proxy's."),
+    addresses: listOf(network(), "addresses or networks such as 10.0.0.0/8").describe(
+      "The visitor's address. Behind a proxy this needs `trustedProxies`, or it is the proxy's.",
+    ),
   })
   .superRefine((rule, context) => {
     // A rule with a mistyped condition has been told so already.
@@ -268,18 +267,6 @@ function readPathRule(written: string): Read<string> {
     return { wrong: "can be read in more than one way, so it would never match" };
   if (path === OWN_PATH || path.startsWith(`${OWN_PATH}/`)) return { wrong: "is Fairgate's own" };
   return { value: path };
-}
-
-/** An IP address, or one with the length of a prefix. */
-function readNetwork(written: string): Read<string> {
-  const network = written.trim();
-  const [address = "", prefix, ...rest] = network.split("/");
-  const family = address.includes("%") ? 0 : isIP(address);
-  if (family === 0 || rest.length > 0) return { wrong: "is not an IP address or network" };
-  if (family === 6 && address.includes(".")) return { wrong: "is an IPv4 address written as IPv6" };
-  if (prefix === undefined) return { value: network };
-  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
-  return isPrefix ? { value: network } : { wrong: "has a prefix length that is out of range" };
 }
 
 function taken<T>(answer: Read<T>, context: z.RefinementCtx): T {

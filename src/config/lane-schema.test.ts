@@ -100,7 +100,7 @@ test("addresses are addresses or networks", () => {
     ["10.0.0.0/33", "has a prefix length that is out of range"],
     ["10.0.0.0/", "has a prefix length that is out of range"],
     ["::/129", "has a prefix length that is out of range"],
-    ["::ffff:10.0.0.0/8", "is an IPv4 address written as an IPv6 one"],
+    ["::ffff:10.0.0.0/8", "is an IPv4 address written as IPv6"],
   ];
   for (const [address, reason] of wrong)
     assert.deepEqual(wrongWith({ addresses: [address] }), [`addresses.0: ${reason}`]);

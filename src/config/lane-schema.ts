@@ -6,10 +6,10 @@
  * address, logged when they change and kept on disk. What these settings mean for each other is checked in
  * `lane-check.ts`, which also fetches the secrets.
  */
-import { isIP } from "node:net";
 import { z } from "zod";
 import { KEY_SET_CHARACTERS_MAX, readKeySet, readPublicKey } from "./jwt-keys.ts";
 import { isTrue, readable, text } from "./kinds.ts";
+import { network } from "./network.ts";
 import type { Read } from "./route.ts";
 
 const NETWORKS_MAX = 1_000;
@@ -122,9 +122,7 @@ export const laneMembersSchema = z.strictObject({
       "Whoever comes through one of the `trustedProxies` with this header. From others it means nothing.",
     ),
   addresses: z
-    .array(
-      readable(readNetwork, { kind: "network", max: 100, shape: "an address or network such as 10.0.0.0/8" }),
-    )
+    .array(network())
     .max(NETWORKS_MAX)
     .prefault([])
     .meta({ shape: `a list of at most ${NETWORKS_MAX} addresses or networks such as 10.0.0.0/8` })
@@ -157,17 +155,4 @@ function readKeys(written: string): Read<string> {
     return { wrong: "is neither an address nor a key set" };
   if (url.username !== "" || url.password !== "") return { wrong: "has a user name or password in it" };
   return url.hash === "" ? { value: written } : { wrong: "has a # in it" };
-}
-
-/** An IP address, or one with the length of a prefix. */
-function readNetwork(written: string): Read<string> {
-  const network = written.trim();
-  const [address = "", prefix, ...rest] = network.split("/");
-  const family = isIP(address);
-  if (family === 0 || address.includes("%") || rest.length > 0)
-    return { wrong: "is not an IP address or network" };
-  if (/^::ffff:.*\./i.test(address)) return { wrong: "is an IPv4 address written as an IPv6 one" };
-  if (prefix === undefined) return { value: network };
-  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
-  return isPrefix ? { value: network } : { wrong: "has a prefix length that is out of range" };
 }

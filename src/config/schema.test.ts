@@ -109,7 +109,7 @@ test("hosts and paths of a room are in their normal form", () => {
 
 test("proxies are addresses and networks, and none is an IPv4 address written as IPv6", () => {
   const isProxy = (proxy: string) => settingsSchema.safeParse({ trustedProxies: [proxy] }).success;
-  for (const proxy of ["10.0.0.1", "10.0.0.0/8", "::1", "fd00::/8", "::ffff:a00:1/8", "fe80::1%eth0.100"])
+  for (const proxy of ["10.0.0.1", "10.0.0.0/8", "::1", "fd00::/8", "::ffff:a00:1/8", "fe80::1"])
     assert.ok(isProxy(proxy), proxy);
   for (const proxy of ["::ffff:10.0.0.1/8", "::FFFF:10.0.0.1/104", "::ffff:10.0.0.1", "::10.0.0.1", "10.0.0"])
     assert.ok(!isProxy(proxy), proxy);

@@ -7,7 +7,6 @@
  * come out as milliseconds; sizes are written `16KB`, `100MB` and come out as bytes. Unknown keys are errors. What one
  * setting means for another is checked in `cross-check.ts`.
  */
-import { isIP } from "node:net";
 import { z } from "zod";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { abuseSchema } from "./abuse-schema.ts";
@@ -25,6 +24,7 @@ import { choice, count, duration, isTrue, listen, numberChoice, readable, size, 
 import type { LaneSecrets } from "./lane-members.ts";
 import { LANGUAGES, readLanguage } from "./languages.ts";
 import { LANE_NAME_SHAPE, NAME_SHAPE } from "./name.ts";
+import { network } from "./network.ts";
 import { type Read, readAddress, readHost, readPath } from "./route.ts";
 import { formatDuration } from "./units.ts";
 
@@ -423,9 +423,7 @@ export const settingsSchema = z.strictObject({
     ),
   control: controlSchema.prefault({}).describe("The address for counts, changes, metrics and health."),
   trustedProxies: z
-    .array(
-      readable(readProxy, { kind: "network", max: 100, shape: "an address or network such as 10.0.0.0/8" }),
-    )
+    .array(network())
     .max(PROXIES_MAX)
     .prefault([])
     .meta({ shape: `a list of at most ${PROXIES_MAX} addresses or networks such as 10.0.0.0/8` })
@@ -494,16 +492,4 @@ function readLogo(written: string): Read<string> {
   const isAddress = /^https?:\/\/[^\s"'<>]+$/i.test(written) && URL.canParse(written);
   const isPath = /^\/(?!\/)[^\\\s"'<>]*$/.test(written);
   return isPicture || isAddress || isPath ? { value: written } : { wrong: "is not the address of a picture" };
-}
-
-/** An IP address, or one with the length of a prefix. */
-function readProxy(written: string): Read<string> {
-  const [address = "", prefix, ...rest] = written.trim().split("/");
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return { wrong: "is not an IP address or network" };
-  // Nobody can tell whether the prefix is one of IPv4 or of IPv6. Names of interfaces, after a %, may have dots.
-  if (family === 6 && /^[^%]*\./.test(address)) return { wrong: "is an IPv4 address written as IPv6" };
-  if (prefix === undefined) return { value: written.trim() };
-  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
-  return isPrefix ? { value: written.trim() } : { wrong: "has a prefix length that is out of range" };
 }

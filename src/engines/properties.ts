@@ -191,7 +191,15 @@ async function teachNoShows(engine: Engine, world: HandWorld): Promise<void> {
   await engine.configure(ROOM, { ...rules, paused: true });
   for (let i = 0; i < TAUGHT; i++) await engine.join(ROOM);
   await engine.configure(ROOM, rules);
+  let turns = 0;
+  const stopListening = engine.subscribe({
+    onTurns: (_, sequences) => {
+      turns += sequences.length;
+    },
+  });
   await engine.admit(ROOM);
+  await untilTold(() => turns === TAUGHT);
+  stopListening();
   world.pass(2 * MINUTE_MS);
   await engine.admit(ROOM);
 }

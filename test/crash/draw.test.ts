@@ -3,6 +3,7 @@
  * it is the one that was committed to, and people go in the order it gave, recomputed here from what is published.
  */
 import assert from "node:assert/strict";
+import { cpSync, rmSync } from "node:fs";
 import { test } from "node:test";
 import { eventually } from "../cli/eventually.ts";
 import { Control, fairgate, ownFolder, TOKEN } from "../cli/fairgate.ts";
@@ -18,6 +19,8 @@ const HOUR_MS = 3_600_000;
 /** So many a minute that a few dozen take a few seconds, and that nobody is told to stay away for long. */
 const PER_MINUTE = 600;
 const AT_ONCE = 12;
+/** Long enough for places to be on disk. */
+const KEPT_MS = 300;
 const CONNECTIONS_MAX = 64;
 /** The kill "at the start" comes up to this much before or after it. */
 const AROUND_MS = 150;
@@ -40,11 +43,14 @@ interface Play {
   readonly startAt: number;
   /** Kills the gateway and starts it again. */
   readonly crash: () => Promise<void>;
+  /** The same; and what happens during `meanwhile` the disk never sees, as if the power had been cut. */
+  readonly crashAfter: (meanwhile: () => Promise<unknown>) => Promise<void>;
 }
 
-async function killedBeforeTheDraw({ gathering, startAt, crash }: Play): Promise<void> {
+async function killedBeforeTheDraw({ gathering, startAt, crash, crashAfter }: Play): Promise<void> {
   await gathering.join(AT_ONCE);
-  await crash();
+  await pause(KEPT_MS);
+  await crashAfter(() => gathering.join(AT_ONCE));
   await gathering.join(AT_ONCE);
   await until(startAt + AROUND_MS * (2 * Math.random() - 1));
   await crash();
@@ -94,12 +100,24 @@ async function drawThrough({
   assert.equal(changed.status, 200, changed.text);
   const boardHash = async () => (await readBoard(gate.address)).draw!.seedHash;
   const hash = await boardHash();
-  const crash = async () => {
-    await gate.end("SIGKILL");
+  const startAgain = async () => {
     await gate.start();
     assert.equal(await boardHash(), hash, "the same commitment in every life");
   };
-  await script({ gate, gathering, startAt, crash });
+  const crash = async () => {
+    await gate.end("SIGKILL");
+    await startAgain();
+  };
+  const crashAfter = async (meanwhile: () => Promise<unknown>) => {
+    using asItWas = ownFolder();
+    cpSync(data.path, asItWas.path, { recursive: true });
+    await meanwhile();
+    await gate.end("SIGKILL");
+    rmSync(data.path, { recursive: true });
+    cpSync(asItWas.path, data.path, { recursive: true });
+    await startAgain();
+  };
+  await script({ gate, gathering, startAt, crash, crashAfter });
 
   const { text: record } = await control.ask("GET", `/rooms/main/draws/${EVENT}`);
   await checkDraw({ record, hash, startAt, gathering });
