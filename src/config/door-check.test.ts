@@ -19,6 +19,14 @@ function cautionsOf(input: RoomInput): string[] {
   return cautions({ rooms: { main: roomSchema.parse(input) } }).map(({ message }) => message);
 }
 
+test("turns on top are not for rooms that share a capacity", () => {
+  const room = { totalActiveUsers: 100, fillNoShows: true };
+  assert.deepEqual(problemsOf(room), []);
+  assert.deepEqual(problemsOf({ ...room, budget: "shop" }), [
+    "fillNoShows is true in a room with a budget, shop",
+  ]);
+});
+
 describe("a rate above the capacity", () => {
   const limits = { totalActiveUsers: 100, newUsersPerMinute: 101 };
   const isOdd = (input: RoomInput) => cautionsOf(input).length > 0;

@@ -35,6 +35,7 @@ const DOOR_CHECKS: readonly DoorCheck[] = [
   { keys: ["drained"], check: notWithDrained("queueAll") },
   { keys: ["drained"], check: notWithDrained("closed") },
   { keys: ["privilegedOnly", "lanes"], check: checkPrivileged },
+  { keys: ["fillNoShows"], check: notWithBudget },
   { keys: ["standby"], check: checkStandby },
   { keys: ["page"], check: checkPage },
   {
@@ -110,6 +111,14 @@ function notWithDrained(key: "paused" | "queueAll" | "closed"): DoorCheck["check
     const message = `${who} has both ${key} and drained: one lets nobody in, the other everybody`;
     return [{ code: "conflict", path: [...path, "drained"], at: "key", message, hint: "Keep one of them." }];
   };
+}
+
+function notWithBudget({ fillNoShows, budget }: KnownRoom, { path }: Checked): Finding[] {
+  if (!fillNoShows || budget == null) return [];
+  const at = [...path, "fillNoShows"];
+  const message = `${formatPath(at)} is true in a room with a budget, ${budget}`;
+  const hint = "Turns on top can be given only by a room that has its capacity to itself. Keep one of them.";
+  return [{ code: "conflict", path: at, at: "value", message, hint }];
 }
 
 function checkPrivileged({ privilegedOnly, lanes }: KnownRoom, { path }: Checked): Finding[] {

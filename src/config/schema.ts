@@ -280,7 +280,7 @@ const plainRoomSchema = z.strictObject({
   fillNoShows: isTrue()
     .prefault(DEFAULT_RULES.fillNoShows)
     .describe(
-      "true: as many turns as will not be used are given out on top, so that the site is full. The site never has more than `totalActiveUsers`.",
+      "true: as many turns as will not be used are given out on top, so that the site is full. The site never has more than `totalActiveUsers`. Not together with `budget`.",
     ),
   standby: standbySchema
     .nullable()

@@ -77,10 +77,7 @@ export function whyNoPlace(rules: OpenRules, at: Pick<AtTheDoor, "isPrequeue">):
  */
 export function mayEnter(rules: OpenRules, at: AtTheDoor, entries: Flow, now: number): boolean {
   if (!rules.fillNoShows || isWideOpen(rules, at)) return true;
-  const free = Math.min(
-    at.budgetFree + at.admitted,
-    (rules.totalActiveUsers ?? Number.POSITIVE_INFINITY) - at.onSite,
-  );
+  const free = (rules.totalActiveUsers ?? Number.POSITIVE_INFINITY) - at.onSite;
   return free > 0 && entries.allowance(rules.newUsersPerMinute, now) > 0;
 }
 

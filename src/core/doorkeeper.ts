@@ -71,6 +71,7 @@ export class Doorkeeper {
     this.#rules = rules;
     this.#phase = phaseAt(rules, now);
     this.#inForce = this.#phase.rules;
+    this.#adapt();
   }
 
   get rules(): RoomRules {
@@ -116,8 +117,10 @@ export class Doorkeeper {
   greet(newcomer: Newcomer, crowd: Crowd, now: number): "through" | "place" | RefusalReason {
     const rules = this.inForce(now);
     if (!this.#isLaneServed(rules, newcomer.lane)) return rules.closed ? "closed" : "notPrivileged";
-    const isNobodyWaiting = this.#waiting(rules, crowd) === 0;
-    if (isNobodyWaiting && isDoorOpen(rules, this.#at(rules, crowd, now), this.#flow, now)) return "through";
+    if (this.#waiting(rules, crowd) === 0) {
+      const at = this.#at(rules, crowd, now);
+      if (isDoorOpen(rules, at, this.#flow, now) && mayEnter(rules, at, this.#entries, now)) return "through";
+    }
     return whyNoPlace(rules, this.#phase) ?? "place";
   }
 
@@ -220,7 +223,10 @@ export class Doorkeeper {
   #adapt(): void {
     const { rules } = this.#phase;
     this.#inForceShare = this.#share();
-    this.#inForce = this.#inForceShare === 1 ? rules : { ...rules, ...this.#adaptive.limits(rules) };
+    let inForce = this.#inForceShare === 1 ? rules : { ...rules, ...this.#adaptive.limits(rules) };
+    // Rooms that share a capacity could not each tell what turns on top of it the others have given.
+    if (this.#rules.budget && rules.fillNoShows) inForce = { ...inForce, fillNoShows: false };
+    this.#inForce = inForce;
   }
 
   #isLaneServed(rules: DoorRules, lane: number): boolean {

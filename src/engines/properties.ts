@@ -19,7 +19,7 @@ import { type HandWorld, handWorld } from "../sim/hand-world.ts";
 import { CREW, twoLanes, untilTold, VIP } from "./conformance-crowd.ts";
 import { type EngineUnderTest, ROOM } from "./conformance-stage.ts";
 
-const RUNS = 40;
+const RUNS = 20;
 const LIFE_MS = 90_000;
 const MINUTE_MS = 60_000;
 /** Whoever is patient is in after this, by far. */
@@ -99,14 +99,14 @@ export async function holdInEveryLife(
   subject: EngineUnderTest,
   throughout: Partial<RoomRules>,
   checks: readonly Check[],
-  { isShrunk = true }: { readonly isShrunk?: boolean } = {},
+  options: Pick<fc.Parameters, "numRuns" | "endOnFailure"> = {},
 ): Promise<void> {
   await fc.assert(
     fc.asyncProperty(lifeOf(throughout), async (life) => {
       const seen = await play(subject, life);
       for (const check of checks) check(seen);
     }),
-    { numRuns: RUNS, endOnFailure: !isShrunk },
+    { numRuns: RUNS, ...options },
   );
 }
 

@@ -22,6 +22,8 @@ const AT_ONCE = 12;
 /** Long enough for places to be on disk. */
 const KEPT_MS = 300;
 const CONNECTIONS_MAX = 64;
+/** Sooner than anybody was told to be back. */
+const BACK_AFTER_MS = 1_500;
 /** The kill "at the start" comes up to this much before or after it. */
 const AROUND_MS = 150;
 
@@ -56,6 +58,8 @@ async function killedBeforeTheDraw({ gathering, startAt, crash, crashAfter }: Pl
   await crash();
   await until(startAt);
   await gathering.join(AT_ONCE / 4);
+  // Nobody must be back at once, and a draw without them would be too early.
+  await pause(BACK_AFTER_MS);
   await gathering.enter(gathering.all);
 }
 
@@ -145,7 +149,9 @@ async function checkDraw({
   assert.ok(gathered.length >= AT_ONCE && latecomers.length > 0);
   const placeOf = new Map(ids.map((id, index) => [id, index + 1]));
   for (const guest of gathered) {
-    const { ticket, ...receipt } = (await gathering.receiptOf(guest))!;
+    const given = await gathering.receiptOf(guest);
+    assert.ok(given, "somebody who gathered is not in the draw");
+    const { ticket, ...receipt } = given;
     assert.equal(ticket, guest.visitor);
     assert.partialDeepStrictEqual(receipt, {
       place: placeOf.get(ticket),
