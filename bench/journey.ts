@@ -4,6 +4,7 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Board } from "../src/core/board.ts";
 import type { Counts } from "../src/core/engine.ts";
 import { type Bench, row } from "./bench.ts";
 import { startChild } from "./child.ts";
@@ -88,7 +89,7 @@ class Turns {
   async #read(client: Client): Promise<void> {
     while (this.#isOpen) {
       const { body } = await client.ask("GET", "/.fairgate/main/board", null);
-      [this.#admitted] = (JSON.parse(body) as { admitted: [number] }).admitted;
+      this.#admitted = (JSON.parse(body) as Board).admitted;
       for (const [sequence, resolve] of this.#waiting) {
         if (sequence > this.#admitted) break;
         this.#waiting.delete(sequence);

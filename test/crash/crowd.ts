@@ -103,8 +103,8 @@ export class Crowd {
   async #readBoard(): Promise<void> {
     while (this.#isOpen) {
       const answer = await this.#asker.ask({ method: "GET", path: "/.fairgate/main/board" });
-      const admitted = answer?.json.admitted as [number] | undefined;
-      if (admitted) this.#admittedOnBoard = admitted[0];
+      const admitted = answer?.json.admitted as number | undefined;
+      if (admitted !== undefined) this.#admittedOnBoard = admitted;
       await pause(BOARD_EVERY_MS);
     }
   }

@@ -19,8 +19,13 @@ const SEQUENCES_UNSEEN_MAX = 1_000_000;
 /** While someone is on the site, the kept room is this fresh at least. */
 const HEARTBEAT_MS = 1_000;
 
+/** Rises when what is kept of a room changes in a way that an older program could not read, or that we could not. */
+export const KEPT_VERSION = 2;
+
 /** What a room keeps of itself besides its places and visits. */
 export interface RoomMemo {
+  /** Which shape of all that is kept this is. */
+  readonly version: typeof KEPT_VERSION;
   readonly nextSequence: number;
   /** The highest admitted in each lane, and how many were. */
   readonly admittedSequences: readonly [lane: number, sequence: number][];
@@ -83,6 +88,7 @@ export function takeChanges(books: RoomBooks, now: number, isClosed: boolean): R
 function memoOf(books: RoomBooks, now: number, isClosed: boolean): RoomMemo {
   const waiting = books.lines.size;
   return {
+    version: KEPT_VERSION,
     nextSequence: books.nextSequence,
     admittedSequences: [...books.admittedSequences],
     admittedInLane: [...books.admittedInLane],

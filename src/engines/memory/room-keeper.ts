@@ -11,7 +11,7 @@
 import type { RoomRules } from "../../core/rules.ts";
 import type { World } from "../../core/world.ts";
 import type { DurableStorage } from "../../durable/storage.ts";
-import type { KeptRoom, RoomChanges, RoomMemo } from "./kept-room.ts";
+import { KEPT_VERSION, type KeptRoom, type RoomChanges, type RoomMemo } from "./kept-room.ts";
 import { MemoryRoom } from "./memory-room.ts";
 import type { RoomEvents } from "./room-books.ts";
 import type { Visit } from "./visits.ts";
@@ -215,6 +215,10 @@ async function readKept(storage: DurableStorage): Promise<KeptRoom | null> {
   const once = { noCache: true };
   const memo = await storage.get<RoomMemo>(MEMO, once);
   if (!memo) return null;
+  if (memo.version !== KEPT_VERSION)
+    throw new Error(
+      "the room was kept by another version of Fairgate, which this one cannot read; start with that version, or with an empty data directory",
+    );
   const blocks = await storage.list<Uint8Array>({ prefix: PLACES, ...once });
   const turns = await storage.list<number>({ prefix: TURNS, ...once });
   const visits = await storage.list<Visit | number>({ prefix: VISITS, ...once });
