@@ -75,11 +75,12 @@ function draw(books: RoomBooks, { event, rules }: Phase, now: number): boolean {
   const { places, lines } = books;
   if (books.lastMoment.isHolding(now)) return false;
   const { from, to } = books.draws.draw(event!, now, rules.ticketTtlMs);
-  const lanes = Uint16Array.from(from, (sequence) => books.laneOf(places.lane(sequence), now));
-  const isWaiting = Uint8Array.from(from, (sequence) => Number(places.state(sequence) === WAITING));
-  for (const [i, sequence] of from.entries()) if (isWaiting[i]) lines.remove(lanes[i]!, sequence);
   places.move(from, to);
-  for (const [i, sequence] of to.entries()) if (isWaiting[i]) lines.add(lanes[i]!, sequence);
+  for (let i = 0; i < to.length; i++) {
+    const sequence = to[i]!;
+    const isWaiting = places.state(sequence) === WAITING;
+    lines.put(isWaiting ? books.laneOf(places.lane(sequence), now) : null, sequence);
+  }
   books.events.onDraw();
   return true;
 }

@@ -27,6 +27,13 @@ export class LaneLines {
     if (this.#line(lane).add(sequence)) this.#size++;
   }
 
+  /** Sees to it that a sequence is in this lane and in no other; null: in none. */
+  put(lane: number | null, sequence: number): void {
+    if (lane !== EVERYBODY) this.remove(EVERYBODY, sequence);
+    for (const other of this.#others.keys()) if (other !== lane) this.remove(other, sequence);
+    if (lane !== null) this.add(lane, sequence);
+  }
+
   remove(lane: number, sequence: number): void {
     if (this.#find(lane)?.remove(sequence)) this.#size--;
   }

@@ -242,3 +242,13 @@ test("what nobody waits for is kept within moments", async () => {
   assert.equal((next.checkIn(ticket) as TicketAnswer).kind, "waiting");
   assert.equal(next.counts("main").totals.returned, 0, "it was known");
 });
+
+test("a room that another version kept is not opened, and not written over", async () => {
+  const disk = new HandDisk();
+  await disk.storage().put({ memo: { nextSequence: 1 } });
+  await disk.storage().sync();
+  const engine = new MemoryEngine(handWorld(), () => disk.storage());
+  await assert.rejects(async () => engine.configure("main", RULES), /kept by another version of Fairgate/);
+  await engine.close();
+  assert.deepEqual(await disk.storage().get("memo"), { nextSequence: 1 });
+});
