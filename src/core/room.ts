@@ -31,6 +31,8 @@ export class Room {
   readonly #usedInvites = new Set<string>();
   readonly #drawn = new Set<string>();
   #gathered: Visitor[] = [];
+  /** When the event they gathered for is over, and with it their draw. */
+  #gatheredUntil = 0;
   #visitors: Visitor[] = [];
 
   constructor(rules: RoomRules, now: number) {
@@ -39,6 +41,8 @@ export class Room {
 
   change(rules: RoomRules, now: number): void {
     this.#door.change(rules, now);
+    const next = rules.events.find((event) => event.isShuffled && event.endAt > now);
+    if (next && !this.#drawn.has(keyOf(next))) this.#gatheredUntil = next.endAt;
   }
 
   rules(now: number): DoorRules {
@@ -64,7 +68,10 @@ export class Room {
     if (isThrough) {
       this.#door.admitted(1, now);
       this.#visit(visitor, null, now);
-    } else if (isPrequeue && event?.isShuffled) this.#gathered.push(visitor);
+    } else if (isPrequeue && event?.isShuffled) {
+      this.#gathered.push(visitor);
+      this.#gatheredUntil = event.endAt;
+    }
     return visitor;
   }
 
@@ -96,6 +103,7 @@ export class Room {
   /** One turn of the door: what ran out is let go, then those whose turn it is are admitted. */
   admit(dice: () => number, now: number): Visitor[] {
     for (const visitor of this.#visitors) this.#runOut(visitor, now);
+    if (now >= this.#gatheredUntil) this.#gathered = [];
     const event = this.#eventToDraw(now);
     if (event) this.#draw(event);
     const { admit } = this.#door.open(this.#crowd(now), now);

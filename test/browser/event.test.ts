@@ -15,7 +15,8 @@ import { fairgate, ownFolder, startRun } from "../cli/fairgate.ts";
 import { TestOrigin } from "../cli/test-origin.ts";
 import { openBrowser, Person } from "./browser.ts";
 
-const PREQUEUE_MS = 16_000;
+const FAR_MS = 3_600_000;
+const SOON_MS = 8_000;
 const SALE_MS = 25_000;
 const PEOPLE = 5;
 
@@ -26,10 +27,9 @@ before(async () => {
 after(() => browser?.close());
 
 test("a scheduled sale: countdown, draw, line and end page, and a draw that everyone can check", async () => {
-  const startAt = Math.ceil((Date.now() + PREQUEUE_MS) / 1_000) * 1_000;
   using folder = ownFolder();
   await using origin = await TestOrigin.open();
-  folder.write("fairgate.yaml", settingsOf(origin.address, startAt));
+  folder.write("fairgate.yaml", JSON.stringify(settingsOf(origin.address)));
   await using run = await startRun(["--config", "fairgate.yaml"], { cwd: folder.path });
   const board = async () => (await (await fetch(`${run.address}/.fairgate/main/board`)).json()) as Board;
   const { draw: announced } = await board();
@@ -47,6 +47,8 @@ test("a scheduled sale: countdown, draw, line and end page, and a draw that ever
   await people[0]!.screenshot("event-countdown");
   assert.deepEqual(await people[0]!.violations(), []);
   assert.equal((await run.control.counts()).onSite, 0, "nobody is in before the start");
+  const sooner = await run.control.ask("PATCH", "/rooms/main", { events: [saleIn(SOON_MS)] });
+  assert.equal(sooner.status, 200, sooner.text);
 
   await eventually("the seed is there", async () => (await board()).draw?.seed !== null);
   const { seed, seedHash } = (await board()).draw!;
@@ -103,21 +105,23 @@ function isOurs(fault: string): boolean {
   return !fault.includes("status of 503");
 }
 
-function settingsOf(origin: string, startAt: number): string {
-  const at = (ms: number) => new Date(ms).toISOString();
-  return `origin: { addresses: ["${origin}"] }
-rooms:
-  main:
-    totalActiveUsers: 2
-    closed: true
-    events:
-      - name: sale
-        prequeueStartTime: ${at(startAt - 3_600_000)}
-        eventStartTime: ${at(startAt)}
-        eventEndTime: ${at(startAt + SALE_MS)}
-        shuffleAtEventStart: true
-        closed: false
-`;
+function settingsOf(origin: string): object {
+  const main = { totalActiveUsers: 2, closed: true, events: [saleIn(FAR_MS)] };
+  return { origin: { addresses: [origin] }, rooms: { main } };
+}
+
+/** The sale, for which people may gather already. */
+function saleIn(ms: number): object {
+  const startAt = Math.ceil((Date.now() + ms) / 1_000) * 1_000;
+  const at = (instant: number) => new Date(instant).toISOString();
+  return {
+    name: "sale",
+    prequeueStartTime: at(startAt - 2 * FAR_MS),
+    eventStartTime: at(startAt),
+    eventEndTime: at(startAt + SALE_MS),
+    shuffleAtEventStart: true,
+    closed: false,
+  };
 }
 
 async function isInside({ page }: Person): Promise<boolean> {

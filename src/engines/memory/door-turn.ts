@@ -22,6 +22,7 @@ export function turnDoor(books: RoomBooks, dice: () => number, now: number): Adm
   expireTurns(books, now);
   books.places.sweep(now, SWEEP_PLACES_MAX, (sequence) => lapse(books, sequence, now));
   for (const remark of door.weigh(crowd, now)) events.onRemark(remark);
+  books.draws.forget(now);
   forget(books, now);
   const phase = door.phase(now);
   if (books.isDrawDue(phase) && !draw(books, phase, now)) return { admitted: 0, reason: "not started" };
@@ -66,7 +67,6 @@ function forget(books: RoomBooks, now: number): void {
   if (now - books.forgottenAt < FORGET_PERIOD_MS) return;
   books.forgottenAt = now;
   books.places.forget(now);
-  books.draws.forget(now);
   books.invites.forget(now);
 }
 
