@@ -17,10 +17,11 @@ describe("newcomers", { concurrency: 3 }, () => {
     const how = javaScriptEnabled ? "with JavaScript" : "without";
     test(`where a place is given at the second contact, a browser comes back by itself, ${how}`, async () => {
       await using stage = await room("paused: true, abuse: { entryDelay: true }");
+      const first = await fetch(stage.run.address, { headers: { accept: "text/html" } });
+      assert.match(await first.text(), /One moment/);
+      assert.equal((await stage.run.control.counts()).waiting, 0, "the first contact is no place");
       const person = await stage.sitDown({ javaScriptEnabled });
       await person.open();
-      await person.page.getByRole("heading", { name: "One moment" }).waitFor();
-      assert.equal((await stage.run.control.counts()).waiting, 0, "the first contact is no place");
       await person.sees("heading", "The line is paused");
       assert.equal((await stage.run.control.counts()).waiting, 1);
       assert.deepEqual(person.faults, []);
