@@ -50,7 +50,7 @@ async function runTests(files: readonly string[]): Promise<void> {
   const own = files.filter((file) => !canShare(file));
   const runs: Promise<{ status: number; out: string }>[] = [];
   if (shared.length > 0) runs.push(runBeside(["--test", "--test-isolation=none", ...shared], own.length > 0));
-  if (own.length > 0) runs.push(runBeside(["--test", "--test-concurrency=3", ...own], false));
+  if (own.length > 0) runs.push(runBeside(["--test", "--test-concurrency=2", ...own], false));
   const ended = await Promise.all(runs);
   for (const { out } of ended) process.stdout.write(out);
   process.exitCode = ended.find(({ status }) => status !== 0)?.status ?? 0;
