@@ -2,7 +2,7 @@
  * The npm scripts, run by the pinned Node: `npm start`, `npm test`, `npm run ok`, `npm run bench` and so on. Each task
  * is a list of commands; the first that fails ends it with its exit code.
  */
-import { type StdioOptions, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -23,7 +23,12 @@ const tasks: Record<string, () => void> = {
     ensureChromium();
     tool("tsc", "-p", "tsconfig.json");
     build();
-    void runTests(testFiles());
+    const files = testFiles();
+    // A process for each file costs more than most of them take; those beside the source share one.
+    const [shared, own] = [files.filter(canShare), files.filter((file) => !canShare(file))];
+    if (shared.length > 0) node("--test", "--test-isolation=none", ...shared);
+    // Most of these wait for a clock or another process.
+    if (own.length > 0) node("--test", "--test-concurrency=3", ...own);
   },
   ok: () => {
     tool("biome", "check", ".");
@@ -39,32 +44,6 @@ function build(): void {
   for (const asset of globSync("src/**/*.{html,css,js,json}", { cwd: root })) {
     cpSync(join(root, asset), join(root, asset.replace(/^src/, "dist")));
   }
-}
-
-/**
- * A process for each file costs more than most of them take, so those beside the source share one. The others mostly
- * wait for a clock or another process, so that one runs beside them; what it has to say is told at the end.
- */
-async function runTests(files: readonly string[]): Promise<void> {
-  const shared = files.filter(canShare);
-  const own = files.filter((file) => !canShare(file));
-  const runs: Promise<{ status: number; out: string }>[] = [];
-  if (shared.length > 0) runs.push(runBeside(["--test", "--test-isolation=none", ...shared], own.length > 0));
-  if (own.length > 0) runs.push(runBeside(["--test", "--test-concurrency=2", ...own], false));
-  const ended = await Promise.all(runs);
-  for (const { out } of ended) process.stdout.write(out);
-  process.exitCode = ended.find(({ status }) => status !== 0)?.status ?? 0;
-}
-
-function runBeside(args: readonly string[], isHeld: boolean): Promise<{ status: number; out: string }> {
-  return new Promise((resolve, reject) => {
-    const stdio: StdioOptions = isHeld ? ["ignore", "pipe", "inherit"] : "inherit";
-    const child = spawn(process.execPath, args, { cwd: root, stdio });
-    const pieces: Buffer[] = [];
-    child.stdout?.on("data", (piece: Buffer) => pieces.push(piece));
-    child.on("error", reject);
-    child.on("close", (status) => resolve({ status: status ?? 1, out: Buffer.concat(pieces).toString() }));
-  });
 }
 
 /** True for a test that needs no process of its own. */
