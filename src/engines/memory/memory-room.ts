@@ -14,6 +14,7 @@ import type {
   Presence,
   TicketAnswer,
 } from "../../core/engine.ts";
+import { boardOf, countsOf, stateOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { turnDoor } from "./door-turn.ts";
@@ -28,7 +29,7 @@ import {
 } from "./kept-room.ts";
 import { checkIn, enter, join, leavePlace, leaveVisit, type Moment, revoke, touch } from "./room-answers.ts";
 import { RoomBooks, RoomCrowd, type RoomParts } from "./room-books.ts";
-import { boardOf, countsOf, stateOf } from "./room-view.ts";
+import { figuresOf } from "./room-view.ts";
 
 export class MemoryRoom {
   readonly #books: RoomBooks;
@@ -100,15 +101,15 @@ export class MemoryRoom {
   }
 
   counts(now: number): Counts {
-    return countsOf({ books: this.#books, now });
+    return countsOf(figuresOf(this.#books, now));
   }
 
   board(now: number): Board {
-    return boardOf({ books: this.#books, now }, ++this.#books.boardVersion);
+    return boardOf(figuresOf(this.#books, now), ++this.#books.boardVersion);
   }
 
   state(now: number): RoomState {
-    return stateOf({ books: this.#books, now });
+    return stateOf(this.#books.door.phase(now), this.#books.lines.size);
   }
 
   /** An event's draw; null when there is no such event, it has none, or it is too long ago. */

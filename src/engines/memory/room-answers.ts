@@ -17,11 +17,12 @@ import type {
 } from "../../core/engine.ts";
 import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
+import { isAheadShown } from "../../core/room-view.ts";
 import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
 import { TOO_LATE } from "./draws.ts";
 import { ADMITTED, GONE, LAPSED, ON_SITE, UNKNOWN, WAITING } from "./places.ts";
 import type { RoomBooks } from "./room-books.ts";
-import { expectedAhead, isAheadShown } from "./room-view.ts";
+import { aheadOf } from "./room-view.ts";
 import type { Visit } from "./visits.ts";
 
 /** Someone who comes with a turn to a site that is full looks again this soon. */
@@ -182,7 +183,7 @@ function goOnWaiting(books: RoomBooks, ticket: Ticket, { dice, now }: Moment): W
   const rules = books.rulesAt(now);
   const { lapseAfterMs, ticketTtlMs, pollBudgetPerSecond, show } = rules;
   const { event, isPrequeue, opensAt } = books.door.phase(now);
-  const actual = expectedAhead(lines, rules, books.laneOf(ticket.lane, now), sequence);
+  const actual = aheadOf(lines, rules, books.laneOf(ticket.lane, now), sequence);
   const waitMs = books.pace.wait(rules, actual);
   const standing = { waiting: lines.size, waitMs, pollBudgetPerSecond, ticketTtlMs };
   const nextCheckInMs = isPrequeue
