@@ -1,0 +1,102 @@
+/**
+ * A Redis watched by sentinels: a primary, two replicas, and three sentinels of which two must agree. A primary that
+ * dies is replaced by one of its replicas after about two seconds.
+ */
+import { eventually } from "../cli/eventually.ts";
+import { type RedisOptions, type RedisServer, startAll, stopAll } from "./redis-server.ts";
+
+const NAME = "fairgate";
+const SENTINEL_COUNT = 3;
+const REPLICA_COUNT = 2;
+const QUORUM = 2;
+const DOWN_AFTER_MS = 1_000;
+const FAILOVER_TIMEOUT_MS = 3_000;
+/** How often sentinels tell of themselves and look at the servers. Their own two and ten seconds make tests wait. */
+const NEWS_EVERY_MS = 100;
+
+export type SentinelsOptions = Pick<RedisOptions, "args" | "password">;
+
+export interface RedisSentinels extends AsyncDisposable {
+  /** The name under which the sentinels know the primary. */
+  readonly name: string;
+  readonly sentinelPorts: readonly number[];
+  readonly sentinels: readonly RedisServer[];
+  /** The first began as the primary. */
+  readonly servers: readonly RedisServer[];
+  /** The primary now, as the newest of what the running sentinels say; a dead one until it is replaced. */
+  primary(): Promise<RedisServer>;
+  stop(): Promise<void>;
+}
+
+/** Starts the six, and waits until all sentinels know the replicas and each other. Options are for the servers. */
+export async function startSentinels(options: SentinelsOptions = {}): Promise<RedisSentinels> {
+  const all = await startAll([
+    ...Array.from({ length: 1 + REPLICA_COUNT }, () => options),
+    ...Array.from({ length: SENTINEL_COUNT }, () => ({ args: ["--sentinel"] })),
+  ]);
+  const [servers, sentinels] = [all.slice(0, 1 + REPLICA_COUNT), all.slice(1 + REPLICA_COUNT)];
+  const stop = () => stopAll(all);
+  try {
+    await follow(servers);
+    await Promise.all(sentinels.map((sentinel) => watch(sentinel, servers[0]!, options.password)));
+    await Promise.all(
+      sentinels.map((one) => eventually(`the sentinel at port ${one.port} knows all`, () => knowsAll(one))),
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const sentinelPorts = sentinels.map((sentinel) => sentinel.port);
+  const primary = () => newestPrimary(servers, sentinels);
+  return { name: NAME, sentinelPorts, sentinels, servers, primary, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function follow([primary, ...replicas]: readonly RedisServer[]): Promise<void> {
+  await Promise.all(
+    replicas.map(async (replica) => {
+      await replica.command("REPLICAOF", "127.0.0.1", primary!.port);
+      await eventually(`the replica at port ${replica.port} follows`, async () =>
+        String(await replica.command("INFO", "replication")).includes("master_link_status:up"),
+      );
+    }),
+  );
+}
+
+async function watch(sentinel: RedisServer, primary: RedisServer, password?: string): Promise<void> {
+  await sentinel.command("SENTINEL", "DEBUG", "PUBLISH-PERIOD", NEWS_EVERY_MS, "INFO-PERIOD", NEWS_EVERY_MS);
+  await sentinel.command("SENTINEL", "MONITOR", NAME, "127.0.0.1", primary.port, QUORUM);
+  const secret = password === undefined ? [] : ["auth-pass", password];
+  const patience = ["down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", FAILOVER_TIMEOUT_MS];
+  await sentinel.command("SENTINEL", "SET", NAME, ...patience, ...secret);
+}
+
+async function knowsAll(sentinel: RedisServer): Promise<boolean> {
+  const primary = fields(await sentinel.command("SENTINEL", "MASTER", NAME));
+  const replicas = ((await sentinel.command("SENTINEL", "REPLICAS", NAME)) as unknown[]).map(fields);
+  const others = ((await sentinel.command("SENTINEL", "SENTINELS", NAME)) as unknown[]).map(fields);
+  return (
+    primary.get("flags") === "master" &&
+    replicas.length === REPLICA_COUNT &&
+    replicas.every((one) => one.get("flags") === "slave" && one.get("master-link-status") === "ok") &&
+    others.length === SENTINEL_COUNT - 1 &&
+    others.every((one) => one.get("flags") === "sentinel")
+  );
+}
+
+async function newestPrimary(
+  servers: readonly RedisServer[],
+  sentinels: readonly RedisServer[],
+): Promise<RedisServer> {
+  const running = sentinels.filter((sentinel) => sentinel.isRunning);
+  const views = await Promise.all(running.map((one) => one.command("SENTINEL", "MASTER", NAME).then(fields)));
+  const [newest] = views.sort((a, b) => Number(b.get("config-epoch")) - Number(a.get("config-epoch")));
+  const primary = servers.find((server) => String(server.port) === newest?.get("port"));
+  if (!primary) throw new Error("no sentinel knows the primary");
+  return primary;
+}
+
+/** A flat list of names and values as a map. */
+function fields(answer: unknown): ReadonlyMap<string, string> {
+  const words = (answer as readonly unknown[]).map(String);
+  return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? ""] as const] : [])));
+}
