@@ -98,10 +98,7 @@ export class Adaptive {
 
   /** The limits that hold, of those set. */
   limits(set: Limits): Limits {
-    return {
-      totalActiveUsers: this.#part(set.totalActiveUsers),
-      newUsersPerMinute: this.#part(set.newUsersPerMinute),
-    };
+    return limitsAt(set, this.#share);
   }
 
   /** One look at the origin. The remark says what changed and why; null: nothing did. */
@@ -233,12 +230,19 @@ export class Adaptive {
     const way = to < from ? "down" : "up";
     return { at: now, text: `Capacity ${way} from ${percent(from)} to ${percent(to)}: ${why}.` };
   }
+}
 
-  #part(set: number | null): number | null {
-    if (set === null) return null;
-    // A hair of tolerance: 7% of a hundred is seven, whatever floating point says.
-    return Math.min(set, Math.ceil(set * this.#share - 1e-9));
-  }
+/** The limits that hold at a share of those set. */
+export function limitsAt(set: Limits, share: number): Limits {
+  return {
+    totalActiveUsers: partOf(set.totalActiveUsers, share),
+    newUsersPerMinute: partOf(set.newUsersPerMinute, share),
+  };
+}
+
+function partOf(set: number | null, share: number): number | null {
+  // A hair of tolerance: 7% of a hundred is seven, whatever floating point says.
+  return set === null ? null : Math.min(set, Math.ceil(set * share - 1e-9));
 }
 
 const NO_STRAIN: Strain = { times: 0, isWell: true, why: () => "" };

@@ -7,7 +7,7 @@
  *
  * Synchronous and told the time. What it remembers fits into a small memo, from which it goes on after a restart.
  */
-import { Adaptive, type AdaptiveMemo } from "./adaptive.ts";
+import { Adjuster, type AdjusterMemo } from "./adjuster.ts";
 import {
   type AtTheDoor,
   type DoorCounts,
@@ -21,15 +21,9 @@ import {
 import type { Limits, Load, Newcomer, RefusalReason, Remark } from "./engine.ts";
 import { Flow } from "./flow.ts";
 import { type LaneMemo, LaneTurns, laneOf } from "./lanes.ts";
-import { LoadMeter } from "./load.ts";
 import { NoShows, type NoShowsMemo } from "./no-shows.ts";
 import { type DoorRules, EVERYBODY, type RoomRules } from "./rules.ts";
 import { type Phase, phaseAt } from "./schedule.ts";
-import { Standby, type StandbyMemo } from "./standby.ts";
-
-/** So often the load is weighed. */
-const WEIGH_MS = 1_000;
-const REMARKS_MAX = 50;
 
 /** Who is where in the room, as its engine knows it. */
 export interface Crowd extends DoorCounts {
@@ -41,14 +35,11 @@ export interface Crowd extends DoorCounts {
   turnAges(now: number): Iterable<number>;
 }
 
-export interface DoorkeeperMemo {
+export interface DoorkeeperMemo extends AdjusterMemo {
   readonly admissions: readonly [end: number, count: number][];
   readonly entries: readonly [end: number, count: number][];
   readonly lanes: readonly LaneMemo[];
-  readonly standby: StandbyMemo;
-  readonly adaptive: AdaptiveMemo;
   readonly noShows: NoShowsMemo;
-  readonly remarks: readonly Remark[];
 }
 
 export class Doorkeeper {
@@ -56,16 +47,12 @@ export class Doorkeeper {
   /** Those who entered, where turns are given out on top. */
   readonly #entries = new Flow();
   readonly #lanes = new LaneTurns();
-  readonly #load = new LoadMeter();
-  readonly #standby = new Standby();
-  readonly #adaptive = new Adaptive();
+  readonly #adjuster = new Adjuster();
   readonly #noShows = new NoShows();
   #rules: RoomRules;
   #phase: Phase;
   #inForce: DoorRules;
   #inForceShare = 1;
-  #weighedAt = Number.NEGATIVE_INFINITY;
-  #remarks: Remark[] = [];
 
   constructor(rules: RoomRules, now: number) {
     this.#rules = rules;
@@ -102,7 +89,7 @@ export class Doorkeeper {
   }
 
   get isActive(): boolean {
-    return this.#phase.rules.standby === null || this.#standby.isActive;
+    return this.#adjuster.isActive(this.#phase.rules);
   }
 
   get noShows(): number {
@@ -110,7 +97,7 @@ export class Doorkeeper {
   }
 
   get remarks(): readonly Remark[] {
-    return this.#remarks;
+    return this.#adjuster.remarks;
   }
 
   /** What a newcomer gets: through, a place, or a reason for neither. */
@@ -164,28 +151,14 @@ export class Doorkeeper {
   }
 
   report(load: Load, now: number): void {
-    this.#load.hear(load, now);
+    this.#adjuster.hear(load, now);
   }
 
   /** Weighs the load, about once a second: does the line start or stop, do the limits move. Gives what there is to say. */
   weigh(crowd: DoorCounts, now: number): readonly Remark[] {
-    if (now - this.#weighedAt < WEIGH_MS) return [];
-    this.#weighedAt = now;
-    const { standby, adaptive, totalActiveUsers, newUsersPerMinute } = this.phase(now).rules;
-    if (standby === null && adaptive === null) return [];
-    const seen = this.#load.seen(now);
-    const said: (Remark | null)[] = [];
     const { waiting, onSite } = crowd;
-    if (standby) {
-      said.push(this.#standby.turn(standby, { ...seen, activeUsers: onSite, waiting }, now));
-    }
-    if (adaptive) {
-      const set = { totalActiveUsers, newUsersPerMinute };
-      said.push(this.#adaptive.turn(adaptive, set, { ...seen, onSite, noShows: this.#noShows.share }, now));
-    }
-    const remarks = said.filter((remark) => remark !== null);
-    this.#remarks = [...this.#remarks, ...remarks].slice(-REMARKS_MAX);
-    return remarks;
+    const noShows = this.#noShows.share;
+    return this.#adjuster.weigh(this.phase(now).rules, { waiting, onSite, noShows }, now);
   }
 
   memo(now: number): DoorkeeperMemo {
@@ -193,10 +166,8 @@ export class Doorkeeper {
       admissions: [...this.#flow.bySecond(now)],
       entries: [...this.#entries.bySecond(now)],
       lanes: this.#lanes.memo(),
-      standby: this.#standby.memo(),
-      adaptive: this.#adaptive.memo(),
+      ...this.#adjuster.memo(),
       noShows: this.#noShows.memo(),
-      remarks: this.#remarks,
     };
   }
 
@@ -204,15 +175,13 @@ export class Doorkeeper {
     this.#flow.restore(memo.admissions, now);
     this.#entries.restore(memo.entries, now);
     this.#lanes.restore(memo.lanes);
-    this.#standby.restore(memo.standby);
-    this.#adaptive.restore(memo.adaptive);
+    this.#adjuster.restore(memo);
     this.#noShows.restore(memo.noShows);
-    this.#remarks = [...memo.remarks];
   }
 
   /** Not a private getter: V8 makes a slow call of each use of one, and every check-in asks. */
   #share(): number {
-    return this.#phase.rules.adaptive === null ? 1 : this.#adaptive.share;
+    return this.#adjuster.share(this.#phase.rules);
   }
 
   #turnTo(phase: Phase): void {
@@ -223,7 +192,7 @@ export class Doorkeeper {
   #adapt(): void {
     const { rules } = this.#phase;
     this.#inForceShare = this.#share();
-    let inForce = this.#inForceShare === 1 ? rules : { ...rules, ...this.#adaptive.limits(rules) };
+    let inForce = this.#inForceShare === 1 ? rules : { ...rules, ...this.#adjuster.limits(rules) };
     // Rooms that share a capacity could not each tell what turns on top of it the others have given.
     if (this.#rules.budget && rules.fillNoShows) inForce = { ...inForce, fillNoShows: false };
     this.#inForce = inForce;
