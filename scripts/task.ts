@@ -41,7 +41,7 @@ const tasks: Record<string, () => void> = {
 function build(): void {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   tool("tsc", "-p", "tsconfig.build.json");
-  for (const asset of globSync("src/**/*.{html,css,js,json}", { cwd: root })) {
+  for (const asset of globSync("src/**/*.{html,css,js,json,lua}", { cwd: root })) {
     cpSync(join(root, asset), join(root, asset.replace(/^src/, "dist")));
   }
 }

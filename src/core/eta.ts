@@ -32,6 +32,12 @@ export interface Measured {
   readonly spentMs: readonly number[];
 }
 
+/** How fast the door lets people in: visitors a millisecond, and the relative doubt about that. */
+export interface Speed {
+  readonly perMs: number;
+  readonly doubt: number;
+}
+
 export class Pace {
   #admitted: number[] = [];
   #spentMs: number[] = [];
@@ -101,26 +107,22 @@ export class Pace {
       this.#waits = [];
       this.#waitsFor = rules;
     }
-    const shift = Math.max(0, STEP_SHIFT_BASE - Math.clz32(ahead + 1));
-    const step = (ahead + 1) >> shift;
-    const index = (shift << STEP_BITS) + step;
+    const shift = stepShift(ahead);
+    const index = (shift << STEP_BITS) + ((ahead + 1) >> shift);
     const known = this.#waits[index];
     if (known) return known;
-    const wait = this.#waitOf(rules, (step << shift) + ((1 << shift) >> 1));
+    const wait = isHeld(rules) ? null : waitAt(this.#speed(rules), ahead);
     if (wait) this.#waits[index] = wait;
     return wait;
   }
 
-  #waitOf(rules: DoorRules, turns: number): WaitRange | null {
-    const perMs = this.perMs(rules);
-    if (perMs <= 0 || isHeld(rules)) return null;
-    return spread(turns / perMs, Math.sqrt(this.#doubt(rules) ** 2 + 1 / turns));
-  }
-
   /** Milliseconds for a hundred visitors to be admitted, for the board. */
   perHundred(rules: DoorRules): WaitRange | null {
-    const perMs = this.perMs(rules);
-    return perMs <= 0 || isHeld(rules) ? null : spread(100 / perMs, this.#doubt(rules));
+    return isHeld(rules) ? null : perHundredAt(this.#speed(rules));
+  }
+
+  #speed(rules: DoorRules): Speed {
+    return { perMs: this.perMs(rules), doubt: this.#doubt(rules) };
   }
 
   /** Relative doubt about the speed: the promise's at first, then what was measured, with less and less of the promise. */
@@ -141,13 +143,35 @@ export class Pace {
   }
 }
 
+/**
+ * The wait of someone with `ahead` before them at a speed measured elsewhere, the same as `Pace.wait` tells it; null when
+ * nobody is let in.
+ */
+export function waitAt({ perMs, doubt }: Speed, ahead: number): WaitRange | null {
+  if (perMs <= 0) return null;
+  const shift = stepShift(ahead);
+  const step = (ahead + 1) >> shift;
+  const turns = (step << shift) + ((1 << shift) >> 1);
+  return spread(turns / perMs, Math.sqrt(doubt ** 2 + 1 / turns));
+}
+
+/** Milliseconds for a hundred visitors to be admitted at this speed; null when nobody is let in. */
+export function perHundredAt({ perMs, doubt }: Speed): WaitRange | null {
+  return perMs <= 0 ? null : spread(100 / perMs, doubt);
+}
+
+/** How wide the step of the line is in which `ahead` lies, as a power of two. */
+function stepShift(ahead: number): number {
+  return Math.max(0, STEP_SHIFT_BASE - Math.clz32(ahead + 1));
+}
+
 /** While nobody is let in, nobody can say how long that will be. */
-function isHeld({ paused, queueAll, closed }: DoorRules): boolean {
+export function isHeld({ paused, queueAll, closed }: DoorRules): boolean {
   return paused || queueAll || closed;
 }
 
 /** What the rules alone let through: the set rate, or every slot once a session, whichever is less. */
-function promise(rules: DoorRules): { perMs: number; doubt: number } | null {
+function promise(rules: DoorRules): Speed | null {
   const { newUsersPerMinute, totalActiveUsers, sessionDurationMs } = rules;
   const byRate = newUsersPerMinute === null ? Number.POSITIVE_INFINITY : newUsersPerMinute / 60_000;
   const bySlots = totalActiveUsers === null ? Number.POSITIVE_INFINITY : totalActiveUsers / sessionDurationMs;

@@ -8,6 +8,7 @@ import { aheadOnBoard } from "../core/board.ts";
 import { PRESENCE_GRACE_MS } from "../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
+import { untilTold } from "./conformance-crowd.ts";
 import { doorConformance } from "./conformance-door.ts";
 import {
   type EngineUnderTest,
@@ -383,6 +384,7 @@ function operating(play: Play): void {
       const versions: number[] = [];
       stage.engine.subscribe({ onBoard: (board) => versions.push(board.version) });
       stage.world.pass(5_000);
+      await untilTold(() => versions.length >= 4);
       assert.ok(versions.length >= 4);
       assert.ok(versions.every((version, i) => i === 0 || version > versions[i - 1]!));
     },

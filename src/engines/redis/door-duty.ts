@@ -1,0 +1,242 @@
+/**
+ * The duties of the gateway that has a room's lease: it turns the door some times a second, weighs the load of the origin
+ * once a second, draws lots when an event starts, and shows the board to everyone. The lease is renewed by each of
+ * these; its fencing token goes with them, so a gateway that slept through its lease does nothing when it wakes.
+ *
+ * The others ask for the lease when it should have run out, and otherwise only listen.
+ */
+import { Adjuster } from "../../core/adjuster.ts";
+import type { Board } from "../../core/board.ts";
+import type { Admission, DoorReason, Load, Remark } from "../../core/engine.ts";
+import { boardOf, hasMarks, stateOf } from "../../core/room-view.ts";
+import type { RoomRules } from "../../core/rules.ts";
+import { phaseAt } from "../../core/schedule.ts";
+import type { World } from "../../core/world.ts";
+import { drawLots } from "./draw-work.ts";
+import type { RoomCalls } from "./room-calls.ts";
+import { figuresOf, type Look, memoOf } from "./room-look.ts";
+
+/** Dice for one turn of a door that picks at random; who is picked beyond that comes with the next call. */
+const DICE_PER_TURN = 64;
+/** Calls of one turn, each of which lets in hundreds: a turn must end. */
+const CALLS_PER_TURN_MAX = 200;
+/** How many turns may wait for each other. */
+const TURNS_WAITING_MAX = 1;
+/** Values before the sequences in what a turn gives. */
+const TURN_HEAD_LENGTH = 5;
+
+export interface DutyEvents {
+  onTurns(sequences: readonly number[]): void;
+  onBoard(board: Board): void;
+  onDraw(): void;
+  onRemark(remark: Remark): void;
+}
+
+export interface DutyParts {
+  readonly name: string;
+  readonly gateway: string;
+  readonly calls: RoomCalls;
+  readonly world: World;
+  readonly rules: () => RoomRules;
+  readonly events: DutyEvents;
+}
+
+export class DoorDuty {
+  readonly #parts: DutyParts;
+  #adjuster = new Adjuster();
+  #isAdjusterKnown = false;
+  #loadsHeard = 0;
+  /** 0: another gateway has the lease, or nobody. */
+  #fence = 0;
+  /** Before this there is no use in asking for the lease. */
+  #askAt = Number.NEGATIVE_INFINITY;
+  #board: Board | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(parts: DutyParts) {
+    this.#parts = parts;
+  }
+
+  /** True while this gateway turns the door, as far as it knows. */
+  get isHolder(): boolean {
+    return this.#fence > 0;
+  }
+
+  /** Settles when everything begun before is done. */
+  async idle(): Promise<void> {
+    await this.#last.catch(() => {});
+  }
+
+  /** One turn of the door, if it is this gateway's. */
+  turn(): Promise<Admission> {
+    const now = this.#parts.calls.now();
+    return this.#afterOthers(() => this.#turn(now));
+  }
+
+  /** The same by the timer: not while the turn before is under way, nor while another gateway has the lease. */
+  tick(): Promise<unknown> {
+    const { calls, world } = this.#parts;
+    const isBusy = calls.now() === "" && this.#waiting >= TURNS_WAITING_MAX;
+    if (isBusy || (this.#fence === 0 && world.clock.now() < this.#askAt)) return Promise.resolve();
+    return this.turn();
+  }
+
+  /** Shows a new board to everyone, if that is this gateway's to do. */
+  showBoard(): Promise<Board | null> {
+    const now = this.#parts.calls.now();
+    return this.#afterOthers(() => this.#show(now));
+  }
+
+  /** The same by the timer. */
+  showBoardIfHolder(): Promise<unknown> {
+    return this.#fence === 0 ? Promise.resolve() : this.showBoard();
+  }
+
+  async look(options: { hasMarks?: boolean; hasRecent?: boolean } = {}, now?: string): Promise<Look> {
+    const { calls } = this.#parts;
+    const flags = [options.hasMarks ? "1" : "", options.hasRecent ? "1" : ""];
+    const [text] = await calls.call("look", [now ?? calls.now(), ...flags]);
+    return JSON.parse(String(text)) as Look;
+  }
+
+  /** Gives the lease back, so that another gateway has it at once. */
+  resign(): Promise<unknown> {
+    return this.#afterOthers(async () => {
+      const { calls, gateway } = this.#parts;
+      if (this.#fence > 0) await calls.call("resign", [gateway, String(this.#fence)]);
+      this.#fence = 0;
+    });
+  }
+
+  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting++;
+    const done = this.#last.catch(() => {}).then(work);
+    this.#last = done.finally(() => {
+      this.#waiting--;
+    });
+    this.#last.catch(() => {});
+    return done;
+  }
+
+  async #turn(now: string): Promise<Admission> {
+    const orders = await this.#weigh(now);
+    let admitted = 0;
+    let reason: DoorReason = "line empty";
+    let dice: readonly string[] = [];
+    for (let calls = 0; calls < CALLS_PER_TURN_MAX; calls++) {
+      dice = this.#diceFor(now, dice);
+      const turned = await this.#callTurn(now, calls === 0 ? orders : ["", ""], dice);
+      dice = dice.slice(turned.sequences.length);
+      reason = turned.reason;
+      if (!turned.isOurs) return { admitted, reason };
+      admitted += turned.sequences.length;
+      if (turned.sequences.length > 0) this.#parts.events.onTurns(turned.sequences);
+      if (turned.draw !== 0 && !(await this.#draw(turned.draw))) return { admitted, reason };
+      if (turned.draw !== 0 || turned.hasMore) continue;
+      await this.#followState(turned.waiting, now);
+      break;
+    }
+    return { admitted, reason };
+  }
+
+  /** Dice for a call, where chance decides: those not used yet, and new ones up to as many as a call can use. */
+  #diceFor(now: string, unused: readonly string[]): readonly string[] {
+    const { rules, world } = this.#parts;
+    if (this.#phase(rules(), now).rules.queueingMethod !== "random") return [];
+    const missing = DICE_PER_TURN - unused.length;
+    return [...unused, ...Array.from({ length: missing }, () => String(world.random.fraction()))];
+  }
+
+  async #callTurn(now: string, orders: readonly string[], dice: readonly string[]) {
+    const { calls, gateway } = this.#parts;
+    const answer = await calls.callKept("turn", [now, gateway, String(this.#fence), ...orders, ...dice]);
+    const [fence, reason, hasMore, draw, number] = answer as [number, DoorReason, number, number, number];
+    this.#hold(fence, number);
+    const sequences = answer.slice(TURN_HEAD_LENGTH) as number[];
+    return { isOurs: fence > 0, reason, hasMore: hasMore === 1, draw, waiting: number, sequences };
+  }
+
+  /** Notes whether the lease is ours; if not, for how long it is somebody else's. */
+  #hold(fence: number, leftMs = 0): void {
+    if (fence !== this.#fence) this.#isAdjusterKnown = false;
+    this.#fence = fence;
+    if (fence === 0) this.#askAt = this.#parts.world.clock.now() + leftMs;
+  }
+
+  #phase(rules: RoomRules, now: string) {
+    return phaseAt(rules, now === "" ? this.#parts.world.clock.now() : Number(now));
+  }
+
+  /** What the load says of the line and the limits, for the turn to follow; empty where nothing is to be said. */
+  async #weigh(now: string): Promise<readonly string[]> {
+    const { rules, events } = this.#parts;
+    const inForce = this.#phase(rules(), now).rules;
+    const at = now === "" ? this.#parts.world.clock.now() : Number(now);
+    if (this.#fence === 0 || !this.#adjuster.isDue(inForce, at)) return ["", ""];
+    const look = await this.look({}, now);
+    if (!this.#isAdjusterKnown) this.#takeOver(look);
+    await this.#hearLoads(look.now);
+    const remarks = this.#adjuster.weigh(inForce, look, now === "" ? look.now : at);
+    await this.#note(remarks);
+    for (const remark of remarks) events.onRemark(remark);
+    return [String(this.#adjuster.share(inForce)), this.#adjuster.isActive(inForce) ? "1" : "0"];
+  }
+
+  /** Goes on where the gateway before left off. */
+  #takeOver(look: Look): void {
+    this.#adjuster = new Adjuster();
+    this.#loadsHeard = 0;
+    const memo = memoOf(look);
+    if (memo) this.#adjuster.restore(memo);
+    this.#isAdjusterKnown = true;
+  }
+
+  async #hearLoads(now: number): Promise<void> {
+    const [told, ...loads] = await this.#parts.calls.call("loads", [String(this.#loadsHeard)]);
+    this.#loadsHeard = Number(told);
+    for (const load of loads) {
+      const [, at, json] = /^(\d+) (.*)$/s.exec(String(load)) ?? [];
+      this.#adjuster.hear(JSON.parse(json!) as Load, Math.min(Number(at), now));
+    }
+  }
+
+  /** Keeps what standby and the adaptive loop remember where the next gateway finds it. */
+  async #note(remarks: readonly Remark[]): Promise<void> {
+    const { calls, gateway } = this.#parts;
+    const memo = JSON.stringify(this.#adjuster.memo());
+    await calls.call("note", [gateway, String(this.#fence), memo, JSON.stringify(remarks)]);
+  }
+
+  async #draw(number: number): Promise<boolean> {
+    const { calls, gateway, events } = this.#parts;
+    const look = await this.look();
+    const draw = look.draws?.find((known) => known.number === number);
+    if (!draw || !(await drawLots(calls, draw, { gateway, fence: this.#fence }))) return false;
+    await this.#show(calls.now());
+    events.onDraw();
+    return true;
+  }
+
+  /** Those who wait for an opening should not have to wait for the next board as well. */
+  async #followState(waiting: number, now: string): Promise<void> {
+    const { rules } = this.#parts;
+    if (this.#board && stateOf(this.#phase(rules(), now), waiting) !== this.#board.state)
+      await this.#show(now);
+  }
+
+  async #show(now: string): Promise<Board | null> {
+    const { name, calls, gateway, rules, events } = this.#parts;
+    const roomRules = rules();
+    const phase = this.#phase(roomRules, now);
+    const look = await this.look({ hasMarks: hasMarks(phase.rules, phase) }, now);
+    const { version: _, ...board } = boardOf(figuresOf(name, roomRules, look), 0);
+    const answer = await calls.call("show", [now, gateway, String(this.#fence), JSON.stringify(board)]);
+    const [fence, version] = answer as [number, number];
+    this.#hold(fence);
+    if (fence === 0) return null;
+    this.#board = { version, ...board };
+    events.onBoard(this.#board);
+    return this.#board;
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * Calls to the primaries of a cluster, each over the connection of the node that has the key's slot.
+ *
+ * Who has which slot is asked at the start, now and then, and often while something is wrong; each time another node is
+ * asked, since one that was cut off may be behind. Where a node says that a slot has moved, that holds at once. Calls
+ * that it refused for this reason are sent to the new node in their order, and whoever calls meanwhile comes after
+ * them; that nothing is under way to the old node any more is known from its answer to a PING that was sent last.
+ */
+import { keySlot, SLOT_COUNT } from "./key-slot.ts";
+import { Backlog } from "./link-backlog.ts";
+import type { Call } from "./link-call.ts";
+import { type Connection, type Login, tooMany, UNANSWERED_MAX } from "./link-connection.ts";
+import { type Address, addressIn, addressText } from "./link-place.ts";
+import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
+import { Primary } from "./link-primary.ts";
+import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./link-slots.ts";
+import { type Asked, movedTo, notPrimary, problemOf, RedisProblem, refusalFor } from "./problem.ts";
+
+/** How often the slots are asked for, while all is well and while something is wrong. */
+const ASK_EVERY_MS = 5_000;
+const ASK_OFTEN_MS = 300;
+/** A call follows its slot so many times; then the nodes do not agree. */
+const MOVES_MAX = 3;
+
+export class ClusterPrimaries implements Primaries {
+  readonly #options: PrimariesOptions;
+  readonly #login: Login;
+  readonly #asked: Asked;
+  /** The primaries that have slots, by `host:port`. */
+  readonly #nodes = new Map<string, Primary>();
+  readonly #slots = new Array<Primary | null>(SLOT_COUNT).fill(null);
+  /** Calls of slots that are changing nodes. */
+  readonly #moving = new Map<number, Backlog>();
+  /** Whoever may know the slots: what the settings say, and all nodes that were ever named. */
+  readonly #known = new Map<string, Address>();
+  #slotsProblem: RedisProblem | null;
+  #asking: Promise<void> | null = null;
+  #askedAt = 0;
+  #turn = 0;
+  #isClosed = false;
+
+  constructor(options: PrimariesOptions) {
+    const { place } = options;
+    this.#options = options;
+    this.#login = { ...place, database: 0 };
+    this.#asked = { where: place.addresses.map(addressText).join(", "), mode: "cluster" };
+    for (const address of place.addresses) this.#known.set(addressText(address), address);
+    const text = `The cluster of ${this.#asked.where} is not connected yet.`;
+    this.#slotsProblem = new RedisProblem("away", text, true);
+  }
+
+  get problem(): RedisProblem | null {
+    if (this.#slotsProblem) return this.#slotsProblem;
+    for (const node of this.#nodes.values()) if (node.problem) return node.problem;
+    return null;
+  }
+
+  async start(): Promise<void> {
+    await this.#ask();
+    await Promise.all([...this.#nodes.values()].map((node) => node.keeper.try()));
+  }
+
+  send(call: Call): void {
+    const slot = call.key === null ? null : keySlot(call.key);
+    const backlog = slot === null ? undefined : this.#moving.get(slot);
+    const node = slot === null ? this.#anyNode() : this.#slots[slot];
+    if (!node) call.reject(refusalFor(this.#slotsProblem ?? noNode(this.#asked)));
+    else if (!backlog) node.send(call);
+    else if (backlog.size >= UNANSWERED_MAX) call.reject(tooMany(this.#asked));
+    else backlog.hold(call);
+  }
+
+  findToHear(): Promise<Address> {
+    const connection = this.#anyNode()?.keeper.connection;
+    return connection
+      ? Promise.resolve(connection.address)
+      : Promise.reject(this.problem ?? noNode(this.#asked));
+  }
+
+  sweep(now: number, ears: Connection | null): void {
+    for (const node of this.#nodes.values()) node.sweep(now);
+    // A node that was taken out of the cluster would be silent for ever.
+    if (ears && !this.#nodes.has(addressText(ears.address))) ears.end(notPrimary(ears.asked));
+    const everyMs = this.problem ? ASK_OFTEN_MS : ASK_EVERY_MS;
+    if (now - this.#askedAt >= everyMs) void this.#ask();
+  }
+
+  close(problem: RedisProblem): void {
+    this.#isClosed = true;
+    for (const node of this.#nodes.values()) node.keeper.close(problem);
+  }
+
+  /** A node that answers, each time another; if there is none, any. */
+  #anyNode(): Primary | undefined {
+    const nodes = [...this.#nodes.values()];
+    const well = nodes.filter((node) => node.keeper.connection && !node.keeper.problem);
+    const choice = well.length > 0 ? well : nodes;
+    return choice[this.#turn++ % choice.length];
+  }
+
+  /** Asks for the slots; one question at a time. Never rejects. */
+  #ask(): Promise<void> {
+    this.#asking ??= this.#askOnce().finally(() => {
+      this.#asking = null;
+      this.#askedAt = this.#options.world.clock.now();
+    });
+    return this.#asking;
+  }
+
+  async #askOnce(): Promise<void> {
+    try {
+      const ranges = await this.#askSomeone();
+      if (!this.#isClosed) this.#apply(ranges);
+    } catch (thrown) {
+      this.#slotsProblem = problemOf(thrown, this.#asked);
+    }
+    this.#options.onChange();
+  }
+
+  async #askSomeone(): Promise<readonly SlotRange[]> {
+    const connection = this.#anyNode()?.keeper.connection;
+    if (connection && !connection.problem) return askForSlots(connection);
+    const asks = [...this.#known.values()].map((address) =>
+      askNodeForSlots({ ...this.#options, login: this.#login, address }),
+    );
+    try {
+      return await Promise.any(asks);
+    } catch (thrown) {
+      throw (thrown as AggregateError).errors[0];
+    }
+  }
+
+  #apply(ranges: readonly SlotRange[]): void {
+    for (const { primary, replicas } of ranges)
+      for (const address of [primary, ...replicas]) this.#known.set(addressText(address), address);
+    this.#slots.fill(null);
+    for (const { first, last, primary } of ranges) this.#slots.fill(this.#nodeAt(primary), first, last + 1);
+    const needed = new Set(this.#slots);
+    for (const [where, node] of this.#nodes) if (!needed.has(node)) this.#retire(where, node);
+    const missing = missingSlots(ranges);
+    this.#slotsProblem = missing > 0 ? uncovered(this.#asked, missing) : null;
+  }
+
+  #nodeAt(address: Address): Primary {
+    const where = addressText(address);
+    const known = this.#nodes.get(where);
+    if (known) return known;
+    const node = new Primary({
+      ...this.#options,
+      login: this.#login,
+      where,
+      find: () => Promise.resolve(address),
+      takeOver: (call, thrown, from) => this.#follow(call, thrown, from),
+    });
+    this.#nodes.set(where, node);
+    void node.keeper.try();
+    return node;
+  }
+
+  /** Leaves a node that has no slots any more, once it has answered. */
+  #retire(where: string, node: Primary): void {
+    this.#nodes.delete(where);
+    const { connection } = node.keeper;
+    const problem = notPrimary({ where, mode: "cluster" });
+    if (!connection) return node.keeper.close(problem);
+    void this.#within(connection.whenIdle()).then(() => node.keeper.close(problem));
+  }
+
+  #follow(call: Call, thrown: unknown, from: Connection): boolean {
+    const moved = movedTo(thrown);
+    const to = moved && addressIn(moved.to);
+    if (!to || this.#isClosed || call.moves >= MOVES_MAX) return false;
+    call.moves++;
+    const backlog = this.#moving.get(moved.slot);
+    if (backlog) backlog.takeBack(call);
+    else this.#move(moved.slot, call, from, this.#nodeAt({ ...to, host: to.host || from.address.host }));
+    return true;
+  }
+
+  #move(slot: number, call: Call, from: Connection, to: Primary): void {
+    const backlog = new Backlog();
+    backlog.takeBack(call);
+    this.#moving.set(slot, backlog);
+    this.#slots[slot] = to;
+    const hasAnswered = from.send(["PING"]).catch(() => {
+      // Then the old node is lost, and with it what it had not answered.
+    });
+    void this.#within(Promise.all([hasAnswered, to.keeper.try()])).then(() => {
+      this.#moving.delete(slot);
+      backlog.send((waiting) => to.send(waiting), this.#options.world.clock.now(), this.#asked);
+      void this.#ask();
+    });
+  }
+
+  /** The work, or the timeout, whichever is over first. */
+  async #within(work: Promise<unknown>): Promise<void> {
+    const { world, timeoutMs } = this.#options;
+    let stop = () => {};
+    const late = new Promise<void>((resolve) => {
+      stop = world.timers.after(timeoutMs, resolve);
+    });
+    await Promise.race([work, late]);
+    stop();
+  }
+}
+
+function noNode({ where }: Asked): RedisProblem {
+  return new RedisProblem(
+    "failover",
+    `The cluster of ${where} has no node for this key: bring it back.`,
+    true,
+  );
+}
+
+function uncovered({ where }: Asked, missing: number): RedisProblem {
+  const text = `The cluster of ${where} has no node for ${missing} of its ${SLOT_COUNT} slots: bring it back.`;
+  return new RedisProblem("failover", text, true);
+}

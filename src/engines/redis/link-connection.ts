@@ -1,0 +1,248 @@
+/**
+ * One connection to one Redis, from its opening to its end; afterwards a new one is made, and this one stays ended.
+ *
+ * The client library speaks the protocol and nothing more: it must not reconnect, keep commands for later or time them,
+ * since each of these hides from a caller whether a command was sent. Time is kept here, by a sweep over all that is
+ * not answered. A connection that is asked nothing is asked PING, so that a dead one is found before a visitor is
+ * waiting for it; one that answers nothing at all is given up, since TCP may take minutes to notice.
+ */
+import { createClient, ErrorReply } from "@redis/client";
+import type { World } from "../../core/world.ts";
+import { type Flight, Flights } from "./link-flights.ts";
+import { type Address, addressText, type RedisPlace } from "./link-place.ts";
+import { type Asked, doubtFor, NoAnswerError, problemOf, RedisProblem, refusalFor } from "./problem.ts";
+
+/** So many commands may wait for an answer; more are turned away. */
+export const UNANSWERED_MAX = 10_000;
+/** A connection that was silent for so many timeouts while commands waited is given up. */
+const SILENT_TIMEOUTS_MAX = 3;
+/** How often one that is asked nothing, or was too slow, is asked PING. */
+const PING_EVERY_MS = 1_000;
+
+/** How to be let in. */
+export type Login = Pick<RedisPlace, "mode" | "username" | "password" | "database" | "tls"> & {
+  readonly isSentinel?: boolean;
+};
+
+/** What all connections of a link share. Those that are open are in `open`, to be swept. */
+export interface Surroundings {
+  readonly world: World;
+  readonly timeoutMs: number;
+  readonly open: Set<Connection>;
+}
+
+export interface ConnectionOptions extends Surroundings {
+  readonly address: Address;
+  readonly login: Login;
+}
+
+interface Waiting extends Flight {
+  giveUp(reason: NoAnswerError): void;
+}
+
+type Client = ReturnType<typeof clientFor>;
+
+export class Connection {
+  readonly asked: Asked;
+  readonly address: Address;
+  readonly #options: ConnectionOptions;
+  readonly #client: Client;
+  readonly #flights = new Flights<Waiting>();
+  #end: RedisProblem | null = null;
+  #slow: RedisProblem | null = null;
+  #onChange: () => void = () => {};
+  #onIdle: (() => void)[] = [];
+  #hasHeard = false;
+  #connectDueAt: number;
+  #silentSinceAt: number;
+  #pingedAt: number;
+  /** The longest time for which Redis was told to keep an answer back. */
+  #heldBackMs = 0;
+
+  /** Connects, and tells who we are. Rejects with a RedisProblem, within the timeout. */
+  static async open(options: ConnectionOptions): Promise<Connection> {
+    const connection = new Connection(options);
+    await connection.#connect();
+    return connection;
+  }
+
+  private constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.address = options.address;
+    const { mode, isSentinel = false } = options.login;
+    this.asked = { where: addressText(options.address), mode, isSentinel };
+    this.#silentSinceAt = options.world.clock.now();
+    this.#pingedAt = this.#silentSinceAt;
+    this.#connectDueAt = this.#dueAt();
+    this.#client = clientFor(options);
+    this.#client.on("error", (error: unknown) => this.end(problemOf(error, this.asked)));
+    options.open.add(this);
+  }
+
+  /** What is wrong with it, if only that it is slow; null when all is well. */
+  get problem(): RedisProblem | null {
+    return this.#end ?? this.#slow;
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== null;
+  }
+
+  /** True when it takes so many more commands. */
+  hasRoomFor(count: number): boolean {
+    return this.#flights.size + count <= UNANSWERED_MAX;
+  }
+
+  /** Resolves when all that was sent is answered, or the connection has ended. */
+  whenIdle(): Promise<void> {
+    if (this.#flights.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+    });
+  }
+
+  /** Who is told when `problem` changes. There is one at a time. */
+  set onChange(listener: () => void) {
+    this.#onChange = listener;
+  }
+
+  /**
+   * Sends a command, in the order of calling. Rejects with what Redis answered (ErrorReply), or a RedisProblem, or a
+   * NoAnswerError after the timeout. `heldBackMs` is how long Redis is told to keep the answer back.
+   */
+  send(words: readonly string[], heldBackMs = 0, dueAt = this.#dueAt() + heldBackMs): Promise<unknown> {
+    if (this.#end) return Promise.reject(refusalFor(this.#end));
+    if (!this.hasRoomFor(1)) return Promise.reject(tooMany(this.asked));
+    if (heldBackMs > this.#heldBackMs) this.#heldBackMs = heldBackMs;
+    return this.#track(this.#client.sendCommand(words), dueAt);
+  }
+
+  /** From here on messages of the channel are told. Nothing but this, `unlisten` and PING may be sent afterwards. */
+  async listen(channel: string, onMessage: (text: string) => void): Promise<void> {
+    if (this.#end) throw refusalFor(this.#end);
+    await this.#track(this.#client.subscribe(channel, onMessage), this.#dueAt());
+  }
+
+  async unlisten(channel: string): Promise<void> {
+    if (this.#end) throw refusalFor(this.#end);
+    await this.#track(this.#client.unsubscribe(channel), this.#dueAt());
+  }
+
+  /** Ends it at once. What is not answered is rejected with the problem. */
+  end(problem: RedisProblem): void {
+    if (this.#end) return;
+    this.#end = problem;
+    this.#options.open.delete(this);
+    this.#client.destroy();
+    this.#onChange();
+  }
+
+  /** Finds what has waited too long. To be called a few times within a timeout. */
+  sweep(now: number): void {
+    const { timeoutMs } = this.#options;
+    if (now >= this.#connectDueAt) return this.end(this.#tooSlow());
+    if (this.#hasHeard || this.#flights.size === 0) this.#silentSinceAt = now;
+    this.#hasHeard = false;
+    const overdue = this.#flights.giveUp(now);
+    for (const flight of overdue) flight.giveUp(new NoAnswerError(timeoutMs));
+    const silentMaxMs = SILENT_TIMEOUTS_MAX * timeoutMs + this.#heldBackMs;
+    if (now - this.#silentSinceAt > silentMaxMs) return this.end(this.#tooSlow());
+    if (overdue.length > 0) this.#setSlow(this.#tooSlow());
+    if (this.#client.isReady) this.#ping(now);
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      await new Promise<unknown>((resolve, reject) => {
+        this.#onChange = () => reject(this.#end);
+        this.#client.connect().then((client) => {
+          // Ended before the network let us in, the library goes on and connects all the same.
+          if (this.#end) client.destroy();
+          resolve(client);
+        }, reject);
+      });
+    } catch (thrown) {
+      this.end(problemOf(thrown, this.asked));
+      throw this.#end;
+    } finally {
+      this.#connectDueAt = Number.POSITIVE_INFINITY;
+      this.#onChange = () => {};
+    }
+  }
+
+  #dueAt(): number {
+    return this.#options.world.clock.now() + this.#options.timeoutMs;
+  }
+
+  #track(answer: Promise<unknown>, dueAt: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const flight: Waiting = { dueAt, isAnswered: false, isGivenUp: false, giveUp: reject };
+      this.#flights.add(flight);
+      answer.then(
+        (value) => {
+          this.#land(flight);
+          resolve(value);
+        },
+        (thrown: unknown) => {
+          this.#land(flight);
+          // Whatever ended the connection, nobody knows whether this was carried out before.
+          reject(thrown instanceof ErrorReply || !this.#end ? thrown : doubtFor(this.#end));
+        },
+      );
+    });
+  }
+
+  #land(flight: Waiting): void {
+    this.#flights.land(flight);
+    this.#hasHeard = true;
+    if (this.#flights.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    // An answer that came too late is no sign of being quick again.
+    if (this.#slow && !flight.isGivenUp) this.#setSlow(null);
+  }
+
+  #setSlow(problem: RedisProblem | null): void {
+    if (this.#slow?.message === problem?.message) return;
+    this.#slow = problem;
+    if (!this.#end) this.#onChange();
+  }
+
+  #tooSlow(): RedisProblem {
+    return problemOf(new NoAnswerError(this.#options.timeoutMs), this.asked);
+  }
+
+  #ping(now: number): void {
+    const isWanted = this.#slow !== null || this.#flights.size === 0;
+    if (!isWanted || now - this.#pingedAt < PING_EVERY_MS || !this.hasRoomFor(1)) return;
+    this.#pingedAt = now;
+    // What comes of it is seen by the sweep, as with every command.
+    this.send(["PING"]).catch(() => {});
+  }
+}
+
+/** So many calls wait that no more are sent. */
+export function tooMany(asked: Asked): RedisProblem {
+  const text = `Redis at ${asked.where} has ${UNANSWERED_MAX} of our calls to answer, so no more are sent: wait.`;
+  return new RedisProblem("slow", text, true);
+}
+
+function clientFor({ address, login, timeoutMs }: ConnectionOptions) {
+  const { username, password, database, tls } = login;
+  const server = { host: address.host, port: address.port, connectTimeout: timeoutMs };
+  const secure = tls && {
+    tls: true as const,
+    ...(tls.ca !== null && { ca: tls.ca }),
+    ...(tls.servername !== null && { servername: tls.servername }),
+  };
+  return createClient({
+    RESP: 2,
+    database,
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+    socket: { ...server, ...secure, reconnectStrategy: false },
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    // An AbortSignal for each command would halve the throughput.
+    commandOptions: { timeout: 0 },
+    maintNotifications: "disabled",
+  });
+}

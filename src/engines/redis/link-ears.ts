@@ -1,0 +1,135 @@
+/**
+ * Hears what is published, over a connection of its own, since one that has subscribed takes no other commands. While
+ * it is away nothing is heard and Redis keeps nothing for us, so after each new connection everyone is told that there
+ * may be a gap.
+ */
+import type { World } from "../../core/world.ts";
+import type { Connection } from "./link-connection.ts";
+import { Keeper, type KeeperOptions } from "./link-keeper.ts";
+import { problemOf, type RedisProblem } from "./problem.ts";
+
+/** Someone who hears one channel. */
+export interface Ear {
+  onMessage(text: string): void;
+  /** Messages may have been missed. */
+  onGap(): void;
+}
+
+interface Hearing {
+  readonly ear: Ear;
+  /** True once Redis has confirmed that we hear the channel. */
+  hasBegun: boolean;
+}
+
+export class Ears {
+  readonly #world: World;
+  readonly #keeper: Keeper;
+  readonly #onChange: () => void;
+  readonly #hearings = new Map<string, Set<Hearing>>();
+  /** Channels that were subscribed to over the connection of now: true when Redis has confirmed it. */
+  #channels = new Map<string, boolean>();
+  #isStarted = false;
+  #hasTried = false;
+
+  constructor(options: Omit<KeeperOptions, "prepare">) {
+    this.#world = options.world;
+    this.#onChange = options.onChange;
+    const prepare = (connection: Connection) => {
+      this.#channels = new Map();
+      return this.#subscribe(connection);
+    };
+    this.#keeper = new Keeper({ ...options, prepare, onChange: () => this.#onConnection() });
+  }
+
+  /** What is wrong; null when all is well, or when nobody wants to hear anything. */
+  get problem(): RedisProblem | null {
+    return this.#hasTried && this.#hearings.size > 0 ? this.#keeper.problem : null;
+  }
+
+  /** Where it listens now. */
+  get connection(): Connection | null {
+    return this.#keeper.connection;
+  }
+
+  /** Begins to hear a channel; returns the way to stop. */
+  hear(channel: string, ear: Ear): () => void {
+    const hearing: Hearing = { ear, hasBegun: this.#channels.get(channel) === true };
+    const hearings = this.#hearings.get(channel) ?? new Set();
+    this.#hearings.set(channel, hearings.add(hearing));
+    if (!this.#isStarted) this.#start();
+    else this.#catchUp();
+    return () => this.#stop(channel, hearings, hearing);
+  }
+
+  close(problem: RedisProblem): void {
+    this.#hearings.clear();
+    this.#keeper.close(problem);
+  }
+
+  #start(): void {
+    this.#isStarted = true;
+    void this.#keeper.try().then(() => {
+      this.#hasTried = true;
+      this.#onChange();
+    });
+  }
+
+  #stop(channel: string, hearings: Set<Hearing>, hearing: Hearing): void {
+    if (!hearings.delete(hearing) || hearings.size > 0) return;
+    this.#hearings.delete(channel);
+    const { connection } = this.#keeper;
+    if (connection && this.#channels.delete(channel)) endOnFailure(connection, connection.unlisten(channel));
+    this.#onChange();
+  }
+
+  #onConnection(): void {
+    if (!this.#keeper.connection) this.#channels = new Map();
+    // Someone may have come after the last look at who wants to hear what.
+    else this.#catchUp();
+    this.#onChange();
+  }
+
+  #catchUp(): void {
+    const { connection } = this.#keeper;
+    if (connection) endOnFailure(connection, this.#subscribe(connection));
+  }
+
+  async #subscribe(connection: Connection): Promise<void> {
+    const missing = [...this.#hearings.keys()].filter((channel) => !this.#channels.has(channel));
+    for (const channel of missing) this.#channels.set(channel, false);
+    await Promise.all(
+      missing.map(async (channel) => {
+        await connection.listen(channel, (text) => {
+          // A message may be read together with Redis's confirmation; the gap is told first.
+          this.#begin(channel);
+          this.#tell(channel, (ear) => ear.onMessage(text));
+        });
+        this.#begin(channel);
+      }),
+    );
+  }
+
+  #begin(channel: string): void {
+    if (this.#channels.get(channel) !== false) return;
+    this.#channels.set(channel, true);
+    this.#tell(channel, (ear, hearing) => {
+      if (hearing.hasBegun) ear.onGap();
+      hearing.hasBegun = true;
+    });
+  }
+
+  /** An error of a listener's own must not end the connection for all others. */
+  #tell(channel: string, tell: (ear: Ear, hearing: Hearing) => void): void {
+    for (const hearing of this.#hearings.get(channel) ?? []) {
+      try {
+        tell(hearing.ear, hearing);
+      } catch (error) {
+        this.#world.log.error({ error, channel }, "a listener to Redis failed");
+      }
+    }
+  }
+}
+
+function endOnFailure(connection: Connection, work: Promise<void>): void {
+  work.catch((thrown: unknown) => connection.end(problemOf(thrown, connection.asked)));
+}

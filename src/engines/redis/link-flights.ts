@@ -1,0 +1,53 @@
+/**
+ * What was sent over one connection and is not answered yet. Redis answers in the order of asking, so this is a queue
+ * whose front is nearly always the next to be answered. One sweep a few times a second finds what has waited too long,
+ * so a call needs no timer of its own. What was given up stays until its answer comes or the connection ends: Redis
+ * will still carry it out, and it counts against the limit.
+ */
+
+export interface Flight {
+  /** When to stop waiting. */
+  dueAt: number;
+  isAnswered: boolean;
+  isGivenUp: boolean;
+}
+
+/** Taken-out places are reused once there are so many, so that the array does not grow for ever. */
+const COMPACT_AT = 1_024;
+
+export class Flights<T extends Flight> {
+  #flights: T[] = [];
+  #front = 0;
+
+  /** All that are not answered, also those that were given up; a few answered ones that overtook the front. */
+  get size(): number {
+    return this.#flights.length - this.#front;
+  }
+
+  add(flight: T): void {
+    this.#flights.push(flight);
+  }
+
+  /** Notes an answer. */
+  land(flight: T): void {
+    flight.isAnswered = true;
+    while (this.#front < this.#flights.length && this.#flights[this.#front]!.isAnswered) this.#front++;
+    if (this.#front === this.#flights.length) this.#flights = [];
+    else if (this.#front >= COMPACT_AT && this.#front * 2 >= this.#flights.length)
+      this.#flights = this.#flights.slice(this.#front);
+    else return;
+    this.#front = 0;
+  }
+
+  /** Gives up all that are due, and returns them, in the order of asking. */
+  giveUp(now: number): T[] {
+    const overdue: T[] = [];
+    for (let i = this.#front; i < this.#flights.length; i++) {
+      const flight = this.#flights[i]!;
+      if (flight.isAnswered || flight.isGivenUp || flight.dueAt > now) continue;
+      flight.isGivenUp = true;
+      overdue.push(flight);
+    }
+    return overdue;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Keeps one connection up for good: finds where to connect, makes the connection ready, and when it ends or cannot be
+ * had begins again, after 50 milliseconds and then less and less often, with jitter so that many gateways do not come
+ * at the same instant. A connection that ends soon after it was ready counts as a failure.
+ *
+ *   closed ◀── close ── trying ──ready──▶ connected
+ *                         ▲ │  ◀──end───      │
+ *                   retry └─┘ failed          └─ slow and well again, as the connection says
+ */
+import { Connection, type Login, type Surroundings } from "./link-connection.ts";
+import type { Address } from "./link-place.ts";
+import { problemOf, RedisProblem } from "./problem.ts";
+
+const RETRY_FIRST_MS = 50;
+const RETRY_MAX_MS = 2_000;
+/** A connection that lasted so long was a good one. */
+const STEADY_MS = 2_000;
+
+export interface KeeperOptions extends Surroundings {
+  readonly login: Login;
+  /** Where to connect now. Rejects with a RedisProblem. */
+  find(): Promise<Address>;
+  /** Makes a new connection ready for use. What it rejects with ends the connection. */
+  prepare(connection: Connection): Promise<void>;
+  /** Told when `connection` or `problem` may have changed. */
+  onChange(): void;
+  /** Who it is for, when nothing is known yet: `127.0.0.1:6379`. */
+  readonly where: string;
+}
+
+export class Keeper {
+  readonly #options: KeeperOptions;
+  #connection: Connection | null = null;
+  #problem: RedisProblem | null;
+  #failures = 0;
+  #readyAt = 0;
+  #isClosed = false;
+  #trying: Promise<void> | null = null;
+  #stopRetry: () => void = () => {};
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#problem = new RedisProblem("away", `Redis at ${options.where} is not connected yet.`, true);
+  }
+
+  /** The connection, when it is ready for use. */
+  get connection(): Connection | null {
+    return this.#connection;
+  }
+
+  /** Why there is no connection, or that it is slow; null when all is well. */
+  get problem(): RedisProblem | null {
+    return this.#connection ? this.#connection.problem : this.#problem;
+  }
+
+  /** Tries at once, unless it is connected. Resolves when that went well or failed; then it goes on by itself. */
+  async try(): Promise<void> {
+    if (this.#connection || this.#isClosed) return;
+    this.#stopRetry();
+    this.#trying ??= this.#tryOnce();
+    await this.#trying;
+  }
+
+  /** Ends the connection and tries no more. */
+  close(problem: RedisProblem): void {
+    this.#isClosed = true;
+    this.#stopRetry();
+    this.#problem = problem;
+    this.#connection?.end(problem);
+  }
+
+  async #tryOnce(): Promise<void> {
+    try {
+      const connection = await this.#open();
+      this.#trying = null;
+      this.#use(connection);
+    } catch (thrown) {
+      this.#trying = null;
+      this.#fail(problemOf(thrown, { where: this.#options.where, mode: this.#options.login.mode }));
+    }
+  }
+
+  async #open(): Promise<Connection> {
+    const connection = await Connection.open({ ...this.#options, address: await this.#options.find() });
+    try {
+      await this.#options.prepare(connection);
+    } catch (thrown) {
+      connection.end(problemOf(thrown, connection.asked));
+    }
+    // It may have ended with nothing under way.
+    if (connection.isEnded) throw connection.problem;
+    return connection;
+  }
+
+  #use(connection: Connection): void {
+    if (this.#isClosed) return connection.end(this.#problem!);
+    this.#connection = connection;
+    this.#readyAt = this.#options.world.clock.now();
+    connection.onChange = () => {
+      if (connection.isEnded) this.#lose(connection);
+      else this.#options.onChange();
+    };
+    this.#options.onChange();
+  }
+
+  #lose(connection: Connection): void {
+    this.#connection = null;
+    if (this.#options.world.clock.now() - this.#readyAt >= STEADY_MS) this.#failures = 0;
+    this.#fail(connection.problem!);
+  }
+
+  #fail(problem: RedisProblem): void {
+    if (this.#isClosed) return;
+    const { world, onChange } = this.#options;
+    this.#problem = problem;
+    const delayMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** this.#failures++);
+    this.#stopRetry = world.timers.after(
+      delayMs * (0.5 + world.random.fraction() / 2),
+      () => void this.try(),
+    );
+    onChange();
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * What is looked at and done on a new connection before anyone uses it: the version, that this is a primary, and that
+ * it has our functions. They are loaded only when they are missing, since a Redis that is out of memory refuses to
+ * load what it already has.
+ */
+import type { Library } from "./library.ts";
+import type { Connection } from "./link-connection.ts";
+import { isLibraryThere, notPrimary, OLDEST_VERSION, tooOld } from "./problem.ts";
+
+/** Makes a connection ready for calls. Rejects when this Redis cannot be used, now or at all. */
+export async function prepare(connection: Connection, library: Library): Promise<void> {
+  const info = String(await connection.send(["INFO"]));
+  const version = field(info, "redis_version") ?? field(info, "valkey_version") ?? "unknown";
+  if (!isNewEnough(version)) throw tooOld(version, connection.asked);
+  if (field(info, "role") === "slave") throw notPrimary(connection.asked);
+  const libraries = await connection.send(["FUNCTION", "LIST", "LIBRARYNAME", library.name]);
+  if (!Array.isArray(libraries) || libraries.length === 0) await loadLibrary(connection, library);
+}
+
+/** Loads the functions; well if another gateway was quicker. */
+export async function loadLibrary(connection: Connection, library: Library): Promise<void> {
+  try {
+    await connection.send(["FUNCTION", "LOAD", library.text]);
+  } catch (thrown) {
+    if (!isLibraryThere(thrown)) throw thrown;
+  }
+}
+
+function field(info: string, name: string): string | undefined {
+  return new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1];
+}
+
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_VERSION.split(".").map(Number);
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+}

@@ -1,0 +1,27 @@
+/** What the three ways to run Redis have in common: calls go to whoever has the key, and something may be wrong. */
+import type { Library } from "./library.ts";
+import type { Call } from "./link-call.ts";
+import type { Connection, Surroundings } from "./link-connection.ts";
+import type { Address, RedisPlace } from "./link-place.ts";
+import type { RedisProblem } from "./problem.ts";
+
+export interface PrimariesOptions extends Surroundings {
+  readonly place: RedisPlace;
+  readonly library: Library;
+  /** Told when `problem` may have changed. */
+  onChange(): void;
+}
+
+/** All primaries of a place, however many. */
+export interface Primaries {
+  readonly problem: RedisProblem | null;
+  /** Tries for the first time. Resolves when that went well or failed. */
+  start(): Promise<void>;
+  /** Sends a call to whoever has its key, or rejects it. */
+  send(call: Call): void;
+  /** Where to hear what is published. Rejects with a RedisProblem. */
+  findToHear(): Promise<Address>;
+  /** To be called a few times a second. `ears` is the connection that hears, if there is one. */
+  sweep(now: number, ears: Connection | null): void;
+  close(problem: RedisProblem): void;
+}

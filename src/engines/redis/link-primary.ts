@@ -1,0 +1,169 @@
+/**
+ * Calls to one primary, over the one connection that is kept up to it.
+ *
+ * Calls are sent in the order of calling, and Redis carries them out in that order. A call that finds its function
+ * missing (after FUNCTION FLUSH) does not change this: the library is loaded, those that were refused are sent again
+ * in their order, and whoever called meanwhile comes after them. The answer to FUNCTION LOAD is the sign that nothing
+ * sent before it is still under way.
+ */
+import type { Library } from "./library.ts";
+import { Backlog } from "./link-backlog.ts";
+import type { Call, Kept } from "./link-call.ts";
+import { type Connection, type Login, type Surroundings, tooMany } from "./link-connection.ts";
+import { Keeper } from "./link-keeper.ts";
+import type { Address } from "./link-place.ts";
+import { loadLibrary, prepare } from "./link-prepare.ts";
+import { StandingRefusal } from "./link-refusal.ts";
+import { doubtFor, isDemoted, isFunctionMissing, problemOf, RedisProblem, refusalFor } from "./problem.ts";
+
+/** A call may be two commands: the call itself and WAIT. */
+const COMMANDS_PER_CALL = 2;
+/** Room that is kept for commands of our own: loading the library, looking how it is. */
+const OWN_COMMANDS = 8;
+
+export interface PrimaryOptions extends Surroundings {
+  readonly login: Login;
+  readonly library: Library;
+  /** `host:port`, as long as nothing better is known. */
+  readonly where: string;
+  find(): Promise<Address>;
+  /** Told when `problem` may have changed. */
+  onChange(): void;
+  /** Offered a call that was answered with an error; true when it takes the call over. */
+  takeOver?(call: Call, thrown: unknown, connection: Connection): boolean;
+}
+
+export class Primary {
+  readonly keeper: Keeper;
+  readonly #options: PrimaryOptions;
+  readonly #refusal: StandingRefusal;
+  /** While the library is being loaded: who waits for it. */
+  #mending: Backlog | null = null;
+
+  constructor(options: PrimaryOptions) {
+    this.#options = options;
+    this.#refusal = new StandingRefusal(options.onChange);
+    this.keeper = new Keeper({
+      ...options,
+      prepare: (connection) => prepare(connection, options.library),
+      onChange: () => this.#onConnection(),
+    });
+  }
+
+  /** What is wrong; null when all is well. */
+  get problem(): RedisProblem | null {
+    return this.keeper.problem ?? this.#refusal.problem;
+  }
+
+  /** Sends a call, or rejects it at once when there is no connection. */
+  send(call: Call): void {
+    const { connection, problem } = this.keeper;
+    if (!connection) return call.reject(refusalFor(problem!));
+    if (!this.#hasRoom(connection)) return call.reject(tooMany(connection.asked));
+    if (this.#mending) this.#mending.hold(call);
+    else this.#transmit(connection, call);
+  }
+
+  /** To be called a few times a second. */
+  sweep(now: number): void {
+    if (this.keeper.connection) this.#refusal.sweep(now, this.keeper.connection);
+  }
+
+  #onConnection(): void {
+    if (!this.keeper.connection) this.#refusal.forget();
+    this.#options.onChange();
+  }
+
+  #hasRoom(connection: Connection): boolean {
+    const calls = 1 + (this.#mending?.size ?? 0);
+    return connection.hasRoomFor(COMMANDS_PER_CALL * calls + OWN_COMMANDS);
+  }
+
+  #transmit(connection: Connection, call: Call): void {
+    const state = { isAnswered: false, answer: undefined as unknown };
+    connection.send(call.words, 0, call.dueAt).then(
+      (answer) => {
+        if (!call.kept) return this.#succeed(call, answer);
+        state.isAnswered = true;
+        state.answer = answer;
+      },
+      (thrown: unknown) => this.#onError(connection, call, thrown),
+    );
+    if (call.kept) this.#waitForReplicas(connection, call, call.kept, state);
+  }
+
+  #waitForReplicas(
+    connection: Connection,
+    call: Call,
+    { replicas, timeoutMs }: Kept,
+    // Set by then, since Redis answers in order; not set when the call itself was refused, which is seen elsewhere.
+    state: { readonly isAnswered: boolean; readonly answer: unknown },
+  ): void {
+    connection.send(["WAIT", `${replicas}`, `${waitMs(timeoutMs)}`], timeoutMs, call.dueAt + timeoutMs).then(
+      (count) => {
+        if (!state.isAnswered) return;
+        if (Number(count) >= replicas) return this.#succeed(call, state.answer);
+        const problem = tooFew(connection, call.kept!, Number(count));
+        this.#refusal.noteTooFew(problem, call, replicas);
+        call.reject(problem);
+      },
+      (thrown: unknown) => {
+        if (state.isAnswered)
+          this.#fail(connection, call, thrown, doubtFor(problemOf(thrown, connection.asked)));
+      },
+    );
+  }
+
+  #succeed(call: Call, answer: unknown): void {
+    this.#refusal.noteSuccess(call);
+    call.resolve(answer);
+  }
+
+  #onError(connection: Connection, call: Call, thrown: unknown): void {
+    if (isFunctionMissing(thrown) && call.loads === 0 && !connection.isEnded) this.#mend(connection, call);
+    else if (!this.#options.takeOver?.(call, thrown, connection)) this.#fail(connection, call, thrown);
+  }
+
+  #fail(
+    connection: Connection,
+    call: Call,
+    thrown: unknown,
+    problem = problemOf(thrown, connection.asked),
+  ): void {
+    if (isDemoted(thrown) && connection.asked.mode !== "standalone") connection.end(problem);
+    else if (!connection.isEnded) this.#refusal.note(problem, thrown, call);
+    call.reject(problem);
+  }
+
+  #mend(connection: Connection, call: Call): void {
+    call.loads++;
+    if (this.#mending) return this.#mending.takeBack(call);
+    const backlog = new Backlog();
+    this.#mending = backlog;
+    backlog.takeBack(call);
+    const { library, world } = this.#options;
+    loadLibrary(connection, library).then(
+      () => {
+        this.#mending = null;
+        backlog.send((waiting) => this.#transmit(connection, waiting), world.clock.now(), connection.asked);
+      },
+      (thrown: unknown) => {
+        this.#mending = null;
+        const problem = problemOf(thrown, connection.asked);
+        // A Redis that cannot be given our functions is as good as none; connecting again is trying again.
+        connection.end(problem);
+        backlog.reject(problem);
+      },
+    );
+  }
+}
+
+/** Redis takes whole milliseconds, and 0 for ever. */
+function waitMs(timeoutMs: number): number {
+  return Math.max(1, Math.round(timeoutMs));
+}
+
+function tooFew(connection: Connection, { replicas, timeoutMs }: Kept, count: number): RedisProblem {
+  const text = `Redis at ${connection.asked.where} had ${count} of ${replicas} replicas confirm within ${timeoutMs} ms: bring the others back.`;
+  return new RedisProblem("slow", text, false);
+}

@@ -1,0 +1,103 @@
+/**
+ * A refusal that concerns everyone (out of memory, read only, too few replicas): it stands as what is wrong until the
+ * same function succeeds, or until a probe gets through. The probe is an empty SETRANGE on the same key: it changes
+ * nothing, and Redis refuses it for the reasons for which it refuses our functions.
+ */
+import type { Call } from "./link-call.ts";
+import type { Connection } from "./link-connection.ts";
+import { movedTo, problemOf, type RedisProblem, type RedisProblemKind } from "./problem.ts";
+
+/** How often it is looked whether a refusal still holds. */
+const PROBE_EVERY_MS = 1_000;
+/** Of what concerns everyone, this is what a probe can see; the rest stands until the same function succeeds. */
+const PROBED: ReadonlySet<RedisProblemKind> = new Set([
+  "readOnly",
+  "outOfMemory",
+  "failover",
+  "loading",
+  "slow",
+]);
+const UNPROBED: ReadonlySet<RedisProblemKind> = new Set(["password", "noFunctions"]);
+
+interface Standing {
+  readonly problem: RedisProblem;
+  readonly refused: Call;
+  /** When only the replicas were missing, how many are wanted. */
+  readonly replicas: number | null;
+}
+
+export class StandingRefusal {
+  readonly #onChange: () => void;
+  #standing: Standing | null = null;
+  #probedAt = 0;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get problem(): RedisProblem | null {
+    return this.#standing?.problem ?? null;
+  }
+
+  /** Takes note of an answer that was an error. */
+  note(problem: RedisProblem, thrown: unknown, refused: Call): void {
+    if (concernsEveryone(problem, thrown)) this.#set({ problem, refused, replicas: null });
+  }
+
+  /** Takes note that too few replicas have what was written. */
+  noteTooFew(problem: RedisProblem, refused: Call, replicas: number): void {
+    this.#set({ problem, refused, replicas });
+  }
+
+  /** Takes note of a success. */
+  noteSuccess({ name, kept }: Call): void {
+    const standing = this.#standing;
+    if (standing && standing.refused.name === name && (kept || standing.replicas === null)) this.#set(null);
+  }
+
+  /** A new connection begins with a clean sheet. */
+  forget(): void {
+    this.#set(null);
+  }
+
+  /** Probes, once a second while there is a refusal. */
+  sweep(now: number, connection: Connection): void {
+    const standing = this.#standing;
+    if (!standing || now - this.#probedAt < PROBE_EVERY_MS || !connection.hasRoomFor(1)) return;
+    this.#probedAt = now;
+    if (UNPROBED.has(standing.problem.kind)) return;
+    connection.send(probeFor(standing)).then(
+      (answer) => this.#answered(standing, Number(answer)),
+      (thrown: unknown) => this.#failed(standing, thrown, connection),
+    );
+  }
+
+  #answered(standing: Standing, answer: number): void {
+    const isOver = standing.replicas === null || answer >= standing.replicas;
+    if (isOver && this.#standing === standing) this.#set(null);
+  }
+
+  #failed(standing: Standing, thrown: unknown, connection: Connection): void {
+    if (this.#standing !== standing || connection.isEnded) return;
+    const problem = problemOf(thrown, connection.asked);
+    if (concernsEveryone(problem, thrown)) this.#set({ ...standing, problem });
+    // Any other error, such as the key's being no string, comes after the checks that matter.
+    else if (problem.kind === "other") this.#set(null);
+  }
+
+  #set(standing: Standing | null): void {
+    if (standing === this.#standing) return;
+    this.#standing = standing;
+    this.#onChange();
+  }
+}
+
+function concernsEveryone(problem: RedisProblem, thrown: unknown): boolean {
+  const isKnown = PROBED.has(problem.kind) || UNPROBED.has(problem.kind);
+  return (problem.wasRefused && isKnown) || movedTo(thrown) !== null;
+}
+
+function probeFor({ refused, replicas }: Standing): string[] {
+  if (replicas !== null) return ["WAIT", `${replicas}`, "1"];
+  return refused.key === null ? ["PING"] : ["SETRANGE", refused.key, "0", ""];
+}

@@ -1,0 +1,51 @@
+/** Who has which slots, as a node of the cluster says it (CLUSTER SLOTS). */
+import { SLOT_COUNT } from "./key-slot.ts";
+import { Connection, type ConnectionOptions } from "./link-connection.ts";
+import type { Address } from "./link-place.ts";
+import { problemOf, RedisProblem } from "./problem.ts";
+
+export interface SlotRange {
+  readonly first: number;
+  readonly last: number;
+  readonly primary: Address;
+  readonly replicas: readonly Address[];
+}
+
+/** Asks over an open connection. Rejects with a RedisProblem. */
+export async function askForSlots(connection: Connection): Promise<readonly SlotRange[]> {
+  try {
+    const answer = await connection.send(["CLUSTER", "SLOTS"]);
+    return (answer as readonly unknown[]).map((range) => rangeIn(range, connection.address.host));
+  } catch (thrown) {
+    throw problemOf(thrown, connection.asked);
+  }
+}
+
+/** Asks over a connection that is made for it. */
+export async function askNodeForSlots(options: ConnectionOptions): Promise<readonly SlotRange[]> {
+  const connection = await Connection.open(options);
+  try {
+    return await askForSlots(connection);
+  } finally {
+    connection.end(new RedisProblem("away", "The question has been answered.", true));
+  }
+}
+
+/** How many slots nobody has. */
+export function missingSlots(ranges: readonly SlotRange[]): number {
+  return ranges.reduce((missing, { first, last }) => missing - (last - first + 1), SLOT_COUNT);
+}
+
+/** `[first slot, last slot, primary, replica…]`, each node `[host, port, id…]`. */
+function rangeIn(range: unknown, askedHost: string): SlotRange {
+  const [first, last, primary, ...replicas] = range as readonly unknown[];
+  const [address, ...others] = [primary, ...replicas].map((node) => addressOf(node, askedHost));
+  return { first: Number(first), last: Number(last), primary: address!, replicas: others };
+}
+
+/** A node that does not know its own name means: the one you asked me by. */
+function addressOf(node: unknown, askedHost: string): Address {
+  const [host, port] = node as readonly unknown[];
+  const isKnown = typeof host === "string" && host !== "" && host !== "?";
+  return { host: isKnown ? host : askedHost, port: Number(port) };
+}

@@ -1,0 +1,208 @@
+/**
+ * The link to Redis: calls of our functions, messages, and what is wrong.
+ *
+ * Only plain connections of the client library are used, also for sentinels and clusters. Its own sentinel and cluster
+ * clients send commands again by themselves and keep them back while they look for a primary: a caller would learn late
+ * that Redis is away, never whether a command was carried out, and later calls could overtake earlier ones. Here a call
+ * is sent once, over the connection of its key, in the order of calling; while there is no connection it is refused at
+ * once. Only what Redis refused without doing anything (a missing function, a slot that has moved) is sent again.
+ */
+import type { World } from "../../core/world.ts";
+import type { Library } from "./library.ts";
+import type { Kept } from "./link-call.ts";
+import { ClusterPrimaries } from "./link-cluster.ts";
+import type { Connection } from "./link-connection.ts";
+import { type Ear, Ears } from "./link-ears.ts";
+import { addressText, type RedisPlace } from "./link-place.ts";
+import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
+import { SentinelPrimary } from "./link-sentinels.ts";
+import { StandalonePrimary } from "./link-standalone.ts";
+import { RedisProblem } from "./problem.ts";
+
+/** How often it is looked for answers that do not come, within a timeout and at least. */
+const SWEEPS_PER_TIMEOUT = 4;
+const SWEEP_MAX_MS = 250;
+/** A sweep that comes so many times later than it should is left out. */
+const LATE_SWEEP = 2;
+
+export interface RedisLink {
+  /**
+   * Calls a function of the library by its short name. `key` is the one key it names, and says which node is asked.
+   * Answers are what RESP2 has: numbers, strings, null and lists; one that is not a list comes as a list of one.
+   * Rejects with a RedisProblem.
+   */
+  call(name: string, key: string, args: readonly string[]): Promise<readonly unknown[]>;
+  /** The same, and then waits until so many replicas have it. Rejects when too few have it in time. */
+  callKept(
+    name: string,
+    key: string,
+    args: readonly string[],
+    replicas: number,
+    timeoutMs: number,
+  ): Promise<readonly unknown[]>;
+  /** Any other command, sent to who has the key; without one, to any primary. */
+  command(key: string | null, args: readonly string[]): Promise<unknown>;
+  /** Hears a channel; returns the way to stop. */
+  hear(channel: string, ear: Ear): () => void;
+  /** What is wrong now; null when all is well. */
+  readonly problem: RedisProblem | null;
+  /** Tells of each change of `problem`; returns the way to stop. */
+  onProblem(listener: (problem: RedisProblem | null) => void): () => void;
+  /** Waits, for no more than a timeout, until what was sent is answered, and ends all connections. */
+  close(): Promise<void>;
+}
+
+export interface LinkOptions {
+  readonly place: RedisPlace;
+  readonly library: Library;
+  readonly world: World;
+  /** How long an answer may take. */
+  readonly timeoutMs: number;
+}
+
+/** Opens the link. Resolves within the timeout, also when Redis is away: then `problem` says so, and it goes on trying. */
+export async function openLink(options: LinkOptions): Promise<RedisLink> {
+  const link = new Link(options);
+  await link.start();
+  return link;
+}
+
+class Link implements RedisLink {
+  readonly #options: LinkOptions;
+  readonly #open = new Set<Connection>();
+  readonly #primaries: Primaries;
+  readonly #ears: Ears;
+  readonly #listeners = new Set<(problem: RedisProblem | null) => void>();
+  readonly #sweepMs: number;
+  readonly #stopSweeps: () => void;
+  #sweptAt: number;
+  #problem: RedisProblem | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: LinkOptions) {
+    const { place, world, timeoutMs } = options;
+    const surroundings = { world, timeoutMs, open: this.#open, onChange: () => this.#onChange() };
+    this.#options = options;
+    this.#primaries = primariesOf({ ...options, ...surroundings });
+    this.#ears = new Ears({
+      ...surroundings,
+      login: { ...place, database: 0 },
+      where: addressText(place.addresses[0]!),
+      find: () => this.#primaries.findToHear(),
+    });
+    this.#sweepMs = Math.min(SWEEP_MAX_MS, timeoutMs / SWEEPS_PER_TIMEOUT);
+    this.#sweptAt = world.clock.now();
+    this.#stopSweeps = world.timers.every(this.#sweepMs, () => this.#sweep());
+    this.#problem = this.#primaries.problem;
+  }
+
+  get problem(): RedisProblem | null {
+    return this.#problem;
+  }
+
+  start(): Promise<void> {
+    return this.#within(this.#primaries.start());
+  }
+
+  call(name: string, key: string, args: readonly string[]): Promise<readonly unknown[]> {
+    return this.#callFunction(name, key, args, null);
+  }
+
+  callKept(
+    name: string,
+    key: string,
+    args: readonly string[],
+    replicas: number,
+    timeoutMs: number,
+  ): Promise<readonly unknown[]> {
+    return this.#callFunction(name, key, args, { replicas, timeoutMs });
+  }
+
+  command(key: string | null, args: readonly string[]): Promise<unknown> {
+    return this.#send(args[0] ?? "", key, args, null);
+  }
+
+  hear(channel: string, ear: Ear): () => void {
+    return this.#closing ? () => {} : this.#ears.hear(channel, ear);
+  }
+
+  onProblem(listener: (problem: RedisProblem | null) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #callFunction(name: string, key: string, args: readonly string[], kept: Kept | null) {
+    const words = ["FCALL", this.#options.library.functionName(name), "1", key, ...args];
+    const answer = await this.#send(name, key, words, kept);
+    return Array.isArray(answer) ? (answer as readonly unknown[]) : [answer];
+  }
+
+  #send(name: string, key: string | null, words: readonly string[], kept: Kept | null): Promise<unknown> {
+    if (this.#closing) return Promise.reject(closed());
+    const { world, timeoutMs } = this.#options;
+    const dueAt = world.clock.now() + timeoutMs;
+    return new Promise((resolve, reject) => {
+      this.#primaries.send({ name, key, words, kept, timeoutMs, dueAt, loads: 0, moves: 0, resolve, reject });
+    });
+  }
+
+  #sweep(): void {
+    const now = this.#options.world.clock.now();
+    const sinceMs = now - this.#sweptAt;
+    this.#sweptAt = now;
+    // A process that stood still itself has answers to read first, before it may say that there were none.
+    if (sinceMs > LATE_SWEEP * this.#sweepMs) return;
+    for (const connection of this.#open) connection.sweep(now);
+    this.#primaries.sweep(now, this.#ears.connection);
+  }
+
+  #onChange(): void {
+    const problem = this.#closing ? null : (this.#primaries.problem ?? this.#ears.problem);
+    const before = this.#problem;
+    if (problem?.kind === before?.kind && problem?.message === before?.message) return;
+    this.#problem = problem;
+    for (const listener of this.#listeners) this.#tell(listener, problem);
+  }
+
+  #tell(listener: (problem: RedisProblem | null) => void, problem: RedisProblem | null): void {
+    try {
+      listener(problem);
+    } catch (error) {
+      this.#options.world.log.error({ error }, "a listener to the problems of Redis failed");
+    }
+  }
+
+  async #close(): Promise<void> {
+    // Nobody is told of the end they asked for.
+    this.#listeners.clear();
+    await this.#within(Promise.all([...this.#open].map((connection) => connection.whenIdle())));
+    this.#stopSweeps();
+    this.#primaries.close(closed());
+    this.#ears.close(closed());
+    for (const connection of this.#open) connection.end(closed());
+  }
+
+  /** The work, or the timeout, whichever is over first. */
+  async #within(work: Promise<unknown>): Promise<void> {
+    let stop = () => {};
+    const late = new Promise<void>((resolve) => {
+      stop = this.#options.world.timers.after(this.#options.timeoutMs, resolve);
+    });
+    await Promise.race([work, late]);
+    stop();
+  }
+}
+
+function primariesOf(options: PrimariesOptions): Primaries {
+  if (options.place.mode === "cluster") return new ClusterPrimaries(options);
+  return options.place.mode === "sentinel" ? new SentinelPrimary(options) : new StandalonePrimary(options);
+}
+
+function closed(): RedisProblem {
+  return new RedisProblem("away", "The link to Redis is closed.", true);
+}

@@ -1,0 +1,320 @@
+-- A room as one call sees it: read once, changed in memory, and written back when the call is done.
+--
+-- All keys of a room begin with the key that the call names, so they are in one hash slot:
+--   :state     hash    numbers of the room, its flow, lanes, pace and draws
+--   :orders    text    the rules, phase by phase, as JSON; decoded once and remembered until they change
+--   :line:L    sorted  those who wait in lane L, by sequence and then by id
+--   :due       sorted  the same by when they lapse
+--   :turns     sorted  those admitted and not yet in, by when the turn is lost
+--   :visits    hash    those on the site; :visits:due the same by when their slot is free again
+--   :places:B  hash    what has become of each ticket, by id, in buckets by when its holder joined
+--   :buckets   sorted  the buckets by when their last ticket has run out
+--   :ended     sorted  ids of visits that were ended, until their passes have run out
+--   :invites   sorted  one-time codes that were used, until they would have run out
+--   :flow      list    admissions of the last minute; :entries the same of those who entered
+--   :pool:G    text    those who gathered for a draw
+--   :loads     list    what gateways told of the origin
+
+local room = {}
+
+local EVERYBODY = 0
+local SEQUENCE_EPOCH = 1735689600000
+local SEQUENCES_PER_MS = 1000
+-- A clock that is behind by no more than this is that of a new primary; time waits for it.
+local CLOCK_BACK_MAX_MS = 10000
+local TOLD_PERIOD_MS = 10000
+local HOLD_SLACK_MS = 2000
+
+-- Which process this is, asked for once.
+local run_id
+
+local function who_runs()
+  if not run_id then run_id = string.match(redis.call("INFO", "server"), "run_id:(%x+)") or "unknown" end
+  return run_id
+end
+
+local function text(number)
+  return string.format("%.17g", number)
+end
+
+local function whole(number)
+  return string.format("%.0f", number)
+end
+
+-- Orders by room, as they were decoded last.
+local known_orders = {}
+
+local STATE = {
+  "orders", "run", "next", "lapsed", "lastTurn", "share", "active", "noShows", "lanesUsed", "paceSums",
+  "flowEmpty", "flowCount", "entriesEmpty", "entriesCount", "draws", "pool", "seenAt", "told", "toldBefore",
+  "toldAt", "heldFrom", "heldUntil", "createdAt",
+}
+
+local function orders_of(prefix, version)
+  local known = known_orders[prefix]
+  if known and known.version == version then return known end
+  local decoded = cjson.decode(redis.call("GET", prefix .. ":orders"))
+  decoded.version = version
+  decoded.lowered = {}
+  known_orders[prefix] = decoded
+  return decoded
+end
+
+-- Admissions of the last minute, kept in a list: the queue that `flow` works on.
+local flow_queue = {}
+flow_queue.__index = flow_queue
+
+local function parse_pair(pair)
+  local at, count = string.match(pair, "^(%S+) (%S+)$")
+  return tonumber(at), tonumber(count)
+end
+
+function flow_queue:first()
+  if self.head == nil then
+    local first = redis.call("LINDEX", self.key, 0)
+    if not first then
+      self.head = false
+    else
+      self.head = { parse_pair(first) }
+    end
+  end
+  if self.head then return self.head[1], self.head[2] end
+end
+
+function flow_queue:drop_first()
+  redis.call("LPOP", self.key)
+  self.head = nil
+  self.tail = nil
+end
+
+function flow_queue:read_tail()
+  if self.tail == nil then
+    local last = redis.call("LINDEX", self.key, -1)
+    if not last then
+      self.tail = false
+    else
+      self.tail = { parse_pair(last) }
+    end
+  end
+  return self.tail
+end
+
+function flow_queue:last_at()
+  local tail = self:read_tail()
+  if tail then return tail[1] end
+end
+
+function flow_queue:add_to_last(count)
+  local tail = self:read_tail()
+  tail[2] = tail[2] + count
+  self.head = nil
+  redis.call("LSET", self.key, -1, text(tail[1]) .. " " .. whole(tail[2]))
+end
+
+function flow_queue:push(at, count)
+  redis.call("RPUSH", self.key, text(at) .. " " .. whole(count))
+  self.tail = { at, count }
+  self.head = nil
+end
+
+local function open_flow(key, empty_at, count)
+  return {
+    empty_at = tonumber(empty_at) or -math.huge,
+    last_minute = tonumber(count) or 0,
+    queue = setmetatable({ key = key }, flow_queue),
+  }
+end
+
+-- The instant of a call: Redis's own, unless one was handed in.
+function room.instant(given)
+  if given ~= "" then return tonumber(given) end
+  local time = redis.call("TIME")
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+local function decode_list(packed)
+  local list = {}
+  if packed then for part in string.gmatch(packed, "[^ ]+") do list[#list + 1] = tonumber(part) end end
+  return list
+end
+
+-- Opens a room; nil when nobody configured it here. `given`: the time, when the caller has one.
+function room.open(prefix, given)
+  local values = redis.call("HMGET", prefix .. ":state", unpack(STATE))
+  local s = {}
+  for i, name in ipairs(STATE) do s[name] = values[i] or nil end
+  if not s.orders then return nil end
+  local now = room.instant(given)
+  local seen_at = tonumber(s.seenAt) or 0
+  if given == "" and now < seen_at and seen_at - now < CLOCK_BACK_MAX_MS then now = seen_at end
+  local self = {
+    prefix = prefix, now = now, state = s, changed = {}, totals = {}, orders = orders_of(prefix, s.orders),
+    next = tonumber(s.next), lapsed = tonumber(s.lapsed) or 0, last_turn = tonumber(s.lastTurn) or 0,
+    share = tonumber(s.share) or 1, is_awake = s.active == "1",
+    flow = open_flow(prefix .. ":flow", s.flowEmpty, s.flowCount),
+    entries = open_flow(prefix .. ":entries", s.entriesEmpty, s.entriesCount),
+    lanes_used = decode_list(s.lanesUsed), counts = {}, waiting = 0, keep_until = {}, turns_out = {}, ended = {},
+  }
+  for _, lane in ipairs(self.lanes_used) do
+    local count = redis.call("ZCARD", prefix .. ":line:" .. lane)
+    self.counts[lane] = count
+    self.waiting = self.waiting + count
+  end
+  self.admitted = redis.call("ZCARD", prefix .. ":turns")
+  self.on_site = redis.call("ZCARD", prefix .. ":visits:due")
+  if seen_at < now then room.set(self, "seenAt", whole(now)) end
+  room.follow(self)
+  if s.run ~= who_runs() then room.wake(self) end
+  return self
+end
+
+function room.set(self, name, value)
+  self.state[name] = value
+  self.changed[name] = value
+end
+
+-- Another process than before has the data, after a failover or a restart, and the last of what was told may be lost:
+-- its holders have sequences from here on. Numbers go on well beyond those, and nobody with a number beyond is let in
+-- until the others have had the time to come back that they were told.
+function room.wake(self)
+  local told = math.max(tonumber(self.state.told) or 0, tonumber(self.state.toldBefore) or 0)
+  if self.state.run and told > 0 then
+    room.set(self, "heldFrom", whole(self.next))
+    room.set(self, "heldUntil", whole(self.now + told + HOLD_SLACK_MS))
+  end
+  self.next = math.max(self.next, (math.floor(self.now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
+  room.set(self, "run", who_runs())
+end
+
+function room.is_held(self, sequence)
+  local until_at = tonumber(self.state.heldUntil)
+  return until_at ~= nil and self.now < until_at and sequence >= tonumber(self.state.heldFrom)
+end
+
+-- Remembers how long people are told to stay away, of late: only when it is more than was known.
+function room.tell(self, next_check_in)
+  local told_at = tonumber(self.state.toldAt) or 0
+  if self.now - told_at >= TOLD_PERIOD_MS then
+    room.set(self, "toldBefore", self.state.told or "0")
+    room.set(self, "told", whole(next_check_in))
+    room.set(self, "toldAt", whole(self.now))
+  elseif next_check_in > (tonumber(self.state.told) or 0) then
+    room.set(self, "told", whole(next_check_in))
+  end
+end
+
+-- Finds the phase of the schedule that holds now, and the rules with the limits that hold now.
+function room.follow(self)
+  local orders = self.orders
+  for _, phase in ipairs(orders.phases) do
+    if not phase["until"] or self.now < phase["until"] then
+      self.phase = phase
+      break
+    end
+  end
+  local index = self.phase.rules
+  local rules = orders.rules[index]
+  if self.share ~= 1 and rules.adaptive then
+    local lowered = orders.lowered[index]
+    if not lowered or lowered.share ~= self.share then
+      local limited = {}
+      for key, value in pairs(rules) do limited[key] = value end
+      limited.totalActiveUsers, limited.newUsersPerMinute = door.limits(rules, self.share)
+      lowered = { share = self.share, rules = limited }
+      orders.lowered[index] = lowered
+    end
+    rules = lowered.rules
+  end
+  self.rules = rules
+end
+
+function room.count(self, total, by)
+  self.totals[total] = (self.totals[total] or 0) + (by or 1)
+end
+
+function room.next_sequence(self)
+  local sequence = self.next
+  self.next = sequence + 1
+  return sequence
+end
+
+-- The lane that a number stands for under the rules of now.
+function room.lane_of(self, lane)
+  if lane == EVERYBODY then return EVERYBODY end
+  return lanes.of(self.rules.lanes, lane)
+end
+
+-- How many wait in a lane as the rules of now have it; those of a lane that they do not know are everybody's.
+function room.waiting_in(self, lane)
+  if #self.rules.lanes.named == 0 then return lane == EVERYBODY and self.waiting or 0 end
+  local total = 0
+  for _, used in ipairs(self.lanes_used) do
+    if room.lane_of(self, used) == lane then total = total + self.counts[used] end
+  end
+  return total
+end
+
+function room.no_shows(self)
+  if not self.learned then
+    local numbers = decode_list(self.state.noShows)
+    if #numbers == 9 then
+      self.learned = { used_at = { unpack(numbers, 1, 8) }, missed = numbers[9] }
+    else
+      self.learned = no_shows.fresh()
+    end
+  end
+  return self.learned
+end
+
+function room.keep_no_shows(self)
+  local parts = {}
+  for i = 1, 8 do parts[i] = text(self.learned.used_at[i]) end
+  parts[9] = text(self.learned.missed)
+  room.set(self, "noShows", table.concat(parts, " "))
+end
+
+function room.pace_sums(self)
+  if not self.sums then
+    local numbers = decode_list(self.state.paceSums)
+    self.sums = { admitted = numbers[1] or 0, spent = numbers[2] or 0, bins = numbers[3] or 0, doubt = numbers[4] }
+  end
+  return self.sums
+end
+
+-- Draws, each { event, number, seed, seedHash, prequeueAt, startAt, drawnAt, keepUntil, pool, size }.
+function room.draws(self)
+  if not self.drawn then
+    self.drawn = self.state.draws and cjson.decode(self.state.draws) or {}
+  end
+  return self.drawn
+end
+
+function room.keep_draws(self)
+  room.set(self, "draws", #self.drawn == 0 and "[]" or cjson.encode(self.drawn))
+end
+
+-- Writes back what the call changed.
+function room.close(self)
+  local function put(name, value)
+    if self.state[name] ~= value then self.changed[name] = value end
+  end
+  put("next", whole(self.next))
+  put("lapsed", whole(self.lapsed))
+  put("lastTurn", whole(self.last_turn))
+  put("flowEmpty", text(self.flow.empty_at))
+  put("flowCount", whole(self.flow.last_minute))
+  put("entriesEmpty", text(self.entries.empty_at))
+  put("entriesCount", whole(self.entries.last_minute))
+  local fields = {}
+  for name, value in pairs(self.changed) do
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
+  end
+  if #fields > 0 then redis.call("HSET", self.prefix .. ":state", unpack(fields)) end
+  for total, by in pairs(self.totals) do
+    redis.call("HINCRBYFLOAT", self.prefix .. ":totals", total, text(by))
+  end
+  for bucket, keep_until in pairs(self.keep_until) do
+    redis.call("ZADD", self.prefix .. ":buckets", "GT", whole(keep_until), bucket)
+  end
+end

@@ -1,0 +1,151 @@
+-- What has become of each ticket, and the lines. A place is found by its ticket's id and by when its holder joined.
+
+local places = {}
+
+local WAITING, LAPSED, ADMITTED, ON_SITE, GONE = 1, 2, 3, 4, 5
+-- state, whether it ever lapsed, lane, sequence, the draw that gave it, the pool it is gathered in, when its turn was given
+local PLACE = ">BBHdI4I4d"
+local BUCKET_MS = 600000
+
+local function bucket_of(joined_at)
+  return math.floor(joined_at / BUCKET_MS)
+end
+
+function places.key(self, joined_at)
+  return self.prefix .. ":places:" .. bucket_of(joined_at)
+end
+
+-- The place of a ticket; nil when nothing is known of it.
+function places.get(self, id, joined_at)
+  local packed = redis.call("HGET", places.key(self, joined_at), id)
+  if not packed then return nil end
+  local state, late, lane, sequence, draw, pool, given_at = struct.unpack(PLACE, packed)
+  return {
+    id = id, joined_at = joined_at, state = state, late = late, lane = lane, sequence = sequence, draw = draw,
+    pool = pool, given_at = given_at,
+  }
+end
+
+function places.put(self, place)
+  local packed = struct.pack(
+    PLACE, place.state, place.late, place.lane, place.sequence, place.draw, place.pool, place.given_at)
+  redis.call("HSET", places.key(self, place.joined_at), place.id, packed)
+end
+
+-- Remembers that a ticket for a place may be good until then.
+function places.keep(self, joined_at, until_at)
+  local bucket = bucket_of(joined_at)
+  local known = self.keep_until[bucket]
+  if not known or until_at > known then self.keep_until[bucket] = until_at end
+end
+
+function places.set_state(self, place, state)
+  place.state = state
+  if state == LAPSED then place.late = 1 end
+  places.put(self, place)
+end
+
+-- Members of `due` and `turns` say when their holder joined, since a place is found by that.
+local function member_of(id, joined_at)
+  return id .. whole(joined_at)
+end
+
+local function id_and_joined(member)
+  return string.sub(member, 1, 32), tonumber(string.sub(member, 33))
+end
+
+local line = {}
+
+local function line_key(self, lane)
+  return self.prefix .. ":line:" .. lane
+end
+
+function line.add(self, place)
+  local lane = place.lane
+  if not self.counts[lane] then
+    self.counts[lane] = 0
+    self.lanes_used[#self.lanes_used + 1] = lane
+    room.set(self, "lanesUsed", table.concat(self.lanes_used, " "))
+  end
+  local member = member_of(place.id, place.joined_at)
+  if redis.call("ZADD", line_key(self, lane), place.sequence, member) == 1 then
+    self.counts[lane] = self.counts[lane] + 1
+    self.waiting = self.waiting + 1
+  end
+end
+
+function line.remove(self, place)
+  local member = member_of(place.id, place.joined_at)
+  if redis.call("ZREM", line_key(self, place.lane), member) == 1 then
+    self.counts[place.lane] = self.counts[place.lane] - 1
+    self.waiting = self.waiting - 1
+  end
+  redis.call("ZREM", self.prefix .. ":due", member)
+end
+
+-- How many of a lane, as the rules of now have it, are before this place.
+function line.ahead(self, lane, place)
+  local ahead = redis.call("ZRANK", line_key(self, place.lane), member_of(place.id, place.joined_at)) or 0
+  if #self.lanes_used == 1 then return ahead end
+  for _, used in ipairs(self.lanes_used) do
+    if used ~= place.lane and self.counts[used] > 0 and room.lane_of(self, used) == lane then
+      ahead = ahead + redis.call("ZCOUNT", line_key(self, used), "-inf", "(" .. whole(place.sequence))
+    end
+  end
+  return ahead
+end
+
+-- Lanes in use that are one under the rules of now, with people in them.
+local function used_as(self, lane)
+  local used = {}
+  for _, other in ipairs(self.lanes_used) do
+    if self.counts[other] > 0 and room.lane_of(self, other) == lane then used[#used + 1] = other end
+  end
+  return used
+end
+
+local function entry(self, lane, rank)
+  local found = redis.call("ZRANGE", line_key(self, lane), rank, rank, "WITHSCORES")
+  return found[1], tonumber(found[2])
+end
+
+local function first_of(self, used)
+  local best_lane, best_member, best_sequence
+  for _, lane in ipairs(used) do
+    local member, sequence = entry(self, lane, 0)
+    if member and (not best_sequence or sequence < best_sequence
+      or (sequence == best_sequence and member < best_member)) then
+      best_lane, best_member, best_sequence = lane, member, sequence
+    end
+  end
+  return best_lane, best_member, best_sequence
+end
+
+-- The one with exactly `rank` before them: lane in use, member and sequence.
+function line.at(self, lane, rank)
+  local used = used_as(self, lane)
+  if #used == 1 then
+    local member, sequence = entry(self, used[1], rank)
+    return used[1], member, sequence
+  end
+  if rank == 0 then return first_of(self, used) end
+  -- By halving: the highest sequence with no more than `rank` before it is theirs.
+  local low, high = 0, self.next
+  local function before(sequence)
+    local total = 0
+    for _, other in ipairs(used) do
+      total = total + redis.call("ZCOUNT", line_key(self, other), "-inf", "(" .. whole(sequence))
+    end
+    return total
+  end
+  while high - low > 1 do
+    local middle = math.floor((low + high) / 2)
+    if before(middle) <= rank then low = middle else high = middle end
+  end
+  local left = rank - before(low)
+  for _, other in ipairs(used) do
+    local same = redis.call("ZRANGEBYSCORE", line_key(self, other), whole(low), whole(low))
+    if left < #same then return other, same[left + 1], low end
+    left = left - #same
+  end
+end

@@ -1,0 +1,162 @@
+-- The doorkeeper's questions, with what a room knows of its crowd.
+
+local keeper = {}
+
+local TURNS_REMEMBERED_MAX = 1000
+
+function keeper.is_lane_served(self, lane)
+  local rules = self.rules
+  if not rules.privilegedOnly then return true end
+  local known = lanes.of(rules.lanes, lane)
+  for _, named in ipairs(rules.lanes.named) do
+    if named.number == known and named.isPrivileged then return true end
+  end
+  return false
+end
+
+-- How many wait who may be let in.
+local function served_waiting(self)
+  local rules = self.rules
+  if not rules.privilegedOnly then return self.waiting end
+  local waiting = 0
+  for _, named in ipairs(rules.lanes.named) do
+    if named.isPrivileged then waiting = waiting + room.waiting_in(self, named.number) end
+  end
+  return waiting
+end
+
+-- How much of a turn's claim window is over, 0 to 1.
+local function turn_age(self, claim_by)
+  return 1 - (claim_by - self.now) / self.rules.claimWindowMs
+end
+
+local function turn_ages(self)
+  local ages = {}
+  local turns = redis.call("ZRANGE", self.prefix .. ":turns", 0, -1, "WITHSCORES")
+  for i = 2, #turns, 2 do ages[#ages + 1] = turn_age(self, tonumber(turns[i])) end
+  return ages
+end
+
+local function at_the_door(self, budget_free)
+  local learned = room.no_shows(self)
+  local rules = self.rules
+  return {
+    waiting = served_waiting(self),
+    admitted = self.admitted,
+    on_site = self.on_site,
+    is_prequeue = self.phase.isPrequeue,
+    is_active = not rules.standby or self.is_awake,
+    budget_free = budget_free,
+    no_shows = no_shows.share(learned),
+    expected = rules.fillNoShows and no_shows.expected(learned, turn_ages(self)) or self.admitted,
+  }
+end
+
+-- Slots that the other rooms of its budget leave to this one.
+function keeper.budget_free(self)
+  local shared = self.orders.budget
+  if not shared then return math.huge end
+  local rooms, index = {}, nil
+  for _, prefix in ipairs(redis.call("SMEMBERS", shared.key)) do
+    local other = prefix == self.prefix and self or room.open(prefix, whole(self.now))
+    if other and other.orders.budget and other.orders.budget.key == shared.key then
+      local wanted = shared.totalActiveUsers
+      if other ~= self then
+        wanted = door.open(other.rules, at_the_door(other, math.huge), other.flow, other.now)
+      end
+      rooms[#rooms + 1] = {
+        used = other.admitted + other.on_site,
+        wanted = wanted,
+        guaranteed = other.orders.budget.guaranteed,
+        last_turn_at = other.last_turn,
+        prefix = prefix,
+      }
+      -- Asking its flow may have forgotten what is over a minute old.
+      if other ~= self then room.close(other) end
+    end
+  end
+  table.sort(rooms, function(a, b) return a.prefix < b.prefix end)
+  for i, known in ipairs(rooms) do if known.prefix == self.prefix then index = i end end
+  return budget.free(shared.totalActiveUsers, rooms, index)
+end
+
+-- What a newcomer gets: through, a place, or a reason for neither.
+function keeper.greet(self, lane)
+  local rules = self.rules
+  if not keeper.is_lane_served(self, lane) then return rules.closed and "closed" or "notPrivileged" end
+  if served_waiting(self) == 0 then
+    local at = at_the_door(self, keeper.budget_free(self))
+    if door.is_open(rules, at, self.flow, self.now) and door.may_enter(rules, at, self.entries, self.now) then
+      return "through"
+    end
+  end
+  return door.why_no_place(rules, self.phase.isPrequeue) or "place"
+end
+
+function keeper.open(self)
+  return door.open(self.rules, at_the_door(self, keeper.budget_free(self)), self.flow, self.now)
+end
+
+function keeper.took(self, count)
+  local rate = door.rate_of_turns(self.rules, no_shows.share(room.no_shows(self)))
+  flow.take(self.flow, rate, count, self.now)
+end
+
+function keeper.may_enter(self)
+  if not self.rules.fillNoShows then return true end
+  return door.may_enter(self.rules, at_the_door(self, math.huge), self.entries, self.now)
+end
+
+-- Someone came in: with a turn that would have been lost at `claim_by`, or straight through (nil).
+function keeper.entered(self, claim_by)
+  local rules = self.rules
+  if rules.fillNoShows then
+    flow.allowance(self.entries, rules.newUsersPerMinute, self.now)
+    flow.take(self.entries, rules.newUsersPerMinute, 1, self.now)
+  end
+  if claim_by then
+    no_shows.used(room.no_shows(self), turn_age(self, claim_by))
+    room.keep_no_shows(self)
+  end
+end
+
+function keeper.missed(self)
+  no_shows.missed(room.no_shows(self))
+  room.keep_no_shows(self)
+end
+
+-- Someone got a turn, or went straight through: lane and sequence are those of now.
+function keeper.note_admitted(self, lane, sequence)
+  self.last_turn = self.now
+  room.count(self, "admitted")
+  local in_lane = self.in_lane or {}
+  self.in_lane = in_lane
+  local known = in_lane[lane] or { count = 0, highest = 0 }
+  in_lane[lane] = known
+  known.count = known.count + 1
+  if sequence > known.highest then known.highest = sequence end
+end
+
+-- The latest admissions, by which it is told how fair the room is.
+function keeper.remember(self, sequence)
+  local recent = self.recent or {}
+  self.recent = recent
+  recent[#recent + 1] = whole(sequence) .. " " .. whole(self.now)
+end
+
+-- Writes back the room, and what was noted of admissions.
+function keeper.close(self)
+  local prefix = self.prefix
+  for lane, known in pairs(self.in_lane or {}) do
+    redis.call("HINCRBY", prefix .. ":lanes", "admitted:" .. lane, known.count)
+    local highest = tonumber(redis.call("HGET", prefix .. ":lanes", "highest:" .. lane) or 0)
+    if known.highest > highest then
+      redis.call("HSET", prefix .. ":lanes", "highest:" .. lane, whole(known.highest))
+    end
+  end
+  if self.recent then
+    redis.call("RPUSH", prefix .. ":recent", unpack(self.recent))
+    redis.call("LTRIM", prefix .. ":recent", -TURNS_REMEMBERED_MAX, -1)
+  end
+  room.close(self)
+end

@@ -1,0 +1,337 @@
+-- A room's answers to visitors: to those who join, check in, enter with their turn, are seen on the site, or leave.
+-- Many are asked for in one call; each answer is six values, the first of which says what kind it is.
+
+local visitors = {}
+
+local NOTHING, IS_WAITING, HAS_ENTERED, IS_ADMITTED, HAS_EXPIRED, IS_REFUSED = 0, 1, 2, 3, 4, 5
+-- Someone who comes with a turn to a site that is full looks again this soon.
+local TURN_IN_HAND_MS = 2000
+-- A slot is held this long past its pass, because presence is reported in batches.
+local PRESENCE_GRACE_MS = 2000
+local VISIT = ">dHdd"
+
+local function answer(answers, kind, a, b, c, d, e)
+  local n = #answers
+  answers[n + 1] = kind
+  answers[n + 2] = a or 0
+  answers[n + 3] = b or 0
+  answers[n + 4] = c or 0
+  answers[n + 5] = d or 0
+  answers[n + 6] = e or 0
+end
+
+local function refuse(answers, reason)
+  answer(answers, IS_REFUSED, reason)
+end
+
+-- How many are expected to be let in before a place that has `ahead` before it in its lane.
+local function expected_ahead(self, lane, ahead)
+  local rules = self.rules
+  if #rules.lanes.named == 0 then return ahead end
+  return lanes.ahead(rules.lanes, self.waiting_in, lane, ahead)
+end
+
+-- The holder is here and waits: a new deadline, and when to come back. `ahead`: in their lane, when it is known.
+local function go_on_waiting(self, answers, place, dice, ahead)
+  local rules = self.rules
+  local lane = room.lane_of(self, place.lane)
+  local actual
+  if rules.queueingMethod == "random" then
+    actual = math.floor(self.waiting / 2)
+  else
+    actual = expected_ahead(self, lane, ahead or line.ahead(self, lane, place))
+  end
+  local standing = self.standing
+  standing.waiting = self.waiting
+  standing.wait_low = pace.wait(room.pace_sums(self), rules, actual)
+  standing.poll_budget = rules.pollBudgetPerSecond
+  standing.ticket_ttl = rules.ticketTtlMs
+  local next_check_in
+  if self.phase.isPrequeue then
+    next_check_in = pacing.opening_check_in(standing, self.phase.opensAt - self.now, dice)
+  else
+    next_check_in = pacing.next_check_in(standing, dice)
+  end
+  local deadline = pacing.lapse_deadline(self.now, next_check_in, rules.lapseAfterMs)
+  redis.call("ZADD", self.prefix .. ":due", deadline, member_of(place.id, place.joined_at))
+  places.keep(self, place.joined_at, self.now + rules.ticketTtlMs)
+  room.tell(self, next_check_in)
+  local is_gathered = draws.is_gathered(self, place) and 1 or 0
+  answer(answers, IS_WAITING, place.sequence, place.draw, actual, next_check_in, is_gathered)
+end
+
+local function start_visit(self, answers, visit)
+  local expires_at = self.now + self.rules.sessionDurationMs
+  local packed = struct.pack(VISIT, visit.sequence, visit.lane, visit.joined_at, visit.admitted_at)
+  redis.call("HSET", self.prefix .. ":visits", visit.id, packed)
+  redis.call("ZADD", self.prefix .. ":visits:due", expires_at + PRESENCE_GRACE_MS, visit.id)
+  self.on_site = self.on_site + 1
+  room.count(self, "entered")
+  answer(answers, HAS_ENTERED, visit.joined_at, visit.admitted_at, self.now, expires_at, visit.lane)
+end
+
+local function is_held_back(self, sequence)
+  return room.is_held(self, sequence) or draws.due(self) ~= nil
+end
+
+local function go_straight_through(self, answers, arrival)
+  keeper.took(self, 1)
+  room.count(self, "straightThrough")
+  keeper.note_admitted(self, arrival.lane, arrival.sequence)
+  keeper.remember(self, arrival.sequence)
+  keeper.entered(self, nil)
+  start_visit(self, answers, {
+    id = arrival.id, sequence = -1, lane = arrival.lane, joined_at = self.now, admitted_at = self.now,
+  })
+end
+
+-- id, lane, invite or "", when the invite runs out, dice
+function visitors.join(self, answers, id, lane, invite, invite_expires_at, dice)
+  if invite ~= "" and redis.call("ZSCORE", self.prefix .. ":invites", invite) then
+    return refuse(answers, "inviteUsed")
+  end
+  local own = room.lane_of(self, lane)
+  local welcome = keeper.greet(self, lane)
+  if welcome ~= "through" and welcome ~= "place" then return refuse(answers, welcome) end
+  local sequence = room.next_sequence(self)
+  room.count(self, "joined")
+  if invite ~= "" then redis.call("ZADD", self.prefix .. ":invites", invite_expires_at, invite) end
+  if welcome == "through" and not is_held_back(self, sequence) then
+    return go_straight_through(self, answers, { id = id, sequence = sequence, lane = own })
+  end
+  local place = {
+    id = id, joined_at = self.now, state = WAITING, late = 0, lane = own, sequence = sequence, draw = 0, pool = 0,
+    given_at = 0,
+  }
+  draws.gather(self, place)
+  places.put(self, place)
+  local ahead = room.waiting_in(self, room.lane_of(self, own))
+  line.add(self, place)
+  go_on_waiting(self, answers, place, dice, ahead)
+end
+
+-- A good ticket of which nothing is known: from before a loss. Its sequence must not be given out again; one from before a
+-- draw has lost its place in it.
+local function take_back(self, answers, ticket)
+  local sequence, draw = ticket.sequence, ticket.draw
+  local missed = draw == 0 and draws.missed(self, ticket.joined_at)
+  if missed then
+    sequence, draw = room.next_sequence(self), missed.number
+  else
+    self.next = math.max(self.next, sequence + 1)
+  end
+  room.count(self, "returned")
+  local place = {
+    id = ticket.id, joined_at = ticket.joined_at, state = WAITING, late = 0, lane = ticket.lane, sequence = sequence,
+    draw = draw, pool = 0, given_at = 0,
+  }
+  draws.gather(self, place)
+  places.put(self, place)
+  line.add(self, place)
+  go_on_waiting(self, answers, place, ticket.dice)
+end
+
+local function claim_by(self, place)
+  return tonumber(redis.call("ZSCORE", self.prefix .. ":turns", member_of(place.id, place.joined_at))) or self.now
+end
+
+-- The ticket was used already: its holder missed the answer, or shows it twice. One visit either way.
+local function still_on_site(self, answers, id)
+  local packed = redis.call("HGET", self.prefix .. ":visits", id)
+  if not packed then return refuse(answers, "ticketSpent") end
+  local _, lane, joined_at, admitted_at = struct.unpack(VISIT, packed)
+  local expires_at = tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id)) - PRESENCE_GRACE_MS
+  local created_at = expires_at - self.rules.sessionDurationMs
+  answer(answers, HAS_ENTERED, joined_at, admitted_at, created_at, expires_at, lane)
+end
+
+-- Answers for everyone but those with a turn; the place of those is given.
+local function present(self, answers, ticket)
+  if ticket.expires_at <= self.now then
+    answer(answers, HAS_EXPIRED)
+    return nil
+  end
+  local place = places.get(self, ticket.id, ticket.joined_at)
+  if not place then
+    take_back(self, answers, ticket)
+  elseif place.state == WAITING then
+    go_on_waiting(self, answers, place, ticket.dice)
+  elseif place.state == LAPSED then
+    self.lapsed = self.lapsed - 1
+    room.count(self, "returned")
+    places.set_state(self, place, WAITING)
+    line.add(self, place)
+    go_on_waiting(self, answers, place, ticket.dice)
+  elseif place.state == ADMITTED then
+    return place
+  elseif place.state == ON_SITE then
+    still_on_site(self, answers, ticket.id)
+  else
+    refuse(answers, "ticketSpent")
+  end
+  return nil
+end
+
+function visitors.check_in(self, answers, ticket)
+  local place = present(self, answers, ticket)
+  if place then answer(answers, IS_ADMITTED, place.sequence, place.draw, claim_by(self, place)) end
+end
+
+function visitors.enter(self, answers, ticket)
+  local place = present(self, answers, ticket)
+  if not place then return end
+  local member = member_of(place.id, place.joined_at)
+  if not keeper.may_enter(self) then
+    -- More came than were expected. The turn is kept, and lasts.
+    local lasts = pacing.whole_tenth(self.now + self.rules.claimWindowMs)
+    redis.call("ZADD", self.prefix .. ":turns", lasts, member)
+    return answer(answers, IS_WAITING, place.sequence, place.draw, 0, TURN_IN_HAND_MS, 2)
+  end
+  room.count(self, "waitedMs", self.now - place.joined_at)
+  keeper.entered(self, claim_by(self, place))
+  redis.call("ZREM", self.prefix .. ":turns", member)
+  self.admitted = self.admitted - 1
+  places.set_state(self, place, ON_SITE)
+  places.keep(self, place.joined_at, self.now + self.rules.ticketTtlMs)
+  start_visit(self, answers, {
+    id = place.id, sequence = place.sequence, lane = place.lane, joined_at = place.joined_at,
+    admitted_at = place.given_at,
+  })
+end
+
+-- A visit is over, and with it the place that it came from.
+function visitors.end_place(self, id, packed)
+  local sequence, _, joined_at = struct.unpack(VISIT, packed)
+  if sequence < 0 then return end
+  local place = places.get(self, id, joined_at)
+  if place then places.set_state(self, place, GONE) end
+end
+
+-- Ends a visit. False when nobody by that id is on the site.
+local function end_visit(self, id)
+  local packed = redis.call("HGET", self.prefix .. ":visits", id)
+  if not packed then return false end
+  local until_at = tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id))
+  redis.call("HDEL", self.prefix .. ":visits", id)
+  redis.call("ZREM", self.prefix .. ":visits:due", id)
+  redis.call("ZADD", self.prefix .. ":ended", until_at, id)
+  self.on_site = self.on_site - 1
+  visitors.end_place(self, id, packed)
+  self.ended[#self.ended + 1] = { id, until_at }
+  return until_at
+end
+
+function visitors.leave_visit(self, answers, id)
+  local until_at = end_visit(self, id)
+  if until_at then room.count(self, "left") end
+  answer(answers, NOTHING, until_at or 0)
+end
+
+function visitors.revoke(self, answers, id)
+  local until_at = end_visit(self, id)
+  if until_at then room.count(self, "revoked") end
+  answer(answers, NOTHING, until_at or 0)
+end
+
+-- Takes someone out of the line, the lapsed or the admitted, wherever they are.
+function visitors.give_up(self, place)
+  if place.state == WAITING then line.remove(self, place) end
+  if place.state == LAPSED then self.lapsed = self.lapsed - 1 end
+  if place.state == ADMITTED then
+    redis.call("ZREM", self.prefix .. ":turns", member_of(place.id, place.joined_at))
+    self.admitted = self.admitted - 1
+  end
+end
+
+function visitors.leave_place(self, answers, ticket)
+  if ticket.expires_at <= self.now then return answer(answers, NOTHING) end
+  local place = places.get(self, ticket.id, ticket.joined_at)
+  if place and place.state == ON_SITE then return visitors.leave_visit(self, answers, ticket.id) end
+  if place and place.state == GONE then return answer(answers, NOTHING) end
+  place = place or {
+    id = ticket.id, joined_at = ticket.joined_at, late = 0, lane = ticket.lane, sequence = ticket.sequence,
+    draw = ticket.draw, pool = 0, given_at = 0,
+  }
+  visitors.give_up(self, place)
+  room.count(self, "left")
+  places.set_state(self, place, GONE)
+  places.keep(self, place.joined_at, ticket.expires_at)
+  answer(answers, NOTHING)
+end
+
+-- A good pass of which nothing is known, from before a loss. Its place is taken, so that its old ticket gives no second.
+local function take_in(self, id, lane, joined_at, admitted_at, expires_at)
+  local place = places.get(self, id, joined_at) or {
+    id = id, joined_at = joined_at, state = GONE, late = 0, lane = lane, sequence = 0, draw = 0, pool = 0,
+    given_at = admitted_at,
+  }
+  visitors.give_up(self, place)
+  places.set_state(self, place, ON_SITE)
+  places.keep(self, joined_at, self.now + self.rules.ticketTtlMs)
+  local packed = struct.pack(VISIT, place.sequence, lane, joined_at, admitted_at)
+  redis.call("HSET", self.prefix .. ":visits", id, packed)
+  redis.call("ZADD", self.prefix .. ":visits:due", expires_at + PRESENCE_GRACE_MS, id)
+  self.on_site = self.on_site + 1
+end
+
+-- A visitor was seen. Unknown ones with a good pass are taken in; ended ones stay ended.
+function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires_at)
+  local due = self.prefix .. ":visits:due"
+  local known = redis.call("ZSCORE", due, id)
+  if known then
+    if expires_at + PRESENCE_GRACE_MS > tonumber(known) then
+      redis.call("ZADD", due, expires_at + PRESENCE_GRACE_MS, id)
+    end
+  elseif expires_at > self.now and not redis.call("ZSCORE", self.prefix .. ":ended", id) then
+    take_in(self, id, lane, joined_at, admitted_at, expires_at)
+  end
+  answer(answers, NOTHING)
+end
+
+-- One call for many visitors: the time or "", who calls, then for each what they do and with what.
+local FIELDS = { j = 5, c = 7, e = 7, l = 7, v = 1, r = 1, t = 5 }
+
+local function ticket_at(args, i)
+  return {
+    id = args[i], sequence = tonumber(args[i + 1]), lane = tonumber(args[i + 2]), joined_at = tonumber(args[i + 3]),
+    draw = tonumber(args[i + 4]), expires_at = tonumber(args[i + 5]), dice = tonumber(args[i + 6]),
+  }
+end
+
+local function visit_call(keys, args)
+  local self = room.open(keys[1], args[1])
+  if not self then return { "unknownRoom" } end
+  self.standing = {}
+  self.waiting_in = function(lane) return room.waiting_in(self, lane) end
+  local sums, rules = room.pace_sums(self), self.rules
+  local is_held = rules.paused or rules.queueAll or rules.closed
+  local answers = { self.now, is_held and "0" or text(pace.per_ms(sums, rules)), text(pace.doubt(sums, rules)) }
+  local i = 3
+  while args[i] do
+    local what = args[i]
+    if what == "j" then
+      visitors.join(self, answers, args[i + 1], tonumber(args[i + 2]), args[i + 3], args[i + 4], tonumber(args[i + 5]))
+    elseif what == "c" then
+      visitors.check_in(self, answers, ticket_at(args, i + 1))
+    elseif what == "e" then
+      visitors.enter(self, answers, ticket_at(args, i + 1))
+    elseif what == "l" then
+      visitors.leave_place(self, answers, ticket_at(args, i + 1))
+    elseif what == "v" then
+      visitors.leave_visit(self, answers, args[i + 1])
+    elseif what == "r" then
+      visitors.revoke(self, answers, args[i + 1])
+    elseif what == "t" then
+      visitors.touch(self, answers, args[i + 1], tonumber(args[i + 2]), tonumber(args[i + 3]), tonumber(args[i + 4]),
+        tonumber(args[i + 5]))
+    end
+    i = i + 1 + FIELDS[what]
+  end
+  if #self.ended > 0 then
+    local news = {}
+    for n, one in ipairs(self.ended) do news[n] = one[1] .. " " .. whole(one[2]) end
+    redis.call("PUBLISH", self.prefix .. ":news", args[2] .. " ended " .. table.concat(news, " "))
+  end
+  keeper.close(self)
+  return answers
+end

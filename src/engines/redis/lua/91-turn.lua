@@ -1,0 +1,221 @@
+-- One turn of a room's door: visits and turns whose time is up end, those who stopped checking in lapse, and as many get a
+-- turn as the door says. And the lease: one gateway at a time turns the door, and one that lost the lease does nothing.
+
+local turn = {}
+
+local LEASE_MS = 3000
+-- A call must be short, since Redis does nothing else meanwhile; what is left over comes with the next.
+local EXPIRED_MAX = 1000
+local ADMITTED_MAX = 500
+local BUCKETS_MAX = 10
+
+-- Takes or keeps the lease; the fencing token, or nil when another gateway has it.
+function turn.lease(self, gateway, fence)
+  local key = self.prefix .. ":lease"
+  local held = redis.call("HMGET", key, "holder", "fence", "until")
+  local holder, current, until_at = held[1], tonumber(held[2]) or 0, tonumber(held[3]) or 0
+  if holder == gateway and current == fence then
+    redis.call("HSET", key, "until", whole(self.now + LEASE_MS))
+    return fence
+  end
+  if holder and until_at > self.now then return nil end
+  redis.call("HSET", key, "holder", gateway, "fence", whole(current + 1), "until", whole(self.now + LEASE_MS))
+  return current + 1
+end
+
+-- Gives the lease back, so that another gateway has it at once. Gateway, its token.
+function turn.resign(keys, args)
+  if not turn.is_holder({ prefix = keys[1] }, args[1], tonumber(args[2])) then return { 0 } end
+  redis.call("HSET", keys[1] .. ":lease", "until", "0")
+  return { 1 }
+end
+
+-- True while this gateway has the lease with this token.
+function turn.is_holder(self, gateway, fence)
+  local held = redis.call("HMGET", self.prefix .. ":lease", "holder", "fence")
+  return held[1] == gateway and tonumber(held[2]) == fence
+end
+
+local function due(self, name)
+  local key = self.prefix .. name
+  local found = redis.call("ZRANGEBYSCORE", key, "-inf", whole(math.floor(self.now)), "LIMIT", 0, EXPIRED_MAX)
+  if #found == EXPIRED_MAX then self.has_more = true end
+  return found
+end
+
+local function expire_visits(self)
+  for _, id in ipairs(due(self, ":visits:due")) do
+    local packed = redis.call("HGET", self.prefix .. ":visits", id)
+    redis.call("ZREM", self.prefix .. ":visits:due", id)
+    redis.call("HDEL", self.prefix .. ":visits", id)
+    self.on_site = self.on_site - 1
+    room.count(self, "expired")
+    if packed then visitors.end_place(self, id, packed) end
+  end
+  redis.call("ZREMRANGEBYSCORE", self.prefix .. ":ended", "-inf", whole(math.floor(self.now)))
+end
+
+-- Turns nobody used go back to the door; their holders keep their place for when they return.
+local function expire_turns(self)
+  for _, member in ipairs(due(self, ":turns")) do
+    redis.call("ZREM", self.prefix .. ":turns", member)
+    self.admitted = self.admitted - 1
+    self.lapsed = self.lapsed + 1
+    room.count(self, "missedTurns")
+    keeper.missed(self)
+    local place = places.get(self, id_and_joined(member))
+    if place then places.set_state(self, place, LAPSED) end
+  end
+end
+
+local function lapse(self)
+  for _, member in ipairs(due(self, ":due")) do
+    local place = places.get(self, id_and_joined(member))
+    if place and place.state == WAITING then
+      line.remove(self, place)
+      places.set_state(self, place, LAPSED)
+      self.lapsed = self.lapsed + 1
+      room.count(self, "lapsed")
+    else
+      redis.call("ZREM", self.prefix .. ":due", member)
+    end
+  end
+end
+
+local function forget(self)
+  local now = whole(math.floor(self.now))
+  local buckets = self.prefix .. ":buckets"
+  for _, bucket in ipairs(redis.call("ZRANGEBYSCORE", buckets, "-inf", now, "LIMIT", 0, BUCKETS_MAX)) do
+    redis.call("UNLINK", self.prefix .. ":places:" .. bucket)
+    redis.call("ZREM", buckets, bucket)
+  end
+  redis.call("ZREMRANGEBYSCORE", self.prefix .. ":invites", "-inf", now)
+end
+
+local function admit_one(self, lane, used, member, sequence, claim_until)
+  local id, joined_at = id_and_joined(member)
+  local place = places.get(self, id, joined_at)
+  if lane == EVERYBODY and self.rank == 0 and place.late == 0 then keeper.remember(self, sequence) end
+  line.remove(self, place)
+  place.given_at = self.now
+  places.set_state(self, place, ADMITTED)
+  redis.call("ZADD", self.prefix .. ":turns", claim_until, member)
+  self.admitted = self.admitted + 1
+  keeper.note_admitted(self, lane, sequence)
+end
+
+-- Gives turns; `dice` say who is next where that is left to chance. The sequences, in order.
+local function admit_next(self, count, dice)
+  local rules = self.rules
+  local named = rules.lanes.named
+  local is_random = rules.queueingMethod == "random"
+  local claim_until = pacing.whole_tenth(self.now + rules.claimWindowMs)
+  local accounts
+  if #named > 0 then
+    accounts = {}
+    for lane, account in pairs(cjson.decode(redis.call("HGET", self.prefix .. ":state", "accounts") or "{}")) do
+      accounts[tonumber(lane)] = account
+    end
+  end
+  local function is_waiting(lane)
+    return room.waiting_in(self, lane) > 0 and keeper.is_lane_served(self, lane)
+  end
+  local sequences = {}
+  while #sequences < count do
+    local lane = EVERYBODY
+    if accounts then lane = lanes.next(accounts, rules.lanes, is_waiting) end
+    local waiting = lane and room.waiting_in(self, lane) or 0
+    if waiting == 0 then break end
+    self.rank = is_random and math.floor(dice[#sequences + 1] * waiting) or 0
+    local used, member, sequence = line.at(self, lane, self.rank)
+    if room.is_held(self, sequence) then break end
+    admit_one(self, lane, used, member, sequence, claim_until)
+    sequences[#sequences + 1] = sequence
+  end
+  if accounts then
+    local kept = {}
+    for lane, account in pairs(accounts) do kept[tostring(lane)] = account end
+    room.set(self, "accounts", cjson.encode(kept))
+  end
+  if #sequences > 0 then draws.scatter(self) end
+  keeper.took(self, #sequences)
+  return sequences
+end
+
+local function observe(self, admitted, is_line)
+  local p = { admitted = {}, spent = {} }
+  local kept = redis.call("HGET", self.prefix .. ":state", "pace")
+  if kept then
+    local numbers = decode_list(kept)
+    p.last_at = numbers[1]
+    for i = 2, #numbers, 2 do
+      p.admitted[#p.admitted + 1] = numbers[i]
+      p.spent[#p.spent + 1] = numbers[i + 1]
+    end
+  end
+  pace.observe(p, admitted, is_line, self.now)
+  local parts = { text(p.last_at) }
+  for i = 1, #p.admitted do
+    parts[#parts + 1] = text(p.admitted[i])
+    parts[#parts + 1] = text(p.spent[i])
+  end
+  room.set(self, "pace", table.concat(parts, " "))
+  local sums = pace.sums(p)
+  self.sums = sums
+  local packed = text(sums.admitted) .. " " .. text(sums.spent) .. " " .. whole(sums.bins)
+  if sums.doubt then packed = packed .. " " .. text(sums.doubt) end
+  room.set(self, "paceSums", packed)
+end
+
+local function not_ours(self)
+  local held = redis.call("HMGET", self.prefix .. ":lease", "until", "reason")
+  return { 0, held[2] or "line empty", 0, 0, math.max(0, tonumber(held[1]) - self.now) }
+end
+
+-- The time or "", gateway, its token, standby's and the adaptive loop's orders or "", then dice. Gives the token, the reason,
+-- 1 when there is more to do at once, the draw that is due or 0, how many wait, and the sequences. The token is 0 when
+-- another gateway has the lease; then come the reason of its last turn and how long it has the lease for.
+function turn.call(keys, args)
+  local self = room.open(keys[1], args[1])
+  if not self then return { "unknownRoom" } end
+  local fence = turn.lease(self, args[2], tonumber(args[3]))
+  if not fence then return not_ours(self) end
+  if args[4] ~= "" then
+    room.set(self, "share", args[4])
+    room.set(self, "active", args[5])
+    self.share = tonumber(args[4])
+    self.is_awake = args[5] == "1"
+    room.follow(self)
+  end
+  expire_visits(self)
+  expire_turns(self)
+  local drawing = draws.due(self)
+  if not drawing or not drawing.isDrawing then lapse(self) end
+  draws.announce_all(self)
+  draws.forget(self)
+  forget(self)
+  if drawing then
+    -- Some who gathered may still come back from before a failover; the draw waits for them.
+    local is_held = self.now < (tonumber(self.state.heldUntil) or 0)
+    keeper.close(self)
+    return { fence, "not started", 0, is_held and 0 or drawing.number, self.waiting }
+  end
+  local dice = {}
+  for i = 6, #args do dice[i - 5] = tonumber(args[i]) end
+  local admit, reason = keeper.open(self)
+  local is_line = self.waiting > 0 and reason ~= "paused" and reason ~= "not started"
+  local most = self.rules.queueingMethod == "random" and math.min(#dice, ADMITTED_MAX) or ADMITTED_MAX
+  local sequences = admit_next(self, math.min(admit, most), dice)
+  observe(self, #sequences, is_line)
+  if #sequences > 0 then
+    local news = {}
+    for i, sequence in ipairs(sequences) do news[i] = whole(sequence) end
+    redis.call("PUBLISH", self.prefix .. ":news", args[2] .. " turns " .. table.concat(news, " "))
+  end
+  redis.call("HSET", keys[1] .. ":lease", "reason", reason)
+  keeper.close(self)
+  local has_more = self.has_more or (#sequences > 0 and #sequences < admit)
+  local reply = { fence, reason, has_more and 1 or 0, 0, self.waiting }
+  for i, sequence in ipairs(sequences) do reply[i + 5] = sequence end
+  return reply
+end

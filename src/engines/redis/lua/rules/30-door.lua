@@ -1,0 +1,96 @@
+-- The door: how many may be admitted now, and why not more. The same rules as core/door.ts, and the limits of
+-- core/adaptive.ts, which say why.
+--
+-- `r` are the rules in force, settings that are null being absent. `at` is { waiting, admitted, on_site,
+-- is_prequeue, is_active, budget_free, no_shows, expected }, where without a budget `budget_free` is
+-- math.huge.
+local door = {}
+
+do
+  -- However wide the door stands, one turn of it lets in no more: a turn must be short.
+  local TURN_MAX = 50000
+
+  -- Filled anew by each call that needs it, so that none makes a table.
+  local filling = {}
+
+  local function why_shut(r, at)
+    if r.closed then return "closed" end
+    if at.is_prequeue then return "not started" end
+    return (r.paused or r.queueAll) and "paused" or nil
+  end
+
+  local function is_wide_open(r, at)
+    return r.drained or r.queueingMethod == "passthrough" or not at.is_active
+  end
+
+  local function free_slots(r, at)
+    local on_site, out = at.on_site, at.admitted
+    local own = (r.totalActiveUsers or math.huge) - on_site - out
+    local free = math.min(own, at.budget_free)
+    if not r.fillNoShows or free == math.huge then return free end
+    filling.capacity = free + on_site + out
+    filling.on_site = on_site
+    filling.out = out
+    filling.expected = at.expected
+    filling.share = at.no_shows
+    return no_shows.turns_to_give(filling)
+  end
+
+  -- Turns a minute that bring `newUsersPerMinute` visitors in, `share` of them not being used.
+  function door.rate_of_turns(r, share)
+    local per_minute = r.newUsersPerMinute
+    if per_minute == nil or not r.fillNoShows then return per_minute end
+    return per_minute / (1 - share)
+  end
+
+  -- As if `waiting` were waiting, whatever `at` says of them.
+  local function opening(r, at, waiting, f, now)
+    local shut = why_shut(r, at)
+    if shut then return 0, shut end
+    local most = math.min(waiting, TURN_MAX)
+    if is_wide_open(r, at) then return most, "line empty" end
+    local free = free_slots(r, at)
+    if waiting > 0 and free <= 0 then return 0, "site full" end
+    local allowed = flow.allowance(f, door.rate_of_turns(r, at.no_shows), now)
+    local admit = math.max(0, math.min(most, free, allowed))
+    if admit == waiting then return admit, "line empty" end
+    return admit, free <= allowed and "site full" or "rate"
+  end
+
+  -- How many of those waiting may be admitted at `now`, and the reason. What is admitted is recorded by
+  -- `flow.take`.
+  function door.open(r, at, f, now)
+    return opening(r, at, at.waiting, f, now)
+  end
+
+  -- True when a newcomer may go straight through: nobody is waiting, and the door would let one in.
+  function door.is_open(r, at, f, now)
+    return at.waiting == 0 and opening(r, at, 1, f, now) == 1
+  end
+
+  -- Why a newcomer for whom the door is not open gets no place either; nil when they get one.
+  function door.why_no_place(r, is_prequeue)
+    if r.closed then return "closed" end
+    return r.queueingMethod == "reject" and not is_prequeue and "rejected" or nil
+  end
+
+  -- True when someone with a turn may come in. Always, but where turns are given out on top.
+  function door.may_enter(r, at, entries, now)
+    if not r.fillNoShows or is_wide_open(r, at) then return true end
+    local free = (r.totalActiveUsers or math.huge) - at.on_site
+    return free > 0 and flow.allowance(entries, r.newUsersPerMinute, now) > 0
+  end
+
+  local function part(set, share)
+    if set == nil then return nil end
+    -- A hair of tolerance: 7% of a hundred is seven, whatever floating point says.
+    return math.min(set, math.ceil(set * share - 1e-9))
+  end
+
+  -- The limits that hold, of those set, where adaptive limits stand at `share`: totalActiveUsers,
+  -- newUsersPerMinute.
+  function door.limits(r, share)
+    if share == 1 or not r.adaptive then return r.totalActiveUsers, r.newUsersPerMinute end
+    return part(r.totalActiveUsers, share), part(r.newUsersPerMinute, share)
+  end
+end

@@ -1,0 +1,69 @@
+/**
+ * A room's rules as Redis is given them: every phase of the schedule with its end, so that the functions there need only
+ * look at the time. Settings that are null are left out, which is what nil is in Lua.
+ */
+import { seedHash } from "../../core/draw.ts";
+import type { DoorRules, EventRules, RoomRules } from "../../core/rules.ts";
+import { type Phase, phaseAt } from "../../core/schedule.ts";
+
+/** The keys of a room: all begin with `room`, and have the same hash tag as its budget's. */
+export interface RoomKeys {
+  readonly room: string;
+  /** Where the rooms of its budget are listed; empty without a budget. */
+  readonly budget: string;
+}
+
+/** Rooms that share a budget are asked about each other in one step, so they are in one slot. */
+export function keysOf(prefix: string, name: string, { budget }: RoomRules): RoomKeys {
+  if (budget === null) return { room: `${prefix}:{${name}}:${name}`, budget: "" };
+  const tag = `${prefix}:{budget/${budget.name}}`;
+  return { room: `${tag}:${name}`, budget: `${tag}:rooms` };
+}
+
+/** The orders, as JSON. */
+export function ordersOf(rules: RoomRules, keys: RoomKeys): string {
+  const phases = phasesOf(rules);
+  const known = [...new Set(phases.map((phase) => phase.rules))];
+  const { budget, events } = rules;
+  return JSON.stringify({
+    rules: known.map((one) => doorRules(one, budget !== null)),
+    phases: phases.map((phase) => ({
+      ...(phase.until < Number.POSITIVE_INFINITY && { until: phase.until }),
+      rules: 1 + known.indexOf(phase.rules),
+      ...(phase.event && { event: 1 + events.indexOf(phase.event) }),
+      isPrequeue: phase.isPrequeue,
+      ...(phase.opensAt !== null && { opensAt: phase.opensAt }),
+    })),
+    events: events.map(eventOrders),
+    ...(budget && { budget: { ...budget, key: keys.budget } }),
+  });
+}
+
+function phasesOf(rules: RoomRules): Phase[] {
+  const phases = [phaseAt(rules, Number.NEGATIVE_INFINITY)];
+  for (let last = phases[0]!; last.until < Number.POSITIVE_INFINITY; last = phases.at(-1)!)
+    phases.push(phaseAt(rules, last.until));
+  return phases;
+}
+
+/** Only what the functions ask; words for people stay here. */
+function doorRules(rules: DoorRules, isBudgeted: boolean): object {
+  const { totalActiveUsers, newUsersPerMinute, standby, adaptive, lanes } = rules;
+  const { queueingMethod, paused, queueAll, drained, closed, privilegedOnly, fillNoShows } = rules;
+  const { sessionDurationMs, claimWindowMs, lapseAfterMs, ticketTtlMs, pollBudgetPerSecond } = rules;
+  return {
+    ...(totalActiveUsers !== null && { totalActiveUsers }),
+    ...(newUsersPerMinute !== null && { newUsersPerMinute }),
+    ...(standby && { standby: true }),
+    ...(adaptive && { adaptive: true }),
+    ...{ queueingMethod, paused, queueAll, drained, closed, privilegedOnly, lanes },
+    // Rooms that share a capacity could not each tell what turns on top of it the others have given.
+    fillNoShows: fillNoShows && !isBudgeted,
+    ...{ sessionDurationMs, claimWindowMs, lapseAfterMs, ticketTtlMs, pollBudgetPerSecond },
+  };
+}
+
+function eventOrders({ name, prequeueAt, startAt, endAt, isShuffled, seed }: EventRules): object {
+  const draw = isShuffled ? { seed, seedHash: seedHash(seed) } : {};
+  return { name, prequeueAt: prequeueAt ?? startAt, startAt, endAt, isShuffled, ...draw };
+}

@@ -1,0 +1,191 @@
+/**
+ * The rest of `rules.test.ts`: whose turn is next, how long it takes, and when to come back. Only waits may differ by a
+ * hair (`NEAR`): they go through `exp` and squares, which V8 and the C library that Redis uses round differently.
+ */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import fc from "fast-check";
+import {
+  changing,
+  doorRules,
+  LANE_NUMBERS,
+  lanesRules,
+  NOW,
+  people,
+  places,
+  share,
+  someLanes,
+  stepsOf,
+} from "../../../test/redis/drawn-rules.ts";
+import { assertNear, Case, LuaRules, NEAR, type Value } from "../../../test/redis/lua-rules.ts";
+import type { WaitRange } from "../../core/board.ts";
+import { Pace, perHundredAt, waitAt } from "../../core/eta.ts";
+import { aheadInLanes, LaneTurns, laneOf, shareOf } from "../../core/lanes.ts";
+import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
+import { DEFAULT_RULES, type DoorRules, EVERYBODY } from "../../core/rules.ts";
+
+const lua = await LuaRules.start();
+after(() => lua.stop());
+
+lua.sameAsCore(
+  "lanes: the same lane is next in two rooms, while people come and go and the rules change",
+  "long",
+  fc.record({
+    rules: changing(lanesRules),
+    steps: stepsOf(
+      fc.record({
+        room: fc.constantFrom(1, 2),
+        waiting: someLanes,
+        turns: fc.integer({ min: 1, max: 12 }),
+        ruled: fc.nat(2),
+        isReloaded: fc.boolean(),
+      }),
+    ),
+  }),
+  ({ rules, steps }) => {
+    const rooms = new Map([1, 2].map((room) => [room, new LaneTurns()]));
+    const one = new Case(...rules);
+    for (const { room, waiting, turns, ruled, isReloaded } of steps) {
+      const lanes = rooms.get(room)!;
+      if (isReloaded) {
+        lanes.restore(lanes.memo());
+        one.same("lanes.reload", { room });
+      }
+      const index = ruled % rules.length;
+      const next = Array.from({ length: turns }, () =>
+        lanes.next(rules[index]!, (lane) => waiting.includes(lane)),
+      );
+      one.same("lanes.next", { room, rules: index + 1, waiting, turns }, ...next);
+    }
+    for (const [room, lanes] of rooms) {
+      const memo = lanes.memo().sort((a, b) => a.lane - b.lane);
+      one.same("lanes.memo", { room }, ...memo.flatMap(({ lane, owed, spared }) => [lane, owed, spared]));
+    }
+    return one;
+  },
+);
+
+lua.sameAsCore(
+  "lanes: the same number ahead, and the same shares",
+  "short",
+  fc.record({
+    rules: lanesRules,
+    crowd: fc.tuple(people, ...LANE_NUMBERS.map(() => people)),
+    lane: fc.constantFrom(EVERYBODY, ...LANE_NUMBERS, 77),
+    ahead: people,
+  }),
+  ({ rules, crowd, lane, ahead }) => {
+    const waiting = new Map([EVERYBODY, ...LANE_NUMBERS].map((number, i) => [number, crowd[i]!]));
+    const one = new Case(rules);
+    const asked = { rules: 1, lane };
+    const before = aheadInLanes(rules, (of) => waiting.get(of) ?? 0, { lane, ahead });
+    one.same("lanes.ahead", { ...asked, waiting: [...waiting], ahead }, before);
+    one.same("lanes.of", asked, laneOf(rules, lane));
+    one.same("lanes.share_of", asked, shareOf(rules, lane));
+    return one;
+  },
+);
+
+lua.sameAsCore(
+  "pace: the same waits are told from the same measurements",
+  "long",
+  fc.record({
+    rules: changing(doorRules),
+    steps: stepsOf(
+      fc.record({
+        admitted: fc.oneof(fc.constant(0), people),
+        isLine: fc.boolean(),
+        passed: fc.oneof(fc.constantFrom(0, 200, 1_000, 4_999, 5_000), fc.nat(12_000)),
+        ruled: fc.nat(2),
+        ahead: places,
+      }),
+    ),
+  }),
+  ({ rules, steps }) => {
+    const pace = new Pace();
+    const one = new Case(...rules);
+    let now = NOW;
+    for (const { admitted, isLine, passed, ruled, ahead } of steps) {
+      tellWait(one, pace, rules, { index: ruled % rules.length, ahead });
+      now += passed;
+      pace.observe({ admitted, isLine, now });
+      one.same("pace.observe", { admitted, isLine, now });
+      const { admitted: counts, spentMs } = pace.measured();
+      one.same("pace.bins", {}, ...counts, ...spentMs);
+      one.same("pace.sums", {}, sum(counts), sum(spentMs), counts.length);
+    }
+    return one;
+  },
+);
+
+/** A wait as Lua tells it, and as it follows here from the speed that Lua tells. */
+function tellWait(
+  one: Case,
+  pace: Pace,
+  all: readonly DoorRules[],
+  { index, ahead }: { readonly index: number; readonly ahead: number },
+): void {
+  const [rules, asked] = [all[index]!, { rules: index + 1 }];
+  const [perMs, perHundred, wait] = [pace.perMs(rules), pace.perHundred(rules), pace.wait(rules, ahead)];
+  one.same("pace.per_ms", asked, perMs);
+  one.judged("pace.doubt", asked, ([doubt]) => {
+    const speed = { perMs, doubt: Number(doubt) };
+    // A door that is held tells no waits, whatever its speed.
+    if (perHundred) assertNear(words(perHundredAt(speed)), words(perHundred));
+    if (wait) assertNear(words(waitAt(speed, ahead)), words(wait));
+  });
+  one.near("pace.wait", { ...asked, ahead }, ...words(wait));
+}
+
+function words(wait: WaitRange | null): Value[] {
+  return wait ? [wait.low, wait.middle, wait.high] : [null];
+}
+
+function sum(of: readonly number[]): number {
+  return of.reduce((total, one) => total + one, 0);
+}
+
+lua.sameAsCore(
+  "pacing: the same time until the next check-in, and the same deadline",
+  "short",
+  fc.record({
+    waiting: fc.oneof(people, fc.nat(20_000_000)),
+    low: fc.option(fc.oneof(fc.constant(8_000), fc.double({ min: 0, max: 1e7, noNaN: true }))),
+    pollBudgetPerSecond: fc.integer({ min: 1, max: 10_000 }),
+    ticketTtlMs: fc.integer({ min: 1_000, max: 86_400_000 }),
+    dice: share.filter((dice) => dice < 1),
+    opensIn: fc.integer({ min: -10_000, max: 200_000 }),
+    lapseAfterMs: fc.nat(600_000),
+    now: fc.integer({ min: NOW, max: NOW + 86_400_000 }),
+  }),
+  ({ waiting, low, pollBudgetPerSecond, ticketTtlMs, dice, opensIn, lapseAfterMs, now }) => {
+    const waitMs = low === null ? null : { low, middle: low, high: low };
+    const standing = { waiting, waitMs, pollBudgetPerSecond, ticketTtlMs };
+    const asked = { waiting, waitLow: low, pollBudget: pollBudgetPerSecond, ticketTtl: ticketTtlMs, dice };
+    const nextCheckInMs = nextCheckIn(standing, dice);
+    const one = new Case();
+    one.same("pacing.next_check_in", asked, nextCheckInMs);
+    one.same("pacing.opening_check_in", { ...asked, opensIn }, openingCheckIn(standing, opensIn, dice));
+    const told = { now, nextCheckIn: nextCheckInMs, lapseAfter: lapseAfterMs };
+    one.same("pacing.lapse_deadline", told, lapseDeadline({ now, nextCheckInMs, lapseAfterMs }));
+    one.same("pacing.whole_tenth", { at: now }, wholeTenth(now));
+    return one;
+  },
+);
+
+test("no function of these rules was left out", () => {
+  assert.deepEqual(
+    lua.unasked.filter((name) => /^(lanes|pace|pacing)\./.test(name)),
+    [],
+  );
+});
+
+test("the checks can see: an answer that is off by one is found", async () => {
+  const wrong = new Case();
+  wrong.same("pacing.whole_tenth", { at: 1_001 }, wholeTenth(1_001) + 1);
+  await assert.rejects(lua.judge([wrong]), /Lua says 1100/);
+  const farOff = new Case({ ...DEFAULT_RULES, newUsersPerMinute: 60 });
+  const { low, middle, high } = waitAt({ perMs: 0.001, doubt: 0.2 }, 9)!;
+  farOff.near("pace.wait", { rules: 1, ahead: 9 }, low, middle, high * (1 + 3 * NEAR));
+  await assert.rejects(lua.judge([farOff]), /is right/);
+});

@@ -1,0 +1,330 @@
+/**
+ * What can be wrong with Redis, as one sentence for the operator: what is wrong, and what to do.
+ *
+ * Everything the client throws comes through `problemOf`. It knows three sorts: an answer of Redis that is an error
+ * (`READONLY …`), a connection that failed (`ECONNREFUSED`), and an answer that did not come in time. What Redis
+ * quotes of a command is cut off, since that may be a password, and the thrown error is not handed on as a cause.
+ */
+import { ErrorReply } from "@redis/client";
+import type { RedisPlace } from "./link-place.ts";
+
+export type RedisProblemKind =
+  /** No connection. */
+  | "away"
+  /** No answer in time, or too many calls waiting for one. */
+  | "slow"
+  /** It takes no writes. */
+  | "readOnly"
+  | "outOfMemory"
+  /** Nobody, or somebody else, is in charge for now: it settles by itself. */
+  | "failover"
+  /** Wrong or missing password, or a user who may not do what is needed. */
+  | "password"
+  | "tooOld"
+  | "noFunctions"
+  | "loading"
+  | "other";
+
+/** Redis cannot do what was asked. */
+export class RedisProblem extends Error {
+  override readonly name = "RedisProblem";
+  readonly kind: RedisProblemKind;
+  /** True when it is certain that nothing was done; otherwise nobody knows. */
+  readonly wasRefused: boolean;
+
+  constructor(kind: RedisProblemKind, message: string, wasRefused: boolean) {
+    super(message);
+    this.kind = kind;
+    this.wasRefused = wasRefused;
+  }
+}
+
+/** Who was asked. `where` is `host:port`. */
+export interface Asked {
+  readonly where: string;
+  readonly mode: RedisPlace["mode"];
+  readonly isSentinel?: boolean;
+}
+
+/** Thrown by our own clock when an answer does not come. */
+export class NoAnswerError extends Error {
+  readonly waitedMs: number;
+
+  constructor(waitedMs: number) {
+    super(`no answer for ${waitedMs} ms`);
+    this.waitedMs = waitedMs;
+  }
+}
+
+type Sentence = (asked: Asked, text: string) => string;
+type Case = readonly [pattern: RegExp, kind: RedisProblemKind, sentence: Sentence];
+
+export const OLDEST_VERSION = "7.0";
+/** What is quoted of an answer nobody foresaw. */
+const QUOTED_MAX = 200;
+
+const at = (asked: Asked) => `${asked.isSentinel ? "The sentinel" : "Redis"} at ${asked.where}`;
+
+const RIGHTS =
+  "the user needs +@scripting, +@write, +@read, +@pubsub, +wait, +time, +info and +ping on our keys";
+
+/** Answers that mean: nothing was done. The first pattern that fits decides. */
+const REFUSALS: readonly Case[] = [
+  [/^NOAUTH/, "password", (asked) => `${at(asked)} wants a password and none is set: set one.`],
+  [
+    /^(WRONGPASS|ERR invalid password)/,
+    "password",
+    (asked) => `${at(asked)} does not accept the user name and password: correct them here or there.`,
+  ],
+  [
+    /^(NOPERM|ERR .*no permissions).*\b(function|fcall)/i,
+    "noFunctions",
+    (asked) => `${at(asked)} does not let this user load and call functions: ${RIGHTS}.`,
+  ],
+  [
+    /^(NOPERM|ERR .*no permissions)/i,
+    "password",
+    (asked, text) => `${at(asked)} does not let this user do what is needed (${text}): ${RIGHTS}.`,
+  ],
+  [
+    /^DENIED/,
+    "password",
+    (asked) => `${at(asked)} is in protected mode, which lets nobody in from outside: give it a password.`,
+  ],
+  [/^READONLY/, "readOnly", readOnlySentence],
+  [
+    /^NOREPLICAS/,
+    "readOnly",
+    (asked) =>
+      `${at(asked)} takes no writes since too few replicas follow it (min-replicas-to-write): bring them back.`,
+  ],
+  [
+    /^MISCONF/,
+    "readOnly",
+    (asked) => `${at(asked)} takes no writes since it cannot write to its disk: look after the disk there.`,
+  ],
+  [
+    /^OOM/,
+    "outOfMemory",
+    (asked) => `${at(asked)} is out of memory: raise its maxmemory, or take out what else it keeps.`,
+  ],
+  [/^LOADING/, "loading", (asked) => `${at(asked)} is still reading its data from the disk: wait.`],
+  [
+    /^MASTERDOWN/,
+    "failover",
+    (asked) =>
+      `${at(asked)} is a replica that has lost its primary: bring the primary back, or let it fail over.`,
+  ],
+  [
+    /^CLUSTERDOWN/,
+    "failover",
+    (asked, text) =>
+      `The cluster of ${asked.where} does not serve all slots (${text}): bring its nodes back.`,
+  ],
+  [
+    /^(TRYAGAIN|ASK )/,
+    "failover",
+    (asked) => `The cluster of ${asked.where} is moving the slot to another node: wait until it has moved.`,
+  ],
+  [
+    /^MOVED/,
+    "other",
+    (asked) =>
+      asked.mode === "cluster"
+        ? `The nodes of the cluster of ${asked.where} do not agree on who holds the slot: look at CLUSTER NODES.`
+        : `${at(asked)} is a node of a cluster: set the mode to cluster.`,
+  ],
+  [
+    /^BUSY /,
+    "slow",
+    (asked) => `${at(asked)} is busy with a script that takes too long: wait, or end it with FUNCTION KILL.`,
+  ],
+  [
+    /^ERR Function not found/i,
+    "noFunctions",
+    (asked) =>
+      `${at(asked)} loses our functions as soon as they are loaded: look who runs FUNCTION FLUSH there.`,
+  ],
+  [
+    /^ERR unknown command .?(function|fcall)/i,
+    "noFunctions",
+    (asked) => `${at(asked)} knows no functions: use Redis ${OLDEST_VERSION} or later, or Valkey.`,
+  ],
+  [
+    /^ERR wrong number of arguments for .?auth/i,
+    "tooOld",
+    (asked) =>
+      `${at(asked)} is too old for users with passwords: use Redis ${OLDEST_VERSION} or later, or Valkey.`,
+  ],
+  [
+    /^ERR max number of clients/,
+    "away",
+    (asked) => `${at(asked)} has as many connections as it allows: raise its maxclients.`,
+  ],
+  [
+    /^ERR DB index is out of range/,
+    "other",
+    (asked) => `${at(asked)} does not have the database that is set: choose another, or raise its databases.`,
+  ],
+  [
+    /^ERR SELECT is not allowed in cluster mode/,
+    "other",
+    (asked) => `${at(asked)} is a node of a cluster: set the mode to cluster and the database to 0.`,
+  ],
+  [
+    /^ERR This instance has cluster support disabled/,
+    "other",
+    (asked) => `${at(asked)} is not a node of a cluster: set the mode to standalone or sentinel.`,
+  ],
+  [
+    /^ERR No such master/,
+    "other",
+    (asked) => `${at(asked)} knows no primary by the name that is set: correct masterName, or the address.`,
+  ],
+  [
+    /^ERR AUTH <password> called without any password/,
+    "password",
+    (asked) => `${at(asked)} wants no password and one is set: take it out here, or set one there.`,
+  ],
+  [
+    /^ERR unknown command .?sentinel/i,
+    "other",
+    (asked) => `${at(asked)} is not a sentinel: give the addresses of the sentinels, usually at port 26379.`,
+  ],
+];
+
+/** Answers after which something may have been done. */
+const HALFWAY: readonly Case[] = [
+  [
+    /access a non local key/i,
+    "failover",
+    (asked) => `The cluster of ${asked.where} is moving the slot to another node: wait until it has moved.`,
+  ],
+  [/^UNBLOCKED/, "failover", (asked) => `${at(asked)} was made a replica while we waited for its replicas.`],
+  [
+    /^UNKILLABLE/,
+    "slow",
+    (asked) => `${at(asked)} is busy with a script that cannot be ended: wait, or restart it.`,
+  ],
+];
+
+/** Connections that failed, by their code or text. */
+const FAILURES: readonly Case[] = [
+  [
+    /ECONNREFUSED/,
+    "away",
+    (asked) => `${at(asked)} refuses connections: start it there, or correct the address.`,
+  ],
+  [
+    /ENOTFOUND|EAI_AGAIN/,
+    "away",
+    (asked) => `The name in ${asked.where} is not known: correct it, or look after the name server.`,
+  ],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|Connection timeout/,
+    "away",
+    (asked) => `${at(asked)} cannot be reached: look after the machine, the network and its firewalls.`,
+  ],
+  [
+    /CERT|UNABLE_TO_(GET|VERIFY)|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO|secure TLS/i,
+    "away",
+    (asked, text) =>
+      `${at(asked)} and we do not agree on TLS (${text}): look at the certificate, ca and servername.`,
+  ],
+  [
+    /ECONNRESET|EPIPE|Socket closed|client is (closed|offline)|Disconnects client/i,
+    "away",
+    (asked) => `${at(asked)} has closed the connection: look whether it runs, and whether it wants TLS.`,
+  ],
+];
+
+/** What something thrown means. Pure: the same error gives the same problem. */
+export function problemOf(thrown: unknown, asked: Asked): RedisProblem {
+  if (thrown instanceof RedisProblem) return thrown;
+  if (thrown instanceof NoAnswerError)
+    return new RedisProblem("slow", `${at(asked)} did not answer within ${thrown.waitedMs} ms.`, false);
+  const text = textOf(thrown);
+  if (thrown instanceof ErrorReply) return answerProblem(text, asked);
+  const [, kind, sentence] = FAILURES.find(([pattern]) => pattern.test(text)) ?? [];
+  if (kind)
+    return new RedisProblem(kind, sentence!(asked, text), /ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(text));
+  return new RedisProblem("other", `${at(asked)} cannot be used: ${text}.`, false);
+}
+
+function answerProblem(text: string, asked: Asked): RedisProblem {
+  // Said by a command inside a function, the same words come when others before it have been carried out.
+  const isInside = / script: \S+, on @user_(function|script)/.test(text);
+  const refusal = REFUSALS.find(([pattern]) => pattern.test(text));
+  const [, kind, sentence] = refusal ?? HALFWAY.find(([pattern]) => pattern.test(text)) ?? [];
+  if (kind === "readOnly" && asked.mode !== "standalone" && /^READONLY/.test(text))
+    return new RedisProblem("failover", sentence!(asked, text), !isInside);
+  if (kind) return new RedisProblem(kind, sentence!(asked, text), refusal !== undefined && !isInside);
+  return new RedisProblem("other", `${at(asked)} answered with an error: ${text}`, false);
+}
+
+function readOnlySentence(asked: Asked): string {
+  return asked.mode === "standalone"
+    ? `${at(asked)} is a replica and takes no writes: give the address of its primary, or use sentinels.`
+    : `${at(asked)} is no longer the primary: wait until the others have agreed on a new one.`;
+}
+
+/** Redis itself is older than what we need. */
+export function tooOld(version: string, asked: Asked): RedisProblem {
+  return new RedisProblem(
+    "tooOld",
+    `${at(asked)} is version ${version.slice(0, QUOTED_MAX)}: use Redis ${OLDEST_VERSION} or later, or Valkey.`,
+    true,
+  );
+}
+
+/** Where the primary should be, there is a replica. */
+export function notPrimary(asked: Asked): RedisProblem {
+  return new RedisProblem(
+    asked.mode === "standalone" ? "readOnly" : "failover",
+    readOnlySentence(asked),
+    true,
+  );
+}
+
+/** The same problem, for someone whose call was not even sent because of it. */
+export function refusalFor(problem: RedisProblem): RedisProblem {
+  return problem.wasRefused ? problem : new RedisProblem(problem.kind, problem.message, true);
+}
+
+/** The same problem, for someone whose call was carried out, as far as is known. */
+export function doubtFor(problem: RedisProblem): RedisProblem {
+  return problem.wasRefused ? new RedisProblem(problem.kind, problem.message, false) : problem;
+}
+
+/** True when Redis does not have the function that was called. */
+export function isFunctionMissing(thrown: unknown): boolean {
+  return thrown instanceof ErrorReply && /^ERR Function not found/i.test(thrown.message);
+}
+
+/** True when who answered is not, or no longer, the primary. */
+export function isDemoted(thrown: unknown): boolean {
+  return thrown instanceof ErrorReply && /^(READONLY|MASTERDOWN|UNBLOCKED)/.test(thrown.message);
+}
+
+/** True when the library that was to be loaded is there already. */
+export function isLibraryThere(thrown: unknown): boolean {
+  return thrown instanceof ErrorReply && /^ERR Library \S+ already exists/i.test(thrown.message);
+}
+
+/** Where a key is said to be (`MOVED 3999 127.0.0.1:6381`), or null. */
+export function movedTo(thrown: unknown): { readonly slot: number; readonly to: string } | null {
+  if (!(thrown instanceof ErrorReply)) return null;
+  const [, slot, to] = /^MOVED (\d+) (\S+)/.exec(thrown.message) ?? [];
+  return slot === undefined || to === undefined ? null : { slot: Number(slot), to };
+}
+
+/** The error's code and words in one line, without what Redis quotes of the command, and not too long. */
+function textOf(thrown: unknown): string {
+  const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown };
+  const words = typeof message === "string" && message !== "" ? message : String(code ?? "no reason given");
+  const text = typeof code === "string" && !words.includes(code) ? `${code}: ${words}` : words;
+  return text
+    .replace(/,? with args beginning with.*/s, "")
+    .replace(/\s+/g, " ")
+    .slice(0, QUOTED_MAX);
+}

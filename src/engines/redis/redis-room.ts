@@ -1,0 +1,274 @@
+/**
+ * One room in Redis, as one gateway sees it: what visitors do goes there many at a time, what everyone must hear comes
+ * from there, and if this gateway has the lease it does the door's duties as well.
+ *
+ * What happens elsewhere is heard on a channel: `<gateway> turns|ended|board|remarks|drawn …`. A gateway skips what it said
+ * itself, since it knows that from the answers it got.
+ */
+import type { Board } from "../../core/board.ts";
+import type { DrawRecord } from "../../core/draw.ts";
+import type {
+  Admission,
+  Counts,
+  JoinAnswer,
+  Load,
+  Newcomer,
+  Presence,
+  Remark,
+  TicketAnswer,
+} from "../../core/engine.ts";
+import { ID_BYTES, idFromBytes } from "../../core/id.ts";
+import { boardOf, countsOf } from "../../core/room-view.ts";
+import type { RoomRules } from "../../core/rules.ts";
+import { phaseAt } from "../../core/schedule.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import type { World } from "../../core/world.ts";
+import { DoorDuty, type DutyEvents } from "./door-duty.ts";
+import { DrawRecords } from "./draw-work.ts";
+import { EndedVisits } from "./ended-visits.ts";
+import { keysOf, ordersOf } from "./orders.ts";
+import { RoomCalls, type RoomCallsParts } from "./room-calls.ts";
+import { drawOf, emptyLook, figuresOf } from "./room-look.ts";
+import { ToldTimes } from "./told-times.ts";
+import { AnswerReader, endedUntil, ending, joining, seeing, showing } from "./visit-answers.ts";
+import { VisitCalls } from "./visit-calls.ts";
+
+export interface RoomEvents extends DutyEvents {
+  onRevoked(id: string, until: number): void;
+}
+
+export interface RoomParts {
+  readonly name: string;
+  readonly rules: RoomRules;
+  /** This gateway's own name among all. */
+  readonly gateway: string;
+  readonly prefix: string;
+  readonly calls: RoomCallsParts;
+  readonly events: RoomEvents;
+}
+
+export class RedisRoom {
+  readonly ended: EndedVisits;
+  readonly #parts: RoomParts;
+  readonly #world: World;
+  readonly #calls: RoomCalls;
+  readonly #visits: VisitCalls;
+  readonly #reader: AnswerReader;
+  readonly #duty: DoorDuty;
+  readonly #records: DrawRecords;
+  readonly #told: ToldTimes;
+  #rules: RoomRules;
+  #phase: ReturnType<typeof phaseAt>;
+  #board: Board | null = null;
+  #stopHearing: (() => void) | null = null;
+  /** True once Redis has the room's rules as they are here. */
+  #isOpen = false;
+
+  constructor(parts: RoomParts) {
+    const { name, rules, gateway, prefix, calls, events } = parts;
+    this.#parts = parts;
+    this.#world = calls.world;
+    this.#rules = rules;
+    this.#phase = phaseAt(rules, this.#world.clock.now());
+    this.#calls = new RoomCalls(keysOf(prefix, name, rules).room, calls, () => this.#sendOrders());
+    // A clock that is moved by hand stands still meanwhile, so what it set off before comes first.
+    const ready = () => (calls.time === "handed" ? this.#duty.idle() : null);
+    this.#visits = new VisitCalls(this.#calls, gateway, ready);
+    this.#reader = new AnswerReader(name, (now) => this.#rulesAt(now));
+    this.#records = new DrawRecords(this.#calls);
+    this.#told = new ToldTimes();
+    this.ended = new EndedVisits((id, until) => events.onRevoked(id, until));
+    const own = { ...events, onBoard: (board: Board) => this.#showBoard(board) };
+    const { world } = calls;
+    this.#duty = new DoorDuty({
+      ...{ name, gateway, world },
+      calls: this.#calls,
+      rules: () => this.#rules,
+      events: own,
+    });
+  }
+
+  /** Opens the room in Redis, or takes part in the one that is open there. */
+  async open(): Promise<void> {
+    this.#stopHearing ??= this.#parts.calls.link.hear(`${this.#calls.key}:news`, {
+      onMessage: (text) => this.#hear(text),
+      onGap: () => this.#catchUp(),
+    });
+    await this.#sendOrders();
+    this.#isOpen = true;
+    await Promise.all([this.#readEnded(), this.#readBoard()]);
+    await this.#duty.showBoard();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  async change(rules: RoomRules): Promise<void> {
+    const before = this.#rules;
+    if (keysOf(this.#parts.prefix, this.#parts.name, rules).room !== this.#calls.key)
+      throw new Error(`room "${this.#parts.name}" cannot move to another budget while it runs`);
+    this.#follow(rules);
+    try {
+      this.#visits.flush();
+      await this.#sendOrders();
+    } catch (cause) {
+      this.#follow(before);
+      throw cause;
+    }
+    await this.#duty.showBoard();
+  }
+
+  join(newcomer: Newcomer): Promise<JoinAnswer> {
+    const { random } = this.#world;
+    const id = idFromBytes(random.bytes(ID_BYTES));
+    return this.#visits.ask(joining(id, newcomer, random.fraction()), (reply) =>
+      this.#told.note(this.#reader.join(reply, id, newcomer.lane), reply.now),
+    );
+  }
+
+  checkIn(ticket: Ticket): Promise<TicketAnswer> {
+    return this.#show("c", ticket);
+  }
+
+  enter(ticket: Ticket): Promise<TicketAnswer> {
+    return this.#show("e", ticket);
+  }
+
+  async touch(presences: readonly Presence[]): Promise<void> {
+    await Promise.all(presences.map((presence) => this.#visits.ask(seeing(presence), () => {})));
+  }
+
+  async leavePlace(ticket: Ticket): Promise<void> {
+    const until = await this.#visits.ask(showing("l", ticket, 0), endedUntil);
+    this.ended.add(ticket.id, until);
+  }
+
+  async leaveVisit(id: string): Promise<void> {
+    this.ended.add(id, await this.#visits.ask(ending("v", id), endedUntil));
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    const until = await this.#visits.ask(ending("r", id), endedUntil);
+    this.ended.add(id, until);
+    return until > 0;
+  }
+
+  async report(load: Load): Promise<void> {
+    await this.#calls.call("report", [this.#calls.now(), JSON.stringify(load)]);
+  }
+
+  async counts(): Promise<Counts> {
+    this.#visits.flush();
+    await this.#duty.idle();
+    const look = await this.#duty.look({ hasRecent: true });
+    return countsOf(figuresOf(this.#parts.name, this.#rules, look));
+  }
+
+  /** The board that everyone has. While Redis was never reached, an empty one that any other follows. */
+  async board(): Promise<Board> {
+    await this.#duty.idle();
+    if (this.#board) return this.#board;
+    const now = this.#world.clock.now();
+    return boardOf(figuresOf(this.#parts.name, this.#rules, emptyLook(now)), 0);
+  }
+
+  async draw(name: string): Promise<DrawRecord | null> {
+    const event = this.#rules.events.find((known) => known.name === name);
+    if (!event?.isShuffled) return null;
+    await this.#duty.idle();
+    const draw = drawOf(await this.#duty.look(), event);
+    return draw ? this.#records.record(draw) : null;
+  }
+
+  admit(): Promise<Admission> {
+    this.#visits.flush();
+    return this.#duty.turn();
+  }
+
+  /** Some times a second. */
+  async tick(): Promise<void> {
+    this.#visits.flush();
+    await this.#duty.tick();
+  }
+
+  /** Once a second. */
+  async showBoard(): Promise<void> {
+    await this.#duty.showBoardIfHolder();
+  }
+
+  async close(): Promise<void> {
+    this.#stopHearing?.();
+    await this.#duty.resign();
+  }
+
+  #show(what: "c" | "e", ticket: Ticket): Promise<TicketAnswer> {
+    return this.#visits.ask(showing(what, ticket, this.#world.random.fraction()), (reply) =>
+      this.#told.note(this.#reader.ticket(reply, ticket), reply.now),
+    );
+  }
+
+  #follow(rules: RoomRules): void {
+    this.#rules = rules;
+    this.#phase = phaseAt(rules, this.#world.clock.now());
+  }
+
+  #rulesAt(now: number) {
+    if (now >= this.#phase.until) this.#phase = phaseAt(this.#rules, now);
+    return this.#phase.rules;
+  }
+
+  async #sendOrders(): Promise<void> {
+    const { prefix, name, calls } = this.#parts;
+    const keys = keysOf(prefix, name, this.#rules);
+    const args = [
+      this.#calls.now(),
+      ordersOf(this.#rules, keys),
+      keys.budget,
+      String(this.#told.longest(this.#world.clock.now())),
+    ];
+    const [done, format] = await calls.link.call("configure", keys.room, args);
+    if (done === "format")
+      throw new Error(
+        `room "${name}" is kept in Redis in form ${String(format)}, which this version does not know; use another prefix`,
+      );
+  }
+
+  #showBoard(board: Board): void {
+    if (this.#board && board.version <= this.#board.version) return;
+    this.#board = board;
+    this.#parts.events.onBoard(board);
+  }
+
+  /** What may have been missed is read: boards and ended visits. Turns are learned at the next check-in. */
+  #catchUp(): void {
+    void Promise.all([this.#readEnded(), this.#readBoard()]).catch((cause: unknown) =>
+      this.#world.log.debug({ err: cause, room: this.#parts.name }, "what was missed could not be read yet"),
+    );
+  }
+
+  async #readEnded(): Promise<void> {
+    const listed = (await this.#calls.call("ended", [])) as string[];
+    for (let i = 0; i < listed.length; i += 2) this.ended.add(listed[i]!, Number(listed[i + 1]));
+  }
+
+  async #readBoard(): Promise<void> {
+    const text = await this.#calls.command("GET", `${this.#calls.key}:board`);
+    if (typeof text === "string") this.#showBoard(JSON.parse(text) as Board);
+  }
+
+  #hear(text: string): void {
+    const [, gateway, what, rest = ""] = /^(\S+) (\S+) ?(.*)$/s.exec(text) ?? [];
+    if (gateway === this.#parts.gateway) return;
+    const { events } = this.#parts;
+    if (what === "turns") events.onTurns(rest.split(" ").map(Number));
+    else if (what === "board") this.#showBoard(JSON.parse(rest) as Board);
+    else if (what === "drawn") events.onDraw();
+    else if (what === "remarks") for (const remark of JSON.parse(rest) as Remark[]) events.onRemark(remark);
+    else if (what === "ended") this.#hearEnded(rest.split(" "));
+  }
+
+  #hearEnded(words: readonly string[]): void {
+    for (let i = 0; i < words.length; i += 2) this.ended.add(words[i]!, Number(words[i + 1]));
+  }
+}

@@ -1,0 +1,142 @@
+/** Answers to visitors: how they are asked for, and what is read from the six values that Redis gives for each. */
+import type {
+  Entered,
+  JoinAnswer,
+  Newcomer,
+  Presence,
+  RefusalReason,
+  TicketAnswer,
+  Waiting,
+} from "../../core/engine.ts";
+import { waitAt } from "../../core/eta.ts";
+import { laneOf } from "../../core/lanes.ts";
+import { isAheadShown } from "../../core/room-view.ts";
+import type { DoorRules } from "../../core/rules.ts";
+import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
+import type { Doing, VisitReply } from "./visit-calls.ts";
+
+const IS_WAITING = 1;
+const HAS_ENTERED = 2;
+const IS_ADMITTED = 3;
+const HAS_EXPIRED = 4;
+const IS_REFUSED = 5;
+const GATHERED = 1;
+const TURN_IN_HAND = 2;
+
+export function joining(id: string, { lane, invite }: Newcomer, dice: number): Doing {
+  const code = invite ? [invite.id, String(invite.expiresAt)] : ["", "0"];
+  return { words: ["j", id, String(lane), ...code, String(dice)], isJoin: true, givesSlot: true };
+}
+
+export function showing(what: "c" | "e" | "l", ticket: Ticket, dice: number): Doing {
+  const { id, sequence, lane, joinedAt, draw, expiresAt } = ticket;
+  const numbers = [sequence, lane, joinedAt, draw, expiresAt, dice].map(String);
+  return { words: [what, id, ...numbers], isJoin: false, givesSlot: what === "e" };
+}
+
+/** The end of a visit: its holder leaves (`v`), or it is revoked (`r`). */
+export function ending(what: "v" | "r", id: string): Doing {
+  return { words: [what, id], isJoin: false, givesSlot: false };
+}
+
+export function seeing({ id, lane, joinedAt, admittedAt, expiresAt }: Presence): Doing {
+  const numbers = [lane, joinedAt, admittedAt, expiresAt].map(String);
+  return { words: ["t", id, ...numbers], isJoin: false, givesSlot: false };
+}
+
+/** Until when the end of a visit is remembered; 0 when there was none. */
+export function endedUntil({ values, at }: VisitReply): number {
+  return values[at + 1] as number;
+}
+
+/** Reads answers for a room whose rules, as they are at an instant, `rulesAt` tells. */
+export class AnswerReader {
+  readonly #room: string;
+  readonly #rulesAt: (now: number) => DoorRules;
+
+  constructor(room: string, rulesAt: (now: number) => DoorRules) {
+    this.#room = room;
+    this.#rulesAt = rulesAt;
+  }
+
+  join(reply: VisitReply, id: string, lane: number): JoinAnswer {
+    const { now } = reply;
+    const rules = this.#rulesAt(now);
+    switch (reply.values[reply.at]) {
+      case IS_WAITING:
+        return waiting(reply, this.#newTicket(id, laneOf(rules.lanes, lane), now, rules.ticketTtlMs), rules);
+      case HAS_ENTERED:
+        return this.#entered(reply, id);
+      default:
+        return { kind: "refused", reason: reply.values[reply.at + 1] as RefusalReason };
+    }
+  }
+
+  ticket(reply: VisitReply, shown: Ticket): TicketAnswer {
+    const { values, at } = reply;
+    switch (values[at]) {
+      case IS_WAITING:
+        return waiting(reply, shown, this.#rulesAt(reply.now));
+      case HAS_ENTERED:
+        return this.#entered(reply, shown.id);
+      case IS_ADMITTED:
+        return { kind: "admitted", ticket: current(reply, shown), claimBy: values[at + 3] as number };
+      case HAS_EXPIRED:
+        return { kind: "expired" };
+      case IS_REFUSED:
+        return { kind: "refused", reason: values[at + 1] as RefusalReason };
+      default:
+        throw new Error(`Redis gave an answer of no known kind: ${String(values[at])}`);
+    }
+  }
+
+  #newTicket(id: string, lane: number, now: number, ttlMs: number): Ticket {
+    return {
+      id,
+      room: this.#room,
+      lane,
+      joinedAt: now,
+      sequence: 0,
+      draw: 0,
+      issuedAt: now,
+      expiresAt: now + ttlMs,
+      node: 0,
+      aheadShown: AHEAD_UNKNOWN,
+      aheadAtJoin: AHEAD_UNKNOWN,
+    };
+  }
+
+  #entered({ values, at }: VisitReply, id: string): Entered {
+    const [joinedAt, admittedAt, createdAt, expiresAt, lane] = values.slice(at + 1, at + 6) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const pass = { id, room: this.#room, lane, joinedAt, admittedAt, createdAt, expiresAt, node: 0 };
+    return { kind: "entered", pass };
+  }
+}
+
+function waiting(reply: VisitReply, shown: Ticket, rules: DoorRules): Waiting {
+  const { values, at, speed } = reply;
+  const ahead = values[at + 3] as number;
+  const nextCheckInMs = values[at + 4] as number;
+  const ticket = current(reply, shown);
+  const standing = values[at + 5];
+  if (standing === TURN_IN_HAND) return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs };
+  const hasNumber = standing !== GATHERED;
+  return {
+    kind: "waiting",
+    ticket,
+    ahead: hasNumber && isAheadShown(rules) ? shownAhead(ticket, ahead) : null,
+    waitMs: hasNumber && rules.show.wait ? waitAt(speed, ahead) : null,
+    nextCheckInMs,
+  };
+}
+
+/** The ticket as it is by now: a draw may have given it another sequence. */
+function current({ values, at }: VisitReply, ticket: Ticket): Ticket {
+  return { ...ticket, sequence: values[at + 1] as number, draw: values[at + 2] as number };
+}

@@ -1,0 +1,136 @@
+/**
+ * What visitors do, many in one call. While calls are under way others gather, so a gateway under load makes few calls
+ * with many visitors in each, and an idle one does not wait. Answers come back in the order of asking.
+ *
+ *   join, checkIn …  ──▶ gathered ──▶ one call, at most `BATCH_MAX` visitors ──▶ each one's answer
+ */
+import { RedisProblem } from "./problem.ts";
+import type { RoomCalls } from "./room-calls.ts";
+
+/** A longer call would hold up others in Redis. */
+const BATCH_MAX = 250;
+/** One to be answered, and one to be worked on meanwhile. */
+const CALLS_MAX = 2;
+/** Values that come before the answers, and of each answer. */
+const HEAD_LENGTH = 3;
+const ANSWER_LENGTH = 6;
+
+/** What one visitor does. */
+export interface Doing {
+  /** Its letter and fields, as the functions take them. */
+  readonly words: readonly string[];
+  /** Takes memory that a full Redis does not have. */
+  readonly isJoin: boolean;
+  /** May give a slot. */
+  readonly givesSlot: boolean;
+}
+
+/** One visitor's answer, in a reply to many. */
+export interface VisitReply {
+  readonly now: number;
+  readonly speed: { readonly perMs: number; readonly doubt: number };
+  readonly values: readonly unknown[];
+  /** Where the answer begins among the values. */
+  readonly at: number;
+}
+
+interface Asked {
+  readonly doing: Doing;
+  readonly use: (reply: VisitReply) => void;
+  readonly fail: (cause: unknown) => void;
+}
+
+export class VisitCalls {
+  readonly #calls: RoomCalls;
+  readonly #gateway: string;
+  readonly #ready: () => Promise<void> | null;
+  #asked: Asked[] = [];
+  /** The instant of those who gather. */
+  #now = "";
+  #underWay = 0;
+  #isScheduled = false;
+
+  /** `ready`: what must be done before anything is sent; null: nothing. */
+  constructor(calls: RoomCalls, gateway: string, ready: () => Promise<void> | null) {
+    this.#calls = calls;
+    this.#gateway = gateway;
+    this.#ready = ready;
+  }
+
+  ask<T>(doing: Doing, read: (reply: VisitReply) => T): Promise<T> {
+    const now = this.#calls.now();
+    if (now !== this.#now || this.#asked.length >= BATCH_MAX) this.flush();
+    this.#now = now;
+    return new Promise((resolve, reject) => {
+      this.#asked.push({ doing, use: (reply) => resolve(read(reply)), fail: reject });
+      this.#schedule();
+    });
+  }
+
+  /** Sends what has gathered, however much is under way. */
+  flush(): void {
+    const asked = this.#asked;
+    if (asked.length === 0) return;
+    this.#asked = [];
+    void this.#send(asked, this.#now);
+  }
+
+  /** At the end of this turn of the event loop, so that all requests read in it go together. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay >= CALLS_MAX) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
+  }
+
+  async #send(asked: readonly Asked[], now: string): Promise<void> {
+    this.#underWay++;
+    try {
+      const ready = this.#ready();
+      if (ready) await ready;
+      this.#tell(asked, await this.#call(asked, now));
+    } catch (cause) {
+      this.#failed(asked, now, cause);
+    } finally {
+      this.#underWay--;
+      if (this.#asked.length > 0) this.#schedule();
+    }
+  }
+
+  #call(asked: readonly Asked[], now: string): Promise<readonly unknown[]> {
+    const args = [now, this.#gateway];
+    let isJoin = false;
+    let givesSlot = false;
+    for (const { doing } of asked) {
+      for (const word of doing.words) args.push(word);
+      isJoin ||= doing.isJoin;
+      givesSlot ||= doing.givesSlot;
+    }
+    const name = isJoin ? "join" : "visit";
+    return givesSlot ? this.#calls.callKept(name, args) : this.#calls.call(name, args);
+  }
+
+  #tell(asked: readonly Asked[], values: readonly unknown[]): void {
+    const speed = { perMs: Number(values[1]), doubt: Number(values[2]) };
+    for (const [index, { use, fail }] of asked.entries()) {
+      try {
+        use({ now: values[0] as number, speed, values, at: HEAD_LENGTH + index * ANSWER_LENGTH });
+      } catch (cause) {
+        fail(cause);
+      }
+    }
+  }
+
+  /** Only newcomers are turned away when memory has run out: the others are asked about again without them. */
+  #failed(asked: readonly Asked[], now: string, cause: unknown): void {
+    const others = asked.filter(({ doing }) => !doing.isJoin);
+    const isOnlyMemory =
+      cause instanceof RedisProblem && cause.kind === "outOfMemory" && cause.wasRefused && others.length > 0;
+    const failed =
+      isOnlyMemory && others.length < asked.length ? asked.filter(({ doing }) => doing.isJoin) : asked;
+    for (const { fail } of failed) fail(cause);
+    if (failed !== asked) void this.#send(others, now);
+  }
+}

@@ -1,0 +1,99 @@
+/** The link to a Redis that is watched by sentinels. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { RedisProblem } from "../../src/engines/redis/problem.ts";
+import { eventually } from "../cli/eventually.ts";
+import { openTestLink, problemFrom, untilAnswered, untilProblem } from "./open-link.ts";
+import { type RedisSentinels, startSentinels } from "./servers.ts";
+
+const AT_A_TIME = 2;
+const KEEP_MS = 2_000;
+
+const placed = (sentinels: RedisSentinels) =>
+  [sentinels.sentinelPorts, { mode: "sentinel", masterName: sentinels.name }] as const;
+
+describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
+  test("after the primary is killed, calls go to the next one, and nothing that was kept is lost", async () => {
+    const password = "secret-of-servers";
+    await using sentinels = await startSentinels({ password });
+    const [ports, place] = placed(sentinels);
+    await using link = await openTestLink(ports, { ...place, password });
+    const heard: string[] = [];
+    link.hear("news", { onMessage: (text) => heard.push(text), onGap: () => heard.push("(gap)") });
+    const kept: string[] = [];
+    const problems: RedisProblem[] = [];
+    const keep = async (n: number) => {
+      await link.callKept("add", "list", [`${n}`], 1, KEEP_MS).then(
+        () => kept.push(`${n}`),
+        (problem: RedisProblem) => problems.push(problem),
+      );
+    };
+    for (let n = 0; n < 20; n++) await keep(n);
+    assert.equal(kept.length, 20);
+
+    const old = await sentinels.primary();
+    const inFlight = Promise.all(Array.from({ length: 200 }, (_, i) => keep(1_000 + i)));
+    await old.kill();
+    await inFlight;
+    await untilAnswered(link, "add", "list", ["after"]);
+    await untilProblem(link, null);
+
+    const list = (await link.call("read", "list", [])) as string[];
+    assert.deepEqual(
+      kept.filter((n) => !list.includes(n)),
+      [],
+      "kept, and lost",
+    );
+    // Those of which it is certain that nothing was done are not there; and nothing is there twice.
+    assert.equal(new Set(list).size, list.length);
+    assert.notEqual((await sentinels.primary()).port, old.port);
+    await keep(2_000);
+    assert.equal(kept.at(-1), "2000");
+    await eventually("the gap is told", () => heard.includes("(gap)"));
+    await link.command(null, ["PUBLISH", "news", "after"]);
+    await eventually("news are heard", () => heard.includes("after"));
+    const said = JSON.stringify([link.told, problems.map(({ message }) => message), link.entries]);
+    assert.doesNotMatch(said, /secret-of-servers/);
+    for (const problem of problems) assert.ok(["away", "failover"].includes(problem.kind), problem.message);
+  });
+
+  test("a primary that stood still while another took over is not used again", async () => {
+    await using sentinels = await startSentinels();
+    const [ports, place] = placed(sentinels);
+    await using link = await openTestLink(ports, { ...place, timeoutMs: 500 });
+    await untilAnswered(link, "add", "list", ["before"]);
+    const old = await sentinels.primary();
+    old.pause();
+    const after = await eventually("another took over", async () => {
+      const primary = await sentinels.primary();
+      return primary.port !== old.port && primary;
+    });
+    await untilAnswered(link, "add", "list", ["after"]);
+    old.resume();
+    await untilProblem(link, null);
+    // Each is on the one that the sentinels name.
+    for (let n = 0; n < 20; n++) {
+      await untilAnswered(link, "add", "list", [`${n}`]);
+      assert.equal(String((await after.command("LRANGE", "list", -1, -1)) as string[]), `${n}`);
+    }
+  });
+
+  test("sentinels may be away as long as one answers; the name must be one they know", async () => {
+    await using sentinels = await startSentinels();
+    const [ports, place] = placed(sentinels);
+    await sentinels.sentinels[0]!.kill();
+    sentinels.sentinels[1]!.pause();
+    await using link = await openTestLink(ports, { ...place, timeoutMs: 500 });
+    await untilAnswered(link, "add", "list", ["1"]);
+    await using misnamed = await openTestLink(ports, { ...place, masterName: "nobody", problem: "other" });
+    assert.match(misnamed.problem?.message ?? "", /knows no primary by the name/);
+    await sentinels.sentinels[2]!.kill();
+    sentinels.sentinels[1]!.resume();
+    await sentinels.sentinels[1]!.kill();
+    // Whoever is connected needs them no more, for now.
+    assert.deepEqual(await untilAnswered(link, "number", "k"), [7]);
+    await using late = await openTestLink(ports, { ...place, problem: "away" });
+    assert.match(late.problem?.message ?? "", /^The sentinel at 127.0.0.1:\d+ refuses connections/);
+    assert.equal((await problemFrom(late.call("number", "k", []))).wasRefused, true);
+  });
+});
