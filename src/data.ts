@@ -8,13 +8,12 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkRoomChange } from "./config/room-change.ts";
 import type { RoomSettings, Settings } from "./config/schema.ts";
-import { writtenRoom } from "./config/written.ts";
 import type { World } from "./core/world.ts";
 import { DurableHost, type StoreProblem } from "./durable/host.ts";
 import type { DurableStorage } from "./durable/storage.ts";
 import type { KeyringMemo } from "./gateway/keyring.ts";
+import { changeOnTop, type KeptChange, withChanges } from "./kept-changes.ts";
 
 const SECRET_FILE = "secret";
 const SECRET_BYTES = 32;
@@ -35,13 +34,9 @@ export interface Data {
   forgetChanges(): Promise<void>;
   ring(): Promise<KeyringMemo | undefined>;
   keepRing(memo: KeyringMemo): Promise<void>;
+  /** Tells when another gateway kept something. Returns the way to stop. */
+  onChange(listener: () => void): () => void;
   close(): Promise<void>;
-}
-
-interface KeptChange {
-  /** What the file said of the room when it was changed. */
-  readonly file: string;
-  readonly change: unknown;
 }
 
 /** Opens the directory, making it when it is not there. */
@@ -54,12 +49,18 @@ export async function openData(directory: string | null, world: World): Promise<
   return {
     storageOf: (room) => host.state(`room/${room}`).storage,
     broken: host.broken,
-    withChanges: (settings) => withChanges(settings, changes(), world),
+    withChanges: async (settings) => {
+      const storage = changes();
+      const changed = withChanges(settings, await storage.list<KeptChange>());
+      for (const room of changed.outdated) {
+        world.log.warn({ room }, "the settings say something else now; a change made at run time is dropped");
+        await storage.delete(room);
+      }
+      return changed.settings;
+    },
     keepChange: async (name, file, change) => {
       const storage = changes();
-      const kept = await storage.get<KeptChange>(name);
-      const before = kept?.file === textOf(file) ? kept.change : {};
-      await storage.put(name, { file: textOf(file), change: merged(before, change) });
+      await storage.put(name, changeOnTop(await storage.get<KeptChange>(name), file, change));
       await storage.sync();
     },
     forgetChanges: async () => {
@@ -73,6 +74,8 @@ export async function openData(directory: string | null, world: World): Promise<
       await storage.put(RING, memo);
       await storage.sync();
     },
+    // One process at a time has the directory.
+    onChange: () => () => {},
     close: () => host.close(),
   };
 }
@@ -93,39 +96,6 @@ export function withKeptSecret(settings: Settings): Settings {
   return { ...settings, secret };
 }
 
-async function withChanges(settings: Settings, changes: DurableStorage, world: World): Promise<Settings> {
-  const rooms = { ...settings.rooms };
-  for (const [name, { file, change }] of await changes.list<KeptChange>()) {
-    const room = rooms[name];
-    const result = room && file === textOf(room) ? checkRoomChange(room, change) : null;
-    if (result?.ok) rooms[name] = result.room;
-    else {
-      world.log.warn(
-        { room: name },
-        "the settings say something else now; a change made at run time is dropped",
-      );
-      await changes.delete(name);
-    }
-  }
-  return { ...settings, rooms };
-}
-
-function textOf(room: RoomSettings): string {
-  return JSON.stringify(writtenRoom(room));
-}
-
-/** One change after another: mappings are merged, everything else is replaced. */
-function merged(before: unknown, change: unknown): unknown {
-  if (!isMapping(before) || !isMapping(change)) return change;
-  const result: Record<string, unknown> = { ...before };
-  for (const [key, value] of Object.entries(change)) result[key] = merged(result[key], value);
-  return result;
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 const NOTHING_KEPT: Data = {
   storageOf: null,
   broken: new Promise(() => {}),
@@ -134,5 +104,6 @@ const NOTHING_KEPT: Data = {
   forgetChanges: async () => {},
   ring: async () => undefined,
   keepRing: async () => {},
+  onChange: () => () => {},
   close: async () => {},
 };

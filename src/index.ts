@@ -15,13 +15,13 @@ import { settingsFrom } from "./config/load.ts";
 import type { SettingsInput } from "./config/schema.ts";
 import type { Engine } from "./core/engine.ts";
 import type { Log } from "./core/world.ts";
-import { openData, withKeptSecret } from "./data.ts";
-import { MemoryEngine } from "./engines/memory/memory-engine.ts";
+import { withKeptSecret } from "./data.ts";
 import { isRefused } from "./gateway/listen.ts";
 import { asMiddleware } from "./gateway/middleware.ts";
 import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
 import { nodeWorld } from "./node.ts";
+import { openEngine } from "./open-engine.ts";
 
 export type { SettingsInput } from "./config/schema.ts";
 export type { Board, RoomState, WaitRange } from "./core/board.ts";
@@ -30,7 +30,7 @@ export type { Log } from "./core/world.ts";
 
 /** The settings file's keys as an object, and what only a program can give. */
 export type GatewayOptions = SettingsInput & {
-  /** Where the line lives; one of your own, or the embedded one when left out. */
+  /** Where the line lives; one of your own, or what the settings say when left out. */
   readonly engine?: Engine;
   /** A logger with debug, info, warn and error, such as pino. Lines of JSON on standard output when left out. */
   readonly log?: Log;
@@ -69,9 +69,10 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
   });
   if (!result.ok) throw new Error(`the gateway's settings are not right\n${explain(result.problems)}`);
   const settings = withKeptSecret(result.settings);
-  const world = nodeWorld(log ? { log } : { level: settings.log.level });
-  const data = await openData(settings.data, world);
-  const engine = ownEngine ?? new MemoryEngine(world, data.storageOf);
+  const machine = nodeWorld(log ? { log } : { level: settings.log.level });
+  const opened = ownEngine ? null : await openEngine(settings, machine);
+  const world = opened?.world ?? machine;
+  const engine = ownEngine ?? opened!.engine;
   const proxied = await ProxiedGateway.open({ settings, engine, world });
   return {
     handler: (request, response) => {
@@ -85,8 +86,7 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
     engine,
     close: async () => {
       await proxied.close();
-      if (!ownEngine) await engine.close();
-      await data.close();
+      await opened?.close();
     },
   };
 }

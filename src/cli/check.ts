@@ -5,20 +5,13 @@
 import type { Command } from "commander";
 import { explain, toJson } from "../config/explain.ts";
 import type { Problem } from "../config/problem.ts";
+import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import { answerJson, answerQuestion, answerText } from "./check-url.ts";
 import { type QuestionFlags, readQuestion } from "./question.ts";
-import { readSettings, type SettingsFlags } from "./read-settings.ts";
+import { readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
 
 export type CheckFlags = SettingsFlags & QuestionFlags & { readonly json?: boolean };
-
-const TWO_FILES: Problem = {
-  code: "flag",
-  path: "",
-  message: "there are two settings files, one with --config and one without",
-  hint: "Name one of them.",
-  source: { kind: "flag", name: "--config", spot: null },
-};
 
 /** The command, on one that has the flags for settings. */
 export function checkCommand(command: Command): Command {
@@ -45,7 +38,8 @@ export async function check(flags: CheckFlags): Promise<void> {
   if (!result.ok || !asked.ok)
     return refuse(flags, [...(result.ok ? [] : result.problems), ...(asked.ok ? [] : asked.problems)]);
   const { settings, warnings: notes } = result;
-  if (asked.question === null) return tell(flags, { ok: true, notes, text: summary(settings) });
+  if (asked.question === null)
+    return tell(flags, { ok: true, notes, text: summary(settings), facts: place(settings) });
   const answer = await answerQuestion(asked.question, settings, Date.now());
   tell(flags, { ok: true, notes, text: answerText(answer), facts: answerJson(answer) });
 }
@@ -74,9 +68,18 @@ function tell({ json }: CheckFlags, { ok, notes, text = "", facts = {} }: Outcom
   process.stdout.write(text);
 }
 
-function summary(settings: Settings): string {
-  const rooms = Object.keys(settings.rooms);
-  return `The settings are good: ${rooms.length === 1 ? "one room" : `${rooms.length} rooms`} (${rooms.join(", ")}), ready to run.\n`;
+function summary({ rooms, redis }: Settings): string {
+  const names = Object.keys(rooms);
+  const many = names.length === 1 ? "one room" : `${names.length} rooms`;
+  const where =
+    redis &&
+    `The line is in Redis: ${describeRedis(redis)}. Nobody was asked there; \`fairgate doctor\` does that.\n`;
+  return `The settings are good: ${many} (${names.join(", ")}), ready to run.\n${where ?? ""}`;
+}
+
+/** Where the line lives, without any password, when that is not here. */
+function place({ redis }: Settings): object {
+  return redis ? { redis: describeRedis(redis) } : {};
 }
 
 function gather(value: string, before: readonly string[] | undefined): string[] {

@@ -8,6 +8,7 @@ import { auditDraw } from "./audit.ts";
 import { checkCommand } from "./check.ts";
 import { codesCommand } from "./codes.ts";
 import { demo } from "./demo/demo.ts";
+import { doctorCommand } from "./doctor.ts";
 import { newSecret, originKey } from "./keys.ts";
 import { run } from "./run.ts";
 import { version } from "./version.ts";
@@ -23,6 +24,8 @@ withSettings(program.command("run"))
   .action(run);
 
 checkCommand(withSettings(program.command("check")));
+
+doctorCommand(withSettings(program.command("doctor")));
 
 program
   .command("demo")

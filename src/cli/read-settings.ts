@@ -2,9 +2,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Flags } from "../config/flags.ts";
 import { type LoadResult, loadSettings } from "../config/load.ts";
+import type { Problem } from "../config/problem.ts";
 import { checkTemplate } from "../gateway/page/render.ts";
 
-const DEFAULT_FILE = "fairgate.yaml";
+export const DEFAULT_FILE = "fairgate.yaml";
+
+/** For commands that also take the file without a flag. */
+export const TWO_FILES: Problem = {
+  code: "flag",
+  path: "",
+  message: "there are two settings files, one with --config and one without",
+  hint: "Name one of them.",
+  source: { kind: "flag", name: "--config", spot: null },
+};
 
 export type SettingsFlags = Flags & { readonly config?: string };
 

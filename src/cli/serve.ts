@@ -3,15 +3,16 @@
  * `run` and `demo` both stand on this.
  */
 import { formatListen } from "../config/kinds.ts";
+import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
-import { openData } from "../data.ts";
-import { MemoryEngine } from "../engines/memory/memory-engine.ts";
+import { RedisProblem } from "../engines/redis/problem.ts";
 import { type Listener, listen } from "../gateway/listen.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import { createOffice } from "../office/office.ts";
 import { listenOffice } from "../office/server.ts";
+import { openEngine } from "../open-engine.ts";
 import { createDesk } from "./desk.ts";
 
 export interface Running {
@@ -26,7 +27,7 @@ export interface Running {
   close(): Promise<void>;
 }
 
-export async function serve(settings: Settings, world: World): Promise<Running> {
+export async function serve(settings: Settings, machine: World): Promise<Running> {
   const opened: Closable[] = [];
   const keep = <T extends Closable>(part: T): T => {
     opened.unshift(part);
@@ -36,13 +37,18 @@ export async function serve(settings: Settings, world: World): Promise<Running> 
     for (const part of opened) await part.close();
   };
   try {
-    const data = keep(await openData(settings.data, world));
-    const engine = keep(new MemoryEngine(world, data.storageOf));
+    const { engine, data, world } = keep(await openEngine(settings, machine));
     const inForce = await data.withChanges(settings);
     const proxied = keep(await ProxiedGateway.open({ settings: inForce, engine, world }));
     const ring = await data.ring();
     if (ring) proxied.gateway.restoreKeyring(ring);
     const state = { isDraining: false, file: settings };
+    const following = followOthers(async () => {
+      const ring = await data.ring();
+      if (ring) proxied.gateway.restoreKeyring(ring);
+      await proxied.configure(await data.withChanges(state.file));
+    }, world);
+    keep({ close: data.onChange(following) });
     const desk = createDesk({
       engine,
       proxied,
@@ -78,6 +84,26 @@ export async function serve(settings: Settings, world: World): Promise<Running> 
   }
 }
 
+/** Takes over what other gateways kept: once at a time, and once more when something was kept meanwhile. */
+function followOthers(takeOver: () => Promise<void>, world: World): () => void {
+  let last: Promise<void> = Promise.resolve();
+  let isWaiting = false;
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    last = last.then(async () => {
+      isWaiting = false;
+      try {
+        await takeOver();
+      } catch (cause) {
+        // While Redis is away that is known, and it is tried again when it is back.
+        const level = cause instanceof RedisProblem ? "debug" : "error";
+        world.log[level]({ err: cause }, "what another gateway changed could not be taken over");
+      }
+    });
+  };
+}
+
 /** Parts are closed in the opposite order of opening. */
 interface Closable {
   close(): Promise<void> | void;
@@ -95,13 +121,14 @@ function warnOfRestart(before: Settings, next: Settings, world: World): void {
   if (JSON.stringify(from) !== JSON.stringify(to)) {
     world.log.warn(
       { from, to },
-      "a changed address or data directory, or TLS switched on or off, takes effect at the next start",
+      "a changed address, data directory or Redis, or TLS switched on or off, takes effect at the next start",
     );
   }
   if (before.control.token !== next.control.token)
     world.log.warn({}, "a changed control token takes effect at the next start");
 }
 
-function fixedAtStart({ listen, control, tls, data }: Settings): object {
-  return { listen: formatListen(listen), control: formatListen(control.listen), hasTls: tls !== null, data };
+function fixedAtStart({ listen, control, tls, data, redis }: Settings): object {
+  const line = redis ? describeRedis(redis) : data;
+  return { listen: formatListen(listen), control: formatListen(control.listen), hasTls: tls !== null, line };
 }

@@ -17,6 +17,7 @@ import {
   sortProblems,
   toProblem,
 } from "./problem.ts";
+import { type RedisSecrets, readRedisSecrets, toRedisSettings, withRedisVariable } from "./redis-settings.ts";
 import { checkNames } from "./room-check.ts";
 import { isRecord, type Known, salvage } from "./salvage.ts";
 import {
@@ -59,12 +60,14 @@ export interface CheckContext {
 }
 
 /** Settings from plain values, or every problem with them. */
-export function checkValues(input: unknown, context: CheckContext): LoadResult {
+export function checkValues(given: unknown, context: CheckContext): LoadResult {
+  const { input, places, cautions: unused } = withRedisVariable(given, context.places, context.environment);
   const parsed = settingsSchema.safeParse(input);
   const known: Known<FileSettings> = salvage(settingsSchema, input) ?? {};
   const read = (fileName: string) => tryRead(context.readFile, locateFile(fileName, context.settingsFile));
   const secrets = checkSecrets(known, context, read);
   const lanes = readLaneSecrets(known.rooms ?? {}, { environment: context.environment, read });
+  const redis = readRedisSecrets(known.redis ?? null, { environment: context.environment, read });
   const pages = checkPages(known, context, read);
   const findings = [
     ...(parsed.success ? [] : toFindings(parsed.error.issues, input, settingsOutline())),
@@ -73,15 +76,16 @@ export function checkValues(input: unknown, context: CheckContext): LoadResult {
     ...(known.tls ? checkTls(known.tls, read) : []),
     ...secrets.problems,
     ...lanes.problems,
+    ...redis.problems,
     ...pages.problems,
   ];
-  const place = (finding: Finding) => toProblem(finding, context.places);
+  const place = (finding: Finding) => toProblem(finding, places);
   const problems = [...context.early, ...atMost(findings).map(place)];
   if (problems.length > 0 || !parsed.success) return { ok: false, problems: sortProblems(problems) };
   const { settingsFile } = context;
-  const found = { secrets, laneSecrets: lanes.secrets, pages: pages.html, settingsFile };
+  const found = { secrets, laneSecrets: lanes.secrets, redis, pages: pages.html, settingsFile };
   const settings = complete(parsed.data, found);
-  const warnings = [...cautions(known), ...secrets.cautions].map(place);
+  const warnings = [...cautions(known), ...secrets.cautions, ...redis.cautions, ...unused].map(place);
   return { ok: true, settings, warnings: sortProblems(warnings) };
 }
 
@@ -143,8 +147,8 @@ function checkSecrets(
     isNowhere(secret) &&
     known.secret === null &&
     known.secretFile === null &&
-    // A data directory keeps a secret made for it.
-    known.data === null &&
+    // A data directory keeps a secret made for it. Redis keeps none: whoever can read it could then make passes.
+    (known.data === null || known.redis != null) &&
     context.needsSecret;
   return {
     secret: secret.secrets[0] ?? null,
@@ -155,7 +159,7 @@ function checkSecrets(
       ...token.problems,
       ...older,
       ...(isOpen ? checkOpenControl(known.control?.listen) : []),
-      ...(isMissing ? [missingSecret()] : []),
+      ...(isMissing ? [missingSecret({ isShared: known.redis != null })] : []),
     ],
     cautions: [...secret.cautions, ...token.cautions],
   };
@@ -207,12 +211,14 @@ function* pagesOf({ rooms }: Known<FileSettings>): Generator<[Path, Known<PageSe
 interface Found {
   readonly secrets: CheckedSecrets;
   readonly laneSecrets: LaneSecrets;
+  readonly redis: RedisSecrets;
   readonly pages: ReadonlyMap<string, string>;
   readonly settingsFile: string | null;
 }
 
 /** The settings with secrets and pages read in, and file names made absolute. */
-function complete(parsed: FileSettings, { secrets, laneSecrets, pages, settingsFile }: Found): Settings {
+function complete(parsed: FileSettings, found: Found): Settings {
+  const { secrets, laneSecrets, pages, settingsFile } = found;
   const { secretFile: _, control, ...settings } = parsed;
   const absolute = (fileName: string) => locateFile(fileName, settingsFile);
   const { tls } = settings;
@@ -231,6 +237,7 @@ function complete(parsed: FileSettings, { secrets, laneSecrets, pages, settingsF
     ...settings,
     tls: tls && { certificateFile: absolute(tls.certificateFile), keyFile: absolute(tls.keyFile) },
     data: settings.data && absolute(settings.data),
+    redis: settings.redis && toRedisSettings(settings.redis, found.redis),
     secret: secrets.secret,
     previousSecrets: [...settings.previousSecrets, ...secrets.previous],
     laneSecrets,

@@ -6,7 +6,9 @@ import { checkBudgets } from "./budget-check.ts";
 import { bypassCautions } from "./bypass-schema.ts";
 import { doorCautions } from "./door-check.ts";
 import type { Listen } from "./kinds.ts";
+import { checkLineNeedsRedis } from "./line-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
+import { checkRedis } from "./redis-check.ts";
 import { checkRoom, checkRooms } from "./room-check.ts";
 import type { Known } from "./salvage.ts";
 import type { FileSettings, OriginSettings } from "./schema.ts";
@@ -19,7 +21,9 @@ export function crossCheck(settings: Known<FileSettings>): Finding[] {
   return [
     ...checkListen(settings),
     ...checkOrigin(settings.origin, ["origin"], settings),
+    ...checkRedis(settings),
     ...checkBudgets(settings),
+    ...checkLineNeedsRedis(settings),
     ...checkRooms(settings),
     ...Object.entries(settings.rooms ?? {}).flatMap(([name, room]) => [
       ...checkRoom(room ?? {}, ["rooms", name], settings.trustedProxies),

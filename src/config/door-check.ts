@@ -4,6 +4,7 @@
  * so that one mistake of the room is not told again for each event.
  */
 import { checkAbuse } from "./abuse-schema.ts";
+import { checkMethodOfLine, checkNoShowsOfLine } from "./line-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import type { RoomSettings } from "./schema.ts";
@@ -36,6 +37,8 @@ const DOOR_CHECKS: readonly DoorCheck[] = [
   { keys: ["drained"], check: notWithDrained("closed") },
   { keys: ["privilegedOnly", "lanes"], check: checkPrivileged },
   { keys: ["fillNoShows"], check: notWithBudget },
+  { keys: ["fillNoShows"], check: checkNoShowsOfLine },
+  { keys: ["queueingMethod"], check: checkMethodOfLine },
   { keys: ["standby"], check: checkStandby },
   { keys: ["page"], check: checkPage },
   {

@@ -14,7 +14,10 @@ import type { Known } from "./salvage.ts";
 
 export const EVENTS_MAX = 20;
 
-/** Settings that an event cannot change: what finds the room, what its visitors hold, and what other rooms share. */
+/**
+ * Settings that an event cannot change: what finds the room, what its visitors hold, what other rooms share, and how the
+ * line is kept.
+ */
 const KEPT = [
   "host",
   "path",
@@ -23,6 +26,9 @@ const KEPT = [
   "cookieAttributes",
   "budget",
   "guaranteed",
+  "line",
+  "shards",
+  "peek",
 ] as const;
 type Kept = (typeof KEPT)[number] | "lanes" | "suspended";
 

@@ -19,6 +19,7 @@ const OFF: Readonly<Record<string, unknown>> = {
   "tls.keyFile": "key.pem",
   secret: "the-output-of-fairgate-keys-new-goes-here",
   secretFile: "secret.txt",
+  "redis.url": "redis://127.0.0.1:6379/0",
   "control.token": "another-output-of-fairgate-keys-new-here",
   "control.tokenFile": "control-token.txt",
   "budgets.shared.totalActiveUsers": 500,

@@ -24,6 +24,7 @@ export interface FlagValues {
   readonly controlListen?: string | undefined;
   readonly logLevel?: string | undefined;
   readonly data?: string | undefined;
+  readonly redis?: string | undefined;
   readonly trustedProxy?: readonly string[] | undefined;
   readonly origin?: readonly string[] | undefined;
   readonly hostHeader?: string | undefined;
@@ -72,6 +73,13 @@ export const FLAGS: readonly FlagDefinition[] = [
     name: "data",
     path: ["data"],
     description: "directory to keep the line in, so that a crash costs nobody their place",
+  },
+  {
+    ...whole,
+    flag: "--redis <url>",
+    name: "redis",
+    path: ["redis", "url"],
+    description: "Redis that holds the line for several gateways; its password is better in the environment",
   },
   {
     ...whole,

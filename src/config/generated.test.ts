@@ -48,7 +48,7 @@ const ALL_ON = example.replace(/^(\s*)#(?=[a-zA-Z]+:|- )/gm, "$1");
 /** The same, but for settings that exclude each other, and with a proxy to believe. */
 function turnedOn(): string {
   return ALL_ON.replace("trustedProxies: []", "trustedProxies: [10.0.0.0/8]").replace(
-    /^\s*(?:secretFile|tokenFile|tls|certificateFile|keyFile):.*\n/gm,
+    /^(?:tls|\s*(?:secretFile|tokenFile|certificateFile|keyFile)):.*\n/gm,
     "",
   );
 }
@@ -59,6 +59,7 @@ test("the settings that are off in the example load when they are turned on", ()
   assert.equal(settings.rooms.main?.page.customPageHtml, "<p>Wait");
   assert.equal(typeof settings.control.token, "string");
   const { lanes, standby, adaptive, budget, events } = settings.rooms.main!;
+  assert.deepEqual(settings.redis?.addresses, [{ host: "127.0.0.1", port: 6_379 }]);
   assert.deepEqual(Object.keys(lanes), ["vip"]);
   assert.equal(lanes.vip?.members.jwt?.claim, "tier");
   assert.equal(standby?.requestsPerSecond, 400);

@@ -107,12 +107,24 @@ export function controlToSpace(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]/g, " ");
 }
 
-const CREDENTIALS = /(?<=:\/\/)[^\s/@"']+(?=@)/g;
 /** Letters of both cases and digits in one long word, or many hexadecimal digits: somebody's key, wherever it stands. */
 const GENERATED = /\b(?=\w*[a-z])(?=\w*[A-Z])(?=\w*\d)\w{16,}|[0-9A-Fa-f]{32,}/g;
 
 /** Hides the user name and password in an address, and what looks like a generated key. The length stays the same. */
 export function hideSecrets(text: string): string {
-  const hide = (found: string) => "*".repeat(found.length);
-  return text.replace(CREDENTIALS, hide).replace(GENERATED, hide);
+  return text
+    .replace(/\S+/g, hideCredentials)
+    .replace(GENERATED, (found: string) => "*".repeat(found.length));
+}
+
+/**
+ * What stands before the last @ of the word, since a password may have slashes and more of them in it; not only in a
+ * whole address, since it may be broken.
+ */
+function hideCredentials(word: string): string {
+  const end = word.lastIndexOf("@");
+  const slashes = word.indexOf("//");
+  const isAddress = slashes !== -1 && slashes < end;
+  const start = isAddress ? slashes + "//".length : /^["'[{(]*/.exec(word)![0].length;
+  return end <= start ? word : word.slice(0, start) + "*".repeat(end - start) + word.slice(end);
 }

@@ -15,9 +15,11 @@ Times are written \`500ms\`, \`45s\`, \`10m\`, \`2h\` or \`1d\`; sizes \`16KB\` 
 percentages \`5%\`; instants \`2026-12-01T10:00:00Z\` or, by the clock of a place, \`2026-12-01T12:00:00+02:00\`. A
 setting that may be \`null\` is off when it is. Unknown settings are errors.
 
-Secrets can be in the file, in a file of their own, or in the environment: \`FAIRGATE_SECRET\` for \`secret\` and
-\`FAIRGATE_CONTROL_TOKEN\` for \`control.token\`. The environment wins. \`fairgate keys new\` prints a new one. Without a
-secret Fairgate does not start.
+Secrets can be in the file, in a file of their own, or in the environment: \`FAIRGATE_SECRET\` for \`secret\`,
+\`FAIRGATE_CONTROL_TOKEN\` for \`control.token\`, \`FAIRGATE_REDIS_PASSWORD\` for \`redis.password\`,
+\`FAIRGATE_REDIS_SENTINEL_PASSWORD\` for \`redis.sentinelPassword\`, and \`FAIRGATE_REDIS_URL\` for the whole of
+\`redis.url\`. The environment wins. \`fairgate keys new\` prints a new secret or token. Without a secret Fairgate does
+not start.
 `;
 
 const FLAG_INTRODUCTION = `## Flags

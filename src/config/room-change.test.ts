@@ -204,6 +204,41 @@ test("what rooms share is left to the file", () => {
   ]);
 });
 
+test("how the line is kept is settled at the start", () => {
+  const result = checkRoomChange(ROOM, { line: "relaxed", shards: 4, peek: 2 });
+  assert.ok(!result.ok);
+  assert.deepEqual(
+    result.problems.map(({ message }) => message),
+    ["line", "shards", "peek"].map((key) => `${key} cannot be changed while the room runs`),
+  );
+  for (const { hint } of result.problems) assert.match(hint, /settings file.*next start/);
+  // Not even to what it is: whoever asks for it should know.
+  assert.deepEqual(refused({ line: "exact" }), ["line cannot be changed while the room runs"]);
+});
+
+test("what does not go with a relaxed line is refused while the room runs, too", () => {
+  const room = roomSchema.parse({ totalActiveUsers: 5, line: "relaxed" });
+  assert.equal(changed({ paused: true }, room).paused, true);
+  assert.deepEqual(refused({ queueingMethod: "random", fillNoShows: true }, room), [
+    "fillNoShows is true, and the line is relaxed",
+    "queueingMethod is random, and the line is relaxed",
+  ]);
+  const shuffled = { ...SALE, prequeueStartTime: "2026-12-01T09:00:00Z", shuffleAtEventStart: true };
+  assert.deepEqual(refused({ events: [shuffled] }, room), [
+    "events[0].shuffleAtEventStart is true, and the line is relaxed",
+  ]);
+});
+
+test("where Redis is concerns every room, and is no setting of one; what was sent is not shown", () => {
+  const result = checkRoomChange(ROOM, { redis: { url: "redis://:hunter2@10.0.0.1" }, password: "hunter2" });
+  assert.ok(!result.ok);
+  assert.deepEqual(
+    result.problems.map(({ message }) => message),
+    ['there is no setting "redis"', 'there is no setting "password"'],
+  );
+  assert.doesNotMatch(JSON.stringify(result), /hunter2/);
+});
+
 test("a page handed in takes the place of the one from a file, once it is checked", () => {
   const fromFile = { ...ROOM, page: { ...ROOM.page, customPageHtml: "<p>old", customPageFile: "/a.html" } };
   assert.equal(changed({ paused: true }, fromFile).page.customPageFile, "/a.html");

@@ -4,7 +4,8 @@
  *
  * Routes, origins and budgets are not changed this way, since they concern other rooms too; nor are names of files,
  * since whoever may change a room must not thereby read the machine's disk; nor which lanes there are and by whose
- * signature one gets into them. Events are changed as one list.
+ * signature one gets into them. Events are changed as one list. How the line is kept is settled when the gateway starts,
+ * since those who wait stand in it.
  */
 import { z } from "zod";
 import type { CheckPage } from "./check.ts";
@@ -31,6 +32,8 @@ const FILE_ONLY = new Set([
   "lanes.*.members.jwt",
   "page.customPageFile",
 ]);
+/** Settings that hold from one start to the next. */
+const SET_AT_START = new Set(["line", "shards", "peek"]);
 const REQUEST: Places = { find: () => ({ kind: "request", name: "request", spot: null }) };
 
 /** The room with the change in it, or why it cannot be made. `current` itself is not changed. */
@@ -75,6 +78,7 @@ function merge(schema: z.ZodType, current: unknown, change: unknown, { path, fin
     const at = [...path, key];
     if (!Object.hasOwn(object.shape, key)) findings.push(unknownKey(path, key, roomOutline()));
     else if (isFileOnly(at)) findings.push(fileOnly(at));
+    else if (isSetAtStart(at)) findings.push(setAtStart(at));
     else merged[key] = merge(object.shape[key] as z.ZodType, current[key], value, { path: at, findings });
   }
   return merged;
@@ -113,6 +117,16 @@ function isFileOnly(path: Path): boolean {
   const [first, name, ...rest] = path;
   const pattern = first === "lanes" && name !== undefined ? [first, "*", ...rest] : path;
   return FILE_ONLY.has(pattern.join("."));
+}
+
+function isSetAtStart(path: Path): boolean {
+  return SET_AT_START.has(path.join("."));
+}
+
+function setAtStart(path: Path): Finding {
+  const message = `${formatPath(path)} cannot be changed while the room runs`;
+  const hint = "Change it in the settings file; it holds from the next start on.";
+  return { code: "invalid", path, at: "key", message, hint };
 }
 
 function notAMapping(): Finding {

@@ -5,6 +5,7 @@
 import { checkLanes } from "./check-lanes.ts";
 import { checkDoor, type KnownRoom } from "./door-check.ts";
 import { checkEvents } from "./event-check.ts";
+import { checkLine } from "./line-check.ts";
 import { isName, NAME_SHAPE } from "./name.ts";
 import { type Finding, type Path, safeText } from "./problem.ts";
 import type { Known } from "./salvage.ts";
@@ -21,6 +22,7 @@ export function checkRoom(room: KnownRoom, path: Path, trustedProxies?: readonly
     ...checkLanes(room, path, trustedProxies),
     ...checkCookie(room, path),
     ...checkGuaranteed(room, path),
+    ...checkLine(room, path),
     ...checkEvents(room, path),
   ];
 }

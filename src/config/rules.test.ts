@@ -58,6 +58,9 @@ test("every rule comes from its setting", () => {
     message: "eight",
     budget: "shared",
     guaranteed: 15,
+    line: "relaxed",
+    shards: 16,
+    peek: 3,
   });
   assert.deepEqual(rules, {
     totalActiveUsers: 1,
@@ -94,6 +97,7 @@ test("every rule comes from its setting", () => {
     pollBudgetPerSecond: 7,
     show: { ahead: false, behind: false, wait: false },
     message: "eight",
+    relaxed: { shards: 16, peek: 3 },
     budget: { name: "shared", totalActiveUsers: 500, guaranteed: 15 },
     events: [],
   });
@@ -195,14 +199,17 @@ test("during an event the rules are those of a room that has the event's setting
     fc.property(overrides, overrides, (room, event) => {
       const lanes = { vip: { share: 3 } };
       const [during] = rulesOf({ ...room, lanes, events: [{ ...SALE, ...event }] }).events;
-      const { budget, events, ...expected } = rulesOf({ ...room, lanes, ...event });
+      const { relaxed, budget, events, ...expected } = rulesOf({ ...room, lanes, ...event });
       assert.deepEqual(during?.rules, expected satisfies DoorRules);
     }),
   );
 });
 
+/** Rules that an event cannot change. */
+const OF_THE_ROOM = new Set(["relaxed", "budget", "events"]);
+
 test("every rule of a door can be another one during an event", () => {
-  const keys = Object.keys(DEFAULT_RULES).filter((key) => key !== "budget" && key !== "events");
+  const keys = Object.keys(DEFAULT_RULES).filter((key) => !OF_THE_ROOM.has(key));
   const [during] = rulesOf({
     lanes: { vip: {} },
     events: [

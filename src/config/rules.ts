@@ -24,6 +24,7 @@ export interface RulesContext {
 export function toRules(name: string, room: RoomSettings, context: RulesContext): RoomRules {
   return {
     ...doorRules(room),
+    relaxed: room.line === "relaxed" ? { shards: room.shards, peek: room.peek } : null,
     budget: budgetRules(room, context.budgets),
     events: room.events
       .filter((event) => !event.suspended)

@@ -163,13 +163,16 @@ test("an event that says nothing of the room holds nothing of it", () => {
   });
 });
 
-test("an event may say what its room may say, but for what finds the room, its visitors and what rooms share", () => {
+test("an event may say what its room may say, but for what finds the room, its visitors, what rooms share, and the line", () => {
   const inEvent = settingAt(settingsOutline(), ["rooms", "main", "events", 0])!.children;
   const inRoom = settingAt(settingsOutline(), ["rooms", "main"])!.children;
   const names = new Set(inEvent.map(({ key }) => key));
   assert.deepEqual(
     inRoom.map(({ key }) => key).filter((key) => !names.has(key)),
-    ["host", "path", "additionalRoutes", "origin", "budget", "guaranteed", "cookieAttributes", "events"],
+    [
+      ...["host", "path", "additionalRoutes", "origin", "budget", "guaranteed"],
+      ...["line", "shards", "peek", "cookieAttributes", "events"],
+    ],
   );
 });
 

@@ -23,8 +23,11 @@ import { eventsSchema } from "./event-schema.ts";
 import { choice, count, duration, isTrue, listen, numberChoice, readable, size, text } from "./kinds.ts";
 import type { LaneSecrets } from "./lane-members.ts";
 import { LANGUAGES, readLanguage } from "./languages.ts";
+import { lineSettings } from "./line-schema.ts";
 import { LANE_NAME_SHAPE, NAME_SHAPE } from "./name.ts";
 import { network } from "./network.ts";
+import { redisSchema } from "./redis-schema.ts";
+import type { RedisSettings } from "./redis-settings.ts";
 import { type Read, readAddress, readHost, readPath } from "./route.ts";
 import { formatDuration } from "./units.ts";
 
@@ -315,6 +318,7 @@ const plainRoomSchema = z.strictObject({
   guaranteed: count({ min: 0, max: USERS_MAX })
     .prefault(0)
     .describe("How many places of the budget are always this room's, whatever goes on in the others."),
+  ...lineSettings,
   message: text({ max: 2_000 })
     .prefault(DEFAULT_RULES.message)
     .describe("Your words to everyone waiting, shown on the page."),
@@ -419,7 +423,13 @@ export const settingsSchema = z.strictObject({
     .nullable()
     .prefault(null)
     .describe(
-      "Directory where the line, who is on the site, changes made at run time and the keys are kept, so that a crash costs nobody their place. null: nothing is kept.",
+      "Directory where the line, who is on the site, changes made at run time and the keys are kept, so that a crash costs nobody their place. null: nothing is kept. Not together with `redis`.",
+    ),
+  redis: redisSchema
+    .nullable()
+    .prefault(null)
+    .describe(
+      "A Redis or Valkey, 7.0 or later, that holds the lines, so that any number of gateways share them; they need the same `secret`. null: the lines live in this process. `fairgate doctor` checks it.",
     ),
   control: controlSchema.prefault({}).describe("The address for counts, changes, metrics and health."),
   trustedProxies: z
@@ -471,8 +481,10 @@ export type TlsSettings = z.output<typeof tlsSchema>;
 export type ControlSettings = Omit<FileSettings["control"], "tokenFile">;
 
 /** Settings checked, complete and ready to run with: durations in milliseconds, sizes in bytes, secrets read. */
-export type Settings = Omit<FileSettings, "secretFile" | "control"> & {
+export type Settings = Omit<FileSettings, "secretFile" | "control" | "redis"> & {
   control: ControlSettings;
+  /** Null: the lines live in this process. */
+  redis: RedisSettings | null;
   /** What the JWTs of lanes' members are signed with, beside the rooms, which are shown to operators. */
   laneSecrets: LaneSecrets;
 };

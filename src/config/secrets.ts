@@ -13,7 +13,7 @@ export const TOKEN_VARIABLE = "FAIRGATE_CONTROL_TOKEN";
 const DIFFERENT_CHARACTERS_MIN = 8;
 
 export interface SecretPlaces {
-  /** What to call it: "secret" or "token". */
+  /** What to call it: "secret", "token" or "password". */
   readonly what: string;
   readonly variable: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -24,6 +24,8 @@ export interface SecretPlaces {
   readonly read: (fileName: string) => FileAnswer;
   /** Lines a file may have: the secret and, where there can be any, older ones. */
   readonly linesMax: number;
+  /** What makes it good; when left out, what makes a good secret to sign with. */
+  readonly check?: (secret: string, name: SecretName) => Finding[];
 }
 
 export interface SecretAnswer {
@@ -35,31 +37,31 @@ export interface SecretAnswer {
 
 /** Takes the secret from the first place that has one. */
 export function chooseSecret(places: SecretPlaces): SecretAnswer {
-  const { what, path, value, filePath, fileName } = places;
+  const { what, path, value, filePath, fileName, check } = places;
   const inEnvironment = places.environment[places.variable]?.trim();
   if (inEnvironment) return fromEnvironment(places, inEnvironment);
   if (value && fileName) {
     const message = `${path.join(".")} and ${filePath.join(".")} are both set`;
     return problem({ code: "conflict", path: filePath, at: "key", message, hint: "Keep one of them." });
   }
-  if (value) return checked([value], { what, name: path.join("."), path });
+  if (value) return checked([value], { what, name: path.join("."), path }, check);
   if (fileName) return fromFile(places, fileName);
   return { secrets: [], problems: [], cautions: [] };
 }
 
 function fromEnvironment(
-  { what, variable, path, value, filePath, fileName }: SecretPlaces,
+  { what, variable, path, value, filePath, fileName, check }: SecretPlaces,
   secret: string,
 ): SecretAnswer {
   const source: Source = { kind: "env", name: variable, spot: null };
-  const answer = checked([secret], { what, name: variable, path, source });
+  const answer = checked([secret], { what, name: variable, path, source }, check);
   if (!value && !fileName) return answer;
   const message = `${variable} is set, so the ${what} in the settings is not used`;
   const at = { path: value ? path : filePath, at: "key" } as const;
   return { ...answer, cautions: [{ code: "caution", ...at, message, hint: "Keep one of them." }] };
 }
 
-function fromFile({ what, filePath, read, linesMax }: SecretPlaces, fileName: string): SecretAnswer {
+function fromFile({ what, filePath, read, linesMax, check }: SecretPlaces, fileName: string): SecretAnswer {
   const answer = read(fileName);
   const name = filePath.join(".");
   if ("wrong" in answer) {
@@ -79,22 +81,22 @@ function fromFile({ what, filePath, read, linesMax }: SecretPlaces, fileName: st
       hint: `It can have ${linesMax}.`,
     });
   }
-  return checked(secrets.length > 0 ? secrets : [""], { what, name, path: filePath });
+  return checked(secrets.length > 0 ? secrets : [""], { what, name, path: filePath }, check);
 }
 
 function problem(finding: Finding): SecretAnswer {
   return { secrets: [], problems: [finding], cautions: [] };
 }
 
-interface SecretName {
+export interface SecretName {
   readonly what: string;
   readonly name: string;
   readonly path: Path;
   readonly source?: Source;
 }
 
-function checked(secrets: readonly string[], name: SecretName): SecretAnswer {
-  const problems = secrets.flatMap((secret) => checkSecret(secret, name));
+function checked(secrets: readonly string[], name: SecretName, check = checkSecret): SecretAnswer {
+  const problems = secrets.flatMap((secret) => check(secret, name));
   return { secrets: problems.length > 0 ? [] : secrets, problems, cautions: [] };
 }
 
@@ -118,13 +120,14 @@ function weakness(secret: string): string | null {
     : null;
 }
 
-/** The finding for a secret that is nowhere. */
-export function missingSecret(): Finding {
+/** The finding for a secret that is nowhere. Gateways that share a line read each other's tickets. */
+export function missingSecret({ isShared }: { isShared: boolean }): Finding {
+  const hint = `Make one with \`fairgate keys new\`, keep it safe, and \`export ${SECRET_VARIABLE}=…\` before starting`;
   return {
     code: "no-secret",
     path: [],
     at: "key",
     message: "there is no secret to sign tickets and passes with",
-    hint: `Make one with \`fairgate keys new\`, keep it safe, and \`export ${SECRET_VARIABLE}=…\` before starting.`,
+    hint: isShared ? `${hint}, the same for every gateway on this Redis.` : `${hint}.`,
   };
 }

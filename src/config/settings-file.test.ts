@@ -7,6 +7,9 @@ import { FILE_BYTES_MAX } from "./settings-file.ts";
 
 const SECRET = "Zq7Wx9Lm2Kp4Vb8Nc3Jd6Hf1Gs5Rt0Ye";
 const OTHER = "uT3xK8vQ1mW6yB4nZ9cR2pL7sD5fH0jA";
+const PASSWORD = "oB5kS1tX8rE3wJ6q";
+/** As somebody might choose it: words, with what divides the parts of an address. */
+const IN_ADDRESS = "sesame/open@them";
 
 const FILE = `listen: :8080
 secret: ${SECRET}
@@ -16,6 +19,10 @@ previousSecrets:
 control:
   listen: 127.0.0.1:8081
   token: '${SECRET}'
+redis:
+  url: redis://shop:${IN_ADDRESS}@10.0.0.1:6379/0
+  password: ${PASSWORD}
+  sentinelPassword: "${PASSWORD}"
 origin:
   addresses: [http://127.0.0.1:3000]
 rooms:
@@ -101,6 +108,7 @@ test("whatever becomes of the file, no secret is shown", () => {
         // Half of a secret is too much as well.
         assert.ok(!shown.includes(secret.slice(0, 16)) && !shown.includes(secret.slice(16)), shown);
       }
+      for (const password of [PASSWORD, IN_ADDRESS]) assert.ok(!shown.includes(password), shown);
     }),
     { numRuns: 2_000 },
   );

@@ -47,6 +47,8 @@ export interface DoorRules {
 }
 
 export interface RoomRules extends DoorRules {
+  /** The line is cut into pieces, and nearly in order. null: it is one, and exact. */
+  readonly relaxed: RelaxedRules | null;
   /** A capacity that several rooms have together. null: this room's is its own. */
   readonly budget: BudgetRules | null;
   /** In order of time; no two overlap. */
@@ -116,6 +118,13 @@ export interface ShowRules {
   readonly wait: boolean;
 }
 
+export interface RelaxedRules {
+  /** Into how many pieces. */
+  readonly shards: number;
+  /** How many of them are looked at to find who is next. */
+  readonly peek: number;
+}
+
 export interface BudgetRules {
   readonly name: string;
   /** For all rooms of this budget together. */
@@ -160,6 +169,7 @@ export const DEFAULT_RULES: RoomRules = {
   pollBudgetPerSecond: 2_000,
   show: { ahead: true, behind: true, wait: true },
   message: "",
+  relaxed: null,
   budget: null,
   events: [],
 };

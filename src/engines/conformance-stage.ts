@@ -14,6 +14,8 @@ export const TICK_MS = 1_000;
 export interface EngineUnderTest {
   readonly name: string;
   make(world: HandWorld): Promise<Engine>;
+  /** Why it cannot pass a test of that name; null when it can. */
+  cannot?(test: string): string | null;
 }
 
 export class Stage {

@@ -22,7 +22,7 @@ import {
 /** Declares the suite for one engine. */
 export function conformance(subject: EngineUnderTest): void {
   const play = (name: string, rules: Partial<RoomRules>, script: (stage: Stage) => Promise<void>) =>
-    test(name, async () => {
+    test(name, { skip: subject.cannot?.(name) ?? false }, async () => {
       const stage = await openStage(subject, rules);
       try {
         await script(stage);

@@ -88,6 +88,40 @@ describe("fairgate check", { concurrency: 3 }, () => {
     assert.match(err, /--origin/);
   });
 
+  test("tells where Redis is, and none of its passwords", async () => {
+    const redis = "redis: { sentinels: [10.0.0.1, 10.0.0.2], masterName: mymaster }\n";
+    using folder = ownFolder({ "fairgate.yaml": redis + GOOD });
+    const ask = (args: readonly string[], more: Readonly<Record<string, string>>) =>
+      fairgate(["check", ...args], { cwd: folder.path, environment: { ...environment, ...more } });
+    const [words, json, flag] = await Promise.all([
+      ask([], { FAIRGATE_REDIS_PASSWORD: "hunter2", FAIRGATE_REDIS_SENTINEL_PASSWORD: "hunter2" }),
+      ask(["--json"], { FAIRGATE_REDIS_PASSWORD: "hunter2" }),
+      fairgate(
+        [
+          ...["check", "--origin", "http://127.0.0.1:3000", "--total-active-users", "5"],
+          ...["--redis", "redis://shop:hunter2@10.0.0.3"],
+        ],
+        { environment },
+      ),
+    ]);
+    for (const { code, out, err } of [words, json, flag]) {
+      assert.deepEqual([code, err], [0, ""]);
+      assert.doesNotMatch(out, /hunter2/);
+    }
+    assert.match(words.out, /in Redis: mymaster by the sentinels at 10\.0\.0\.1:26379, 10\.0\.0\.2:26379\./);
+    assert.equal(JSON.parse(json.out).redis, "mymaster by the sentinels at 10.0.0.1:26379, 10.0.0.2:26379");
+    assert.match(flag.out, /in Redis: redis:\/\/10\.0\.0\.3:6379\/0\./);
+  });
+
+  test("refuses Redis beside a data directory, or without a secret, and shows no password", async () => {
+    using folder = ownFolder({ "fairgate.yaml": `redis: { url: "redis://:hunter2@10.0.0.3" }\n${GOOD}` });
+    const { code, err, out } = await fairgate(["check", "--data", "kept"], { cwd: folder.path });
+    assert.deepEqual([code, out], [2, ""]);
+    assert.match(err, /data and redis are both set, and a line can only live in one place/);
+    assert.match(err, /no secret[\s\S]*the same for every gateway on this Redis/);
+    assert.doesNotMatch(err, /hunter2/);
+  });
+
   test("checks a custom waiting page as `run` would", async () => {
     const page = "      page: { customPageFile: page.html }\n";
     const file = `${GOOD.replace("rooms: { tickets: { totalActiveUsers: 200 } }\n", "")}rooms:\n  tickets:\n      totalActiveUsers: 2\n${page}`;

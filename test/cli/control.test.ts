@@ -1,8 +1,9 @@
 /** The control address of a running process: what an operator sees there and does there reaches visitors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { startRedis } from "../redis/servers.ts";
 import { eventually } from "./eventually.ts";
-import { Control, startRun } from "./fairgate.ts";
+import { Control, ownFolder, startRun } from "./fairgate.ts";
 import { TestOrigin } from "./test-origin.ts";
 import { readBoard, Visitor } from "./visitor.ts";
 
@@ -98,6 +99,37 @@ describe("the control address", { concurrency: 3 }, () => {
     await onSite!.leave();
     await eventually("the first in line goes in", () => first!.isIn());
     assert.equal(await late.ahead(), 1);
+  });
+
+  test("no password of Redis is shown here or in the log, and where it is cannot be changed", async () => {
+    await using origin = await TestOrigin.open();
+    await using redis = await startRedis({ password: "hunter2" });
+    const file = (password: string) =>
+      `redis: { url: "redis://:${password}@127.0.0.1:${redis.port}" }\norigin: { addresses: ["${origin.address}"] }\nrooms: { main: { totalActiveUsers: 1 } }\n`;
+    using folder = ownFolder({ "fairgate.yaml": file("hunter2") });
+    await using run = await startRun([], { cwd: folder.path });
+    const change = { redis: { url: "redis://:hunter3@127.0.0.1" }, line: "relaxed", shards: 4 };
+    const refusal = await run.control.ask<{ problems: { message: string }[] }>(
+      "PATCH",
+      "/rooms/main",
+      change,
+    );
+    assert.equal(refusal.status, 422);
+    assert.deepEqual(
+      refusal.body.problems.map(({ message }) => message),
+      [
+        'there is no setting "redis"',
+        "line cannot be changed while the room runs",
+        "shards cannot be changed while the room runs",
+      ],
+    );
+    folder.write("fairgate.yaml", file("hunter4"));
+    run.child.kill("SIGHUP");
+    await run.child.prints(/new settings (are in force|could not be put in force)/);
+    const paths = ["/rooms", "/rooms/main", "/keys", "/metrics", "/openapi.json", "/readyz"];
+    const answers = await Promise.all(paths.map((path) => run.control.ask("GET", path)));
+    for (const { text } of [refusal, ...answers]) assert.doesNotMatch(text, /hunter/);
+    assert.doesNotMatch(run.child.out + run.child.err, /hunter/);
   });
 
   test("metrics tell Prometheus of the line", async () => {

@@ -14,17 +14,17 @@ const ROOMS_MAX = 8;
 /** Few, so that limits are met often, or many. */
 export const people = fc.oneof(fc.nat(12), fc.nat(1_000), fc.nat(200_000), fc.nat(100_000_000));
 
+/** From 0 to below 1, evenly; `fc.double` draws very small numbers most of the time. */
+export const fraction = fc.nat(2 ** 31 - 1).map((dice) => dice / 2 ** 31);
+
 /** A part of a whole, both ends included. */
-export const share = fc.oneof(
-  fc.constantFrom(0, 0.005, 0.5, 0.995, 1),
-  fc.double({ min: 0, max: 1, noNaN: true }),
-);
+export const share = fc.oneof(fc.constantFrom(0, 0.005, 0.5, 0.995, 1), fraction);
 
 /** A rate that is set is a whole number; one that makes up for no-shows need not be. */
 export const ratePerMinute = fc.oneof(
   fc.integer({ min: 1, max: 100 }),
   fc.integer({ min: 1, max: 100_000 }),
-  fc.double({ min: 0.5, max: 1_000, noNaN: true }),
+  fraction.map((dice) => 0.5 + dice * 1_000),
 );
 
 /** Time between two calls. Clocks may also be set back a little. */
@@ -56,16 +56,19 @@ export const doorRules: fc.Arbitrary<DoorRules> = fc
     fillNoShows: fc.boolean(),
     sessionDurationMs: fc.integer({ min: 1_000, max: 30 * 86_400_000 }),
     isAdaptive: fc.boolean(),
+    isEven: fc.nat(9).map((dice) => dice === 0),
   })
-  .map(({ held, isAdaptive, ...rules }) => ({
+  .map(({ held, isAdaptive, isEven, ...rules }) => ({
     ...DEFAULT_RULES,
     ...rules,
     ...(held && { [held]: true }),
+    // The slots then let through just what the rate does.
+    ...(isEven && { totalActiveUsers: rules.newUsersPerMinute, sessionDurationMs: 60_000 }),
     adaptive: isAdaptive ? ADAPTIVE : null,
   }));
 
 /** Parts of a claim window that are over: at the ends of its steps, and beyond it. */
-export const ages = fc.oneof(share, fc.constantFrom(-0.1, 0.125, 0.25, 0.875, 1.5));
+export const ages = fc.oneof(share, fc.constantFrom(-0.1, 0.125, 0.25, 0.875, 1.1));
 
 /** What may be known of turns: often that none was ever used as late as this, nor missed. */
 export const noShowsMemos: fc.Arbitrary<NoShowsMemo> = fc.record({
@@ -82,7 +85,7 @@ export const crowds: fc.Arbitrary<AtTheDoor> = fc
     isPrequeue: fc.nat(9).map((dice) => dice === 0),
     isActive: fc.nat(9).map((dice) => dice > 0),
     budgetFree: fc.option(people, { nil: Number.POSITIVE_INFINITY, freq: 2 }),
-    noShows: fc.double({ min: 0, max: 0.5, noNaN: true }),
+    noShows: share.map((part) => part / 2),
     expectedShare: share,
   })
   .map(({ expectedShare, ...at }) => ({ ...at, expected: at.admitted * expectedShare }));
@@ -92,7 +95,10 @@ export const budgets: fc.Arbitrary<Budget> = fc.constantFrom(4, 60, 200_000).cha
   const slots = fc.nat(most);
   const room = fc.record({ used: slots, wanted: slots, guaranteed: slots, lastTurnAt: fc.nat(4) });
   return fc.record({
-    totalActiveUsers: fc.oneof(fc.nat(2 * ROOMS_MAX * most), fc.double({ min: 0, max: 20, noNaN: true })),
+    totalActiveUsers: fc.oneof(
+      fc.nat(2 * ROOMS_MAX * most),
+      fraction.map((dice) => dice * 20),
+    ),
     rooms: fc.array(room, { minLength: 1, maxLength: ROOMS_MAX, size: "max" }),
   });
 });
@@ -117,6 +123,32 @@ export const lanesRules: fc.Arbitrary<LanesRules> = fc.record({
 
 /** Any of the lanes, everybody's among them. */
 export const someLanes = fc.subarray([EVERYBODY, ...LANE_NUMBERS]);
+
+/** A turn of the door, for those who measure its speed. */
+export interface Turn {
+  readonly admitted: number;
+  readonly isLine: boolean;
+  readonly passed: number;
+}
+
+const anyTurn: fc.Arbitrary<Turn> = fc.record({
+  admitted: fc.oneof(fc.constant(0), people),
+  isLine: fc.boolean(),
+  // Around the length of a bin; the last is as long as the rules' promise weighs beside a single bin.
+  passed: fc.oneof(fc.constantFrom(0, 200, 1_000, 4_999, 5_000, 13_750), fc.nat(12_000)),
+});
+
+/** The turns of a day at which anything happens, or of one as steady as can be. */
+export const turns: fc.Arbitrary<Turn[]> = fc.oneof(
+  stepsOf(anyTurn),
+  fc
+    .integer({ min: 90, max: 10_000 })
+    .chain((pace) =>
+      stepsOf(fc.integer({ min: pace - 5, max: pace + 5 })).map((day) =>
+        day.map((admitted) => ({ admitted, isLine: true, passed: 5_000 })),
+      ),
+    ),
+);
 
 /** How many are ahead: near, far, and at both sides of where the steps of the line get wider. */
 export const places = fc.oneof(

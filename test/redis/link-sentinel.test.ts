@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RedisProblem } from "../../src/engines/redis/problem.ts";
-import { eventually } from "../cli/eventually.ts";
+import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
 import { openTestLink, problemFrom, untilAnswered, untilProblem } from "./open-link.ts";
 import { type RedisSentinels, startSentinels } from "./servers.ts";
 
@@ -60,7 +60,8 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
   test("a primary that stood still while another took over is not used again", async () => {
     await using sentinels = await startSentinels();
     const [ports, place] = placed(sentinels);
-    await using link = await openTestLink(ports, { ...place, timeoutMs: 500 });
+    // Its silence alone would not be noticed in time.
+    await using link = await openTestLink(ports, { ...place, timeoutMs: GIVE_UP_MS });
     await untilAnswered(link, "add", "list", ["before"]);
     const old = await sentinels.primary();
     old.pause();

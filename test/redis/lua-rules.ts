@@ -19,7 +19,9 @@ export const NEAR = 1e-12;
 const CASES_MAX = 30;
 /** So many times. A case of a single call is cheap, and there must be many to meet every limit. */
 const RUNS = { long: 25, short: 200 };
-/** Far longer than it takes: rules that never come to an end would keep a test waiting for good. */
+/** Far longer than it takes. What was found by then is told; the smallest form of it may take longer to find. */
+const LOOK_MS = 30_000;
+/** Rules that never come to an end would keep a test waiting for good. */
 const GIVE_UP_MS = 60_000;
 
 const DRIVER = new URL("rules-driver.lua", import.meta.url);
@@ -101,7 +103,8 @@ export class LuaRules {
   sameAsCore<T>(name: string, cases: keyof typeof RUNS, drawn: fc.Arbitrary<T>, play: (of: T) => Case): void {
     const many = fc.array(drawn, { minLength: 1, maxLength: CASES_MAX, size: "max" });
     const property = fc.asyncProperty(many, (all) => this.judge(all.map(play)));
-    test(name, { timeout: GIVE_UP_MS }, () => fc.assert(property, { numRuns: RUNS[cases] }));
+    const limits = { interruptAfterTimeLimit: LOOK_MS, markInterruptAsFailure: true };
+    test(name, { timeout: GIVE_UP_MS }, () => fc.assert(property, { ...limits, numRuns: RUNS[cases] }));
   }
 
   /** The functions that the rules have and that nobody asked. */

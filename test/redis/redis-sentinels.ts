@@ -88,8 +88,12 @@ async function newestPrimary(
   sentinels: readonly RedisServer[],
 ): Promise<RedisServer> {
   const running = sentinels.filter((sentinel) => sentinel.isRunning);
-  const views = await Promise.all(running.map((one) => one.command("SENTINEL", "MASTER", NAME).then(fields)));
-  const [newest] = views.sort((a, b) => Number(b.get("config-epoch")) - Number(a.get("config-epoch")));
+  const views = await Promise.all(
+    running.map((one) => one.command("SENTINEL", "MASTER", NAME).then(fields, () => undefined)),
+  );
+  const [newest] = views
+    .filter((view) => view !== undefined)
+    .sort((a, b) => Number(b.get("config-epoch")) - Number(a.get("config-epoch")));
   const primary = servers.find((server) => String(server.port) === newest?.get("port"));
   if (!primary) throw new Error("no sentinel knows the primary");
   return primary;

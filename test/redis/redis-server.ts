@@ -21,9 +21,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createClient } from "@redis/client";
+import { RedisClient } from "@redis/client";
 import { ensureRedis, findRedis } from "../../scripts/redis.ts";
-import { eventually } from "../cli/eventually.ts";
+import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
 
 /** A cluster's nodes talk at their port plus 10,000, so that must be below the kernel's range too. */
 const PORT_FIRST = 12_000;
@@ -51,6 +51,10 @@ process.on("exit", () => {
 });
 
 let nextPort = randomInt(PORT_COUNT);
+
+const PROTOCOL = { RESP: 2 } as const;
+/** `createClient` puts a class with every command together for each address, which takes longer than a command. */
+const newClient = RedisClient.factory(PROTOCOL);
 
 /** Starts a Redis that keeps nothing on disk unless `args` say so, and waits until it answers. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
@@ -127,11 +131,13 @@ export class RedisServer {
     const child = this.#child;
     if (!child) return;
     child.ref();
-    const gone = once(child, "exit");
+    const gone = once(child, "exit", { signal: AbortSignal.timeout(GIVE_UP_MS) });
     child.kill(signal);
     // Only SIGKILL reaches a process that is stopped.
     if (this.#isPaused && signal !== "SIGKILL") this.resume();
-    await gone;
+    await gone.catch((cause: unknown) => {
+      throw new Error(`Redis at port ${this.port} did not end by ${signal}`, { cause });
+    });
   }
 
   /** Ends the process and removes its directory, if that was not the caller's. */
@@ -169,9 +175,9 @@ export class RedisServer {
 
   /** One command over a connection of its own: works through restarts, fails at once when nobody is there. */
   async command(...words: readonly (string | number)[]): Promise<unknown> {
-    const client = createClient({
+    const client = newClient({
+      ...PROTOCOL,
       url: this.url,
-      RESP: 2,
       disableClientInfo: true,
       socket: { reconnectStrategy: false, socketTimeout: COMMAND_MS, connectTimeout: COMMAND_MS },
     });

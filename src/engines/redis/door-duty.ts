@@ -14,6 +14,7 @@ import { phaseAt } from "../../core/schedule.ts";
 import type { World } from "../../core/world.ts";
 import { drawLots } from "./draw-work.ts";
 import type { RoomCalls } from "./room-calls.ts";
+import type { RoomLine, Turned } from "./room-line.ts";
 import { figuresOf, type Look, memoOf } from "./room-look.ts";
 
 /** Dice for one turn of a door that picks at random; who is picked beyond that comes with the next call. */
@@ -22,8 +23,6 @@ const DICE_PER_TURN = 64;
 const CALLS_PER_TURN_MAX = 200;
 /** How many turns may wait for each other. */
 const TURNS_WAITING_MAX = 1;
-/** Values before the sequences in what a turn gives. */
-const TURN_HEAD_LENGTH = 5;
 
 export interface DutyEvents {
   onTurns(sequences: readonly number[]): void;
@@ -35,6 +34,7 @@ export interface DutyEvents {
 export interface DutyParts {
   readonly name: string;
   readonly gateway: string;
+  readonly line: RoomLine;
   readonly calls: RoomCalls;
   readonly world: World;
   readonly rules: () => RoomRules;
@@ -82,6 +82,11 @@ export class DoorDuty {
     return this.turn();
   }
 
+  /** The lease was given back: it is asked for with the next tick. */
+  expectLease(): void {
+    this.#askAt = Number.NEGATIVE_INFINITY;
+  }
+
   /** Shows a new board to everyone, if that is this gateway's to do. */
   showBoard(): Promise<Board | null> {
     const now = this.#parts.calls.now();
@@ -91,13 +96,6 @@ export class DoorDuty {
   /** The same by the timer. */
   showBoardIfHolder(): Promise<unknown> {
     return this.#fence === 0 ? Promise.resolve() : this.showBoard();
-  }
-
-  async look(options: { hasMarks?: boolean; hasRecent?: boolean } = {}, now?: string): Promise<Look> {
-    const { calls } = this.#parts;
-    const flags = [options.hasMarks ? "1" : "", options.hasRecent ? "1" : ""];
-    const [text] = await calls.call("look", [now ?? calls.now(), ...flags]);
-    return JSON.parse(String(text)) as Look;
   }
 
   /** Gives the lease back, so that another gateway has it at once. */
@@ -128,8 +126,8 @@ export class DoorDuty {
       dice = this.#diceFor(now, dice);
       const turned = await this.#callTurn(now, calls === 0 ? orders : ["", ""], dice);
       dice = dice.slice(turned.sequences.length);
-      reason = turned.reason;
-      if (!turned.isOurs) return { admitted, reason };
+      reason = turned.reason as DoorReason;
+      if (turned.fence === 0) return { admitted, reason };
       admitted += turned.sequences.length;
       if (turned.sequences.length > 0) this.#parts.events.onTurns(turned.sequences);
       if (turned.draw !== 0 && !(await this.#draw(turned.draw))) return { admitted, reason };
@@ -148,13 +146,11 @@ export class DoorDuty {
     return [...unused, ...Array.from({ length: missing }, () => String(world.random.fraction()))];
   }
 
-  async #callTurn(now: string, orders: readonly string[], dice: readonly string[]) {
-    const { calls, gateway } = this.#parts;
-    const answer = await calls.callKept("turn", [now, gateway, String(this.#fence), ...orders, ...dice]);
-    const [fence, reason, hasMore, draw, number] = answer as [number, DoorReason, number, number, number];
-    this.#hold(fence, number);
-    const sequences = answer.slice(TURN_HEAD_LENGTH) as number[];
-    return { isOurs: fence > 0, reason, hasMore: hasMore === 1, draw, waiting: number, sequences };
+  async #callTurn(now: string, orders: readonly string[], dice: readonly string[]): Promise<Turned> {
+    const { line, gateway } = this.#parts;
+    const turned = await line.turn({ now, gateway, fence: this.#fence, orders, dice });
+    this.#hold(turned.fence, turned.leftMs);
+    return turned;
   }
 
   /** Notes whether the lease is ours; if not, for how long it is somebody else's. */
@@ -174,7 +170,7 @@ export class DoorDuty {
     const inForce = this.#phase(rules(), now).rules;
     const at = now === "" ? this.#parts.world.clock.now() : Number(now);
     if (this.#fence === 0 || !this.#adjuster.isDue(inForce, at)) return ["", ""];
-    const look = await this.look({}, now);
+    const look = await this.#parts.line.look({}, now);
     if (!this.#isAdjusterKnown) this.#takeOver(look);
     await this.#hearLoads(look.now);
     const remarks = this.#adjuster.weigh(inForce, look, now === "" ? look.now : at);
@@ -210,7 +206,7 @@ export class DoorDuty {
 
   async #draw(number: number): Promise<boolean> {
     const { calls, gateway, events } = this.#parts;
-    const look = await this.look();
+    const look = await this.#parts.line.look({}, calls.now());
     const draw = look.draws?.find((known) => known.number === number);
     if (!draw || !(await drawLots(calls, draw, { gateway, fence: this.#fence }))) return false;
     await this.#show(calls.now());
@@ -226,10 +222,10 @@ export class DoorDuty {
   }
 
   async #show(now: string): Promise<Board | null> {
-    const { name, calls, gateway, rules, events } = this.#parts;
+    const { name, line, calls, gateway, rules, events } = this.#parts;
     const roomRules = rules();
     const phase = this.#phase(roomRules, now);
-    const look = await this.look({ hasMarks: hasMarks(phase.rules, phase) }, now);
+    const look = await line.look({ hasMarks: hasMarks(phase.rules, phase) }, now);
     const { version: _, ...board } = boardOf(figuresOf(name, roomRules, look), 0);
     const answer = await calls.call("show", [now, gateway, String(this.#fence), JSON.stringify(board)]);
     const [fence, version] = answer as [number, number];

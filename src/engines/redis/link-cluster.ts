@@ -9,11 +9,13 @@
 import { keySlot, SLOT_COUNT } from "./key-slot.ts";
 import { Backlog } from "./link-backlog.ts";
 import type { Call } from "./link-call.ts";
-import { type Connection, type Login, tooMany, UNANSWERED_MAX } from "./link-connection.ts";
+import type { Login } from "./link-client.ts";
+import { type Connection, tooMany, UNANSWERED_MAX } from "./link-connection.ts";
 import { type Address, addressIn, addressText } from "./link-place.ts";
 import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
 import { Primary } from "./link-primary.ts";
 import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./link-slots.ts";
+import { within } from "./link-within.ts";
 import { type Asked, movedTo, notPrimary, problemOf, RedisProblem, refusalFor } from "./problem.ts";
 
 /** How often the slots are asked for, while all is well and while something is wrong. */
@@ -192,15 +194,8 @@ export class ClusterPrimaries implements Primaries {
     });
   }
 
-  /** The work, or the timeout, whichever is over first. */
-  async #within(work: Promise<unknown>): Promise<void> {
-    const { world, timeoutMs } = this.#options;
-    let stop = () => {};
-    const late = new Promise<void>((resolve) => {
-      stop = world.timers.after(timeoutMs, resolve);
-    });
-    await Promise.race([work, late]);
-    stop();
+  #within(work: Promise<unknown>): Promise<void> {
+    return within(work, this.#options.timeoutMs, this.#options.world.timers);
   }
 }
 

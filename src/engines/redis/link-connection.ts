@@ -6,10 +6,11 @@
  * not answered. A connection that is asked nothing is asked PING, so that a dead one is found before a visitor is
  * waiting for it; one that answers nothing at all is given up, since TCP may take minutes to notice.
  */
-import { createClient, ErrorReply } from "@redis/client";
+import { ErrorReply } from "@redis/client";
 import type { World } from "../../core/world.ts";
+import { type Client, clientFor, type Login } from "./link-client.ts";
 import { type Flight, Flights } from "./link-flights.ts";
-import { type Address, addressText, type RedisPlace } from "./link-place.ts";
+import { type Address, addressText } from "./link-place.ts";
 import { type Asked, doubtFor, NoAnswerError, problemOf, RedisProblem, refusalFor } from "./problem.ts";
 
 /** So many commands may wait for an answer; more are turned away. */
@@ -18,11 +19,6 @@ export const UNANSWERED_MAX = 10_000;
 const SILENT_TIMEOUTS_MAX = 3;
 /** How often one that is asked nothing, or was too slow, is asked PING. */
 const PING_EVERY_MS = 1_000;
-
-/** How to be let in. */
-export type Login = Pick<RedisPlace, "mode" | "username" | "password" | "database" | "tls"> & {
-  readonly isSentinel?: boolean;
-};
 
 /** What all connections of a link share. Those that are open are in `open`, to be swept. */
 export interface Surroundings {
@@ -36,11 +32,17 @@ export interface ConnectionOptions extends Surroundings {
   readonly login: Login;
 }
 
-interface Waiting extends Flight {
-  giveUp(reason: NoAnswerError): void;
+export interface Command {
+  readonly words: readonly string[];
+  /** When to stop waiting. */
+  readonly dueAt: number;
+  /** How long Redis is told to keep the answer back. */
+  readonly heldBackMs?: number;
 }
 
-type Client = ReturnType<typeof clientFor>;
+interface Waiting extends Flight {
+  failed(reason: NoAnswerError): void;
+}
 
 export class Connection {
   readonly asked: Asked;
@@ -49,6 +51,7 @@ export class Connection {
   readonly #client: Client;
   readonly #flights = new Flights<Waiting>();
   #end: RedisProblem | null = null;
+  #doubt: RedisProblem | null = null;
   #slow: RedisProblem | null = null;
   #onChange: () => void = () => {};
   #onIdle: (() => void)[] = [];
@@ -74,7 +77,7 @@ export class Connection {
     this.#silentSinceAt = options.world.clock.now();
     this.#pingedAt = this.#silentSinceAt;
     this.#connectDueAt = this.#dueAt();
-    this.#client = clientFor(options);
+    this.#client = clientFor(options.address, options.login, options.timeoutMs);
     this.#client.on("error", (error: unknown) => this.end(problemOf(error, this.asked)));
     options.open.add(this);
   }
@@ -108,30 +111,38 @@ export class Connection {
 
   /**
    * Sends a command, in the order of calling. Rejects with what Redis answered (ErrorReply), or a RedisProblem, or a
-   * NoAnswerError after the timeout. `heldBackMs` is how long Redis is told to keep the answer back.
+   * NoAnswerError after the timeout.
    */
-  send(words: readonly string[], heldBackMs = 0, dueAt = this.#dueAt() + heldBackMs): Promise<unknown> {
-    if (this.#end) return Promise.reject(refusalFor(this.#end));
-    if (!this.hasRoomFor(1)) return Promise.reject(tooMany(this.asked));
+  send(words: readonly string[]): Promise<unknown> {
+    return new Promise((resolve, reject) => this.transmit({ words, dueAt: this.#dueAt() }, resolve, reject));
+  }
+
+  /** The same for calls, of which there are many: a promise for each would cost a tenth of the speed. */
+  transmit(
+    { words, dueAt, heldBackMs = 0 }: Command,
+    answered: (answer: unknown) => void,
+    failed: (thrown: unknown) => void,
+  ): void {
+    if (this.#end) return failed(refusalFor(this.#end));
+    if (!this.hasRoomFor(1)) return failed(tooMany(this.asked));
     if (heldBackMs > this.#heldBackMs) this.#heldBackMs = heldBackMs;
-    return this.#track(this.#client.sendCommand(words), dueAt);
+    this.#track(this.#client.sendCommand(words), dueAt, answered, failed);
   }
 
   /** From here on messages of the channel are told. Nothing but this, `unlisten` and PING may be sent afterwards. */
-  async listen(channel: string, onMessage: (text: string) => void): Promise<void> {
-    if (this.#end) throw refusalFor(this.#end);
-    await this.#track(this.#client.subscribe(channel, onMessage), this.#dueAt());
+  listen(channel: string, onMessage: (text: string) => void): Promise<unknown> {
+    return this.#subscription(() => this.#client.subscribe(channel, onMessage));
   }
 
-  async unlisten(channel: string): Promise<void> {
-    if (this.#end) throw refusalFor(this.#end);
-    await this.#track(this.#client.unsubscribe(channel), this.#dueAt());
+  unlisten(channel: string): Promise<unknown> {
+    return this.#subscription(() => this.#client.unsubscribe(channel));
   }
 
   /** Ends it at once. What is not answered is rejected with the problem. */
   end(problem: RedisProblem): void {
     if (this.#end) return;
     this.#end = problem;
+    this.#doubt = doubtFor(problem);
     this.#options.open.delete(this);
     this.#client.destroy();
     this.#onChange();
@@ -144,7 +155,7 @@ export class Connection {
     if (this.#hasHeard || this.#flights.size === 0) this.#silentSinceAt = now;
     this.#hasHeard = false;
     const overdue = this.#flights.giveUp(now);
-    for (const flight of overdue) flight.giveUp(new NoAnswerError(timeoutMs));
+    for (const flight of overdue) flight.failed(new NoAnswerError(timeoutMs));
     const silentMaxMs = SILENT_TIMEOUTS_MAX * timeoutMs + this.#heldBackMs;
     if (now - this.#silentSinceAt > silentMaxMs) return this.end(this.#tooSlow());
     if (overdue.length > 0) this.#setSlow(this.#tooSlow());
@@ -174,22 +185,32 @@ export class Connection {
     return this.#options.world.clock.now() + this.#options.timeoutMs;
   }
 
-  #track(answer: Promise<unknown>, dueAt: number): Promise<unknown> {
+  #subscription(begin: () => Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const flight: Waiting = { dueAt, isAnswered: false, isGivenUp: false, giveUp: reject };
-      this.#flights.add(flight);
-      answer.then(
-        (value) => {
-          this.#land(flight);
-          resolve(value);
-        },
-        (thrown: unknown) => {
-          this.#land(flight);
-          // Whatever ended the connection, nobody knows whether this was carried out before.
-          reject(thrown instanceof ErrorReply || !this.#end ? thrown : doubtFor(this.#end));
-        },
-      );
+      if (this.#end) reject(refusalFor(this.#end));
+      else this.#track(begin(), this.#dueAt(), resolve, reject);
     });
+  }
+
+  #track(
+    answer: Promise<unknown>,
+    dueAt: number,
+    answered: (answer: unknown) => void,
+    failed: (thrown: unknown) => void,
+  ): void {
+    const flight: Waiting = { dueAt, isAnswered: false, isGivenUp: false, failed };
+    this.#flights.add(flight);
+    answer.then(
+      (value) => {
+        this.#land(flight);
+        if (!flight.isGivenUp) answered(value);
+      },
+      (thrown: unknown) => {
+        this.#land(flight);
+        // Whatever ended the connection, nobody knows whether this was carried out before.
+        if (!flight.isGivenUp) failed(thrown instanceof ErrorReply ? thrown : (this.#doubt ?? thrown));
+      },
+    );
   }
 
   #land(flight: Waiting): void {
@@ -223,26 +244,4 @@ export class Connection {
 export function tooMany(asked: Asked): RedisProblem {
   const text = `Redis at ${asked.where} has ${UNANSWERED_MAX} of our calls to answer, so no more are sent: wait.`;
   return new RedisProblem("slow", text, true);
-}
-
-function clientFor({ address, login, timeoutMs }: ConnectionOptions) {
-  const { username, password, database, tls } = login;
-  const server = { host: address.host, port: address.port, connectTimeout: timeoutMs };
-  const secure = tls && {
-    tls: true as const,
-    ...(tls.ca !== null && { ca: tls.ca }),
-    ...(tls.servername !== null && { servername: tls.servername }),
-  };
-  return createClient({
-    RESP: 2,
-    database,
-    ...(username !== null && { username }),
-    ...(password !== null && { password }),
-    socket: { ...server, ...secure, reconnectStrategy: false },
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    // An AbortSignal for each command would halve the throughput.
-    commandOptions: { timeout: 0 },
-    maintNotifications: "disabled",
-  });
 }

@@ -130,6 +130,6 @@ export class Ears {
   }
 }
 
-function endOnFailure(connection: Connection, work: Promise<void>): void {
+function endOnFailure(connection: Connection, work: Promise<unknown>): void {
   work.catch((thrown: unknown) => connection.end(problemOf(thrown, connection.asked)));
 }

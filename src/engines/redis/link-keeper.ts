@@ -7,9 +7,10 @@
  *                         ▲ │  ◀──end───      │
  *                   retry └─┘ failed          └─ slow and well again, as the connection says
  */
-import { Connection, type Login, type Surroundings } from "./link-connection.ts";
+import type { Login } from "./link-client.ts";
+import { Connection, type Surroundings } from "./link-connection.ts";
 import type { Address } from "./link-place.ts";
-import { problemOf, RedisProblem } from "./problem.ts";
+import { problemOf, RedisProblem, refusalFor } from "./problem.ts";
 
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 2_000;
@@ -48,7 +49,7 @@ export class Keeper {
     return this.#connection;
   }
 
-  /** Why there is no connection, or that it is slow; null when all is well. */
+  /** Why there is no connection, for those who are refused; or that it is slow; null when all is well. */
   get problem(): RedisProblem | null {
     return this.#connection ? this.#connection.problem : this.#problem;
   }
@@ -112,7 +113,7 @@ export class Keeper {
   #fail(problem: RedisProblem): void {
     if (this.#isClosed) return;
     const { world, onChange } = this.#options;
-    this.#problem = problem;
+    this.#problem = refusalFor(problem);
     const delayMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** this.#failures++);
     this.#stopRetry = world.timers.after(
       delayMs * (0.5 + world.random.fraction() / 2),

@@ -9,12 +9,13 @@
 import type { Library } from "./library.ts";
 import { Backlog } from "./link-backlog.ts";
 import type { Call, Kept } from "./link-call.ts";
-import { type Connection, type Login, type Surroundings, tooMany } from "./link-connection.ts";
+import type { Login } from "./link-client.ts";
+import { type Connection, type Surroundings, tooMany } from "./link-connection.ts";
 import { Keeper } from "./link-keeper.ts";
 import type { Address } from "./link-place.ts";
 import { loadLibrary, prepare } from "./link-prepare.ts";
 import { StandingRefusal } from "./link-refusal.ts";
-import { doubtFor, isDemoted, isFunctionMissing, problemOf, RedisProblem, refusalFor } from "./problem.ts";
+import { doubtFor, isDemoted, isFunctionMissing, problemOf, RedisProblem } from "./problem.ts";
 
 /** A call may be two commands: the call itself and WAIT. */
 const COMMANDS_PER_CALL = 2;
@@ -58,7 +59,7 @@ export class Primary {
   /** Sends a call, or rejects it at once when there is no connection. */
   send(call: Call): void {
     const { connection, problem } = this.keeper;
-    if (!connection) return call.reject(refusalFor(problem!));
+    if (!connection) return call.reject(problem!);
     if (!this.#hasRoom(connection)) return call.reject(tooMany(connection.asked));
     if (this.#mending) this.#mending.hold(call);
     else this.#transmit(connection, call);
@@ -80,38 +81,42 @@ export class Primary {
   }
 
   #transmit(connection: Connection, call: Call): void {
-    const state = { isAnswered: false, answer: undefined as unknown };
-    connection.send(call.words, 0, call.dueAt).then(
-      (answer) => {
-        if (!call.kept) return this.#succeed(call, answer);
-        state.isAnswered = true;
-        state.answer = answer;
-      },
-      (thrown: unknown) => this.#onError(connection, call, thrown),
+    if (call.kept) return this.#transmitKept(connection, call, call.kept);
+    connection.transmit(
+      call,
+      (answer) => this.#succeed(call, answer),
+      (thrown) => this.#onError(connection, call, thrown),
     );
-    if (call.kept) this.#waitForReplicas(connection, call, call.kept, state);
   }
 
-  #waitForReplicas(
-    connection: Connection,
-    call: Call,
-    { replicas, timeoutMs }: Kept,
-    // Set by then, since Redis answers in order; not set when the call itself was refused, which is seen elsewhere.
-    state: { readonly isAnswered: boolean; readonly answer: unknown },
-  ): void {
-    connection.send(["WAIT", `${replicas}`, `${waitMs(timeoutMs)}`], timeoutMs, call.dueAt + timeoutMs).then(
-      (count) => {
-        if (!state.isAnswered) return;
-        if (Number(count) >= replicas) return this.#succeed(call, state.answer);
-        const problem = tooFew(connection, call.kept!, Number(count));
-        this.#refusal.noteTooFew(problem, call, replicas);
-        call.reject(problem);
+  #transmitKept(connection: Connection, call: Call, { replicas, timeoutMs }: Kept): void {
+    // By the time WAIT is answered the call is; or it was refused, and is over or sent again.
+    let answer: { readonly value: unknown } | null = null;
+    connection.transmit(
+      call,
+      (value) => {
+        answer = { value };
       },
-      (thrown: unknown) => {
-        if (state.isAnswered)
-          this.#fail(connection, call, thrown, doubtFor(problemOf(thrown, connection.asked)));
+      (thrown) => this.#onError(connection, call, thrown),
+    );
+    const words = ["WAIT", `${replicas}`, `${waitMs(timeoutMs)}`];
+    connection.transmit(
+      { words, dueAt: call.dueAt + timeoutMs, heldBackMs: timeoutMs },
+      (count) => {
+        if (answer) this.#counted(connection, call, answer.value, Number(count));
+      },
+      (thrown) => {
+        if (answer) this.#fail(connection, call, thrown, doubtFor(problemOf(thrown, connection.asked)));
       },
     );
+  }
+
+  #counted(connection: Connection, call: Call, answer: unknown, count: number): void {
+    const kept = call.kept!;
+    if (count >= kept.replicas) return this.#succeed(call, answer);
+    const problem = tooFew(connection, kept, count);
+    this.#refusal.noteTooFew(problem, call, kept.replicas);
+    call.reject(problem);
   }
 
   #succeed(call: Call, answer: unknown): void {
@@ -131,7 +136,7 @@ export class Primary {
     problem = problemOf(thrown, connection.asked),
   ): void {
     if (isDemoted(thrown) && connection.asked.mode !== "standalone") connection.end(problem);
-    else if (!connection.isEnded) this.#refusal.note(problem, thrown, call);
+    else if (!connection.isEnded) this.#refusal.note(problem, thrown, call, connection.asked);
     call.reject(problem);
   }
 

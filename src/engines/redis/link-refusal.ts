@@ -5,7 +5,7 @@
  */
 import type { Call } from "./link-call.ts";
 import type { Connection } from "./link-connection.ts";
-import { movedTo, problemOf, type RedisProblem, type RedisProblemKind } from "./problem.ts";
+import { type Asked, movedTo, problemOf, type RedisProblem, type RedisProblemKind } from "./problem.ts";
 
 /** How often it is looked whether a refusal still holds. */
 const PROBE_EVERY_MS = 1_000;
@@ -40,8 +40,8 @@ export class StandingRefusal {
   }
 
   /** Takes note of an answer that was an error. */
-  note(problem: RedisProblem, thrown: unknown, refused: Call): void {
-    if (concernsEveryone(problem, thrown)) this.#set({ problem, refused, replicas: null });
+  note(problem: RedisProblem, thrown: unknown, refused: Call, asked: Asked): void {
+    if (concernsEveryone(problem, thrown, asked)) this.#set({ problem, refused, replicas: null });
   }
 
   /** Takes note that too few replicas have what was written. */
@@ -80,8 +80,8 @@ export class StandingRefusal {
   #failed(standing: Standing, thrown: unknown, connection: Connection): void {
     if (this.#standing !== standing || connection.isEnded) return;
     const problem = problemOf(thrown, connection.asked);
-    if (concernsEveryone(problem, thrown)) this.#set({ ...standing, problem });
-    // Any other error, such as the key's being no string, comes after the checks that matter.
+    if (concernsEveryone(problem, thrown, connection.asked)) this.#set({ ...standing, problem });
+    // Any other error comes after the checks that matter (the key is no string), or means that another node has the key.
     else if (problem.kind === "other") this.#set(null);
   }
 
@@ -92,9 +92,9 @@ export class StandingRefusal {
   }
 }
 
-function concernsEveryone(problem: RedisProblem, thrown: unknown): boolean {
-  const isKnown = PROBED.has(problem.kind) || UNPROBED.has(problem.kind);
-  return (problem.wasRefused && isKnown) || movedTo(thrown) !== null;
+function concernsEveryone({ kind, wasRefused }: RedisProblem, thrown: unknown, { mode }: Asked): boolean {
+  const isKnown = PROBED.has(kind) || UNPROBED.has(kind);
+  return (wasRefused && isKnown) || (mode !== "cluster" && movedTo(thrown) !== null);
 }
 
 function probeFor({ refused, replicas }: Standing): string[] {

@@ -11,6 +11,7 @@ import { Keeper } from "./link-keeper.ts";
 import { type Address, addressText, type RedisPlace } from "./link-place.ts";
 import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
 import { Primary } from "./link-primary.ts";
+import { within } from "./link-within.ts";
 import { notPrimary, problemOf, RedisProblem } from "./problem.ts";
 
 const ASK_EVERY_MS = 500;
@@ -121,10 +122,10 @@ class Sentinels {
       await Promise.any(asks);
     } catch (thrown) {
       const problems = (thrown as AggregateError).errors as RedisProblem[];
-      // What a sentinel says is worth more than that another is away.
-      throw problems.find(({ kind }) => kind !== "away") ?? problems[0];
+      // What a sentinel says is worth more than that another says nothing.
+      throw problems.find(({ kind }) => kind !== "away" && kind !== "slow") ?? problems[0];
     }
-    await Promise.race([Promise.allSettled(asks), this.#grace()]);
+    await within(Promise.allSettled(asks), GRACE_MS, this.#options.world.timers);
     return views.reduce((newest, view) => (view.epoch > newest.epoch ? view : newest)).address;
   }
 
@@ -142,12 +143,6 @@ class Sentinels {
     } catch (thrown) {
       throw problemOf(thrown, connection.asked);
     }
-  }
-
-  #grace(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#options.world.timers.after(GRACE_MS, resolve);
-    });
   }
 }
 

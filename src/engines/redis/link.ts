@@ -17,6 +17,7 @@ import { addressText, type RedisPlace } from "./link-place.ts";
 import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
 import { SentinelPrimary } from "./link-sentinels.ts";
 import { StandalonePrimary } from "./link-standalone.ts";
+import { within } from "./link-within.ts";
 import { RedisProblem } from "./problem.ts";
 
 /** How often it is looked for answers that do not come, within a timeout and at least. */
@@ -73,6 +74,7 @@ class Link implements RedisLink {
   readonly #primaries: Primaries;
   readonly #ears: Ears;
   readonly #listeners = new Set<(problem: RedisProblem | null) => void>();
+  readonly #functionNames = new Map<string, string>();
   readonly #sweepMs: number;
   readonly #stopSweeps: () => void;
   #sweptAt: number;
@@ -101,7 +103,7 @@ class Link implements RedisLink {
   }
 
   start(): Promise<void> {
-    return this.#within(this.#primaries.start());
+    return within(this.#primaries.start(), this.#options.timeoutMs, this.#options.world.timers);
   }
 
   call(name: string, key: string, args: readonly string[]): Promise<readonly unknown[]> {
@@ -115,11 +117,14 @@ class Link implements RedisLink {
     replicas: number,
     timeoutMs: number,
   ): Promise<readonly unknown[]> {
-    return this.#callFunction(name, key, args, { replicas, timeoutMs });
+    const kept = replicas > 0 ? { replicas, timeoutMs } : null;
+    return this.#callFunction(name, key, args, kept);
   }
 
   command(key: string | null, args: readonly string[]): Promise<unknown> {
-    return this.#send(args[0] ?? "", key, args, null);
+    return new Promise((resolve, reject) => {
+      this.#send(args[0] ?? "", key, args, null, resolve, reject);
+    });
   }
 
   hear(channel: string, ear: Ear): () => void {
@@ -136,19 +141,41 @@ class Link implements RedisLink {
     return this.#closing;
   }
 
-  async #callFunction(name: string, key: string, args: readonly string[], kept: Kept | null) {
-    const words = ["FCALL", this.#options.library.functionName(name), "1", key, ...args];
-    const answer = await this.#send(name, key, words, kept);
-    return Array.isArray(answer) ? (answer as readonly unknown[]) : [answer];
+  #callFunction(
+    name: string,
+    key: string,
+    args: readonly string[],
+    kept: Kept | null,
+  ): Promise<readonly unknown[]> {
+    const words = ["FCALL", this.#functionName(name), "1", key, ...args];
+    return new Promise((resolve, reject) => {
+      const answered = (answer: unknown) => resolve(Array.isArray(answer) ? answer : [answer]);
+      this.#send(name, key, words, kept, answered, reject);
+    });
   }
 
-  #send(name: string, key: string | null, words: readonly string[], kept: Kept | null): Promise<unknown> {
-    if (this.#closing) return Promise.reject(closed());
+  /** Made once: a text that is put together anew for each call costs more to send than all the rest. */
+  #functionName(name: string): string {
+    let whole = this.#functionNames.get(name);
+    if (whole === undefined) {
+      whole = this.#options.library.functionName(name);
+      this.#functionNames.set(name, whole);
+    }
+    return whole;
+  }
+
+  #send(
+    name: string,
+    key: string | null,
+    words: readonly string[],
+    kept: Kept | null,
+    resolve: (answer: unknown) => void,
+    reject: (problem: RedisProblem) => void,
+  ): void {
+    if (this.#closing) return reject(closed());
     const { world, timeoutMs } = this.#options;
     const dueAt = world.clock.now() + timeoutMs;
-    return new Promise((resolve, reject) => {
-      this.#primaries.send({ name, key, words, kept, timeoutMs, dueAt, loads: 0, moves: 0, resolve, reject });
-    });
+    this.#primaries.send({ name, key, words, kept, timeoutMs, dueAt, loads: 0, moves: 0, resolve, reject });
   }
 
   #sweep(): void {
@@ -180,21 +207,13 @@ class Link implements RedisLink {
   async #close(): Promise<void> {
     // Nobody is told of the end they asked for.
     this.#listeners.clear();
-    await this.#within(Promise.all([...this.#open].map((connection) => connection.whenIdle())));
+    const { timeoutMs, world } = this.#options;
+    const answered = Promise.all([...this.#open].map((connection) => connection.whenIdle()));
+    await within(answered, timeoutMs, world.timers);
     this.#stopSweeps();
     this.#primaries.close(closed());
     this.#ears.close(closed());
     for (const connection of this.#open) connection.end(closed());
-  }
-
-  /** The work, or the timeout, whichever is over first. */
-  async #within(work: Promise<unknown>): Promise<void> {
-    let stop = () => {};
-    const late = new Promise<void>((resolve) => {
-      stop = this.#options.world.timers.after(this.#options.timeoutMs, resolve);
-    });
-    await Promise.race([work, late]);
-    stop();
   }
 }
 

@@ -20,8 +20,21 @@ export function keysOf(prefix: string, name: string, { budget }: RoomRules): Roo
   return { room: `${tag}:${name}`, budget: `${tag}:rooms` };
 }
 
+/** The key that a room's calls name: the exact line's, or for a relaxed one the key of all but its pieces. */
+export function mainKeyOf(prefix: string, name: string, rules: RoomRules): string {
+  return rules.relaxed ? `${prefix}:{${name}/main}:${name}` : keysOf(prefix, name, rules).room;
+}
+
+/** The key of a piece of a relaxed line. Each is in a slot of its own; one of another number of pieces is another. */
+export function pieceKeyOf(prefix: string, name: string, piece: { index: number; of: number }): string {
+  return `${prefix}:{${name}/${piece.index}.${piece.of}}:${name}`;
+}
+
+/** What a room's key is for, where its line is in pieces: everything but the pieces, or one of so many of them. */
+export type Part = { readonly isMain: true } | { readonly pieces: number };
+
 /** The orders, as JSON. */
-export function ordersOf(rules: RoomRules, keys: RoomKeys): string {
+export function ordersOf(rules: RoomRules, keys: RoomKeys, part?: Part): string {
   const phases = phasesOf(rules);
   const known = [...new Set(phases.map((phase) => phase.rules))];
   const { budget, events } = rules;
@@ -35,7 +48,8 @@ export function ordersOf(rules: RoomRules, keys: RoomKeys): string {
       ...(phase.opensAt !== null && { opensAt: phase.opensAt }),
     })),
     events: events.map(eventOrders),
-    ...(budget && { budget: { ...budget, key: keys.budget } }),
+    ...(budget && !part && { budget: { ...budget, key: keys.budget } }),
+    ...part,
   });
 }
 

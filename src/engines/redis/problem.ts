@@ -34,6 +34,8 @@ export class RedisProblem extends Error {
 
   constructor(kind: RedisProblemKind, message: string, wasRefused: boolean) {
     super(message);
+    // Where it was thrown says nothing about what is wrong with Redis.
+    this.stack = `${this.name}: ${message}`;
     this.kind = kind;
     this.wasRefused = wasRefused;
   }

@@ -1,11 +1,18 @@
 /** The suites of every engine, on a real Redis whose time is the test's own. Each engine has keys of its own there. */
-import { after } from "node:test";
+import { after, test } from "node:test";
 import { realWorld } from "../../../test/real-world.ts";
 import { startRedis } from "../../../test/redis/servers.ts";
+import type { Engine } from "../../core/engine.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
 import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
-import { propertyTests } from "../properties.ts";
+import {
+  holdInEveryLife,
+  propertyTests,
+  rateIsNeverTooHigh,
+  siteIsNeverTooFull,
+  thePatientGetIn,
+} from "../properties.ts";
 import { roomLibrary } from "./library.ts";
 import { openLink } from "./link.ts";
 import { RedisEngine } from "./redis-engine.ts";
@@ -33,15 +40,46 @@ after(async () => {
 });
 
 let engines = 0;
-const redis = {
-  name: "redis",
-  make: async (world: HandWorld) =>
-    new RedisEngine({
-      ...{ link, world, replicas: 0, timeoutMs: 1_000, time: "handed" },
-      prefix: `engine-${engines++}`,
-    }),
+const newEngine = (world: HandWorld) =>
+  new RedisEngine({
+    ...{ link, world, replicas: 0, timeoutMs: 1_000, time: "handed" },
+    prefix: `engine-${engines++}`,
+  });
+const exact = { name: "redis", make: async (world: HandWorld) => newEngine(world) };
+
+const BEYOND_PIECES =
+  /\blanes?\b|privilege|one-time|\bcodes?\b|random|\bdraw|gathered|\bseed\b|\blot\b|on top|budget|no change at run time|guaranteed|record is complete|can know how many|fewer slots than rooms|shuffled|very start|everyone with a turn/;
+
+/** The same with every room's line in so many pieces. */
+function inPieces(shards: number, peek: number) {
+  return async (world: HandWorld): Promise<Engine> => {
+    const engine = newEngine(world);
+    const configure = engine.configure.bind(engine);
+    engine.configure = (room, rules) => configure(room, { ...rules, relaxed: { shards, peek } });
+    return engine;
+  };
+}
+
+/** A line of one piece is in exact order, so it passes what is not about things that pieces cannot have. */
+const onePiece = {
+  name: "redis engine with a relaxed line of one piece: the",
+  make: inPieces(1, 1),
+  cannot: (test: string) =>
+    BEYOND_PIECES.test(test)
+      ? "a line in pieces has no lanes, codes, draws, shared budgets, random order or turns on top"
+      : null,
 };
 
-conformance(redis);
-modelTest(redis);
-propertyTests(redis);
+for (const subject of [exact, onePiece]) conformance(subject);
+modelTest(exact);
+propertyTests(exact);
+
+test("a relaxed line of four pieces, whatever happens: never too many on the site or in a minute, and the patient get in", () =>
+  holdInEveryLife(
+    { name: "relaxed", make: inPieces(4, 2) },
+    {
+      ...{ queueingMethod: "fifo", fillNoShows: false, privilegedOnly: false },
+      lanes: { order: "strict", othersShare: 10, named: [] },
+    },
+    [siteIsNeverTooFull, rateIsNeverTooHigh, thePatientGetIn],
+  ));

@@ -2,9 +2,10 @@
  * One room in Redis, as one gateway sees it: what visitors do goes there many at a time, what everyone must hear comes
  * from there, and if this gateway has the lease it does the door's duties as well.
  *
- * What happens elsewhere is heard on a channel: `<gateway> turns|ended|board|remarks|drawn …`. A gateway skips what it said
- * itself, since it knows that from the answers it got.
+ * What happens elsewhere is heard on a channel: `<gateway> turns|ended|board|remarks|drawn|resigned …`. A gateway skips what
+ * it said itself, since it knows that from the answers it got.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Board } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
 import type {
@@ -17,7 +18,6 @@ import type {
   Remark,
   TicketAnswer,
 } from "../../core/engine.ts";
-import { ID_BYTES, idFromBytes } from "../../core/id.ts";
 import { boardOf, countsOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import { phaseAt } from "../../core/schedule.ts";
@@ -26,11 +26,14 @@ import type { World } from "../../core/world.ts";
 import { DoorDuty, type DutyEvents } from "./door-duty.ts";
 import { DrawRecords } from "./draw-work.ts";
 import { EndedVisits } from "./ended-visits.ts";
-import { keysOf, ordersOf } from "./orders.ts";
+import { ExactLine } from "./exact-line.ts";
+import { mainKeyOf } from "./orders.ts";
+import { RelaxedLine } from "./relaxed-line.ts";
 import { RoomCalls, type RoomCallsParts } from "./room-calls.ts";
+import type { RoomLine } from "./room-line.ts";
 import { drawOf, emptyLook, figuresOf } from "./room-look.ts";
 import { ToldTimes } from "./told-times.ts";
-import { AnswerReader, endedUntil, ending, joining, seeing, showing } from "./visit-answers.ts";
+import { AnswerReader, endedUntil, ending, seeing } from "./visit-answers.ts";
 import { VisitCalls } from "./visit-calls.ts";
 
 export interface RoomEvents extends DutyEvents {
@@ -53,7 +56,7 @@ export class RedisRoom {
   readonly #world: World;
   readonly #calls: RoomCalls;
   readonly #visits: VisitCalls;
-  readonly #reader: AnswerReader;
+  readonly #line: RoomLine;
   readonly #duty: DoorDuty;
   readonly #records: DrawRecords;
   readonly #told: ToldTimes;
@@ -70,21 +73,31 @@ export class RedisRoom {
     this.#world = calls.world;
     this.#rules = rules;
     this.#phase = phaseAt(rules, this.#world.clock.now());
-    this.#calls = new RoomCalls(keysOf(prefix, name, rules).room, calls, () => this.#sendOrders());
+    this.#calls = new RoomCalls(mainKeyOf(prefix, name, rules), calls, () => this.#sendOrders());
     // A clock that is moved by hand stands still meanwhile, so what it set off before comes first.
     const ready = () => (calls.time === "handed" ? this.#duty.idle() : null);
     this.#visits = new VisitCalls(this.#calls, gateway, ready);
-    this.#reader = new AnswerReader(name, (now) => this.#rulesAt(now));
+    const reader = new AnswerReader(name, (now) => this.#rulesAt(now));
+    const { world } = calls;
+    const line = { name, prefix, world, reader, calls: this.#calls, visits: this.#visits };
+    this.#line = rules.relaxed
+      ? new RelaxedLine(rules.relaxed, {
+          ...line,
+          gateway,
+          ready,
+          callsParts: calls,
+          reopen: () => this.#sendOrders(),
+        })
+      : new ExactLine(line);
     this.#records = new DrawRecords(this.#calls);
     this.#told = new ToldTimes();
     this.ended = new EndedVisits((id, until) => events.onRevoked(id, until));
-    const own = { ...events, onBoard: (board: Board) => this.#showBoard(board) };
-    const { world } = calls;
     this.#duty = new DoorDuty({
       ...{ name, gateway, world },
+      line: this.#line,
       calls: this.#calls,
       rules: () => this.#rules,
-      events: own,
+      events: { ...events, onBoard: (board: Board) => this.#showBoard(board) },
     });
   }
 
@@ -105,12 +118,18 @@ export class RedisRoom {
   }
 
   async change(rules: RoomRules): Promise<void> {
+    const { prefix, name } = this.#parts;
     const before = this.#rules;
-    if (keysOf(this.#parts.prefix, this.#parts.name, rules).room !== this.#calls.key)
-      throw new Error(`room "${this.#parts.name}" cannot move to another budget while it runs`);
+    if (
+      mainKeyOf(prefix, name, rules) !== this.#calls.key ||
+      !isDeepStrictEqual(rules.relaxed, before.relaxed)
+    )
+      throw new Error(
+        `room "${name}" cannot have another budget or kind of line while it runs; restart for that`,
+      );
     this.#follow(rules);
     try {
-      this.#visits.flush();
+      this.#line.flush();
       await this.#sendOrders();
     } catch (cause) {
       this.#follow(before);
@@ -119,20 +138,16 @@ export class RedisRoom {
     await this.#duty.showBoard();
   }
 
-  join(newcomer: Newcomer): Promise<JoinAnswer> {
-    const { random } = this.#world;
-    const id = idFromBytes(random.bytes(ID_BYTES));
-    return this.#visits.ask(joining(id, newcomer, random.fraction()), (reply) =>
-      this.#told.note(this.#reader.join(reply, id, newcomer.lane), reply.now),
-    );
+  async join(newcomer: Newcomer): Promise<JoinAnswer> {
+    return this.#told.note(await this.#line.join(newcomer), this.#world.clock.now());
   }
 
-  checkIn(ticket: Ticket): Promise<TicketAnswer> {
-    return this.#show("c", ticket);
+  async checkIn(ticket: Ticket): Promise<TicketAnswer> {
+    return this.#told.note(await this.#line.checkIn(ticket), this.#world.clock.now());
   }
 
-  enter(ticket: Ticket): Promise<TicketAnswer> {
-    return this.#show("e", ticket);
+  async enter(ticket: Ticket): Promise<TicketAnswer> {
+    return this.#told.note(await this.#line.enter(ticket), this.#world.clock.now());
   }
 
   async touch(presences: readonly Presence[]): Promise<void> {
@@ -140,8 +155,7 @@ export class RedisRoom {
   }
 
   async leavePlace(ticket: Ticket): Promise<void> {
-    const until = await this.#visits.ask(showing("l", ticket, 0), endedUntil);
-    this.ended.add(ticket.id, until);
+    this.ended.add(ticket.id, await this.#line.leave(ticket));
   }
 
   async leaveVisit(id: string): Promise<void> {
@@ -159,9 +173,9 @@ export class RedisRoom {
   }
 
   async counts(): Promise<Counts> {
-    this.#visits.flush();
+    this.#line.flush();
     await this.#duty.idle();
-    const look = await this.#duty.look({ hasRecent: true });
+    const look = await this.#line.look({ hasRecent: true }, this.#calls.now());
     return countsOf(figuresOf(this.#parts.name, this.#rules, look));
   }
 
@@ -177,18 +191,18 @@ export class RedisRoom {
     const event = this.#rules.events.find((known) => known.name === name);
     if (!event?.isShuffled) return null;
     await this.#duty.idle();
-    const draw = drawOf(await this.#duty.look(), event);
+    const draw = drawOf(await this.#line.look({}, this.#calls.now()), event);
     return draw ? this.#records.record(draw) : null;
   }
 
   admit(): Promise<Admission> {
-    this.#visits.flush();
+    this.#line.flush();
     return this.#duty.turn();
   }
 
   /** Some times a second. */
   async tick(): Promise<void> {
-    this.#visits.flush();
+    this.#line.flush();
     await this.#duty.tick();
   }
 
@@ -202,12 +216,6 @@ export class RedisRoom {
     await this.#duty.resign();
   }
 
-  #show(what: "c" | "e", ticket: Ticket): Promise<TicketAnswer> {
-    return this.#visits.ask(showing(what, ticket, this.#world.random.fraction()), (reply) =>
-      this.#told.note(this.#reader.ticket(reply, ticket), reply.now),
-    );
-  }
-
   #follow(rules: RoomRules): void {
     this.#rules = rules;
     this.#phase = phaseAt(rules, this.#world.clock.now());
@@ -218,20 +226,8 @@ export class RedisRoom {
     return this.#phase.rules;
   }
 
-  async #sendOrders(): Promise<void> {
-    const { prefix, name, calls } = this.#parts;
-    const keys = keysOf(prefix, name, this.#rules);
-    const args = [
-      this.#calls.now(),
-      ordersOf(this.#rules, keys),
-      keys.budget,
-      String(this.#told.longest(this.#world.clock.now())),
-    ];
-    const [done, format] = await calls.link.call("configure", keys.room, args);
-    if (done === "format")
-      throw new Error(
-        `room "${name}" is kept in Redis in form ${String(format)}, which this version does not know; use another prefix`,
-      );
+  #sendOrders(): Promise<void> {
+    return this.#line.configure(this.#rules, this.#told.longest(this.#world.clock.now()));
   }
 
   #showBoard(board: Board): void {
@@ -266,6 +262,7 @@ export class RedisRoom {
     else if (what === "drawn") events.onDraw();
     else if (what === "remarks") for (const remark of JSON.parse(rest) as Remark[]) events.onRemark(remark);
     else if (what === "ended") this.#hearEnded(rest.split(" "));
+    else if (what === "resigned") this.#duty.expectLease();
   }
 
   #hearEnded(words: readonly string[]): void {

@@ -20,7 +20,7 @@ export class RoomCalls {
   readonly #parts: RoomCallsParts;
   readonly #reopen: () => Promise<void>;
   #reopening: Promise<void> | null = null;
-  key: string;
+  readonly key: string;
 
   /** `reopen` opens the room in a Redis that does not know it. */
   constructor(key: string, parts: RoomCallsParts, reopen: () => Promise<void>) {
@@ -45,6 +45,11 @@ export class RoomCalls {
     return this.#knowing(() => link.callKept(name, this.key, args, replicas, timeoutMs));
   }
 
+  /** A call that may be about a room which Redis does not know. */
+  callUnknown(name: string, args: readonly string[]): Promise<readonly unknown[]> {
+    return this.#parts.link.call(name, this.key, args);
+  }
+
   /** A plain command about one of the room's keys. */
   command(...words: readonly string[]): Promise<unknown> {
     return this.#parts.link.command(this.key, words);
@@ -59,4 +64,16 @@ export class RoomCalls {
     await this.#reopening;
     return ask();
   }
+}
+
+/** Opens a room in Redis, or puts other orders in force there. */
+export async function openInRedis(
+  calls: RoomCalls,
+  { orders, budget, awayMs }: { orders: string; budget: string; awayMs: number },
+): Promise<void> {
+  const [done, format] = await calls.callUnknown("configure", [calls.now(), orders, budget, String(awayMs)]);
+  if (done === "format")
+    throw new Error(
+      `"${calls.key}" is kept in Redis in form ${String(format)}, which this version does not know; use another prefix`,
+    );
 }

@@ -28,7 +28,8 @@ export function joining(id: string, { lane, invite }: Newcomer, dice: number): D
   return { words: ["j", id, String(lane), ...code, String(dice)], isJoin: true, givesSlot: true };
 }
 
-export function showing(what: "c" | "e" | "l", ticket: Ticket, dice: number): Doing {
+/** A ticket is shown: to check in (c), to enter (e), to leave (l); or, to a piece of a line, what came of its turn (k, a). */
+export function showing(what: "c" | "e" | "l" | "k" | "a", ticket: Ticket, dice: number): Doing {
   const { id, sequence, lane, joinedAt, draw, expiresAt } = ticket;
   const numbers = [sequence, lane, joinedAt, draw, expiresAt, dice].map(String);
   return { words: [what, id, ...numbers], isJoin: false, givesSlot: what === "e" };

@@ -14,6 +14,9 @@
 --   :flow      list    admissions of the last minute; :entries the same of those who entered
 --   :pool:G    text    those who gathered for a draw
 --   :loads     list    what gateways told of the origin
+--
+-- A relaxed line is in pieces, each with keys of its own in a slot of its own: state, orders, line, due, turns, places.
+-- What is left, the main part, has no line, and `pieceWaiting` instead: how many wait in all pieces.
 
 local room = {}
 
@@ -24,6 +27,8 @@ local SEQUENCES_PER_MS = 1000
 local CLOCK_BACK_MAX_MS = 10000
 local TOLD_PERIOD_MS = 10000
 local HOLD_SLACK_MS = 2000
+-- More often than this no board is shown, over any longer time.
+local BOARD_STEP_MS = 100
 
 -- Which process this is, asked for once.
 local run_id
@@ -48,6 +53,7 @@ local STATE = {
   "orders", "run", "next", "lapsed", "lastTurn", "share", "active", "noShows", "lanesUsed", "paceSums",
   "flowEmpty", "flowCount", "entriesEmpty", "entriesCount", "draws", "pool", "seenAt", "told", "toldBefore",
   "toldAt", "heldFrom", "heldUntil", "createdAt",
+  "boardVersion", "pieceWaiting", "reserved", "total",
 }
 
 local function orders_of(prefix, version)
@@ -162,6 +168,11 @@ function room.open(prefix, given)
   end
   self.admitted = redis.call("ZCARD", prefix .. ":turns")
   self.on_site = redis.call("ZCARD", prefix .. ":visits:due")
+  if self.orders.isMain then
+    self.waiting = tonumber(s.pieceWaiting) or 0
+    self.reserved = tonumber(s.reserved) or 0
+    self.admitted = self.admitted + self.reserved
+  end
   if seen_at < now then room.set(self, "seenAt", whole(now)) end
   room.follow(self)
   if s.run ~= who_runs() then room.wake(self) end
@@ -171,6 +182,11 @@ end
 function room.set(self, name, value)
   self.state[name] = value
   self.changed[name] = value
+end
+
+-- Readers keep the board with the highest version they have seen, so versions must rise through any loss.
+local function first_version(now)
+  return math.floor((now - SEQUENCE_EPOCH) / BOARD_STEP_MS)
 end
 
 -- Another process than before has the data, after a failover or a restart, and the last of what was told may be lost:
@@ -183,6 +199,7 @@ function room.wake(self)
     room.set(self, "heldUntil", whole(self.now + told + HOLD_SLACK_MS))
   end
   self.next = math.max(self.next, (math.floor(self.now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
+  room.set(self, "boardVersion", whole(math.max(tonumber(self.state.boardVersion) or 0, first_version(self.now))))
   room.set(self, "run", who_runs())
 end
 
@@ -232,7 +249,11 @@ function room.count(self, total, by)
   self.totals[total] = (self.totals[total] or 0) + (by or 1)
 end
 
+-- The line's next number. Pieces of a line have no numbering in common but the time.
 function room.next_sequence(self)
+  if self.orders.pieces or self.orders.isMain then
+    self.next = math.max(self.next, (math.floor(self.now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
+  end
   local sequence = self.next
   self.next = sequence + 1
   return sequence

@@ -32,6 +32,11 @@ function places.put(self, place)
   redis.call("HSET", places.key(self, place.joined_at), place.id, packed)
 end
 
+-- Forgets a place.
+function places.drop(self, id, joined_at)
+  redis.call("HDEL", places.key(self, joined_at), id)
+end
+
 -- Remembers that a ticket for a place may be good until then.
 function places.keep(self, joined_at, until_at)
   local bucket = bucket_of(joined_at)

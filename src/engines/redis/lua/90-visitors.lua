@@ -41,8 +41,10 @@ local function go_on_waiting(self, answers, place, dice, ahead)
   else
     actual = expected_ahead(self, lane, ahead or line.ahead(self, lane, place))
   end
+  -- Of the others it is known that there are as many, more or less, in every piece.
+  if self.orders.pieces then actual = actual * self.orders.pieces end
   local standing = self.standing
-  standing.waiting = self.waiting
+  standing.waiting = math.max(self.waiting, tonumber(self.state.total) or 0)
   standing.wait_low = pace.wait(room.pace_sums(self), rules, actual)
   standing.poll_budget = rules.pollBudgetPerSecond
   standing.ticket_ttl = rules.ticketTtlMs
@@ -78,7 +80,8 @@ local function go_straight_through(self, answers, arrival)
   keeper.took(self, 1)
   room.count(self, "straightThrough")
   keeper.note_admitted(self, arrival.lane, arrival.sequence)
-  keeper.remember(self, arrival.sequence)
+  -- Numbers of the main part and of pieces do not compare.
+  if not self.orders.isMain then keeper.remember(self, arrival.sequence) end
   keeper.entered(self, nil)
   start_visit(self, answers, {
     id = arrival.id, sequence = -1, lane = arrival.lane, joined_at = self.now, admitted_at = self.now,
@@ -91,8 +94,19 @@ function visitors.join(self, answers, id, lane, invite, invite_expires_at, dice)
     return refuse(answers, "inviteUsed")
   end
   local own = room.lane_of(self, lane)
-  local welcome = keeper.greet(self, lane)
+  local welcome
+  if self.orders.pieces then
+    welcome = door.why_no_place(self.rules, self.phase.isPrequeue) or "place"
+  else
+    welcome = keeper.greet(self, lane)
+  end
   if welcome ~= "through" and welcome ~= "place" then return refuse(answers, welcome) end
+  if self.orders.isMain and (welcome == "place" or is_held_back(self, self.next)) then
+    -- The place is in a piece; until that is counted, those who come now must not go before it.
+    self.waiting = self.waiting + 1
+    room.set(self, "pieceWaiting", whole(self.waiting))
+    return answer(answers, NOTHING)
+  end
   local sequence = room.next_sequence(self)
   room.count(self, "joined")
   if invite ~= "" then redis.call("ZADD", self.prefix .. ":invites", invite_expires_at, invite) end
@@ -152,7 +166,10 @@ local function present(self, answers, ticket)
     return nil
   end
   local place = places.get(self, ticket.id, ticket.joined_at)
-  if not place then
+  if self.orders.isMain and not place then
+    -- Theirs is a piece to know.
+    answer(answers, NOTHING)
+  elseif not place then
     take_back(self, answers, ticket)
   elseif place.state == WAITING then
     go_on_waiting(self, answers, place, ticket.dice)
@@ -248,14 +265,39 @@ function visitors.leave_place(self, answers, ticket)
   local place = places.get(self, ticket.id, ticket.joined_at)
   if place and place.state == ON_SITE then return visitors.leave_visit(self, answers, ticket.id) end
   if place and place.state == GONE then return answer(answers, NOTHING) end
+  if self.orders.isMain and not place then return answer(answers, NOTHING) end
   place = place or {
     id = ticket.id, joined_at = ticket.joined_at, late = 0, lane = ticket.lane, sequence = ticket.sequence,
     draw = ticket.draw, pool = 0, given_at = 0,
   }
   visitors.give_up(self, place)
-  room.count(self, "left")
+  if not self.orders.isMain then room.count(self, "left") end
   places.set_state(self, place, GONE)
   places.keep(self, place.joined_at, ticket.expires_at)
+  answer(answers, NOTHING)
+end
+
+-- Of a piece: the holder of a turn is on the site, as the main part has it. Theirs is no place any more.
+function visitors.commit(self, answers, ticket)
+  local place = places.get(self, ticket.id, ticket.joined_at) or {
+    id = ticket.id, joined_at = ticket.joined_at, state = GONE, late = 0, lane = ticket.lane,
+    sequence = ticket.sequence, draw = 0, pool = 0, given_at = self.now,
+  }
+  visitors.give_up(self, place)
+  places.set_state(self, place, ON_SITE)
+  places.keep(self, place.joined_at, self.now + self.rules.ticketTtlMs)
+  answer(answers, NOTHING)
+end
+
+-- Of a piece: a turn of which the main part knows nothing is no turn; its holder waits on where they stood.
+function visitors.abort(self, answers, ticket)
+  local place = places.get(self, ticket.id, ticket.joined_at)
+  if place and place.state == ADMITTED then
+    visitors.give_up(self, place)
+    places.set_state(self, place, WAITING)
+    line.add(self, place)
+    return go_on_waiting(self, answers, place, ticket.dice)
+  end
   answer(answers, NOTHING)
 end
 
@@ -289,7 +331,7 @@ function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires
 end
 
 -- One call for many visitors: the time or "", who calls, then for each what they do and with what.
-local FIELDS = { j = 5, c = 7, e = 7, l = 7, v = 1, r = 1, t = 5 }
+local FIELDS = { j = 5, c = 7, e = 7, l = 7, v = 1, r = 1, t = 5, k = 7, a = 7 }
 
 local function ticket_at(args, i)
   return {
@@ -317,6 +359,10 @@ local function visit_call(keys, args)
       visitors.enter(self, answers, ticket_at(args, i + 1))
     elseif what == "l" then
       visitors.leave_place(self, answers, ticket_at(args, i + 1))
+    elseif what == "k" then
+      visitors.commit(self, answers, ticket_at(args, i + 1))
+    elseif what == "a" then
+      visitors.abort(self, answers, ticket_at(args, i + 1))
     elseif what == "v" then
       visitors.leave_visit(self, answers, args[i + 1])
     elseif what == "r" then

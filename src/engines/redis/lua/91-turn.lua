@@ -27,6 +27,7 @@ end
 function turn.resign(keys, args)
   if not turn.is_holder({ prefix = keys[1] }, args[1], tonumber(args[2])) then return { 0 } end
   redis.call("HSET", keys[1] .. ":lease", "until", "0")
+  redis.call("PUBLISH", keys[1] .. ":news", args[1] .. " resigned")
   return { 1 }
 end
 
@@ -60,11 +61,18 @@ local function expire_turns(self)
   for _, member in ipairs(due(self, ":turns")) do
     redis.call("ZREM", self.prefix .. ":turns", member)
     self.admitted = self.admitted - 1
-    self.lapsed = self.lapsed + 1
-    room.count(self, "missedTurns")
-    keeper.missed(self)
-    local place = places.get(self, id_and_joined(member))
-    if place then places.set_state(self, place, LAPSED) end
+    local id, joined_at = id_and_joined(member)
+    if not self.orders.pieces then
+      room.count(self, "missedTurns")
+      keeper.missed(self)
+    end
+    if self.orders.isMain then
+      places.drop(self, id, joined_at)
+    else
+      self.lapsed = self.lapsed + 1
+      local place = places.get(self, id, joined_at)
+      if place then places.set_state(self, place, LAPSED) end
+    end
   end
 end
 
@@ -82,7 +90,7 @@ local function lapse(self)
   end
 end
 
-local function forget(self)
+function turn.forget(self)
   local now = whole(math.floor(self.now))
   local buckets = self.prefix .. ":buckets"
   for _, bucket in ipairs(redis.call("ZRANGEBYSCORE", buckets, "-inf", now, "LIMIT", 0, BUCKETS_MAX)) do
@@ -142,7 +150,7 @@ local function admit_next(self, count, dice)
   return sequences
 end
 
-local function observe(self, admitted, is_line)
+function turn.observe(self, admitted, is_line)
   local p = { admitted = {}, spent = {} }
   local kept = redis.call("HGET", self.prefix .. ":state", "pace")
   if kept then
@@ -167,19 +175,17 @@ local function observe(self, admitted, is_line)
   room.set(self, "paceSums", packed)
 end
 
-local function not_ours(self)
-  local held = redis.call("HMGET", self.prefix .. ":lease", "until", "reason")
-  return { 0, held[2] or "line empty", 0, 0, math.max(0, tonumber(held[1]) - self.now) }
+-- Lets go of what has run out in a piece of a line.
+function turn.expire_piece(self)
+  expire_turns(self)
+  lapse(self)
+  turn.forget(self)
 end
 
--- The time or "", gateway, its token, standby's and the adaptive loop's orders or "", then dice. Gives the token, the reason,
--- 1 when there is more to do at once, the draw that is due or 0, how many wait, and the sequences. The token is 0 when
--- another gateway has the lease; then come the reason of its last turn and how long it has the lease for.
-function turn.call(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+-- Takes or keeps the lease, follows the orders that come with it, and lets go of what has run out.
+function turn.begin(self, args)
   local fence = turn.lease(self, args[2], tonumber(args[3]))
-  if not fence then return not_ours(self) end
+  if not fence then return nil end
   if args[4] ~= "" then
     room.set(self, "share", args[4])
     room.set(self, "active", args[5])
@@ -189,11 +195,35 @@ function turn.call(keys, args)
   end
   expire_visits(self)
   expire_turns(self)
+  return fence
+end
+
+function turn.not_ours(self)
+  local held = redis.call("HMGET", self.prefix .. ":lease", "until", "reason")
+  return { 0, held[2] or "line empty", 0, 0, math.max(0, tonumber(held[1]) - self.now) }
+end
+
+-- Tells everyone whose turn it is.
+function turn.tell(self, gateway, sequences)
+  if #sequences == 0 then return end
+  local news = {}
+  for i, sequence in ipairs(sequences) do news[i] = whole(sequence) end
+  redis.call("PUBLISH", self.prefix .. ":news", gateway .. " turns " .. table.concat(news, " "))
+end
+
+-- The time or "", gateway, its token, standby's and the adaptive loop's orders or "", then dice. Gives the token, the reason,
+-- 1 when there is more to do at once, the draw that is due or 0, how many wait, and the sequences. The token is 0 when
+-- another gateway has the lease; then come the reason of its last turn and how long it has the lease for.
+function turn.call(keys, args)
+  local self = room.open(keys[1], args[1])
+  if not self then return { "unknownRoom" } end
+  local fence = turn.begin(self, args)
+  if not fence then return turn.not_ours(self) end
   local drawing = draws.due(self)
   if not drawing or not drawing.isDrawing then lapse(self) end
   draws.announce_all(self)
   draws.forget(self)
-  forget(self)
+  turn.forget(self)
   if drawing then
     -- Some who gathered may still come back from before a failover; the draw waits for them.
     local is_held = self.now < (tonumber(self.state.heldUntil) or 0)
@@ -206,12 +236,8 @@ function turn.call(keys, args)
   local is_line = self.waiting > 0 and reason ~= "paused" and reason ~= "not started"
   local most = self.rules.queueingMethod == "random" and math.min(#dice, ADMITTED_MAX) or ADMITTED_MAX
   local sequences = admit_next(self, math.min(admit, most), dice)
-  observe(self, #sequences, is_line)
-  if #sequences > 0 then
-    local news = {}
-    for i, sequence in ipairs(sequences) do news[i] = whole(sequence) end
-    redis.call("PUBLISH", self.prefix .. ":news", args[2] .. " turns " .. table.concat(news, " "))
-  end
+  turn.observe(self, #sequences, is_line)
+  turn.tell(self, args[2], sequences)
   redis.call("HSET", keys[1] .. ":lease", "reason", reason)
   keeper.close(self)
   local has_more = self.has_more or (#sequences > 0 and #sequences < admit)

@@ -20,7 +20,8 @@ function office.configure(keys, args)
   if redis.call("HEXISTS", state, "next") == 0 then
     local now = room.instant(args[1])
     local first = math.max(1, (math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
-    redis.call("HSET", state, "next", whole(first), "first", whole(first), "createdAt", whole(now), "run", who_runs())
+    redis.call("HSET", state, "next", whole(first), "first", whole(first), "createdAt", whole(now), "run", who_runs(),
+      "boardVersion", whole(first_version(now)))
     if tonumber(args[4]) > 0 then
       redis.call("HSET", state, "heldFrom", "0", "heldUntil", whole(now + tonumber(args[4]) + HOLD_SLACK_MS))
     end
@@ -109,6 +110,7 @@ function office.show(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
   local fence = turn.lease(self, args[2], tonumber(args[3]))
+  room.close(self)
   if not fence then return { 0, 0 } end
   local version = redis.call("HINCRBY", self.prefix .. ":state", "boardVersion", 1)
   local board = "{\"version\":" .. whole(version) .. "," .. string.sub(args[4], 2)

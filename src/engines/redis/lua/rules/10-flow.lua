@@ -5,6 +5,9 @@
 -- empty (-math.huge at first); `last_minute` is the sum of the queue. The queue holds the admissions of the
 -- last minute, oldest first, those of one millisecond together: first() gives at and count, or nil;
 -- drop_first(); last_at() gives an instant, or nil; add_to_last(count); push(at, count).
+--
+-- Here and in the other files nothing of `math` is kept in a local outside functions: Redis 7.0 has no such
+-- libraries while it loads this text, only when a function is called.
 local flow = {}
 
 do

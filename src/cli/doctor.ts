@@ -1,0 +1,102 @@
+/**
+ * `fairgate doctor`: looks at what the line lives in, and says what is, what may go wrong and what to change. Nothing is
+ * left behind there. Passwords are not shown.
+ *
+ * Exit codes: 0 all is well, or there are only cautions; 1 there is a problem; 2 the command or the settings are not
+ * right.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { explain, toJson } from "../config/explain.ts";
+import { type LoadResult, settingsFrom } from "../config/load.ts";
+import type { Problem } from "../config/problem.ts";
+import { describeRedis } from "../config/redis-settings.ts";
+import type { Settings } from "../config/schema.ts";
+import { checkData } from "./doctor/data-checks.ts";
+import { examine } from "./doctor/examine.ts";
+import { forPrograms, hasProblem, summary, table } from "./doctor/report.ts";
+import type { Verdict } from "./doctor/verdict.ts";
+import { progressHere } from "./progress.ts";
+import { DEFAULT_FILE, readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
+
+/** Where nobody looks at the output, so wide. */
+const COLUMNS = 110;
+const PROGRESS_EVERY_MS = 100;
+
+export type DoctorFlags = SettingsFlags & { readonly json?: boolean };
+
+/** The command, on one that has the flags for settings. */
+export function doctorCommand(command: Command): Command {
+  return command
+    .description("Look at the Redis or the directory that the line lives in, and say what to change.")
+    .argument("[file]", "settings file, as with --config")
+    .option("--json", "print the result as JSON")
+    .action((file: string | undefined, flags: DoctorFlags) => {
+      if (file === undefined) return doctor(flags);
+      return flags.config === undefined ? doctor({ ...flags, config: file }) : refuse(flags, [TWO_FILES]);
+    });
+}
+
+/** Looks, and prints what there is to say. */
+export async function doctor(flags: DoctorFlags): Promise<void> {
+  const result = isRedisAlone(flags) ? redisAlone(flags) : readSettings(flags);
+  if (!result.ok) return refuse(flags, result.problems);
+  const { settings, warnings } = result;
+  if (warnings.length > 0 && !flags.json) tell(warnings, "warning");
+  const verdicts = await look(settings);
+  if (hasProblem(verdicts)) process.exitCode = 1;
+  if (flags.json) return print({ ...place(settings), ...forPrograms(verdicts) });
+  process.stdout.write(inWords(settings, verdicts));
+}
+
+/** An address and nothing else is enough to look at it. */
+function isRedisAlone({ config, json: _, ...flags }: DoctorFlags): boolean {
+  const named = Object.keys(flags);
+  return config === undefined && !existsSync(DEFAULT_FILE) && named.length === 1 && named[0] === "redis";
+}
+
+function redisAlone({ redis }: DoctorFlags): LoadResult {
+  const input = { redis: { url: redis }, rooms: { main: { totalActiveUsers: 1 } } };
+  const readFile = (name: string) => readFileSync(name, "utf8");
+  return settingsFrom(input, { environment: process.env, readFile, needsSecret: false, needsOrigin: false });
+}
+
+async function look({ redis, data, rooms }: Settings): Promise<Verdict[]> {
+  if (redis === null) return data === null ? [] : checkData(data);
+  const progress = progressHere();
+  const timer = setInterval(() => progress.tell("waiting for answers from Redis"), PROGRESS_EVERY_MS);
+  try {
+    return await examine({ redis, rooms: Object.keys(rooms).length });
+  } finally {
+    clearInterval(timer);
+    progress.end();
+  }
+}
+
+function inWords({ redis, data }: Settings, verdicts: readonly Verdict[]): string {
+  if (redis === null && data === null)
+    return "There is nothing to look at: the line lives in the memory of the process that runs, and is not kept.\n";
+  const what = redis ? `Redis: ${describeRedis(redis)}` : `Data directory: ${data}`;
+  const isColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
+  const shown = table(verdicts, { columns: process.stdout.columns ?? COLUMNS, isColour });
+  return `${what}\n\n${shown}\n${summary(verdicts)}`;
+}
+
+function place({ redis, data }: Settings): object {
+  return { redis: redis && describeRedis(redis), data };
+}
+
+function refuse({ json }: DoctorFlags, problems: readonly Problem[]): void {
+  process.exitCode = 2;
+  if (json) return print({ ok: false, problems: toJson(problems) });
+  tell(problems, "problem");
+}
+
+function tell(notes: readonly Problem[], noun: "problem" | "warning"): void {
+  const isColour = process.stderr.isTTY === true && process.env.NO_COLOR === undefined;
+  process.stderr.write(`${explain(notes, { colour: isColour, noun })}\n`);
+}
+
+function print(result: object): void {
+  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+}

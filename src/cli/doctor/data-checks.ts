@@ -1,0 +1,73 @@
+/** The data directory, where there is one: whether it can be written, what is left of the disk, and who is using it. */
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { isBusy } from "../../durable/problem.ts";
+import { roughly } from "./memory-checks.ts";
+import { about, type Verdict } from "./verdict.ts";
+
+const FREE_CAUTION_BYTES = 1_024 ** 3;
+const FREE_PROBLEM_BYTES = 100 * 1_024 ** 2;
+
+/** Verdicts on a data directory, which need not be there yet. */
+export function checkData(directory: string): Verdict[] {
+  const verdict = about("data", directory);
+  const found = nearest(directory);
+  if (!statSync(found).isDirectory())
+    return [verdict.problem(`${found} is no directory.`, "Choose another with data.")];
+  if (!isWritable(found)) {
+    const todo = "Give the user whom Fairgate runs as the right to write there, or choose another directory.";
+    return [verdict.problem(`${found} cannot be written by this user.`, todo)];
+  }
+  const is = found === directory ? "It can be written." : "It is not there yet, and can be made.";
+  return [verdict.ok(is), checkSpace(found, directory), checkHolder(directory)];
+}
+
+/** The directory itself, or the first above it that is there. */
+function nearest(directory: string): string {
+  return existsSync(directory) ? directory : nearest(dirname(directory));
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkSpace(found: string, directory: string): Verdict {
+  const { bavail, bsize } = statfsSync(found);
+  const free = bavail * bsize;
+  const disk = about("disk", directory);
+  const is = `${roughly(free)} are free.`;
+  if (free < FREE_PROBLEM_BYTES) return disk.problem(is, "Make room: a line that cannot be written stops.");
+  return free < FREE_CAUTION_BYTES ? disk.caution(is, "Make room before many people come.") : disk.ok(is);
+}
+
+/** One process at a time: the others do not start. */
+function checkHolder(directory: string): Verdict {
+  const process = about("process", directory);
+  if (!isHeld(join(directory, "lock"))) return process.ok("No Fairgate runs on it now.");
+  return process.ok(`The Fairgate of process ${holder(directory)} runs on it; a second one would not start.`);
+}
+
+function isHeld(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  try {
+    database.exec("SELECT name FROM sqlite_schema");
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+function holder(directory: string): string {
+  const file = join(directory, "lock.pid");
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : "unknown";
+}

@@ -1,0 +1,16 @@
+/** The servers that hold the line, as they were found. */
+import type { RedisAddress } from "../../config/redis-schema.ts";
+import type { Verdict } from "./verdict.ts";
+
+export interface Node {
+  readonly address: RedisAddress;
+  readonly isPrimary: boolean;
+  /** The slots it holds, first and last; null where there are none. */
+  readonly slots: readonly (readonly [first: number, last: number])[] | null;
+}
+
+/** Who holds the line, and what there is to say of the way to them. */
+export interface Search {
+  readonly nodes: readonly Node[];
+  readonly verdicts: readonly Verdict[];
+}

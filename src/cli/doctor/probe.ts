@@ -1,0 +1,111 @@
+/**
+ * One connection to one Redis, asked a few things and closed. Nothing is tried twice and every wait ends: whoever calls
+ * for a doctor wants to know what happens now.
+ */
+import { createClient } from "@redis/client";
+import type { RedisAddress } from "../../config/redis-schema.ts";
+import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
+import { type Asked, NoAnswerError, problemOf, RedisProblem } from "../../engines/redis/problem.ts";
+
+/** Longer than any good answer takes, short enough to wait for. */
+export const PATIENCE_MS = 5_000;
+
+export type Login = Pick<RedisSettings, "mode" | "username" | "password" | "database" | "tls">;
+
+/** How a server is talked to. */
+export function serverLogin({ mode, username, password, database, tls }: RedisSettings): Login {
+  return { mode, username, password, database, tls };
+}
+
+/** How a sentinel is talked to: it has users of its own, and no databases. */
+export function sentinelLogin({ mode, sentinelUsername, sentinelPassword, tls }: RedisSettings): Login {
+  return { mode, username: sentinelUsername, password: sentinelPassword, database: 0, tls };
+}
+
+type Client = ReturnType<typeof clientFor>;
+
+export class Probe {
+  readonly where: string;
+  readonly address: RedisAddress;
+  readonly #asked: Asked;
+  readonly #client: Client;
+
+  /** Connects, and tells who we are. Rejects with a RedisProblem. */
+  static async open(address: RedisAddress, login: Login): Promise<Probe> {
+    const probe = new Probe(address, login);
+    try {
+      await probe.#within(probe.#client.connect());
+      return probe;
+    } catch (problem) {
+      probe.close();
+      throw problem;
+    }
+  }
+
+  private constructor(address: RedisAddress, login: Login) {
+    this.address = address;
+    this.where = formatAddress(address);
+    this.#asked = { where: this.where, mode: login.mode };
+    this.#client = clientFor(address, login);
+    // What breaks the connection fails the question too; a client without a listener would end the process.
+    this.#client.on("error", () => {});
+  }
+
+  /** One command. Rejects with a RedisProblem. */
+  ask(...words: readonly string[]): Promise<unknown> {
+    return this.#within(this.#client.sendCommand(words));
+  }
+
+  /** The answer, or why there is none. */
+  async tryAsk(...words: readonly string[]): Promise<{ readonly value: unknown } | RedisProblem> {
+    try {
+      return { value: await this.ask(...words) };
+    } catch (problem) {
+      if (problem instanceof RedisProblem) return problem;
+      throw problem;
+    }
+  }
+
+  /** Begins to listen to a channel. Nothing can be asked afterwards. */
+  async listen(channel: string): Promise<void> {
+    await this.#within(this.#client.subscribe(channel, () => {}));
+  }
+
+  close(): void {
+    if (this.#client.isOpen) this.#client.destroy();
+  }
+
+  async #within<T>(answer: Promise<T>): Promise<T> {
+    const tooLate = Promise.withResolvers<never>();
+    const timer = setTimeout(() => tooLate.reject(new NoAnswerError(PATIENCE_MS)), PATIENCE_MS);
+    try {
+      return await Promise.race([answer, tooLate.promise]);
+    } catch (thrown) {
+      throw problemOf(thrown, this.#asked);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function clientFor({ host, port }: RedisAddress, { username, password, database, tls }: Login) {
+  const secure = tls && { tls: true as const, ...certificates(tls) };
+  return createClient({
+    RESP: 2,
+    database,
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+    socket: { host, port, ...secure, connectTimeout: PATIENCE_MS, reconnectStrategy: false },
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: "disabled",
+  });
+}
+
+/** What TLS connections are made with, besides host and port. */
+export function certificates({ ca, servername }: NonNullable<Login["tls"]>): {
+  ca?: string;
+  servername?: string;
+} {
+  return { ...(ca !== null && { ca }), ...(servername !== null && { servername }) };
+}

@@ -1,0 +1,107 @@
+/** Verdicts as a table for people, and as JSON for programs. */
+import type { Level, Verdict } from "./verdict.ts";
+
+/** The order in which people would ask; what is not here comes last. */
+const ORDER = [
+  ...["connection", "password", "tls", "version", "kind", "loading", "sentinels", "cluster", "functions"],
+  ...["replicas", "eviction", "memory", "persistence", "config", "clients", "latency", "timeout", "clock"],
+];
+const GAP = "  ";
+const WIDTH_MIN = 60;
+/** So many servers are named; more are counted. */
+const NAMED_MAX = 2;
+const COLOURS: Readonly<Record<Level, string>> = { ok: "", caution: "\x1b[33m", problem: "\x1b[31m" };
+const NO_COLOUR = "\x1b[0m";
+
+export interface TableOptions {
+  readonly columns: number;
+  readonly isColour: boolean;
+}
+
+/** What several servers have in common is said once. */
+interface Row extends Omit<Verdict, "where"> {
+  readonly wheres: readonly string[];
+}
+
+/** One line for each verdict, or a few where it is long; what to change is below what is. */
+export function table(verdicts: readonly Verdict[], { columns, isColour }: TableOptions): string {
+  const rows = merged(inOrder(verdicts));
+  const cells = rows.map((row) => [row.level, row.check, whereText(row.wheres)] as const);
+  const widths = [0, 1, 2].map((i) => Math.max(...cells.map((cell) => cell[i]!.length)));
+  const indent = widths.reduce((sum, width) => sum + width + GAP.length, 0);
+  const width = Math.max(WIDTH_MIN, columns - indent);
+  return rows
+    .map((row, i) => {
+      const head = cells[i]!.map((cell, at) => cell.padEnd(widths[at]!) + GAP).join("");
+      const lines = [...wrap(row.is, width), ...wrap(row.todo, width)];
+      const text = lines.map((line, at) => (at === 0 ? line : " ".repeat(indent) + line)).join("\n");
+      return `${isColour ? coloured(head, row.level) : head}${text}\n`;
+    })
+    .join("");
+}
+
+/** One line that says how it went. */
+export function summary(verdicts: readonly Verdict[]): string {
+  const rows = merged(verdicts);
+  const number = (level: Level) => rows.filter((row) => row.level === level).length;
+  const [problems, cautions] = [number("problem"), number("caution")];
+  if (problems + cautions === 0) return "All is well.\n";
+  const said = [some(problems, "problem"), some(cautions, "caution")].filter((words) => words !== "");
+  return `${said.join(", ")}.\n`;
+}
+
+/** The same for programs. */
+export function forPrograms(verdicts: readonly Verdict[]): object {
+  return {
+    ok: !hasProblem(verdicts),
+    checks: inOrder(verdicts).map(({ where, todo, ...verdict }) => ({
+      ...verdict,
+      where: where || null,
+      todo: todo || null,
+    })),
+  };
+}
+
+export function hasProblem(verdicts: readonly Verdict[]): boolean {
+  return verdicts.some(({ level }) => level === "problem");
+}
+
+function some(number: number, noun: string): string {
+  return number === 0 ? "" : `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function inOrder(verdicts: readonly Verdict[]): Verdict[] {
+  const place = ({ check }: Verdict) => (ORDER.includes(check) ? ORDER.indexOf(check) : ORDER.length);
+  return verdicts.toSorted((a, b) => place(a) - place(b));
+}
+
+function merged(verdicts: readonly Verdict[]): Row[] {
+  const rows = new Map<string, Row>();
+  for (const { where, ...verdict } of verdicts) {
+    const key = JSON.stringify([verdict.level, verdict.check, verdict.is, verdict.todo]);
+    rows.set(key, { ...verdict, wheres: [...(rows.get(key)?.wheres ?? []), where] });
+  }
+  return [...rows.values()];
+}
+
+function whereText(wheres: readonly string[]): string {
+  if (wheres.length <= NAMED_MAX) return wheres.join(", ");
+  return `${wheres[0]} and ${wheres.length - 1} more`;
+}
+
+function coloured(head: string, level: Level): string {
+  const colour = COLOURS[level];
+  return colour === "" ? head : `${colour}${level}${NO_COLOUR}${head.slice(level.length)}`;
+}
+
+/** Words in lines no longer than `width`, unless a word is. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ").filter((one) => one !== "")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,83 @@
+/** What a server is and how it is set up, beside what the engine needs. Each check reads facts and asks nothing. */
+import type { RedisSettings } from "../../config/redis-settings.ts";
+import { OLDEST_VERSION, RedisProblem } from "../../engines/redis/problem.ts";
+import { configOf, type Facts, numberIn } from "./facts.ts";
+import { about, type Verdict } from "./verdict.ts";
+
+/** The link asks each connection for a sign of life every second. */
+const IDLE_MIN_S = 10;
+const BUSY_MIN_MS = 1_000;
+const CLIENTS_SHARE_MAX = 0.8;
+
+/** Redis, or Valkey, which tells a Redis version too. */
+export function checkVersion({ info, where }: Facts): Verdict {
+  const version = info.get("redis_version") ?? "of no known version";
+  const valkey = info.get("valkey_version");
+  const is = valkey ? `Valkey ${valkey}.` : `Redis ${version}.`;
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = OLDEST_VERSION.split(".").map(Number);
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor))
+    return about("version", where).ok(is);
+  return about("version", where).problem(is, `Use Redis ${OLDEST_VERSION} or later, or Valkey.`);
+}
+
+/** Whether the settings speak of the kind of Redis that is there. */
+export function checkKind({ info, where }: Facts, { mode }: RedisSettings): Verdict[] {
+  const kind = about("kind", where);
+  const found = info.get("redis_mode");
+  if (found === "sentinel")
+    return [kind.problem("This is a sentinel, not a server.", "Write its address under redis.sentinels.")];
+  if (found === "cluster" && mode !== "cluster")
+    return [kind.problem("This is a node of a cluster.", "Write its address under redis.cluster instead.")];
+  if (mode === "standalone" && info.get("role") === "slave")
+    return [
+      kind.problem(
+        "This is a replica, which takes no writes.",
+        "Give the address of its primary, or use redis.sentinels.",
+      ),
+    ];
+  return [];
+}
+
+/** A Redis that still reads its files answers nothing else. */
+export function checkLoading({ info, where }: Facts): Verdict[] {
+  if (info.get("loading") !== "1") return [];
+  return [about("loading", where).problem("It is still reading its data from the disk.", "Wait.")];
+}
+
+/** Settings of Redis that hurt when they are changed from what they are at first. */
+export function checkConfig(facts: Facts): Verdict[] {
+  const { config, where } = facts;
+  if (config instanceof RedisProblem)
+    return [
+      about("config", where).caution(
+        "Its own settings cannot be seen (CONFIG GET is not allowed): timeout, appendfsync and others are not checked.",
+        "Look at them yourself, or allow this user +config|get.",
+      ),
+    ];
+  return [...checkIdle(facts), ...checkBusy(facts)];
+}
+
+function checkIdle(facts: Facts): Verdict[] {
+  const idleS = Number(configOf(facts, "timeout") ?? 0);
+  if (idleS === 0 || idleS >= IDLE_MIN_S) return [];
+  const is = `timeout is ${idleS}: connections that are quiet for ${idleS} s are closed.`;
+  return [about("config", facts.where).caution(is, "Set timeout to 0.")];
+}
+
+function checkBusy(facts: Facts): Verdict[] {
+  const busyMs = Number(configOf(facts, "lua-time-limit") ?? 0);
+  if (busyMs === 0 || busyMs >= BUSY_MIN_MS) return [];
+  const is = `lua-time-limit is ${busyMs}: a draw among very many may make others fail.`;
+  return [about("config", facts.where).caution(is, "Set lua-time-limit to 5000.")];
+}
+
+/** Whether more gateways can connect. */
+export function checkClients({ info, where }: Facts): Verdict[] {
+  const clients = numberIn(info, "connected_clients");
+  const max = numberIn(info, "maxclients");
+  if (max === 0 || clients < CLIENTS_SHARE_MAX * max) return [];
+  return [
+    about("clients", where).caution(`${clients} of ${max} connections are in use.`, "Raise maxclients."),
+  ];
+}

@@ -1,0 +1,71 @@
+/** How the way to a server is guarded: by TLS, and with what certificate. */
+
+import { isIP } from "node:net";
+import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
+import type { RedisAddress } from "../../config/redis-schema.ts";
+import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
+import { certificates, PATIENCE_MS } from "./probe.ts";
+import { about, type Verdict } from "./verdict.ts";
+
+const DAY_MS = 86_400_000;
+const DAYS_MIN = 14;
+
+/** Looks at TLS where it is used, and says so where it is not and others may listen. */
+export async function checkTls(address: RedisAddress, { tls }: RedisSettings): Promise<Verdict[]> {
+  const where = formatAddress(address);
+  if (tls === null) return isHere(address) ? [] : [plain(where)];
+  const { host, port } = address;
+  // An address is no name that a server could choose a certificate by.
+  const named = isIP(host) || tls.servername !== null ? {} : { servername: host };
+  const socket = connect({ host, port, ...named, ...certificates(tls) });
+  try {
+    await secured(socket);
+    return [judge(where, socket.getPeerCertificate(), socket.getProtocol() ?? "TLS")];
+  } catch {
+    // The connection itself has been made and told of already; it failed the same way, or the server is gone since.
+    return [about("tls", where).caution("The certificate cannot be seen.", "Try again.")];
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Whether nobody needs a password, from where others could come too. */
+export function checkPassword(address: RedisAddress, { password }: RedisSettings): Verdict[] {
+  if (password !== null || isHere(address)) return [];
+  return [
+    about("password", formatAddress(address)).caution(
+      "It asks for no password: whoever reaches it can change the line.",
+      "Give it one (requirepass, or a user of our own), and set redis.password.",
+    ),
+  ];
+}
+
+function plain(where: string): Verdict {
+  return about("tls", where).caution(
+    "Not used: whoever is on the network between can read and change what is said, the password too.",
+    "Use rediss:// or redis.tls, unless the network is your own.",
+  );
+}
+
+function judge(where: string, certificate: PeerCertificate, protocol: string): Verdict {
+  const tls = about("tls", where);
+  const endAt = Date.parse(certificate.valid_to);
+  const days = Math.floor((endAt - Date.now()) / DAY_MS);
+  const until = Number.isNaN(endAt)
+    ? ""
+    : `; the certificate is good until ${new Date(endAt).toISOString().slice(0, 10)}`;
+  return days < DAYS_MIN ? tls.caution(`${protocol}${until}.`, "Renew it.") : tls.ok(`${protocol}${until}.`);
+}
+
+function secured(socket: TLSSocket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once("secureConnect", resolve);
+    socket.once("error", reject);
+    socket.setTimeout(PATIENCE_MS, () => reject(new Error("no answer")));
+  });
+}
+
+/** On this very machine. */
+function isHere({ host }: RedisAddress): boolean {
+  return host === "localhost" || host === "::1" || /^127\./.test(host);
+}

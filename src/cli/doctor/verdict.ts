@@ -1,0 +1,32 @@
+/** What `fairgate doctor` has to say: one verdict for each thing it looked at. */
+
+/** `caution`: it works, and one day it may not. `problem`: it does not work, or places can be lost. */
+export type Level = "ok" | "caution" | "problem";
+
+export interface Verdict {
+  readonly level: Level;
+  /** What was looked at: "eviction", "clock". */
+  readonly check: string;
+  /** The server it is about; empty when it is about all of them. */
+  readonly where: string;
+  /** What is, as a sentence. */
+  readonly is: string;
+  /** What to change, as a sentence; empty when nothing should be. */
+  readonly todo: string;
+}
+
+/** Verdicts about one thing at one place. */
+export interface Subject {
+  ok(is: string): Verdict;
+  caution(is: string, todo: string): Verdict;
+  problem(is: string, todo?: string): Verdict;
+}
+
+export function about(check: string, where = ""): Subject {
+  const verdict = (level: Level) => (is: string, todo: string) => ({ level, check, where, is, todo });
+  return {
+    ok: (is) => verdict("ok")(is, ""),
+    caution: verdict("caution"),
+    problem: (is, todo = "") => verdict("problem")(is, todo),
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * The client library, told to speak the protocol and nothing more: it must not reconnect, keep commands for later, or
+ * give each a timer.
+ */
+import { createClient } from "@redis/client";
+import type { Address, RedisPlace } from "./link-place.ts";
+
+/** How to be let in. */
+export type Login = Pick<RedisPlace, "mode" | "username" | "password" | "database" | "tls"> & {
+  readonly isSentinel?: boolean;
+};
+
+/** A client for one connection, not connected yet. */
+export function clientFor(address: Address, login: Login, connectTimeoutMs: number) {
+  const { username, password, database, tls } = login;
+  const server = { host: address.host, port: address.port, connectTimeout: connectTimeoutMs };
+  const secure = tls && {
+    tls: true as const,
+    ...(tls.ca !== null && { ca: tls.ca }),
+    ...(tls.servername !== null && { servername: tls.servername }),
+  };
+  return createClient({
+    RESP: 2,
+    database,
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+    socket: { ...server, ...secure, reconnectStrategy: false },
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    // An AbortSignal for each command would halve the throughput.
+    commandOptions: { timeout: 0 },
+    maintNotifications: "disabled",
+  });
+}
+
+export type Client = ReturnType<typeof clientFor>;

@@ -1,0 +1,12 @@
+-- What gateways keep together besides rooms: changes made at run time, and how far the ring of keys was turned.
+
+local data = {}
+
+-- A field, what it holds as far as the caller knows ("" for nothing), and what it shall hold. Gives 1, or 0 when it holds
+-- something else by now.
+function data.swap(keys, args)
+  local held = redis.call("HGET", keys[1], args[1]) or ""
+  if held ~= args[2] then return { 0 } end
+  redis.call("HSET", keys[1], args[1], args[3])
+  return { 1 }
+end

@@ -1,0 +1,122 @@
+-- A relaxed line: its pieces, and how its main part and they work together. Who may enter is decided in the main part alone:
+--
+--   sweep every piece ─▶ main: reserve n slots ─▶ pieces: peek, take the best ─▶ main: confirm, and the turns are given
+--
+-- What is taken and never confirmed comes back when its claim window is over; what is reserved and never confirmed is free
+-- at the next turn. A ticket that was used is known to the main part, so a place that comes back gives no second visit.
+
+local pieces = {}
+
+-- Of a piece. The time or "", how many wait in all pieces, the door's speed as the main part has it. Lets go of what has
+-- run out. Gives how many wait here and 1 when there is more to let go.
+function pieces.sweep(keys, args)
+  local self = room.open(keys[1], args[1])
+  if not self then return { "unknownRoom" } end
+  turn.expire_piece(self)
+  if args[2] ~= "" then
+    room.set(self, "total", args[2])
+    room.set(self, "paceSums", args[3])
+  end
+  keeper.close(self)
+  return { self.waiting, self.has_more and 1 or 0 }
+end
+
+-- Of a piece. The time or "", how many. Gives sequence and member of the first few, none that is held.
+function pieces.peek(keys, args)
+  local self = room.open(keys[1], args[1])
+  if not self then return { "unknownRoom" } end
+  local found = redis.call("ZRANGE", line_key(self, EVERYBODY), 0, tonumber(args[2]) - 1, "WITHSCORES")
+  local first = {}
+  for i = 1, #found, 2 do
+    local sequence = tonumber(found[i + 1])
+    if room.is_held(self, sequence) then break end
+    first[i] = sequence
+    first[i + 1] = found[i]
+  end
+  return first
+end
+
+-- Of a piece. The time or "", then for each one to be taken what it must not be worse than: a sequence and a member, or ""
+-- twice. Gives for each sequence, member and whether they ever lapsed, or 0 three times where nobody was taken.
+function pieces.take(keys, args)
+  local self = room.open(keys[1], args[1])
+  if not self then return { "unknownRoom" } end
+  local claim_until = pacing.whole_tenth(self.now + self.rules.claimWindowMs)
+  local taken = {}
+  for i = 2, #args, 2 do
+    local _, member, sequence = line.at(self, EVERYBODY, 0)
+    local worst = tonumber(args[i])
+    local is_worse = member and worst and (sequence > worst or (sequence == worst and member > args[i + 1]))
+    if not member or is_worse or room.is_held(self, sequence) then
+      for _ = 1, 3 do taken[#taken + 1] = 0 end
+    else
+      local place = places.get(self, id_and_joined(member))
+      line.remove(self, place)
+      place.given_at = self.now
+      places.set_state(self, place, ADMITTED)
+      redis.call("ZADD", self.prefix .. ":turns", claim_until, member)
+      self.admitted = self.admitted + 1
+      taken[#taken + 1] = sequence
+      taken[#taken + 1] = member
+      taken[#taken + 1] = place.late
+    end
+  end
+  keeper.close(self)
+  return taken
+end
+
+-- Of the main part. The time or "", gateway, its token, standby's and the adaptive loop's orders or "", how many wait in all
+-- pieces. Gives what a turn gives, and instead of sequences how many to take and the door's speed.
+function pieces.reserve(keys, args)
+  local self = room.open(keys[1], args[1])
+  if not self then return { "unknownRoom" } end
+  local fence = turn.begin(self, args)
+  if not fence then return turn.not_ours(self) end
+  turn.forget(self)
+  self.admitted = self.admitted - self.reserved
+  self.waiting = tonumber(args[6])
+  room.set(self, "pieceWaiting", args[6])
+  local admit, reason = keeper.open(self)
+  local count = math.min(admit, ADMITTED_MAX)
+  room.set(self, "reserved", whole(count))
+  redis.call("HSET", keys[1] .. ":lease", "reason", reason)
+  keeper.close(self)
+  local has_more = self.has_more or count < admit
+  return { fence, reason, has_more and 1 or 0, 0, self.waiting, count, self.state.paceSums or "" }
+end
+
+-- Of the main part. The time or "", gateway, its token, "1" if people waited and the door was not shut, then of each one
+-- taken member, sequence and whether they ever lapsed. Gives the token, or 0 when another gateway has the lease, and for
+-- each 1, or 0 when their ticket was used already.
+function pieces.confirm(keys, args)
+  local self = room.open(keys[1], args[1])
+  if not self or not turn.is_holder(self, args[2], tonumber(args[3])) then return { 0 } end
+  local claim_until = pacing.whole_tenth(self.now + self.rules.claimWindowMs)
+  local reply, sequences = { tonumber(args[3]) }, {}
+  self.admitted = self.admitted - self.reserved
+  room.set(self, "reserved", "0")
+  for i = 5, #args, 3 do
+    local member, sequence = args[i], tonumber(args[i + 1])
+    local id, joined_at = id_and_joined(member)
+    local is_new = places.get(self, id, joined_at) == nil
+    reply[#reply + 1] = is_new and 1 or 0
+    if is_new then
+      places.put(self, {
+        id = id, joined_at = joined_at, state = ADMITTED, late = 0, lane = EVERYBODY, sequence = sequence, draw = 0,
+        pool = 0, given_at = self.now,
+      })
+      places.keep(self, joined_at, self.now + self.rules.ticketTtlMs)
+      redis.call("ZADD", self.prefix .. ":turns", claim_until, member)
+      self.admitted = self.admitted + 1
+      keeper.note_admitted(self, EVERYBODY, sequence)
+      if args[i + 2] == "0" then keeper.remember(self, sequence) end
+      sequences[#sequences + 1] = sequence
+    end
+  end
+  room.set(self, "pieceWaiting", whole(math.max(0, self.waiting - #sequences)))
+  keeper.took(self, #sequences)
+  turn.observe(self, #sequences, args[4] == "1")
+  turn.tell(self, args[2], sequences)
+  keeper.close(self)
+  return reply
+end

@@ -1,0 +1,266 @@
+/**
+ * The relaxed line: cut into pieces in slots of their own, so that one very long line can be spread over the nodes of a
+ * cluster. A place is in the piece that its ticket's id says, which is as good as one picked by dice. Turns go to the best of
+ * a few pieces that are looked at, so the order is nearly that of arrival and `ahead` is an estimate.
+ *
+ * Everything else is in the main part, which alone decides who enters: how many, at what rate, and that no ticket does twice.
+ * A newcomer asks there only while no line is known; a piece whose node is away is left out until it is back.
+ */
+import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
+import { ID_BYTES, idFromBytes } from "../../core/id.ts";
+import type { RelaxedRules, RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import { type LineParts, readLook, readTurn } from "./exact-line.ts";
+import { ordersOf, pieceKeyOf } from "./orders.ts";
+import { RedisProblem } from "./problem.ts";
+import { mergedLook } from "./relaxed-look.ts";
+import { type Taken, takeNext } from "./relaxed-turn.ts";
+import { openInRedis, RoomCalls, type RoomCallsParts } from "./room-calls.ts";
+import type { LookOptions, RoomLine, TurnCall, Turned } from "./room-line.ts";
+import type { Look } from "./room-look.ts";
+import { endedUntil, joining, showing } from "./visit-answers.ts";
+import { VisitCalls, type VisitReply } from "./visit-calls.ts";
+
+/** For so long after a line was seen a newcomer goes to its end without asking whether there still is one. */
+const LINE_SEEN_MS = 1_000;
+/** Digits of an id that say which piece it belongs to. */
+const PIECE_DIGITS = 8;
+/** Where a piece is away a newcomer tries others. */
+const JOIN_TRIES_MAX = 4;
+const ID_DIGITS = 2 * ID_BYTES;
+/** Values of a turn before how many are to be taken. */
+const TURN_LENGTH = 5;
+
+export interface RelaxedParts extends LineParts {
+  readonly gateway: string;
+  readonly ready: () => Promise<void> | null;
+  readonly callsParts: RoomCallsParts;
+  readonly reopen: () => Promise<void>;
+}
+
+interface Piece {
+  readonly calls: RoomCalls;
+  readonly visits: VisitCalls;
+  /** As far as it is known. */
+  waiting: number;
+  look: Look | null;
+}
+
+export class RelaxedLine implements RoomLine {
+  readonly #parts: RelaxedParts;
+  readonly #peek: number;
+  readonly #pieces: readonly Piece[];
+  #lineSeenAt = Number.NEGATIVE_INFINITY;
+  /** How fast the door is, as the main part last told it. */
+  #speed = "";
+
+  constructor({ shards, peek }: RelaxedRules, parts: RelaxedParts) {
+    const { prefix, name, callsParts, reopen, gateway, ready } = parts;
+    this.#parts = parts;
+    this.#peek = peek;
+    this.#pieces = Array.from({ length: shards }, (_, index) => {
+      const calls = new RoomCalls(pieceKeyOf(prefix, name, { index, of: shards }), callsParts, reopen);
+      return { calls, visits: new VisitCalls(calls, gateway, ready), waiting: 0, look: null };
+    });
+  }
+
+  async configure(rules: RoomRules, awayMs: number): Promise<void> {
+    const open = (calls: RoomCalls, part: { isMain: true } | { pieces: number }) =>
+      openInRedis(calls, {
+        orders: ordersOf(rules, { room: calls.key, budget: "" }, part),
+        budget: "",
+        awayMs,
+      });
+    const pieces = this.#pieces.length;
+    await open(this.#parts.calls, { isMain: true });
+    await Promise.all(this.#pieces.map(({ calls }) => open(calls, { pieces })));
+  }
+
+  async join(newcomer: Newcomer): Promise<JoinAnswer> {
+    const isLineKnown = this.#parts.world.clock.now() - this.#lineSeenAt < LINE_SEEN_MS;
+    const atItsEnd = isLineKnown ? await this.#joinPiece(newcomer) : null;
+    if (atItsEnd && atItsEnd.kind !== "refused") return atItsEnd;
+    // Whoever gets no place may still go through, should there be no line by now.
+    return (await this.#joinMain(newcomer)) ?? this.#joinPiece(newcomer);
+  }
+
+  async checkIn(ticket: Ticket): Promise<TicketAnswer> {
+    const answer = (await this.#ask("c", ticket))!;
+    const isSpent = answer.kind === "refused" && answer.reason === "ticketSpent";
+    return (isSpent && (await this.#askMain(ticket))) || answer;
+  }
+
+  async enter(ticket: Ticket): Promise<TicketAnswer> {
+    const answer = await this.#askMain(ticket);
+    if (answer?.kind === "entered") {
+      await this.#unlessAway(this.#ask("k", ticket));
+      return answer;
+    }
+    if (answer) return answer;
+    const standing = (await this.#ask("c", ticket))!;
+    // Taken by a gateway that could not confirm it: no turn was given.
+    if (standing.kind === "admitted") return (await this.#ask("a", ticket)) ?? this.checkIn(ticket);
+    return standing;
+  }
+
+  async leave(ticket: Ticket): Promise<number> {
+    const { visits } = this.#pieceOf(ticket.id);
+    const [until] = await Promise.all([
+      this.#parts.visits.ask(showing("l", ticket, 0), endedUntil),
+      visits.ask(showing("l", ticket, 0), () => null),
+    ]);
+    return until;
+  }
+
+  async look(options: LookOptions, now: string): Promise<Look> {
+    const main = readLook(await this.#parts.calls.call("look", [now, "", options.hasRecent ? "1" : ""]));
+    await Promise.all(
+      this.#pieces.map(async (piece) => {
+        const answer = await this.#unlessAway(
+          piece.calls.call("look", [now, options.hasMarks ? "1" : "", ""]),
+        );
+        if (answer) piece.look = readLook(answer);
+      }),
+    );
+    return mergedLook(
+      main,
+      this.#pieces.flatMap(({ look }) => look ?? []),
+    );
+  }
+
+  async turn({ now, gateway, fence, orders }: TurnCall): Promise<Turned> {
+    const { calls } = this.#parts;
+    const hasMoreToLetGo = await this.#sweep(now);
+    const waiting = this.#pieces.reduce((sum, piece) => sum + piece.waiting, 0);
+    const words = [now, gateway, String(fence)];
+    const values = await calls.callKept("reserve", [...words, ...orders, String(waiting)]);
+    const turned = readTurn(values.slice(0, TURN_LENGTH));
+    if (turned.fence === 0) return turned;
+    const [count, speed] = values.slice(TURN_LENGTH) as [number, string];
+    this.#speed = speed;
+    const taken = await this.#take(count, now);
+    const isLine = waiting > 0 && turned.reason !== "paused" && turned.reason !== "not started";
+    const sequences = await this.#confirm(taken, [now, gateway, String(turned.fence), isLine ? "1" : ""]);
+    if (sequences === null) return { ...turned, fence: 0, hasMore: false, sequences: [] };
+    const left = waiting - sequences.length;
+    this.#lineSeenAt = left > 0 ? this.#parts.world.clock.now() : Number.NEGATIVE_INFINITY;
+    const hasMore = hasMoreToLetGo || (turned.hasMore && sequences.length > 0);
+    return { ...turned, hasMore, waiting: left, sequences };
+  }
+
+  flush(): void {
+    this.#parts.visits.flush();
+    for (const { visits } of this.#pieces) visits.flush();
+  }
+
+  /** Through, or the reason why not; null for a place in the line. */
+  async #joinMain(newcomer: Newcomer): Promise<JoinAnswer | null> {
+    const { reader, visits, world } = this.#parts;
+    const id = this.#newId();
+    const answer = await visits.ask(joining(id, newcomer, 0), (reply) =>
+      isNothing(reply) ? null : reader.join(reply, id, newcomer.lane),
+    );
+    if (!answer) this.#lineSeenAt = world.clock.now();
+    return answer;
+  }
+
+  async #joinPiece(newcomer: Newcomer): Promise<JoinAnswer> {
+    const { reader, world } = this.#parts;
+    for (let tries = 1; ; tries++) {
+      const id = this.#newId();
+      try {
+        const doing = joining(id, newcomer, world.random.fraction());
+        return await this.#pieceOf(id).visits.ask(doing, (reply) => reader.join(reply, id, newcomer.lane));
+      } catch (cause) {
+        const isElsewhere = cause instanceof RedisProblem && cause.wasRefused && cause.kind !== "outOfMemory";
+        if (!isElsewhere || tries === JOIN_TRIES_MAX) throw cause;
+      }
+    }
+  }
+
+  /** What a piece says: to a check-in (c), that its holder is in (k), or that a turn is none (a). */
+  #ask(what: "c" | "k" | "a", ticket: Ticket): Promise<TicketAnswer | null> {
+    const { reader, world } = this.#parts;
+    const doing = showing(what, ticket, world.random.fraction());
+    return this.#pieceOf(ticket.id).visits.ask(doing, (reply) =>
+      isNothing(reply) ? null : reader.ticket(reply, ticket),
+    );
+  }
+
+  /** What the main part says to someone who would enter; null when it knows no turn and no visit of theirs. */
+  #askMain(ticket: Ticket): Promise<TicketAnswer | null> {
+    const { reader, world, visits } = this.#parts;
+    const doing = showing("e", ticket, world.random.fraction());
+    return visits.ask(doing, (reply) => (isNothing(reply) ? null : reader.ticket(reply, ticket)));
+  }
+
+  /** Lets go of what has run out in each piece. True when there is more. */
+  async #sweep(now: string): Promise<boolean> {
+    const total = this.#pieces.reduce((sum, piece) => sum + piece.waiting, 0);
+    const answers = await Promise.all(
+      this.#pieces.map(async (piece) => {
+        const answer = await this.#unlessAway(piece.calls.call("sweep", [now, String(total), this.#speed]));
+        // Nobody is taken out of a piece that is away.
+        piece.waiting = answer ? Number(answer[0]) : 0;
+        return answer?.[1] === 1;
+      }),
+    );
+    return answers.includes(true);
+  }
+
+  async #take(count: number, now: string): Promise<Taken[]> {
+    const among = this.#pieces.flatMap(({ waiting }, index) => (waiting > 0 ? [index] : []));
+    if (count === 0 || among.length === 0) return [];
+    const pieces = this.#pieces.map(({ calls }) => calls);
+    const dice = () => this.#parts.world.random.fraction();
+    return takeNext({ pieces, among, count, peek: this.#peek, now, dice });
+  }
+
+  /** Gives turns to those who were taken; their sequences, or null when the lease is another gateway's by now. */
+  async #confirm(taken: readonly Taken[], words: readonly string[]): Promise<number[] | null> {
+    const people = taken.flatMap(({ member, sequence, hasLapsed }) => [
+      member,
+      String(sequence),
+      hasLapsed ? "1" : "0",
+    ]);
+    const [token, ...isGiven] = await this.#parts.calls.callKept("confirm", [...words, ...people]);
+    if (token === 0) {
+      await Promise.all(taken.map((one) => this.#unlessAway(this.#ask("a", this.#ticketOf(one)))));
+      return null;
+    }
+    const used = taken.filter((_, index) => isGiven[index] !== 1);
+    await Promise.all(used.map((one) => this.#unlessAway(this.#ask("k", this.#ticketOf(one)))));
+    return taken.flatMap(({ sequence }, index) => (isGiven[index] === 1 ? [sequence] : []));
+  }
+
+  /** A ticket that means the place of someone who was taken. */
+  #ticketOf({ member, sequence }: Taken): Ticket {
+    const id = member.slice(0, ID_DIGITS);
+    const joinedAt = Number(member.slice(ID_DIGITS));
+    const { name, world } = this.#parts;
+    const now = world.clock.now();
+    const unknown = { lane: 0, draw: 0, node: 0, aheadShown: 0, aheadAtJoin: 0 };
+    return { id, room: name, joinedAt, sequence, issuedAt: now, expiresAt: now, ...unknown };
+  }
+
+  async #unlessAway<T>(work: Promise<T>): Promise<T | null> {
+    try {
+      return await work;
+    } catch (cause) {
+      if (!(cause instanceof RedisProblem)) throw cause;
+      return null;
+    }
+  }
+
+  #newId(): string {
+    return idFromBytes(this.#parts.world.random.bytes(ID_BYTES));
+  }
+
+  #pieceOf(id: string): Piece {
+    return this.#pieces[Number.parseInt(id.slice(-PIECE_DIGITS), 16) % this.#pieces.length]!;
+  }
+}
+
+function isNothing({ values, at }: VisitReply): boolean {
+  return values[at] === 0;
+}

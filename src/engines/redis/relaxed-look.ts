@@ -1,0 +1,68 @@
+/** A room whose line is in pieces, told as one: counts are added up, and marks are put together from those of the pieces. */
+import { aheadOnBoard, type Mark, markRanks } from "../../core/board.ts";
+import { EVERYBODY } from "../../core/rules.ts";
+import type { Look } from "./room-look.ts";
+
+/** The main part, with everything that is told of the pieces in it. */
+export function mergedLook(main: Look, pieces: readonly Look[]): Look {
+  const sum = (of: (look: Look) => number) => pieces.reduce((total, piece) => total + of(piece), 0);
+  const waiting = sum((piece) => piece.waiting);
+  const own = main.lanes.find(({ lane }) => lane === EVERYBODY);
+  const everybody = {
+    ...{ lane: EVERYBODY, waiting, admitted: own?.admitted ?? 0 },
+    ...(own?.highest !== undefined && { highest: own.highest }),
+    marks: mergedMarks(pieces, waiting),
+  };
+  return {
+    ...main,
+    waiting,
+    lapsed: sum((piece) => piece.lapsed),
+    totals: mergedTotals([main, ...pieces]),
+    lanes: [everybody],
+  };
+}
+
+function mergedTotals(looks: readonly Look[]): Readonly<Record<string, string>> {
+  const totals: Record<string, number> = {};
+  for (const look of looks)
+    for (const [name, value] of Object.entries(look.totals))
+      totals[name] = (totals[name] ?? 0) + Number(value);
+  return Object.fromEntries(Object.entries(totals).map(([name, value]) => [name, String(value)]));
+}
+
+/** Ranks and sequences, in turn. Where somebody stands among all is where they stand in each piece, added up. */
+function mergedMarks(pieces: readonly Look[], waiting: number): (number | string)[] {
+  const known = pieces.map((piece) => ({ marks: marksOf(piece), waiting: piece.waiting }));
+  const all = known
+    .flatMap(({ marks }) => marks.map(([sequence]) => sequence))
+    .sort((a, b) => a - b)
+    .map((sequence): Mark => [sequence, aheadAmong(known, sequence)]);
+  if (all.length === 0) return [];
+  return markRanks(waiting).flatMap((rank) => [rank, String(sequenceOf(all, rank))]);
+}
+
+function marksOf({ lanes }: Look): Mark[] {
+  const flat = (lanes[0]?.marks ?? []) as readonly (number | string)[];
+  const marks: Mark[] = [];
+  for (let i = 0; i < flat.length; i += 2) marks.push([Number(flat[i + 1]), Number(flat[i])]);
+  return marks;
+}
+
+function aheadAmong(
+  pieces: readonly { marks: readonly Mark[]; waiting: number }[],
+  sequence: number,
+): number {
+  let ahead = 0;
+  for (const { marks, waiting } of pieces) ahead += aheadOnBoard({ marks }, sequence) ?? waiting;
+  return ahead;
+}
+
+/** The sequence with about `rank` before it: on a straight line between the two nearest that are known. */
+function sequenceOf(all: readonly Mark[], rank: number): number {
+  const next = all.findIndex(([, ahead]) => ahead >= rank);
+  if (next <= 0) return all.at(next)![0];
+  const [toSequence, toAhead] = all[next]!;
+  const [fromSequence, fromAhead] = all[next - 1]!;
+  const share = (rank - fromAhead) / (toAhead - fromAhead);
+  return Math.round(fromSequence + share * (toSequence - fromSequence));
+}

@@ -1,0 +1,134 @@
+/**
+ * Popping from the shards: look at a few, take from the best of them (`core/relaxed.ts` says which), and where that
+ * has been taken by somebody else meanwhile, from the second best.
+ *
+ * If that leaves something wanted, all shards are looked at, so nobody is told that there is nothing while there is.
+ * What a failed call may have taken goes back after its timeout.
+ */
+import {
+  type ConcurrencyPolicy,
+  compareKeys,
+  keysToSee,
+  linesToPeek,
+  type PlannedPop,
+  planPops,
+} from "../../../core/relaxed.ts";
+import type { World } from "../../../core/world.ts";
+import { RedisProblem } from "../problem.ts";
+import { handleOf, newToken } from "./handle.ts";
+import type { RelaxedItem } from "./item.ts";
+import { askEach, orProblem, reachableOf } from "./reach.ts";
+import type { Pulled, Shard } from "./shard.ts";
+
+/** An item in the consumer's hands until it commits, aborts, or takes too long. */
+export interface Popped extends RelaxedItem {
+  readonly handle: string;
+}
+
+export interface PopOptions {
+  readonly policy: ConcurrencyPolicy;
+  /** How many shards to look at for each item. */
+  readonly peek: number;
+  /** After so long an item that was not committed goes back. */
+  readonly timeoutMs: number;
+}
+
+/** Others may take what was seen in a look at all shards; after so many looks what was got is the answer. */
+const SWEEPS_MAX = 3;
+
+type Pick = readonly number[];
+interface Attempt {
+  readonly line: number;
+  readonly guard: PlannedPop["unlessWorseThan"];
+  readonly otherwise: number | null;
+}
+
+export class Popping {
+  readonly #shards: readonly Shard[];
+  readonly #options: PopOptions;
+  readonly #world: World;
+
+  constructor(shards: readonly Shard[], options: PopOptions, world: World) {
+    this.#shards = shards;
+    this.#options = options;
+    this.#world = world;
+  }
+
+  /** Up to so many items, best first. Throws a RedisProblem when no shard answers. */
+  async pop(count: number): Promise<Popped[]> {
+    const { peek, policy } = this.#options;
+    const lines = reachableOf(this.#shards, "canBePopped");
+    const dice = () => this.#world.random.fraction();
+    const picks = Array.from({ length: count }, () => linesToPeek(lines, peek, dice));
+    const popped = await this.#popPicks(picks, policy);
+    for (let sweep = 0; popped.length < count && sweep < SWEEPS_MAX; sweep++)
+      if (!(await this.#sweep(count, popped))) break;
+    return popped.sort(compareKeys);
+  }
+
+  /** Looks at all shards for what is still wanted. False when there is nothing. */
+  async #sweep(count: number, popped: Popped[]): Promise<boolean> {
+    const all = reachableOf(this.#shards, "canBePopped");
+    const picks = Array.from({ length: count - popped.length }, () => all);
+    const seen = await this.#lookOrNothing(picks, popped.length > 0);
+    popped.push(...(await this.#carryOut(planPops(seen, picks, "plain"))));
+    return [...seen.values()].some((keys) => keys.length > 0);
+  }
+
+  async #popPicks(picks: readonly Pick[], policy: ConcurrencyPolicy): Promise<Popped[]> {
+    // That all of a few shards are away says nothing yet of the others.
+    const seen = await this.#lookOrNothing(picks, true);
+    return this.#carryOut(planPops(seen, picks, policy));
+  }
+
+  async #lookOrNothing(picks: readonly Pick[], isFine: boolean) {
+    const wanted = keysToSee(picks);
+    const seen = await orProblem(
+      askEach(wanted.keys(), (line) => this.#shards[line]!.peekKeys(wanted.get(line)!)),
+    );
+    if (!(seen instanceof RedisProblem)) return seen;
+    if (!isFine) throw seen;
+    return new Map<number, never[]>();
+  }
+
+  async #carryOut(plans: readonly (PlannedPop | null)[]): Promise<Popped[]> {
+    const first = plans.flatMap((plan) =>
+      plan ? [{ line: plan.line, guard: plan.unlessWorseThan, otherwise: plan.otherwise }] : [],
+    );
+    const [popped, left] = await this.#takeAll(first);
+    const second = left.flatMap(({ otherwise }) =>
+      otherwise === null ? [] : [{ line: otherwise, guard: null, otherwise: null }],
+    );
+    const [more] = await this.#takeAll(second);
+    return [...popped, ...more];
+  }
+
+  /** What was taken, and the attempts that got nothing. */
+  async #takeAll(attempts: readonly Attempt[]): Promise<[Popped[], Attempt[]]> {
+    const popped: Popped[] = [];
+    const left: Attempt[] = [];
+    const groups = Map.groupBy(attempts, ({ line }) => line);
+    const takeFrom = async (line: number, group: readonly Attempt[]) => {
+      const token = newToken(this.#world.random);
+      const { timeoutMs } = this.#options;
+      const guards = group.map(({ guard }) => guard);
+      const pulled = await orProblem(this.#shards[line]!.take(guards, { token, timeoutMs }));
+      for (const [i, attempt] of group.entries()) {
+        const item = pulled instanceof RedisProblem ? null : this.#present(pulled[i] ?? null);
+        if (item) popped.push({ ...item, handle: handleOf({ shard: line, token, id: item.id }) });
+        else left.push(attempt);
+      }
+    };
+    await Promise.all([...groups].map(([line, group]) => takeFrom(line, group)));
+    return [popped, left];
+  }
+
+  #present(pulled: Pulled | null): RelaxedItem | null {
+    if (!pulled) return null;
+    const { isGone, id, priority, payload } = pulled;
+    if (!isGone) return { id, priority, payload };
+    const reason = "Somebody else has removed it: is maxmemory-policy noeviction there?";
+    this.#world.log.error({ id, priority }, `An item of a relaxed queue has lost its payload. ${reason}`);
+    return null;
+  }
+}

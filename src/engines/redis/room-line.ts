@@ -1,0 +1,52 @@
+/**
+ * A room's line, as the rest of the engine asks it: exact, in one slot, or relaxed, in pieces on several. Presence and the
+ * ends of visits are no matter of the line, and so is who has the lease.
+ */
+import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
+import type { RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import type { Look } from "./room-look.ts";
+
+export interface LookOptions {
+  readonly hasMarks?: boolean;
+  /** With the latest admissions, by which fairness is told. */
+  readonly hasRecent?: boolean;
+}
+
+/** A turn of the door, by the gateway that has the lease or asks for it. */
+export interface TurnCall {
+  readonly now: string;
+  readonly gateway: string;
+  readonly fence: number;
+  /** What standby and the adaptive loop say; empty texts where they say nothing. */
+  readonly orders: readonly string[];
+  readonly dice: readonly string[];
+}
+
+/** What came of it. */
+export interface Turned {
+  /** 0: another gateway has the lease, for `leftMs` more. */
+  readonly fence: number;
+  readonly leftMs: number;
+  readonly reason: string;
+  /** There is more to do at once. */
+  readonly hasMore: boolean;
+  /** The draw that is due; 0 for none. */
+  readonly draw: number;
+  readonly waiting: number;
+  readonly sequences: readonly number[];
+}
+
+export interface RoomLine {
+  /** Opens it in Redis, or puts other rules in force. `awayMs`: how long people may have been told to stay away. */
+  configure(rules: RoomRules, awayMs: number): Promise<void>;
+  join(newcomer: Newcomer): Promise<JoinAnswer>;
+  checkIn(ticket: Ticket): Promise<TicketAnswer>;
+  enter(ticket: Ticket): Promise<TicketAnswer>;
+  /** Gives up a place, or the visit it has become; until when that visit's end is remembered, 0 for none. */
+  leave(ticket: Ticket): Promise<number>;
+  look(options: LookOptions, now: string): Promise<Look>;
+  turn(call: TurnCall): Promise<Turned>;
+  /** Sends what has gathered. */
+  flush(): void;
+}

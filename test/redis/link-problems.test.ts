@@ -1,0 +1,315 @@
+/** What the link says and does when something is wrong with Redis, and how it is well again by itself. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { eventually } from "../cli/eventually.ts";
+import { openDeadLine } from "./dead-line.ts";
+import {
+  library,
+  openTestLink,
+  problemFrom,
+  refusedAtOnce,
+  untilAnswered,
+  untilProblem,
+} from "./open-link.ts";
+import { startRedis } from "./servers.ts";
+
+/** They mostly wait, and each has processes of its own. */
+const AT_A_TIME = 5;
+
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
+
+/** Answers INFO like a Redis of some version, and nothing else. */
+async function pretendToBeOld(version: string) {
+  let connections = 0;
+  const info = `# Server\r\nredis_version:${version}\r\n# Replication\r\nrole:master\r\n`;
+  const server = createServer((socket) => {
+    connections++;
+    socket.on("data", () => socket.write(`$${info.length}\r\n${info}\r\n`));
+    socket.on("error", () => {});
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    get connections() {
+      return connections;
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
+}
+
+describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () => {
+  test("a link opens while Redis is away, refuses at once, and is there when Redis is", async () => {
+    await using redis = await startRedis();
+    await redis.kill();
+    await using link = await openTestLink([redis.port], { problem: "away" });
+    assert.ok(link.problem);
+    assert.match(link.problem.message, new RegExp(`127.0.0.1:${redis.port} refuses connections`));
+    const refused = await refusedAtOnce(link.call("add", "list", ["1"]));
+    assert.equal(refused.message, link.problem.message);
+    assert.equal((await refusedAtOnce(link.callKept("add", "list", ["1"], 1, 50))).kind, "away");
+    assert.equal((await refusedAtOnce(link.command(null, ["PING"]))).kind, "away");
+    await redis.restart();
+    await untilProblem(link, null);
+    assert.deepEqual(await link.call("add", "list", ["1"]), [1, "1"]);
+  });
+
+  test("kill -9: calls under way fail, later ones are refused at once, and after a restart all is well", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port]);
+    await link.call("add", "list", ["1"]);
+    redis.pause();
+    const underWay = problemFrom(link.call("add", "list", ["2"]));
+    // So that it is on the wire when the process dies.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    await redis.kill();
+    const failed = await underWay;
+    assert.deepEqual([failed.kind, failed.wasRefused], ["away", false]);
+    assert.equal((await refusedAtOnce(link.call("add", "list", ["3"]))).kind, "away");
+    await redis.restart();
+    await untilProblem(link, null);
+    // It came back empty, without our functions.
+    assert.deepEqual(await link.call("add", "list", ["4"]), [1, "4"]);
+    assert.equal(link.told.at(-1), null);
+  });
+
+  test("a Redis that stands still is slow, then given up; when it goes on all is well", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port], { timeoutMs: 200 });
+    await link.call("add", "list", ["1"]);
+    redis.pause();
+    const slow = await problemFrom(link.call("add", "list", ["2"]));
+    assert.deepEqual([slow.kind, slow.wasRefused], ["slow", false]);
+    assert.equal(link.problem?.kind, "slow");
+    // Not sent at all once the connection is given up.
+    await eventually("calls are refused", async () => {
+      const { wasRefused, kind } = await problemFrom(link.call("add", "list", ["3"]));
+      assert.equal(kind, "slow");
+      return wasRefused;
+    });
+    await refusedAtOnce(link.call("add", "list", ["3"]));
+    redis.resume();
+    await untilProblem(link, null);
+    await link.call("add", "list", ["4"]);
+  });
+
+  test("one that stood still for a moment only is well again without a new connection", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port], { timeoutMs: 400 });
+    const id = await link.command(null, ["CLIENT", "ID"]);
+    redis.pause();
+    assert.equal((await problemFrom(link.call("add", "list", ["1"]))).kind, "slow");
+    redis.resume();
+    await untilProblem(link, null);
+    assert.equal(await link.command(null, ["CLIENT", "ID"]), id);
+    assert.deepEqual(await link.call("read", "list", []), ["1"]);
+  });
+
+  test("a dead connection is found though nobody calls", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port], { timeoutMs: 200 });
+    redis.pause();
+    await untilProblem(link, "slow");
+    redis.resume();
+    await untilProblem(link, null);
+  });
+
+  test("one that became a replica is read only, until it is a primary again", async () => {
+    await using redis = await startRedis();
+    await using other = await startRedis();
+    await using link = await openTestLink([redis.port]);
+    await link.call("add", "list", ["1"]);
+    await redis.command("REPLICAOF", "127.0.0.1", other.port);
+    const refused = await problemFrom(link.call("add", "list", ["2"]));
+    assert.deepEqual([refused.kind, refused.wasRefused], ["readOnly", true]);
+    await untilProblem(link, "readOnly");
+    await redis.command("REPLICAOF", "NO", "ONE");
+    await untilProblem(link, null);
+    await untilAnswered(link, "add", "list", ["3"]);
+  });
+
+  test("a replica is not used though it has our functions", async () => {
+    await using redis = await startRedis();
+    await using replica = await startRedis();
+    await using first = await openTestLink([redis.port]);
+    await replica.command("REPLICAOF", "127.0.0.1", redis.port);
+    await eventually("the replica has the functions", async () =>
+      JSON.stringify(await replica.command("FUNCTION", "LIST")).includes(library.name),
+    );
+    await using link = await openTestLink([replica.port], { problem: "readOnly" });
+    assert.equal((await refusedAtOnce(link.call("add", "list", ["1"]))).kind, "readOnly");
+    assert.equal(first.problem, null);
+  });
+
+  test("a Redis that wants replicas takes no writes, until it wants none", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port]);
+    await redis.command("CONFIG", "SET", "min-replicas-to-write", 1);
+    const refused = await problemFrom(link.call("add", "list", ["1"]));
+    assert.deepEqual([refused.kind, refused.wasRefused], ["readOnly", true]);
+    assert.match(link.problem?.message ?? "", /too few replicas/);
+    await redis.command("CONFIG", "SET", "min-replicas-to-write", 0);
+    // By itself: nobody calls.
+    await untilProblem(link, null);
+  });
+
+  test("out of memory: what needs memory is refused, the rest goes on, and it passes by itself", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port]);
+    await link.call("add", "list", ["1"]);
+    await redis.command("CONFIG", "SET", "maxmemory", 1);
+    const refused = await problemFrom(link.call("add", "list", ["2"]));
+    assert.deepEqual([refused.kind, refused.wasRefused], ["outOfMemory", true]);
+    assert.deepEqual(await link.call("read", "list", []), ["1"]);
+    assert.equal(link.problem?.kind, "outOfMemory");
+    // Who comes now finds the functions there, though loading them is refused too.
+    await using late = await openTestLink([redis.port]);
+    assert.deepEqual(await late.call("read", "list", []), ["1"]);
+    await redis.command("CONFIG", "SET", "maxmemory", 0);
+    await untilProblem(link, null);
+    // The probe left the list as it was.
+    assert.deepEqual(await link.call("read", "list", []), ["1"]);
+  });
+
+  test("out of memory is over as soon as the same function succeeds", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port]);
+    await redis.command("CONFIG", "SET", "maxmemory", 1);
+    await problemFrom(link.call("add", "list", ["1"]));
+    await link.call("read", "list", []);
+    assert.equal(link.problem?.kind, "outOfMemory");
+    await redis.command("CONFIG", "SET", "maxmemory", 0);
+    await link.call("add", "list", ["1"]);
+    assert.equal(link.problem, null);
+  });
+
+  test("a wrong password is said, never shown, and once it is right all is well", async () => {
+    const [wrong, right] = ["wrong-horse-battery", "right-horse-battery"];
+    await using redis = await startRedis({ password: wrong });
+    await using link = await openTestLink([redis.port], { password: right, problem: "password" });
+    const refused = await refusedAtOnce(link.call("add", "list", ["1"]));
+    assert.equal(refused.kind, "password");
+    await redis.command("CONFIG", "SET", "requirepass", right);
+    await untilProblem(link, null);
+    await link.call("add", "list", ["1"]);
+    const said = JSON.stringify([refused, refused.message, refused.stack, link.told, link.entries]);
+    assert.doesNotMatch(said, /horse-battery/);
+  });
+
+  test("no password where one is wanted, and one where none is wanted", async () => {
+    await using locked = await startRedis({ password: "secret-of-redis" });
+    await using open = await startRedis();
+    await using without = await openTestLink([locked.port], { problem: "password" });
+    const unasked = { password: "secret-of-ours", problem: "password" } as const;
+    await using withOne = await openTestLink([open.port], unasked);
+    assert.match(without.problem?.message ?? "", /wants a password/);
+    assert.match(withOne.problem?.message ?? "", /wants no password/);
+  });
+
+  test("a user who may not call functions is told so, and what they lack", async () => {
+    await using redis = await startRedis();
+    const rights = ["on", ">secret-of-user", "~*", "&*", "+@all", "-@scripting"];
+    await redis.command("ACL", "SETUSER", "gate", ...rights);
+    await using link = await openTestLink([redis.port], {
+      username: "gate",
+      password: "secret-of-user",
+      problem: "noFunctions",
+    });
+    assert.doesNotMatch(link.problem?.message ?? "", /secret/);
+    await redis.command("ACL", "SETUSER", "gate", "+@scripting");
+    await untilProblem(link, null);
+    await link.call("add", "list", ["1"]);
+  });
+
+  test("a Redis that is still loading is waited for", async () => {
+    // Each key takes a while, and questions are looked at in between.
+    const slowly = ["--key-load-delay", "20000", "--loading-process-events-interval-bytes", "1024"];
+    await using redis = await startRedis({ args: slowly });
+    const value = "x".repeat(2_000);
+    for (let i = 0; i < 10; i++)
+      await redis.command("MSET", ...numbers(6).flatMap((n) => [`${i}-${n}`, value]));
+    await redis.command("CONFIG", "SET", "rdbcompression", "no");
+    await redis.command("SAVE");
+    await using link = await openTestLink([redis.port]);
+    await redis.restart();
+    await untilProblem(link, null);
+    assert.ok(
+      link.told.some((problem) => problem?.kind === "loading"),
+      link.told.map((problem) => problem?.message).join("\n"),
+    );
+    assert.equal(await link.command("0-0", ["GET", "0-0"]), value);
+  });
+
+  test("a Redis that is too old is said so, and is tried again less and less often", async () => {
+    // Old ones cannot be had here, so this one only says that it is.
+    await using old = await pretendToBeOld("6.2.14");
+    await using link = await openTestLink([old.port], { problem: "tooOld" });
+    assert.match(link.problem?.message ?? "", /is version 6\.2\.14: use Redis 7\.0 or later/);
+    assert.equal((await refusedAtOnce(link.call("number", "k", []))).kind, "tooOld");
+    await eventually("it was tried again", () => old.connections >= 6);
+    const tries = old.connections;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // At 50 ms each it would be twenty more.
+    assert.ok(old.connections - tries <= 3, `${old.connections - tries} more`);
+  });
+
+  test("a script that does not end makes Redis slow, until it is ended", async () => {
+    await using redis = await startRedis({ args: ["--busy-reply-threshold", "50"] });
+    await using link = await openTestLink([redis.port], { timeoutMs: 400 });
+    const looping = problemFrom(link.call("loop", "k", []));
+    await using other = await openTestLink([redis.port], { timeoutMs: 400, problem: "slow" });
+    assert.equal((await looping).kind, "slow");
+    await redis.command("FUNCTION", "KILL");
+    await untilProblem(link, null);
+    await untilProblem(other, null);
+    await link.call("add", "list", ["1"]);
+  });
+
+  test("the connection may be encrypted, and a certificate that is not trusted is refused", async () => {
+    const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+    const [certificate, key] = [fixture("localhost.cert.pem"), fixture("localhost.key.pem")];
+    await using redis = await startRedis();
+    const files = ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", certificate];
+    const tlsPort = redis.port + 11_000;
+    await using secured = await startRedis({
+      args: [...files, "--tls-port", `${tlsPort}`, "--tls-auth-clients", "no"],
+    });
+    const ca = readFileSync(certificate, "utf8");
+    await using link = await openTestLink([tlsPort], { tls: { ca, servername: "localhost" } });
+    assert.equal(link.problem, null);
+    await link.call("add", "list", ["1"]);
+    await using distrusting = await openTestLink([tlsPort], {
+      tls: { ca: null, servername: "localhost" },
+      problem: "away",
+    });
+    await eventually("the certificate is refused", () =>
+      /agree on TLS/.test(distrusting.problem?.message ?? ""),
+    );
+    await using plain = await openTestLink([tlsPort], { problem: "away" });
+    await eventually("TLS is wanted", () => /whether it wants TLS/.test(plain.problem?.message ?? ""));
+    assert.ok(secured.isRunning);
+  });
+
+  test("connections that died without a word are made anew, for calls and for listening", async () => {
+    await using redis = await startRedis();
+    await using line = await openDeadLine(redis.port);
+    await using link = await openTestLink([line.port], { timeoutMs: 300 });
+    const heard: string[] = [];
+    link.hear("news", { onMessage: (text) => heard.push(text), onGap: () => heard.push("(gap)") });
+    await eventually("it is heard", async () => Number(await redis.command("PUBLISH", "news", "a")) > 0);
+    await eventually("it was heard", () => heard.includes("a"));
+    line.cut();
+    await eventually("the gap is told", () => heard.includes("(gap)"));
+    await untilAnswered(link, "add", "list", ["1"]);
+    await untilProblem(link, null);
+    await redis.command("PUBLISH", "news", "b");
+    await eventually("it is heard again", () => heard.at(-1) === "b");
+    assert.ok(line.connections >= 4);
+  });
+});
