@@ -10,18 +10,23 @@ import type { Traffic } from "./traffic.ts";
 export const ENGINE_AWAY = Symbol("engine away");
 export type Away = typeof ENGINE_AWAY;
 
-const ENGINE_PATIENCE_MS = 2_000;
+const PATIENCE_MS = 2_000;
+/** An engine that gives up by itself says why, so it is given a little longer than it takes for that. */
+const SAYING_WHY_MS = 500;
 /** While an engine is away, one line a second says so. */
 const COMPLAINT_PERIOD_MS = 1_000;
 
 export class AskEngine {
   readonly #world: World;
   readonly #traffic: Traffic;
+  readonly #patienceMs: number;
   #complainedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(traffic: Traffic, world: World) {
+  /** `timeoutMs`: after how long the engine gives up by itself; 0 when it never does. */
+  constructor(traffic: Traffic, world: World, timeoutMs: number) {
     this.#traffic = traffic;
     this.#world = world;
+    this.#patienceMs = Math.max(PATIENCE_MS, timeoutMs + SAYING_WHY_MS);
   }
 
   /** Calls `question`, then `use` with its answer or with `ENGINE_AWAY`. */
@@ -45,7 +50,7 @@ export class AskEngine {
       stop();
       this.#use(value, use);
     };
-    const stop = this.#world.timers.after(ENGINE_PATIENCE_MS, () =>
+    const stop = this.#world.timers.after(this.#patienceMs, () =>
       useOnce(this.#away(new Error("no answer in time"))),
     );
     answer.then(useOnce, (cause: unknown) => useOnce(this.#away(cause)));

@@ -120,7 +120,7 @@ export class Gateway {
     const { engine, world, settings } = parts;
     const { traffic } = this;
     const keyring = newKeyring(settings);
-    const ask = new AskEngine(traffic, world);
+    const ask = new AskEngine(traffic, world, settings.redis?.timeoutMs ?? 0);
     const tokens = new VisitorTokens(keyring, traffic, world);
     const streams = new EventStreams({ engine, ask, traffic, world });
     this.#engine = engine;

@@ -1,0 +1,142 @@
+/**
+ * A room with a relaxed line on a real cluster of three primaries, each with a replica: its pieces are on different nodes,
+ * the order is nearly that of arrival, and the death of a node costs nobody their place and lets nobody in twice.
+ */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pass } from "../../src/core/pass.ts";
+import { DEFAULT_RULES, type RoomRules } from "../../src/core/rules.ts";
+import type { Ticket } from "../../src/core/ticket.ts";
+import { roomLibrary } from "../../src/engines/redis/library.ts";
+import { openLink } from "../../src/engines/redis/link.ts";
+import { pieceKeyOf } from "../../src/engines/redis/orders.ts";
+import { RedisProblem } from "../../src/engines/redis/problem.ts";
+import { RedisEngine } from "../../src/engines/redis/redis-engine.ts";
+import { eventually } from "../cli/eventually.ts";
+import { realWorld } from "../real-world.ts";
+import { placeOf } from "./open-link.ts";
+import { startCluster } from "./servers.ts";
+
+const ROOM = "main";
+const SHARDS = 6;
+const TIMEOUT_MS = 2_000;
+const cluster = await startCluster();
+after(() => cluster.stop());
+
+async function openGateways(count: number, rules: Partial<RoomRules>, prefix: string) {
+  const opened = new AsyncDisposableStack();
+  const engines: RedisEngine[] = [];
+  for (let i = 0; i < count; i++) {
+    const world = realWorld();
+    const place = placeOf(
+      cluster.nodes.map(({ port }) => port),
+      { mode: "cluster" },
+    );
+    const link = await openLink({ place, library: roomLibrary(), world, timeoutMs: TIMEOUT_MS });
+    opened.defer(() => link.close());
+    await eventually("the cluster is reached", () => link.problem === null);
+    const engine = new RedisEngine({ link, world, prefix, replicas: 1, timeoutMs: TIMEOUT_MS });
+    opened.defer(() => engine.close());
+    await engine.configure(ROOM, { ...DEFAULT_RULES, relaxed: { shards: SHARDS, peek: 2 }, ...rules });
+    engines.push(engine);
+  }
+  return { engines, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** Asks until Redis answers. */
+async function patiently<T>(ask: () => T | Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (cause) {
+      if (!(cause instanceof RedisProblem)) throw cause;
+      await sleep(100);
+    }
+  }
+}
+
+test("the pieces of one line are on different nodes", async () => {
+  const holders = new Set<number>();
+  for (let index = 0; index < SHARDS; index++)
+    holders.add((await cluster.primaryOf(pieceKeyOf("spread", ROOM, { index, of: SHARDS }))).port);
+  assert.ok(holders.size >= 2, `all on one node: ${[...holders].join()}`);
+});
+
+test("turns go to those who came first, more or less, and each to one who waits", async () => {
+  await using opened = await openGateways(2, { totalActiveUsers: 1, sessionDurationMs: 3_600_000 }, "order");
+  const [one, two] = opened.engines as [RedisEngine, RedisEngine];
+  assert.equal((await one.join(ROOM)).kind, "entered");
+  const tickets: Ticket[] = [];
+  for (let i = 0; i < 120; i++) {
+    const answer = await (i % 2 === 0 ? one : two).join(ROOM);
+    assert.ok(answer.kind === "waiting");
+    tickets.push(answer.ticket);
+  }
+  const turns: number[] = [];
+  one.subscribe({ onTurns: (_, sequences) => turns.push(...sequences) });
+  const rules = { ...DEFAULT_RULES, relaxed: { shards: SHARDS, peek: 2 }, totalActiveUsers: 121 };
+  await Promise.all([one.configure(ROOM, rules), two.configure(ROOM, rules)]);
+  await eventually("everyone has a turn", () => turns.length >= tickets.length);
+  assert.deepEqual(
+    [...turns].sort((a, b) => a - b),
+    tickets.map(({ sequence }) => sequence).sort((a, b) => a - b),
+  );
+  const place = new Map(tickets.map(({ sequence }, index) => [sequence, index]));
+  const displaced = turns.map((sequence, index) => Math.abs(place.get(sequence)! - index));
+  const mean = displaced.reduce((sum, one) => sum + one, 0) / displaced.length;
+  assert.ok(mean < tickets.length / 6, `${mean} places off on the whole, where a third would be chance`);
+});
+
+test("a node that dies under load costs nobody their place, and lets nobody in twice or too many", async () => {
+  const CAPACITY = 20;
+  const rules = { totalActiveUsers: CAPACITY, sessionDurationMs: 3_600_000, claimWindowMs: 3_600_000 };
+  await using opened = await openGateways(2, { ...rules, lapseAfterMs: 3_600_000 }, "death");
+  const { engines } = opened;
+  const passes: Pass[] = [];
+  const waiting: Ticket[] = [];
+  for (let i = 0; i < 150; i++) {
+    const answer = await engines[i % 2]!.join(ROOM);
+    if (answer.kind === "waiting") waiting.push(answer.ticket);
+    else if (answer.kind === "entered") passes.push(answer.pass);
+  }
+  assert.equal(passes.length, CAPACITY);
+  const key = pieceKeyOf("death", ROOM, { index: 0, of: SHARDS });
+  const victim = await cluster.primaryOf(key);
+  const entered = new Map<string, number>();
+  // It comes back as a replica: while its successor has none, nothing can be kept twice, and nobody is let in.
+  const killed = (async () => {
+    await sleep(300);
+    await victim.kill();
+    await eventually("another has its slots", async () => (await cluster.primaryOf(key)) !== victim);
+    await victim.restart();
+  })();
+  let onSite = passes.length;
+  const left = new Set(waiting);
+  const deadline = Date.now() + 60_000;
+  while (left.size > 0) {
+    assert.ok(Date.now() < deadline, `${left.size} are still not in`);
+    const leaving = passes.pop();
+    if (leaving) {
+      await patiently(() => engines[0]!.leave(leaving));
+      onSite--;
+    }
+    for (const ticket of [...left]) {
+      const answer = await patiently(() => engines[left.size % 2]!.enter(ticket));
+      assert.notEqual(answer.kind, "refused");
+      assert.notEqual(answer.kind, "expired");
+      if (answer.kind !== "entered") continue;
+      entered.set(ticket.id, (entered.get(ticket.id) ?? 0) + 1);
+      passes.push(answer.pass);
+      left.delete(ticket);
+      onSite++;
+      assert.ok(onSite <= CAPACITY, `${onSite} on the site`);
+    }
+  }
+  await killed;
+  assert.equal(entered.size, waiting.length);
+  for (const ticket of waiting.slice(0, 20)) {
+    const again = await patiently(() => engines[1]!.enter(ticket));
+    assert.ok(again.kind === "entered" || again.kind === "refused", "one ticket, one visit");
+  }
+});
