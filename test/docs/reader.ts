@@ -3,8 +3,8 @@
  * environment, settings files saved as they come, and whatever keeps running left running until the next one starts.
  *
  * `npx fairgate` is the program from source. What the document says of ports is kept apart from this machine's: the
- * site at 127.0.0.1:3000 is a test's, and 8080 and 8081 are wherever the running Fairgate listens. An event of a day in
- * the document is on today.
+ * site at 127.0.0.1:3000 is a test's, 8080 and 8081 are wherever the running Fairgate listens, and at 6379 is a Redis that
+ * is started when it is spoken of. An event of a day in the document is on today.
  */
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -17,10 +17,12 @@ import { eventually } from "../cli/eventually.ts";
 import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../cli/fairgate.ts";
 import { TestOrigin } from "../cli/test-origin.ts";
 import { readBoard, Visitor } from "../cli/visitor.ts";
+import { type RedisServer, startRedis } from "../redis/servers.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const KEEPS_RUNNING = /\bfairgate run\b/;
 const MAIN_ROOM = "npx fairgate run --origin http://127.0.0.1:3000 --total-active-users 200";
+const REDIS = "127.0.0.1:6379";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const CURL = (process.env.PATH ?? "")
@@ -38,6 +40,7 @@ export class Reader {
   readonly #origin: TestOrigin;
   #environment: Record<string, string | undefined>;
   #run: Run | null = null;
+  #redis: RedisServer | null = null;
   /** Somebody who came before the draw of the event in the settings. */
   #gathered: Visitor | null = null;
   #isDrawn = false;
@@ -65,6 +68,7 @@ export class Reader {
 
   /** Types one command. One that keeps running is left to run, once it answers. */
   async type(command: string): Promise<void> {
+    if (command.includes(REDIS)) this.#redis ??= await startRedis();
     if (KEEPS_RUNNING.test(command)) return this.#start(command);
     this.#folder.write("command.sh", `${this.#here(command)}\n`);
     // The dot keeps what the command exports, and the environment is handed on to the next one.
@@ -138,6 +142,7 @@ export class Reader {
     try {
       await this.#stop();
     } finally {
+      await this.#redis?.stop();
       await this.#origin[Symbol.asyncDispose]();
       this.#folder[Symbol.dispose]();
     }
@@ -177,6 +182,7 @@ export class Reader {
   #here(command: string): string {
     const at = (address: string | undefined, written: string) => (address ? new URL(address).host : written);
     return command
+      .replaceAll(REDIS, `127.0.0.1:${this.#redis?.port}`)
       .replace(/\b(127\.0\.0\.1|localhost):3000\b/g, new URL(this.#origin.address).host)
       .replace(/\b(127\.0\.0\.1|localhost):8080\b/g, (written) => at(this.#run?.address, written))
       .replace(/\b(127\.0\.0\.1|localhost):8081\b/g, (written) => at(this.#run?.control.address, written));

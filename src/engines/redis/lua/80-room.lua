@@ -27,6 +27,10 @@ local SEQUENCES_PER_MS = 1000
 local CLOCK_BACK_MAX_MS = 10000
 local TOLD_PERIOD_MS = 10000
 local HOLD_SLACK_MS = 2000
+-- The door turns some times a second, so after this long a silence nobody could reach the room.
+local SILENCE_MS = 2000
+-- Whoever came meanwhile was told to come back in so long.
+local AWAY_RETRY_MS = 10000
 -- More often than this no board is shown, over any longer time.
 local BOARD_STEP_MS = 100
 
@@ -52,7 +56,7 @@ local known_orders = {}
 local STATE = {
   "orders", "run", "next", "lapsed", "lastTurn", "share", "active", "noShows", "lanesUsed", "paceSums",
   "flowEmpty", "flowCount", "entriesEmpty", "entriesCount", "draws", "pool", "seenAt", "told", "toldBefore",
-  "toldAt", "heldFrom", "heldUntil", "createdAt",
+  "toldAt", "heldFrom", "heldUntil", "pardonUntil", "createdAt",
   "boardVersion", "pieceWaiting", "reserved", "total",
 }
 
@@ -144,8 +148,9 @@ local function decode_list(packed)
   return list
 end
 
--- Opens a room; nil when nobody configured it here. `given`: the time, when the caller has one.
-function room.open(prefix, given)
+-- Opens a room; nil when nobody configured it here. `given`: the time, when the caller has one; `is_handed`: it was moved by
+-- hand, and may leap.
+function room.open(prefix, given, is_handed)
   local values = redis.call("HMGET", prefix .. ":state", unpack(STATE))
   local s = {}
   for i, name in ipairs(STATE) do s[name] = values[i] or nil end
@@ -176,6 +181,9 @@ function room.open(prefix, given)
   if seen_at < now then room.set(self, "seenAt", whole(now)) end
   room.follow(self)
   if s.run ~= who_runs() then room.wake(self) end
+  if is_handed == nil then is_handed = given ~= "" end
+  self.is_handed = is_handed
+  if not is_handed and seen_at > 0 and now - seen_at > SILENCE_MS then room.pardon(self) end
   return self
 end
 
@@ -201,6 +209,13 @@ function room.wake(self)
   self.next = math.max(self.next, (math.floor(self.now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
   room.set(self, "boardVersion", whole(math.max(tonumber(self.state.boardVersion) or 0, first_version(self.now))))
   room.set(self, "run", who_runs())
+end
+
+-- Nobody could be heard for a while, neither those who wait nor those on the site. Until all have had the time to come back,
+-- no place lapses, and no turn and no visit runs out.
+function room.pardon(self)
+  local told = math.max(tonumber(self.state.told) or 0, tonumber(self.state.toldBefore) or 0)
+  room.set(self, "pardonUntil", whole(self.now + math.max(told, AWAY_RETRY_MS) + HOLD_SLACK_MS))
 end
 
 function room.is_held(self, sequence)

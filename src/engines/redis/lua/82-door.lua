@@ -58,7 +58,7 @@ function keeper.budget_free(self)
   if not shared then return math.huge end
   local rooms, index = {}, nil
   for _, prefix in ipairs(redis.call("SMEMBERS", shared.key)) do
-    local other = prefix == self.prefix and self or room.open(prefix, whole(self.now))
+    local other = prefix == self.prefix and self or room.open(prefix, whole(self.now), self.is_handed)
     if other and other.orders.budget and other.orders.budget.key == shared.key then
       local wanted = shared.totalActiveUsers
       if other ~= self then

@@ -38,6 +38,7 @@ function turn.is_holder(self, gateway, fence)
 end
 
 local function due(self, name)
+  if self.now < (tonumber(self.state.pardonUntil) or 0) then return {} end
   local key = self.prefix .. name
   local found = redis.call("ZRANGEBYSCORE", key, "-inf", whole(math.floor(self.now)), "LIMIT", 0, EXPIRED_MAX)
   if #found == EXPIRED_MAX then self.has_more = true end
@@ -100,7 +101,7 @@ function turn.forget(self)
   redis.call("ZREMRANGEBYSCORE", self.prefix .. ":invites", "-inf", now)
 end
 
-local function admit_one(self, lane, used, member, sequence, claim_until)
+local function admit_one(self, lane, member, sequence, claim_until)
   local id, joined_at = id_and_joined(member)
   local place = places.get(self, id, joined_at)
   if lane == EVERYBODY and self.rank == 0 and place.late == 0 then keeper.remember(self, sequence) end
@@ -135,9 +136,9 @@ local function admit_next(self, count, dice)
     local waiting = lane and room.waiting_in(self, lane) or 0
     if waiting == 0 then break end
     self.rank = is_random and math.floor(dice[#sequences + 1] * waiting) or 0
-    local used, member, sequence = line.at(self, lane, self.rank)
+    local _, member, sequence = line.at(self, lane, self.rank)
     if room.is_held(self, sequence) then break end
-    admit_one(self, lane, used, member, sequence, claim_until)
+    admit_one(self, lane, member, sequence, claim_until)
     sequences[#sequences + 1] = sequence
   end
   if accounts then

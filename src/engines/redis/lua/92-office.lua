@@ -20,7 +20,7 @@ function office.configure(keys, args)
   if redis.call("HEXISTS", state, "next") == 0 then
     local now = room.instant(args[1])
     local first = math.max(1, (math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
-    redis.call("HSET", state, "next", whole(first), "first", whole(first), "createdAt", whole(now), "run", who_runs(),
+    redis.call("HSET", state, "next", whole(first), "createdAt", whole(now), "run", who_runs(),
       "boardVersion", whole(first_version(now)))
     if tonumber(args[4]) > 0 then
       redis.call("HSET", state, "heldFrom", "0", "heldUntil", whole(now + tonumber(args[4]) + HOLD_SLACK_MS))
@@ -86,19 +86,15 @@ function office.look(keys, args)
   end
   figures[#figures + 1] = lane_figures(self, EVERYBODY, lane_state, args[2] == "1")
   local sums = room.pace_sums(self)
-  local has_line = self.waiting > 0
   draws.announce_all(self)
-  local shown = {}
-  for i, draw in ipairs(room.draws(self)) do shown[i] = draw end
-  local state = redis.call("HMGET", prefix .. ":state", "first", "memo", "pace")
   local look = {
     now = self.now, waiting = self.waiting, admitted = self.admitted, onSite = self.on_site, lapsed = self.lapsed,
-    hasLine = has_line, share = self.share, isAwake = self.is_awake, first = state[1], memo = state[2] or nil,
-    pace = state[3] or nil, noShows = no_shows.share(room.no_shows(self)), lanes = figures,
+    share = self.share, isAwake = self.is_awake, memo = redis.call("HGET", prefix .. ":state", "memo") or nil,
+    noShows = no_shows.share(room.no_shows(self)), lanes = figures,
     perMs = text(pace.per_ms(sums, self.rules)), doubt = text(pace.doubt(sums, self.rules)),
     totals = pairs_to_table(redis.call("HGETALL", prefix .. ":totals")),
   }
-  if #shown > 0 then look.draws = shown end
+  if #room.draws(self) > 0 then look.draws = self.drawn end
   if args[3] == "1" then look.recent = table.concat(redis.call("LRANGE", prefix .. ":recent", 0, -1), " ") end
   keeper.close(self)
   return { cjson.encode(look) }
