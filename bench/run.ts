@@ -10,6 +10,7 @@ import { journeyBench } from "./journey.ts";
 import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
 import { proxyBench } from "./proxy.ts";
+import { relaxedBench } from "./relaxed.ts";
 import { sseBench } from "./sse.ts";
 
 const BENCHES: readonly Bench[] = [
@@ -23,6 +24,7 @@ const BENCHES: readonly Bench[] = [
   crashBench,
   drawBench,
   adaptiveBench,
+  relaxedBench,
 ];
 
 const words = process.argv.slice(2);

@@ -98,9 +98,13 @@ export const settingsSchema = z
   .custom<RoomInput>((value) => typeof value === "object")
   .openapi("RoomSettings", documented(roomSchema, { hasDefaults: true }));
 
-/** Routes, origins and budgets concern other rooms too, and file names the machine's disk: they stay with the file. */
+/**
+ * Routes, origins and budgets concern other rooms too, and file names the machine's disk: they stay with the file. How
+ * the line is kept is settled at the start.
+ */
 const changeable = roomSchema
   .omit({ host: true, path: true, additionalRoutes: true, origin: true, budget: true, guaranteed: true })
+  .omit({ line: true, shards: true, peek: true })
   .extend({ page: roomSchema.shape.page.unwrap().omit({ customPageFile: true }) });
 
 export const changeSchema = z.unknown().openapi("RoomChange", documented(changeable, { hasDefaults: false }));
