@@ -138,16 +138,17 @@ const anyTurn: fc.Arbitrary<Turn> = fc.record({
   passed: fc.oneof(fc.constantFrom(0, 200, 1_000, 4_999, 5_000, 13_750), fc.nat(12_000)),
 });
 
-/** The turns of a day at which anything happens, or of one as steady as can be. */
+function steadyTurns(admitted: fc.Arbitrary<number>): fc.Arbitrary<Turn[]> {
+  return stepsOf(admitted.map((count) => ({ admitted: count, isLine: true, passed: 5_000 })));
+}
+
+/** The turns of a day on which anything happens, of one as steady as can be, or of one on which nobody is let in. */
 export const turns: fc.Arbitrary<Turn[]> = fc.oneof(
   stepsOf(anyTurn),
   fc
     .integer({ min: 90, max: 10_000 })
-    .chain((pace) =>
-      stepsOf(fc.integer({ min: pace - 5, max: pace + 5 })).map((day) =>
-        day.map((admitted) => ({ admitted, isLine: true, passed: 5_000 })),
-      ),
-    ),
+    .chain((few) => steadyTurns(fc.integer({ min: few - 5, max: few + 5 }))),
+  fc.constantFrom(0, 1).chain((each) => steadyTurns(fc.constant(each))),
 );
 
 /** How many are ahead: near, far, and at both sides of where the steps of the line get wider. */

@@ -167,4 +167,20 @@ describe("a cluster", () => {
     await lost.restart();
     assert.deepEqual(await link.callKept("add", key, ["again"], 1, 5_000), [before.length + 2, "again"]);
   });
+
+  test("a cluster that is away as a whole is found again when it is back", async () => {
+    await using link = await open();
+    await Promise.all(cluster.nodes.map((node) => node.kill()));
+    await eventually(
+      "calls are refused",
+      async () => (await problemFrom(link.call("number", "k", []))).wasRefused,
+    );
+    await using late = await openTestLink([cluster.nodes[0]!.port], { mode: "cluster", problem: "away" });
+    await refusedAtOnce(late.call("number", "k", []));
+    await Promise.all(cluster.nodes.map((node) => node.restart()));
+    for (const each of [link, late]) {
+      await untilProblem(each, null);
+      for (const key of KEYS) await untilAnswered(each, "add", key, ["back"]);
+    }
+  });
 });

@@ -1,10 +1,9 @@
 /** What is published is heard over the link, and after a gap that is told. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { describe, test } from "node:test";
 import { eventually } from "../cli/eventually.ts";
 import { openTestLink, untilProblem } from "./open-link.ts";
+import { bulk, list, pretendRedis } from "./pretend-redis.ts";
 import { startRedis } from "./servers.ts";
 
 /** They mostly wait, and each has processes of its own. */
@@ -69,27 +68,20 @@ describe("hearing", { concurrency: AT_A_TIME }, () => {
   });
 
   test("the gap is told before the first message after it", async () => {
-    // A Redis that sends the confirmation and a message in one piece, and hangs up the first time.
-    let isFirst = true;
-    const text = (part: string) => `$${part.length}\r\n${part}\r\n`;
-    const server = createServer((socket) => {
-      socket.on("error", () => {});
-      socket.on("data", (data) => {
-        if (!data.includes("subscribe")) return socket.destroy();
-        const confirmation = `*3\r\n${text("subscribe")}${text("news")}:1\r\n`;
-        const message = `*3\r\n${text("message")}${text("news")}${text(isFirst ? "a" : "b")}`;
-        socket.write(confirmation + message);
-        if (isFirst) setImmediate(() => socket.end());
-        isFirst = false;
-      });
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    await using link = await openTestLink([(server.address() as AddressInfo).port], { problem: "away" });
+    // Confirmation and message come in one piece, and the first connection ends after them.
+    const messages = ["b", "a"];
+    await using redis = await pretendRedis((asked, socket) => {
+      if (!asked.includes("subscribe")) return "-ERR only made for subscriptions\r\n";
+      const message = messages.pop() ?? "more";
+      if (message === "a") setImmediate(() => socket.end());
+      const confirmed = list(bulk("subscribe"), bulk("news"), ":1\r\n");
+      return confirmed + list(bulk("message"), bulk("news"), bulk(message));
+    });
+    await using link = await openTestLink([redis.port], { problem: "other" });
     const { heard, ear } = record();
     link.hear("news", ear);
     await eventually("both are heard", () => heard.includes("b"));
     assert.deepEqual(heard, ["a", "(gap)", "b"]);
-    server.close();
   });
 
   test("a connection that is cut under the listener is made again, and calls are not disturbed", async () => {

@@ -4,9 +4,10 @@ import { describe, test } from "node:test";
 import type { RedisProblem } from "../../src/engines/redis/problem.ts";
 import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
 import { openTestLink, problemFrom, untilAnswered, untilProblem } from "./open-link.ts";
-import { type RedisSentinels, startSentinels } from "./servers.ts";
+import { bulk, list, pretendRedis } from "./pretend-redis.ts";
+import { type RedisSentinels, startRedis, startSentinels } from "./servers.ts";
 
-const AT_A_TIME = 2;
+const AT_A_TIME = 4;
 const KEEP_MS = 2_000;
 
 const placed = (sentinels: RedisSentinels) =>
@@ -77,6 +78,27 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
       await untilAnswered(link, "add", "list", [`${n}`]);
       assert.equal(String((await after.command("LRANGE", "list", -1, -1)) as string[]), `${n}`);
     }
+  });
+
+  test("of sentinels that do not agree, the one with the newest knowledge is believed", async () => {
+    await using old = await startRedis();
+    await using now = await startRedis();
+    const saying = (port: number, epoch: number) => {
+      const state = list(...["name", "any", "config-epoch", `${epoch}`].map(bulk));
+      const address = list(bulk("127.0.0.1"), bulk(`${port}`));
+      return pretendRedis((asked) => (asked.includes("GET-MASTER-ADDR") ? state + address : "+PONG\r\n"));
+    };
+    await using behind = await saying(old.port, 7);
+    await using ahead = await saying(now.port, 8);
+    for (const ports of [
+      [behind.port, ahead.port],
+      [ahead.port, behind.port],
+    ]) {
+      await using link = await openTestLink(ports, { mode: "sentinel", masterName: "any" });
+      await untilAnswered(link, "add", "list", ["1"]);
+    }
+    assert.equal(await now.command("LLEN", "list"), 2);
+    assert.equal(await old.command("LLEN", "list"), 0);
   });
 
   test("sentinels may be away as long as one answers; the name must be one they know", async () => {

@@ -91,15 +91,28 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
     assert.deepEqual(await link.call("read", "mixed", []), numbers(40));
   });
 
+  test("as many calls as may wait are sent again when their function is missing", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port], { timeoutMs: 10_000 });
+    await redis.command("FUNCTION", "FLUSH");
+    const calls = numbers(UNANSWERED_MAX).map((n) => link.call("add", "list", [n]));
+    const outcomes = await Promise.allSettled(calls);
+    const done = numbers(UNANSWERED_MAX).filter((_, i) => outcomes[i]?.status === "fulfilled");
+    assert.ok(done.length > UNANSWERED_MAX * 0.99, `${done.length} were answered`);
+    assert.deepEqual(await link.call("read", "list", []), done);
+  });
+
   test("more calls than may wait are turned away at once", async () => {
     await using redis = await startRedis();
     await using link = await openTestLink([redis.port]);
     redis.pause();
-    const waiting = Array.from({ length: UNANSWERED_MAX }, () => link.call("number", "k", []));
+    const waiting = Array.from({ length: UNANSWERED_MAX - 1 }, () => link.call("number", "k", []));
     const outcomes = Promise.allSettled(waiting);
     const refused = await refusedAtOnce(link.call("number", "k", []));
     assert.equal(refused.kind, "slow");
     assert.match(refused.message, /so no more are sent/);
+    // Nor is the half of one sent for which there would be room.
+    assert.equal((await refusedAtOnce(link.callKept("add", "list", ["1"], 1, 50))).kind, "slow");
     redis.resume();
     const answered = (await outcomes).filter(({ status }) => status === "fulfilled").length;
     assert.ok(answered > UNANSWERED_MAX / 2, `${answered} were answered`);
@@ -150,4 +163,15 @@ describe("the end", { concurrency: AT_A_TIME }, () => {
     });
     assert.equal(stdout, "closed\n");
   });
+});
+
+test("a process that stood still itself does not blame Redis", async () => {
+  await using redis = await startRedis();
+  await using link = await openTestLink([redis.port], { timeoutMs: 300 });
+  const call = link.call("number", "k", []);
+  // Sent, and then nothing is read for far longer than the timeout.
+  await new Promise((resolve) => setImmediate(resolve));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  assert.deepEqual(await call, [7]);
+  assert.deepEqual(link.told, []);
 });

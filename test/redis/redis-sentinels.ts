@@ -88,15 +88,18 @@ async function newestPrimary(
   sentinels: readonly RedisServer[],
 ): Promise<RedisServer> {
   const running = sentinels.filter((sentinel) => sentinel.isRunning);
-  const views = await Promise.all(
-    running.map((one) => one.command("SENTINEL", "MASTER", NAME).then(fields, () => undefined)),
-  );
-  const [newest] = views
-    .filter((view) => view !== undefined)
-    .sort((a, b) => Number(b.get("config-epoch")) - Number(a.get("config-epoch")));
-  const primary = servers.find((server) => String(server.port) === newest?.get("port"));
+  const views = await Promise.all(running.map((one) => viewOf(one).catch(() => undefined)));
+  const [newest] = views.filter((view) => view !== undefined).sort((a, b) => b.epoch - a.epoch);
+  const primary = servers.find((server) => server.port === newest?.port);
   if (!primary) throw new Error("no sentinel knows the primary");
   return primary;
+}
+
+async function viewOf(sentinel: RedisServer): Promise<{ readonly epoch: number; readonly port: number }> {
+  const epoch = Number(fields(await sentinel.command("SENTINEL", "MASTER", NAME)).get("config-epoch"));
+  // Not from the same answer: the sentinel that leads a failover has the old address there until its end.
+  const address = await sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME);
+  return { epoch, port: Number((address as readonly unknown[])[1]) };
 }
 
 /** A flat list of names and values as a map. */

@@ -18,9 +18,10 @@ import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./li
 import { within } from "./link-within.ts";
 import { type Asked, movedTo, notPrimary, problemOf, RedisProblem, refusalFor } from "./problem.ts";
 
-/** How often the slots are asked for, while all is well and while something is wrong. */
+/** How often the slots are asked for while all is well, while something is wrong, and at least while nobody answers. */
 const ASK_EVERY_MS = 5_000;
 const ASK_OFTEN_MS = 300;
+const ASK_OFTEN_MAX_MS = 2_000;
 /** A call follows its slot so many times; then the nodes do not agree. */
 const MOVES_MAX = 3;
 
@@ -37,7 +38,11 @@ export class ClusterPrimaries implements Primaries {
   readonly #known = new Map<string, Address>();
   #slotsProblem: RedisProblem | null;
   #asking: Promise<void> | null = null;
-  #askedAt = 0;
+  /** When to ask next, and when if something is wrong. */
+  #askAt = 0;
+  #askAgainAt = 0;
+  /** How often in a row nobody could say. */
+  #failures = 0;
   #turn = 0;
   #isClosed = false;
 
@@ -83,8 +88,7 @@ export class ClusterPrimaries implements Primaries {
     for (const node of this.#nodes.values()) node.sweep(now);
     // A node that was taken out of the cluster would be silent for ever.
     if (ears && !this.#nodes.has(addressText(ears.address))) ears.end(notPrimary(ears.asked));
-    const everyMs = this.problem ? ASK_OFTEN_MS : ASK_EVERY_MS;
-    if (now - this.#askedAt >= everyMs) void this.#ask();
+    if (now >= this.#askAt || (this.problem && now >= this.#askAgainAt)) void this.#ask();
   }
 
   close(problem: RedisProblem): void {
@@ -104,16 +108,24 @@ export class ClusterPrimaries implements Primaries {
   #ask(): Promise<void> {
     this.#asking ??= this.#askOnce().finally(() => {
       this.#asking = null;
-      this.#askedAt = this.#options.world.clock.now();
+      this.#planNext(this.#options.world.clock.now());
     });
     return this.#asking;
+  }
+
+  #planNext(now: number): void {
+    const jitter = 0.5 + this.#options.world.random.fraction() / 2;
+    this.#askAt = now + ASK_EVERY_MS * jitter;
+    this.#askAgainAt = now + Math.min(ASK_OFTEN_MAX_MS, ASK_OFTEN_MS * 2 ** this.#failures) * jitter;
   }
 
   async #askOnce(): Promise<void> {
     try {
       const ranges = await this.#askSomeone();
+      this.#failures = 0;
       if (!this.#isClosed) this.#apply(ranges);
     } catch (thrown) {
+      this.#failures++;
       this.#slotsProblem = problemOf(thrown, this.#asked);
     }
     this.#options.onChange();

@@ -19,8 +19,6 @@ import { doubtFor, isDemoted, isFunctionMissing, problemOf, RedisProblem } from 
 
 /** A call may be two commands: the call itself and WAIT. */
 const COMMANDS_PER_CALL = 2;
-/** Room that is kept for commands of our own: loading the library, looking how it is. */
-const OWN_COMMANDS = 8;
 
 export interface PrimaryOptions extends Surroundings {
   readonly login: Login;
@@ -77,7 +75,7 @@ export class Primary {
 
   #hasRoom(connection: Connection): boolean {
     const calls = 1 + (this.#mending?.size ?? 0);
-    return connection.hasRoomFor(COMMANDS_PER_CALL * calls + OWN_COMMANDS);
+    return connection.hasRoomFor(COMMANDS_PER_CALL * calls);
   }
 
   #transmit(connection: Connection, call: Call): void {

@@ -20,6 +20,7 @@ const GRACE_MS = 50;
 
 /** The primary behind some sentinels. */
 export class SentinelPrimary implements Primaries {
+  readonly #options: PrimariesOptions;
   readonly #primary: Primary;
   readonly #sentinels: Sentinels;
   /** What the sentinels said last. */
@@ -28,7 +29,8 @@ export class SentinelPrimary implements Primaries {
 
   constructor(options: PrimariesOptions) {
     const { place } = options;
-    this.#sentinels = new Sentinels({ ...options });
+    this.#options = options;
+    this.#sentinels = new Sentinels(options);
     this.#primary = new Primary({
       ...options,
       login: place,
@@ -56,12 +58,12 @@ export class SentinelPrimary implements Primaries {
     return this.#sentinels.primary();
   }
 
-  sweep(now: number, ears: Connection | null): void {
+  sweep(now: number): void {
     this.#primary.sweep(now);
     if (now - this.#askedAt < ASK_EVERY_MS) return;
     this.#askedAt = now;
     this.#sentinels.primary().then(
-      (address) => this.#follow(address, ears),
+      (address) => this.#follow(address),
       // Nothing is known, so nothing changes; when the primary is lost too, that is the problem which is shown.
       () => {},
     );
@@ -72,15 +74,15 @@ export class SentinelPrimary implements Primaries {
     this.#sentinels.close(problem);
   }
 
-  /** Leaves whoever is no longer the primary, and goes to the new one without waiting. */
-  #follow(address: Address, ears: Connection | null): void {
-    const { keeper } = this.#primary;
+  /** Leaves whoever is no longer the primary, also while still connecting to it, and goes to the new one at once. */
+  #follow(address: Address): void {
     const isNews = this.#named === null || addressText(this.#named) !== addressText(address);
     this.#named = address;
-    for (const connection of [keeper.connection, ears])
-      if (connection && addressText(connection.address) !== addressText(address))
-        connection.end(notPrimary(connection.asked));
-    if (isNews) void keeper.try();
+    for (const connection of this.#options.open) {
+      const isThere = addressText(connection.address) === addressText(address);
+      if (!connection.asked.isSentinel && !isThere) connection.end(notPrimary(connection.asked));
+    }
+    if (isNews) void this.#primary.keeper.try();
   }
 }
 
@@ -92,6 +94,9 @@ interface View {
 class Sentinels {
   readonly #options: Surroundings & { readonly place: RedisPlace };
   readonly #keepers: readonly Keeper[];
+  #asking: Promise<Address> | null = null;
+  /** Of what was believed last: each failover has a higher one. */
+  #epoch = 0;
 
   constructor(options: Surroundings & { readonly place: RedisPlace }) {
     const { place } = options;
@@ -113,7 +118,18 @@ class Sentinels {
   }
 
   /** Who is the primary. Rejects with the problem of one of the sentinels when none of them says. */
-  async primary(): Promise<Address> {
+  primary(): Promise<Address> {
+    this.#asking ??= this.#askAll().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
+  }
+
+  close(problem: RedisProblem): void {
+    for (const keeper of this.#keepers) keeper.close(problem);
+  }
+
+  async #askAll(): Promise<Address> {
     const views: View[] = [];
     const asks = this.#keepers.map(async (keeper) => {
       views.push(await this.#ask(keeper));
@@ -125,37 +141,46 @@ class Sentinels {
       // What a sentinel says is worth more than that another says nothing.
       throw problems.find(({ kind }) => kind !== "away" && kind !== "slow") ?? problems[0];
     }
-    await within(Promise.allSettled(asks), GRACE_MS, this.#options.world.timers);
-    return views.reduce((newest, view) => (view.epoch > newest.epoch ? view : newest)).address;
-  }
-
-  close(problem: RedisProblem): void {
-    for (const keeper of this.#keepers) keeper.close(problem);
+    const all = Promise.allSettled(asks);
+    await within(all, GRACE_MS, this.#options.world.timers);
+    // Less than what was known before is believed only when nobody knows more.
+    if (newest(views).epoch < this.#epoch) await all;
+    const { epoch, address } = newest(views);
+    this.#epoch = epoch;
+    return address;
   }
 
   async #ask(keeper: Keeper): Promise<View> {
     await keeper.try();
     const { connection } = keeper;
     if (!connection) throw keeper.problem;
+    const name = this.#options.place.masterName ?? "";
     try {
-      const words = ["SENTINEL", "MASTER", this.#options.place.masterName ?? ""];
-      return viewIn(await connection.send(words), connection);
+      // The sentinel that leads a failover gives the old address here until all replicas have followed, so of this only
+      // the epoch is used.
+      const state = connection.send(["SENTINEL", "MASTER", name]);
+      const address = connection.send(["SENTINEL", "GET-MASTER-ADDR-BY-NAME", name]);
+      return viewIn(await Promise.all([state, address]), connection);
     } catch (thrown) {
       throw problemOf(thrown, connection.asked);
     }
   }
 }
 
-/** A sentinel's answer is a flat list of names and values. */
-function viewIn(answer: unknown, { asked }: Connection): View {
-  const words = Array.isArray(answer) ? answer.map(String) : [];
-  const fields = new Map(words.map((word, i) => [i % 2 === 0 ? word : "", words[i + 1] ?? ""]));
-  const [host, port] = [fields.get("ip"), Number(fields.get("port"))];
-  if (!host || !(port > 0))
+function newest(views: readonly View[]): View {
+  return views.reduce((best, view) => (view.epoch > best.epoch ? view : best));
+}
+
+/** The state is a flat list of names and values, the address a list of two. */
+function viewIn([state, address]: readonly unknown[], { asked }: Connection): View {
+  const words = Array.isArray(state) ? state.map(String) : [];
+  const [host, port] = Array.isArray(address) ? [String(address[0]), Number(address[1])] : ["", 0];
+  if (host === "" || !(port > 0))
     throw new RedisProblem(
       "other",
       `The sentinel at ${asked.where} does not say where the primary is.`,
       true,
     );
-  return { address: { host, port }, epoch: Number(fields.get("config-epoch")) || 0 };
+  const epoch = Number(words[words.indexOf("config-epoch") + 1]);
+  return { address: { host, port }, epoch: Number.isFinite(epoch) ? epoch : 0 };
 }

@@ -68,7 +68,7 @@ const QUOTED_MAX = 200;
 const at = (asked: Asked) => `${asked.isSentinel ? "The sentinel" : "Redis"} at ${asked.where}`;
 
 const RIGHTS =
-  "the user needs +@scripting, +@write, +@read, +@pubsub, +wait, +time, +info and +ping on our keys";
+  "the user needs +@scripting, +@write, +@read, +@pubsub, +wait, +time, +info and +ping on our keys (in a cluster also +cluster|slots)";
 
 /** Answers that mean: nothing was done. The first pattern that fits decides. */
 const REFUSALS: readonly Case[] = [

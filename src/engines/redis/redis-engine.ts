@@ -28,6 +28,7 @@ import type { Ticket } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
 import type { RedisLink } from "./link.ts";
 import { RedisProblem } from "./problem.ts";
+import { ProblemReport } from "./problem-report.ts";
 import { RedisRoom } from "./redis-room.ts";
 import type { TimeSource } from "./room-calls.ts";
 
@@ -61,13 +62,17 @@ export class RedisEngine implements Engine {
     this.#options = options;
     this.#world = world;
     this.#name = toHex(world.random.bytes(NAME_BYTES));
+    const report = new ProblemReport(link, world);
     this.#stop.push(
+      () => report.close(),
       world.timers.every(TICK_MS, () => this.#eachOpen("the door did not turn", (room) => room.tick())),
       world.timers.every(BOARD_PERIOD_MS, () =>
         this.#eachOpen("no board was shown", (room) => room.showBoard()),
       ),
       world.timers.every(FORGET_PERIOD_MS, () => this.#forget()),
-      link.onProblem((problem) => this.#hearProblem(problem)),
+      link.onProblem((problem) => {
+        if (problem === null) this.#openMissing();
+      }),
     );
   }
 
@@ -178,12 +183,7 @@ export class RedisEngine implements Engine {
     }
   }
 
-  #hearProblem(problem: RedisProblem | null): void {
-    if (problem) {
-      this.#world.log.error({ kind: problem.kind }, problem.message);
-      return;
-    }
-    this.#world.log.info({}, "Redis can be used again");
+  #openMissing(): void {
     for (const [name, room] of this.#rooms) if (!room.isOpen) void this.#open(name, room);
   }
 

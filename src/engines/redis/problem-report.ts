@@ -1,0 +1,56 @@
+/**
+ * What is wrong with Redis, told to the operator: one line when it has stood for a moment, since what is seen first, a
+ * connection that closed, is seldom what is wrong; another when something else is wrong; and one when all is well again.
+ * Whoever connects anew again and again is told of no more often than that moment is long.
+ */
+import type { World } from "../../core/world.ts";
+import type { RedisLink } from "./link.ts";
+import type { RedisProblem } from "./problem.ts";
+
+const SETTLED_AFTER_MS = 500;
+
+export class ProblemReport {
+  readonly #link: RedisLink;
+  readonly #world: World;
+  readonly #stopHearing: () => void;
+  /** What was told last; null for well. */
+  #told: RedisProblem | null = null;
+  #stopWaiting: (() => void) | null = null;
+
+  constructor(link: RedisLink, world: World) {
+    this.#link = link;
+    this.#world = world;
+    this.#stopHearing = link.onProblem((problem) => this.#hear(problem));
+    this.#hear(link.problem);
+  }
+
+  close(): void {
+    this.#stopHearing();
+    this.#forget();
+  }
+
+  #hear(problem: RedisProblem | null): void {
+    if (problem === null) return this.#tellWell();
+    this.#stopWaiting ??= this.#world.timers.after(SETTLED_AFTER_MS, () => this.#tell());
+  }
+
+  #tell(): void {
+    this.#stopWaiting = null;
+    const { problem } = this.#link;
+    if (!problem || problem.message === this.#told?.message) return;
+    this.#told = problem;
+    this.#world.log.error({ kind: problem.kind }, problem.message);
+  }
+
+  #tellWell(): void {
+    this.#forget();
+    if (this.#told === null) return;
+    this.#told = null;
+    this.#world.log.info({}, "Redis can be used again");
+  }
+
+  #forget(): void {
+    this.#stopWaiting?.();
+    this.#stopWaiting = null;
+  }
+}
