@@ -6,7 +6,7 @@ import type { World } from "./core/world.ts";
 import { type Data, openData } from "./data.ts";
 import { MemoryEngine } from "./engines/memory/memory-engine.ts";
 import { roomLibrary } from "./engines/redis/library.ts";
-import { openLink } from "./engines/redis/link.ts";
+import { openLink } from "./engines/redis/link/link.ts";
 import { RedisClock } from "./engines/redis/redis-clock.ts";
 import { RedisEngine } from "./engines/redis/redis-engine.ts";
 import { RedisData } from "./redis-data.ts";

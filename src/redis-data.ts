@@ -6,8 +6,8 @@ import type { RoomSettings, Settings } from "./config/schema.ts";
 import { toHex } from "./core/hex.ts";
 import type { World } from "./core/world.ts";
 import type { Data } from "./data.ts";
-import type { RedisLink } from "./engines/redis/link.ts";
-import { RedisProblem } from "./engines/redis/problem.ts";
+import type { RedisLink } from "./engines/redis/link/link.ts";
+import { RedisProblem } from "./engines/redis/link/problem.ts";
 import type { KeyringMemo } from "./gateway/keyring.ts";
 import { changeOnTop, type KeptChange, withChanges } from "./kept-changes.ts";
 

@@ -8,8 +8,8 @@
  */
 import { readRedisAddress, readRedisUrl } from "./config/redis-schema.ts";
 import type { Log } from "./core/world.ts";
-import { openLink } from "./engines/redis/link.ts";
-import type { RedisPlace } from "./engines/redis/link-place.ts";
+import { openLink } from "./engines/redis/link/link.ts";
+import type { RedisPlace } from "./engines/redis/link/place.ts";
 import { relaxedLibrary } from "./engines/redis/relaxed/library.ts";
 import { RelaxedQueue } from "./engines/redis/relaxed/queue.ts";
 import { type QueueOptions, withDefaults } from "./engines/redis/relaxed/queue-options.ts";
@@ -17,7 +17,7 @@ import { nodeWorld } from "./node.ts";
 
 export type { ConcurrencyPolicy } from "./core/relaxed.ts";
 export type { Log } from "./core/world.ts";
-export { RedisProblem, type RedisProblemKind } from "./engines/redis/problem.ts";
+export { RedisProblem, type RedisProblemKind } from "./engines/redis/link/problem.ts";
 export type { Added } from "./engines/redis/relaxed/adding.ts";
 export type { NewItem, RelaxedItem } from "./engines/redis/relaxed/item.ts";
 export type { Popped } from "./engines/redis/relaxed/popping.ts";

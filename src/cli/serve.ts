@@ -7,7 +7,7 @@ import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
-import { RedisProblem } from "../engines/redis/problem.ts";
+import { RedisProblem } from "../engines/redis/link/problem.ts";
 import { type Listener, listen } from "../gateway/listen.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import { createOffice } from "../office/office.ts";

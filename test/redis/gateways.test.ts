@@ -7,7 +7,7 @@ import type { Waiting } from "../../src/core/engine.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../src/core/rules.ts";
 import type { Ticket } from "../../src/core/ticket.ts";
 import { roomLibrary } from "../../src/engines/redis/library.ts";
-import { openLink, type RedisLink } from "../../src/engines/redis/link.ts";
+import { openLink, type RedisLink } from "../../src/engines/redis/link/link.ts";
 import { RedisClock } from "../../src/engines/redis/redis-clock.ts";
 import { RedisEngine } from "../../src/engines/redis/redis-engine.ts";
 import { RedisData } from "../../src/redis-data.ts";

@@ -1,8 +1,8 @@
 /** The link to a cluster: each key at its node, through the moving of slots and the loss of a node. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { keySlot } from "../../src/engines/redis/key-slot.ts";
-import type { RedisProblem } from "../../src/engines/redis/problem.ts";
+import { keySlot } from "../../src/engines/redis/link/key-slot.ts";
+import type { RedisProblem } from "../../src/engines/redis/link/problem.ts";
 import { eventually } from "../cli/eventually.ts";
 import { openTestLink, problemFrom, refusedAtOnce, untilAnswered, untilProblem } from "./open-link.ts";
 import { type RedisCluster, type RedisServer, startCluster, startRedis } from "./servers.ts";
@@ -128,7 +128,7 @@ describe("a cluster", () => {
     await using asOne = await openTestLink([first.port]);
     const refused = await problemFrom(asOne.call("number", key, []));
     assert.deepEqual([refused.kind, refused.wasRefused], ["other", true]);
-    assert.match(refused.message, /set the mode to cluster/);
+    assert.match(refused.message, /as a cluster's/);
     assert.equal(asOne.problem?.message, refused.message);
   });
 

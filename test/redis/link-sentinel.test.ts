@@ -1,7 +1,7 @@
 /** The link to a Redis that is watched by sentinels. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { RedisProblem } from "../../src/engines/redis/problem.ts";
+import type { RedisProblem } from "../../src/engines/redis/link/problem.ts";
 import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
 import { openTestLink, problemFrom, untilAnswered, untilProblem } from "./open-link.ts";
 import { bulk, list, pretendRedis } from "./pretend-redis.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
-import { UNANSWERED_MAX } from "../../src/engines/redis/link-connection.ts";
+import { UNANSWERED_MAX } from "../../src/engines/redis/link/connection.ts";
 import { GIVE_UP_MS } from "../cli/eventually.ts";
 import { openTestLink, problemFrom, refusedAtOnce, untilProblem } from "./open-link.ts";
 import { startRedis } from "./servers.ts";

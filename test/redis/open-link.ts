@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { libraryOf } from "../../src/engines/redis/library.ts";
-import { openLink, type RedisLink } from "../../src/engines/redis/link.ts";
-import type { RedisPlace } from "../../src/engines/redis/link-place.ts";
-import { RedisProblem, type RedisProblemKind } from "../../src/engines/redis/problem.ts";
+import { openLink, type RedisLink } from "../../src/engines/redis/link/link.ts";
+import type { RedisPlace } from "../../src/engines/redis/link/place.ts";
+import { RedisProblem, type RedisProblemKind } from "../../src/engines/redis/link/problem.ts";
 import { eventually } from "../cli/eventually.ts";
 import { type LogEntry, realWorld } from "../real-world.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RedisSettings } from "../../config/redis-settings.ts";
-import { RedisProblem } from "../../engines/redis/problem.ts";
+import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { checkClocks } from "./clock-check.ts";
 import { checkCoverage } from "./cluster-check.ts";
 import type { ConfigName, Facts } from "./facts.ts";

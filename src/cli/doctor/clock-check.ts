@@ -2,7 +2,7 @@
  * Clocks. The line goes by the clock of the Redis that holds it, so gateways' own do not matter there; but tickets and
  * passes are dated by gateways, and after a failover the line goes by another server's clock.
  */
-import { RedisProblem } from "../../engines/redis/problem.ts";
+import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import type { Facts } from "./facts.ts";
 import { about, type Verdict } from "./verdict.ts";
 

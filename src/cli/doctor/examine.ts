@@ -4,7 +4,7 @@
  *   settings ──▶ sentinels or cluster ──▶ nodes ──▶ connections ──▶ facts ──▶ verdicts
  */
 import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
-import { RedisProblem } from "../../engines/redis/problem.ts";
+import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { checkClocks } from "./clock-check.ts";
 import { checkCoverage, keyOn, searchCluster } from "./cluster-check.ts";
 import { type Facts, factsOf } from "./facts.ts";

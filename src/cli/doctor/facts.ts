@@ -1,5 +1,5 @@
 /** What one server says of itself, asked once; the checks only read it. */
-import { RedisProblem } from "../../engines/redis/problem.ts";
+import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import type { Probe } from "./probe.ts";
 
 const CONFIG = [

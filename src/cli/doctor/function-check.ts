@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { RedisSettings } from "../../config/redis-settings.ts";
-import { RedisProblem } from "../../engines/redis/problem.ts";
+import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { Probe, serverLogin } from "./probe.ts";
 import { about, type Verdict } from "./verdict.ts";
 

@@ -2,15 +2,13 @@
  * One connection to one Redis, asked a few things and closed. Nothing is tried twice and every wait ends: whoever calls
  * for a doctor wants to know what happens now.
  */
-import { createClient } from "@redis/client";
 import type { RedisAddress } from "../../config/redis-schema.ts";
 import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
-import { type Asked, NoAnswerError, problemOf, RedisProblem } from "../../engines/redis/problem.ts";
+import { clientFor, type Login } from "../../engines/redis/link/client.ts";
+import { type Asked, NoAnswerError, problemOf, RedisProblem } from "../../engines/redis/link/problem.ts";
 
 /** Longer than any good answer takes, short enough to wait for. */
 export const PATIENCE_MS = 5_000;
-
-export type Login = Pick<RedisSettings, "mode" | "username" | "password" | "database" | "tls">;
 
 /** How a server is talked to. */
 export function serverLogin({ mode, username, password, database, tls }: RedisSettings): Login {
@@ -22,13 +20,11 @@ export function sentinelLogin({ mode, sentinelUsername, sentinelPassword, tls }:
   return { mode, username: sentinelUsername, password: sentinelPassword, database: 0, tls };
 }
 
-type Client = ReturnType<typeof clientFor>;
-
 export class Probe {
   readonly where: string;
   readonly address: RedisAddress;
   readonly #asked: Asked;
-  readonly #client: Client;
+  readonly #client: ReturnType<typeof clientFor>;
 
   /** Connects, and tells who we are. Rejects with a RedisProblem. */
   static async open(address: RedisAddress, login: Login): Promise<Probe> {
@@ -46,7 +42,7 @@ export class Probe {
     this.address = address;
     this.where = formatAddress(address);
     this.#asked = { where: this.where, mode: login.mode };
-    this.#client = clientFor(address, login);
+    this.#client = clientFor(address, login, PATIENCE_MS);
     // What breaks the connection fails the question too; a client without a listener would end the process.
     this.#client.on("error", () => {});
   }
@@ -86,20 +82,6 @@ export class Probe {
       clearTimeout(timer);
     }
   }
-}
-
-function clientFor({ host, port }: RedisAddress, { username, password, database, tls }: Login) {
-  const secure = tls && { tls: true as const, ...certificates(tls) };
-  return createClient({
-    RESP: 2,
-    database,
-    ...(username !== null && { username }),
-    ...(password !== null && { password }),
-    socket: { host, port, ...secure, connectTimeout: PATIENCE_MS, reconnectStrategy: false },
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    maintNotifications: "disabled",
-  });
 }
 
 /** What TLS connections are made with, besides host and port. */

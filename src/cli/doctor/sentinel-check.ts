@@ -4,7 +4,7 @@
  */
 import type { RedisAddress } from "../../config/redis-schema.ts";
 import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
-import { RedisProblem } from "../../engines/redis/problem.ts";
+import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { readPairs } from "./facts.ts";
 import type { Node, Search } from "./node.ts";
 import { Probe, sentinelLogin } from "./probe.ts";

@@ -1,6 +1,6 @@
 /** What a server is and how it is set up, beside what the engine needs. Each check reads facts and asks nothing. */
 import type { RedisSettings } from "../../config/redis-settings.ts";
-import { OLDEST_VERSION, RedisProblem } from "../../engines/redis/problem.ts";
+import { OLDEST_VERSION, RedisProblem } from "../../engines/redis/link/problem.ts";
 import { configOf, type Facts, numberIn } from "./facts.ts";
 import { about, type Verdict } from "./verdict.ts";
 

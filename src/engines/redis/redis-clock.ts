@@ -3,8 +3,8 @@
  * every gateway, however wrong its own clock is. While Redis cannot be asked, what was seen last holds.
  */
 import type { Clock, World } from "../../core/world.ts";
-import type { RedisLink } from "./link.ts";
-import { RedisProblem } from "./problem.ts";
+import type { RedisLink } from "./link/link.ts";
+import { RedisProblem } from "./link/problem.ts";
 
 const LOOK_EVERY_MS = 10_000;
 /** A difference this small is the network's. */

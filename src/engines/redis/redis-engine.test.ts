@@ -14,7 +14,7 @@ import {
   thePatientGetIn,
 } from "../properties.ts";
 import { roomLibrary } from "./library.ts";
-import { openLink } from "./link.ts";
+import { openLink } from "./link/link.ts";
 import { RedisEngine } from "./redis-engine.ts";
 
 /** Each step is a call over a socket, so there are fewer of them than in memory. */

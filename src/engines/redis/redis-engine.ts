@@ -26,9 +26,9 @@ import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
-import type { RedisLink } from "./link.ts";
-import { RedisProblem } from "./problem.ts";
-import { ProblemReport } from "./problem-report.ts";
+import type { RedisLink } from "./link/link.ts";
+import { RedisProblem } from "./link/problem.ts";
+import { ProblemReport } from "./link/problem-report.ts";
 import { RedisRoom } from "./redis-room.ts";
 import type { TimeSource } from "./room-calls.ts";
 

@@ -2,7 +2,7 @@
  * Calls about one room. A room that Redis does not know, because it lost its data, is opened there again on the way.
  */
 import type { World } from "../../core/world.ts";
-import type { RedisLink } from "./link.ts";
+import type { RedisLink } from "./link/link.ts";
 
 /** Whose time holds: Redis's own, or, for tests, one that is moved by hand. */
 export type TimeSource = "redis" | "handed";

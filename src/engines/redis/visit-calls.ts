@@ -4,7 +4,7 @@
  *
  *   join, checkIn …  ──▶ gathered ──▶ one call, at most `BATCH_MAX` visitors ──▶ each one's answer
  */
-import { RedisProblem } from "./problem.ts";
+import { RedisProblem } from "./link/problem.ts";
 import type { RoomCalls } from "./room-calls.ts";
 
 /** A longer call would hold up others in Redis. */

@@ -5,7 +5,7 @@
  * that has an id can go to one shard only, and so can one whose outcome is unknown: adding it elsewhere could make two.
  */
 import type { Random } from "../../../core/world.ts";
-import type { RedisProblem } from "../problem.ts";
+import type { RedisProblem } from "../link/problem.ts";
 import { drawId, type NewItem, shardOf } from "./item.ts";
 import { orProblem, reachableOf } from "./reach.ts";
 import { type ItemOutcome, RelaxedProblem } from "./relaxed-problem.ts";

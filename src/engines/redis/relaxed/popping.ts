@@ -14,7 +14,7 @@ import {
   planPops,
 } from "../../../core/relaxed.ts";
 import type { World } from "../../../core/world.ts";
-import { RedisProblem } from "../problem.ts";
+import { RedisProblem } from "../link/problem.ts";
 import { handleOf, newToken } from "./handle.ts";
 import type { RelaxedItem } from "./item.ts";
 import { askEach, orProblem, reachableOf } from "./reach.ts";

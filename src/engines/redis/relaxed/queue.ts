@@ -13,7 +13,7 @@
  */
 import { compareKeys, linesToPeek } from "../../../core/relaxed.ts";
 import type { World } from "../../../core/world.ts";
-import { RedisProblem } from "../problem.ts";
+import { RedisProblem } from "../link/problem.ts";
 import { type Added, addAll } from "./adding.ts";
 import { readHandle, type Taking } from "./handle.ts";
 import { checkCount, checkItems, type NewItem, type RelaxedItem } from "./item.ts";

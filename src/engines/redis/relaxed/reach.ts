@@ -1,5 +1,5 @@
 /** Which shards to ask, and what to make of one that does not answer: the others go on without it. */
-import { RedisProblem } from "../problem.ts";
+import { RedisProblem } from "../link/problem.ts";
 import type { Shard } from "./shard.ts";
 
 /** The numbers of the shards that can be popped from, or added to; of all, when none can. */

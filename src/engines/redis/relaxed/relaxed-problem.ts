@@ -1,5 +1,5 @@
 /** What is thrown when Redis could not do what was asked for some items, and what has become of each. */
-import type { RedisProblem } from "../problem.ts";
+import type { RedisProblem } from "../link/problem.ts";
 
 /** `refused`: certainly not done. `unknown`: it may have been done; doing it again is harmless. */
 export type Outcome = "done" | "refused" | "unknown";

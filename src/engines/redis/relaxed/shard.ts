@@ -5,8 +5,8 @@
  */
 import type { PlannedPop, RelaxedKey } from "../../../core/relaxed.ts";
 import type { Clock } from "../../../core/world.ts";
-import type { RedisLink } from "../link.ts";
-import { RedisProblem } from "../problem.ts";
+import type { RedisLink } from "../link/link.ts";
+import { RedisProblem } from "../link/problem.ts";
 import type { RelaxedItem } from "./item.ts";
 import { ShardsMismatch } from "./relaxed-problem.ts";
 

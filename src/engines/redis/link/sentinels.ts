@@ -5,14 +5,14 @@
  * lost when it learns better.
  */
 
-import type { Call } from "./link-call.ts";
-import type { Connection, Surroundings } from "./link-connection.ts";
-import { Keeper } from "./link-keeper.ts";
-import { type Address, addressText, type RedisPlace } from "./link-place.ts";
-import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
-import { Primary } from "./link-primary.ts";
-import { within } from "./link-within.ts";
+import type { Call } from "./call.ts";
+import type { Connection, Surroundings } from "./connection.ts";
+import { Keeper } from "./keeper.ts";
+import { type Address, addressText, type RedisPlace } from "./place.ts";
+import type { Primaries, PrimariesOptions } from "./primaries.ts";
+import { Primary } from "./primary.ts";
 import { notPrimary, problemOf, RedisProblem } from "./problem.ts";
+import { within } from "./within.ts";
 
 const ASK_EVERY_MS = 500;
 /** After the first answer, the other sentinels have so long to know better. */

@@ -6,17 +6,18 @@
  * that it refused for this reason are sent to the new node in their order, and whoever calls meanwhile comes after
  * them; that nothing is under way to the old node any more is known from its answer to a PING that was sent last.
  */
+
+import { Backlog } from "./backlog.ts";
+import type { Call } from "./call.ts";
+import type { Login } from "./client.ts";
+import { type Connection, tooMany, UNANSWERED_MAX } from "./connection.ts";
 import { keySlot, SLOT_COUNT } from "./key-slot.ts";
-import { Backlog } from "./link-backlog.ts";
-import type { Call } from "./link-call.ts";
-import type { Login } from "./link-client.ts";
-import { type Connection, tooMany, UNANSWERED_MAX } from "./link-connection.ts";
-import { type Address, addressIn, addressText } from "./link-place.ts";
-import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
-import { Primary } from "./link-primary.ts";
-import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./link-slots.ts";
-import { within } from "./link-within.ts";
+import { type Address, addressIn, addressText } from "./place.ts";
+import type { Primaries, PrimariesOptions } from "./primaries.ts";
+import { Primary } from "./primary.ts";
 import { type Asked, movedTo, notPrimary, problemOf, RedisProblem, refusalFor } from "./problem.ts";
+import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./slots.ts";
+import { within } from "./within.ts";
 
 /** How often the slots are asked for while all is well, while something is wrong, and at least while nobody answers. */
 const ASK_EVERY_MS = 5_000;

@@ -2,7 +2,7 @@
  * Calls that wait until they can be sent, so that order is kept: first those that Redis refused without doing anything,
  * in the order in which they were sent, then those that were made meanwhile.
  */
-import type { Call } from "./link-call.ts";
+import type { Call } from "./call.ts";
 import { type Asked, NoAnswerError, problemOf, type RedisProblem, refusalFor } from "./problem.ts";
 
 export class Backlog {

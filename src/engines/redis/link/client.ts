@@ -2,13 +2,17 @@
  * The client library, told to speak the protocol and nothing more: it must not reconnect, keep commands for later, or
  * give each a timer.
  */
-import { createClient } from "@redis/client";
-import type { Address, RedisPlace } from "./link-place.ts";
+import { RedisClient } from "@redis/client";
+import type { Address, RedisPlace } from "./place.ts";
 
 /** How to be let in. */
 export type Login = Pick<RedisPlace, "mode" | "username" | "password" | "database" | "tls"> & {
   readonly isSentinel?: boolean;
 };
+
+const PROTOCOL = { RESP: 2 } as const;
+/** The library's own way puts a class of all commands together each time, which takes longer than a retry may. */
+const newClient = RedisClient.factory(PROTOCOL);
 
 /** A client for one connection, not connected yet. */
 export function clientFor(address: Address, login: Login, connectTimeoutMs: number) {
@@ -19,8 +23,8 @@ export function clientFor(address: Address, login: Login, connectTimeoutMs: numb
     ...(tls.ca !== null && { ca: tls.ca }),
     ...(tls.servername !== null && { servername: tls.servername }),
   };
-  return createClient({
-    RESP: 2,
+  return newClient({
+    ...PROTOCOL,
     database,
     ...(username !== null && { username }),
     ...(password !== null && { password }),

@@ -1,5 +1,5 @@
 /** Waiting with a limit. */
-import type { Timers } from "../../core/world.ts";
+import type { Timers } from "../../../core/world.ts";
 
 /** Resolves when the work is over or the time is, whichever is first. Rejects if the work does so first. */
 export async function within(work: Promise<unknown>, timeoutMs: number, timers: Timers): Promise<void> {

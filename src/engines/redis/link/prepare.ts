@@ -3,8 +3,8 @@
  * it has our functions. They are loaded only when they are missing, since a Redis that is out of memory refuses to
  * load what it already has.
  */
-import type { Library } from "./library.ts";
-import type { Connection } from "./link-connection.ts";
+import type { Library } from "../library.ts";
+import type { Connection } from "./connection.ts";
 import { isLibraryThere, notPrimary, OLDEST_VERSION, tooOld } from "./problem.ts";
 
 /** Makes a connection ready for calls. Rejects when this Redis cannot be used, now or at all. */

@@ -1,8 +1,8 @@
 /** What the three ways to run Redis have in common: calls go to whoever has the key, and something may be wrong. */
-import type { Library } from "./library.ts";
-import type { Call } from "./link-call.ts";
-import type { Connection, Surroundings } from "./link-connection.ts";
-import type { Address, RedisPlace } from "./link-place.ts";
+import type { Library } from "../library.ts";
+import type { Call } from "./call.ts";
+import type { Connection, Surroundings } from "./connection.ts";
+import type { Address, RedisPlace } from "./place.ts";
 import type { RedisProblem } from "./problem.ts";
 
 export interface PrimariesOptions extends Surroundings {

@@ -3,8 +3,8 @@
  * same function succeeds, or until a probe gets through. The probe is an empty SETRANGE on the same key: it changes
  * nothing, and Redis refuses it for the reasons for which it refuses our functions.
  */
-import type { Call } from "./link-call.ts";
-import type { Connection } from "./link-connection.ts";
+import type { Call } from "./call.ts";
+import type { Connection } from "./connection.ts";
 import { type Asked, movedTo, problemOf, type RedisProblem, type RedisProblemKind } from "./problem.ts";
 
 /** How often it is looked whether a refusal still holds. */

@@ -7,18 +7,18 @@
  * is sent once, over the connection of its key, in the order of calling; while there is no connection it is refused at
  * once. Only what Redis refused without doing anything (a missing function, a slot that has moved) is sent again.
  */
-import type { World } from "../../core/world.ts";
-import type { Library } from "./library.ts";
-import type { Kept } from "./link-call.ts";
-import { ClusterPrimaries } from "./link-cluster.ts";
-import type { Connection } from "./link-connection.ts";
-import { type Ear, Ears } from "./link-ears.ts";
-import { addressText, type RedisPlace } from "./link-place.ts";
-import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
-import { SentinelPrimary } from "./link-sentinels.ts";
-import { StandalonePrimary } from "./link-standalone.ts";
-import { within } from "./link-within.ts";
+import type { World } from "../../../core/world.ts";
+import type { Library } from "../library.ts";
+import type { Kept } from "./call.ts";
+import { ClusterPrimaries } from "./cluster.ts";
+import type { Connection } from "./connection.ts";
+import { type Ear, Ears } from "./ears.ts";
+import { addressText, type RedisPlace } from "./place.ts";
+import type { Primaries, PrimariesOptions } from "./primaries.ts";
 import { RedisProblem } from "./problem.ts";
+import { SentinelPrimary } from "./sentinels.ts";
+import { StandalonePrimary } from "./standalone.ts";
+import { within } from "./within.ts";
 
 /** How often it is looked for answers that do not come, within a timeout and at least. */
 const SWEEPS_PER_TIMEOUT = 4;

@@ -1,7 +1,8 @@
 /** Who has which slots, as a node of the cluster says it (CLUSTER SLOTS). */
+
+import { Connection, type ConnectionOptions } from "./connection.ts";
 import { SLOT_COUNT } from "./key-slot.ts";
-import { Connection, type ConnectionOptions } from "./link-connection.ts";
-import type { Address } from "./link-place.ts";
+import type { Address } from "./place.ts";
 import { problemOf, RedisProblem } from "./problem.ts";
 
 export interface SlotRange {

@@ -7,10 +7,10 @@
  * waiting for it; one that answers nothing at all is given up, since TCP may take minutes to notice.
  */
 import { ErrorReply } from "@redis/client";
-import type { World } from "../../core/world.ts";
-import { type Client, clientFor, type Login } from "./link-client.ts";
-import { type Flight, Flights } from "./link-flights.ts";
-import { type Address, addressText } from "./link-place.ts";
+import type { World } from "../../../core/world.ts";
+import { type Client, clientFor, type Login } from "./client.ts";
+import { type Flight, Flights } from "./flights.ts";
+import { type Address, addressText } from "./place.ts";
 import { type Asked, doubtFor, NoAnswerError, problemOf, RedisProblem, refusalFor } from "./problem.ts";
 
 /** So many commands may wait for an answer; more are turned away. */

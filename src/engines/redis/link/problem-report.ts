@@ -3,7 +3,7 @@
  * connection that closed, is seldom what is wrong; another when something else is wrong; and one when all is well again.
  * Whoever connects anew again and again is told of no more often than that moment is long.
  */
-import type { World } from "../../core/world.ts";
+import type { World } from "../../../core/world.ts";
 import type { RedisLink } from "./link.ts";
 import type { RedisProblem } from "./problem.ts";
 

@@ -6,7 +6,7 @@
  * quotes of a command is cut off, since that may be a password, and the thrown error is not handed on as a cause.
  */
 import { ErrorReply } from "@redis/client";
-import type { RedisPlace } from "./link-place.ts";
+import type { RedisPlace } from "./place.ts";
 
 export type RedisProblemKind =
   /** No connection. */
@@ -134,7 +134,7 @@ const REFUSALS: readonly Case[] = [
     (asked) =>
       asked.mode === "cluster"
         ? `The nodes of the cluster of ${asked.where} do not agree on who holds the slot: look at CLUSTER NODES.`
-        : `${at(asked)} is a node of a cluster: set the mode to cluster.`,
+        : `${at(asked)} is a node of a cluster: give the addresses of its nodes as a cluster's.`,
   ],
   [
     /^BUSY /,
@@ -171,12 +171,13 @@ const REFUSALS: readonly Case[] = [
   [
     /^ERR SELECT is not allowed in cluster mode/,
     "other",
-    (asked) => `${at(asked)} is a node of a cluster: set the mode to cluster and the database to 0.`,
+    (asked) =>
+      `${at(asked)} is a node of a cluster: give the addresses of its nodes as a cluster's, and database 0.`,
   ],
   [
     /^ERR This instance has cluster support disabled/,
     "other",
-    (asked) => `${at(asked)} is not a node of a cluster: set the mode to standalone or sentinel.`,
+    (asked) => `${at(asked)} is not a node of a cluster: give its address alone, or those of its sentinels.`,
   ],
   [
     /^ERR No such master/,

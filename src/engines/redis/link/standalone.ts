@@ -1,9 +1,9 @@
 /** Calls to a Redis that stands alone. */
 
-import type { Call } from "./link-call.ts";
-import { type Address, addressText } from "./link-place.ts";
-import type { Primaries, PrimariesOptions } from "./link-primaries.ts";
-import { Primary } from "./link-primary.ts";
+import type { Call } from "./call.ts";
+import { type Address, addressText } from "./place.ts";
+import type { Primaries, PrimariesOptions } from "./primaries.ts";
+import { Primary } from "./primary.ts";
 import type { RedisProblem } from "./problem.ts";
 
 /** The Redis at one address. */

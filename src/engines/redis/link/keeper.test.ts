@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { handWorld } from "../../sim/hand-world.ts";
-import { Keeper } from "./link-keeper.ts";
-import type { Address } from "./link-place.ts";
+import { handWorld } from "../../../sim/hand-world.ts";
+import { Keeper } from "./keeper.ts";
+import type { Address } from "./place.ts";
 import { RedisProblem } from "./problem.ts";
 
 const STEP_MS = 5;

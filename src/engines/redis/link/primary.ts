@@ -6,16 +6,16 @@
  * in their order, and whoever called meanwhile comes after them. The answer to FUNCTION LOAD is the sign that nothing
  * sent before it is still under way.
  */
-import type { Library } from "./library.ts";
-import { Backlog } from "./link-backlog.ts";
-import type { Call, Kept } from "./link-call.ts";
-import type { Login } from "./link-client.ts";
-import { type Connection, type Surroundings, tooMany } from "./link-connection.ts";
-import { Keeper } from "./link-keeper.ts";
-import type { Address } from "./link-place.ts";
-import { loadLibrary, prepare } from "./link-prepare.ts";
-import { StandingRefusal } from "./link-refusal.ts";
+import type { Library } from "../library.ts";
+import { Backlog } from "./backlog.ts";
+import type { Call, Kept } from "./call.ts";
+import type { Login } from "./client.ts";
+import { type Connection, type Surroundings, tooMany } from "./connection.ts";
+import { Keeper } from "./keeper.ts";
+import type { Address } from "./place.ts";
+import { loadLibrary, prepare } from "./prepare.ts";
 import { doubtFor, isDemoted, isFunctionMissing, problemOf, RedisProblem } from "./problem.ts";
+import { StandingRefusal } from "./refusal.ts";
 
 /** A call may be two commands: the call itself and WAIT. */
 const COMMANDS_PER_CALL = 2;

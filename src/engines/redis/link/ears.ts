@@ -3,9 +3,9 @@
  * it is away nothing is heard and Redis keeps nothing for us, so after each new connection everyone is told that there
  * may be a gap.
  */
-import type { World } from "../../core/world.ts";
-import type { Connection } from "./link-connection.ts";
-import { Keeper, type KeeperOptions } from "./link-keeper.ts";
+import type { World } from "../../../core/world.ts";
+import type { Connection } from "./connection.ts";
+import { Keeper, type KeeperOptions } from "./keeper.ts";
 import { problemOf, type RedisProblem } from "./problem.ts";
 
 /** Someone who hears one channel. */

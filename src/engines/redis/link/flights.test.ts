@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Flight, Flights } from "./link-flights.ts";
+import { type Flight, Flights } from "./flights.ts";
 
 const flight = (dueAt: number): Flight => ({ dueAt, isAnswered: false, isGivenUp: false });
 

@@ -7,9 +7,9 @@
  *                         ▲ │  ◀──end───      │
  *                   retry └─┘ failed          └─ slow and well again, as the connection says
  */
-import type { Login } from "./link-client.ts";
-import { Connection, type Surroundings } from "./link-connection.ts";
-import type { Address } from "./link-place.ts";
+import type { Login } from "./client.ts";
+import { Connection, type Surroundings } from "./connection.ts";
+import type { Address } from "./place.ts";
 import { problemOf, RedisProblem, refusalFor } from "./problem.ts";
 
 const RETRY_FIRST_MS = 50;

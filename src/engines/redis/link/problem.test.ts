@@ -74,7 +74,7 @@ const ANSWERS: readonly [string, RedisProblemKind, boolean, RegExp, Asked?][] = 
   ["CLUSTERDOWN The cluster is down", "failover", true, /does not serve all slots/, cluster],
   ["TRYAGAIN Multiple keys request during rehashing of slot", "failover", true, /moving the slot/, cluster],
   ["ASK 3999 127.0.0.1:6381", "failover", true, /moving the slot/, cluster],
-  ["MOVED 3999 127.0.0.1:6381", "other", true, /set the mode to cluster/],
+  ["MOVED 3999 127.0.0.1:6381", "other", true, /as a cluster's/],
   ["MOVED 3999 127.0.0.1:6381", "other", true, /do not agree/, cluster],
   ["BUSY Redis is busy running a script.", "slow", true, /FUNCTION KILL/],
   ["ERR Function not found", "noFunctions", true, /FUNCTION FLUSH/],
@@ -88,7 +88,7 @@ const ANSWERS: readonly [string, RedisProblemKind, boolean, RegExp, Asked?][] = 
   ["ERR wrong number of arguments for 'auth' command", "tooOld", true, /too old/],
   ["ERR max number of clients reached", "away", true, /maxclients/],
   ["ERR DB index is out of range", "other", true, /database/],
-  ["ERR SELECT is not allowed in cluster mode", "other", true, /set the mode to cluster/],
+  ["ERR SELECT is not allowed in cluster mode", "other", true, /as a cluster's/],
   ["ERR This instance has cluster support disabled", "other", true, /not a node of a cluster/, cluster],
   ["ERR No such master with that name", "other", true, /no primary by the name/, sentinel],
   [
