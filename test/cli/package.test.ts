@@ -7,6 +7,7 @@ import { existsSync, globSync, mkdirSync, statSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { startRedis } from "../redis/servers.ts";
 import { Child } from "./child.ts";
 import { ownFolder, running, SECRET, TOKEN } from "./fairgate.ts";
 import { TestOrigin } from "./test-origin.ts";
@@ -40,6 +41,11 @@ describe("the packed tarball", () => {
       "dist/cli/main.js",
       "dist/index.js",
       "dist/index.d.ts",
+      "dist/relaxed.js",
+      "dist/relaxed.d.ts",
+      "dist/engines/redis/lua/99-register.lua",
+      "dist/engines/redis/lua/rules/30-door.lua",
+      "dist/engines/redis/relaxed/lua/20-add.lua",
       "dist/gateway/page/page.html",
       "dist/gateway/page/page.css",
       "dist/gateway/page/page.js",
@@ -96,6 +102,21 @@ describe("the packed tarball", () => {
     assert.deepEqual(await child.end("SIGTERM"), { code: 0, signal: null });
   });
 
+  test("runs with a line in Redis, and is a library with a queue there", async () => {
+    await using redis = await startRedis();
+    await using origin = await TestOrigin.open();
+    const bin = join(folder.path, "node_modules", ".bin", "fairgate");
+    const flags = ["--origin", origin.address, "--total-active-users", "1", "--redis", redis.url];
+    const anywhere = ["--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"];
+    await using run = await running(
+      new Child(bin, ["run", ...flags, ...anywhere], { cwd: folder.path, environment }),
+    );
+    assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
+    assert.equal((await Visitor.arrive(run.address)).standing.isIn, false);
+    folder.write("queue.mjs", QUEUE);
+    assert.match(await succeed(process.execPath, ["queue.mjs", redis.url], folder.path), /popped first$/m);
+  });
+
   test("has types that a strict project compiles with, and that refuse what is wrong", async () => {
     folder.write("uses.mts", TYPED);
     const types = join(folder.path, "node_modules", "@types");
@@ -115,6 +136,16 @@ describe("the packed tarball", () => {
     await succeed(tsc, [...flags, "--module", "nodenext", "--types", "node", "uses.mts"], folder.path);
   });
 });
+
+const QUEUE = `
+import { openRelaxedQueue } from "fairgate/relaxed";
+const queue = await openRelaxedQueue({ name: "q", redis: process.argv[2], shards: 1 });
+await queue.add([{ priority: 2, payload: "second" }, { priority: 1, payload: "first" }]);
+const popped = await queue.pop();
+console.log("popped", popped.payload);
+await queue.commit([popped.handle]);
+await queue.close();
+`;
 
 const PROGRAM = `
 import { createServer } from "node:http";
