@@ -197,6 +197,21 @@ export interface Totals {
   readonly waitedMs: number;
 }
 
+/** Nothing has happened yet. */
+export const NO_TOTALS: Totals = {
+  joined: 0,
+  straightThrough: 0,
+  admitted: 0,
+  entered: 0,
+  lapsed: 0,
+  returned: 0,
+  missedTurns: 0,
+  left: 0,
+  expired: 0,
+  revoked: 0,
+  waitedMs: 0,
+};
+
 export interface Admission {
   readonly admitted: number;
   /** Why not more, in the door's words. */

@@ -9,7 +9,7 @@
  * `totalActiveUsers` by the door's doing.
  */
 import { type Crowd, Doorkeeper } from "../../core/doorkeeper.ts";
-import type { Remark, Totals, Waiting } from "../../core/engine.ts";
+import { NO_TOTALS, type Remark, type Totals, type Waiting } from "../../core/engine.ts";
 import { Pace } from "../../core/eta.ts";
 import type { Turn } from "../../core/fairness.ts";
 import { laneOf } from "../../core/lanes.ts";
@@ -69,7 +69,7 @@ export class RoomBooks {
   lastTurnAt = 0;
   /** Kept places nobody is waiting for at the moment. */
   lapsed = 0;
-  readonly totals = emptyTotals();
+  readonly totals: { -readonly [Key in keyof Totals]: number } = { ...NO_TOTALS };
   /** The latest admissions, to tell how fair the room is. A ring: the oldest makes room for the next. */
   readonly recent: Turn[] = [];
   #recentNext = 0;
@@ -182,22 +182,6 @@ export class RoomCrowd implements Crowd {
   turnAges(now: number): number[] {
     return Array.from(this.#books.turns.sequences(), (sequence) => this.#books.turnAge(sequence, now));
   }
-}
-
-function emptyTotals(): { -readonly [Key in keyof Totals]: number } {
-  return {
-    joined: 0,
-    straightThrough: 0,
-    admitted: 0,
-    entered: 0,
-    lapsed: 0,
-    returned: 0,
-    missedTurns: 0,
-    left: 0,
-    expired: 0,
-    revoked: 0,
-    waitedMs: 0,
-  };
 }
 
 function numbersOf({ named }: LanesRules): string {

@@ -1,6 +1,7 @@
 /** The suites of every engine, on a real Redis whose time is the test's own. Each engine has keys of its own there. */
 import { after, test } from "node:test";
 import { realWorld } from "../../../test/real-world.ts";
+import { placeOf } from "../../../test/redis/open-link.ts";
 import { startRedis } from "../../../test/redis/servers.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
@@ -24,17 +25,7 @@ const SECOND_MS = 1_000;
 
 const server = await startRedis();
 const link = await openLink({
-  place: {
-    mode: "standalone",
-    addresses: [{ host: "127.0.0.1", port: server.port }],
-    masterName: null,
-    username: null,
-    password: null,
-    sentinelUsername: null,
-    sentinelPassword: null,
-    database: 0,
-    tls: null,
-  },
+  place: placeOf([server.port]),
   library: roomLibrary(),
   world: realWorld(),
   timeoutMs: 10_000,

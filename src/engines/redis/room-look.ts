@@ -2,7 +2,7 @@
 import { limitsAt } from "../../core/adaptive.ts";
 import type { AdjusterMemo } from "../../core/adjuster.ts";
 import { seedHash } from "../../core/draw.ts";
-import type { Totals } from "../../core/engine.ts";
+import { NO_TOTALS, type Totals } from "../../core/engine.ts";
 import { isHeld, perHundredAt } from "../../core/eta.ts";
 import type { Turn } from "../../core/fairness.ts";
 import type { RoomFigures } from "../../core/room-view.ts";
@@ -51,20 +51,6 @@ export interface DrawLook {
   readonly pool: number;
   readonly size: number;
 }
-
-const NOTHING: Totals = {
-  joined: 0,
-  straightThrough: 0,
-  admitted: 0,
-  entered: 0,
-  lapsed: 0,
-  returned: 0,
-  missedTurns: 0,
-  left: 0,
-  expired: 0,
-  revoked: 0,
-  waitedMs: 0,
-};
 
 /** A room of which nothing is known yet. */
 export function emptyLook(now: number): Look {
@@ -116,7 +102,7 @@ function sequenceAt(lane: LaneLook | undefined, rank: number): number {
 
 function totalsOf({ totals }: Look): Totals {
   const known = Object.entries(totals).map(([name, value]) => [name, Number(value)]);
-  return { ...NOTHING, ...Object.fromEntries(known) };
+  return { ...NO_TOTALS, ...Object.fromEntries(known) };
 }
 
 function turnsIn(recent: string): Turn[] {
