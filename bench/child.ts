@@ -1,5 +1,6 @@
 /** Servers under measurement run in processes of their own; they print one line of JSON when they are ready. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /**
@@ -9,6 +10,12 @@ import { fileURLToPath } from "node:url";
 const SERVER_CORE = "0";
 const CLIENT_CORE = "1";
 const canPin = spawnSync("taskset", ["-c", "-p", CLIENT_CORE, String(process.pid)]).status === 0;
+
+/** For a process that is neither: it gets the cores that are left, or both where there are no others. */
+export function unpin(pid: number): void {
+  const first = cpus().length > 2 ? 2 : 0;
+  if (canPin) spawnSync("taskset", ["-a", "-c", "-p", `${first}-${cpus().length - 1}`, String(pid)]);
+}
 
 export interface Child<Ready> {
   readonly ready: Ready;

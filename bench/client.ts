@@ -69,6 +69,6 @@ function parse(text: string): Answer | null {
   if (!length) throw new Error(`an answer without a length: ${text.slice(0, head)}`);
   const body = text.slice(head + 4);
   if (body.length < Number(length[1])) return null;
-  const cookie = /\r\nset-cookie: (fairgate_main=[^;]*)/i.exec(text.slice(0, head + 2));
+  const cookie = /\r\nset-cookie: ([^;]*)/i.exec(text.slice(0, head + 2));
   return { status: Number(text.slice(9, 12)), body, cookie: cookie?.[1] ?? null };
 }

@@ -10,6 +10,7 @@ import { journeyBench } from "./journey.ts";
 import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
 import { proxyBench } from "./proxy.ts";
+import { redisBench } from "./redis.ts";
 import { relaxedBench } from "./relaxed.ts";
 import { sseBench } from "./sse.ts";
 
@@ -24,6 +25,7 @@ const BENCHES: readonly Bench[] = [
   crashBench,
   drawBench,
   adaptiveBench,
+  redisBench,
   relaxedBench,
 ];
 

@@ -165,6 +165,7 @@ function room.open(prefix, given, is_handed)
     flow = open_flow(prefix .. ":flow", s.flowEmpty, s.flowCount),
     entries = open_flow(prefix .. ":entries", s.entriesEmpty, s.entriesCount),
     lanes_used = decode_list(s.lanesUsed), counts = {}, waiting = 0, keep_until = {}, turns_out = {}, ended = {},
+    place_keys = {}, due_at = {}, told = tonumber(s.told) or 0, told_at = tonumber(s.toldAt) or 0,
   }
   for _, lane in ipairs(self.lanes_used) do
     local count = redis.call("ZCARD", prefix .. ":line:" .. lane)
@@ -225,14 +226,15 @@ end
 
 -- Remembers how long people are told to stay away, of late: only when it is more than was known.
 function room.tell(self, next_check_in)
-  local told_at = tonumber(self.state.toldAt) or 0
-  if self.now - told_at >= TOLD_PERIOD_MS then
+  if self.now - self.told_at >= TOLD_PERIOD_MS then
     room.set(self, "toldBefore", self.state.told or "0")
-    room.set(self, "told", whole(next_check_in))
     room.set(self, "toldAt", whole(self.now))
-  elseif next_check_in > (tonumber(self.state.told) or 0) then
-    room.set(self, "told", whole(next_check_in))
+    self.told_at = self.now
+  elseif next_check_in <= self.told then
+    return
   end
+  room.set(self, "told", whole(next_check_in))
+  self.told = next_check_in
 end
 
 -- Finds the phase of the schedule that holds now, and the rules with the limits that hold now.
@@ -353,4 +355,10 @@ function room.close(self)
   for bucket, keep_until in pairs(self.keep_until) do
     redis.call("ZADD", self.prefix .. ":buckets", "GT", whole(keep_until), bucket)
   end
+  local due = {}
+  for member, deadline in pairs(self.due_at) do
+    due[#due + 1] = deadline
+    due[#due + 1] = member
+  end
+  if #due > 0 then redis.call("ZADD", self.prefix .. ":due", unpack(due)) end
 end

@@ -12,7 +12,13 @@ local function bucket_of(joined_at)
 end
 
 function places.key(self, joined_at)
-  return self.prefix .. ":places:" .. bucket_of(joined_at)
+  local bucket = bucket_of(joined_at)
+  local key = self.place_keys[bucket]
+  if not key then
+    key = self.prefix .. ":places:" .. bucket
+    self.place_keys[bucket] = key
+  end
+  return key
 end
 
 -- The place of a ticket; nil when nothing is known of it.
@@ -50,9 +56,13 @@ function places.set_state(self, place, state)
   places.put(self, place)
 end
 
+-- Writing a number out takes as long as a small command, and the same one is asked for several times in a row.
+local written_at, written
+
 -- Members of `due` and `turns` say when their holder joined, since a place is found by that.
 local function member_of(id, joined_at)
-  return id .. whole(joined_at)
+  if joined_at ~= written_at then written_at, written = joined_at, whole(joined_at) end
+  return id .. written
 end
 
 local function id_and_joined(member)
@@ -81,6 +91,7 @@ end
 
 function line.remove(self, place)
   local member = member_of(place.id, place.joined_at)
+  self.due_at[member] = nil
   if redis.call("ZREM", line_key(self, place.lane), member) == 1 then
     self.counts[place.lane] = self.counts[place.lane] - 1
     self.waiting = self.waiting - 1
@@ -88,9 +99,20 @@ function line.remove(self, place)
   redis.call("ZREM", self.prefix .. ":due", member)
 end
 
--- How many of a lane, as the rules of now have it, are before this place.
-function line.ahead(self, lane, place)
-  local ahead = redis.call("ZRANK", line_key(self, place.lane), member_of(place.id, place.joined_at)) or 0
+-- Those who wait lapse then. Written when the call is done, for all in one command.
+function line.expect(self, place, deadline)
+  self.due_at[member_of(place.id, place.joined_at)] = deadline
+end
+
+-- How many of the line it stands in are before a place; nil when it does not stand there.
+function line.rank(self, place)
+  if not self.counts[place.lane] then return nil end
+  return redis.call("ZRANK", line_key(self, place.lane), member_of(place.id, place.joined_at)) or nil
+end
+
+-- How many of a lane, as the rules of now have it, are before this place. `rank`: in its line, when it is known.
+function line.ahead(self, lane, place, rank)
+  local ahead = rank or line.rank(self, place) or 0
   if #self.lanes_used == 1 then return ahead end
   for _, used in ipairs(self.lanes_used) do
     if used ~= place.lane and self.counts[used] > 0 and room.lane_of(self, used) == lane then

@@ -44,10 +44,8 @@ local function go_on_waiting(self, answers, place, dice, ahead)
   -- Of the others it is known that there are as many, more or less, in every piece.
   if self.orders.pieces then actual = actual * self.orders.pieces end
   local standing = self.standing
-  standing.waiting = math.max(self.waiting, tonumber(self.state.total) or 0)
+  standing.waiting = math.max(self.waiting, self.total)
   standing.wait_low = pace.wait(room.pace_sums(self), rules, actual)
-  standing.poll_budget = rules.pollBudgetPerSecond
-  standing.ticket_ttl = rules.ticketTtlMs
   local next_check_in
   if self.phase.isPrequeue then
     next_check_in = pacing.opening_check_in(standing, self.phase.opensAt - self.now, dice)
@@ -55,7 +53,7 @@ local function go_on_waiting(self, answers, place, dice, ahead)
     next_check_in = pacing.next_check_in(standing, dice)
   end
   local deadline = pacing.lapse_deadline(self.now, next_check_in, rules.lapseAfterMs)
-  redis.call("ZADD", self.prefix .. ":due", deadline, member_of(place.id, place.joined_at))
+  line.expect(self, place, deadline)
   places.keep(self, place.joined_at, self.now + rules.ticketTtlMs)
   room.tell(self, next_check_in)
   local is_gathered = draws.is_gathered(self, place) and 1 or 0
@@ -159,12 +157,24 @@ local function still_on_site(self, answers, id)
   answer(answers, HAS_ENTERED, joined_at, admitted_at, created_at, expires_at, lane)
 end
 
+-- Whoever stands in a line waits, and where there is no draw the ticket says all there is to say: the place, which takes
+-- longer to read, need not be looked at. Nearly all who come are such. True when that was so.
+local function stands_in_line(self, answers, ticket)
+  if #room.draws(self) > 0 then return false end
+  local rank = line.rank(self, ticket)
+  if not rank then return false end
+  ticket.pool = 0
+  go_on_waiting(self, answers, ticket, ticket.dice, line.ahead(self, room.lane_of(self, ticket.lane), ticket, rank))
+  return true
+end
+
 -- Answers for everyone but those with a turn; the place of those is given.
 local function present(self, answers, ticket)
   if ticket.expires_at <= self.now then
     answer(answers, HAS_EXPIRED)
     return nil
   end
+  if stands_in_line(self, answers, ticket) then return nil end
   local place = places.get(self, ticket.id, ticket.joined_at)
   if self.orders.isMain and not place then
     -- Theirs is a piece to know.
@@ -343,7 +353,8 @@ end
 local function visit_call(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
-  self.standing = {}
+  self.standing = { poll_budget = self.rules.pollBudgetPerSecond, ticket_ttl = self.rules.ticketTtlMs }
+  self.total = tonumber(self.state.total) or 0
   self.waiting_in = function(lane) return room.waiting_in(self, lane) end
   local sums, rules = room.pace_sums(self), self.rules
   local is_held = rules.paused or rules.queueAll or rules.closed

@@ -1,0 +1,21 @@
+/**
+ * A line in Redis: how fast one gateway is with it, what a visitor's journey takes of it, and whether a long line costs
+ * more than a short one. The baseline is a plain queue from a thesis, one Redis command after another (servers/seed4.ts),
+ * in front of a Redis of its own.
+ */
+import type { Bench } from "./bench.ts";
+import { journeyRows } from "./redis-journey.ts";
+import { lineRows } from "./redis-line.ts";
+import { CONNECTIONS, speedRows } from "./redis-speed.ts";
+
+export const redisBench: Bench = {
+  name: "redis",
+  about: `one gateway with its line in Redis, beside Express with one command after another; ${CONNECTIONS} connections, JSON answers`,
+  async run({ isQuick, progress }) {
+    return [
+      ...(await speedRows(isQuick, progress)),
+      ...(await journeyRows(isQuick, progress)),
+      ...(await lineRows(isQuick, progress)),
+    ];
+  },
+};
