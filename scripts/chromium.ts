@@ -1,11 +1,15 @@
-/** The browser that the tests drive: Debian's Chromium, installed on the way when that is possible. */
+/**
+ * The browser that the tests drive: Debian's Chromium, installed on the way when that is possible. Its headless shell
+ * comes first: the same engine and network without the windows around them, for a third of the processor time.
+ */
 import { ensureProgram, findProgram, type Program } from "./debian.ts";
 
 const CHROMIUM: Program = {
   name: "Chromium",
   neededBy: "browser tests",
-  debianPackage: "chromium",
+  debianPackage: "chromium-headless-shell",
   places: [
+    "/usr/bin/chromium-headless-shell",
     "/usr/bin/chromium",
     "/usr/bin/chromium-browser",
     "/usr/bin/google-chrome",

@@ -2,54 +2,107 @@
  * The npm scripts, run by the pinned Node: `npm start`, `npm test`, `npm run ok`, `npm run bench` and so on. Each task
  * is a list of commands; the first that fails ends it with its exit code.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, existsSync, globSync, rmSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ensureChromium } from "./chromium.ts";
+import { ensureRedis } from "./redis.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [task = "", ...rest] = process.argv.slice(2);
 
-const tasks: Record<string, () => void> = {
-  start: () => {
-    build();
+/** Compiled code is kept between runs and between the processes of one; compiling is most of a short test's time. */
+const COMPILED = join(root, "node_modules", ".cache", "fairgate-tests");
+
+const tasks: Record<string, () => Promise<void>> = {
+  start: async () => {
+    await build();
     // In this process, so that a signal to it reaches the demo and nothing is left running.
     process.argv.splice(1, process.argv.length, join(root, "dist/cli/main.js"), "demo", ...rest);
     void import(pathToFileURL(process.argv[1]!).href);
   },
-  build,
-  test: () => {
+  build: () => build(),
+  test: async () => {
     ensureChromium();
-    tool("tsc", "-p", "tsconfig.json");
-    build();
-    const files = testFiles();
-    // A process for each file costs more than most of them take; those beside the source share one.
-    const [shared, own] = [files.filter(canShare), files.filter((file) => !canShare(file))];
-    if (shared.length > 0) node("--test", "--test-isolation=none", ...shared);
-    // Most of these wait for a clock or another process.
-    if (own.length > 0) node("--test", "--test-concurrency=3", ...own);
+    ensureRedis();
+    await tool("tsc", "-p", "tsconfig.json");
+    // What was just checked need not be checked again.
+    await build("--noCheck");
+    await test();
   },
-  ok: () => {
-    tool("biome", "check", ".");
-    tasks.test!();
+  ok: async () => {
+    await tool("biome", "check", ".");
+    await tasks.test!();
   },
   bench: () => node("bench/run.ts", ...rest),
   generate: () => node("scripts/generate.ts", ...rest),
 };
 
-function build(): void {
+async function build(...options: string[]): Promise<void> {
   rmSync(join(root, "dist"), { recursive: true, force: true });
-  tool("tsc", "-p", "tsconfig.build.json");
+  await tool("tsc", "-p", "tsconfig.build.json", ...options);
   for (const asset of globSync("src/**/*.{html,css,js,json,lua}", { cwd: root })) {
     cpSync(join(root, asset), join(root, asset.replace(/^src/, "dist")));
   }
 }
 
-/** True for a test that needs no process of its own. */
-function canShare(file: string): boolean {
-  // This one is the program that it kills.
-  return file.startsWith("src/") && file !== "src/durable/crash.test.ts";
+/** Tests that run in the same way. All groups run at the same time: while one waits, another computes. */
+interface Group {
+  readonly name: string;
+  readonly has: RegExp;
+  readonly options: readonly string[];
+  /** Computes most of the time, and leaves the processors to those who watch a clock. */
+  readonly isPatient: boolean;
+}
+
+/** One process for all files: one for each would cost more than most of them take. */
+const SHARED = ["--test-isolation=none"];
+
+/** A test belongs to the first group that has it. */
+const GROUPS: readonly Group[] = [
+  {
+    name: "crashes and Redis",
+    // Not in a shared process: these have servers of their own, and one is itself the program that it kills.
+    has: /^src\/(durable\/crash|engines\/redis)|^test\/(crash|redis)\//,
+    options: ["--test-concurrency=3"],
+    isPatient: false,
+  },
+  { name: "source", has: /^src\//, options: SHARED, isPatient: true },
+  { name: "sockets", has: /^test\/(gateway|office|proxy|tidy)\//, options: SHARED, isPatient: true },
+  { name: "browsers and commands", has: /./, options: ["--test-concurrency=2"], isPatient: false },
+];
+
+/** A group that takes longer hangs, and is ended; it then says in which files. */
+const GROUP_MAX_MS = 900_000;
+
+/** Runs the tests, and ends with code 1 when one fails. */
+async function test(): Promise<void> {
+  const byGroup = Map.groupBy(testFiles(), (file) => GROUPS.find(({ has }) => has.test(file))!);
+  const shown = GROUPS.findLast((group) => byGroup.has(group));
+  const running = [...byGroup].map(([group, files]) => testGroup(group, files, group === shown));
+  const failed = (await Promise.all(running)).filter(({ isGood }) => !isGood).map(({ name }) => name);
+  if (failed.length === 0) return;
+  console.error(`Tests failed: ${failed.join(", ")}. What each group said is above.`);
+  process.exit(1);
+}
+
+/** One group is shown as it goes; what another prints comes in one piece, once it is through. */
+async function testGroup({ name, options, isPatient }: Group, files: string[], isShown: boolean) {
+  const child = spawn(process.execPath, ["--test", ...options, ...files], {
+    cwd: root,
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
+    stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
+    timeout: GROUP_MAX_MS,
+  });
+  if (isPatient && child.pid) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  const printed = child.stdout ? text(child.stdout) : "";
+  const [code] = (await once(child, "close")) as [number | null];
+  console.log(`${await printed}${name}: ${files.length} files, ${code === 0 ? "good" : "FAILED"}\n`);
+  return { name, isGood: code === 0 };
 }
 
 /** Every test, or those whose path contains one of the words given. */
@@ -58,19 +111,19 @@ function testFiles(): string[] {
   return rest.length === 0 ? all : all.filter((file) => rest.some((word) => file.includes(word)));
 }
 
-function node(...args: string[]): void {
-  run(process.execPath, args);
+function node(...args: string[]): Promise<void> {
+  return run(process.execPath, args);
 }
 
-function tool(name: string, ...args: string[]): void {
-  run(join(root, "node_modules", ".bin", name), args);
+function tool(name: string, ...args: string[]): Promise<void> {
+  return run(join(root, "node_modules", ".bin", name), args);
 }
 
-function run(command: string, args: string[]): void {
+async function run(command: string, args: string[]): Promise<void> {
   // Ctrl-C goes to the command as well; it decides how to stop, and this process waits for it.
-  const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: "inherit" });
-  if (error) throw error;
-  if (status !== 0) process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
+  const child = spawn(command, args, { cwd: root, stdio: "inherit" });
+  const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+  if (code !== 0) process.exit(code ?? (signal === "SIGINT" ? 130 : 1));
 }
 
 const chosen = tasks[task];
@@ -79,4 +132,4 @@ if (!chosen || !existsSync(join(root, "package.json"))) {
   process.exit(2);
 }
 process.on("SIGINT", () => {});
-chosen();
+await chosen();

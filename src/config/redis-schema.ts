@@ -141,7 +141,7 @@ export const redisSchema = z
     replicas: count({ min: 0, max: REPLICAS_MAX })
       .prefault(0)
       .describe(
-        "So many replicas must have an admission before anyone is told of it, so that a failover takes none back. 0: nobody waits for them.",
+        "So many replicas must have an admission, or the end of a visit, before anyone is told of it, so that a failover takes none back. 0: nobody waits for them.",
       ),
     timeout: duration({ min: "50ms", max: "1m" })
       .prefault("1500ms")

@@ -34,7 +34,7 @@ export interface RedisSettings {
   readonly tls: { readonly ca: string | null; readonly servername: string | null } | null;
   /** What all keys begin with. */
   readonly prefix: string;
-  /** So many replicas must have an admission before anyone is told of it. */
+  /** So many replicas must have an admission, or the end of a visit, before anyone is told of it. */
   readonly replicas: number;
   readonly timeoutMs: number;
 }

@@ -307,6 +307,23 @@ function visits(play: Play): void {
     },
   );
 
+  play(
+    "an ended visit stays ended for as long as a pass renewed just before is good",
+    session,
+    async (stage) => {
+      const { pass } = await stage.joinEntered();
+      await stage.pass(40_000);
+      const renewed = { ...pass, expiresAt: stage.now() + 60_000 };
+      let until = 0;
+      stage.engine.subscribe({ onRevoked: (_room, _id, at) => (until = at) });
+      await stage.engine.revoke(ROOM, pass.id);
+      assert.ok(until >= renewed.expiresAt);
+      await stage.pass(59_000);
+      await stage.engine.touch(ROOM, [renewed]);
+      assert.equal((await stage.engine.counts(ROOM)).onSite, 0);
+    },
+  );
+
   play("a spent ticket is refused: no second place after the visit", session, async (stage) => {
     const { pass } = await stage.joinEntered();
     const [ticket] = await stage.joinMany(1);

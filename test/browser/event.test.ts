@@ -16,8 +16,9 @@ import { TestOrigin } from "../cli/test-origin.ts";
 import { openBrowser, Person } from "./browser.ts";
 
 const FAR_MS = 3_600_000;
-const SOON_MS = 8_000;
-const SALE_MS = 25_000;
+const SOON_MS = 3_000;
+/** No event may be shorter. */
+const SHORTEST_MS = 10_000;
 const PEOPLE = 5;
 
 let browser: Browser;
@@ -47,7 +48,8 @@ test("a scheduled sale: countdown, draw, line and end page, and a draw that ever
   await people[0]!.screenshot("event-countdown");
   assert.deepEqual(await people[0]!.violations(), []);
   assert.equal((await run.control.counts()).onSite, 0, "nobody is in before the start");
-  const sooner = await run.control.ask("PATCH", "/rooms/main", { events: [saleIn(SOON_MS)] });
+  const startAt = secondIn(SOON_MS);
+  const sooner = await run.control.ask("PATCH", "/rooms/main", { events: [sale(startAt)] });
   assert.equal(sooner.status, 200, sooner.text);
 
   await eventually("the seed is there", async () => (await board()).draw?.seed !== null);
@@ -91,6 +93,9 @@ test("a scheduled sale: countdown, draw, line and end page, and a draw that ever
   assert.equal(verdict.code, 0, verdict.out + verdict.err);
   assert.equal(readFileSync(join(folder.path, "record.txt"), "utf8").includes(receipts[0]!.ticket), true);
 
+  const endAt = Math.max(secondIn(SOON_MS), startAt + SHORTEST_MS);
+  const over = await run.control.ask("PATCH", "/rooms/main", { events: [sale(startAt, endAt)] });
+  assert.equal(over.status, 200, over.text);
   for (const person of waiting) await person.sees("heading", "Closed for now");
   const late = await Person.sitDown(browser, run.address);
   await late.open();
@@ -106,22 +111,26 @@ function isOurs(fault: string): boolean {
 }
 
 function settingsOf(origin: string): object {
-  const main = { totalActiveUsers: 2, closed: true, events: [saleIn(FAR_MS)] };
+  const main = { totalActiveUsers: 2, closed: true, events: [sale(secondIn(FAR_MS))] };
   return { origin: { addresses: [origin] }, rooms: { main } };
 }
 
 /** The sale, for which people may gather already. */
-function saleIn(ms: number): object {
-  const startAt = Math.ceil((Date.now() + ms) / 1_000) * 1_000;
+function sale(startAt: number, endAt = startAt + FAR_MS): object {
   const at = (instant: number) => new Date(instant).toISOString();
   return {
     name: "sale",
     prequeueStartTime: at(startAt - 2 * FAR_MS),
     eventStartTime: at(startAt),
-    eventEndTime: at(startAt + SALE_MS),
+    eventEndTime: at(endAt),
     shuffleAtEventStart: true,
     closed: false,
   };
+}
+
+/** The first whole second that is at least so far away. */
+function secondIn(ms: number): number {
+  return Math.ceil((Date.now() + ms) / 1_000) * 1_000;
 }
 
 async function isInside({ page }: Person): Promise<boolean> {

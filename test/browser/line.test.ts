@@ -162,9 +162,10 @@ function assertAtLeastThemselves({ shown }: Person): void {
 
 /** A room for one, with someone in it. Short sessions promise a quick line, so pages come again within seconds. */
 async function fullRoom() {
-  const origin = await TestOrigin.open();
+  await using parts = new AsyncDisposableStack();
+  const origin = parts.use(await TestOrigin.open());
   const room = ["--total-active-users", "1", "--session-duration", "20s"];
-  const run = await startRun(["--origin", origin.address, ...room]);
+  const run = parts.use(await startRun(["--origin", origin.address, ...room]));
   const holder = await Visitor.arrive(run.address);
   // Whoever is on the site stays by asking for pages, however slow the machine.
   let asked: Promise<unknown> = Promise.resolve();
@@ -172,6 +173,7 @@ async function fullRoom() {
     asked = holder.come();
   }, STAY_EVERY_MS);
   const seated: Person[] = [];
+  const whole = parts.move();
   return {
     origin,
     run,
@@ -190,8 +192,7 @@ async function fullRoom() {
       clearInterval(asking);
       await asked.catch(() => {});
       await Promise.all(seated.map((person) => person.close()));
-      await run[Symbol.asyncDispose]();
-      await origin[Symbol.asyncDispose]();
+      await whole.disposeAsync();
     },
   };
 }

@@ -63,14 +63,16 @@ describe("newcomers", { concurrency: 3 }, () => {
 
 /** A gateway with one room of these settings besides. */
 async function room(settings: string) {
-  const folder = ownFolder();
-  const origin = await TestOrigin.open();
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(ownFolder());
+  const origin = parts.use(await TestOrigin.open());
   folder.write(
     "fairgate.yaml",
     `origin: { addresses: ["${origin.address}"] }\nrooms: { main: { totalActiveUsers: 1, ${settings} } }\n`,
   );
-  const run = await startRun(["--config", "fairgate.yaml"], { cwd: folder.path });
+  const run = parts.use(await startRun(["--config", "fairgate.yaml"], { cwd: folder.path }));
   const seated: Person[] = [];
+  const whole = parts.move();
   return {
     run,
     async sitDown(options: BrowserContextOptions = {}) {
@@ -80,9 +82,7 @@ async function room(settings: string) {
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(seated.map((person) => person.close()));
-      await run[Symbol.asyncDispose]();
-      await origin[Symbol.asyncDispose]();
-      folder[Symbol.dispose]();
+      await whole.disposeAsync();
     },
   };
 }

@@ -144,8 +144,10 @@ describe("the control address", { concurrency: 3 }, () => {
 
 /** A site with room for one, behind a line. */
 async function open() {
-  const origin = await TestOrigin.open();
-  const run = await startRun(["--origin", origin.address, "--total-active-users", "1"]);
+  await using parts = new AsyncDisposableStack();
+  const origin = parts.use(await TestOrigin.open());
+  const run = parts.use(await startRun(["--origin", origin.address, "--total-active-users", "1"]));
+  const whole = parts.move();
   return {
     origin,
     run,
@@ -154,9 +156,6 @@ async function open() {
       for (let i = 0; i < count; i++) visitors.push(await Visitor.arrive(run.address));
       return visitors;
     },
-    async [Symbol.asyncDispose]() {
-      await run[Symbol.asyncDispose]();
-      await origin[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };
 }

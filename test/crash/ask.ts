@@ -24,14 +24,21 @@ export interface Answer {
   readonly at: number;
 }
 
+export interface Asks {
+  ask(question: Question): Promise<Answer | null>;
+  close(): void;
+}
+
 /** A way to ask: keeps connections open between questions. */
-export class Asker {
+export class Asker implements Asks {
   readonly #address: URL;
   readonly #agent: Agent;
+  readonly #patienceMs: number;
 
-  constructor(address: string, connectionsMax: number) {
+  constructor(address: string, connectionsMax: number, patienceMs = PATIENCE_MS) {
     this.#address = new URL(address);
     this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
+    this.#patienceMs = patienceMs;
   }
 
   ask(question: Question): Promise<Answer | null> {
@@ -45,7 +52,7 @@ export class Asker {
       const { method, path } = question;
       const asked = request({ hostname, port, method, path, headers, agent: this.#agent });
       const lost = () => resolve(null);
-      asked.setTimeout(PATIENCE_MS, () => asked.destroy());
+      asked.setTimeout(this.#patienceMs, () => asked.destroy());
       // A request that fails before its answer says so once; one that fails within it fails the reading.
       asked.on("error", lost);
       asked.once("response", (response) => void read(response, askedAt).then(resolve, lost));
@@ -59,6 +66,25 @@ export class Asker {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+}
+
+/** Several gateways in front of one line: each question goes to one of them, as chance has it. */
+export class Askers implements Asks {
+  readonly #askers: readonly Asker[];
+  readonly #fraction: () => number;
+
+  constructor(askers: readonly Asker[], fraction: () => number) {
+    this.#askers = askers;
+    this.#fraction = fraction;
+  }
+
+  ask(question: Question): Promise<Answer | null> {
+    return this.#askers[Math.floor(this.#fraction() * this.#askers.length)]!.ask(question);
+  }
+
+  close(): void {
+    for (const asker of this.#askers) asker.close();
   }
 }
 

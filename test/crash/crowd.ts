@@ -2,7 +2,7 @@
  * The visitors of the crash test: they arrive at a steady rate, each with manners drawn from the dice, and one reader
  * of the board tells those who read it. Those who are gone show what is over once more after each restart.
  */
-import { Asker, pause } from "./ask.ts";
+import { Asker, Askers, type Asks, pause } from "./ask.ts";
 import type { Books } from "./books.ts";
 import { Guest, type Manner } from "./guest.ts";
 
@@ -12,7 +12,10 @@ const BOARD_EVERY_MS = 200;
 const SHOWN_AGAIN_MAX = 30;
 
 export interface CrowdOptions {
-  readonly address: string;
+  /** The gateways; whoever asks asks any of them. */
+  readonly addresses: readonly string[];
+  /** How long one of them may take to answer; another is asked then. */
+  readonly patienceMs?: number;
   readonly books: Books;
   readonly sessionMs: number;
   readonly arrivalsPerSecond: number;
@@ -23,7 +26,7 @@ export interface CrowdOptions {
 
 export class Crowd {
   readonly #options: CrowdOptions;
-  readonly #asker: Asker;
+  readonly #asker: Asks;
   readonly #about = new Map<Guest, Promise<void>>();
   readonly #gone: Guest[] = [];
   readonly #failures: unknown[] = [];
@@ -35,7 +38,9 @@ export class Crowd {
 
   constructor(options: CrowdOptions) {
     this.#options = options;
-    this.#asker = new Asker(options.address, CONNECTIONS_MAX);
+    const { addresses, patienceMs, fraction } = options;
+    const askers = addresses.map((address) => new Asker(address, CONNECTIONS_MAX, patienceMs));
+    this.#asker = new Askers(askers, fraction);
     this.#loops = [this.#arrive(), this.#readBoard()];
   }
 

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import {
   appendFileSync,
   closeSync,
+  cpSync,
   openSync,
   readFileSync,
   statSync,
@@ -42,6 +43,7 @@ async function scene() {
   const whole = parts.move();
   return {
     gate,
+    origin: origin.address,
     file: (name: string) => join(data.path, name),
     folder: data.path,
     /** All that was acknowledged is there. */
@@ -92,30 +94,43 @@ test("a log that lost its end costs no more than what was in it", async () => {
   await stage.checkAll();
 });
 
-test("a database cut off is refused, with its name and what to do", async () => {
-  for (const bytes of [0, 50, PAGE_BYTES + 100]) {
-    await using stage = await scene();
-    await stage.gate.end("SIGTERM");
-    truncateSync(stage.file(DATABASE), bytes);
-    const printed = await refusal(stage.gate);
-    assert.ok(printed.includes(stage.file(DATABASE)), printed);
-    assert.match(printed, /move|restore/i);
-  }
+/** Damages a copy of a good store, whose database must then be refused with its name and what to do. */
+async function refuseDamaged(
+  { folder, origin }: { folder: string; origin: string },
+  damage: (database: string) => void,
+): Promise<void> {
+  using data = ownFolder();
+  cpSync(folder, data.path, { recursive: true });
+  const database = join(data.path, DATABASE);
+  damage(database);
+  await using gate = await Gate.make({ origin, room: ROOM, dataFolder: data.path });
+  const printed = await refusal(gate);
+  assert.ok(printed.includes(database), printed);
+  assert.match(printed, /move|restore/i);
+}
+
+test("a damaged database is refused, with its name and what to do", async (t) => {
+  await using stage = await scene();
+  await stage.gate.end("SIGTERM");
+  for (const bytes of [0, 50, PAGE_BYTES + 100])
+    await t.test(`cut off after ${bytes} bytes`, () =>
+      refuseDamaged(stage, (database) => truncateSync(database, bytes)),
+    );
+  for (const at of [0, PAGE_BYTES])
+    await t.test(`overwritten from byte ${at} on`, () =>
+      refuseDamaged(stage, (database) => overwrite(database, at)),
+    );
+  await stage.gate.start();
+  await stage.checkAll();
 });
 
-test("a database overwritten is refused, with its name and what to do", async () => {
-  for (const at of [0, PAGE_BYTES]) {
-    await using stage = await scene();
-    await stage.gate.end("SIGTERM");
-    const descriptor = openSync(stage.file(DATABASE), "r+");
-    for (let page = at; page < statSync(stage.file(DATABASE)).size; page += PAGE_BYTES)
-      writeSync(descriptor, Buffer.alloc(500, 0x5a), 0, 500, page);
-    closeSync(descriptor);
-    const printed = await refusal(stage.gate);
-    assert.ok(printed.includes(stage.file(DATABASE)), printed);
-    assert.match(printed, /move|restore/i);
-  }
-});
+/** Writes over a part of each page. */
+function overwrite(database: string, from: number): void {
+  const descriptor = openSync(database, "r+");
+  for (let page = from; page < statSync(database).size; page += PAGE_BYTES)
+    writeSync(descriptor, Buffer.alloc(500, 0x5a), 0, 500, page);
+  closeSync(descriptor);
+}
 
 test("a second process on the same folder is refused, and the first goes on", async () => {
   await using stage = await scene();

@@ -2,6 +2,8 @@
  * The gateway under test: `fairgate run` as a process of its own, on the same ports and the same folder in each of its
  * lives, so that visitors who come back find it where it was.
  */
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
 import { createServer } from "node:net";
 import { Child, type Ended } from "../cli/child.ts";
 import { MAIN, ownFolder, SECRET, TOKEN } from "../cli/fairgate.ts";
@@ -9,6 +11,12 @@ import { Asker, pause } from "./ask.ts";
 
 const ASK_EVERY_MS = 10;
 const START_MAX_MS = 30_000;
+/**
+ * Below the range from which the kernel gives ports to outgoing connections: a visitor who tries to reach a gateway that
+ * is dead could be given its port. And none of those that browsers refuse to ask.
+ */
+const PORT_FIRST = 7_000;
+const PORT_COUNT = 3_000;
 
 export interface GateOptions {
   readonly origin: string;
@@ -16,6 +24,8 @@ export interface GateOptions {
   readonly room: Readonly<Record<string, string | number | boolean>>;
   /** null: keep nothing, to see that the checks see it. */
   readonly dataFolder: string | null;
+  /** Settings of the Redis that has the line. Without it the line is in the gateway. */
+  readonly redis?: object;
 }
 
 export interface StartOptions {
@@ -39,9 +49,10 @@ export class Gate {
     this.address = `http://127.0.0.1:${port}`;
     this.controlAddress = `http://127.0.0.1:${controlPort}`;
     const room = Object.entries(options.room).map(([name, value]) => `    ${name}: ${value}\n`);
+    const redis = options.redis ? `redis: ${JSON.stringify(options.redis)}\n` : "";
     this.#folder = ownFolder({
       "fairgate.yaml": `listen: 127.0.0.1:${port}\ncontrol:\n  listen: 127.0.0.1:${controlPort}\nlog:\n  level: warn
-origin:\n  addresses: [${options.origin}]\nrooms:\n  main:\n${room.join("")}`,
+origin:\n  addresses: [${options.origin}]\n${redis}rooms:\n  main:\n${room.join("")}`,
     });
     const data = options.dataFolder === null ? [] : ["--data", options.dataFolder];
     this.#args = ["run", "--config", `${this.#folder.path}/fairgate.yaml`, ...data];
@@ -78,6 +89,11 @@ origin:\n  addresses: [${options.origin}]\nrooms:\n  main:\n${room.join("")}`,
     return performance.now() - from;
   }
 
+  /** Any signal, such as SIGSTOP; nobody waits for what comes of it. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
   /** kill -9, or another end. */
   async end(signal: NodeJS.Signals = "SIGKILL"): Promise<Ended> {
     if (!this.#child) throw new Error("the gateway was never started");
@@ -95,15 +111,29 @@ origin:\n  addresses: [${options.origin}]\nrooms:\n  main:\n${room.join("")}`,
   }
 }
 
+let nextPort = randomInt(PORT_COUNT);
+
 async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports = servers.map(
-    (server) =>
-      new Promise<number>((resolve) => {
-        server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port));
-      }),
-  );
-  const [first = 0, second = 0] = await Promise.all(ports);
-  for (const server of servers) server.close();
-  return [first, second];
+  return [await freePort(), await freePort()];
+}
+
+async function freePort(): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    const port = PORT_FIRST + (nextPort++ % PORT_COUNT);
+    if (await isFree(port)) return port;
+    if (tries === PORT_COUNT) throw new Error(`no port is free from ${PORT_FIRST} on`);
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
 }

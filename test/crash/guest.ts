@@ -3,7 +3,7 @@
  * what is over, which nobody must take. While the gateway is away they ask the same again, as browsers do. Everything
  * they are told goes into the books.
  */
-import { type Answer, type Asker, pause, type Question } from "./ask.ts";
+import { type Answer, type Asks, pause, type Question } from "./ask.ts";
 import type { Books } from "./books.ts";
 
 const OWN = "/.fairgate/main";
@@ -28,7 +28,7 @@ export interface Manner {
 }
 
 export interface Surroundings {
-  readonly asker: Asker;
+  readonly asker: Asks;
   readonly books: Books;
   readonly sessionMs: number;
   readonly fraction: () => number;

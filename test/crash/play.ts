@@ -67,7 +67,7 @@ export async function play(plan: Plan): Promise<Outcome> {
   const { address } = gate;
   const { sessionMs, capacity } = TERMS;
   const { arrivalsPerSecond, atOnceMax } = plan;
-  const crowd = new Crowd({ address, books, sessionMs, fraction, arrivalsPerSecond, atOnceMax });
+  const crowd = new Crowd({ addresses: [address], books, sessionMs, fraction, arrivalsPerSecond, atOnceMax });
   const operator = new Operator({ address: gate.controlAddress, books, crowd, capacity, fraction });
   const restartsMs: number[] = [];
   const between = ({ low, high }: Plan["lifeMs"]) => low + (high - low) * fraction();

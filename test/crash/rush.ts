@@ -3,6 +3,7 @@
  * gateway is killed, passes and leaves are on their way to the disk. After the restart every pass that was received is
  * good and every leave that was acknowledged holds; of what was on its way nobody can say.
  */
+import { eventually } from "../cli/eventually.ts";
 import { Control, ownFolder, TOKEN } from "../cli/fairgate.ts";
 import { type Answer, Asker, pause } from "./ask.ts";
 import { Books, type Violation } from "./books.ts";
@@ -31,6 +32,7 @@ interface Rusher {
 export async function rush(plan: {
   /** Visitors who ask at the same time. */
   readonly atOnce: number;
+  /** Counted from the first who has left, however slow the machine. */
   readonly killAfterMs: number;
   readonly keepsData: boolean;
   readonly through?: readonly string[];
@@ -82,6 +84,7 @@ export async function rush(plan: {
   };
 
   const rushing = Promise.all(Array.from({ length: plan.atOnce }, comeAndGo));
+  await eventually("somebody has come and left", () => came.some(({ state }) => state === "left"));
   await pause(plan.killAfterMs);
   await gate.end("SIGKILL");
   books.note({ kind: "killed", at: Date.now() });

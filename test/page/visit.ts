@@ -3,19 +3,12 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { PageLook } from "../../src/gateway/page/render.ts";
+import { openBrowser as launch } from "../browser/browser.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 
 export const SHOTS = process.env.FAIRGATE_SHOTS ?? join(tmpdir(), "page-shots");
-const ARGUMENTS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-];
 const WAIT_MAX_MS = 15_000;
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -23,7 +16,7 @@ let browser: Browser | undefined;
 
 export async function openBrowser(): Promise<void> {
   mkdirSync(SHOTS, { recursive: true });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ARGUMENTS });
+  browser = await launch();
 }
 
 export async function closeBrowser(): Promise<void> {

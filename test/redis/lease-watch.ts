@@ -1,13 +1,15 @@
 /**
- * Who has the lease of the room "main", looked up in Redis again and again. It sees that the fencing token never goes
- * back, and that one token is never two gateways'.
+ * Who has the lease of the room "main", looked up in Redis again and again, and who does the duties that come with it,
+ * heard on the room's channel. It sees that the fencing token never goes back, that one token is never two gateways',
+ * and that whoever lost the lease does nothing more.
  */
 import assert from "node:assert/strict";
+import { createClient } from "@redis/client";
 import { eventually } from "../cli/eventually.ts";
 import { pause } from "../crash/ask.ts";
 import type { RedisServer } from "./servers.ts";
 
-const KEY = "fairgate:{main}:main:lease";
+const ROOM = "fairgate:{main}:main";
 const LOOK_EVERY_MS = 50;
 
 export interface Lease {
@@ -15,54 +17,86 @@ export interface Lease {
   readonly fence: number;
 }
 
+interface Deed {
+  readonly gateway: string;
+  readonly what: string;
+  /** The lease as it was known then, which is a little old. */
+  readonly during: Lease | undefined;
+}
+
+type Client = Awaited<ReturnType<typeof connect>>;
+
 export class LeaseWatch {
-  readonly seen: Lease[] = [];
-  readonly #redis: RedisServer;
+  readonly #seen: Lease[] = [];
+  readonly #deeds: Deed[] = [];
+  readonly #looking: Client;
+  readonly #hearing: Client;
   readonly #work: Promise<void>;
   #isOpen = true;
 
-  constructor(redis: RedisServer) {
-    this.#redis = redis;
+  static async open(redis: RedisServer): Promise<LeaseWatch> {
+    const [looking, hearing] = [await connect(redis), await connect(redis)];
+    const watch = new LeaseWatch(looking, hearing);
+    await hearing.subscribe(`${ROOM}:news`, (text) => watch.#hear(text));
+    return watch;
+  }
+
+  private constructor(looking: Client, hearing: Client) {
+    this.#looking = looking;
+    this.#hearing = hearing;
     this.#work = this.#look();
   }
 
-  get last(): Lease | undefined {
-    return this.seen.at(-1);
+  get last(): Lease {
+    const last = this.#seen.at(-1);
+    assert.ok(last, "no gateway has taken the lease yet");
+    return last;
   }
 
   /** The next lease after this one, and how long it took to come. */
   async after({ fence }: Lease): Promise<Lease & { readonly tookMs: number }> {
     const from = performance.now();
-    const next = await eventually(`the lease after ${fence}`, () => {
-      return this.last !== undefined && this.last.fence > fence && this.last;
-    });
+    const next = await eventually(`a lease after ${fence}`, () => this.last.fence > fence && this.last);
     return { ...next, tookMs: performance.now() - from };
-  }
-
-  async close(): Promise<void> {
-    this.#isOpen = false;
-    await this.#work;
   }
 
   /** Fails when what was seen is against the rules. */
   assertKept(): void {
-    assert.ok(this.seen.length > 0, "no lease was seen");
+    assert.ok(this.#deeds.length > 0, "nobody turned the door");
     const holders = new Map<number, string>();
-    for (const [i, { holder, fence }] of this.seen.entries()) {
-      assert.ok(i === 0 || fence >= this.seen[i - 1]!.fence, `the token went back to ${fence}`);
+    for (const [i, { holder, fence }] of this.#seen.entries()) {
+      assert.ok(i === 0 || fence >= this.#seen[i - 1]!.fence, `the token went back to ${fence}`);
       assert.equal(holder, holders.get(fence) ?? holder, `token ${fence} is two gateways'`);
       holders.set(fence, holder);
     }
+    // A lease that was just taken may not have been seen yet; one that was lost has been.
+    const strays = this.#deeds.filter(({ gateway, during }) => {
+      const later = this.#seen.find(({ fence }) => fence > (during?.fence ?? 0));
+      return during && gateway !== during.holder && gateway !== later?.holder;
+    });
+    assert.deepEqual(strays, [], "done without the lease");
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOpen = false;
+    await this.#work;
+    this.#looking.destroy();
+    this.#hearing.destroy();
+  }
+
+  #hear(text: string): void {
+    const [gateway = "", what = ""] = text.split(" ", 2);
+    if (what === "turns" || what === "board") this.#deeds.push({ gateway, what, during: this.#seen.at(-1) });
   }
 
   async #look(): Promise<void> {
     for (; this.#isOpen; await pause(LOOK_EVERY_MS)) {
-      const [holder, fence] = (await this.#redis.command("HMGET", KEY, "holder", "fence")) as string[];
-      if (holder && fence) this.seen.push({ holder, fence: Number(fence) });
+      const [holder, fence] = await this.#looking.hmGet(`${ROOM}:lease`, ["holder", "fence"]);
+      if (holder && fence) this.#seen.push({ holder, fence: Number(fence) });
     }
   }
+}
+
+async function connect({ url }: RedisServer) {
+  return createClient({ RESP: 2, url }).connect();
 }

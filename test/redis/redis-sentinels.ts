@@ -52,14 +52,12 @@ export async function startSentinels(options: SentinelsOptions = {}): Promise<Re
 }
 
 async function follow([primary, ...replicas]: readonly RedisServer[]): Promise<void> {
-  await Promise.all(
-    replicas.map(async (replica) => {
-      await replica.command("REPLICAOF", "127.0.0.1", primary!.port);
-      await eventually(`the replica at port ${replica.port} follows`, async () =>
-        String(await replica.command("INFO", "replication")).includes("master_link_status:up"),
-      );
-    }),
-  );
+  await Promise.all(replicas.map((replica) => replica.command("REPLICAOF", "127.0.0.1", primary!.port)));
+  // A replica that has its first copy is sent nothing more until the primary has heard from it, and that shows late.
+  await eventually(`the primary at port ${primary!.port} has its replicas`, async () => {
+    const info = String(await primary!.command("INFO", "replication"));
+    return info.match(/state=online,offset=[1-9]/g)?.length === replicas.length;
+  });
 }
 
 async function watch(sentinel: RedisServer, primary: RedisServer, password?: string): Promise<void> {

@@ -36,7 +36,8 @@ export class Regular {
       const headers = { cookie: this.#cookie };
       const answer = await this.#asker.ask({ method: "GET", path: "/", headers });
       if (answer?.cookie) this.#cookie = answer.cookie;
-      if (answer?.json.site !== true) this.refusals.push(`${answer?.status} ${answer?.text}`);
+      if (answer?.json.site !== true)
+        this.refusals.push(answer ? `${answer.status} ${answer.text}` : "no answer");
     }
   }
 }

@@ -11,7 +11,7 @@ type State = "passing" | "silent" | "closed";
 
 export class Wire {
   readonly #server: Server;
-  readonly #to: number;
+  #to: number;
   /** Both ends of each connection. */
   readonly #pairs = new Map<Socket, Socket>();
   #state: State = "passing";
@@ -31,6 +31,12 @@ export class Wire {
 
   get url(): string {
     return `redis://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Every connection ends, and new ones go to another port. */
+  lead(port: number): void {
+    this.#to = port;
+    for (const socket of this.#sockets()) socket.destroy();
   }
 
   /** Nothing comes through any more, and nobody is told: connections stay open, and new ones are accepted. */

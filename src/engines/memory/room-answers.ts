@@ -257,7 +257,7 @@ function passOf({ name }: RoomBooks, visit: Visit, createdAt: number): Pass {
 function endVisit(books: RoomBooks, id: string, now: number): boolean {
   const visit = books.visits.get(id);
   if (!visit) return false;
-  const until = books.visits.end(visit);
+  const until = books.visits.end(visit, now + books.rulesAt(now).sessionDurationMs);
   books.endPlace(visit, now);
   books.events.onRevoked(id, until);
   return true;

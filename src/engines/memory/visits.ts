@@ -53,11 +53,14 @@ export class Visits {
       this.add({ ...presence, sequence: -1 });
   }
 
-  /** Ends a visit and remembers its id as ended. The instant returned is when its last pass runs out. */
-  end(visit: Visit): number {
+  /**
+   * Ends a visit and remembers its id as ended. The instant returned is when its last pass runs out: one that a gateway
+   * renewed just now, and has not told of yet, is good until `renewedUntil`.
+   */
+  end(visit: Visit, renewedUntil: number): number {
     this.#byId.delete(visit.id);
     this.#note(visit.id);
-    const until = visit.expiresAt + PRESENCE_GRACE_MS;
+    const until = Math.max(visit.expiresAt, renewedUntil) + PRESENCE_GRACE_MS;
     this.#remember(visit.id, until);
     return until;
   }

@@ -19,8 +19,8 @@ import { openLink } from "./link/link.ts";
 import { RedisEngine } from "./redis-engine.ts";
 
 /** Each step is a call over a socket, so there are fewer of them than in memory. */
-const MODEL_RUNS = 150;
-const LIVES = 15;
+const MODEL_RUNS = 80;
+const LIVES = 6;
 const SECOND_MS = 1_000;
 
 const server = await startRedis();

@@ -42,7 +42,7 @@ export interface RedisEngineOptions {
   readonly world: World;
   /** What all keys begin with. */
   readonly prefix: string;
-  /** So many replicas must have what gives a slot before anyone is told. */
+  /** So many replicas must have what gives or frees a slot before anyone is told. */
   readonly replicas: number;
   readonly timeoutMs: number;
   readonly time?: TimeSource;
@@ -71,7 +71,7 @@ export class RedisEngine implements Engine {
       ),
       world.timers.every(FORGET_PERIOD_MS, () => this.#forget()),
       link.onProblem((problem) => {
-        if (problem === null) this.#openMissing();
+        if (problem === null) this.#comeBack();
       }),
     );
   }
@@ -183,8 +183,15 @@ export class RedisEngine implements Engine {
     }
   }
 
-  #openMissing(): void {
-    for (const [name, room] of this.#rooms) if (!room.isOpen) void this.#open(name, room);
+  /** Redis may be another than before, in which not all is as it was. */
+  #comeBack(): void {
+    for (const [name, room] of this.#rooms) {
+      if (room.isOpen) room.catchUp();
+      else
+        this.#open(name, room).catch((cause: unknown) =>
+          this.#complain("the room cannot be opened", name, cause),
+        );
+    }
   }
 
   /** What fails here is no more than delayed, and why is told once, by the link. */

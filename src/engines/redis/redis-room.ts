@@ -33,6 +33,7 @@ import { RoomCalls, type RoomCallsParts } from "./room-calls.ts";
 import type { RoomLine } from "./room-line.ts";
 import { drawOf, emptyLook, figuresOf } from "./room-look.ts";
 import { ToldTimes } from "./told-times.ts";
+import { UnheardJoins } from "./unheard-joins.ts";
 import { AnswerReader, endedUntil, ending, seeing } from "./visit-answers.ts";
 import { VisitCalls } from "./visit-calls.ts";
 
@@ -60,12 +61,15 @@ export class RedisRoom {
   readonly #duty: DoorDuty;
   readonly #records: DrawRecords;
   readonly #told: ToldTimes;
+  readonly #unheard: UnheardJoins;
   #rules: RoomRules;
   #phase: ReturnType<typeof phaseAt>;
   #board: Board | null = null;
   #stopHearing: (() => void) | null = null;
   /** True once Redis has the room's rules as they are here. */
   #isOpen = false;
+  /** True while something was missed that could not be read: news may be heard again before calls are answered. */
+  #isBehind = false;
 
   constructor(parts: RoomParts) {
     const { name, rules, gateway, prefix, calls, events } = parts;
@@ -76,7 +80,8 @@ export class RedisRoom {
     this.#calls = new RoomCalls(mainKeyOf(prefix, name, rules), calls, () => this.#sendOrders());
     // A clock that is moved by hand stands still meanwhile, so what it set off before comes first.
     const ready = () => (calls.time === "handed" ? this.#duty.idle() : null);
-    this.#visits = new VisitCalls(this.#calls, gateway, ready);
+    this.#unheard = new UnheardJoins((id) => this.leaveVisit(id));
+    this.#visits = new VisitCalls(this.#calls, gateway, ready, (id, cause) => this.#unheard.note(id, cause));
     const reader = new AnswerReader(name, (now) => this.#rulesAt(now));
     const { world } = calls;
     const line = { name, prefix, world, reader, calls: this.#calls, visits: this.#visits };
@@ -105,7 +110,7 @@ export class RedisRoom {
   async open(): Promise<void> {
     this.#stopHearing ??= this.#parts.calls.link.hear(`${this.#calls.key}:news`, {
       onMessage: (text) => this.#hear(text),
-      onGap: () => this.#catchUp(),
+      onGap: () => this.catchUp(),
     });
     await this.#sendOrders();
     this.#isOpen = true;
@@ -200,8 +205,21 @@ export class RedisRoom {
     return this.#duty.turn();
   }
 
+  /**
+   * What may have been missed is read: boards and ended visits. Turns are learned at the next check-in. And what nobody
+   * may have heard of is ended.
+   */
+  catchUp(): void {
+    this.#isBehind = false;
+    void Promise.all([this.#unheard.end(), this.#readEnded(), this.#readBoard()]).catch((cause: unknown) => {
+      this.#isBehind = true;
+      this.#world.log.debug({ err: cause, room: this.#parts.name }, "what was missed could not be read yet");
+    });
+  }
+
   /** Some times a second. */
   async tick(): Promise<void> {
+    if (this.#isBehind) this.catchUp();
     this.#line.flush();
     await this.#duty.tick();
   }
@@ -236,16 +254,15 @@ export class RedisRoom {
     this.#parts.events.onBoard(board);
   }
 
-  /** What may have been missed is read: boards and ended visits. Turns are learned at the next check-in. */
-  #catchUp(): void {
-    void Promise.all([this.#readEnded(), this.#readBoard()]).catch((cause: unknown) =>
-      this.#world.log.debug({ err: cause, room: this.#parts.name }, "what was missed could not be read yet"),
-    );
-  }
-
+  /** What has ended stays so: visits whose end Redis has lost, in a failover, are ended there again. */
   async #readEnded(): Promise<void> {
     const listed = (await this.#calls.call("ended", [])) as string[];
+    const before = [...this.ended.all()];
     for (let i = 0; i < listed.length; i += 2) this.ended.add(listed[i]!, Number(listed[i + 1]));
+    const known = new Set(listed);
+    const now = this.#world.clock.now();
+    const lost = before.filter(([id, until]) => until > now && !known.has(id));
+    await Promise.all(lost.map(([id]) => this.leaveVisit(id)));
   }
 
   async #readBoard(): Promise<void> {

@@ -11,7 +11,7 @@ export interface RoomCallsParts {
   readonly link: RedisLink;
   readonly world: World;
   readonly time: TimeSource;
-  /** So many replicas must have what gives a slot before anyone is told. */
+  /** So many replicas must have what gives or frees a slot before anyone is told. */
   readonly replicas: number;
   readonly timeoutMs: number;
 }
@@ -38,7 +38,7 @@ export class RoomCalls {
     return this.#knowing(() => this.#parts.link.call(name, this.key, args));
   }
 
-  /** The same for what gives a slot: told once enough replicas have it. */
+  /** The same for what gives or frees a slot: told once enough replicas have it. */
   callKept(name: string, args: readonly string[]): Promise<readonly unknown[]> {
     const { link, replicas, timeoutMs } = this.#parts;
     if (replicas === 0) return this.call(name, args);

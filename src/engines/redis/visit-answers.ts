@@ -25,24 +25,24 @@ const TURN_IN_HAND = 2;
 
 export function joining(id: string, { lane, invite }: Newcomer, dice: number): Doing {
   const code = invite ? [invite.id, String(invite.expiresAt)] : ["", "0"];
-  return { words: ["j", id, String(lane), ...code, String(dice)], isJoin: true, givesSlot: true };
+  return { words: ["j", id, String(lane), ...code, String(dice)], isJoin: true, movesSlot: true };
 }
 
 /** A ticket is shown: to check in (c), to enter (e), to leave (l); or, to a piece of a line, what came of its turn (k, a). */
 export function showing(what: "c" | "e" | "l" | "k" | "a", ticket: Ticket, dice: number): Doing {
   const { id, sequence, lane, joinedAt, draw, expiresAt } = ticket;
   const numbers = [sequence, lane, joinedAt, draw, expiresAt, dice].map(String);
-  return { words: [what, id, ...numbers], isJoin: false, givesSlot: what === "e" };
+  return { words: [what, id, ...numbers], isJoin: false, movesSlot: what !== "c" };
 }
 
 /** The end of a visit: its holder leaves (`v`), or it is revoked (`r`). */
 export function ending(what: "v" | "r", id: string): Doing {
-  return { words: [what, id], isJoin: false, givesSlot: false };
+  return { words: [what, id], isJoin: false, movesSlot: true };
 }
 
 export function seeing({ id, lane, joinedAt, admittedAt, expiresAt }: Presence): Doing {
   const numbers = [lane, joinedAt, admittedAt, expiresAt].map(String);
-  return { words: ["t", id, ...numbers], isJoin: false, givesSlot: false };
+  return { words: ["t", id, ...numbers], isJoin: false, movesSlot: false };
 }
 
 /** Until when the end of a visit is remembered; 0 when there was none. */

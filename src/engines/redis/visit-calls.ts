@@ -17,12 +17,12 @@ const ANSWER_LENGTH = 6;
 
 /** What one visitor does. */
 export interface Doing {
-  /** Its letter and fields, as the functions take them. */
+  /** Its letter, the visitor's id, and more fields, as the functions take them. */
   readonly words: readonly string[];
   /** Takes memory that a full Redis does not have. */
   readonly isJoin: boolean;
-  /** May give a slot. */
-  readonly givesSlot: boolean;
+  /** May give or free a slot: what is told of it must hold. */
+  readonly movesSlot: boolean;
 }
 
 /** One visitor's answer, in a reply to many. */
@@ -44,17 +44,24 @@ export class VisitCalls {
   readonly #calls: RoomCalls;
   readonly #gateway: string;
   readonly #ready: () => Promise<void> | null;
+  readonly #onFailedJoin: (id: string, cause: unknown) => void;
   #asked: Asked[] = [];
   /** The instant of those who gather. */
   #now = "";
   #underWay = 0;
   #isScheduled = false;
 
-  /** `ready`: what must be done before anything is sent; null: nothing. */
-  constructor(calls: RoomCalls, gateway: string, ready: () => Promise<void> | null) {
+  /** `ready`: what must be done before anything is sent; null: nothing. `onFailedJoin` is told whose join failed. */
+  constructor(
+    calls: RoomCalls,
+    gateway: string,
+    ready: () => Promise<void> | null,
+    onFailedJoin: (id: string, cause: unknown) => void = () => {},
+  ) {
     this.#calls = calls;
     this.#gateway = gateway;
     this.#ready = ready;
+    this.#onFailedJoin = onFailedJoin;
   }
 
   ask<T>(doing: Doing, read: (reply: VisitReply) => T): Promise<T> {
@@ -102,14 +109,14 @@ export class VisitCalls {
   #call(asked: readonly Asked[], now: string): Promise<readonly unknown[]> {
     const args = [now, this.#gateway];
     let isJoin = false;
-    let givesSlot = false;
+    let movesSlot = false;
     for (const { doing } of asked) {
       for (const word of doing.words) args.push(word);
       isJoin ||= doing.isJoin;
-      givesSlot ||= doing.givesSlot;
+      movesSlot ||= doing.movesSlot;
     }
     const name = isJoin ? "join" : "visit";
-    return givesSlot ? this.#calls.callKept(name, args) : this.#calls.call(name, args);
+    return movesSlot ? this.#calls.callKept(name, args) : this.#calls.call(name, args);
   }
 
   #tell(asked: readonly Asked[], values: readonly unknown[]): void {
@@ -130,7 +137,10 @@ export class VisitCalls {
       cause instanceof RedisProblem && cause.kind === "outOfMemory" && cause.wasRefused && others.length > 0;
     const failed =
       isOnlyMemory && others.length < asked.length ? asked.filter(({ doing }) => doing.isJoin) : asked;
-    for (const { fail } of failed) fail(cause);
+    for (const { doing, fail } of failed) {
+      if (doing.isJoin) this.#onFailedJoin(doing.words[1]!, cause);
+      fail(cause);
+    }
     if (failed !== asked) void this.#send(others, now);
   }
 }

@@ -238,7 +238,9 @@ end
 local function end_visit(self, id)
   local packed = redis.call("HGET", self.prefix .. ":visits", id)
   if not packed then return false end
-  local until_at = tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id))
+  -- A pass that a gateway renewed just now, and has not told of yet, is good for a whole session.
+  local renewed_until = self.now + self.rules.sessionDurationMs + PRESENCE_GRACE_MS
+  local until_at = math.max(tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id)), renewed_until)
   redis.call("HDEL", self.prefix .. ":visits", id)
   redis.call("ZREM", self.prefix .. ":visits:due", id)
   redis.call("ZADD", self.prefix .. ":ended", until_at, id)
