@@ -1,5 +1,5 @@
-/** `npm run bench [-- NAME…] [--quick]`: runs the benches, prints a table each, writes results, and the report when whole. */
-import { writeFileSync } from "node:fs";
+/** `npm run bench [-- NAME…] [--quick]`: runs the benches, prints a table each, writes results, and the report unless it was quick. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { adaptiveBench } from "./adaptive.ts";
 import { type Bench, machine, type Row, table, writeResult } from "./bench.ts";
 import { crashBench } from "./crash.ts";
@@ -29,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   relaxedBench,
 ];
 
+const REPORT = new URL("./REPORT.md", import.meta.url);
 const words = process.argv.slice(2);
 const isQuick = words.includes("--quick");
 const names = words.filter((word) => !word.startsWith("--"));
@@ -50,7 +51,7 @@ for (const bench of chosen) {
   writeResult(bench.name, rows);
   results.push([bench, rows]);
 }
-if (names.length === 0 && !isQuick) writeFileSync(new URL("./REPORT.md", import.meta.url), report(results));
+if (!isQuick) writeFileSync(REPORT, report(results));
 const missed = results.flatMap(([bench, rows]) =>
   rows.filter((row) => row.ok === false).map((row) => `${bench.name}: ${row.name}`),
 );
@@ -60,9 +61,17 @@ function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K  ${text}`);
 }
 
-function report(all: readonly [Bench, Row[]][]): string {
-  const parts = all.map(
-    ([bench, rows]) => `## ${bench.name}\n\n${bench.about}\n\n\`\`\`\n${table(rows)}\n\`\`\`\n`,
-  );
+/** The report with what was measured now in it; of benches that did not run it keeps what it had. */
+function report(measured: readonly [Bench, Row[]][]): string {
+  const before = existsSync(REPORT)
+    ? readFileSync(REPORT, "utf8")
+        .split(/^(?=## )/m)
+        .slice(1)
+    : [];
+  const parts = BENCHES.flatMap(({ name }) => {
+    const [bench, rows] = measured.find(([one]) => one.name === name) ?? [];
+    if (bench && rows) return [`## ${name}\n\n${bench.about}\n\n\`\`\`\n${table(rows)}\n\`\`\`\n`];
+    return before.filter((part) => part.startsWith(`## ${name}\n`)).map((part) => `${part.trimEnd()}\n`);
+  });
   return `# Benches\n\nMade by \`npm run bench\` on ${machine()}.\nEvery baseline was measured in the same run, in turn with its value.\n\n${parts.join("\n")}`;
 }
