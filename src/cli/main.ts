@@ -3,14 +3,6 @@
  * The command line. Exit codes: 0 done, 1 it failed while running, 2 the command or the settings are not right.
  */
 import { Command, Option } from "commander";
-import { FLAGS } from "../config/flags.ts";
-import { auditDraw } from "./audit.ts";
-import { checkCommand } from "./check.ts";
-import { codesCommand } from "./codes.ts";
-import { demo } from "./demo/demo.ts";
-import { doctorCommand } from "./doctor.ts";
-import { newSecret, originKey } from "./keys.ts";
-import { run } from "./run.ts";
 import { version } from "./version.ts";
 
 const program = new Command("fairgate")
@@ -19,49 +11,51 @@ const program = new Command("fairgate")
   .showSuggestionAfterError()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
-withSettings(program.command("run"))
-  .description("Stand in front of a site. Reads fairgate.yaml unless flags say it all.")
-  .action(run);
-
-checkCommand(withSettings(program.command("check")));
-
-doctorCommand(withSettings(program.command("doctor")));
-
-program
-  .command("demo")
-  .description("A small slow shop, a crowd, and the line between them, on this machine.")
-  .option("--port <number>", "port for the shop's front door; the next free one when taken", "8080")
-  .option("--crowd <number>", "how many simulated visitors to keep in the line", "60")
-  .action(demo);
-
-program
-  .command("keys")
-  .description("Secrets for tickets and passes.")
-  .addCommand(new Command("new").description("Print a new secret.").action(newSecret))
-  .addCommand(
-    new Command("origin")
+const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>> = {
+  run: async (command) =>
+    (await withSettings(command))
+      .description("Stand in front of a site. Reads fairgate.yaml unless flags say it all.")
+      .action((await import("./run.ts")).run),
+  check: async (command) => (await import("./check.ts")).checkCommand(await withSettings(command)),
+  doctor: async (command) => (await import("./doctor.ts")).doctorCommand(await withSettings(command)),
+  demo: async (command) =>
+    command
+      .description("A small slow shop, a crowd, and the line between them, on this machine.")
+      .option("--port <number>", "port for the shop's front door; the next free one when taken", "8080")
+      .option("--crowd <number>", "how many simulated visitors to keep in the line", "60")
+      .action((await import("./demo/demo.ts")).demo),
+  keys: async (command) => {
+    const { newSecret, originKey } = await import("./keys.ts");
+    command.description("Secrets for tickets and passes.");
+    command.command("new").description("Print a new secret.").action(newSecret);
+    command
+      .command("origin")
       .description("Print the key with which an origin checks HS256 tokens (origin.token: hs256).")
       .option("--config <file>", "settings file to take the secret from")
-      .action(originKey),
-  );
+      .action(originKey);
+  },
+  codes: async (command) => (await import("./codes.ts")).codesCommand(command),
+  audit: async (command) =>
+    command
+      .description("Check what was promised.")
+      .command("draw")
+      .description("Check the draw of an event by its record, a place in it by its receipt, or both.")
+      .argument("[file]", "the record of the draw")
+      .option("--receipt <file>", "a visitor's receipt")
+      .option("--hash <digits>", "the hash of the seed, as noted before the event")
+      .option("--json", "print the result as JSON")
+      .action((await import("./audit.ts")).auditDraw),
+};
 
-codesCommand(program.command("codes"));
-
-program
-  .command("audit")
-  .description("Check what was promised.")
-  .command("draw")
-  .description("Check the draw of an event by its record, a place in it by its receipt, or both.")
-  .argument("[file]", "the record of the draw")
-  .option("--receipt <file>", "a visitor's receipt")
-  .option("--hash <digits>", "the hash of the seed, as noted before the event")
-  .option("--json", "print the result as JSON")
-  .action(auditDraw);
-
+// All of them together take half a second to load; whoever asks for one does not wait for the others.
+const asked = process.argv[2] ?? "";
+for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
+  await COMMANDS[name]!(program.command(name));
 await program.parseAsync();
 
 /** The flags that stand for settings. */
-function withSettings(command: Command): Command {
+async function withSettings(command: Command): Promise<Command> {
+  const { FLAGS } = await import("../config/flags.ts");
   command.option("--config <file>", "settings file (default: fairgate.yaml, if it is there)");
   for (const { flag, description, isRepeatable } of FLAGS) {
     const option = new Option(flag, description);

@@ -7,7 +7,6 @@ import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
-import { RedisProblem } from "../engines/redis/link/problem.ts";
 import { type Listener, listen } from "../gateway/listen.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import { createOffice } from "../office/office.ts";
@@ -97,7 +96,7 @@ function followOthers(takeOver: () => Promise<void>, world: World): () => void {
         await takeOver();
       } catch (cause) {
         // While Redis is away that is known, and it is tried again when it is back.
-        const level = cause instanceof RedisProblem ? "debug" : "error";
+        const level = (cause as Error).name === "RedisProblem" ? "debug" : "error";
         world.log[level]({ err: cause }, "what another gateway changed could not be taken over");
       }
     });

@@ -52,6 +52,8 @@ const exact = { name: "redis", make: async (world: HandWorld) => newEngine(world
 const BEYOND_PIECES =
   /\blanes?\b|privilege|one-time|\bcodes?\b|random|\bdraw|gathered|\bseed\b|\blot\b|on top|budget|no change at run time|guaranteed|record is complete|can know how many|fewer slots than rooms|shuffled|very start|everyone with a turn/;
 
+const OF_THE_LOAD = /\blimits\b|threshold|can be the sign|stands by|could stop/;
+
 /** The same with every room's line in so many pieces. */
 function inPieces(shards: number, peek: number) {
   return async (world: HandWorld): Promise<Engine> => {
@@ -66,10 +68,11 @@ function inPieces(shards: number, peek: number) {
 const onePiece = {
   name: "redis engine with a relaxed line of one piece: the",
   make: inPieces(1, 1),
-  cannot: (test: string) =>
-    BEYOND_PIECES.test(test)
-      ? "a line in pieces has no lanes, codes, draws, shared budgets, random order or turns on top"
-      : null,
+  cannot: (test: string) => {
+    if (BEYOND_PIECES.test(test))
+      return "a line in pieces has no lanes, codes, draws, shared budgets, random order or turns on top";
+    return OF_THE_LOAD.test(test) ? "what follows the load does not ask how the line is kept" : null;
+  },
 };
 
 for (const subject of [exact, onePiece]) conformance(subject);
