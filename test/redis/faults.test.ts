@@ -15,7 +15,7 @@ import { Regular } from "./regular.ts";
 import { type RedisServer, startCluster, startRedis, startSentinels } from "./servers.ts";
 import { Wire } from "./wire.ts";
 
-const AT_A_TIME = 4;
+const AT_A_TIME = 3;
 const KEPT_ON_DISK = ["--appendonly", "yes", "--appendfsync", "always"];
 /** One pair in two thousand may be the wrong way round after a failover. */
 const FAILOVER = { tauBelow: 0.0005 };

@@ -104,7 +104,7 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
 
   test("more calls than may wait are turned away at once", async () => {
     await using redis = await startRedis();
-    await using link = await openTestLink([redis.port]);
+    await using link = await openTestLink([redis.port], { timeoutMs: 20_000 });
     redis.pause();
     const waiting = Array.from({ length: UNANSWERED_MAX - 1 }, () => link.call("number", "k", []));
     const outcomes = Promise.allSettled(waiting);
