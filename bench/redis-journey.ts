@@ -74,7 +74,7 @@ async function both(visitors: number, connections: number): Promise<readonly [Ta
   const origin = await startOrigin();
   const [ours, seed] = await Promise.all([
     Side.open("redis-gateway", visitors, originOf(origin)),
-    Side.open("seed4", visitors),
+    Side.open("plain-queue", visitors),
   ]);
   try {
     return [

@@ -19,7 +19,7 @@ export class Side {
   }
 
   /** Starts `bench/servers/<name>` with so many slots, all of them taken. */
-  static async open(name: "redis-gateway" | "seed4", slots: number, ...more: string[]): Promise<Side> {
+  static async open(name: "redis-gateway" | "plain-queue", slots: number, ...more: string[]): Promise<Side> {
     const redis = await startRedis();
     unpin(redis.pid!);
     return new Side(redis, await startChild(name, [redis.url, String(slots), ...more]));

@@ -1,5 +1,5 @@
 /**
- * Joins and check-ins a second over HTTP, with the line in a Redis, beside a plain queue (servers/seed4.ts). Both get the same
+ * Joins and check-ins a second over HTTP, with the line in a Redis, beside a plain queue (servers/plain-queue.ts). Both get the same
  * requests over the same connections, one at a time on each, and answer JSON: a full site, a line, everyone waits. A
  * check-in is a small request of its own here, and the page asked for once more there; each is answered from Redis.
  *
@@ -134,7 +134,7 @@ class Costs {
   }
 }
 
-const bothSides = () => Promise.all([Side.open("redis-gateway", 1), Side.open("seed4", 1)]);
+const bothSides = () => Promise.all([Side.open("redis-gateway", 1), Side.open("plain-queue", 1)]);
 
 async function stopAll(...parts: readonly { stop(): Promise<void> }[]): Promise<void> {
   await Promise.all(parts.map((part) => part.stop()));

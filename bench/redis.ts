@@ -1,6 +1,6 @@
 /**
  * A line in Redis: how fast one gateway is with it, what a visitor's journey takes of it, and whether a long line costs
- * more than a short one. The baseline is a plain queue from a thesis, one Redis command after another (servers/seed4.ts),
+ * more than a short one. The baseline is a plain queue from a thesis, one Redis command after another (servers/plain-queue.ts),
  * in front of a Redis of its own.
  */
 import type { Bench } from "./bench.ts";
