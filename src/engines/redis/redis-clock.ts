@@ -13,14 +13,20 @@ const IGNORED_MS = 50;
 export class RedisClock implements Clock {
   readonly #link: RedisLink;
   readonly #world: World;
-  readonly #stop: () => void;
+  readonly #stop: readonly (() => void)[];
   #aheadMs = 0;
   #last = 0;
 
   constructor(link: RedisLink, world: World) {
     this.#link = link;
     this.#world = world;
-    this.#stop = world.timers.every(LOOK_EVERY_MS, () => void this.look());
+    this.#stop = [
+      world.timers.every(LOOK_EVERY_MS, () => void this.look()),
+      // It could not be asked before, or it is another's clock by now.
+      link.onProblem((problem) => {
+        if (problem === null) void this.look();
+      }),
+    ];
   }
 
   /** Never goes backwards: where it was too fast it stands still. */
@@ -46,6 +52,6 @@ export class RedisClock implements Clock {
   }
 
   close(): void {
-    this.#stop();
+    for (const stop of this.#stop) stop();
   }
 }
