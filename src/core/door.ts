@@ -25,6 +25,9 @@ export type OpenRules = Pick<
 
 export type DoorCounts = Pick<Counts, "waiting" | "admitted" | "onSite">;
 
+/** A flow as the door asks it. */
+export type Allowance = Pick<Flow, "allowance">;
+
 /** What the door is told besides its rules and the time. */
 export interface AtTheDoor extends DoorCounts {
   /** An event gathers people and has not begun. */
@@ -47,7 +50,7 @@ export interface Opening {
 export const TURN_MAX = 50_000;
 
 /** How many of those waiting may be admitted at `now`. The caller records what it admits with `flow.take`. */
-export function door(rules: OpenRules, at: AtTheDoor, flow: Flow, now: number): Opening {
+export function door(rules: OpenRules, at: AtTheDoor, flow: Allowance, now: number): Opening {
   const shut = whyShut(rules, at);
   if (shut) return { admit: 0, reason: shut };
   const most = Math.min(at.waiting, TURN_MAX);
@@ -61,7 +64,7 @@ export function door(rules: OpenRules, at: AtTheDoor, flow: Flow, now: number): 
 }
 
 /** True when a newcomer may go straight through: nobody is waiting, and the door would let one in. */
-export function isDoorOpen(rules: OpenRules, at: AtTheDoor, flow: Flow, now: number): boolean {
+export function isDoorOpen(rules: OpenRules, at: AtTheDoor, flow: Allowance, now: number): boolean {
   return at.waiting === 0 && door(rules, { ...at, waiting: 1 }, flow, now).admit === 1;
 }
 
@@ -75,7 +78,7 @@ export function whyNoPlace(rules: OpenRules, at: Pick<AtTheDoor, "isPrequeue">):
  * True when someone with a turn may come in. Always, but where turns are given out on top: if more come than were
  * expected, they wait with their turn in hand until there is a slot.
  */
-export function mayEnter(rules: OpenRules, at: AtTheDoor, entries: Flow, now: number): boolean {
+export function mayEnter(rules: OpenRules, at: AtTheDoor, entries: Allowance, now: number): boolean {
   if (!rules.fillNoShows || isWideOpen(rules, at)) return true;
   const free = (rules.totalActiveUsers ?? Number.POSITIVE_INFINITY) - at.onSite;
   return free > 0 && entries.allowance(rules.newUsersPerMinute, now) > 0;

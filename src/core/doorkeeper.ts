@@ -42,8 +42,11 @@ export interface DoorkeeperMemo extends AdjusterMemo {
   readonly noShows: NoShowsMemo;
 }
 
+/** Where a doorkeeper asks for its share of the rate and writes down what it took. */
+export type RateBook = Pick<Flow, "allowance" | "take" | "bySecond" | "restore">;
+
 export class Doorkeeper {
-  readonly #flow = new Flow();
+  readonly #flow: RateBook;
   /** Those who entered, where turns are given out on top. */
   readonly #entries = new Flow();
   readonly #lanes = new LaneTurns();
@@ -54,7 +57,9 @@ export class Doorkeeper {
   #inForce: DoorRules;
   #inForceShare = 1;
 
-  constructor(rules: RoomRules, now: number) {
+  /** `flow`: a book of its own, but where several doors share one rate. */
+  constructor(rules: RoomRules, now: number, flow: RateBook = new Flow()) {
+    this.#flow = flow;
     this.#rules = rules;
     this.#phase = phaseAt(rules, now);
     this.#inForce = this.#phase.rules;
@@ -86,6 +91,11 @@ export class Doorkeeper {
   limits(now: number): Limits {
     const { totalActiveUsers, newUsersPerMinute } = this.inForce(now);
     return { totalActiveUsers, newUsersPerMinute };
+  }
+
+  /** The capacity in force when it was last asked about the time. */
+  get capacity(): number | null {
+    return this.#inForce.totalActiveUsers;
   }
 
   get isActive(): boolean {

@@ -44,8 +44,11 @@ export function seedHash(seed: string): string {
   return toHex(sha256(seedBytes(seed)));
 }
 
+/** Who gathered, as a draw asks for them. */
+export type Gathered = Pick<DrawPool, "size" | "forEachRun">;
+
 /** Draws: gives everyone in the pool their place. */
-export function drawOrder(pool: DrawPool, seed: string): Drawn {
+export function drawOrder(pool: Gathered, seed: string): Drawn {
   const sequences = new Sequences();
   const gathered = new Uint8Array(pool.size * ID_BYTES);
   pool.forEachRun((sequence, length, ids) => {

@@ -10,6 +10,14 @@ const SECOND_MS = 1_000;
 const BURST_MS = 2_000;
 /** The door turns at least this often: time that passes between a gap's end and the next turn is not lost. */
 const TURN_MAX_MS = 1_000;
+/** A flow that is handed over tells its admissions by so much of a second. */
+const HANDED_STEP_MS = 250;
+
+/** A flow as it is handed over to go on elsewhere. */
+export interface HandedFlow {
+  readonly emptyAt: number;
+  readonly steps: readonly (readonly [end: number, count: number])[];
+}
 
 export class Flow {
   /** The instant at which the bucket was, or will be, empty. */
@@ -48,15 +56,40 @@ export class Flow {
     }
   }
 
+  /** So many that were taken are not let in after all. The latest are taken back first. */
+  giveBack(perMinute: number | null, count: number): void {
+    if (perMinute !== null) this.#emptyAt -= (count * MINUTE_MS) / perMinute;
+    for (let left = count; left > 0 && this.#at.length > this.#head; ) {
+      const last = this.#count.length - 1;
+      const back = Math.min(left, this.#count[last]!);
+      left -= back;
+      this.#lastMinute -= back;
+      this.#count[last]! -= back;
+      if (this.#count[last] === 0) {
+        this.#at.pop();
+        this.#count.pop();
+      }
+    }
+  }
+
   /** Admissions of the last minute, those of one second together and said to be at its end. */
   bySecond(now: number): Map<number, number> {
+    return this.#byStep(SECOND_MS, now);
+  }
+
+  /** All of it, for someone who goes on with it at once. */
+  handOver(now: number): HandedFlow {
+    return { emptyAt: this.#emptyAt, steps: [...this.#byStep(HANDED_STEP_MS, now)] };
+  }
+
+  /** Goes on with what another handed over, and forgets its own. */
+  takeOver({ emptyAt, steps }: HandedFlow, now: number): void {
+    this.#at = steps.map(([end]) => end);
+    this.#count = steps.map(([, count]) => count);
+    this.#head = 0;
+    this.#lastMinute = this.#count.reduce((sum, count) => sum + count, 0);
+    this.#emptyAt = emptyAt;
     this.#forget(now);
-    const seconds = new Map<number, number>();
-    for (let i = this.#head; i < this.#at.length; i++) {
-      const end = Math.ceil(this.#at[i]! / SECOND_MS) * SECOND_MS;
-      seconds.set(end, (seconds.get(end) ?? 0) + this.#count[i]!);
-    }
-    return seconds;
   }
 
   /** Takes over what `bySecond` told before a restart. Nothing is saved up: who knows what was let through last. */
@@ -68,6 +101,16 @@ export class Flow {
     }
     this.#emptyAt = now;
     this.#forget(now);
+  }
+
+  #byStep(stepMs: number, now: number): Map<number, number> {
+    this.#forget(now);
+    const steps = new Map<number, number>();
+    for (let i = this.#head; i < this.#at.length; i++) {
+      const end = Math.ceil(this.#at[i]! / stepMs) * stepMs;
+      steps.set(end, (steps.get(end) ?? 0) + this.#count[i]!);
+    }
+    return steps;
   }
 
   #forget(now: number): void {

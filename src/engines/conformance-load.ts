@@ -192,6 +192,8 @@ class Comers {
   readonly #turns: Turns;
   readonly #onSite: { ticket: Ticket; leavesAt: number }[] = [];
   #come: number[] = [];
+  /** By sequence: how many joined before. */
+  readonly #places = new Map<number, number>();
   turnsMax = 0;
   /** Those who came to a full site and kept their turn. */
   kept = 0;
@@ -204,16 +206,19 @@ class Comers {
   }
 
   async join(count: number): Promise<void> {
-    for (const ticket of await this.#stage.joinMany(count)) this.#tickets.set(ticket.sequence, ticket);
+    for (const ticket of await this.#stage.joinMany(count)) {
+      this.#places.set(ticket.sequence, this.#places.size);
+      this.#tickets.set(ticket.sequence, ticket);
+    }
   }
 
-  /** One second, in which those come who are called, if by their sequence they are among those who do. */
-  async second(isComing: (sequence: number) => boolean): Promise<void> {
+  /** One second, in which those come who are called, if by when they joined they are among those who do. */
+  async second(isComing: (place: number) => boolean): Promise<void> {
     const { engine } = this.#stage;
     for (const { ticket } of this.#takeGone()) await engine.leave(ticket);
     await this.#stage.pass(TICK_MS);
     await this.#look();
-    const called = (await this.#turns.take()).filter(isComing);
+    const called = (await this.#turns.take()).filter((sequence) => isComing(this.#places.get(sequence)!));
     const coming = [...this.#come, ...called];
     this.#come = [];
     for (const sequence of coming) {
@@ -251,7 +256,7 @@ export function noShows(play: Play): void {
     claimWindowMs: 4_000,
     lapseAfterMs: 3_600_000,
   };
-  const isEven = (sequence: number) => sequence % 2 === 0;
+  const isEven = (place: number) => place % 2 === 0;
   /** Everybody stands in the line before the first is called. */
   const comersTo = async (stage: Stage, open: Partial<RoomRules>, count: number) => {
     const comers = new Comers(stage, await hearTurns(stage));

@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: ["core"],
   "engines/memory": ["core", "durable"],
+  "engines/cluster": ["core"],
   "engines/redis": ["core"],
   durable: ["core"],
   gateway: ["core", "config"],

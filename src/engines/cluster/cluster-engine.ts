@@ -1,0 +1,239 @@
+/**
+ * The cluster engine: one node of a cluster of equal peers, with a clock, timers and a way to send letters. All rules
+ * are the node's (node.ts); here calls of the gateway become calls of the node, and what it has to say goes out.
+ */
+import type { Board } from "../../core/board.ts";
+import type { DrawRecord } from "../../core/draw.ts";
+import {
+  type Admission,
+  ANYBODY,
+  type Counts,
+  type Engine,
+  type EngineListener,
+  type Eventually,
+  type JoinAnswer,
+  type Load,
+  type Newcomer,
+  type Presence,
+  type TicketAnswer,
+} from "../../core/engine.ts";
+import { ID_BYTES, idFromBytes } from "../../core/id.ts";
+import type { Pass } from "../../core/pass.ts";
+import type { RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import type { World } from "../../core/world.ts";
+import { ClusterNode, type NodeEvent, type NodeSettings } from "./node.ts";
+import type { NodeStatus } from "./node-status.ts";
+
+const TICK_MS = 20;
+const BOARD_PERIOD_MS = 1_000;
+/** How long leaving may take before the node goes without the others' leave. */
+const GOODBYE_MAX_MS = 5_000;
+
+/** Takes a letter to an address, or loses it. */
+export type Send = (to: string, letter: unknown) => void;
+
+export class ClusterEngine implements Engine {
+  readonly #world: World;
+  readonly #node: ClusterNode;
+  readonly #send: Send;
+  readonly #rooms = new Set<string>();
+  readonly #boards = new Map<string, Board>();
+  readonly #listeners = new Set<EngineListener>();
+  readonly #stop: (() => void)[] = [];
+  #isFlushDue = false;
+
+  constructor(world: World, settings: NodeSettings, send: Send) {
+    this.#world = world;
+    this.#send = send;
+    this.#node = new ClusterNode(settings, () => world.random.fraction(), world.clock.now());
+    this.#stop.push(world.timers.every(TICK_MS, () => this.tick()));
+    this.#stop.push(world.timers.every(BOARD_PERIOD_MS, () => this.#showBoards()));
+  }
+
+  /** A letter came from a peer. */
+  deliver(from: string, letter: unknown): void {
+    this.#node.receive(from, letter, this.#now());
+    this.#flushSoon();
+  }
+
+  /** Lets the node do what is due. */
+  tick(): void {
+    const now = this.#now();
+    if (this.#node.nextAt() <= now) this.#node.tick(now);
+    this.flush();
+    for (const room of this.#rooms)
+      if (this.#node.state(room, now) !== this.#boards.get(room)?.state) this.#showBoard(room);
+  }
+
+  status(): NodeStatus {
+    return this.#node.status(this.#now());
+  }
+
+  /** Proof by an operator that a lost member is dead. False when nobody by that name is lost. */
+  forget(name: string): boolean {
+    const isForgotten = this.#node.forget(name, this.#now());
+    this.flush();
+    return isForgotten;
+  }
+
+  /** Where to look for others. */
+  setJoin(addresses: readonly string[]): void {
+    this.#node.setJoin(addresses);
+  }
+
+  join(room: string, newcomer: Newcomer = ANYBODY): Eventually<JoinAnswer> {
+    const id = idFromBytes(this.#world.random.bytes(ID_BYTES));
+    const dice = this.#world.random.fraction();
+    return this.#ask((answer) => this.#node.join(room, { id, newcomer, dice }, this.#now(), answer));
+  }
+
+  checkIn(ticket: Ticket): TicketAnswer {
+    const answer = this.#node.checkIn(ticket, this.#world.random.fraction(), this.#now());
+    this.#flushSoon();
+    return answer;
+  }
+
+  enter(ticket: Ticket): Eventually<TicketAnswer> {
+    const dice = this.#world.random.fraction();
+    return this.#ask((answer) => this.#node.enter(ticket, dice, this.#now(), answer));
+  }
+
+  touch(room: string, presences: readonly Presence[]): void {
+    this.#node.touch(room, presences, this.#now());
+    this.#flushSoon();
+  }
+
+  leave(place: Ticket | Pass): void {
+    this.#node.leave(place, this.#now());
+    this.#flushSoon();
+  }
+
+  revoke(room: string, id: string): Eventually<boolean> {
+    return this.#ask((answer) => this.#node.revoke(room, id, this.#now(), answer));
+  }
+
+  report(room: string, load: Load): void {
+    this.#node.report(room, load, this.#now());
+    this.#flushSoon();
+  }
+
+  draw(room: string, event: string): DrawRecord | null {
+    return this.#node.draw(room, event, this.#now());
+  }
+
+  counts(room: string): Counts {
+    return this.#node.counts(room, this.#now());
+  }
+
+  board(room: string): Board {
+    return this.#boards.get(room) ?? this.#showBoard(room);
+  }
+
+  configure(room: string, rules: RoomRules): void {
+    this.#node.configure(room, rules, this.#now());
+    this.#rooms.add(room);
+    this.#showBoard(room);
+  }
+
+  admit(room: string): Admission {
+    const admission = this.#node.admit(room, this.#now());
+    this.flush();
+    return admission;
+  }
+
+  subscribe(listener: EngineListener): () => void {
+    this.#listeners.add(listener);
+    for (const room of this.#rooms)
+      for (const [id, until] of this.#node.ended(room)) listener.onRevoked?.(room, id, until);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Says goodbye, hands everything over, and stops. */
+  async close(): Promise<void> {
+    this.#node.leaveCluster(this.#now());
+    await this.#whenGone();
+    for (const stop of this.#stop) stop();
+    this.#listeners.clear();
+  }
+
+  /** Sends what the node has to say, and tells listeners what happened. */
+  flush(): void {
+    this.#isFlushDue = false;
+    for (const { to, letter } of this.#node.takeOutbox()) this.#send(to, letter);
+    for (const event of this.#node.takeEvents()) this.#hear(event);
+  }
+
+  /** Listeners hear at once; letters wait for others to go with them. */
+  #flushSoon(): void {
+    for (const event of this.#node.takeEvents()) this.#hear(event);
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#world.timers.after(0, () => this.flush());
+  }
+
+  /** An answer that comes at once is given at once. */
+  #ask<Answer>(ask: (answer: (answer: Answer) => void) => void): Eventually<Answer> {
+    let isThere = false;
+    let given: Answer | undefined;
+    let resolve: ((answer: Answer) => void) | null = null;
+    ask((answer) => {
+      isThere = true;
+      given = answer;
+      resolve?.(answer);
+    });
+    this.#flushSoon();
+    if (isThere) return given as Answer;
+    return new Promise((done) => {
+      resolve = done;
+    });
+  }
+
+  #hear(event: NodeEvent): void {
+    const { room } = event;
+    switch (event.kind) {
+      case "turns":
+        return this.#tell((listener) => listener.onTurns?.(room, event.sequences));
+      case "revoked":
+        return this.#tell((listener) => listener.onRevoked?.(room, event.id, event.until));
+      case "draw":
+        this.#showBoard(room);
+        return this.#tell((listener) => listener.onDraw?.(room));
+      case "remark":
+        this.#world.log.info({ room }, event.remark.text);
+        return this.#tell((listener) => listener.onRemark?.(room, event.remark));
+    }
+  }
+
+  #showBoards(): void {
+    for (const room of this.#rooms) this.#showBoard(room);
+  }
+
+  #showBoard(room: string): Board {
+    const board = this.#node.board(room, this.#now());
+    this.#boards.set(room, board);
+    this.#tell((listener) => listener.onBoard?.(board));
+    return board;
+  }
+
+  async #whenGone(): Promise<void> {
+    if (this.#node.isGone) return;
+    await new Promise<void>((resolve) => {
+      const stops: (() => void)[] = [];
+      const done = () => {
+        for (const stop of stops) stop();
+        resolve();
+      };
+      stops.push(this.#world.timers.every(TICK_MS, () => this.#node.isGone && done()));
+      stops.push(this.#world.timers.after(GOODBYE_MAX_MS, done));
+    });
+  }
+
+  #now(): number {
+    return this.#world.clock.now();
+  }
+
+  #tell(say: (listener: EngineListener) => void): void {
+    for (const listener of this.#listeners) say(listener);
+  }
+}

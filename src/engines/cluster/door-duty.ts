@@ -1,0 +1,317 @@
+/**
+ * The door of a cluster: whoever is root runs a counting round at each interval, decides for all rooms, and
+ * announces it; everyone does their part of what is announced. A node that is alone needs no rounds.
+ */
+import type { DoorkeeperMemo } from "../../core/doorkeeper.ts";
+import type { Admission } from "../../core/engine.ts";
+import type { HandedFlow } from "../../core/flow.ts";
+import { Counter, isLater, type OwnCounts } from "./counter.ts";
+import type {
+  AnnounceBody,
+  CountBody,
+  Cut,
+  LaneReport,
+  Memo,
+  ReportBody,
+  RoomReport,
+  RoomShare,
+} from "./counting.ts";
+import type { Qpid } from "./qpid.ts";
+import type { Replication } from "./replication.ts";
+import type { RoomBooks } from "./room-books.ts";
+import { draw, giveTurns, turnDoor } from "./room-duty.ts";
+import { Round } from "./round.ts";
+import { type View, viewNumber } from "./view.ts";
+
+/** While nothing happens, rounds are this many intervals apart. */
+const IDLE_INTERVALS = 5;
+/** What came lately counts for less after every round. */
+const ARRIVALS_KEPT = 0.7;
+
+interface RoomMemo {
+  readonly door: DoorkeeperMemo;
+  readonly flow: HandedFlow;
+  readonly lastTurnAt: number;
+}
+
+export interface DoorDutyParts {
+  readonly rooms: ReadonlyMap<string, RoomBooks>;
+  readonly replication: Replication;
+  readonly qpid: Qpid;
+  readonly intervalMs: number;
+  readonly dice: () => number;
+  /** All members have this view. */
+  readonly onComplete: () => void;
+}
+
+export class DoorDuty {
+  readonly #parts: DoorDutyParts;
+  readonly counter: Counter;
+  #view: View | null = null;
+  #round: Round | null = null;
+  #seq = 0;
+  #memo: Memo | null = null;
+  #nextAt = Number.NEGATIVE_INFINITY;
+  #now = 0;
+  /** Rooms whose draw waits until these logs were read so far. */
+  #drawWhen: { room: string; heads: ReportBody["heads"] }[] = [];
+  readonly #last = new Map<string, Admission>();
+  /** For whoever counts: rounds, and people let in by them. */
+  rounds = 0;
+
+  constructor(parts: DoorDutyParts) {
+    this.#parts = parts;
+    this.counter = new Counter({
+      report: (body) => this.#report(body),
+      apply: (body, counts) => this.#apply(body, counts),
+      dice: parts.dice,
+    });
+  }
+
+  /** Another view: the round under way is over. */
+  start(view: View, neighbours: readonly number[], now: number): void {
+    this.#view = view;
+    this.#round = null;
+    this.#seq = 0;
+    this.#drawWhen = [];
+    this.#nextAt = now;
+    this.counter.start(neighbours);
+    if (this.#parts.qpid.isRoot) this.#parts.qpid.memo = this.#memo;
+  }
+
+  get isAlone(): boolean {
+    const view = this.#view;
+    return view !== null && view.members.length === 1 && view.lost.length === 0;
+  }
+
+  /** Turns a room's door now if it is this node's to turn, and tells what the last turn of it came to. */
+  turnNow(books: RoomBooks, now: number): Admission {
+    if (this.isAlone) return turnDoor(books, this.#parts.dice, now);
+    this.#nextAt = now;
+    this.tick(now);
+    return this.#last.get(books.name) ?? { admitted: 0, reason: "line empty" };
+  }
+
+  receive(from: number, body: Parameters<Counter["receive"]>[1], now: number): void {
+    this.#now = now;
+    if (body.kind === "count" && !this.#canCount(body)) return;
+    this.counter.receive(from, body, now);
+    this.#hearSum(now);
+  }
+
+  tick(now: number): void {
+    this.#now = now;
+    if (!this.#view) return;
+    this.counter.tick(now);
+    this.#drawWhenRead(now);
+    if (now < this.#nextAt) return;
+    if (this.isAlone) this.#turnAlone(now);
+    else if (this.#isMyDuty()) this.#begin(now);
+  }
+
+  nextAt(): number {
+    const isDuty = this.isAlone || (this.#isMyDuty() && !this.#round);
+    return Math.min(isDuty ? this.#nextAt : Number.POSITIVE_INFINITY, this.counter.nextAt());
+  }
+
+  #isMyDuty(): boolean {
+    const { qpid, replication } = this.#parts;
+    return this.#view !== null && qpid.isRoot && replication.isSettled && !this.#round;
+  }
+
+  #turnAlone(now: number): void {
+    this.#nextAt = now + this.#parts.intervalMs;
+    for (const [room, books] of this.#parts.rooms)
+      this.#last.set(room, turnDoor(books, this.#parts.dice, now));
+  }
+
+  #begin(now: number): void {
+    const { rooms, qpid } = this.#parts;
+    const carried = qpid.memo as Memo | null;
+    if (carried && (!this.#memo || isLater(carried, this.#memo))) this.#takeMemo(carried, now);
+    qpid.hold();
+    const view = viewNumber(this.#view!);
+    if (this.#memo?.view === view) this.#seq = Math.max(this.#seq, this.#memo.seq);
+    this.#seq++;
+    this.#round = new Round({ rooms, isSomeoneLost: this.#view!.lost.length > 0, now });
+    const draws = this.#view!.isMajority ? this.#dueDraws(now) : [];
+    this.counter.ask({ ...this.#countHead(draws), pass: 0, asks: this.#round.asks }, now);
+    this.#hearSum(now);
+  }
+
+  #countHead(draws: readonly string[]): Omit<CountBody, "kind" | "pass" | "asks" | "last"> {
+    const { rooms } = this.#parts;
+    const drawn = [...rooms].flatMap(([room, books]) => books.draws.numbers().map((n) => [room, n] as const));
+    return { seq: this.#seq, draws, drawn, memoSeq: this.#memo?.seq ?? -1 };
+  }
+
+  #dueDraws(now: number): string[] {
+    const due: string[] = [];
+    for (const [room, books] of this.#parts.rooms) if (books.isDrawDue(books.door.phase(now))) due.push(room);
+    return due;
+  }
+
+  #hearSum(now: number): void {
+    const sum = this.counter.takeSum();
+    const round = this.#round;
+    if (!sum || !round) return;
+    if (sum.memo && (!this.#memo || isLater(sum.memo, this.#memo))) this.#takeMemo(sum.memo, now);
+    const { rooms } = this.#parts;
+    for (const books of rooms.values()) books.flow.isRoot = true;
+    const step = round.hear(sum.rooms);
+    for (const books of rooms.values()) books.flow.isRoot = false;
+    if ("asks" in step) {
+      this.counter.ask({ ...this.#countHead([]), pass: round.pass, asks: step.asks }, now);
+      return this.#hearSum(now);
+    }
+    if (sum.heads.length > 0)
+      this.#drawWhen = this.#dueDraws(now).map((room) => ({ room, heads: sum.heads }));
+    this.#finish(round, step.shares, now);
+  }
+
+  #finish(round: Round, shares: AnnounceBody["shares"], now: number): void {
+    const { qpid, intervalMs, rooms } = this.#parts;
+    this.#round = null;
+    this.rounds++;
+    this.#memo = this.#makeMemo(now);
+    for (const [room, { admitted, reason }] of round.reasons()) this.#last.set(room, { admitted, reason });
+    this.counter.announce({ seq: this.#seq, at: now, shares, memo: this.#memo });
+    const isBusy = [...rooms.values()].some(
+      (books) => books.lines.size > 0 || books.turns > 0 || books.arrivals >= 1,
+    );
+    this.#nextAt = now + intervalMs * (isBusy ? 1 : IDLE_INTERVALS);
+    qpid.memo = this.#memo;
+    qpid.release();
+    this.#drawWhenRead(now);
+  }
+
+  /** Everybody's log was read as far as they had written when they stopped gathering: now the pool is known. */
+  #drawWhenRead(now: number): void {
+    if (this.#drawWhen.length === 0) return;
+    const { replication, rooms } = this.#parts;
+    this.#drawWhen = this.#drawWhen.filter(({ room, heads }) => {
+      const books = rooms.get(room);
+      if (!books?.isDrawDue(books.door.phase(now))) return false;
+      if (heads.some(([log, head]) => replication.headOf(log) < head)) return true;
+      draw(books, now);
+      return false;
+    });
+  }
+
+  /** Nobody can count who has not settled in this view, or has a draw before them that the root has behind it. */
+  #canCount({ drawn }: CountBody): boolean {
+    const { replication, rooms } = this.#parts;
+    if (!replication.isSettled || !Array.isArray(drawn)) return false;
+    return drawn.every(([room, number]) => rooms.get(room)?.draws.numbers().includes(number) ?? true);
+  }
+
+  #report({ pass, asks, draws, memoSeq }: CountBody): Pick<ReportBody, "rooms" | "heads" | "memo"> {
+    const { rooms, replication } = this.#parts;
+    const asked = new Map(asks);
+    const reports: [string, RoomReport][] = [];
+    for (const [room, books] of rooms) {
+      const lanes = lanesAsked(books, asked.get(room) ?? [], this.#now);
+      if (pass === 0) reports.push([room, { lanes, ...settleUp(books, this.#now) }]);
+      else if (asked.has(room)) reports.push([room, { ...EMPTY, lanes }]);
+    }
+    for (const room of draws) rooms.get(room)?.closePool(this.#now);
+    const isMemoLater =
+      this.#memo !== null && this.#memo.view === viewNumber(this.#view!)
+        ? this.#memo.seq > memoSeq
+        : memoSeq < 0;
+    return {
+      rooms: reports,
+      heads: draws.length > 0 ? replication.heads() : [],
+      memo: pass === 0 && isMemoLater ? this.#memo : null,
+    };
+  }
+
+  #apply({ at, shares, memo }: AnnounceBody, counts: OwnCounts): void {
+    const now = this.#now;
+    const { rooms, onComplete, dice } = this.#parts;
+    for (const [room, share] of shares) {
+      const books = rooms.get(room);
+      if (!books) continue;
+      const keys = share.cuts.flatMap((cut) => keysOf(books, cut, counts, dice));
+      books.held += promised(room, share, counts);
+      books.flow.leave += share.leave;
+      giveTurns(books, keys, { at, now });
+    }
+    if (!this.#memo || isLater(memo, this.#memo)) this.#takeMemo(memo, now);
+    onComplete();
+  }
+
+  #makeMemo(now: number): Memo {
+    const rooms = [...this.#parts.rooms].map(([room, { door, flow, lastTurnAt }]): [string, RoomMemo] => [
+      room,
+      { door: door.memo(now), flow: flow.handOver(now), lastTurnAt },
+    ]);
+    return { view: viewNumber(this.#view!), seq: this.#seq, rooms };
+  }
+
+  #takeMemo(memo: Memo, now: number): void {
+    this.#memo = memo;
+    for (const [room, kept] of memo.rooms) {
+      const books = this.#parts.rooms.get(room);
+      if (!books) continue;
+      const { door, flow, lastTurnAt } = kept as RoomMemo;
+      const before = books.door.remarks.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+      books.door.restore(door, now);
+      books.flow.takeOver(flow, now);
+      books.lastTurnAt = Math.max(books.lastTurnAt, lastTurnAt);
+      for (const remark of books.door.remarks) if (remark.at > before) books.events.onRemark(remark);
+    }
+  }
+}
+
+const EMPTY = { turns: 0, visits: 0, kept: 0, offered: 0, leaveBack: 0, arrivals: 0, missed: 0, used: 0 };
+
+/** How many of this node's wait, and up to each pivot. */
+function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], now: number): LaneReport[] {
+  const { own } = books;
+  const { lanes } = books.rulesAt(now);
+  return [...lanes.named.map(({ number }) => number), 0].map((lane): LaneReport => {
+    const [, ...keys] = pivots.find(([of]) => of === lane) ?? [lane];
+    return [lane, own.waitingIn(lane), ...keys.map((key) => own.countUpTo(lane, key))];
+  });
+}
+
+/** What this node has in hand, and what it gives back. From here on the rest is all it has. */
+function settleUp(books: RoomBooks, now: number): Omit<RoomReport, "lanes"> {
+  const { flow, ownTurns: turns, ownVisits: visits } = books;
+  const isLimited = books.rulesAt(now).totalActiveUsers !== null || books.door.rules.budget !== null;
+  const spare = isLimited ? books.spare : 0;
+  const expected = books.lines.size > 0 ? 0 : Math.ceil(books.arrivals) + 1;
+  const kept = Math.max(0, Math.min(spare, expected));
+  const leaveKept = Math.max(0, Math.min(flow.leave, expected));
+  const leaveBack = flow.leave - leaveKept;
+  books.held = books.used + kept;
+  flow.leave = leaveKept;
+  const arrivals = Math.round(books.arrivals * 1_000) + 1;
+  books.arrivals *= ARRIVALS_KEPT;
+  const missed = books.missedSince;
+  books.missedSince = 0;
+  return { turns, visits, kept, offered: spare - kept, leaveBack, arrivals, missed, used: 0 };
+}
+
+/** Slots that come with what was announced. */
+function promised(room: string, { cuts, slots }: RoomShare, counts: OwnCounts): number {
+  let sum = slots;
+  for (const cut of cuts) sum += cut.length === 3 ? counts.upTo(room, cut).count : cut[1];
+  return sum;
+}
+
+/** Those of this node's who are let in: the ones that were counted, as far as they still wait. */
+function keysOf(books: RoomBooks, cut: Cut, counts: OwnCounts, dice: () => number): number[] {
+  const [lane] = cut;
+  const { own } = books;
+  if (cut.length === 3) {
+    const { key, count } = counts.upTo(books.name, cut);
+    const there = Math.min(count, own.countUpTo(lane, key));
+    return Array.from({ length: there }, (_, rank) => own.at(lane, rank));
+  }
+  const ranks = new Set<number>();
+  const waiting = own.waitingIn(lane);
+  while (ranks.size < Math.min(cut[1], waiting)) ranks.add(Math.floor(dice() * waiting));
+  return [...ranks].map((rank) => own.at(lane, rank));
+}

@@ -1,0 +1,146 @@
+/**
+ * What happens to places and visits, as it is told to peers. Every place and visit has one owner, who alone decides
+ * what becomes of it and writes that down as an entry; everyone who reads the owner's entries in order has the
+ * same picture of it. Check-ins are not written down: they change nothing but a deadline, which is the owner's.
+ *
+ * Entries are lists, not objects: a busy room sends thousands a second.
+ */
+export const WAIT = 1;
+export const LAPSE = 2;
+export const TURN = 3;
+export const VISIT = 4;
+export const GONE = 5;
+export const TOUCH = 6;
+export const INVITE = 7;
+export const YIELD = 8;
+export const ADOPT = 9;
+export const POOL = 10;
+export const DRAWN = 11;
+
+/** How someone came to wait: new, back from having lapsed, or back from an earlier life. */
+export const NEW = 0;
+export const RETURNED = 1;
+export const TAKEN_BACK = 2;
+/** Why a place lapsed: no check-in, or a turn not used. */
+export const UNSEEN = 0;
+export const MISSED = 1;
+/** How someone came in: with a turn, straight through, or known by a pass alone. */
+export const WITH_TURN = 0;
+export const THROUGH = 1;
+export const BY_PASS = 2;
+/** How it ended: the holder left, was sent away, or their pass ran out. */
+export const LEFT = 0;
+export const REVOKED = 1;
+export const EXPIRED = 2;
+/** Nothing happened: only the owner is another. */
+export const AS_BEFORE = 9;
+
+export type WaitEntry = readonly [op: typeof WAIT, key: number, lane: number, how: number, id: string];
+export type LapseEntry = readonly [op: typeof LAPSE, key: number, lane: number, how: number, until: number];
+export type TurnEntry = readonly [
+  op: typeof TURN,
+  key: number,
+  lane: number,
+  how: number,
+  claimBy: number,
+  givenAt: number,
+];
+export type VisitEntry = readonly [
+  op: typeof VISIT,
+  key: number,
+  lane: number,
+  how: number,
+  id: string,
+  joinedAt: number,
+  admittedAt: number,
+  enteredAt: number,
+  expiresAt: number,
+];
+/** `until`: when the last ticket or pass of it runs out by itself. `id`: of a visit that ended. */
+export type GoneEntry = readonly [
+  op: typeof GONE,
+  key: number,
+  lane: number,
+  how: number,
+  until: number,
+  id: string,
+];
+export type TouchEntry = readonly [op: typeof TOUCH, key: number, expiresAt: number];
+export type InviteEntry = readonly [op: typeof INVITE, id: string, expiresAt: number];
+/** Two had the same place in hand, and this one lets go of it. */
+export type YieldEntry = readonly [op: typeof YIELD, key: number];
+/** What a lost owner had is now this one's. `isBorrowed`: its slot is still the lost one's. */
+export type AdoptEntry = readonly [
+  op: typeof ADOPT,
+  epoch: number,
+  isBorrowed: number,
+  of: WaitEntry | LapseEntry | TurnEntry | VisitEntry | GoneEntry,
+];
+/** A part of those who gathered for a draw: key and id in turn. */
+export type PoolEntry = readonly [
+  op: typeof POOL,
+  draw: number,
+  event: string,
+  gathered: readonly (number | string)[],
+];
+/** From here on this owner's entries are about places as they are after the draw. */
+export type DrawnEntry = readonly [
+  op: typeof DRAWN,
+  draw: number,
+  event: string,
+  size: number,
+  drawnAt: number,
+  keepUntil: number,
+];
+
+export type Entry =
+  | WaitEntry
+  | LapseEntry
+  | TurnEntry
+  | VisitEntry
+  | GoneEntry
+  | TouchEntry
+  | InviteEntry
+  | YieldEntry
+  | AdoptEntry
+  | PoolEntry
+  | DrawnEntry;
+
+/** An entry and the room it is about. */
+export interface Written {
+  readonly room: string;
+  readonly entry: Entry;
+}
+
+type Kind = "key" | "number" | "string" | "list" | "entry";
+
+const SHAPES: Readonly<Record<number, readonly Kind[]>> = {
+  [WAIT]: ["key", "number", "number", "string"],
+  [LAPSE]: ["key", "number", "number", "number"],
+  [TURN]: ["key", "number", "number", "number", "number"],
+  [VISIT]: ["key", "number", "number", "string", "number", "number", "number", "number"],
+  [GONE]: ["key", "number", "number", "number", "string"],
+  [TOUCH]: ["key", "number"],
+  [INVITE]: ["string", "number"],
+  [YIELD]: ["key"],
+  [ADOPT]: ["number", "number", "entry"],
+  [POOL]: ["number", "string", "list"],
+  [DRAWN]: ["number", "string", "number", "number", "number"],
+};
+
+/** True for a list of the right shape. A peer is trusted to tell the truth, but one of another version may not. */
+export function isEntry(value: unknown): value is Entry {
+  if (!Array.isArray(value)) return false;
+  const shape = SHAPES[value[0] as number];
+  if (!shape || value.length !== shape.length + 1) return false;
+  for (let i = 0; i < shape.length; i++) if (!isOfKind(shape[i]!, value[i + 1])) return false;
+  return true;
+}
+
+function isOfKind(kind: Kind, value: unknown): boolean {
+  if (kind === "number") return Number.isFinite(value);
+  if (kind === "string") return typeof value === "string";
+  if (kind === "list") return Array.isArray(value);
+  if (kind === "entry") return isEntry(value) && value[0] !== ADOPT;
+  return Number.isSafeInteger(value);
+}

@@ -1,0 +1,180 @@
+/**
+ * Logs: what each owner wrote down, as far as it is known here, and how it gets to the others. A log is read in order and
+ * without gaps; a reader tells how far it is, and what it lacks is sent again until it has it.
+ *
+ * The last entries are kept, others' included: when an owner is lost, those who read on tell the rest what they have of
+ * its log, so that all have read the same before anyone takes over its places. Whoever lacks more than is kept gets
+ * a copy: entries that say how everything of that owner's is now.
+ */
+import type { Totals } from "../../core/engine.ts";
+import { isEntry, type Written } from "./entries.ts";
+
+/** So many of the last entries of each log are kept. */
+const KEPT_MAX = 20_000;
+/** So many entries go into one message; the rest follows when these are known to have come. */
+export const ENTRIES_MAX = 4_000;
+/** What nobody said they have is sent again after this long. */
+const RESEND_MS = 250;
+
+/** Entries of one log, from a number on. */
+export interface EntriesBody {
+  readonly kind: "entries";
+  readonly log: string;
+  /** How many come before these. */
+  readonly from: number;
+  readonly runs: readonly (readonly [room: string, entries: readonly unknown[]])[];
+  /** A copy: forget what you know of this log and begin with these, part by part. */
+  readonly copy: CopyPart | null;
+}
+
+export interface CopyPart {
+  readonly part: number;
+  readonly parts: number;
+  /** Of the owner, by room; with the last part. */
+  readonly totals: readonly (readonly [room: string, totals: Totals])[];
+}
+
+/** How far the sender is with a log it was sent something of. */
+export interface ReadBody {
+  readonly kind: "read";
+  readonly log: string;
+  readonly head: number;
+  /** Parts of a copy that it has. */
+  readonly part: number;
+}
+
+/** How far the sender is with every log, for all to settle in a view. */
+export interface HeadsBody {
+  readonly kind: "heads";
+  readonly heads: readonly (readonly [log: string, head: number, part: number])[];
+}
+
+/** One owner's log as known here. */
+export class Log {
+  readonly id: string;
+  /** Index by which books know its owner. */
+  readonly index: number;
+  /** How many entries were read. */
+  head = 0;
+  /** The next part of a copy that is awaited; 0: none is under way; below: one is wanted. */
+  copyPart = 0;
+  #kept: Written[] = [];
+  #keptFrom = 0;
+
+  constructor(id: string, index: number) {
+    this.id = id;
+    this.index = index;
+  }
+
+  add(written: Written): void {
+    this.#kept.push(written);
+    this.head++;
+    if (this.#kept.length > 2 * KEPT_MAX) {
+      this.#kept = this.#kept.slice(-KEPT_MAX);
+      this.#keptFrom = this.head - this.#kept.length;
+    }
+  }
+
+  /** A copy was read that says how everything is after so many entries. */
+  startAt(head: number): void {
+    this.head = head;
+    this.#kept = [];
+    this.#keptFrom = head;
+    this.copyPart = 0;
+  }
+
+  /** Entries after the first `head`, some thousand at the most; null when they are no longer kept. */
+  after(head: number): readonly Written[] | null {
+    if (head < this.#keptFrom || head < 0) return null;
+    return this.#kept.slice(head - this.#keptFrom, head - this.#keptFrom + ENTRIES_MAX);
+  }
+}
+
+/** How far one peer has read one log, and what is on its way to it. */
+export class Reader {
+  /** What it said it has read. */
+  head: number;
+  /** What was sent. */
+  sent: number;
+  sentAt = Number.NEGATIVE_INFINITY;
+  /** Parts of a copy that it said it has; null: no copy is under way. */
+  copy: { readonly head: number; readonly parts: readonly EntriesBody[]; part: number } | null = null;
+
+  constructor(head = 0) {
+    this.head = head;
+    this.sent = head;
+  }
+
+  /** It says how far it is. */
+  hear(head: number, part: number): void {
+    if (this.copy && part > this.copy.part) {
+      this.copy.part = part;
+      this.sentAt = Number.NEGATIVE_INFINITY;
+    }
+    if (this.copy && head >= this.copy.head) this.copy = null;
+    if (head > this.head) this.head = head;
+    if (this.sent < this.head) this.sent = this.head;
+  }
+
+  /** It wants all of it again. */
+  startOver(): void {
+    if (this.copy) return;
+    this.head = -1;
+    this.sent = -1;
+  }
+
+  /** Whether there is something to send now. */
+  isDue(log: Log, now: number): boolean {
+    if (this.head >= log.head && !this.copy) return false;
+    return this.sent < log.head || now - this.sentAt >= RESEND_MS;
+  }
+
+  nextAt(log: Log): number {
+    if (this.head >= log.head && !this.copy) return Number.POSITIVE_INFINITY;
+    return this.sent < log.head && !this.copy ? Number.NEGATIVE_INFINITY : this.sentAt + RESEND_MS;
+  }
+
+  /** What to send: the entries it lacks, or the next part of a copy made by `copy`. */
+  take(log: Log, now: number, copy: () => readonly EntriesBody[]): EntriesBody | null {
+    if (this.copy) {
+      if (now - this.sentAt < RESEND_MS) return null;
+      this.sentAt = now;
+      return this.copy.parts[this.copy.part] ?? null;
+    }
+    if (this.sent >= log.head || now - this.sentAt >= RESEND_MS) this.sent = this.head;
+    const entries = log.after(this.sent);
+    this.sentAt = now;
+    if (!entries) {
+      this.copy = { head: log.head, parts: copy(), part: 0 };
+      return this.copy.parts[0]!;
+    }
+    const from = this.sent;
+    this.sent += entries.length;
+    return { kind: "entries", log: log.id, from, runs: inRuns(entries), copy: null };
+  }
+}
+
+/** Entries about one room together. */
+export function inRuns(written: readonly Written[]): EntriesBody["runs"] {
+  const runs: [string, unknown[]][] = [];
+  for (const { room, entry } of written) {
+    const last = runs.at(-1);
+    if (last?.[0] === room) last[1].push(entry);
+    else runs.push([room, [entry]]);
+  }
+  return runs;
+}
+
+/** The other way round; null when something in it is not an entry. */
+export function fromRuns(runs: unknown): Written[] | null {
+  if (!Array.isArray(runs)) return null;
+  const written: Written[] = [];
+  for (const run of runs) {
+    if (!Array.isArray(run) || typeof run[0] !== "string" || !Array.isArray(run[1])) return null;
+    for (const entry of run[1]) {
+      if (!isEntry(entry)) return null;
+      written.push({ room: run[0], entry });
+    }
+  }
+  return written;
+}

@@ -1,0 +1,398 @@
+/**
+ * Membership of one node: joining through any node, leaving, losing members and meeting them again.
+ *
+ * Views are made by the coordinator, the member with the lowest slot of those not known to be dead; everyone else takes
+ * the latest view that has them in it. When two make views at once (a cut, or a coordinator that was only thought
+ * dead), the higher version wins, then the higher maker, and whoever is then left out comes back as parts do that meet again.
+ *
+ *   nobody ──join me──▶ any member ──▶ coordinator ──view──▶ all members
+ *   part ──knock──▶ other part ──met (with the knock's number)──▶ the part that leads makes one view of both
+ *
+ * Parts become one only after a knock was answered, so that a cut in one direction does not make views that half of
+ * the members never hear of. Pure: told the time, gives what is to be sent.
+ */
+import {
+  foundingView,
+  idOf,
+  isView,
+  leads,
+  type Member,
+  merged,
+  type View,
+  viewNumber,
+  withMember,
+  withoutDead,
+  withoutLost,
+} from "./view.ts";
+
+const JOIN_PERIOD_MS = 500;
+const KNOCK_PERIOD_MS = 1_000;
+/** An answer to an older knock proves nothing. */
+const KNOCK_GOOD_MS = 3_000;
+/** The first in the list founds a cluster when nobody has answered for this long. */
+const FOUND_AFTER_MS = 3_000;
+/** The same view is told to the same peer no more often than this. */
+const VIEW_AGAIN_MS = 100;
+const GOODBYE_PERIOD_MS = 200;
+
+export type MembershipBody =
+  | { readonly kind: "joinMe"; readonly member: Omit<Member, "slot"> }
+  | { readonly kind: "notYet"; readonly why: string }
+  | { readonly kind: "view"; readonly view: View }
+  | { readonly kind: "hello" }
+  | { readonly kind: "knock"; readonly number: number; readonly view: View }
+  | { readonly kind: "met"; readonly number: number; readonly view: View }
+  | { readonly kind: "bye"; readonly id: string };
+
+export interface MembershipSettings {
+  readonly name: string;
+  readonly life: number;
+  readonly address: string;
+  /** Where to ask to be taken in; empty: found a cluster at once. */
+  readonly join: readonly string[];
+  /** After which the slots of someone lost are anybody's again. null: never. */
+  readonly reclaimAfterMs: number | null;
+}
+
+export class Membership {
+  readonly #settings: MembershipSettings;
+  readonly #self: Omit<Member, "slot">;
+  readonly #startedAt: number;
+  #join: readonly string[];
+  #view: View | null = null;
+  #isNewView = false;
+  /** Members that are dead as far as this node knows. */
+  readonly #dead = new Set<string>();
+  /** Since when someone is lost, as long as this node has waited for them. */
+  readonly #lostFor = new Map<string, number>();
+  readonly #knocks = new Map<number, number>();
+  readonly #toldAt = new Map<string, { number: number; at: number }>();
+  #knockNumber = 0;
+  #nextAt: number;
+  #tickedAt: number;
+  #heardAnybodyAt = Number.NEGATIVE_INFINITY;
+  #leavingSince: number | null = null;
+  #isGone = false;
+  #problem: string | null = null;
+  #outbox: { to: string; body: MembershipBody }[] = [];
+
+  constructor(settings: MembershipSettings, now: number) {
+    const { name, life, address } = settings;
+    this.#settings = settings;
+    this.#self = { name, life, address };
+    this.#join = settings.join.filter((other) => other !== address);
+    this.#startedAt = now;
+    this.#tickedAt = now;
+    this.#nextAt = now;
+    if (settings.join.length === 0) this.#install(foundingView(this.#self));
+  }
+
+  get view(): View | null {
+    return this.#view;
+  }
+
+  /** The view if it changed since this was last asked. */
+  takeView(): View | null {
+    if (!this.#isNewView) return null;
+    this.#isNewView = false;
+    return this.#view;
+  }
+
+  get selfId(): string {
+    return idOf(this.#self);
+  }
+
+  /** True once the node has left for good. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Why this node is not, or no longer, part of a cluster; for people. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  get slot(): number | null {
+    const id = this.selfId;
+    return this.#view?.members.find((member) => idOf(member) === id)?.slot ?? null;
+  }
+
+  get isLeaving(): boolean {
+    return this.#leavingSince !== null;
+  }
+
+  /** Where to ask, when that has changed (a name that stands for other addresses now). */
+  setJoin(addresses: readonly string[]): void {
+    this.#join = addresses.filter((other) => other !== this.#self.address);
+  }
+
+  /** All members are known to have this view. */
+  commit(view: View): void {
+    if (this.#view && viewNumber(this.#view) === viewNumber(view)) this.#view = view;
+  }
+
+  died(id: string, now: number): void {
+    if (!this.#view?.members.some((member) => idOf(member) === id)) return;
+    this.#dead.add(id);
+    this.#removeDead(now);
+  }
+
+  /** Someone thought dead is not. */
+  lives(id: string): void {
+    this.#dead.delete(id);
+  }
+
+  /** An operator's word, or other proof, that a lost member is dead. False when nobody by that name is lost. */
+  forget(name: string, now: number): boolean {
+    const gone = this.#view?.lost.filter((member) => member.name === name) ?? [];
+    if (gone.length === 0) return false;
+    this.#make(withoutDead(this.#view!, gone.map(idOf), this.slot!), now);
+    return true;
+  }
+
+  /** Says goodbye; `isGone` once the others have a view without this node. */
+  leave(now: number): void {
+    this.#leavingSince ??= now;
+    this.#nextAt = now;
+    if (!this.#view || this.#view.members.length === 1) this.#isGone = true;
+  }
+
+  receive(from: string, body: MembershipBody, now: number): void {
+    this.#heardAnybodyAt = now;
+    switch (body.kind) {
+      case "joinMe":
+        return this.#takeIn(from, body.member, now);
+      case "view":
+        return isView(body.view) ? this.#hearView(from, body.view, now) : undefined;
+      case "knock":
+        return isView(body.view) ? this.#hearKnock(from, body.number, body.view, now) : undefined;
+      case "met":
+        return isView(body.view) ? this.#meet(body.number, body.view, now) : undefined;
+      case "bye":
+        return this.#hearGoodbye(body.id, now);
+      case "notYet":
+        this.#problem = body.why;
+        return;
+      case "hello":
+    }
+  }
+
+  /** A letter came from someone with that view: one of us may be behind. */
+  compare(from: { address: string; id: string }, theirs: number, now: number): void {
+    const view = this.#view;
+    if (!view || theirs === viewNumber(view)) return;
+    const isMember = view.members.some((member) => idOf(member) === from.id);
+    if (theirs < viewNumber(view) && isMember) this.#tellView(from.address, now);
+    else if (theirs > viewNumber(view)) this.#send(from.address, { kind: "hello" });
+  }
+
+  tick(now: number): void {
+    const steppedMs = Math.min(now - this.#tickedAt, KNOCK_PERIOD_MS * 2);
+    this.#tickedAt = now;
+    this.#reclaim(steppedMs, now);
+    if (now < this.#nextAt) return;
+    if (this.isLeaving) this.#sayGoodbye(now);
+    else if (this.#view) this.#knock(now);
+    else this.#askToJoin(now);
+  }
+
+  nextAt(): number {
+    return this.#nextAt;
+  }
+
+  takeOutbox(): { to: string; body: MembershipBody }[] {
+    const outbox = this.#outbox;
+    this.#outbox = [];
+    return outbox;
+  }
+
+  #askToJoin(now: number): void {
+    this.#nextAt = now + JOIN_PERIOD_MS;
+    const { join, address } = this.#settings;
+    const isFirst = join[0] === address || this.#join.length === 0;
+    if (isFirst && now - Math.max(this.#startedAt, this.#heardAnybodyAt) >= FOUND_AFTER_MS) {
+      this.#install(foundingView(this.#self));
+      return;
+    }
+    for (const to of this.#join) this.#send(to, { kind: "joinMe", member: this.#self });
+  }
+
+  /** Someone wants to be a member; the coordinator decides, whoever was asked. */
+  #takeIn(from: string, member: Omit<Member, "slot">, now: number): void {
+    const view = this.#view;
+    if (!view || this.isLeaving || member.name === this.#self.name) return;
+    const known = view.members.find(({ name }) => name === member.name);
+    if (known?.life === member.life) return this.#tellView(member.address, now);
+    if (known && known.life > member.life) return;
+    const coordinator = this.#coordinator(view);
+    if (coordinator !== this.slot) {
+      const to = view.members.find(({ slot }) => slot === coordinator)!.address;
+      if (to !== from) this.#send(to, { kind: "joinMe", member });
+      return;
+    }
+    const isKnown = known !== undefined || view.lost.some(({ name }) => name === member.name);
+    const next = view.isMajority || isKnown ? withMember(view, member, coordinator) : null;
+    if (next) this.#make(next, now);
+    else this.#send(member.address, { kind: "notYet", why: whyNot(view) });
+  }
+
+  #hearView(from: string, theirs: View, now: number): void {
+    const view = this.#view;
+    const id = this.selfId;
+    const hasMe = theirs.members.some((member) => idOf(member) === id);
+    const isReplaced = theirs.members.some(
+      ({ name, life }) => name === this.#self.name && life > this.#self.life,
+    );
+    if (isReplaced) {
+      this.#problem = `another node called "${this.#self.name}" has joined in place of this one`;
+      this.#isGone = true;
+      return;
+    }
+    if (hasMe && (!view || viewNumber(theirs) > viewNumber(view))) return this.#install(theirs);
+    if (!view) return;
+    if (!hasMe) {
+      if (this.isLeaving) this.#isGone = true;
+      else this.#forward(theirs, now);
+    } else if (theirs.members.some(({ address }) => address === from)) this.#tellView(from, now);
+  }
+
+  /** A view without this node: the coordinator of its own part finds out whether the two can be one. */
+  #forward(theirs: View, now: number): void {
+    const view = this.#view!;
+    const coordinator = this.#coordinator(view);
+    if (coordinator === this.slot) {
+      if (leads(view, theirs)) return;
+      const first = theirs.members[0]!.address;
+      this.#knockAt(first, now);
+      return;
+    }
+    this.#send(view.members.find(({ slot }) => slot === coordinator)!.address, {
+      kind: "view",
+      view: theirs,
+    });
+  }
+
+  #hearKnock(from: string, number: number, theirs: View, now: number): void {
+    const view = this.#view;
+    if (!view || this.isLeaving || viewNumber(view) === viewNumber(theirs)) return;
+    this.#send(from, { kind: "met", number, view });
+    const hasMe = theirs.members.some((member) => idOf(member) === this.selfId);
+    if (hasMe) return this.#hearView(from, theirs, now);
+    // Both must hear each other before one of them makes one view of the two.
+    if (this.#coordinator(view) === this.slot && leads(view, theirs)) this.#knockAt(from, now);
+  }
+
+  #meet(number: number, theirs: View, now: number): void {
+    const view = this.#view;
+    const knockedAt = this.#knocks.get(number);
+    if (!view || knockedAt === undefined || now - knockedAt > KNOCK_GOOD_MS || this.isLeaving) return;
+    if (this.#coordinator(view) !== this.slot) return;
+    const strangers = theirs.members.filter(
+      (member) => !view.members.some((own) => idOf(own) === idOf(member)),
+    );
+    if (strangers.length === 0) return;
+    if (leads(view, theirs)) this.#make(merged(view, theirs, this.slot!), now);
+  }
+
+  #hearGoodbye(id: string, now: number): void {
+    const view = this.#view;
+    if (!view?.members.some((member) => idOf(member) === id) || id === this.selfId) return;
+    this.#dead.add(id);
+    if (this.#coordinator(view) === this.slot) this.#make(withoutDead(view, [id], this.slot!), now);
+    this.#dead.delete(id);
+  }
+
+  #sayGoodbye(now: number): void {
+    this.#nextAt = now + GOODBYE_PERIOD_MS;
+    for (const { address } of this.#peers()) this.#send(address, { kind: "bye", id: this.selfId });
+  }
+
+  /** Looks for those who are lost, and for others in the list, to become one with them again. */
+  #knock(now: number): void {
+    this.#nextAt = now + KNOCK_PERIOD_MS;
+    const view = this.#view!;
+    for (const [number, at] of this.#knocks) if (now - at > KNOCK_GOOD_MS) this.#knocks.delete(number);
+    if (this.#coordinator(view) !== this.slot) return;
+    const members = new Set(view.members.map(({ address }) => address));
+    const others = new Set([...view.lost.map(({ address }) => address), ...this.#join]);
+    for (const to of others) if (!members.has(to)) this.#knockAt(to, now);
+  }
+
+  #knockAt(to: string, now: number): void {
+    const number = ++this.#knockNumber;
+    this.#knocks.set(number, now);
+    this.#send(to, { kind: "knock", number, view: this.#view! });
+  }
+
+  #removeDead(now: number): void {
+    const view = this.#view!;
+    const dead = new Set(view.members.map(idOf).filter((id) => this.#dead.has(id)));
+    if (dead.size === 0 || this.#coordinator(view) !== this.slot) return;
+    const next = withoutLost(view, dead, this.slot!);
+    const isTrusted = this.#settings.reclaimAfterMs === 0;
+    this.#make(isTrusted ? withoutDead(next, [...dead], this.slot!) : next, now);
+  }
+
+  /** Those who were lost for long enough are over, where this part may say so. */
+  #reclaim(steppedMs: number, now: number): void {
+    const view = this.#view;
+    const { reclaimAfterMs } = this.#settings;
+    if (!view || view.lost.length === 0) return this.#lostFor.clear();
+    const over: string[] = [];
+    for (const id of view.lost.map(idOf)) {
+      const forMs = (this.#lostFor.get(id) ?? 0) + steppedMs;
+      this.#lostFor.set(id, forMs);
+      if (reclaimAfterMs !== null && forMs >= reclaimAfterMs) over.push(id);
+    }
+    const isAgreed = view.isMajority && view.bases.length === 1;
+    if (over.length > 0 && isAgreed && this.#coordinator(view) === this.slot)
+      this.#make(withoutDead(view, over, this.slot!), now);
+  }
+
+  /** How long this part has been without those it lost, the longest of them. */
+  get lostForMs(): number {
+    return Math.max(0, ...this.#lostFor.values());
+  }
+
+  #make(view: View, now: number): void {
+    this.#install(view);
+    for (const { address } of this.#peers()) this.#tellView(address, now);
+  }
+
+  #install(view: View): void {
+    this.#view = view;
+    this.#isNewView = true;
+    this.#problem = null;
+    const lost = new Set(view.lost.map(idOf));
+    for (const id of this.#lostFor.keys()) if (!lost.has(id)) this.#lostFor.delete(id);
+    for (const id of this.#dead)
+      if (!view.members.some((member) => idOf(member) === id)) this.#dead.delete(id);
+  }
+
+  /** The lowest slot of those not known to be dead. */
+  #coordinator(view: View): number {
+    return view.members.find((member) => !this.#dead.has(idOf(member)))!.slot;
+  }
+
+  #peers(): Member[] {
+    const id = this.selfId;
+    return this.#view?.members.filter((member) => idOf(member) !== id) ?? [];
+  }
+
+  #tellView(to: string, now: number): void {
+    const number = viewNumber(this.#view!);
+    const told = this.#toldAt.get(to);
+    if (told?.number === number && now - told.at < VIEW_AGAIN_MS) return;
+    this.#toldAt.set(to, { number, at: now });
+    this.#send(to, { kind: "view", view: this.#view! });
+  }
+
+  #send(to: string, body: MembershipBody): void {
+    if (to !== this.#self.address) this.#outbox.push({ to, body });
+  }
+}
+
+function whyNot({ members, lost }: View): string {
+  const missing = lost.map(({ name }) => name).join(", ");
+  return `${members.length} of ${members.length + lost.length} nodes are there, which is not enough to take anybody in; missing: ${missing}`;
+}

@@ -1,0 +1,84 @@
+/** A node as operators and checks see it: its view, the tree and the root, and what it has of each room. */
+import type { Membership } from "./membership.ts";
+import type { Qpid } from "./qpid.ts";
+import type { Replication } from "./replication.ts";
+import type { RoomBooks } from "./room-books.ts";
+import type { Swim, SwimState } from "./swim.ts";
+import { idOf, type Member } from "./view.ts";
+
+export interface NodeStatus {
+  readonly name: string;
+  readonly life: number;
+  readonly slot: number | null;
+  readonly view: ViewStatus | null;
+  readonly isRoot: boolean;
+  /** Slot of the neighbour towards the root; null when it is here. */
+  readonly pointer: number | null;
+  /** Nothing is left to exchange in this view. */
+  readonly isSettled: boolean;
+  readonly rounds: number;
+  /** Why it is in no cluster. */
+  readonly problem: string | null;
+  readonly rooms: Readonly<Record<string, RoomStatus>>;
+}
+
+export interface ViewStatus {
+  readonly version: number;
+  readonly members: readonly MemberStatus[];
+  readonly lost: readonly Member[];
+  readonly isMajority: boolean;
+}
+
+export interface MemberStatus extends Member {
+  readonly is: SwimState;
+}
+
+export interface RoomStatus {
+  /** The smallest order key of this node's who waits. */
+  readonly ownFirst: number | null;
+  readonly ownWaiting: number;
+  readonly turns: number;
+  readonly visits: number;
+  readonly spare: number;
+  /** Of all nodes, as known here. */
+  readonly waiting: number;
+}
+
+export function statusOf(parts: {
+  membership: Membership;
+  qpid: Qpid;
+  swim: Swim;
+  replication: Replication;
+  rooms: ReadonlyMap<string, RoomBooks>;
+  rounds: number;
+  now: number;
+}): NodeStatus {
+  const { membership, qpid, swim, replication, rooms, rounds } = parts;
+  const { view, selfId } = membership;
+  const [name, life] = splitId(selfId);
+  return {
+    ...{ name, life, slot: membership.slot, rounds, problem: membership.problem },
+    view: view && {
+      version: view.version,
+      members: view.members.map((member) => ({ ...member, is: swim.state(idOf(member)) ?? "alive" })),
+      lost: view.lost,
+      isMajority: view.isMajority,
+    },
+    isRoot: qpid.isRoot,
+    pointer: qpid.pointer,
+    isSettled: replication.isSettled,
+    rooms: Object.fromEntries([...rooms].map(([room, books]) => [room, roomStatus(books)])),
+  };
+}
+
+function roomStatus({ own, ownTurns, ownVisits, spare, lines }: RoomBooks): RoomStatus {
+  return {
+    ...{ ownFirst: own.first(), ownWaiting: own.size, turns: ownTurns, visits: ownVisits },
+    ...{ spare, waiting: lines.size },
+  };
+}
+
+function splitId(id: string): [name: string, life: number] {
+  const at = id.lastIndexOf("#");
+  return [id.slice(0, at), Number(id.slice(at + 1))];
+}

@@ -1,0 +1,79 @@
+/**
+ * A visitor's place, from joining to the day its last ticket runs out, and who owns it. There is one owner at a time but
+ * for a while after a part of the cluster was cut off and came back: then two may have it in hand. Each has a
+ * claim, the same claim wins everywhere, and the one whose claim loses lets go of it.
+ *
+ * Whoever got further wins, so that nobody is let in twice: waiting < turn < borrowed visit < visit < gone. Among equals
+ * the later owner wins (`epoch` is the version of the view that made them owner), then the lower name.
+ */
+export const WAITING = 1;
+export const LAPSED = 2;
+export const ADMITTED = 3;
+export const ON_SITE = 4;
+export const OVER = 5;
+
+export type PlaceState = typeof WAITING | typeof LAPSED | typeof ADMITTED | typeof ON_SITE | typeof OVER;
+
+export interface Claim {
+  /** The owner: index of a log as known here. */
+  readonly origin: number;
+  /** The owner's name and life, the same everywhere. */
+  readonly owner: string;
+  epoch: number;
+  state: PlaceState;
+  /** Waiting (the owner's alone): lapses then. Turn: lost then. Visit: the pass runs out. Otherwise: forgotten then. */
+  until: number;
+  /** A visit whose slot is still with the lost owner before. */
+  isBorrowed: boolean;
+}
+
+export interface Place {
+  readonly key: number;
+  readonly lane: number;
+  /** Empty while nobody but the ticket needs to know it. */
+  id: string;
+  joinedAt: number;
+  /** When the turn was given. */
+  admittedAt: number;
+  /** It has lapsed, or came back from an earlier life: its turn says nothing about how fair the room is. */
+  wasLate: boolean;
+  claim: Claim;
+  /** Claims that lose. */
+  others: Claim[] | null;
+}
+
+export function claimOf(place: Place, origin: number): Claim | undefined {
+  if (place.claim.origin === origin) return place.claim;
+  return place.others?.find((claim) => claim.origin === origin);
+}
+
+export function addClaim(place: Place, claim: Claim): void {
+  place.others = [...(place.others ?? []), claim];
+}
+
+/** Takes a claim back. False when it is the only one: then the place goes with it. */
+export function dropClaim(place: Place, origin: number): boolean {
+  const left = [place.claim, ...(place.others ?? [])].filter((claim) => claim.origin !== origin);
+  if (left.length === 0) return false;
+  place.claim = left[0]!;
+  place.others = left.length > 1 ? left.slice(1) : null;
+  return true;
+}
+
+/** Sees to it that the best claim is the one that counts. */
+export function settleClaims(place: Place): void {
+  if (!place.others) return;
+  const all = [place.claim, ...place.others].sort(byMerit);
+  place.claim = all[0]!;
+  place.others = all.slice(1);
+}
+
+function byMerit(a: Claim, b: Claim): number {
+  return rankOf(b) - rankOf(a) || b.epoch - a.epoch || (a.owner < b.owner ? -1 : 1);
+}
+
+function rankOf({ state, isBorrowed }: Claim): number {
+  if (state === WAITING || state === LAPSED) return 0;
+  if (state === ON_SITE) return isBorrowed ? 2 : 3;
+  return state === ADMITTED ? 1 : 4;
+}

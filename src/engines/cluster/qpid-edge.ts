@@ -1,0 +1,161 @@
+/**
+ * One end of one edge of the tree: what was told over it, what was heard, and what is still to be sent.
+ *
+ * Nothing is sent but the end's whole state, so a message may be lost, come twice or be overtaken: the newest says
+ * all that the older ones said. `count` tells old from new (the paper, section 4.3.2, where no message is lost); a
+ * state is sent again every `resendMs` until the other end has `heard` its count. That goes on for as long as the
+ * view lasts, at most one message an edge at a time; whoever stays silent is taken out of the tree by others.
+ *
+ * Every state is answered, also one that was heard before, since then the answer was lost. An answer is a message
+ * with count 0; it is never answered itself, or two ends would thank each other forever.
+ */
+
+/** The only message body of QPID. */
+export interface EdgeState {
+  readonly kind: "edge";
+  readonly view: number;
+  /** Rises with every change the sender made to this edge's state; 0: no state, this only says what was heard. */
+  readonly count: number;
+  /** Smallest key on the sender's side of this edge; null: none. */
+  readonly weight: number | null;
+  /** How often the sender has given the root over this edge in this view. */
+  readonly handed: number;
+  /** What the sender gave along with the root the last time; null once that is known to have arrived. */
+  readonly memo: unknown;
+  /** The highest count received from the other side. */
+  readonly heard: number;
+}
+
+/** The weight of a side where nobody waits. */
+export const NOBODY = Number.POSITIVE_INFINITY;
+
+/** Whether something from the network has the shape of an edge's state. */
+export function isEdgeState(body: unknown): body is EdgeState {
+  if (typeof body !== "object" || body === null) return false;
+  const { kind, view, count, weight, handed, heard } = body as Partial<Record<keyof EdgeState, unknown>>;
+  return (
+    kind === "edge" &&
+    [view, count, handed, heard].every(isCount) &&
+    (weight === null || Number.isFinite(weight))
+  );
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export class QpidEdge {
+  readonly #view: number;
+  readonly #resendMs: number;
+  #count = 0;
+  #told = NOBODY;
+  #handed = 0;
+  #memo: unknown = null;
+  /** The highest of our counts that the other end has heard. */
+  #acknowledged = 0;
+  #heard = 0;
+  #weight = NOBODY;
+  /** How often the other end gave us the root. */
+  #taken = 0;
+  #isToSend = false;
+  #isToAnswer = false;
+  /** Null when the state was sent at an instant that nobody told; the next tick counts from then. */
+  #sentAt: number | null = null;
+
+  constructor({ view, resendMs }: { readonly view: number; readonly resendMs: number }) {
+    this.#view = view;
+    this.#resendMs = resendMs;
+  }
+
+  /** Smallest key beyond this edge, as last heard. */
+  get weight(): number {
+    return this.#weight;
+  }
+
+  /** Sees to it that the other end knows our side's smallest key. */
+  tell(weight: number): void {
+    if (weight === this.#told) return;
+    this.#told = weight;
+    this.#change();
+  }
+
+  /** Gives the root to the other end. */
+  give(memo: unknown): void {
+    this.#handed++;
+    this.#memo = memo;
+    this.#change();
+  }
+
+  /** Takes in what the other end sent; true when it brings the root. What cannot be true is ignored as a whole. */
+  receive(body: EdgeState, isRootBeyond: boolean): boolean {
+    if (body.heard > this.#count) return false;
+    const isNew = body.count > this.#heard;
+    const roots = isNew ? body.handed - this.#taken : 0;
+    // The root comes only from where it is, and goes back and forth one by one.
+    if (roots !== 0 && !(roots === 1 && isRootBeyond)) return false;
+    this.#acknowledge(body.heard);
+    if (body.count > 0) this.#isToAnswer = true;
+    if (!isNew) return false;
+    this.#heard = body.count;
+    this.#weight = body.weight ?? NOBODY;
+    this.#taken = body.handed;
+    return roots === 1;
+  }
+
+  /** Marks the state to be sent again when it has been unheard for long enough. */
+  tick(now: number): void {
+    if (this.#isHeard || this.#isToSend) return;
+    // Also a clock that was set back starts the wait anew, or it could last for hours.
+    if (this.#sentAt === null || this.#sentAt > now) this.#sentAt = now;
+    else if (now - this.#sentAt >= this.#resendMs) this.#isToSend = true;
+  }
+
+  /** When to tick next; in the far past: as soon as can be. */
+  nextAt(): number {
+    if (this.#isHeard || this.#isToSend) return Number.POSITIVE_INFINITY;
+    return this.#sentAt === null ? Number.NEGATIVE_INFINITY : this.#sentAt + this.#resendMs;
+  }
+
+  /** What is to be sent, if anything. `now` is null when nobody told the time. */
+  takeMessage(now: number | null): EdgeState | null {
+    if (!this.#isToSend && !this.#isToAnswer) return null;
+    const message = this.#isToSend ? this.#state() : this.#answer();
+    if (this.#isToSend) this.#sentAt = now;
+    this.#isToSend = false;
+    this.#isToAnswer = false;
+    return message;
+  }
+
+  get #isHeard(): boolean {
+    return this.#acknowledged === this.#count;
+  }
+
+  #change(): void {
+    this.#count++;
+    this.#isToSend = true;
+  }
+
+  #acknowledge(heard: number): void {
+    if (heard > this.#acknowledged) this.#acknowledged = heard;
+    if (!this.#isHeard) return;
+    this.#isToSend = false;
+    this.#memo = null;
+  }
+
+  #state(): EdgeState {
+    const weight = this.#told === NOBODY ? null : this.#told;
+    return { ...this.#answer(), count: this.#count, weight, handed: this.#handed, memo: this.#memo };
+  }
+
+  #answer(): EdgeState {
+    return {
+      kind: "edge",
+      view: this.#view,
+      count: 0,
+      weight: null,
+      handed: 0,
+      memo: null,
+      heard: this.#heard,
+    };
+  }
+}

@@ -1,0 +1,652 @@
+/**
+ * The books of one room at one node: every place of every owner, as their entries tell it, and what follows from
+ * that: the lines, who is on the site, the totals. Entries are the only way in, the node's own included
+ * (`write`), so that a place looks the same wherever it is looked at.
+ *
+ * Slots. `held` are the slots this node has in hand; those not used by its own turns and visits are `spare`. Over all
+ * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
+ * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
+ *
+ * Invariants: a key is in one line exactly when the claim that counts is WAITING, and in the node's own line when it is
+ * this node's as well; counts follow from the claims that count.
+ */
+import { Deadlines } from "../../core/deadlines.ts";
+import { type Crowd, Doorkeeper } from "../../core/doorkeeper.ts";
+import { NO_TOTALS, type Remark, type Totals } from "../../core/engine.ts";
+import { Pace } from "../../core/eta.ts";
+import type { Turn } from "../../core/fairness.ts";
+import { laneOf } from "../../core/lanes.ts";
+import { longestCheckIn } from "../../core/pacing.ts";
+import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
+import {
+  type DoorRules,
+  EVERYBODY,
+  type EventRules,
+  type LanesRules,
+  type RoomRules,
+} from "../../core/rules.ts";
+import type { Phase } from "../../core/schedule.ts";
+import { Draws } from "./draws.ts";
+import {
+  ADOPT,
+  type AdoptEntry,
+  AS_BEFORE,
+  BY_PASS,
+  DRAWN,
+  type DrawnEntry,
+  type Entry,
+  EXPIRED,
+  GONE,
+  type GoneEntry,
+  INVITE,
+  LAPSE,
+  LEFT,
+  MISSED,
+  NEW,
+  POOL,
+  RETURNED,
+  REVOKED,
+  TAKEN_BACK,
+  THROUGH,
+  TOUCH,
+  TURN,
+  type TurnEntry,
+  VISIT,
+  type VisitEntry,
+  WAIT,
+  type WaitEntry,
+  YIELD,
+} from "./entries.ts";
+import { LaneLines } from "./lane-lines.ts";
+import { timeOfKey } from "./order-clock.ts";
+import {
+  ADMITTED,
+  addClaim,
+  type Claim,
+  claimOf,
+  dropClaim,
+  LAPSED,
+  ON_SITE,
+  OVER,
+  type Place,
+  type PlaceState,
+  settleClaims,
+  WAITING,
+} from "./place.ts";
+import { RoomFlow } from "./room-flow.ts";
+
+/** The node's own log. */
+export const SELF = 0;
+const TURNS_REMEMBERED_MAX = 1_000;
+/** A place is remembered longer than its last ticket is good for: clocks differ, and nodes come back. */
+const KEPT_LONGER_MS = 3_600_000;
+
+/** Who writes an entry: the index of their log here, and their name everywhere. */
+export interface Origin {
+  readonly index: number;
+  readonly owner: string;
+}
+
+export interface RoomEvents {
+  readonly onTurns: (keys: readonly number[]) => void;
+  readonly onRevoked: (id: string, until: number) => void;
+  /** Places have changed hands by lot. */
+  readonly onDraw: () => void;
+  readonly onRemark: (remark: Remark) => void;
+  /** An entry of the node's own. */
+  readonly onWritten: (entry: Entry) => void;
+}
+
+type TotalsSoFar = { -readonly [Key in keyof Totals]: number };
+
+export class RoomBooks {
+  readonly name: string;
+  readonly events: RoomEvents;
+  readonly self: Origin;
+  readonly door: Doorkeeper;
+  readonly flow = new RoomFlow();
+  readonly pace = new Pace();
+  readonly draws = new Draws();
+  readonly places = new Map<number, Place>();
+  /** Everyone who waits, and those of them who are this node's. */
+  readonly lines = new LaneLines();
+  readonly own = new LaneLines();
+  readonly visits = new Map<string, Place>();
+  /** Ended visits whose pass has not run out. */
+  readonly ended = new Map<string, number>();
+  readonly invites = new Map<string, number>();
+  /** By owner. */
+  readonly totals = new Map<number, TotalsSoFar>();
+  readonly recent: Turn[] = [];
+  readonly admittedKeys = new Map<number, number>();
+  readonly admittedInLane = new Map<number, number>();
+  turns = 0;
+  onSite = 0;
+  lapsed = 0;
+  ownTurns = 0;
+  /** Visits whose slot is this node's. */
+  ownVisits = 0;
+  held = 0;
+  /** The only node there is, and was: all slots are its own, and it counts for itself. */
+  isAlone = true;
+  /** Slots that other rooms of the same budget leave to this one, when alone. */
+  budgetFree: () => number = () => Number.POSITIVE_INFINITY;
+  readonly crowd: RoomCrowd;
+  lastTurnAt = 0;
+  /** How many joined lately; falls with every counting round. */
+  arrivals = 0;
+  /** Turns that were not used since the last counting round. */
+  missedSince = 0;
+  /** Admitted since the speed of the door was last looked at. */
+  admittedSince = 0;
+  /** Places whose claim lost, to be let go of. */
+  readonly lostKeys: number[] = [];
+  readonly #waitDue = new Deadlines<number>();
+  readonly #turnDue = new Deadlines<number>();
+  readonly #visitDue = new Deadlines<number>();
+  readonly #forgetDue = new Deadlines<number>();
+  readonly #endedDue = new Deadlines<string>();
+  readonly #inviteDue = new Deadlines<string>();
+  #recentNext = 0;
+  #turnsHeard: number[] = [];
+  #lanes: LanesRules;
+
+  constructor(parts: { name: string; rules: RoomRules; events: RoomEvents; self: Origin; now: number }) {
+    this.name = parts.name;
+    this.events = parts.events;
+    this.self = parts.self;
+    this.door = new Doorkeeper(parts.rules, parts.now, this.flow);
+    this.#lanes = this.door.inForce(parts.now).lanes;
+    this.crowd = new RoomCrowd(this);
+  }
+
+  /** Slots of this node's in use. */
+  get used(): number {
+    return this.ownTurns + this.ownVisits;
+  }
+
+  /** Slots in hand and not in use; below zero when more came with passes than there were slots for. */
+  get spare(): number {
+    return this.held - this.used;
+  }
+
+  rulesAt(now: number): DoorRules {
+    const rules = this.door.inForce(now);
+    if (rules.lanes !== this.#lanes) this.#arrange(rules.lanes);
+    return rules;
+  }
+
+  laneOf(lane: number): number {
+    return lane === EVERYBODY ? EVERYBODY : laneOf(this.#lanes, lane);
+  }
+
+  isDrawDue({ event, isPrequeue }: Phase): boolean {
+    return event?.isShuffled === true && !isPrequeue && !this.draws.isDrawn(event);
+  }
+
+  /** How much of a turn's claim window is over, 0 to 1. */
+  turnAge({ claim }: Place, now: number): number {
+    return 1 - (claim.until - now) / this.rulesAt(now).claimWindowMs;
+  }
+
+  totalsOf(origin: number): TotalsSoFar {
+    let totals = this.totals.get(origin);
+    if (!totals) {
+      totals = { ...NO_TOTALS };
+      this.totals.set(origin, totals);
+    }
+    return totals;
+  }
+
+  /** Something happened to a place of this node's. */
+  write(entry: Entry): void {
+    this.events.onWritten(entry);
+    this.apply(entry, this.self);
+  }
+
+  /** False when an entry must wait, and with it all later ones of its log. */
+  isReadyFor(entry: Entry): boolean {
+    if (entry[0] !== POOL && entry[0] !== DRAWN) return true;
+    const event = this.door.rules.events.find(({ name, isShuffled }) => isShuffled && name === entry[2]);
+    if (!event) return true;
+    this.draws.expect(event);
+    return this.draws.isReadyFor(entry);
+  }
+
+  /** Takes in an entry of its owner's that it is ready for. */
+  apply(written: Entry, origin: Origin): void {
+    const entry = this.#current(written, origin.index);
+    switch (entry[0]) {
+      case WAIT:
+        return this.#wait(entry, origin);
+      case LAPSE:
+        return this.#lapse(entry[1], entry[2], entry[3], entry[4], origin);
+      case TURN:
+        return this.#turn(entry, origin);
+      case VISIT:
+        return this.#visit(entry, origin);
+      case GONE:
+        return this.#gone(entry, origin);
+      case TOUCH:
+        return this.#touch(entry[1], entry[2], origin);
+      case INVITE:
+        this.invites.set(entry[1], entry[2]);
+        return this.#inviteDue.add(entry[2], entry[1]);
+      case YIELD:
+        return this.#yield(entry[1], origin);
+      case ADOPT:
+        return this.#adopt(entry, origin);
+      case POOL:
+        return this.draws.addToPool(entry);
+      case DRAWN:
+        return this.#drawn(entry, origin);
+    }
+  }
+
+  /** Entries that make the same of another's books as a log did of these: what its owner has now. */
+  *entriesOf(origin: number): Generator<Entry> {
+    yield* this.draws.entries();
+    for (const [id, expiresAt] of this.invites) yield [INVITE, id, expiresAt];
+    for (const place of this.places.values()) {
+      const claim = claimOf(place, origin);
+      if (claim) yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, standingOf(place, claim)];
+    }
+  }
+
+  /** A new deadline for someone of this node's who waits. */
+  await(place: Place, until: number): void {
+    place.claim.until = until;
+    this.#waitDue.add(until, place.key);
+  }
+
+  /** Someone taken over, who was told elsewhere when to come: they have as long as anyone may be told to stay away. */
+  awaitAnew(place: Place, now: number): void {
+    const { pollBudgetPerSecond, ticketTtlMs, lapseAfterMs } = this.rulesAt(now);
+    const awayMs = longestCheckIn({ waiting: this.lines.size, pollBudgetPerSecond, ticketTtlMs });
+    this.await(place, now + awayMs + lapseAfterMs);
+  }
+
+  /** Everything that an owner ever said is unsaid; it is about to be told anew. */
+  forgetOwner(origin: number): void {
+    for (const place of [...this.places.values()])
+      if (claimOf(place, origin)) this.#yield(place.key, { index: origin, owner: "" });
+    this.totals.delete(origin);
+  }
+
+  /** A turn of this node's lasts until then. */
+  lengthenTurn(place: Place, until: number): void {
+    place.claim.until = until;
+    this.#turnDue.add(until, place.key);
+  }
+
+  /** This node's places in that state whose time is up. */
+  *due(state: typeof WAITING | typeof ADMITTED | typeof ON_SITE, now: number): Generator<Place> {
+    const [deadlines, graceMs] =
+      state === WAITING
+        ? [this.#waitDue, 0]
+        : state === ADMITTED
+          ? [this.#turnDue, 0]
+          : [this.#visitDue, PRESENCE_GRACE_MS];
+    for (let key = deadlines.takeDue(now); key !== undefined; key = deadlines.takeDue(now)) {
+      const place = this.places.get(key);
+      if (place?.claim.state !== state || place.claim.origin !== SELF) continue;
+      const at = place.claim.until + graceMs;
+      if (at <= now) yield place;
+      else if (state === ON_SITE) deadlines.add(at, key);
+    }
+  }
+
+  /** Forgets what no good ticket, pass or code can be about. */
+  forget(now: number): void {
+    for (let key = this.#forgetDue.takeDue(now); key !== undefined; key = this.#forgetDue.takeDue(now)) {
+      const place = this.places.get(key);
+      if (!place || (place.claim.state !== OVER && place.claim.state !== LAPSED)) continue;
+      const at = place.claim.until + KEPT_LONGER_MS;
+      if (at > now) this.#forgetDue.add(at, key);
+      else this.#drop(place);
+    }
+    for (let id = this.#endedDue.takeDue(now); id !== undefined; id = this.#endedDue.takeDue(now))
+      this.ended.delete(id);
+    for (let id = this.#inviteDue.takeDue(now); id !== undefined; id = this.#inviteDue.takeDue(now))
+      this.invites.delete(id);
+    this.draws.forget(now);
+  }
+
+  /** Tells listeners of the turns that came in since this was last asked. */
+  tellTurns(): void {
+    if (this.#turnsHeard.length === 0) return;
+    const keys = this.#turnsHeard;
+    this.#turnsHeard = [];
+    this.events.onTurns(keys);
+  }
+
+  /** An entry about a place from before a draw, as one about the place it has become. */
+  #current(entry: Entry, origin: number): Entry {
+    if (!this.draws.hasMoved) return entry;
+    const op = entry[0];
+    if (op === INVITE || op === POOL || op === DRAWN) return entry;
+    if (op === ADOPT) return [op, entry[1], entry[2], this.#current(entry[3], origin) as AdoptEntry[3]];
+    const key = this.draws.currentKey(entry[1], origin);
+    return key === entry[1] ? entry : ([op, key, ...entry.slice(2)] as unknown as Entry);
+  }
+
+  #wait([, key, lane, how, id]: WaitEntry, origin: Origin): void {
+    const totals = this.totalsOf(origin.index);
+    if (how === NEW) totals.joined++;
+    if (how === RETURNED || how === TAKEN_BACK) totals.returned++;
+    const place = this.#set(key, lane, origin, { state: WAITING, until: Number.POSITIVE_INFINITY });
+    if (how !== NEW && how !== AS_BEFORE) place.wasLate = true;
+    if (id === "") return;
+    place.id = id;
+    const event = this.#gathering(key);
+    if (event) this.draws.gather(event, key, id);
+  }
+
+  /** True when whoever gets this key gathers for a draw. */
+  isGathering(key: number): boolean {
+    const event = this.#gathering(key);
+    return event !== undefined && !this.draws.isClosed(event);
+  }
+
+  /** The draw that is due takes nobody in any more. */
+  closePool(now: number): void {
+    const { event } = this.door.phase(now);
+    if (event?.isShuffled) this.draws.close(event);
+  }
+
+  /** The event for which someone with this key has gathered. */
+  #gathering(key: number): EventRules | undefined {
+    const joinedAt = timeOfKey(key);
+    return this.door.rules.events.find(
+      ({ isShuffled, prequeueAt, startAt }) => isShuffled && joinedAt >= prequeueAt! && joinedAt < startAt,
+    );
+  }
+
+  #lapse(key: number, lane: number, how: number, until: number, origin: Origin): void {
+    const totals = this.totalsOf(origin.index);
+    if (how === MISSED) totals.missedTurns++;
+    else if (how !== AS_BEFORE) totals.lapsed++;
+    const place = this.#set(key, lane, origin, { state: LAPSED, until });
+    place.wasLate = true;
+    this.#forgetDue.add(until, key);
+  }
+
+  #turn([, key, lane, how, claimBy, givenAt]: TurnEntry, origin: Origin): void {
+    const place = this.#set(key, lane, origin, { state: ADMITTED, until: claimBy });
+    place.admittedAt = givenAt;
+    if (origin.index === SELF) this.#turnDue.add(claimBy, key);
+    if (how === AS_BEFORE) return;
+    this.draws.scatter();
+    this.#noteAdmitted(place, givenAt, origin.index);
+    if (lane === EVERYBODY && !place.wasLate) this.#remember(key, givenAt);
+    this.admittedSince++;
+    this.#turnsHeard.push(key);
+  }
+
+  #visit([, key, lane, how, id, joinedAt, admittedAt, enteredAt, until]: VisitEntry, origin: Origin): void {
+    const totals = this.totalsOf(origin.index);
+    const place = this.#set(key, lane, origin, { state: ON_SITE, until });
+    place.id = id;
+    place.joinedAt = joinedAt;
+    place.admittedAt = admittedAt;
+    if (place.claim.state === ON_SITE) this.visits.set(id, place);
+    if (origin.index === SELF) this.#visitDue.add(until + PRESENCE_GRACE_MS, key);
+    if (how === AS_BEFORE || how === BY_PASS) return;
+    totals.entered++;
+    if (how !== THROUGH) {
+      totals.waitedMs += enteredAt - joinedAt;
+      return;
+    }
+    totals.joined++;
+    totals.straightThrough++;
+    this.#noteAdmitted(place, admittedAt, origin.index);
+    this.#remember(key, admittedAt);
+  }
+
+  #gone([, key, lane, how, until, id]: GoneEntry, origin: Origin): void {
+    const totals = this.totalsOf(origin.index);
+    if (how === LEFT) totals.left++;
+    if (how === REVOKED) totals.revoked++;
+    if (how === EXPIRED) totals.expired++;
+    const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
+    this.#set(key, lane, origin, { state: OVER, until: forgetAt });
+    this.#forgetDue.add(forgetAt, key);
+    if (id === "") return;
+    this.ended.set(id, until);
+    this.#endedDue.add(until, id);
+    this.events.onRevoked(id, until);
+  }
+
+  #touch(key: number, expiresAt: number, { index }: Origin): void {
+    const place = this.places.get(key);
+    const claim = place && claimOf(place, index);
+    if (claim?.state === ON_SITE) claim.until = Math.max(claim.until, expiresAt);
+  }
+
+  #yield(key: number, { index }: Origin): void {
+    const place = this.places.get(key);
+    if (!place || !claimOf(place, index)) return;
+    this.#take(place);
+    if (!dropClaim(place, index)) {
+      this.places.delete(key);
+      return;
+    }
+    settleClaims(place);
+    this.#put(place);
+  }
+
+  #adopt([, epoch, isBorrowed, of]: AdoptEntry, origin: Origin): void {
+    this.apply(of, origin);
+    const place = this.places.get(of[1]);
+    const claim = place && claimOf(place, origin.index);
+    if (!claim) return;
+    this.#take(place);
+    claim.epoch = epoch;
+    claim.isBorrowed = isBorrowed === 1;
+    settleClaims(place);
+    this.#put(place);
+    this.#noteLoss(place);
+  }
+
+  /** Places change hands, once; whoever reads of it has drawn from there on, too. */
+  #drawn(entry: DrawnEntry, { index }: Origin): void {
+    const moves = this.draws.draw(entry, index);
+    if (!moves) return;
+    this.#move(moves);
+    if (index !== SELF) this.write(entry);
+    this.events.onDraw();
+  }
+
+  /** What was at each key of `from` is then at the same index of `to`. */
+  #move({ from, to }: { from: Float64Array; to: Float64Array }): void {
+    const moved: (Place | undefined)[] = [];
+    for (const key of from) {
+      const place = this.places.get(key);
+      moved.push(place);
+      if (place) this.#drop(place);
+    }
+    moved.forEach((place, index) => {
+      if (place) this.#moveTo({ ...place, key: to[index]! });
+    });
+  }
+
+  #moveTo(place: Place): void {
+    const { key, claim } = place;
+    this.#put(place);
+    if (claim.state === LAPSED || claim.state === OVER) this.#forgetDue.add(claim.until, key);
+    if (claim.origin !== SELF) return;
+    if (claim.state === WAITING) this.#waitDue.add(claim.until, key);
+    if (claim.state === ADMITTED) this.#turnDue.add(claim.until, key);
+    if (claim.state === ON_SITE) this.#visitDue.add(claim.until + PRESENCE_GRACE_MS, key);
+  }
+
+  /** What an owner says of a place, and what comes of that. */
+  #set(
+    key: number,
+    lane: number,
+    { index, owner }: Origin,
+    { state, until }: { state: PlaceState; until: number },
+  ): Place {
+    let place = this.places.get(key);
+    if (!place) {
+      const claim: Claim = { origin: index, owner, epoch: 0, state, until, isBorrowed: false };
+      place = {
+        ...{ key, lane, id: "", joinedAt: timeOfKey(Math.max(0, key)), admittedAt: 0, wasLate: false },
+        ...{ claim, others: null },
+      };
+      this.#put(place);
+      return place;
+    }
+    this.#take(place);
+    const claim = claimOf(place, index);
+    if (claim) {
+      claim.state = state;
+      claim.until = until;
+      if (state !== ON_SITE) claim.isBorrowed = false;
+    } else addClaim(place, { origin: index, owner, epoch: 0, state, until, isBorrowed: false });
+    settleClaims(place);
+    this.#put(place);
+    this.#noteLoss(place);
+    return place;
+  }
+
+  #noteLoss(place: Place): void {
+    if (place.others?.some(({ origin }) => origin === SELF)) this.lostKeys.push(place.key);
+  }
+
+  /** Adds what a place counts for. */
+  #put(place: Place): void {
+    const { key, claim } = place;
+    const isOwn = claim.origin === SELF;
+    this.places.set(key, place);
+    switch (claim.state) {
+      case WAITING: {
+        const lane = this.laneOf(place.lane);
+        this.lines.add(lane, key);
+        if (isOwn) this.own.add(lane, key);
+        return;
+      }
+      case LAPSED:
+        this.lapsed++;
+        return;
+      case ADMITTED:
+        this.turns++;
+        if (isOwn) this.ownTurns++;
+        return;
+      case ON_SITE:
+        this.onSite++;
+        if (place.id !== "") this.visits.set(place.id, place);
+        if (isOwn && !claim.isBorrowed) this.ownVisits++;
+        return;
+      case OVER:
+    }
+  }
+
+  /** Takes away what it counted for. */
+  #take(place: Place): void {
+    const { key, claim } = place;
+    const isOwn = claim.origin === SELF;
+    switch (claim.state) {
+      case WAITING: {
+        const lane = this.laneOf(place.lane);
+        this.lines.remove(lane, key);
+        if (isOwn) this.own.remove(lane, key);
+        return;
+      }
+      case LAPSED:
+        this.lapsed--;
+        return;
+      case ADMITTED:
+        this.turns--;
+        if (isOwn) this.ownTurns--;
+        return;
+      case ON_SITE:
+        this.onSite--;
+        if (this.visits.get(place.id) === place) this.visits.delete(place.id);
+        if (isOwn && !claim.isBorrowed) this.ownVisits--;
+        return;
+      case OVER:
+    }
+  }
+
+  #drop(place: Place): void {
+    this.#take(place);
+    this.places.delete(place.key);
+  }
+
+  #noteAdmitted({ lane: told, key }: Place, at: number, origin: number): void {
+    const lane = this.laneOf(told);
+    this.lastTurnAt = Math.max(this.lastTurnAt, at);
+    this.totalsOf(origin).admitted++;
+    this.admittedInLane.set(lane, (this.admittedInLane.get(lane) ?? 0) + 1);
+    this.admittedKeys.set(lane, Math.max(this.admittedKeys.get(lane) ?? 0, key));
+  }
+
+  #remember(key: number, at: number): void {
+    this.recent[this.#recentNext++ % TURNS_REMEMBERED_MAX] = { joined: key, admitted: at };
+  }
+
+  #arrange(lanes: LanesRules): void {
+    const isSame = numbersOf(lanes) === numbersOf(this.#lanes);
+    this.#lanes = lanes;
+    if (isSame) return;
+    const laneOfKey = (key: number) => this.laneOf(this.places.get(key)!.lane);
+    this.lines.rearrange(laneOfKey);
+    this.own.rearrange(laneOfKey);
+  }
+}
+
+/**
+ * Who is where, as the doorkeeper asks when somebody joins: as it is where this node is alone, otherwise the slots it has in
+ * hand are all the room there is.
+ */
+export class RoomCrowd implements Crowd {
+  readonly #books: RoomBooks;
+
+  constructor(books: RoomBooks) {
+    this.#books = books;
+  }
+
+  get waiting(): number {
+    return this.#books.lines.size;
+  }
+
+  get admitted(): number {
+    return this.#books.isAlone ? this.#books.turns : 0;
+  }
+
+  get onSite(): number {
+    const { isAlone, onSite, door, spare } = this.#books;
+    return isAlone ? onSite : (door.capacity ?? spare) - spare;
+  }
+
+  get budgetFree(): number {
+    const { isAlone, budgetFree, door, spare } = this.#books;
+    if (isAlone) return budgetFree();
+    return door.rules.budget ? spare : Number.POSITIVE_INFINITY;
+  }
+
+  waitingIn(lane: number): number {
+    return this.#books.lines.waitingIn(lane);
+  }
+
+  *turnAges(now: number): Generator<number> {
+    for (const place of this.#books.places.values())
+      if (place.claim.state === ADMITTED) yield this.#books.turnAge(place, now);
+  }
+}
+
+/** What a place is now, as an entry that makes the same of it elsewhere. */
+export function standingOf(place: Place, claim: Claim): AdoptEntry[3] {
+  const { key, lane, id, joinedAt, admittedAt } = place;
+  const { state, until } = claim;
+  if (state === LAPSED) return [LAPSE, key, lane, AS_BEFORE, until];
+  if (state === ADMITTED) return [TURN, key, lane, AS_BEFORE, until, admittedAt];
+  if (state === ON_SITE) return [VISIT, key, lane, AS_BEFORE, id, joinedAt, admittedAt, 0, until];
+  if (state === OVER) return [GONE, key, lane, AS_BEFORE, until, ""];
+  return [WAIT, key, lane, AS_BEFORE, id];
+}
+
+function numbersOf({ named }: LanesRules): string {
+  return named.map(({ number }) => number).join();
+}

@@ -1,0 +1,34 @@
+/**
+ * News waiting to be told along with SWIM's messages (section 4.1 of the paper, "infection-style").
+ *
+ * The least-told news goes first, and each piece is told only so often: with a few times log2 of the members it has
+ * reached everyone with overwhelming probability. Of each peer only the latest is told.
+ */
+import { NEWS_MAX, type SwimNews } from "./swim-body.ts";
+
+export class Gossip {
+  readonly #waiting = new Map<string, { readonly news: SwimNews; told: number }>();
+
+  /** Tells this from now on, instead of what was told of that peer before. */
+  tell(news: SwimNews): void {
+    this.#waiting.delete(news.peer);
+    this.#waiting.set(news.peer, { news, told: 0 });
+  }
+
+  forget(peer: string): void {
+    this.#waiting.delete(peer);
+  }
+
+  /** News for one message: `first` if there is any, then the least told. `timesMax`: how often each; 0 for none now. */
+  take({ first, timesMax }: { first: SwimNews | null; timesMax: number }): SwimNews[] {
+    const taken = first ? [first] : [];
+    if (timesMax === 0 || this.#waiting.size === 0) return taken;
+    const others = [...this.#waiting.values()].filter(({ news }) => news.peer !== first?.peer);
+    others.sort((a, b) => a.told - b.told);
+    for (const entry of others.slice(0, NEWS_MAX - taken.length)) {
+      taken.push(entry.news);
+      if (++entry.told >= timesMax) this.#waiting.delete(entry.news.peer);
+    }
+    return taken;
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * What SWIM knows here of one peer, and how that changes.
+ *
+ *            no word, no ack in a period, or news of it            suspicion over, or news of it
+ *     alive ─────────────────────────────────────────▶ suspect ─────────────────────────────────▶ dead
+ *           ◀─────────────────────────────────────────                                    (for this id, for good)
+ *        a word from it, an ack through another, news of a higher incarnation
+ *
+ * News is judged by its incarnation alone (section 4.2 of the SWIM paper): of two claims the higher holds, and of two
+ * equal ones the suspicion. A suspicion is acted on once: after the peer's own word cleared it, repeating it does nothing.
+ */
+import type { SwimNews, SwimState } from "./swim-body.ts";
+
+export class SwimPeer {
+  readonly id: string;
+  /** What was last told of it by `takeVerdicts`. */
+  verdict: SwimState = "alive";
+  #is: SwimState = "alive";
+  #incarnation = 0;
+  /** The highest incarnation in which anyone suspects it; -1 for none. */
+  #suspectedAs = -1;
+  #deadAt = Number.POSITIVE_INFINITY;
+  #asked = -1;
+  #answered = -1;
+  #isDirect = true;
+  #ways: string[] = [];
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  get is(): SwimState {
+    return this.#is;
+  }
+
+  /** While it is suspect: when it will be dead. Else Infinity. */
+  get deadAt(): number {
+    return this.#deadAt;
+  }
+
+  /** The sequence number of the last question put to it: acks of older ones are late. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  /** False when the last answer came through others, until it answers by itself. */
+  get isDirect(): boolean {
+    return this.#isDirect;
+  }
+
+  /** Through whom the last answer came, the quickest first. */
+  get ways(): readonly string[] {
+    return this.#ways;
+  }
+
+  /** How it is held to be, as it is told to others. */
+  get news(): SwimNews {
+    return { peer: this.id, incarnation: this.#incarnation, is: this.#is };
+  }
+
+  /** What it should hear of itself: that someone suspects it and it has not refuted that, or that it is held for dead. */
+  get ownNews(): SwimNews | null {
+    if (this.#is === "dead") return this.news;
+    const isSuspected = this.#suspectedAs >= this.#incarnation;
+    return isSuspected ? { peer: this.id, incarnation: this.#suspectedAs, is: "suspect" } : null;
+  }
+
+  suspect(deadAt: number): void {
+    this.#is = "suspect";
+    this.#suspectedAs = this.#incarnation;
+    this.#deadAt = deadAt;
+  }
+
+  /** Gives a suspect more time. */
+  spare({ moreMs, leastAt }: { moreMs: number; leastAt: number }): void {
+    if (this.#is === "suspect") this.#deadAt = Math.max(this.#deadAt + moreMs, leastAt);
+  }
+
+  bury(): void {
+    this.#is = "dead";
+    this.#deadAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** It lives, so a suspicion is over here. That someone has it is kept, for the peer to hear and refute. */
+  clear(): void {
+    if (this.#is !== "suspect") return;
+    this.#is = "alive";
+    this.#deadAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** News that it lives. False when it says nothing new. */
+  learnAlive(incarnation: number): boolean {
+    if (incarnation <= this.#incarnation) return false;
+    this.#incarnation = incarnation;
+    this.clear();
+    return true;
+  }
+
+  /** News that it is suspect. False when it says nothing new. */
+  learnSuspect(incarnation: number, deadAt: number): boolean {
+    if (incarnation < this.#incarnation || incarnation <= this.#suspectedAs) return false;
+    this.#incarnation = incarnation;
+    this.suspect(deadAt);
+    return true;
+  }
+
+  ask(seq: number): void {
+    this.#asked = seq;
+  }
+
+  answer(): void {
+    this.clear();
+    this.#answered = this.#asked;
+    this.#isDirect = true;
+    this.#ways = [];
+  }
+
+  /** The last question was answered through another, which says nothing when the peer has answered it too. */
+  answerThrough(way: string): void {
+    this.clear();
+    const isFirst = this.#answered !== this.#asked;
+    if (!isFirst && this.#isDirect) return;
+    this.#answered = this.#asked;
+    this.#isDirect = false;
+    this.#ways = isFirst ? [way] : [...this.#ways.filter((other) => other !== way), way];
+  }
+}

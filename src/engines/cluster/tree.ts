@@ -1,0 +1,100 @@
+/**
+ * The spanning tree of a cluster, as a function of who its members are.
+ *
+ * The paper (section 4.7) changes a tree edge by edge and must prove after each change that it still is a tree. Here
+ * the members' slots are sorted and laid out like a heap with three children each: whoever knows the members knows the
+ * tree, it is balanced, and no message ever speaks of an edge. The price is that one change of members can move many
+ * edges, which costs nothing when the queue is built anew for each set of members anyway.
+ *
+ * Invariant: the same set of slots gives the same tree, in whatever order and however often a slot is named.
+ */
+const FAN_OUT = 3;
+const SLOTS_MAX = 64;
+
+/** Slots that are not members are the caller's mistake: every question about one throws a RangeError, except `has`. */
+export interface Tree {
+  /** The lowest slot. */
+  readonly root: number;
+  /** Edges from the root to the farthest member. */
+  readonly depth: number;
+  has(slot: number): boolean;
+  parentOf(slot: number): number | null;
+  childrenOf(slot: number): readonly number[];
+  /** The parent, if any, then the children. */
+  neighboursOf(slot: number): readonly number[];
+  /** The neighbour of `from` on the way to `to`; `from` itself when it is there. */
+  towards(from: number, to: number): number;
+}
+
+/** The tree of these members, of whom there must be at least one. */
+export function treeOf(slots: readonly number[]): Tree {
+  const members = [...new Set(slots)].sort((a, b) => a - b);
+  if (members.length === 0) throw new RangeError("a tree needs at least one member");
+  const wrong = members.find((slot) => !(Number.isInteger(slot) && slot >= 0 && slot < SLOTS_MAX));
+  if (wrong !== undefined)
+    throw new RangeError(`slot ${wrong} is not a whole number from 0 to ${SLOTS_MAX - 1}`);
+  return new HeapTree(members);
+}
+
+class HeapTree implements Tree {
+  readonly root: number;
+  readonly depth: number;
+  readonly #members: readonly number[];
+  readonly #indexes: ReadonlyMap<number, number>;
+  readonly #children: readonly (readonly number[])[];
+  readonly #neighbours: readonly (readonly number[])[];
+
+  constructor(members: readonly number[]) {
+    this.#members = members;
+    this.#indexes = new Map(members.map((slot, index) => [slot, index]));
+    this.#children = members.map((_, index) => members.slice(FAN_OUT * index + 1, FAN_OUT * (index + 1) + 1));
+    this.#neighbours = members.map((_, index) =>
+      index === 0 ? this.#children[0]! : [members[parentIndex(index)]!, ...this.#children[index]!],
+    );
+    this.root = members[0]!;
+    this.depth = depthOf(members.length - 1);
+  }
+
+  has(slot: number): boolean {
+    return this.#indexes.has(slot);
+  }
+
+  parentOf(slot: number): number | null {
+    const index = this.#indexOf(slot);
+    return index === 0 ? null : this.#members[parentIndex(index)]!;
+  }
+
+  childrenOf(slot: number): readonly number[] {
+    return this.#children[this.#indexOf(slot)]!;
+  }
+
+  neighboursOf(slot: number): readonly number[] {
+    return this.#neighbours[this.#indexOf(slot)]!;
+  }
+
+  towards(from: number, to: number): number {
+    const start = this.#indexOf(from);
+    let index = this.#indexOf(to);
+    if (index === start) return from;
+    // Below `from` every index is larger, so the climb from `to` either comes out right under it or passes it by.
+    while (parentIndex(index) > start) index = parentIndex(index);
+    const isBelow = index > 0 && parentIndex(index) === start;
+    return this.#members[isBelow ? index : parentIndex(start)]!;
+  }
+
+  #indexOf(slot: number): number {
+    const index = this.#indexes.get(slot);
+    if (index === undefined) throw new RangeError(`slot ${slot} is not a member of the tree`);
+    return index;
+  }
+}
+
+function parentIndex(index: number): number {
+  return Math.floor((index - 1) / FAN_OUT);
+}
+
+function depthOf(index: number): number {
+  let depth = 0;
+  for (; index > 0; index = parentIndex(index)) depth++;
+  return depth;
+}
