@@ -3,6 +3,7 @@ import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
 import { propertyTests } from "../properties.ts";
 import { ClusterEngine } from "./cluster-engine.ts";
+import { InstantCluster } from "./instant-cluster.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node.ts";
 
 const alone = {
@@ -14,3 +15,15 @@ const alone = {
 conformance(alone);
 modelTest(alone);
 propertyTests(alone);
+
+const together = {
+  name: "cluster (three nodes)",
+  make: async (world: ConstructorParameters<typeof ClusterEngine>[0]) => new InstantCluster(world, 3),
+  cannot: (name: string) =>
+    name.startsWith("turns that nobody uses are given out on top")
+      ? "several nodes cannot count turns on top, so none are given"
+      : null,
+};
+
+conformance(together);
+propertyTests(together, 5);

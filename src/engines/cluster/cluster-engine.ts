@@ -142,6 +142,11 @@ export class ClusterEngine implements Engine {
     return admission;
   }
 
+  /** What the last turn of a room's door came to, if it was this node's to turn. */
+  lastAdmission(room: string): Admission | null {
+    return this.#node.lastAdmission(room);
+  }
+
   subscribe(listener: EngineListener): () => void {
     this.#listeners.add(listener);
     for (const room of this.#rooms)
@@ -153,6 +158,11 @@ export class ClusterEngine implements Engine {
   async close(): Promise<void> {
     this.#node.leaveCluster(this.#now());
     await this.#whenGone();
+    this.stop();
+  }
+
+  /** Stops without a word, as a crash does. */
+  stop(): void {
     for (const stop of this.#stop) stop();
     this.#listeners.clear();
   }

@@ -113,6 +113,11 @@ export class Counter {
     this.#announce({ kind: "announce", ...body });
   }
 
+  /** True between reporting and hearing what comes of it. */
+  get isOpen(): boolean {
+    return this.#part !== null && this.#part.seq > this.#announcedSeq;
+  }
+
   receive(from: number, body: CountingBody, now: number): void {
     if (body.kind === "count") this.#hearCount(from, body, now);
     else if (body.kind === "report") this.#hearReport(from, body);
@@ -239,7 +244,10 @@ function splitShares(
     const leave = splitByWeight(share.leave, weights);
     const cuts = splitCuts(share.cuts, reports, dice);
     for (const [index, part] of parts.entries())
-      part.push([room, { cuts: cuts[index]!, slots: slots[index]!, leave: leave[index]! }]);
+      part.push([
+        room,
+        { cuts: cuts[index]!, slots: slots[index]!, leave: leave[index]!, isOver: share.isOver },
+      ]);
   }
   return parts;
 }

@@ -76,6 +76,8 @@ export interface RoomShare {
   /** Slots for those who come while nobody waits, and leave for so many. */
   readonly slots: number;
   readonly leave: number;
+  /** More are in use than there are: nobody keeps any to spare. */
+  readonly isOver: boolean;
 }
 
 export interface AnnounceBody {

@@ -89,7 +89,11 @@ export class DoorDuty {
     if (this.isAlone) return turnDoor(books, this.#parts.dice, now);
     this.#nextAt = now;
     this.tick(now);
-    return this.#last.get(books.name) ?? { admitted: 0, reason: "line empty" };
+    return this.lastAdmission(books.name) ?? { admitted: 0, reason: "line empty" };
+  }
+
+  lastAdmission(room: string): Admission | null {
+    return this.#last.get(room) ?? null;
   }
 
   receive(from: number, body: Parameters<Counter["receive"]>[1], now: number): void {
@@ -236,6 +240,7 @@ export class DoorDuty {
       books.held += promised(room, share, counts);
       books.flow.leave += share.leave;
       giveTurns(books, keys, { at, now });
+      if (share.isOver) books.held = Math.min(books.held, books.used);
     }
     if (!this.#memo || isLater(memo, this.#memo)) this.#takeMemo(memo, now);
     onComplete();
@@ -281,7 +286,8 @@ function settleUp(books: RoomBooks, now: number): Omit<RoomReport, "lanes"> {
   const { flow, ownTurns: turns, ownVisits: visits } = books;
   const isLimited = books.rulesAt(now).totalActiveUsers !== null || books.door.rules.budget !== null;
   const spare = isLimited ? books.spare : 0;
-  const expected = books.lines.size > 0 ? 0 : Math.ceil(books.arrivals) + 1;
+  // What comes in one round, more or less; whoever comes besides waits for what the round brings.
+  const expected = books.lines.size > 0 ? 0 : Math.floor(books.arrivals * (1 - ARRIVALS_KEPT));
   const kept = Math.max(0, Math.min(spare, expected));
   const leaveKept = Math.max(0, Math.min(flow.leave, expected));
   const leaveBack = flow.leave - leaveKept;

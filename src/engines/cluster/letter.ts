@@ -4,6 +4,7 @@
  */
 import type { Load, Presence } from "../../core/engine.ts";
 import type { CountingBody } from "./counter.ts";
+import type { LendingBody } from "./lending.ts";
 import type { MembershipBody } from "./membership.ts";
 import type { EdgeState } from "./qpid.ts";
 import type { ReplicationBody } from "./replication.ts";
@@ -19,6 +20,7 @@ export type MessageBody =
   | ReplicationBody
   | AskBody
   | ReplyBody
+  | LendingBody
   /** Visitors who were seen waiting, for the owner of their places. */
   | { readonly kind: "seen"; readonly room: string; readonly list: readonly Seen[] }
   /** Visitors who were seen on the site, for the owner of their visits. */

@@ -18,6 +18,7 @@ import type {
   Load,
   Newcomer,
   Presence,
+  RefusalReason,
   Remark,
   TicketAnswer,
 } from "../../core/engine.ts";
@@ -29,6 +30,7 @@ import type { CountingBody } from "./counter.ts";
 import { isReportBody } from "./counting.ts";
 import { DoorDuty } from "./door-duty.ts";
 import { INVITE, REVOKED } from "./entries.ts";
+import { Lending, type Loan } from "./lending.ts";
 import { isLetter, type Letter, type MessageBody } from "./letter.ts";
 import { Membership } from "./membership.ts";
 import { type NodeStatus, statusOf } from "./node-status.ts";
@@ -121,6 +123,7 @@ export class ClusterNode {
   readonly #qpid = new Qpid({ resendMs: QPID_RESEND_MS });
   readonly #duty: DoorDuty;
   readonly #requests: Requests;
+  readonly #lending: Lending;
   readonly #addresses = new Map<string, string>();
   #view: View | null = null;
   #slots = new Map<number, Member>();
@@ -148,8 +151,17 @@ export class ClusterNode {
       rooms: this.#rooms,
       replication: this.#replication,
     };
-    const onComplete = () => this.#commit();
+    const onComplete = () => {
+      this.#commit();
+      for (const room of this.#rooms.keys()) this.#lending.refresh(room);
+    };
     this.#duty = new DoorDuty({ rooms, replication, qpid, intervalMs, dice, onComplete });
+    this.#lending = new Lending({
+      isRoundOpen: () => this.#duty.counter.isOpen,
+      peers: () => this.#peers().map(idOf),
+      lend: (room) => lend(this.#rooms.get(room), this.#now),
+      take: (room, loan) => borrow(this.#rooms.get(room), loan),
+    });
     this.#requests = new Requests({
       routeOf: (op) => this.#routeOf(op),
       perform: (op, at, answer) => this.#perform(op, at, answer),
@@ -193,25 +205,18 @@ export class ClusterNode {
   ): void {
     const books = this.#rooms.get(room);
     if (!books) return answer({ kind: "refused", reason: "unknownRoom" });
+    this.#now = now;
     const key = this.#clock.next(now);
     const node = this.#membership.slot ?? 0;
-    const go = (at: number) => {
-      const given = join(books, { id, key, node, newcomer }, { dice, now: at });
-      this.#tell(given, answer, at);
+    const go = (who: Newcomer) => {
+      const moment = { dice, now: this.#now };
+      this.#tell(join(books, { id, key, node, newcomer: who }, moment), answer, moment.now);
     };
-    const { invite } = newcomer;
-    if (!invite || this.#duty.isAlone) return go(now);
-    const welcome = welcomeTo(books, newcomer, now);
-    if (welcome !== "through" && welcome !== "place") return answer({ kind: "refused", reason: welcome });
-    if (books.invites.has(invite.id)) return answer({ kind: "refused", reason: "inviteUsed" });
-    this.#requests.ask({ op: "invite", room, invite }, now, (isNew) => {
-      if (isNew === false) return answer({ kind: "refused", reason: "inviteUsed" });
-      const given = join(
-        books,
-        { id, key, node, newcomer: { ...newcomer, invite: null } },
-        { dice, now: this.#now },
-      );
-      this.#tell(given, answer, this.#now);
+    if (this.#duty.isAlone) return go(newcomer);
+    if (newcomer.invite === null) return this.#withRoom(books, newcomer, () => go(newcomer));
+    this.#useInvite(books, newcomer, (reason) => {
+      if (reason !== null) return answer({ kind: "refused", reason });
+      this.#withRoom(books, newcomer, () => go({ ...newcomer, invite: null }));
     });
   }
 
@@ -268,6 +273,11 @@ export class ClusterNode {
   admit(room: string, now: number): Admission {
     this.#now = now;
     return this.#duty.turnNow(this.#books(room), now);
+  }
+
+  /** What the last turn of a room's door came to, if it was turned here. */
+  lastAdmission(room: string): Admission | null {
+    return this.#duty.lastAdmission(room);
   }
 
   counts(room: string, now: number): Counts {
@@ -353,11 +363,11 @@ export class ClusterNode {
     this.#hearVerdicts(now);
     this.#followView(now);
     this.#requests.tick(now);
+    this.#lending.tick(now);
     if (now >= this.#sweepAt) this.#sweep(now);
     this.#duty.tick(now);
     this.#replication.tick(now);
     this.#qpid.tick(now);
-    this.#sendNotes();
   }
 
   nextAt(): number {
@@ -367,6 +377,7 @@ export class ClusterNode {
       this.#replication.nextAt(),
       this.#qpid.nextAt(),
       this.#requests.nextAt(),
+      this.#lending.nextAt(),
       this.#duty.nextAt(),
       this.#sweepAt,
     );
@@ -374,11 +385,13 @@ export class ClusterNode {
 
   takeOutbox(): { to: string; letter: Letter }[] {
     this.#weigh();
+    this.#sendNotes();
     this.#replication.flush(this.#now);
     for (const { to, body } of this.#membership.takeOutbox()) this.#post(to, body);
     for (const { to, body } of this.#swim.takeOutbox()) this.#postTo(to, body);
     for (const { to, body } of this.#replication.takeOutbox()) this.#postTo(to, body);
     for (const { to, body } of this.#requests.takeOutbox()) this.#postTo(to, body);
+    for (const { to, body } of this.#lending.takeOutbox()) this.#postTo(to, body);
     for (const { to, body } of this.#qpid.takeOutbox()) this.#postToSlot(to, body);
     for (const { to, body } of this.#duty.counter.takeOutbox()) this.#postToSlot(to, body);
     if (this.#letters.size === 0) return [];
@@ -422,6 +435,9 @@ export class ClusterNode {
       case "ask":
       case "reply":
         return this.#requests.receive(id, body, now);
+      case "lend":
+      case "lent":
+        return this.#lending.receive(id, body);
       case "seen":
         return this.#hearSeen(body.room, body.list, now);
       case "touch":
@@ -471,6 +487,7 @@ export class ClusterNode {
     this.#duty.start(view, neighbours, now);
     for (const books of this.#rooms.values()) this.#standAs(books);
     this.#requests.reroute(now);
+    this.#lending.start();
   }
 
   /** Alone or one of several: where a room's slots and its rate come from. */
@@ -528,6 +545,23 @@ export class ClusterNode {
     const owner = place ? this.#ownerOf(place) : this.#homeOfKey(seen[0]);
     if (owner === "self") noteSeen(books, seen, now);
     else if (owner !== null) listIn(this.#seen, owner, books.name).push(seen);
+  }
+
+  /** Goes on when there is room, or once it is known that there is none anywhere. */
+  #withRoom(books: RoomBooks, newcomer: Newcomer, go: () => void): void {
+    const isShort = isShortOfSlots(books, newcomer, this.#now);
+    if (!isShort || !this.#lending.ask(books.name, this.#now, go)) go();
+  }
+
+  /** A one-time code is used up where it belongs, whichever node it is shown at. */
+  #useInvite(books: RoomBooks, newcomer: Newcomer, then: (reason: RefusalReason | null) => void): void {
+    const invite = newcomer.invite!;
+    const welcome = welcomeTo(books, newcomer, this.#now);
+    if (welcome !== "through" && welcome !== "place") return then(welcome);
+    if (books.invites.has(invite.id)) return then("inviteUsed");
+    this.#requests.ask({ op: "invite", room: books.name, invite }, this.#now, (isNew) =>
+      then(isNew === false ? "inviteUsed" : null),
+    );
   }
 
   #hearSeen(room: string, list: readonly Seen[], now: number): void {
@@ -691,6 +725,44 @@ function listIn<T>(lists: Map<string, Map<string, T[]>>, owner: string, room: st
     rooms.set(room, list);
   }
   return list;
+}
+
+/** True when a newcomer would get a place only because this node has no slot, or no leave, for them. */
+function isShortOfSlots(books: RoomBooks, newcomer: Newcomer, now: number): boolean {
+  if (welcomeTo(books, newcomer, now) === "through") return false;
+  const { held } = books;
+  const { leave } = books.flow;
+  books.held = books.used + 1;
+  books.flow.leave = 1;
+  const welcome = welcomeTo(books, newcomer, now);
+  books.held = held;
+  books.flow.leave = leave;
+  return welcome === "through";
+}
+
+/** Half of what a room can spare here, for another node. */
+function lend(books: RoomBooks | undefined, now: number): Loan {
+  if (!books) return { slots: 0, leave: 0 };
+  const { totalActiveUsers, newUsersPerMinute, privilegedOnly } = books.rulesAt(now);
+  if (books.lines.size > 0 && !privilegedOnly) return { slots: 0, leave: 0 };
+  const isLimited = totalActiveUsers !== null || books.door.rules.budget !== null;
+  const isPaced = newUsersPerMinute !== null;
+  const { spare, flow } = books;
+  const room = Math.min(
+    isLimited ? spare : Number.POSITIVE_INFINITY,
+    isPaced ? flow.leave : Number.POSITIVE_INFINITY,
+  );
+  const given = Number.isFinite(room) ? Math.ceil(Math.max(0, room) / 2) : 0;
+  const loan = { slots: isLimited ? given : 0, leave: isPaced ? given : 0 };
+  books.held -= loan.slots;
+  flow.leave -= loan.leave;
+  return loan;
+}
+
+function borrow(books: RoomBooks | undefined, { slots, leave }: Loan): void {
+  if (!books) return;
+  books.held += slots;
+  books.flow.leave += leave;
 }
 
 /** How many a room would admit now, were it not for the budget. */

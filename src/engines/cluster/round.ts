@@ -41,6 +41,10 @@ interface RoomRound {
   readonly report: RoomReport;
   readonly reason: DoorReason;
   readonly free: number;
+  /** The same without the budget. */
+  readonly ownFree: number;
+  /** How many were to be let in. */
+  readonly opened: number;
   readonly byLot: readonly Cut[];
   readonly wanted: Wanted[];
   admitted: number;
@@ -143,7 +147,17 @@ export class Round {
     const byLot = isRandom ? [...counts].map(([lane, count]): Cut => [lane, count]) : [];
     const wanted = isRandom ? [] : [...counts].map(([lane, count]) => wantedFrom(lane, count));
     const admitted = isRandom ? opening.admit : 0;
-    return { books, report, reason: opening.reason, free, byLot, wanted, admitted };
+    return {
+      books,
+      report,
+      reason: opening.reason,
+      free,
+      ownFree,
+      opened: opening.admit,
+      byLot,
+      wanted,
+      admitted,
+    };
   }
 
   /** How many of each lane, as the doorkeeper takes them one by one. */
@@ -218,34 +232,61 @@ export class Round {
   }
 
   #shares(): [string, RoomShare][] {
-    const shares: [string, RoomShare][] = [];
-    for (const round of this.#open) {
-      const cuts: Cut[] = [...round.byLot];
+    const cuts = this.#open.map((round) => {
+      const found: Cut[] = [...round.byLot];
       for (const { below } of round.wanted) {
         if (!below.cut || below.count === 0) continue;
-        cuts.push(below.cut);
+        found.push(below.cut);
         round.admitted += below.count;
       }
       round.books.door.admitted(round.admitted, this.#now);
-      shares.push([round.books.name, { cuts, ...this.#spares(round) }]);
-    }
-    return shares;
+      return found;
+    });
+    return this.#open.map((round, index) => [
+      round.books.name,
+      { cuts: cuts[index]!, ...this.#spares(round) },
+    ]);
   }
 
   /** What newcomers may use while nobody waits. */
-  #spares({ books, report, reason, free, admitted }: RoomRound): Pick<RoomShare, "slots" | "leave"> {
+  #spares(round: RoomRound): Omit<RoomShare, "cuts"> {
     const now = this.#now;
+    const { books, free, admitted, ownFree } = round;
     const { newUsersPerMinute } = books.rulesAt(now);
-    const left = Math.max(0, free - admitted);
-    const waiting = report.lanes.reduce((sum, [, count]) => sum + count, 0);
-    const isOpen = reason === "line empty" && admitted === waiting;
+    const isOpen = isLineEmpty(round);
     const isLimited = free !== Number.POSITIVE_INFINITY;
+    const left = Math.max(0, Math.min(ownFree - admitted, this.#budgetLeft(round)));
     const slots = isLimited && (isOpen || this.#isSomeoneLost) ? left : 0;
     const allowed = isOpen && newUsersPerMinute !== null ? books.flow.allowance(newUsersPerMinute, now) : 0;
     const leave = Math.min(allowed, isLimited ? slots : allowed);
     books.flow.take(newUsersPerMinute, leave, now);
-    return { slots, leave };
+    return { slots, leave, isOver: free < 0 };
   }
+
+  /** What a budget leaves a room for those who are still to come, beside the other rooms where nobody waits. */
+  #budgetLeft({ books }: RoomRound): number {
+    const budget = books.door.rules.budget;
+    if (!budget) return Number.POSITIVE_INFINITY;
+    const { totalActiveUsers } = budget;
+    const all = this.#open.filter((round) => round.books.door.rules.budget?.name === budget.name);
+    const rooms = all.map((round) => ({
+      used: heldBy(round.report) + round.admitted,
+      wanted: isLineEmpty(round)
+        ? Math.max(0, Math.min(totalActiveUsers, round.ownFree - round.admitted))
+        : 0,
+      guaranteed: round.books.door.rules.budget!.guaranteed,
+      lastTurnAt: round.books.lastTurnAt,
+    }));
+    return freeInBudget(
+      { totalActiveUsers, rooms },
+      all.findIndex((round) => round.books === books),
+    );
+  }
+}
+
+/** True when everyone who may be let in has been. */
+function isLineEmpty({ reason, admitted, opened }: RoomRound): boolean {
+  return reason === "line empty" && admitted === opened;
 }
 
 /** Slots that are somebody's. */

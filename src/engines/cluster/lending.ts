@@ -1,0 +1,142 @@
+/**
+ * No line while there is room anywhere: a node whose own spare slots are used up asks the others for some before it gives
+ * a newcomer a place. Whoever has spare slots, and nobody waiting, gives half of them. A slot that is lost on the way is
+ * nobody's until the next counting round finds it missing.
+ *
+ * While a round is under way everybody has offered what they had, so a newcomer waits for what it brings instead. Newcomers
+ * who come while a question is out wait for its answer with the first. When nobody has any, nobody is asked
+ * again before the next round.
+ */
+
+/** A newcomer does not wait longer than this for an answer. */
+const ANSWER_MAX_MS = 150;
+/** More than these get a place at once. */
+const WAITING_MAX = 200;
+
+export type LendingBody =
+  | { readonly kind: "lend"; readonly room: string; readonly number: number }
+  | {
+      readonly kind: "lent";
+      readonly room: string;
+      readonly number: number;
+      readonly slots: number;
+      readonly leave: number;
+    };
+
+interface Question {
+  readonly number: number;
+  readonly by: number;
+  readonly unanswered: Set<string>;
+  readonly waiting: (() => void)[];
+}
+
+/** Slots, and leave to go straight through with them. */
+export interface Loan {
+  readonly slots: number;
+  readonly leave: number;
+}
+
+export interface Lender {
+  /** Everything to spare was offered, and what comes of it is about to be announced. */
+  isRoundOpen(): boolean;
+  peers(): readonly string[];
+  /** Gives away what can be spared. */
+  lend(room: string): Loan;
+  take(room: string, loan: Loan): void;
+}
+
+export class Lending {
+  readonly #lender: Lender;
+  readonly #questions = new Map<string, Question>();
+  readonly #dry = new Set<string>();
+  /** Answers that may still come, by question and peer. */
+  readonly #awaited = new Set<string>();
+  #number = 0;
+  #outbox: { to: string; body: LendingBody }[] = [];
+
+  constructor(lender: Lender) {
+    this.#lender = lender;
+  }
+
+  /** Calls back when there is something to spare, or nobody has any. False when asking is of no use. */
+  ask(room: string, now: number, done: () => void): boolean {
+    const isRound = this.#lender.isRoundOpen();
+    const peers = isRound ? [] : this.#lender.peers();
+    if (!isRound && (this.#dry.has(room) || peers.length === 0)) return false;
+    const known = this.#questions.get(room);
+    if (known) {
+      if (known.waiting.length >= WAITING_MAX) return false;
+      known.waiting.push(done);
+      return true;
+    }
+    const number = ++this.#number;
+    this.#questions.set(room, {
+      ...{ number, by: now + ANSWER_MAX_MS, unanswered: new Set(peers), waiting: [done] },
+    });
+    for (const to of peers) {
+      this.#awaited.add(`${number}/${to}`);
+      this.#outbox.push({ to, body: { kind: "lend", room, number } });
+    }
+    return true;
+  }
+
+  /** A counting round has handed out slots anew. */
+  refresh(room: string): void {
+    this.#dry.delete(room);
+    if (this.#questions.get(room)?.unanswered.size === 0) this.#close(room);
+    if (this.#awaited.size > 0 && this.#questions.size === 0) this.#awaited.clear();
+  }
+
+  /** Another view: nobody else answers. */
+  start(): void {
+    for (const room of [...this.#questions.keys()]) this.#close(room);
+    this.#dry.clear();
+    this.#awaited.clear();
+  }
+
+  receive(from: string, body: LendingBody): void {
+    const { room, number } = body;
+    if (body.kind === "lend") {
+      const loan = this.#lender.lend(room);
+      this.#outbox.push({ to: from, body: { kind: "lent", room, number, ...loan } });
+      return;
+    }
+    const { slots, leave } = body;
+    if (!this.#awaited.delete(`${number}/${from}`) || !(slots >= 0 && leave >= 0)) return;
+    this.#lender.take(room, { slots, leave });
+    const question = this.#questions.get(room);
+    if (question?.number !== number) return;
+    question.unanswered.delete(from);
+    if (slots > 0 || leave > 0) this.#close(room);
+    else if (question.unanswered.size === 0) {
+      this.#dry.add(room);
+      this.#close(room);
+    }
+  }
+
+  tick(now: number): void {
+    for (const [room, { by }] of this.#questions) {
+      if (by > now) continue;
+      this.#dry.add(room);
+      this.#close(room);
+    }
+  }
+
+  nextAt(): number {
+    let at = Number.POSITIVE_INFINITY;
+    for (const { by } of this.#questions.values()) at = Math.min(at, by);
+    return at;
+  }
+
+  takeOutbox(): { to: string; body: LendingBody }[] {
+    const outbox = this.#outbox;
+    this.#outbox = [];
+    return outbox;
+  }
+
+  #close(room: string): void {
+    const question = this.#questions.get(room);
+    this.#questions.delete(room);
+    for (const done of question?.waiting ?? []) done();
+  }
+}

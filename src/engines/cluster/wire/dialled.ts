@@ -1,0 +1,165 @@
+/**
+ * A connection that we open to a peer, from dialling to its end; afterwards a new one is made, and this one stays ended.
+ * We send letters; the other side sends receipts, so that a connection over which nothing comes through any more is
+ * given up long before TCP would.
+ */
+import type { Socket } from "node:net";
+import type { Place } from "./address.ts";
+import { FrameReader, framesIn, HELLO_BYTES_MAX } from "./frames.ts";
+import { type DiallerHandshake, NO_PEER, type SessionKeys, WRONG_SECRET } from "./handshake.ts";
+import { type Opener, openerWith, type Sealer, sealerWith, unsealed } from "./seal.ts";
+import { dial, dialProblem, type PeerTls, writeFrame } from "./sockets.ts";
+
+/** How long it may take to be let in. */
+export const HANDSHAKE_MS = 3_000;
+/** How long letters may go unheard. */
+export const UNHEARD_MS = 5_000;
+
+export interface DialledOptions {
+  readonly place: Place;
+  readonly tls: PeerTls | null;
+  readonly handshake: DiallerHandshake;
+  now(): number;
+  /** Letters may be sent. */
+  onConnected(): void;
+  /** There is room again. */
+  onDrain(): void;
+  /** The end; the text says of the peer why. */
+  onEnd(text: string): void;
+}
+
+export class Dialled {
+  readonly #options: DialledOptions;
+  readonly #socket: Socket;
+  readonly #reader = new FrameReader(HELLO_BYTES_MAX);
+  #opener: Opener = unsealed;
+  #sealer: Sealer = unsealed;
+  /** Frames of letters that were sent. */
+  #frames = 0;
+  #isConnected = false;
+  #hasEnded = false;
+  #error: NodeJS.ErrnoException | null = null;
+  /** Since when something we said has not been heard, as far as we know; at first our dialling. */
+  #unheardSinceAt: number | null;
+
+  constructor(options: DialledOptions) {
+    this.#options = options;
+    this.#unheardSinceAt = options.now();
+    this.#socket = dial(options.place, options.tls, () =>
+      writeFrame(this.#socket, [options.handshake.hello]),
+    );
+    this.#socket.on("data", (piece: Buffer) => this.#hear(piece));
+    this.#socket.on("drain", () => this.#isConnected && options.onDrain());
+    this.#socket.once("error", (error) => {
+      this.#error = error;
+    });
+    this.#socket.once("close", () => this.#end(this.#whyClosed()));
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** True when letters may be sent now; otherwise `onConnected` or `onDrain` says when. */
+  get hasRoom(): boolean {
+    return this.#isConnected && !this.#socket.writableNeedDrain;
+  }
+
+  /** What the socket holds that the network has not taken. */
+  get queuedBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** Sends bodies of frames, taken from `take` while there is room. */
+  sendAll(take: () => Buffer | undefined): void {
+    this.#socket.cork();
+    while (this.hasRoom) {
+      const body = take();
+      if (!body) break;
+      writeFrame(this.#socket, this.#sealer.seal(body));
+      this.#frames++;
+      this.#unheardSinceAt ??= this.#options.now();
+    }
+    this.#socket.uncork();
+  }
+
+  /** Gives it up when the other side is silent for too long. */
+  sweep(now: number): void {
+    if (this.#unheardSinceAt === null) return;
+    const silentMs = now - this.#unheardSinceAt;
+    if (this.#isConnected && silentMs > UNHEARD_MS) this.#refuse("has stopped listening to us");
+    if (!this.#isConnected && silentMs > HANDSHAKE_MS) this.#refuse("does not answer");
+  }
+
+  /** Ends it once what was sent is on its way. */
+  closeSoon(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#socket.closed) resolve();
+    else this.#socket.once("close", () => resolve());
+    if (this.#isConnected) this.#socket.end();
+    else this.#socket.destroy();
+    return promise;
+  }
+
+  /** Ends it at once. */
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #hear(piece: Buffer): void {
+    this.#reader.push(piece);
+    while (!this.#hasEnded) {
+      const frame = this.#reader.next();
+      if (frame === "incomplete") return;
+      if (frame === "tooBig") this.#refuse(NO_PEER);
+      else if (!this.#isConnected) this.#meet(frame);
+      else this.#hearReceipt(this.#opener.open(frame));
+    }
+  }
+
+  #meet(frame: Buffer): void {
+    const step = this.#options.handshake.receive(frame);
+    if (step.kind === "answer") writeFrame(this.#socket, [step.frame]);
+    else if (step.kind === "refused") this.#refuse(step.text);
+    else this.#become(step.keys);
+  }
+
+  /** Something was heard of late; all of it, if no frame is missing. */
+  #hearReceipt(receipt: Buffer | null): void {
+    const heard = receipt && framesIn(receipt);
+    if (heard === null || heard > this.#frames) return this.#refuse("sent a receipt that is none");
+    this.#unheardSinceAt = heard === this.#frames ? null : this.#options.now();
+  }
+
+  #become(keys: SessionKeys): void {
+    this.#isConnected = true;
+    this.#unheardSinceAt = null;
+    if (this.#options.tls === null) {
+      this.#sealer = sealerWith(keys.letters);
+      this.#opener = openerWith(keys.receipts);
+    }
+    this.#options.onConnected();
+  }
+
+  #whyClosed(): string {
+    const { handshake, place, tls } = this.#options;
+    if (this.#isConnected) return "closed the connection";
+    // It has heard our proof and did not like it.
+    if (handshake.hasProved) return WRONG_SECRET;
+    if (this.#error) return dialProblem(this.#error, place);
+    const hint = tls ? ": its CA may not be ours, or our certificate may not name us" : "";
+    return `hung up before it said who it is${hint}`;
+  }
+
+  #refuse(text: string): void {
+    this.#socket.destroy();
+    this.#end(text);
+  }
+
+  #end(text: string): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#isConnected = false;
+    this.#options.onEnd(text);
+  }
+}

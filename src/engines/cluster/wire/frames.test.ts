@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { FrameReader, framesIn, lengthPrefix, receiptFor } from "./frames.ts";
+
+const BYTES_MAX = 100;
+const framed = (body: Buffer) => Buffer.concat([lengthPrefix(body.length), body]);
+
+function readAll(reader: FrameReader): (Buffer | "tooBig")[] {
+  const frames: (Buffer | "tooBig")[] = [];
+  for (let frame = reader.next(); frame !== "incomplete"; frame = reader.next()) {
+    frames.push(frame);
+    if (frame === "tooBig") break;
+  }
+  return frames;
+}
+
+test("frames come out as they went in, in whatever pieces the stream arrives", () => {
+  const bodies = fc.array(fc.uint8Array({ maxLength: BYTES_MAX }), { maxLength: 12 });
+  const cuts = fc.array(fc.nat(400), { maxLength: 30 });
+  fc.assert(
+    fc.property(bodies, cuts, (written, cutsAt) => {
+      const stream = Buffer.concat(written.map((body) => framed(Buffer.from(body))));
+      const ends = [...cutsAt.map((at) => Math.min(at, stream.length)), stream.length].sort((a, b) => a - b);
+      const reader = new FrameReader(BYTES_MAX);
+      const read = ends.flatMap((end, i) => {
+        reader.push(stream.subarray(ends[i - 1] ?? 0, end));
+        return readAll(reader);
+      });
+      assert.deepEqual(
+        read,
+        written.map((body) => Buffer.from(body)),
+      );
+    }),
+  );
+});
+
+test("a stream that comes byte by byte is read, also when it is long", () => {
+  const reader = new FrameReader(10_000);
+  const body = Buffer.alloc(5_000, "letters");
+  let read: unknown[] = [];
+  for (const byte of framed(body)) {
+    reader.push(Buffer.of(byte));
+    read = readAll(reader);
+  }
+  assert.deepEqual(read, [body]);
+});
+
+test("a frame that is too big is known by its length alone", () => {
+  const reader = new FrameReader(BYTES_MAX);
+  reader.push(lengthPrefix(BYTES_MAX + 1));
+  assert.equal(reader.next(), "tooBig");
+});
+
+test("the limit holds from the frame on before which it was changed", () => {
+  const reader = new FrameReader(4);
+  reader.push(Buffer.concat([framed(Buffer.from("hail")), framed(Buffer.from("longer"))]));
+  assert.deepEqual(reader.next(), Buffer.from("hail"));
+  reader.bytesMax = 6;
+  assert.deepEqual(reader.next(), Buffer.from("longer"));
+});
+
+test("a receipt says how many frames were heard, and nothing else is one", () => {
+  for (const frames of [0, 1, 2 ** 40]) assert.equal(framesIn(receiptFor(frames)), frames);
+  assert.equal(framesIn(Buffer.alloc(0)), null);
+  assert.equal(framesIn(Buffer.alloc(7)), null);
+});

@@ -1,0 +1,190 @@
+/**
+ * One peer as those see it who send to it: letters go in, and a connection is there when it can be.
+ *
+ *   first letter ─▶ dialling ─▶ connected ──▶ resting ─▶ dialling …
+ *                       └─────────────────────▲   50 ms, then longer, at most 2 s, each time with jitter
+ *
+ * Letters of one turn of the event loop become one batch. What the connection has no room for waits, within limits; what
+ * was on its way when a connection broke is lost, and nobody is told.
+ */
+import type { World } from "../../../core/world.ts";
+import type { Place } from "./address.ts";
+import { Dialled } from "./dialled.ts";
+import type { DiallerHandshake } from "./handshake.ts";
+import { packLetters } from "./letters.ts";
+import { QUEUE_BYTES_MAX, SendQueue } from "./send-queue.ts";
+import type { PeerTls } from "./sockets.ts";
+
+const REST_MS = 50;
+const REST_MS_MAX = 2_000;
+/** A peer that nothing was sent to for so long is let go. */
+export const IDLE_MS = 60_000;
+/** More letters in one turn are more than one batch. */
+const LETTERS_MAX = 1_000;
+/** The most a letter may have, and a batch: any finds room in the queue, and in a frame. */
+const BODY_BYTES_MAX = QUEUE_BYTES_MAX / 2;
+
+export interface PeerOptions {
+  readonly address: string;
+  readonly place: Place;
+  readonly tls: PeerTls | null;
+  readonly world: World;
+  /** A handshake for one connection. */
+  newHandshake(): DiallerHandshake;
+  /** Letters wait: `flush` is to be called at the end of this turn. */
+  onLetters(): void;
+  onProblem(text: string): void;
+}
+
+/** How it stands with a peer that we send to. */
+export interface PeerState {
+  readonly address: string;
+  readonly isConnected: boolean;
+  /** What waits here; what the network has is unknown. */
+  readonly queuedBytes: number;
+  /** Letters that were let go because there was no room or no connection. */
+  readonly dropped: number;
+  readonly lastProblem: string | null;
+}
+
+export class Peer {
+  readonly address: string;
+  readonly #options: PeerOptions;
+  readonly #queue = new SendQueue();
+  #letters: unknown[] = [];
+  #connection: Dialled | null = null;
+  #stopResting: (() => void) | null = null;
+  /** Connections in a row that were not let in, or did not last. */
+  #failures = 0;
+  #connectedAt: number | null = null;
+  #lastSendAt = 0;
+  #lastProblem: string | null = null;
+  #isClosed = false;
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+    this.address = options.address;
+    this.#dial();
+  }
+
+  get state(): PeerState {
+    return {
+      address: this.address,
+      isConnected: this.#connection?.isConnected ?? false,
+      queuedBytes: this.#queue.bytes + (this.#connection?.queuedBytes ?? 0),
+      dropped: this.#queue.dropped,
+      lastProblem: this.#lastProblem,
+    };
+  }
+
+  /** Takes a letter; it leaves with the others of this turn. */
+  send(letter: unknown): void {
+    this.#lastSendAt = this.#now;
+    if (this.#letters.length === 0) this.#options.onLetters();
+    this.#letters.push(letter);
+    if (this.#letters.length >= LETTERS_MAX) this.flush();
+  }
+
+  /** Sends the letters of this turn, or as many as there is room for. */
+  flush(): void {
+    this.#pack();
+    this.#sendQueue();
+  }
+
+  /** Ends what is silent for too long, and what is kept for too long. */
+  sweep(now: number): void {
+    this.#connection?.sweep(now);
+    if (!this.#connection?.isConnected) this.#queue.trimAway(now);
+  }
+
+  isIdle(now: number): boolean {
+    return now - this.#lastSendAt > IDLE_MS;
+  }
+
+  /** Ends once what there is room for is on its way. */
+  async closeSoon(): Promise<void> {
+    this.flush();
+    this.#stop();
+    await this.#connection?.closeSoon();
+  }
+
+  /** Ends at once. */
+  close(): void {
+    this.#stop();
+    this.#connection?.close();
+  }
+
+  get #now(): number {
+    return this.#options.world.clock.now();
+  }
+
+  #stop(): void {
+    this.#isClosed = true;
+    this.#stopResting?.();
+  }
+
+  #pack(): void {
+    const letters = this.#letters;
+    this.#letters = [];
+    if (letters.length > 0) this.#enqueue(letters);
+  }
+
+  /** All letters as one batch; where that cannot be, without the one whose fault it is. */
+  #enqueue(letters: readonly unknown[]): void {
+    const body = packLetters(letters);
+    if (body && body.length <= BODY_BYTES_MAX)
+      return this.#queue.push({ body, letters: letters.length, sentAt: this.#now });
+    if (letters.length === 1) return this.#refuseLetter(body);
+    const half = letters.length >> 1;
+    this.#enqueue(letters.slice(0, half));
+    this.#enqueue(letters.slice(half));
+  }
+
+  #refuseLetter(body: Buffer | null): void {
+    this.#queue.refuse(1);
+    const why = body ? `of ${body.length} bytes: ${BODY_BYTES_MAX} are the most` : "that is no plain value";
+    this.#complain(`was not sent a letter ${why}`);
+  }
+
+  #sendQueue(): void {
+    if (this.#connection?.isConnected) this.#connection.sendAll(() => this.#queue.shift()?.body);
+    else this.#queue.trimAway(this.#now);
+  }
+
+  #dial(): void {
+    const { place, tls, newHandshake } = this.#options;
+    this.#stopResting = null;
+    this.#connection = new Dialled({
+      place,
+      tls,
+      handshake: newHandshake(),
+      now: () => this.#now,
+      onConnected: () => this.#begin(),
+      onDrain: () => this.#sendQueue(),
+      onEnd: (text) => this.#rest(text),
+    });
+  }
+
+  #begin(): void {
+    this.#connectedAt = this.#now;
+    this.#lastProblem = null;
+    this.#sendQueue();
+  }
+
+  /** Waits before the next try, the longer the more often it failed. */
+  #rest(text: string): void {
+    if (this.#isClosed) return;
+    const { timers, random } = this.#options.world;
+    if (this.#connectedAt !== null && this.#now - this.#connectedAt > REST_MS_MAX) this.#failures = 0;
+    const restMs = Math.min(REST_MS_MAX, REST_MS * 2 ** Math.min(this.#failures++, 10));
+    this.#connection = null;
+    this.#connectedAt = null;
+    this.#stopResting = timers.after(restMs * (0.5 + random.fraction() / 2), () => this.#dial());
+    this.#complain(text);
+  }
+
+  #complain(text: string): void {
+    this.#lastProblem = `${this.address} ${text}`;
+    this.#options.onProblem(this.#lastProblem);
+  }
+}

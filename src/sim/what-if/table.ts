@@ -1,0 +1,64 @@
+/** The answer for a terminal: verdict first, then the numbers, two sections side by side where they fit in 100 columns. */
+import { factsOf, inputsOf, questionOf, type Section } from "./facts.ts";
+import type { Findings } from "./findings.ts";
+import { limitOf, verdictOf } from "./verdict.ts";
+
+const COLUMNS_MAX = 98;
+const INDENT = "  ";
+const GAP = 4;
+/** Where the right one of two begins, so that they stand below each other. */
+const RIGHT_MIN = 36;
+
+export function tableOf(findings: Findings): string {
+  const limit = limitOf(findings);
+  const paragraphs = [questionOf(findings), verdictOf(findings), ...(limit === null ? [] : [limit])];
+  const sections = [...inputsOf(findings), ...factsOf(findings)];
+  return [
+    ...paragraphs.flatMap((paragraph) => [...wrapped(paragraph, ""), ""]),
+    ...drawSections(sections),
+    ...findings.notes.flatMap((note) => wrapped(note, "- ")),
+    ...(findings.notes.length > 0 ? [""] : []),
+  ].join("\n");
+}
+
+/** Two sections side by side where both fit, else one below the other. */
+function drawSections([first, second, ...rest]: readonly Section[]): string[] {
+  if (!first) return [];
+  const left = drawSection(first);
+  const right = second ? drawSection(second) : [];
+  const at = Math.max(RIGHT_MIN, widest(left) + GAP);
+  if (second && at + widest(right) <= COLUMNS_MAX)
+    return [...beside(left, right, at), "", ...drawSections(rest)];
+  return [...left, "", ...drawSections(second ? [second, ...rest] : [])];
+}
+
+function beside(left: readonly string[], right: readonly string[], at: number): string[] {
+  const rows = Math.max(left.length, right.length);
+  return Array.from({ length: rows }, (_, i) => `${(left[i] ?? "").padEnd(at)}${right[i] ?? ""}`.trimEnd());
+}
+
+function widest(lines: readonly string[]): number {
+  return Math.max(0, ...lines.map((line) => line.length));
+}
+
+function drawSection({ title, rows }: Section): string[] {
+  const width = widest(rows.map(([label]) => label)) + 2;
+  return [title, ...rows.flatMap(([label, value]) => wrapped(value, `${INDENT}${label.padEnd(width)}`))];
+}
+
+/** Lines of at most `COLUMNS_MAX`, the first behind `lead` and the others as far in. */
+export function wrapped(text: string, lead: string): string[] {
+  const lines: string[] = [];
+  let line = lead;
+  let isEmpty = true;
+  for (const word of text.split(" ")) {
+    if (!isEmpty && line.length + 1 + word.length > COLUMNS_MAX) {
+      lines.push(line);
+      line = " ".repeat(lead.length);
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line];
+}
