@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { ANYBODY, type JoinAnswer } from "../../core/engine.ts";
+import { lapseDeadline, longestCheckIn } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
@@ -280,6 +281,58 @@ test("sequences never come again, even when the clock was set back", () => {
   scene.keep();
   scene.restart(-3_600_000);
   assert.ok(scene.waiting().sequence > before.sequence);
+});
+
+/** Turns the door just before and at each instant: how many have lapsed by then. */
+function lapsedAround(scene: Scene, instants: readonly number[]): number[] {
+  return instants.flatMap((at) =>
+    [at - 100, at].map((now) => {
+      scene.pass(now - scene.now);
+      return scene.room.counts(now).lapsed;
+    }),
+  );
+}
+
+test("after a restart, whoever does not come back lapses at the deadline given then", () => {
+  const scene = new Scene({ totalActiveUsers: 1 });
+  scene.entered();
+  for (let i = 0; i < 2; i++) scene.waiting();
+  scene.keep();
+  scene.restart();
+  const { lapseAfterMs } = scene.rules;
+  const nextCheckInMs = longestCheckIn({ ...scene.rules, waiting: 2 });
+  const lapseAt = lapseDeadline({ now: scene.now, nextCheckInMs, lapseAfterMs });
+  assert.deepEqual(lapsedAround(scene, [lapseAt]), [0, 2]);
+});
+
+test("after a draw, everyone lapses at the deadline they had before it", () => {
+  const startAt = NOW + 10_000;
+  const rules = { ...RULES, paused: true };
+  const event = {
+    name: "sale",
+    prequeueAt: NOW,
+    startAt,
+    endAt: NOW + 3_600_000,
+    isShuffled: true,
+    seed: "5a".repeat(32),
+    rules,
+  };
+  const scene = new Scene({ ...rules, events: [event] });
+  const { lapseAfterMs } = rules;
+  const deadlines: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    const answer = scene.join();
+    assert.ok(answer.kind === "waiting");
+    deadlines.push(lapseDeadline({ now: scene.now, nextCheckInMs: answer.nextCheckInMs, lapseAfterMs }));
+    scene.pass(1_000);
+  }
+  scene.pass(startAt - scene.now);
+  assert.ok(scene.room.draw("sale", scene.now)?.drawnAt === startAt);
+  const instants = [...new Set(deadlines)].sort((a, b) => a - b);
+  const lapsedBy = (now: number) => deadlines.filter((deadline) => deadline <= now).length;
+  const expected = instants.flatMap((at) => [lapsedBy(at - 100), lapsedBy(at)]);
+  assert.deepEqual(lapsedAround(scene, instants), expected);
+  assert.equal(expected.at(-1), 5);
 });
 
 test("when lanes change, the very next board and turn have everyone in their new lane", () => {

@@ -6,6 +6,10 @@
  * in tenths of a second since `epoch`. A segment is dropped when nothing in it is under way and the last ticket that
  * could name it has run out; a good ticket from a dropped or unknown segment is therefore one this process never saw.
  *
+ * Each segment knows the soonest deadline in it, and nobody looks at its places until then. Invariant: that is never
+ * later than the deadline of anyone waiting there. It may be sooner, since whoever checks in or goes leaves it as it is;
+ * the next look corrects it.
+ *
  * In rooms with lanes one byte more says which lane a place is in; everybody's costs nothing.
  *
  * What is worth keeping on disk is state and lane, in blocks of 4,096: deadlines are given anew after a restart.
@@ -29,6 +33,7 @@ export const BLOCK_SIZE = 4_096;
 const BLOCK_SHIFT = 12;
 const BLOCKS_PER_SEGMENT = SEGMENT_SIZE / BLOCK_SIZE;
 const TENTH_MS = 100;
+const NEVER = Number.POSITIVE_INFINITY;
 
 /** The most lanes a room can have had while it is remembered. */
 const LANES_MAX = 255;
@@ -111,6 +116,7 @@ export class Places {
         Number(isUnderWay(states[i]! & STATE_BITS)) - Number(isUnderWay(before & STATE_BITS));
       segment.states[offset] = states[i]!;
       segment.deadlines[offset] = deadlines[i]!;
+      lowerSoonest(segment, offset);
       if (slots[i]! > 0) segment.lanes ??= new Uint8Array(SEGMENT_SIZE);
       if (segment.lanes) segment.lanes[offset] = slots[i]!;
       if (this.#isKept) this.#note(segment, offset);
@@ -132,6 +138,7 @@ export class Places {
     if (this.#isKept && after !== before) this.#note(segment, offset);
     segment.states[offset] = after;
     segment.deadlines[offset] = (deadline - this.#epoch) / TENTH_MS;
+    if (state === WAITING) lowerSoonest(segment, offset);
   }
 
   /** Remembers that a ticket naming this sequence may be good until `expiresAt`. */
@@ -141,18 +148,20 @@ export class Places {
   }
 
   /**
-   * Looks at up to `placesMax` places, going on where the last sweep stopped, and calls `onLapse` for those waiting
-   * past their deadline.
+   * Calls `onLapse` for those waiting past their deadline, and it ends their waiting. Looks at up to `placesMax` places,
+   * all in segments where someone may be due, going on where the last sweep stopped.
    */
   sweep(now: number, placesMax: number, onLapse: (sequence: number) => void): void {
-    const numbers = [...this.#segments.keys()];
+    const segments = [...this.#segments.values()];
     const tenths = Math.floor((now - this.#epoch) / TENTH_MS);
-    const segmentsMax = Math.min(numbers.length, Math.max(1, Math.floor(placesMax / SEGMENT_SIZE)));
-    for (let i = 0; i < segmentsMax; i++) {
-      const number = numbers[this.#sweepNumber++ % numbers.length]!;
-      this.#sweepSegment(number, tenths, onLapse);
+    let looksLeft = Math.max(1, Math.floor(placesMax / SEGMENT_SIZE));
+    for (let i = 0; i < segments.length && looksLeft > 0; i++) {
+      const segment = segments[this.#sweepNumber++ % segments.length]!;
+      if (segment.soonest > tenths) continue;
+      sweepSegment(segment, tenths, onLapse);
+      looksLeft--;
     }
-    if (this.#sweepNumber >= numbers.length) this.#sweepNumber = 0;
+    this.#sweepNumber %= Math.max(1, segments.length);
   }
 
   /** Drops segments that no good ticket can name any more. */
@@ -201,6 +210,7 @@ export class Places {
       segment.states[from + i] = bytes[i]!;
       const deadline = deadlineOf(segment.number * SEGMENT_SIZE + from + i, state);
       segment.deadlines[from + i] = (deadline - this.#epoch) / TENTH_MS;
+      lowerSoonest(segment, from + i);
       segment.underWay += Number(isUnderWay(state));
     }
   }
@@ -218,14 +228,6 @@ export class Places {
     segment.changed |= 1 << (offset >> BLOCK_SHIFT);
   }
 
-  #sweepSegment(number: number, tenths: number, onLapse: (sequence: number) => void): void {
-    const { states, deadlines } = this.#segments.get(number)!;
-    for (let offset = 0; offset < SEGMENT_SIZE; offset++) {
-      if (deadlines[offset]! > tenths || (states[offset]! & STATE_BITS) !== WAITING) continue;
-      onLapse(number * SEGMENT_SIZE + offset);
-    }
-  }
-
   /** The same segment is asked for several times in a row. */
   #find(number: number): Segment | undefined {
     if (this.#found?.number === number) return this.#found;
@@ -241,6 +243,7 @@ export class Places {
         states: new Uint8Array(SEGMENT_SIZE),
         lanes: null,
         deadlines: new Uint32Array(SEGMENT_SIZE),
+        soonest: NEVER,
         underWay: 0,
         keepUntil: 0,
         changed: 0,
@@ -250,6 +253,24 @@ export class Places {
     }
     return segment;
   }
+}
+
+function sweepSegment(segment: Segment, tenths: number, onLapse: (sequence: number) => void): void {
+  const { number, states, deadlines } = segment;
+  let soonest = NEVER;
+  for (let offset = 0; offset < SEGMENT_SIZE; offset++) {
+    if ((states[offset]! & STATE_BITS) !== WAITING) continue;
+    const deadline = deadlines[offset]!;
+    if (deadline <= tenths) onLapse(number * SEGMENT_SIZE + offset);
+    else if (deadline < soonest) soonest = deadline;
+  }
+  segment.soonest = soonest;
+}
+
+/** Whoever waits there is looked at when their deadline comes: as it is stored, since that is what a sweep compares. */
+function lowerSoonest(segment: Segment, offset: number): void {
+  if ((segment.states[offset]! & STATE_BITS) !== WAITING) return;
+  segment.soonest = Math.min(segment.soonest, segment.deadlines[offset]!);
 }
 
 /** States and, where there are any, lanes behind them. */
@@ -276,6 +297,8 @@ interface Segment {
   /** Null while all of it is everybody's lane. */
   lanes: Uint8Array | null;
   readonly deadlines: Uint32Array;
+  /** In tenths, as deadlines are: nobody waiting in it lapses before. */
+  soonest: number;
   /** Places waiting, admitted or on the site. */
   underWay: number;
   keepUntil: number;

@@ -4,16 +4,11 @@
  * It goes from event to event, and no further at once than the door's next turn, which may give somebody something to
  * do. Given the same plan and the same rules everything repeats to the millisecond.
  *
- * The engine looks at every place at each turn of the door, which is most of a run's cost; so where visits last, the
- * door is turned once a second and not five times. That costs a slot about a six-hundredth of its time, and a rate less
- * than a hundredth.
- *
  * Not played: visitors who come back, more than one lane, requests that get lost, and how the site behind does.
  */
 import { isHeld } from "../../core/eta.ts";
-import type { DoorRules, RoomRules } from "../../core/rules.ts";
+import type { RoomRules } from "../../core/rules.ts";
 import { type Phase, phaseAt } from "../../core/schedule.ts";
-import type { World } from "../../core/world.ts";
 import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
 import { type HandWorld, handWorld } from "../hand-world.ts";
 import { Agenda } from "./agenda.ts";
@@ -22,10 +17,8 @@ import { Journal } from "./journal.ts";
 import { lookAt, Timeline } from "./timeline.ts";
 import { atOnce, Visitors } from "./visitors.ts";
 
-/** How often the engine turns the door by itself, and how seldom it may. */
-const DOOR_MIN_MS = 200;
-const DOOR_MAX_MS = 1_000;
-const TURNS_PER_VISIT = 600;
+/** How often the engine turns the door by itself. */
+const DOOR_MS = 200;
 /** How long the last to come are waited for before the run ends without them. */
 const AFTER_LAST_MAX_MS = 24 * 3_600_000;
 const PROGRESS_EVERY_STEPS = 8_192;
@@ -71,7 +64,6 @@ class CrowdRun {
   readonly #agenda: Agenda;
   readonly #visitors: Visitors;
   readonly #sharedSlots: number | null;
-  readonly #doorMs: number;
   readonly #endAt: number;
   #now: number;
   #phase: Phase;
@@ -85,9 +77,8 @@ class CrowdRun {
     this.#options = options;
     this.#now = startAt;
     this.#phase = phaseAt(rules, startAt);
-    this.#doorMs = doorPeriod(this.#phase.rules, plan);
     this.#world = handWorld({ now: startAt, seed: seed + 1 });
-    this.#engine = new MemoryEngine(withSlowTimers(this.#world, this.#doorMs));
+    this.#engine = new MemoryEngine(this.#world);
     this.#journal = new Journal(plan.size, startAt);
     this.#agenda = new Agenda(plan.size);
     this.#sharedSlots = sharedSlots(rules, neighbours);
@@ -139,7 +130,7 @@ class CrowdRun {
 
   #step(): void {
     const lookAt = this.#options.startAt + this.#timeline.nextMs;
-    const turnAt = this.#now + this.#doorMs - (this.#since(this.#now) % this.#doorMs);
+    const turnAt = this.#now + DOOR_MS - (this.#since(this.#now) % DOOR_MS);
     const arrivesAt = this.#nextArrivalAt();
     this.#passTo(Math.min(turnAt, arrivesAt, this.#agenda.nextAt(), lookAt));
     if (arrivesAt === this.#now) this.#arrive(this.#arrived++);
@@ -213,17 +204,4 @@ function sharedSlots({ budget }: RoomRules, neighbours: RunOptions["neighbours"]
   for (const { budget: theirs } of neighbours.values())
     if (theirs?.name === budget.name) guaranteed += theirs.guaranteed;
   return Math.max(0, budget.totalActiveUsers - guaranteed);
-}
-
-function doorPeriod({ sessionDurationMs, disableSessionRenewal }: DoorRules, plan: CrowdPlan): number {
-  const staysMs = plan.staysMs.reduce((sum, ms) => sum + ms, 0) / Math.max(1, plan.size);
-  const visitMs = disableSessionRenewal ? sessionDurationMs : sessionDurationMs + staysMs;
-  const wishedMs = Math.round(visitMs / TURNS_PER_VISIT / DOOR_MIN_MS) * DOOR_MIN_MS;
-  return Math.min(Math.max(wishedMs, DOOR_MIN_MS), DOOR_MAX_MS);
-}
-
-function withSlowTimers(world: HandWorld, periodMinMs: number): World {
-  const { timers } = world;
-  const every = (periodMs: number, work: () => void) => timers.every(Math.max(periodMs, periodMinMs), work);
-  return { ...world, timers: { ...timers, every } };
 }
