@@ -40,6 +40,7 @@ export class ClusterEngine implements Engine {
   readonly #rooms = new Set<string>();
   readonly #boards = new Map<string, Board>();
   readonly #listeners = new Set<EngineListener>();
+  readonly #keptListeners = new Set<(name: string) => void>();
   readonly #stop: (() => void)[] = [];
   #isFlushDue = false;
 
@@ -67,7 +68,7 @@ export class ClusterEngine implements Engine {
   }
 
   status(): NodeStatus {
-    return this.#node.status(this.#now());
+    return this.#node.status(true);
   }
 
   /** Proof by an operator that a lost member is dead. False when nobody by that name is lost. */
@@ -75,6 +76,22 @@ export class ClusterEngine implements Engine {
     const isForgotten = this.#node.forget(name, this.#now());
     this.flush();
     return isForgotten;
+  }
+
+  /** All nodes keep this, small and plain; the last word counts. */
+  keep(name: string, value: unknown): void {
+    this.#node.keep(name, value, this.#now());
+    this.#flushSoon();
+  }
+
+  kept(): ReadonlyMap<string, unknown> {
+    return this.#node.kept();
+  }
+
+  /** Hears of everything that is kept and was not, or was something else. Returns the way to stop. */
+  onKept(listener: (name: string) => void): () => void {
+    this.#keptListeners.add(listener);
+    return () => this.#keptListeners.delete(listener);
   }
 
   /** Where to look for others. */
@@ -200,6 +217,10 @@ export class ClusterEngine implements Engine {
   }
 
   #hear(event: NodeEvent): void {
+    if (event.kind === "kept") {
+      for (const listener of this.#keptListeners) listener(event.name);
+      return;
+    }
     const { room } = event;
     switch (event.kind) {
       case "turns":

@@ -29,8 +29,9 @@ export interface RoomReport {
   readonly offered: number;
   /** Leave to go straight through that was not used. */
   readonly leaveBack: number;
-  /** How many joined lately, by which slots are handed out. */
+  /** How many joined lately, times `ARRIVALS_UNIT` and a little more, by which slots are handed out. */
   readonly arrivals: number;
+  /** Turns that were not used, and those who came in without leave where none was needed, since the last round. */
   readonly missed: number;
   readonly used: number;
 }
@@ -100,6 +101,9 @@ export const NOTHING: RoomReport = {
   ...{ lanes: [], turns: 0, visits: 0, kept: 0, offered: 0, leaveBack: 0 },
   ...{ arrivals: 0, missed: 0, used: 0 },
 };
+
+/** What came is told in thousandths. */
+export const ARRIVALS_UNIT = 1_000;
 
 /** The pivot up to which everybody waits. */
 export const EVERYONE_UP_TO = Number.MAX_SAFE_INTEGER;

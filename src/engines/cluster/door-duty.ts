@@ -6,15 +6,16 @@ import type { DoorkeeperMemo } from "../../core/doorkeeper.ts";
 import type { Admission } from "../../core/engine.ts";
 import type { HandedFlow } from "../../core/flow.ts";
 import { Counter, isLater, type OwnCounts } from "./counter.ts";
-import type {
-  AnnounceBody,
-  CountBody,
-  Cut,
-  LaneReport,
-  Memo,
-  ReportBody,
-  RoomReport,
-  RoomShare,
+import {
+  type AnnounceBody,
+  ARRIVALS_UNIT,
+  type CountBody,
+  type Cut,
+  type LaneReport,
+  type Memo,
+  type ReportBody,
+  type RoomReport,
+  type RoomShare,
 } from "./counting.ts";
 import type { Qpid } from "./qpid.ts";
 import type { Replication } from "./replication.ts";
@@ -238,7 +239,7 @@ export class DoorDuty {
       if (!books) continue;
       const keys = share.cuts.flatMap((cut) => keysOf(books, cut, counts, dice));
       books.held += promised(room, share, counts);
-      books.flow.leave += share.leave;
+      books.flow.receive(share.leave, now);
       giveTurns(books, keys, { at, now });
       if (share.isOver) books.held = Math.min(books.held, books.used);
     }
@@ -289,15 +290,18 @@ function settleUp(books: RoomBooks, now: number): Omit<RoomReport, "lanes"> {
   // What comes in one round, more or less; whoever comes besides waits for what the round brings.
   const expected = books.lines.size > 0 ? 0 : Math.floor(books.arrivals * (1 - ARRIVALS_KEPT));
   const kept = Math.max(0, Math.min(spare, expected));
-  const leaveKept = Math.max(0, Math.min(flow.leave, expected));
+  // Leave is good for so short a time that none is kept.
+  const leaveKept = 0;
   const leaveBack = flow.leave - leaveKept;
   books.held = books.used + kept;
   flow.leave = leaveKept;
-  const arrivals = Math.round(books.arrivals * 1_000) + 1;
+  const arrivals = Math.round(books.arrivals * ARRIVALS_UNIT) + 1;
   books.arrivals *= ARRIVALS_KEPT;
   const missed = books.missedSince;
   books.missedSince = 0;
-  return { turns, visits, kept, offered: spare - kept, leaveBack, arrivals, missed, used: 0 };
+  const used = flow.uncharged;
+  flow.uncharged = 0;
+  return { turns, visits, kept, offered: spare - kept, leaveBack, arrivals, missed, used };
 }
 
 /** Slots that come with what was announced. */

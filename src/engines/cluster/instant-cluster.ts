@@ -24,6 +24,8 @@ import { ClusterEngine } from "./cluster-engine.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node.ts";
 
 const LETTERS_MAX = 100_000;
+/** Doors are turned by hand alone. */
+const NEVER_MS = 1e9;
 
 export class InstantCluster implements Engine {
   readonly #nodes: ClusterEngine[];
@@ -35,7 +37,15 @@ export class InstantCluster implements Engine {
     const names = Array.from({ length: size }, (_, index) => `n${index}`);
     this.#nodes = names.map((name, index) => {
       const join = index === 0 ? [] : ["n0"];
-      const settings = { ...DEFAULT_NODE_SETTINGS, replicateMs: 0, name, address: name, life: 1, join };
+      const settings = {
+        ...DEFAULT_NODE_SETTINGS,
+        replicateMs: 0,
+        intervalMs: NEVER_MS,
+        name,
+        address: name,
+        life: 1,
+        join,
+      };
       return new ClusterEngine(world, settings, (to, letter) => this.#post.push({ from: name, to, letter }));
     });
     this.#pump();

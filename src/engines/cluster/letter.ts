@@ -6,6 +6,7 @@ import type { Load, Presence } from "../../core/engine.ts";
 import type { CountingBody } from "./counter.ts";
 import type { LendingBody } from "./lending.ts";
 import type { MembershipBody } from "./membership.ts";
+import type { NotesBody } from "./notes.ts";
 import type { EdgeState } from "./qpid.ts";
 import type { ReplicationBody } from "./replication.ts";
 import type { AskBody, ReplyBody } from "./requests.ts";
@@ -21,6 +22,7 @@ export type MessageBody =
   | AskBody
   | ReplyBody
   | LendingBody
+  | NotesBody
   /** Visitors who were seen waiting, for the owner of their places. */
   | { readonly kind: "seen"; readonly room: string; readonly list: readonly Seen[] }
   /** Visitors who were seen on the site, for the owner of their visits. */

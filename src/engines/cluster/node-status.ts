@@ -1,5 +1,6 @@
 /** A node as operators and checks see it: its view, the tree and the root, and what it has of each room. */
 import type { Membership } from "./membership.ts";
+import { ADMITTED, ON_SITE, WAITING } from "./place.ts";
 import type { Qpid } from "./qpid.ts";
 import type { Replication } from "./replication.ts";
 import type { RoomBooks } from "./room-books.ts";
@@ -20,6 +21,14 @@ export interface NodeStatus {
   /** Why it is in no cluster. */
   readonly problem: string | null;
   readonly rooms: Readonly<Record<string, RoomStatus>>;
+  /** What each owner has of each room, as known here, where that was asked for: it looks at every place. */
+  readonly counts: Readonly<Record<string, Readonly<Record<string, OwnerCounts>>>>;
+}
+
+export interface OwnerCounts {
+  readonly waiting: number;
+  readonly turns: number;
+  readonly onSite: number;
 }
 
 export interface ViewStatus {
@@ -51,7 +60,7 @@ export function statusOf(parts: {
   replication: Replication;
   rooms: ReadonlyMap<string, RoomBooks>;
   rounds: number;
-  now: number;
+  isCounted: boolean;
 }): NodeStatus {
   const { membership, qpid, swim, replication, rooms, rounds } = parts;
   const { view, selfId } = membership;
@@ -68,6 +77,7 @@ export function statusOf(parts: {
     pointer: qpid.pointer,
     isSettled: replication.isSettled,
     rooms: Object.fromEntries([...rooms].map(([room, books]) => [room, roomStatus(books)])),
+    counts: parts.isCounted ? countsByOwner(rooms) : {},
   };
 }
 
@@ -76,6 +86,22 @@ function roomStatus({ own, ownTurns, ownVisits, spare, lines }: RoomBooks): Room
     ...{ ownFirst: own.first(), ownWaiting: own.size, turns: ownTurns, visits: ownVisits },
     ...{ spare, waiting: lines.size },
   };
+}
+
+function countsByOwner(rooms: ReadonlyMap<string, RoomBooks>): NodeStatus["counts"] {
+  const counts: Record<string, Record<string, { waiting: number; turns: number; onSite: number }>> = {};
+  for (const [room, { places }] of rooms) {
+    for (const { claim } of places.values()) {
+      const ofOwner = counts[claim.owner] ?? {};
+      counts[claim.owner] = ofOwner;
+      const own = ofOwner[room] ?? { waiting: 0, turns: 0, onSite: 0 };
+      ofOwner[room] = own;
+      if (claim.state === WAITING) own.waiting++;
+      if (claim.state === ADMITTED) own.turns++;
+      if (claim.state === ON_SITE) own.onSite++;
+    }
+  }
+  return counts;
 }
 
 function splitId(id: string): [name: string, life: number] {

@@ -34,6 +34,7 @@ import { Lending, type Loan } from "./lending.ts";
 import { isLetter, type Letter, type MessageBody } from "./letter.ts";
 import { Membership } from "./membership.ts";
 import { type NodeStatus, statusOf } from "./node-status.ts";
+import { Notes } from "./notes.ts";
 import { OrderClock, slotOfKey } from "./order-clock.ts";
 import type { Place } from "./place.ts";
 import { Qpid } from "./qpid.ts";
@@ -101,6 +102,7 @@ export type NodeEvent =
   | { readonly kind: "turns"; readonly room: string; readonly sequences: readonly number[] }
   | { readonly kind: "revoked"; readonly room: string; readonly id: string; readonly until: number }
   | { readonly kind: "draw"; readonly room: string }
+  | { readonly kind: "kept"; readonly name: string }
   | { readonly kind: "remark"; readonly room: string; readonly remark: Remark };
 
 /** A newcomer as the engine hands them in. */
@@ -124,6 +126,7 @@ export class ClusterNode {
   readonly #duty: DoorDuty;
   readonly #requests: Requests;
   readonly #lending: Lending;
+  readonly #notes: Notes;
   readonly #addresses = new Map<string, string>();
   #view: View | null = null;
   #slots = new Map<number, Member>();
@@ -156,11 +159,12 @@ export class ClusterNode {
       for (const room of this.#rooms.keys()) this.#lending.refresh(room);
     };
     this.#duty = new DoorDuty({ rooms, replication, qpid, intervalMs, dice, onComplete });
+    this.#notes = new Notes(self);
     this.#lending = new Lending({
       isRoundOpen: () => this.#duty.counter.isOpen,
       peers: () => this.#peers().map(idOf),
       lend: (room) => lend(this.#rooms.get(room), this.#now),
-      take: (room, loan) => borrow(this.#rooms.get(room), loan),
+      take: (room, loan) => borrow(this.#rooms.get(room), loan, this.#now),
     });
     this.#requests = new Requests({
       routeOf: (op) => this.#routeOf(op),
@@ -305,7 +309,8 @@ export class ClusterNode {
     return this.#books(room).ended;
   }
 
-  status(now: number): NodeStatus {
+  /** `isCounted`: with what every owner has. */
+  status(isCounted = false): NodeStatus {
     return statusOf({
       membership: this.#membership,
       qpid: this.#qpid,
@@ -313,7 +318,7 @@ export class ClusterNode {
       replication: this.#replication,
       rooms: this.#rooms,
       rounds: this.#duty.rounds,
-      now,
+      isCounted,
     });
   }
 
@@ -325,6 +330,16 @@ export class ClusterNode {
 
   setJoin(addresses: readonly string[]): void {
     this.#membership.setJoin(addresses);
+  }
+
+  /** All nodes keep this; the last word counts. */
+  keep(name: string, value: unknown, now: number): void {
+    this.#notes.keep(name, value, this.#clock.time(now));
+    this.#hearNotes();
+  }
+
+  kept(): ReadonlyMap<string, unknown> {
+    return new Map([...this.#notes.all.values()].map(({ name, value }) => [name, value]));
   }
 
   /** Proof by an operator that a lost member is dead. */
@@ -364,6 +379,7 @@ export class ClusterNode {
     this.#followView(now);
     this.#requests.tick(now);
     this.#lending.tick(now);
+    this.#notes.tick(now);
     if (now >= this.#sweepAt) this.#sweep(now);
     this.#duty.tick(now);
     this.#replication.tick(now);
@@ -378,6 +394,7 @@ export class ClusterNode {
       this.#qpid.nextAt(),
       this.#requests.nextAt(),
       this.#lending.nextAt(),
+      this.#notes.nextAt(),
       this.#duty.nextAt(),
       this.#sweepAt,
     );
@@ -392,6 +409,7 @@ export class ClusterNode {
     for (const { to, body } of this.#replication.takeOutbox()) this.#postTo(to, body);
     for (const { to, body } of this.#requests.takeOutbox()) this.#postTo(to, body);
     for (const { to, body } of this.#lending.takeOutbox()) this.#postTo(to, body);
+    for (const { to, body } of this.#notes.takeOutbox()) this.#postTo(to, body);
     for (const { to, body } of this.#qpid.takeOutbox()) this.#postToSlot(to, body);
     for (const { to, body } of this.#duty.counter.takeOutbox()) this.#postToSlot(to, body);
     if (this.#letters.size === 0) return [];
@@ -435,6 +453,9 @@ export class ClusterNode {
       case "ask":
       case "reply":
         return this.#requests.receive(id, body, now);
+      case "notes":
+        this.#notes.receive(body);
+        return this.#hearNotes();
       case "lend":
       case "lent":
         return this.#lending.receive(id, body);
@@ -488,6 +509,7 @@ export class ClusterNode {
     for (const books of this.#rooms.values()) this.#standAs(books);
     this.#requests.reroute(now);
     this.#lending.start();
+    this.#notes.start(this.#peers().map(idOf), now);
   }
 
   /** Alone or one of several: where a room's slots and its rate come from. */
@@ -538,6 +560,10 @@ export class ClusterNode {
     const { reclaimAfterMs } = this.#settings;
     if (!this.#view || this.#view.isMajority || reclaimAfterMs === null || reclaimAfterMs === 0) return false;
     return this.#membership.lostForMs >= reclaimAfterMs;
+  }
+
+  #hearNotes(): void {
+    for (const name of this.#notes.takeChanged()) this.#events.push({ kind: "kept", name });
   }
 
   #noteSeen(books: RoomBooks, seen: Seen, now: number): void {
@@ -731,12 +757,9 @@ function listIn<T>(lists: Map<string, Map<string, T[]>>, owner: string, room: st
 function isShortOfSlots(books: RoomBooks, newcomer: Newcomer, now: number): boolean {
   if (welcomeTo(books, newcomer, now) === "through") return false;
   const { held } = books;
-  const { leave } = books.flow;
   books.held = books.used + 1;
-  books.flow.leave = 1;
-  const welcome = welcomeTo(books, newcomer, now);
+  const welcome = books.flow.ifThereWereLeave(() => welcomeTo(books, newcomer, now));
   books.held = held;
-  books.flow.leave = leave;
   return welcome === "through";
 }
 
@@ -759,10 +782,10 @@ function lend(books: RoomBooks | undefined, now: number): Loan {
   return loan;
 }
 
-function borrow(books: RoomBooks | undefined, { slots, leave }: Loan): void {
+function borrow(books: RoomBooks | undefined, { slots, leave }: Loan, now: number): void {
   if (!books) return;
   books.held += slots;
-  books.flow.leave += leave;
+  if (leave > 0) books.flow.receive(leave, now);
 }
 
 /** How many a room would admit now, were it not for the budget. */

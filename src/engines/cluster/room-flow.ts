@@ -1,14 +1,22 @@
 /**
  * A room's rate at one node. The flow itself is with the root, which counts for all; what it lets a node's newcomers
- * straight through with is handed out in counting rounds, as leave for so many. A node that is alone, and the root in a
- * round, ask the flow; everyone else asks how much leave is left.
+ * straight through with is handed out in counting rounds, as leave for so many, good for a second. A node that is alone,
+ * and the root in a round, ask the flow; everyone else asks how much leave is left.
+ *
+ * Leave counts in the flow from the instant at which it can be used at the latest, so the limit of a minute holds
+ * whenever it is used; what is not used is given back with the next round.
  */
 import { Flow, type HandedFlow } from "../../core/flow.ts";
+
+const LEAVE_GOOD_MS = 1_000;
 
 export class RoomFlow {
   readonly #flow = new Flow();
   /** Newcomers who may go straight through before the next round. */
   leave = 0;
+  #leaveUntil = Number.NEGATIVE_INFINITY;
+  /** Who came in without leave, where none was needed, since the last round. */
+  uncharged = 0;
   /** True while the flow itself is to be asked. */
   isRoot = true;
   /** The part of the rate that is left to those who are not lost. */
@@ -16,16 +24,48 @@ export class RoomFlow {
 
   allowance(perMinute: number | null, now: number): number {
     if (perMinute === null) return Number.POSITIVE_INFINITY;
-    return this.isRoot ? this.#flow.allowance(perMinute * this.share, now) : this.leave;
+    if (this.isRoot) return this.#flow.allowance(perMinute * this.share, now);
+    return now < this.#leaveUntil ? this.leave : 0;
   }
 
   take(perMinute: number | null, count: number, now: number): void {
-    if (this.isRoot) this.#flow.take(perMinute === null ? null : perMinute * this.share, count, now);
-    else if (perMinute !== null) this.leave -= count;
+    if (this.isRoot) this.#flow.take(this.#scaled(perMinute), count, now);
+    else if (perMinute === null) this.uncharged += count;
+    else this.leave -= count;
   }
 
-  giveBack(perMinute: number | null, count: number): void {
-    this.#flow.giveBack(perMinute === null ? null : perMinute * this.share, count);
+  /** By the root: leave for so many is handed out. */
+  grant(perMinute: number, count: number, now: number): void {
+    this.#flow.take(this.#scaled(perMinute), count, now + LEAVE_GOOD_MS);
+  }
+
+  /** By the root: what became of leave since the last round. More may have come in than had leave, where none was needed. */
+  settle(
+    perMinute: number | null,
+    { back, uncharged }: { back: number; uncharged: number },
+    now: number,
+  ): void {
+    if (back > 0) this.#flow.giveBack(this.#scaled(perMinute), back);
+    const more = uncharged - Math.min(0, back);
+    if (more > 0) this.#flow.take(this.#scaled(perMinute), more, now);
+  }
+
+  /** What would be if there were leave for one more. */
+  ifThereWereLeave<T>(look: () => T): T {
+    const { leave } = this;
+    const until = this.#leaveUntil;
+    this.leave = 1;
+    this.#leaveUntil = Number.POSITIVE_INFINITY;
+    const seen = look();
+    this.leave = leave;
+    this.#leaveUntil = until;
+    return seen;
+  }
+
+  /** Leave that was handed to this node, good from now on. */
+  receive(leave: number, now: number): void {
+    this.leave += leave;
+    this.#leaveUntil = now + LEAVE_GOOD_MS;
   }
 
   bySecond(now: number): Map<number, number> {
@@ -41,5 +81,9 @@ export class RoomFlow {
 
   takeOver(handed: HandedFlow, now: number): void {
     this.#flow.takeOver(handed, now);
+  }
+
+  #scaled(perMinute: number | null): number | null {
+    return perMinute === null ? null : perMinute * this.share;
   }
 }

@@ -11,6 +11,7 @@ import type { DoorReason } from "../../core/engine.ts";
 import type { DoorRules } from "../../core/rules.ts";
 import { waitingIn } from "./counter.ts";
 import {
+  ARRIVALS_UNIT,
   type Asks,
   type Cut,
   EVERYONE_UP_TO,
@@ -27,6 +28,8 @@ const PASSES_MAX = 4;
 /** Pivots lie this far around where the right one should be. */
 const AROUND = [1, 2, 4, 8, 16, 64] as const;
 const REFINED_PIVOTS = 15;
+/** Rooms that share a capacity get slots for so many times those who came lately. */
+const ARRIVALS_AHEAD = 4;
 
 /** Those who are to be let in from a lane, and the nearest pivots so far. */
 interface Wanted {
@@ -120,7 +123,9 @@ export class Round {
     const free = new Map<string, number>();
     for (const [room, books] of this.#rooms) {
       const report = reports.get(room) ?? NOTHING;
-      books.flow.giveBack(books.rulesAt(this.#now).newUsersPerMinute, report.leaveBack);
+      const { newUsersPerMinute } = books.rulesAt(this.#now);
+      const { leaveBack: back, used: uncharged } = report;
+      books.flow.settle(newUsersPerMinute, { back, uncharged }, this.#now);
       free.set(room, this.#ownFree(books, report));
     }
     for (const [room, books] of this.#rooms) {
@@ -259,7 +264,7 @@ export class Round {
     const slots = isLimited && (isOpen || this.#isSomeoneLost) ? left : 0;
     const allowed = isOpen && newUsersPerMinute !== null ? books.flow.allowance(newUsersPerMinute, now) : 0;
     const leave = Math.min(allowed, isLimited ? slots : allowed);
-    books.flow.take(newUsersPerMinute, leave, now);
+    if (newUsersPerMinute !== null) books.flow.grant(newUsersPerMinute, leave, now);
     return { slots, leave, isOver: free < 0 };
   }
 
@@ -272,7 +277,7 @@ export class Round {
     const rooms = all.map((round) => ({
       used: heldBy(round.report) + round.admitted,
       wanted: isLineEmpty(round)
-        ? Math.max(0, Math.min(totalActiveUsers, round.ownFree - round.admitted))
+        ? Math.max(0, Math.min(expectedIn(round), round.ownFree - round.admitted))
         : 0,
       guaranteed: round.books.door.rules.budget!.guaranteed,
       lastTurnAt: round.books.lastTurnAt,
@@ -282,6 +287,16 @@ export class Round {
       all.findIndex((round) => round.books === books),
     );
   }
+}
+
+/** So many may well come to a room before the next rounds; a room where hardly anybody comes is not to hoard slots. */
+function expectedIn({ books, report }: RoomRound): number {
+  const { guaranteed } = books.door.rules.budget!;
+  return Math.max(
+    1,
+    guaranteed - heldBy(report),
+    Math.ceil((ARRIVALS_AHEAD * report.arrivals) / ARRIVALS_UNIT),
+  );
 }
 
 /** True when everyone who may be let in has been. */

@@ -1,0 +1,100 @@
+/**
+ * Small things that nodes keep together: what an operator changed at run time, how far a ring of keys was turned. The last
+ * word counts, by the writers' hybrid clocks, then by their names. A note is told to everyone when it is made, and
+ * all notes are told to one other node now and then, so that whoever missed one hears of it.
+ */
+const TELL_PERIOD_MS = 2_000;
+/** A cluster keeps no more of them. */
+const NOTES_MAX = 10_000;
+
+/** A value that can be sent. */
+export interface Note {
+  readonly name: string;
+  readonly value: unknown;
+  /** The writer's clock. */
+  readonly at: number;
+  readonly by: string;
+}
+
+export interface NotesBody {
+  readonly kind: "notes";
+  readonly notes: readonly Note[];
+}
+
+export class Notes {
+  readonly #self: string;
+  readonly #notes = new Map<string, Note>();
+  #peers: readonly string[] = [];
+  #turn = 0;
+  #nextAt = Number.POSITIVE_INFINITY;
+  #changed: string[] = [];
+  #outbox: { to: string; body: NotesBody }[] = [];
+
+  constructor(self: string) {
+    this.#self = self;
+  }
+
+  get all(): ReadonlyMap<string, Note> {
+    return this.#notes;
+  }
+
+  keep(name: string, value: unknown, at: number): void {
+    const note = { name, value, at, by: this.#self };
+    if (this.#take(note))
+      for (const to of this.#peers) this.#outbox.push({ to, body: { kind: "notes", notes: [note] } });
+  }
+
+  /** Others to tell. */
+  start(peers: readonly string[], now: number): void {
+    this.#peers = peers;
+    this.#nextAt = peers.length > 0 ? now + TELL_PERIOD_MS : Number.POSITIVE_INFINITY;
+    if (this.#notes.size > 0) for (const to of peers) this.#tell(to);
+  }
+
+  receive(body: NotesBody): void {
+    if (!Array.isArray(body.notes)) return;
+    for (const note of body.notes) if (isNote(note)) this.#take(note);
+  }
+
+  tick(now: number): void {
+    if (now < this.#nextAt) return;
+    this.#nextAt = now + TELL_PERIOD_MS;
+    if (this.#notes.size > 0) this.#tell(this.#peers[this.#turn++ % this.#peers.length]!);
+  }
+
+  nextAt(): number {
+    return this.#nextAt;
+  }
+
+  /** Names of notes that are others than they were. */
+  takeChanged(): string[] {
+    const changed = this.#changed;
+    this.#changed = [];
+    return changed;
+  }
+
+  takeOutbox(): { to: string; body: NotesBody }[] {
+    const outbox = this.#outbox;
+    this.#outbox = [];
+    return outbox;
+  }
+
+  #tell(to: string): void {
+    this.#outbox.push({ to, body: { kind: "notes", notes: [...this.#notes.values()] } });
+  }
+
+  #take(note: Note): boolean {
+    const known = this.#notes.get(note.name);
+    const isLater = !known || note.at > known.at || (note.at === known.at && note.by > known.by);
+    if (!isLater || (!known && this.#notes.size >= NOTES_MAX)) return false;
+    this.#notes.set(note.name, note);
+    this.#changed.push(note.name);
+    return true;
+  }
+}
+
+function isNote(value: unknown): value is Note {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, at, by } = value as Note;
+  return typeof name === "string" && Number.isFinite(at) && typeof by === "string";
+}
