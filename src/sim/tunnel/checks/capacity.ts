@@ -1,0 +1,74 @@
+/**
+ * Never more on the site than `totalActiveUsers`, at any instant. Counted are distinct ids that any node answered
+ * "entered", from that answer on, until their pass runs out or some node is told that they left.
+ *
+ * The stated exceptions: when everybody who knew anything has died, the cluster forgot who is on the site, and for one
+ * session twice as many may be there; and where a lost part's slots are given out again before its passes have run out
+ * (`reclaimAfterMs` below a session), both parts may fill the site.
+ */
+import { Deadlines } from "../../../core/deadlines.ts";
+import type { Check, Notice } from "../notice.ts";
+
+export interface CapacityTerms {
+  readonly totalActiveUsers: number;
+  readonly sessionMs: number;
+  /** True: a lost part's slots are given out while its visits may go on. */
+  readonly isOverlapStated: boolean;
+}
+
+export class Capacity implements Check {
+  readonly name = "capacity";
+  /** The most that were on the site at once. */
+  most = 0;
+  readonly #terms: CapacityTerms;
+  /** Id → when the pass runs out. */
+  readonly #onSite = new Map<string, number>();
+  readonly #deadlines = new Deadlines<string>();
+  #forgotAt = Number.NEGATIVE_INFINITY;
+
+  constructor(terms: CapacityTerms) {
+    this.#terms = terms;
+  }
+
+  see(notice: Notice): string | null {
+    if (notice.kind === "answered" && notice.expiresAt !== null)
+      return this.#enter(notice.id, notice.expiresAt, notice.at);
+    if (notice.kind === "renewed" && this.#onSite.has(notice.id)) this.#extend(notice.id, notice.expiresAt);
+    if (notice.kind === "left") this.#onSite.delete(notice.id);
+    if (notice.kind === "stopped" && notice.isLast) this.#forgotAt = notice.at;
+    return null;
+  }
+
+  #enter(id: string, expiresAt: number, at: number): string | null {
+    this.#expire(at);
+    this.#extend(id, expiresAt);
+    const count = this.#onSite.size;
+    this.most = Math.max(this.most, count);
+    const allowed = this.#allowed(at);
+    return count > allowed
+      ? `${count} visitors are on the site, and ${allowed} are the most that may be`
+      : null;
+  }
+
+  #allowed(at: number): number {
+    const { totalActiveUsers, sessionMs, isOverlapStated } = this.#terms;
+    const isForgetful = at - this.#forgotAt <= sessionMs;
+    return isForgetful || isOverlapStated ? 2 * totalActiveUsers : totalActiveUsers;
+  }
+
+  #extend(id: string, expiresAt: number): void {
+    const known = this.#onSite.get(id);
+    if (known !== undefined && known >= expiresAt) return;
+    this.#onSite.set(id, expiresAt);
+    if (known === undefined) this.#deadlines.add(expiresAt, id);
+  }
+
+  #expire(at: number): void {
+    for (let id = this.#deadlines.takeDue(at); id !== undefined; id = this.#deadlines.takeDue(at)) {
+      const expiresAt = this.#onSite.get(id);
+      if (expiresAt === undefined) continue;
+      if (expiresAt > at) this.#deadlines.add(expiresAt, id);
+      else this.#onSite.delete(id);
+    }
+  }
+}

@@ -1,0 +1,290 @@
+/** Each check with a small history made by hand: what it must complain of, and what it must not. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TicketAnswer } from "../../../core/engine.ts";
+import { AHEAD_UNKNOWN, type Ticket } from "../../../core/ticket.ts";
+import type { Answered, Check, Notice } from "../notice.ts";
+import type { NodeStatus } from "../sim-node.ts";
+import { Capacity } from "./capacity.ts";
+import { Forgery } from "./forgery.ts";
+import { LineBook } from "./line-book.ts";
+import { Once } from "./once.ts";
+import { OneRoot } from "./one-root.ts";
+import { COUNTED_MIN, Order } from "./order.ts";
+import { OwnPart } from "./own-part.ts";
+import { PlaceKept } from "./place-kept.ts";
+
+const SESSION_MS = 10_000;
+
+function ticketOf(id: string, sequence: number): Ticket {
+  const times = { joinedAt: 0, issuedAt: 0, expiresAt: 1e9 };
+  const shown = { aheadShown: AHEAD_UNKNOWN, aheadAtJoin: AHEAD_UNKNOWN };
+  return { id, room: "main", lane: 0, sequence, draw: 0, node: 0, ...times, ...shown };
+}
+
+function answered(id: string, at: number, answer: TicketAnswer, more: Partial<Answered> = {}): Answered {
+  const expiresAt = answer.kind === "entered" ? at + SESSION_MS : null;
+  const who = { visitor: 1, id, station: 0, life: 1, aheadShown: null };
+  return { kind: "answered", at, askedAt: at, request: "enter", answer, expiresAt, ...who, ...more };
+}
+
+function entered(id: string, at: number, more: Partial<Answered> & { admittedAt?: number } = {}): Answered {
+  const { admittedAt = 0, ...rest } = more;
+  const times = { joinedAt: 0, admittedAt, createdAt: at, expiresAt: at };
+  const pass = { id, room: "main", lane: 0, node: 0, ...times };
+  return answered(id, at, { kind: "entered", pass }, rest);
+}
+
+function waiting(id: string, at: number, sequence = 1, more: Partial<Answered> = {}, ahead = 0): Answered {
+  const answer = {
+    kind: "waiting",
+    ticket: ticketOf(id, sequence),
+    ahead,
+    waitMs: null,
+    nextCheckInMs: 2_000,
+  } as const;
+  return answered(id, at, answer, { request: "checkIn", ...more });
+}
+
+const left = (id: string, at: number): Notice => ({ kind: "left", at, id, station: 0, life: 1 });
+const split = (at: number, isSplit: boolean): Notice => ({ kind: "split", at, isSplit });
+const stopped = (at: number, isLast = false): Notice => ({
+  kind: "stopped",
+  at,
+  station: 0,
+  life: 1,
+  isLast,
+});
+
+/** What a check says to the last of these; it must say nothing before. */
+function lastWord(check: Check, notices: readonly Notice[]): string | null {
+  for (const notice of notices.slice(0, -1)) assert.equal(check.see(notice), null);
+  return check.see(notices.at(-1)!);
+}
+
+const capacity = (isOverlapStated = false) =>
+  new Capacity({ totalActiveUsers: 2, sessionMs: SESSION_MS, isOverlapStated });
+
+test("capacity: one more than may be on the site is too many", () => {
+  assert.match(
+    lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("c", 2)])!,
+    /3 visitors are on the site/,
+  );
+});
+
+test("capacity: the same id counts once, who left or ran out not at all", () => {
+  assert.equal(lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("b", 2)]), null);
+  assert.equal(lastWord(capacity(), [entered("a", 0), entered("b", 1), left("a", 5), entered("c", 6)]), null);
+  assert.equal(lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("c", 10_000)]), null);
+  assert.ok(lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("c", 9_999)]));
+});
+
+test("capacity: a renewed pass counts until it runs out", () => {
+  const renewed: Notice = { kind: "renewed", at: 9_000, id: "a", expiresAt: 19_000 };
+  assert.ok(lastWord(capacity(), [entered("a", 0), renewed, entered("b", 9_500), entered("c", 15_000)]));
+  assert.equal(
+    lastWord(capacity(), [entered("a", 0), renewed, entered("b", 9_500), entered("c", 19_500)]),
+    null,
+  );
+});
+
+test("capacity: twice as many may be there for a session after everybody died, or where that is stated", () => {
+  const three = [entered("a", 0), entered("b", 1), stopped(2, true), entered("c", 3)];
+  assert.equal(lastWord(capacity(), three), null);
+  assert.ok(lastWord(capacity(), [...three, entered("d", 4), entered("e", 5)]));
+  assert.equal(lastWord(capacity(true), [entered("a", 0), entered("b", 1), entered("c", 2)]), null);
+  const late = [stopped(0, true), entered("a", 9_000), entered("b", 9_001), entered("c", 11_000)];
+  assert.ok(lastWord(capacity(), late));
+});
+
+test("once: a second visit is one too many, the same one told again is not", () => {
+  assert.equal(lastWord(new Once(), [entered("a", 0), entered("a", 50)]), null);
+  const second = entered("a", 50, { admittedAt: 40 });
+  assert.match(lastWord(new Once(), [entered("a", 0), second])!, /second visit, 50 ms after/);
+});
+
+test("once: parts that cannot talk may both give a visit, and so may those who never heard of the first", () => {
+  const second = entered("a", 9_000, { admittedAt: 40, station: 1 });
+  assert.equal(lastWord(new Once(), [split(0, true), entered("a", 500), second]), null);
+  assert.equal(lastWord(new Once(), [split(0, true), entered("a", 500), split(700, false), second]), null);
+  assert.equal(lastWord(new Once(), [entered("a", 500), stopped(900), second]), null);
+  assert.ok(lastWord(new Once(), [entered("a", 500), stopped(2_900), second]));
+  assert.ok(lastWord(new Once(), [split(0, true), split(100, false), entered("a", 6_000), second]));
+});
+
+test("once: a visit that is over is not taken up again", () => {
+  const again = (at: number) => entered("a", at);
+  assert.equal(lastWord(new Once(), [entered("a", 0), left("a", 100), again(2_000)]), null);
+  assert.match(lastWord(new Once(), [entered("a", 0), left("a", 100), again(6_000)])!, /let in again/);
+  assert.ok(lastWord(new Once(), [entered("a", 0), again(16_000)]));
+  assert.equal(lastWord(new Once(), [entered("a", 0), left("a", 100), stopped(200), again(6_000)]), null);
+});
+
+test("place kept: a ticket that was never used is not refused", () => {
+  const refused = answered("a", 9, { kind: "refused", reason: "ticketSpent" });
+  assert.match(lastWord(new PlaceKept(), [waiting("a", 0), refused])!, /never used their ticket/);
+  assert.equal(lastWord(new PlaceKept(), [entered("a", 0), refused]), null);
+  assert.equal(lastWord(new PlaceKept(), [left("a", 0), refused]), null);
+  const unknown = answered("a", 9, { kind: "refused", reason: "unknownRoom" });
+  assert.equal(lastWord(new PlaceKept(), [waiting("a", 0), unknown]), null);
+  assert.ok(lastWord(new PlaceKept(), [waiting("a", 0), answered("a", 9, { kind: "expired" })]));
+});
+
+test("place kept: nobody is shown more people ahead than before, or gets what is another's", () => {
+  assert.equal(lastWord(new PlaceKept(), [waiting("a", 0, 1, { aheadShown: 5 }, 5)]), null);
+  assert.match(lastWord(new PlaceKept(), [waiting("a", 0, 1, { aheadShown: 5 }, 6)])!, /5 ahead, and then 6/);
+  assert.match(lastWord(new PlaceKept(), [{ ...entered("a", 0), id: "b" }])!, /another's/);
+});
+
+function rush(count: number, turnOrder: (sequences: number[]) => number[]): Notice[] {
+  const sequences = Array.from({ length: count }, (_, i) => i + 1);
+  return [
+    ...sequences.flatMap((sequence): Notice[] => [
+      waiting(`v${sequence}`, sequence, sequence, { request: "join" }),
+      { kind: "told", at: sequence, id: `v${sequence}`, isSteady: true },
+    ]),
+    { kind: "turns", at: 5_000, station: 0, sequences: turnOrder(sequences) },
+    { kind: "turns", at: 5_001, station: 1, sequences: sequences },
+  ];
+}
+const ended: Notice = { kind: "ended", at: 9_000 };
+
+test("order: the first word of a turn counts, and the right order is no distance", () => {
+  const order = new Order({ tauMax: 0 });
+  assert.equal(lastWord(order, [...rush(300, (all) => all), ended]), null);
+  assert.deepEqual(order.figures(), { counted: 300, tau: 0, displacement: 0 });
+});
+
+test("order: the last first is as far as can be", () => {
+  const order = new Order({ tauMax: 0.005 });
+  assert.match(
+    lastWord(order, [...rush(300, (all) => all.toReversed()), ended])!,
+    /1\.00000 from that of joining/,
+  );
+  assert.equal(order.figures().displacement, 299);
+});
+
+test("order: one who is overtaken by ten others is ten places from theirs", () => {
+  const order = new Order({ tauMax: null });
+  lastWord(order, [...rush(300, ([first, ...rest]) => rest.toSpliced(10, 0, first!)), ended]);
+  assert.equal(order.figures().displacement, 10);
+  assert.equal(order.figures().tau, 10 / ((300 * 299) / 2));
+});
+
+test("order: those who were away, and too few, are not judged", () => {
+  const away: Notice = { kind: "away", at: 400, id: "v1" };
+  const order = new Order({ tauMax: 0 });
+  const late = rush(300, ([first, ...rest]) => [...rest, first!]);
+  assert.equal(lastWord(order, [...late, away, ended]), null);
+  assert.equal(order.figures().counted, 299);
+  const few = new Order({ tauMax: 0 });
+  assert.equal(lastWord(few, [...rush(COUNTED_MIN - 1, (all) => all.toReversed()), ended]), null);
+});
+
+test("order: a turn may be told of before the answer to the join, and straight through is a turn as well", () => {
+  const order = new Order({ tauMax: null });
+  const told = (id: string): Notice => ({ kind: "told", at: 9, id, isSteady: true });
+  lastWord(order, [
+    { kind: "turns", at: 1, station: 0, sequences: [7] },
+    waiting("late", 2, 7, { request: "join", askedAt: 0 }),
+    told("late"),
+    entered("through", 3, { request: "join", askedAt: 3 }),
+    told("through"),
+  ]);
+  assert.deepEqual(order.figures(), { counted: 2, tau: 0, displacement: 0 });
+});
+
+function nodeOf(name: string, version: number, more: Partial<NodeStatus> = {}): NodeStatus {
+  const members = ["a", "b"].map((one, slot) => ({ slot, name: one, life: 1, address: one }));
+  const view = { version, members, lost: [], isMajority: true };
+  const status = { slot: 0, isRoot: true, pointer: null, isSettled: true, rooms: {} };
+  return { name, life: 1, view, ...status, ...more };
+}
+const look = (...nodes: NodeStatus[]): Notice => ({ kind: "look", at: 0, nodes });
+
+test("one root: two of one view are one too many, of two views they are not", () => {
+  assert.match(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 3)))!, /a and b are both root of view 3/);
+  assert.equal(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 4))), null);
+  assert.equal(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 3, { isRoot: false }))), null);
+  const other = { version: 3, members: [], lost: [], isMajority: false };
+  assert.equal(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 3, { view: other }))), null);
+});
+
+test("forgery: whatever is made up and taken is complained of", () => {
+  const taken: Notice = { kind: "taken", at: 0, visitor: 4, reply: "waiting" };
+  assert.match(new Forgery().see(taken)!, /visitor 4 showed something made up/);
+});
+
+const turns = (at: number, ...sequences: number[]): Notice => ({ kind: "turns", at, station: 0, sequences });
+
+/** After these, the least and the most who wait, and who are on the site. */
+function bounds(at: number, ...notices: Notice[]): number[] {
+  const book = new LineBook({ lapseAfterMs: 5_000 });
+  for (const notice of notices) book.see(notice);
+  const [line, site] = [book.waiting(at), book.onSite(at)];
+  return [line.least, line.most, site.least, site.most];
+}
+
+test("line book: who was told to wait waits, until they lapse, give up, or get their turn", () => {
+  assert.deepEqual(bounds(100, waiting("a", 0)), [1, 1, 0, 0]);
+  assert.deepEqual(bounds(7_000, waiting("a", 0)), [0, 1, 0, 0]);
+  assert.deepEqual(bounds(9_600, waiting("a", 0)), [0, 0, 0, 0]);
+  assert.deepEqual(bounds(3_000, waiting("a", 0), left("a", 100)), [0, 0, 0, 0]);
+  assert.deepEqual(bounds(1_000, waiting("a", 0), left("a", 100)), [0, 1, 0, 0]);
+  assert.deepEqual(bounds(3_000, waiting("a", 0), turns(100, 1)), [0, 0, 0, 0]);
+  assert.deepEqual(bounds(3_000, waiting("a", 0), turns(100, 1), waiting("a", 200)), [0, 1, 0, 0]);
+});
+
+test("line book: who entered is on the site until they leave or their pass runs out", () => {
+  assert.deepEqual(bounds(3_000, waiting("a", 0), entered("a", 100)), [0, 0, 1, 1]);
+  assert.deepEqual(bounds(3_000, entered("a", 100), left("a", 200)), [0, 0, 0, 0]);
+  assert.deepEqual(bounds(11_000, entered("a", 100)), [0, 0, 0, 1]);
+  assert.deepEqual(bounds(15_000, entered("a", 100)), [0, 0, 0, 0]);
+});
+
+test("line book: nobody knows for sure what a part that was cut off, or a node that died, made of it", () => {
+  assert.deepEqual(bounds(3_000, waiting("a", 0), split(50, true), left("a", 100)), [0, 1, 0, 0]);
+  assert.deepEqual(bounds(3_000, waiting("a", 0), stopped(500)), [0, 1, 0, 0]);
+  assert.deepEqual(bounds(3_000, entered("a", 0), stopped(500)), [0, 0, 0, 1]);
+});
+
+const joined = (sequence: number, station: number) =>
+  waiting(`v${sequence}`, 0, sequence, { request: "join", station });
+const parted = (parts: number[][] | null, at = 20_000): Notice => ({ kind: "parted", at, parts });
+const told = (at: number, station: number, sequence: number): Notice => ({
+  ...{ kind: "turns", at, station },
+  sequences: [sequence],
+});
+
+test("own part: the smaller part gives no turns to places of the larger", () => {
+  const cut = [joined(1, 0), joined(2, 3), parted([[0], [1, 2, 3]])];
+  assert.match(
+    lastWord(new OwnPart(), [...cut, told(21_000, 0, 2)])!,
+    /node-0, .* gave a turn to place 2 of node-3/,
+  );
+  assert.equal(lastWord(new OwnPart(), [...cut, told(21_000, 0, 1)]), null);
+  assert.equal(lastWord(new OwnPart(), [...cut, told(21_000, 3, 1)]), null);
+  assert.equal(lastWord(new OwnPart(), [...cut, told(20_400, 0, 2)]), null);
+});
+
+test("own part: where it is not plain which part is which, nobody is judged", () => {
+  const start = [joined(1, 0), joined(2, 3)];
+  const turn = told(21_000, 0, 2);
+  assert.equal(
+    lastWord(new OwnPart(), [
+      ...start,
+      parted([
+        [0, 1],
+        [2, 3],
+      ]),
+      turn,
+    ]),
+    null,
+  );
+  assert.equal(lastWord(new OwnPart(), [...start, stopped(15_000), parted([[0], [1, 2, 3]]), turn]), null);
+  assert.equal(
+    lastWord(new OwnPart(), [...start, parted([[0], [1, 2, 3]]), parted(null, 20_500), turn]),
+    null,
+  );
+  assert.equal(lastWord(new OwnPart(), [...start, parted([[0], [1, 2, 3]]), stopped(20_500), turn]), null);
+});

@@ -1,0 +1,67 @@
+/**
+ * Each visitor is admitted at most once: one ticket gives one visit, however often and wherever it is shown, and none
+ * when its visit is over. To be told of the same visit again is fine.
+ *
+ * The stated exceptions: nodes that cannot talk may each give a visit to somebody who shows the ticket on both sides; a
+ * visit that its node did not live to pass on may be given again; and so may all, when everybody who knew has died.
+ */
+import type { Answered, Check, Notice } from "../notice.ts";
+import { Disturbances, SPREAD_MS } from "./disturbances.ts";
+
+interface Visit {
+  readonly admittedAt: number;
+  readonly at: number;
+  readonly station: number;
+  readonly life: number;
+  expiresAt: number;
+  left: { readonly at: number; readonly station: number; readonly life: number } | null;
+}
+
+export class Once implements Check {
+  readonly name = "once";
+  readonly #visits = new Map<string, Visit>();
+  readonly #disturbances = new Disturbances();
+
+  see(notice: Notice): string | null {
+    this.#disturbances.see(notice);
+    if (notice.kind === "answered" && notice.answer.kind === "entered")
+      return this.#enter(notice, notice.answer.pass.admittedAt);
+    const visit =
+      notice.kind === "left" || notice.kind === "renewed" ? this.#visits.get(notice.id) : undefined;
+    if (visit && notice.kind === "left") visit.left ??= notice;
+    if (visit && notice.kind === "renewed") visit.expiresAt = Math.max(visit.expiresAt, notice.expiresAt);
+    return null;
+  }
+
+  #enter(notice: Answered, admittedAt: number): string | null {
+    const { id, at, station, life } = notice;
+    const known = this.#visits.get(id);
+    const expiresAt = notice.expiresAt!;
+    if (known?.admittedAt === admittedAt) return this.#repeat(known, notice);
+    this.#visits.set(id, { admittedAt, at, station, life, expiresAt, left: null });
+    if (!known || this.#isExcused(known)) return null;
+    return `visitor ${notice.visitor} (${id}) was given a second visit, ${Math.round(at - known.at)} ms after the first`;
+  }
+
+  #isExcused(first: Visit): boolean {
+    const { at } = first;
+    return (
+      this.#disturbances.isSplitSince(at) ||
+      this.#disturbances.isForgottenSince(at) ||
+      this.#disturbances.mayBeLost(first)
+    );
+  }
+
+  #repeat(visit: Visit, { id, at, visitor, expiresAt }: Answered): string | null {
+    const endedAt = this.#endOf(visit);
+    visit.expiresAt = Math.max(visit.expiresAt, expiresAt!);
+    if (at <= endedAt + SPREAD_MS || this.#disturbances.isSplitSince(endedAt)) return null;
+    if (this.#disturbances.isForgottenSince(visit.at)) return null;
+    return `visitor ${visitor} (${id}) was let in again ${Math.round(at - endedAt)} ms after the visit was over`;
+  }
+
+  #endOf({ left, expiresAt }: Visit): number {
+    if (left === null || this.#disturbances.mayBeLost(left)) return expiresAt;
+    return Math.min(left.at, expiresAt);
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * At most one root in a view, at every instant anybody looks, whatever goes wrong: the root is what gives turns, and two
+ * of them would give the same ones. A view is known by its number and its members; two parts of a split cluster have
+ * different ones.
+ */
+import type { Check, Notice } from "../notice.ts";
+import type { NodeStatus, ViewStatus } from "../sim-node.ts";
+
+export class OneRoot implements Check {
+  readonly name = "one root";
+
+  see(notice: Notice): string | null {
+    if (notice.kind !== "look") return null;
+    const roots = new Map<string, string>();
+    for (const { name, view } of notice.nodes.filter(isRootOfView)) {
+      const key = keyOf(view);
+      const other = roots.get(key);
+      if (other !== undefined) return `${other} and ${name} are both root of view ${view.version}`;
+      roots.set(key, name);
+    }
+    return null;
+  }
+}
+
+function isRootOfView(node: NodeStatus): node is NodeStatus & { view: ViewStatus } {
+  return node.isRoot && node.view !== null;
+}
+
+function keyOf({ version, members }: ViewStatus): string {
+  const who = members.map(({ slot, name, life }) => `${slot}:${name}#${life}`).sort();
+  return `${version} ${who.join(" ")}`;
+}

@@ -1,0 +1,54 @@
+/**
+ * A part that is cut off gives turns to its own people only. After a cut the larger part may act for those it cannot
+ * reach; the smaller one must not, or both would give away the same places. So no node of the smaller part may tell of the
+ * first turn of a place that was given out in the other one.
+ *
+ * Judged only where it is plain which part is which: the cluster was whole and everybody up for a while, it falls into two
+ * parts of different size, and nothing else happens to it until they meet again.
+ */
+import type { Check, Notice } from "../notice.ts";
+import { Disturbances } from "./disturbances.ts";
+
+/** So long before a cut nothing else may have happened. */
+const WHOLE_FOR_MS = 10_000;
+/** What had arrived when the cut came is dealt with by then. */
+const UNDER_WAY_MS = 500;
+
+export class OwnPart implements Check {
+  readonly name = "own part";
+  readonly #disturbances = new Disturbances();
+  /** Sequence → where it was given out. */
+  readonly #givenAt = new Map<number, number>();
+  readonly #turned = new Set<number>();
+  #cut: { readonly at: number; readonly smaller: ReadonlySet<number> } | null = null;
+
+  see(notice: Notice): string | null {
+    if (notice.kind === "answered" && notice.request === "join" && notice.answer.kind === "waiting")
+      this.#givenAt.set(notice.answer.ticket.sequence, notice.station);
+    if (notice.kind === "parted") this.#part(notice.parts, notice.at);
+    if (notice.kind === "stopped" || notice.kind === "started") this.#cut = null;
+    this.#disturbances.see(notice);
+    return notice.kind === "turns" ? this.#turn(notice.station, notice.sequences, notice.at) : null;
+  }
+
+  #part(parts: readonly (readonly number[])[] | null, at: number): void {
+    const isWhole = !this.#disturbances.isAnySince(at - WHOLE_FOR_MS);
+    const [smaller, larger] = [...(parts ?? [])].sort((a, b) => a.length - b.length);
+    const isPlain = smaller !== undefined && larger !== undefined && smaller.length < larger.length;
+    this.#cut = isWhole && isPlain && this.#cut === null ? { at, smaller: new Set(smaller) } : null;
+  }
+
+  #turn(station: number, sequences: readonly number[], at: number): string | null {
+    const cut = this.#cut;
+    const isJudged = cut?.smaller.has(station) === true && at > cut.at + UNDER_WAY_MS;
+    let wrong: string | null = null;
+    for (const sequence of sequences) {
+      const home = this.#givenAt.get(sequence);
+      const isForeign = home !== undefined && !cut?.smaller.has(home) && !this.#turned.has(sequence);
+      if (isJudged && isForeign)
+        wrong = `node-${station}, in the smaller part, gave a turn to place ${sequence} of node-${home}, in the other`;
+      this.#turned.add(sequence);
+    }
+    return wrong;
+  }
+}

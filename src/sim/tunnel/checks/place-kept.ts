@@ -1,0 +1,37 @@
+/**
+ * Nobody loses their place: a ticket that was never used and never given up is not refused, nobody gets what is
+ * another's, and nobody is shown more people ahead than their ticket says they were shown before. (Tickets live longer
+ * than any run, so none may run out.)
+ */
+import type { Answered, Check, Notice } from "../notice.ts";
+
+export class PlaceKept implements Check {
+  readonly name = "place kept";
+  /** Used, or given up. */
+  readonly #spent = new Set<string>();
+
+  see(notice: Notice): string | null {
+    if (notice.kind === "left") this.#spent.add(notice.id);
+    return notice.kind === "answered" ? this.#answer(notice) : null;
+  }
+
+  #answer({ id, visitor, request, answer, aheadShown }: Answered): string | null {
+    const given = idIn(answer);
+    if (given !== null && given !== id)
+      return `visitor ${visitor} (${id}) was answered "${answer.kind}" with what is another's (${given})`;
+    if (answer.kind === "entered") this.#spent.add(id);
+    if (answer.kind === "waiting" && (answer.ahead ?? 0) > (aheadShown ?? Number.POSITIVE_INFINITY))
+      return `visitor ${visitor} (${id}) was shown ${aheadShown} ahead, and then ${answer.ahead}`;
+    if (request === "join" || this.#spent.has(id)) return null;
+    if (answer.kind === "expired") return `the ticket of visitor ${visitor} (${id}) has run out`;
+    if (answer.kind === "refused" && answer.reason !== "unknownRoom")
+      return `visitor ${visitor} (${id}) never used their ticket, and was refused: ${answer.reason}`;
+    return null;
+  }
+}
+
+/** Whose ticket or pass an answer brings. */
+function idIn(answer: Answered["answer"]): string | null {
+  if (answer.kind === "waiting" || answer.kind === "admitted") return answer.ticket.id;
+  return answer.kind === "entered" ? answer.pass.id : null;
+}

@@ -1,0 +1,58 @@
+/**
+ * Everybody who comes: makes them, lets them come when it is time, and brings them word of their turn. A turn is heard
+ * of by those who listen to the node that tells it; the others learn of it when they check in.
+ */
+import { diceOf, type Range } from "./dice.ts";
+import type { EventLoop } from "./event-loop.ts";
+import { Forger } from "./forger.ts";
+import type { Traits } from "./traits.ts";
+import { type Guest, Visitor, type VisitorWorld } from "./visitor.ts";
+
+export interface CrowdOptions {
+  readonly seed: number;
+  readonly loop: EventLoop;
+  /** What word of a turn takes to a visitor. */
+  readonly delayMs: Range;
+  readonly world: VisitorWorld;
+}
+
+export class Crowd {
+  readonly all: Guest[] = [];
+  readonly #options: CrowdOptions;
+  readonly #bySequence = new Map<number, Guest>();
+
+  constructor(options: CrowdOptions) {
+    this.#options = options;
+  }
+
+  /** How many must still be let in. Those who have not come yet count. */
+  get wanting(): number {
+    return this.all.reduce((sum, { isWanting }) => sum + (isWanting ? 1 : 0), 0);
+  }
+
+  /** A visitor comes at an instant. */
+  expect(traits: Traits, at: number): Guest {
+    const { seed, loop, world } = this.#options;
+    const number = this.all.length;
+    const parts = { traits, dice: diceOf(seed, "visitor", number), world };
+    const guest = traits.kind === "forging" ? new Forger(number, parts) : new Visitor(number, parts);
+    this.all.push(guest);
+    loop.at(at, () => guest.arrive());
+    return guest;
+  }
+
+  /** A visitor stands at their station with this place. */
+  waitsAt(guest: Guest, sequence: number): void {
+    if (guest.traits.isListening) this.#bySequence.set(sequence, guest);
+  }
+
+  /** A station told of turns. */
+  hearTurns(station: number, sequences: readonly number[]): void {
+    for (const sequence of sequences) {
+      const guest = this.#bySequence.get(sequence);
+      if (guest?.station !== station) continue;
+      this.#bySequence.delete(sequence);
+      this.#options.loop.after(this.#options.delayMs.to, () => guest.hearTurn());
+    }
+  }
+}

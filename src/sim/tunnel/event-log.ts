@@ -1,0 +1,85 @@
+/**
+ * What happened, as one number: a 64-bit hash over every event of a run in order. Two runs with the same hash did the
+ * same things at the same instants, so a seed that gives another hash elsewhere is a finding in itself.
+ *
+ * Two lanes of MurmurHash3's mixing, in 32-bit whole-number arithmetic, which is the same everywhere; instants enter
+ * as whole microseconds. It is no protection against anybody. Lines for people are made only when somebody reads them.
+ */
+export const HAPPENINGS = [
+  "start",
+  "stop",
+  "letter",
+  "lost letter",
+  "ask",
+  "reply",
+  "turn",
+  "fault",
+  "end of fault",
+  "phase",
+] as const;
+export type Happening = (typeof HAPPENINGS)[number];
+
+const CODES: Readonly<Record<string, number>> = Object.fromEntries(HAPPENINGS.map((name, i) => [name, i]));
+
+/** Two things that an event is about: nodes, visitors, places, by number. */
+export interface Parties {
+  readonly a: number;
+  readonly b: number;
+}
+
+export class EventLog {
+  #high = 0x2545f491;
+  #low = 0x9e3779b9;
+  readonly #print: ((line: string) => void) | null;
+
+  /** `print` gets every event as a line. */
+  constructor(print: ((line: string) => void) | null = null) {
+    this.#print = print;
+  }
+
+  /** Takes in one event; `detail` is for the line alone. */
+  add(what: Happening, time: number, { a, b }: Parties, detail?: unknown): void {
+    this.#mix(CODES[what]!);
+    this.#mixWide(Math.round(time * 1_000));
+    this.#mixWide(a);
+    this.#mixWide(b);
+    if (this.#print) this.#print(lineOf(what, time, { a, b }, detail));
+  }
+
+  /** 16 hexadecimal digits. */
+  get hash(): string {
+    return hex(finished(this.#high ^ this.#low)) + hex(finished(this.#low + Math.imul(this.#high, 5)));
+  }
+
+  #mixWide(value: number): void {
+    this.#mix(value >>> 0);
+    this.#mix(Math.floor(value / 2 ** 32) >>> 0);
+  }
+
+  #mix(word: number): void {
+    this.#high = rotated(this.#high ^ Math.imul(word, 0xcc9e2d51), 13) + this.#low;
+    this.#high = Math.imul(this.#high, 5) + 0x561ccd1b;
+    this.#low = rotated(this.#low ^ Math.imul(word, 0x1b873593), 17) + this.#high;
+    this.#low = Math.imul(this.#low, 5) + 0x0bcaa747;
+  }
+}
+
+function lineOf(what: Happening, time: number, { a, b }: Parties, detail: unknown): string {
+  const words =
+    detail === undefined ? "" : ` ${typeof detail === "string" ? detail : JSON.stringify(detail)}`;
+  return `${time.toFixed(3)} ${what} ${a} ${b}${words}`;
+}
+
+function rotated(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits));
+}
+
+function finished(word: number): number {
+  word = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
+  word = Math.imul(word ^ (word >>> 13), 0xc2b2ae35);
+  return (word ^ (word >>> 16)) >>> 0;
+}
+
+function hex(word: number): string {
+  return word.toString(16).padStart(8, "0");
+}

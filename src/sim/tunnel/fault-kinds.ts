@@ -1,0 +1,66 @@
+/**
+ * Everything that can go wrong, each a kind that can be switched off by its name, with the bounds between which a plan
+ * draws how bad it is. `share` kinds are weather: they hold for the whole time. The others are incidents: they happen so
+ * many times and last so long.
+ *
+ * Bounds are chosen so that what the cluster promises can be kept: jumps of clocks stay below the grace that passes have,
+ * a majority stays up, and cuts are shorter than any time after which a lost part is given up.
+ */
+import type { Range } from "./dice.ts";
+
+export interface FaultBounds {
+  /** Weather: of so many letters (or questions) in one. */
+  readonly share?: Range;
+  /** Incidents: how many in a run. */
+  readonly times?: Range;
+  readonly forMs?: Range;
+  /** How bad: milliseconds of delay, stall, skew or jump. */
+  readonly sizeMs?: Range;
+}
+
+export const FAULTS = {
+  /** A letter is lost. */
+  loss: { share: { from: 0.01, to: 0.15 } },
+  /** A letter arrives twice. */
+  duplication: { share: { from: 0.01, to: 0.1 } },
+  /** A letter is overtaken by later ones. */
+  reorder: { share: { from: 0.01, to: 0.2 }, sizeMs: { from: 20, to: 500 } },
+  /** A visitor's question, or the answer to it, is lost. */
+  visitorLoss: { share: { from: 0.01, to: 0.1 } },
+  /** Clocks differ, and drift. */
+  skew: { sizeMs: { from: 5, to: 50 } },
+  /** Letters from one node, or all, take much longer for a while. */
+  spike: { times: { from: 1, to: 4 }, forMs: { from: 200, to: 3_000 }, sizeMs: { from: 50, to: 800 } },
+  /** A process does nothing again and again, each time for a moment. */
+  slow: { times: { from: 1, to: 3 }, forMs: { from: 1_000, to: 5_000 }, sizeMs: { from: 20, to: 400 } },
+  /** The cluster falls into two parts that cannot talk. */
+  partition: { times: { from: 1, to: 3 }, forMs: { from: 500, to: 12_000 } },
+  /** Letters of one link, or all to or from one node, are lost; those the other way arrive. */
+  oneWay: { times: { from: 1, to: 3 }, forMs: { from: 500, to: 8_000 } },
+  /** Letters of one link, or all from one node, are held and come together later. */
+  clog: { times: { from: 1, to: 3 }, forMs: { from: 200, to: 5_000 } },
+  /** A clock is set forward or back, and right again later. */
+  jump: { times: { from: 1, to: 3 }, forMs: { from: 1_000, to: 20_000 }, sizeMs: { from: 50, to: 1_000 } },
+  /** A process dies, and is started again. */
+  crash: { times: { from: 1, to: 3 }, forMs: { from: 200, to: 10_000 } },
+  /** A process dies and never comes back. */
+  crashForGood: { times: { from: 1, to: 2 } },
+  /** A node is added. */
+  add: { times: { from: 1, to: 3 } },
+  /** A node leaves in order. */
+  leave: { times: { from: 1, to: 2 } },
+  /** All processes die together, and are started again. */
+  restartAll: { times: { from: 1, to: 1 }, forMs: { from: 200, to: 3_000 } },
+} as const satisfies Readonly<Record<string, FaultBounds>>;
+
+export type FaultKind = keyof typeof FAULTS;
+
+export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
+
+/** How bad a fault is in one plan. */
+export interface Fault {
+  readonly share: number;
+  readonly times: number;
+  readonly forMs: Range;
+  readonly sizeMs: number;
+}

@@ -1,0 +1,163 @@
+/**
+ * A very small gateway in front of each node: it knows a real ticket or pass from a made-up one by the book of all that
+ * were ever issued, where a real gateway checks a signature, and asks its node. Forged ones never reach a node. It also
+ * renews passes and reports presence in batches, and tells the checks what its node answered.
+ */
+import { ANYBODY, type JoinAnswer, type TicketAnswer } from "../../core/engine.ts";
+import { type Pass, renewPass } from "../../core/pass.ts";
+import { type Ticket, tellAhead } from "../../core/ticket.ts";
+import type { EventLoop } from "./event-loop.ts";
+import type { Answered, Notice } from "./notice.ts";
+import type { Station } from "./station.ts";
+
+const PRESENCE_EVERY_MS = 1_000;
+
+export type Request =
+  | { readonly kind: "join"; readonly id: string; readonly dice: number }
+  | { readonly kind: "checkIn" | "enter"; readonly ticket: Ticket; readonly dice: number }
+  | { readonly kind: "leave"; readonly place: Ticket | Pass }
+  | { readonly kind: "renew"; readonly pass: Pass };
+
+export type GatewayReply =
+  | JoinAnswer
+  | TicketAnswer
+  | { readonly kind: "renewed"; readonly pass: Pass }
+  | { readonly kind: "left" }
+  /** Not real, or a pass that has run out. */
+  | { readonly kind: "not good" };
+
+export interface Asking {
+  readonly visitor: number;
+  readonly station: Station;
+  readonly request: Request;
+  reply(reply: GatewayReply): void;
+}
+
+export interface GatewayOptions {
+  readonly loop: EventLoop;
+  readonly room: string;
+  readonly sessionMs: number;
+  notice(notice: Notice): void;
+}
+
+export class Gateway {
+  /** Made-up tickets and passes that were sent away. */
+  refused = 0;
+  readonly #options: GatewayOptions;
+  readonly #tickets = new Map<string, Ticket>();
+  readonly #passes = new Map<string, Pass>();
+  /** Station → passes renewed there, not yet reported. */
+  readonly #presences = new Map<number, Pass[]>();
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  take(asking: Asking): void {
+    const { request } = asking;
+    if (!this.#isReal(request)) {
+      this.refused++;
+      return asking.reply({ kind: "not good" });
+    }
+    if (request.kind === "leave") this.#leave(asking, request.place);
+    else if (request.kind === "renew") this.#renew(asking, request.pass);
+    else this.#ask(asking, request);
+  }
+
+  #isReal(request: Request): boolean {
+    if (request.kind === "join") return true;
+    if (request.kind === "renew") return this.#isRealPass(request.pass);
+    if (request.kind !== "leave") return this.#isRealTicket(request.ticket);
+    return "admittedAt" in request.place
+      ? this.#isRealPass(request.place)
+      : this.#isRealTicket(request.place);
+  }
+
+  #isRealTicket(ticket: Ticket): boolean {
+    const issued = this.#tickets.get(ticket.id);
+    return (
+      issued !== undefined &&
+      issued.sequence === ticket.sequence &&
+      issued.lane === ticket.lane &&
+      issued.joinedAt === ticket.joinedAt
+    );
+  }
+
+  #isRealPass(pass: Pass): boolean {
+    return this.#passes.get(pass.id)?.admittedAt === pass.admittedAt;
+  }
+
+  #ask({ visitor, station, reply }: Asking, request: Extract<Request, { dice: number }>): void {
+    const { life } = station;
+    const askedAt = this.#options.loop.time;
+    const isJoin = request.kind === "join";
+    const id = isJoin ? request.id : request.ticket.id;
+    const aheadShown = isJoin ? null : request.ticket.aheadShown;
+    const about = { visitor, station: station.index, life, askedAt, id, request: request.kind, aheadShown };
+    let isAnswered = false;
+    const answer = (decided: JoinAnswer | TicketAnswer) => {
+      const given = signed(decided);
+      if (isAnswered) throw new Error(`the ${request.kind} of ${id} was answered twice`);
+      isAnswered = true;
+      // Whatever a process that is gone still has to say reaches nobody.
+      if (!station.isUp || station.life !== life) return;
+      this.#note(about, given, station);
+      reply(given);
+    };
+    station.call((node, now) => {
+      if (request.kind === "join")
+        node.join(this.#options.room, { id, newcomer: ANYBODY, dice: request.dice }, now, answer);
+      else if (request.kind === "enter") node.enter(request.ticket, request.dice, now, answer);
+      else answer(node.checkIn(request.ticket, request.dice, now));
+    });
+  }
+
+  #note(
+    about: Omit<Answered, "kind" | "at" | "answer" | "expiresAt">,
+    answer: JoinAnswer | TicketAnswer,
+    station: Station,
+  ): void {
+    const at = this.#options.loop.time;
+    if (answer.kind === "waiting" || answer.kind === "admitted") this.#tickets.set(about.id, answer.ticket);
+    if (answer.kind === "entered") this.#passes.set(about.id, answer.pass);
+    const expiresAt = answer.kind === "entered" ? at + answer.pass.expiresAt - station.now : null;
+    this.#options.notice({ kind: "answered", at, ...about, answer, expiresAt });
+  }
+
+  #leave({ station, reply }: Asking, place: Ticket | Pass): void {
+    const { index, life } = station;
+    station.call((node, now) => node.leave(place, now));
+    this.#options.notice({ kind: "left", at: this.#options.loop.time, id: place.id, station: index, life });
+    reply({ kind: "left" });
+  }
+
+  #renew({ station, reply }: Asking, pass: Pass): void {
+    const { loop, sessionMs, notice } = this.#options;
+    const { now } = station;
+    if (pass.expiresAt <= now) return reply({ kind: "not good" });
+    const renewed = renewPass(pass, { now, sessionDurationMs: sessionMs });
+    notice({ kind: "renewed", at: loop.time, id: pass.id, expiresAt: loop.time + sessionMs });
+    this.#report(station, renewed);
+    reply({ kind: "renewed", pass: renewed });
+  }
+
+  #report(station: Station, pass: Pass): void {
+    const waiting = this.#presences.get(station.index);
+    if (waiting) {
+      waiting.push(pass);
+      return;
+    }
+    this.#presences.set(station.index, [pass]);
+    this.#options.loop.after(PRESENCE_EVERY_MS, () => {
+      const presences = this.#presences.get(station.index)!;
+      this.#presences.delete(station.index);
+      station.call((node, now) => node.touch(this.#options.room, presences, now));
+    });
+  }
+}
+
+/** The answer with a ticket that remembers what its holder is shown now. */
+function signed(answer: JoinAnswer | TicketAnswer): JoinAnswer | TicketAnswer {
+  if (answer.kind !== "waiting") return answer;
+  return { ...answer, ticket: tellAhead(answer.ticket, answer.ahead) };
+}

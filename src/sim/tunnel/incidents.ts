@@ -1,0 +1,39 @@
+/**
+ * The incidents of a plan: what happens when, as plain data, so that it can be listed, and one left out, before anything
+ * runs. Each kind has dice of its own, and so does each incident of it; whom it hits is found out when it happens, since
+ * that depends on who is up.
+ */
+import { between, diceOf } from "./dice.ts";
+import { FAULT_KINDS, type FaultKind } from "./fault-kinds.ts";
+import type { Plan } from "./plan.ts";
+
+export interface Incident {
+  /** Kind and number, from 1. */
+  readonly name: string;
+  readonly kind: FaultKind;
+  readonly number: number;
+  /** Milliseconds from the beginning of the time in which things go wrong. */
+  readonly at: number;
+  readonly forMs: number;
+  readonly sizeMs: number;
+}
+
+/** In order of time. */
+export function incidentsOf(plan: Plan): Incident[] {
+  return FAULT_KINDS.flatMap((kind) => incidentsOfKind(plan, kind))
+    .filter(({ name }) => !plan.without.includes(name))
+    .sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1));
+}
+
+function incidentsOfKind(plan: Plan, kind: FaultKind): Incident[] {
+  const fault = plan.faults[kind];
+  if (fault === null) return [];
+  return Array.from({ length: fault.times }, (_, i) => {
+    const number = i + 1;
+    const dice = diceOf(plan.seed, "incident", kind, number);
+    const at = dice() * plan.spanMs;
+    const forMs = Math.min(between(dice, fault.forMs), plan.spanMs - at);
+    const sizeMs = fault.sizeMs * between(dice, { from: 0.2, to: 1 });
+    return { name: `${kind}.${number}`, kind, number, at, forMs, sizeMs };
+  });
+}

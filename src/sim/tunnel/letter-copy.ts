@@ -1,0 +1,30 @@
+/**
+ * A letter as it comes out of a wire. Letters in the tunnel are handed on as they are, because copying them would be
+ * most of the work; a run that copies them must then give the same hash, or two nodes share something that changes.
+ */
+
+/** A deep copy. Throws a TypeError on anything that would not come through a wire as it is. */
+export function copyOf<T>(value: T): T {
+  return copied(value, "letter") as T;
+}
+
+function copied(value: unknown, path: string): unknown {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" || value === undefined) return value;
+  if (Array.isArray(value)) return value.map((item, i) => copied(item, `${path}[${i}]`));
+  if (value instanceof Uint8Array) return value.slice();
+  if (typeof value !== "object" || !isPlain(value))
+    throw new TypeError(`${path} is ${kindOf(value)}, which no wire carries`);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, copied(item, `${path}.${key}`)]),
+  );
+}
+
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function kindOf(value: unknown): string {
+  return typeof value === "object" ? `a ${value!.constructor.name}` : `a ${typeof value}`;
+}

@@ -1,0 +1,157 @@
+/**
+ * The network between nodes, with failures as its options (the model is TigerBeetle's packet simulator). Every pair of
+ * stations has a link each way. A letter takes a drawn time, and letters on one link arrive in the order they were sent,
+ * as over TCP, unless the weather says otherwise:
+ *
+ *   loss, duplication, reorder   shares of letters, drawn for each; a reordered one takes longer and is overtaken
+ *   cut                          letters on a link are lost, those under way included
+ *   clog                         letters on a link are held, in order, until it is released
+ *   slow                         letters on a link take so much longer
+ *
+ * Cuts, clogs and slowness are counted, so that faults may overlap. Each link has dice of its own, thrown equally often
+ * for every letter. What is held is bounded; the oldest go first, as in a real transport.
+ */
+import { between, type Dice, type Range } from "./dice.ts";
+import type { EventLoop } from "./event-loop.ts";
+
+/** Stations of one tunnel, those that came and went included. */
+export const STATIONS_MAX = 64;
+const HELD_MAX = 10_000;
+
+export interface Weather {
+  readonly delayMs: Range;
+  /** Shares of letters, 0 to 1. */
+  readonly loss: number;
+  readonly duplication: number;
+  readonly reorder: number;
+  /** How much longer a reordered letter takes at the most. */
+  readonly reorderUpToMs: number;
+}
+
+/** From one station to another, by number. */
+export interface Way {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Flight extends Way {
+  readonly letter: unknown;
+}
+
+export type LetterFate = "loss" | "cut" | "held too long" | "nobody there";
+
+interface Link {
+  readonly dice: Dice;
+  cuts: number;
+  clogs: number;
+  extraMs: number;
+  held: Flight[];
+  /** When the last letter in order arrives. */
+  lastAt: number;
+}
+
+export interface NetworkOptions {
+  readonly loop: EventLoop;
+  readonly weather: Weather;
+  diceFor(way: Way): Dice;
+  deliver(flight: Flight): void;
+  lose(flight: Flight, fate: LetterFate): void;
+}
+
+export class Network {
+  weather: Weather;
+  readonly #options: NetworkOptions;
+  readonly #links: (Link | undefined)[] = [];
+  #broken = 0;
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+    this.weather = options.weather;
+  }
+
+  /** True while any link is cut or clogged. */
+  get isSplit(): boolean {
+    return this.#broken > 0;
+  }
+
+  send(flight: Flight): void {
+    const link = this.#link(flight);
+    const { dice } = link;
+    const { weather } = this;
+    const isLost = dice() < weather.loss;
+    const isDoubled = dice() < weather.duplication;
+    const isLate = dice() < weather.reorder;
+    const delayMs = between(dice, weather.delayMs) + link.extraMs;
+    const lateMs = dice() * weather.reorderUpToMs;
+    if (link.cuts > 0 || isLost) this.#options.lose(flight, link.cuts > 0 ? "cut" : "loss");
+    else this.#carry(link, flight, { delayMs, lateMs: isLate ? lateMs : null });
+    if (isDoubled && link.cuts === 0) this.#carry(link, flight, { delayMs, lateMs });
+  }
+
+  cut(ways: readonly Way[]): void {
+    for (const way of ways) this.#link(way).cuts++;
+    this.#broken += ways.length;
+  }
+
+  mend(ways: readonly Way[]): void {
+    for (const way of ways) this.#link(way).cuts--;
+    this.#broken -= ways.length;
+  }
+
+  clog(ways: readonly Way[]): void {
+    for (const way of ways) this.#link(way).clogs++;
+    this.#broken += ways.length;
+  }
+
+  /** Lets what was held go on, in order. */
+  release(ways: readonly Way[]): void {
+    for (const way of ways) {
+      const link = this.#link(way);
+      link.clogs--;
+      if (link.clogs > 0) continue;
+      for (const flight of link.held.splice(0)) this.#arriveAt(link, this.#options.loop.time, flight);
+    }
+    this.#broken -= ways.length;
+  }
+
+  /** Letters take so much longer; a negative number takes that back. */
+  slow(ways: readonly Way[], byMs: number): void {
+    for (const way of ways) this.#link(way).extraMs += byMs;
+  }
+
+  /** What a station that died had not got rid of yet is gone with it. */
+  forget(station: number): void {
+    for (let to = 0; to < STATIONS_MAX; to++) {
+      const link = this.#links[station * STATIONS_MAX + to];
+      for (const flight of link?.held.splice(0) ?? []) this.#options.lose(flight, "nobody there");
+    }
+  }
+
+  #carry(link: Link, flight: Flight, { delayMs, lateMs }: { delayMs: number; lateMs: number | null }): void {
+    const arrivesAt = this.#options.loop.time + delayMs;
+    if (lateMs !== null) return this.#arriveAt(link, arrivesAt + lateMs, flight);
+    link.lastAt = Math.max(link.lastAt, arrivesAt);
+    this.#arriveAt(link, link.lastAt, flight);
+  }
+
+  #arriveAt(link: Link, time: number, flight: Flight): void {
+    this.#options.loop.at(time, () => this.#arrive(link, flight));
+  }
+
+  #arrive(link: Link, flight: Flight): void {
+    if (link.cuts > 0) return this.#options.lose(flight, "cut");
+    if (link.clogs === 0) return this.#options.deliver(flight);
+    link.held.push(flight);
+    if (link.held.length > HELD_MAX) this.#options.lose(link.held.shift()!, "held too long");
+  }
+
+  #link(way: Way): Link {
+    const index = way.from * STATIONS_MAX + way.to;
+    const known = this.#links[index];
+    if (known) return known;
+    const dice = this.#options.diceFor(way);
+    const link: Link = { dice, cuts: 0, clogs: 0, extraMs: 0, held: [], lastAt: 0 };
+    this.#links[index] = link;
+    return link;
+  }
+}

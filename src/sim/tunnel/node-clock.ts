@@ -1,0 +1,39 @@
+/**
+ * A node's own idea of the time: simulated time, a skew, a drift, and jumps. Like the clock that a real node is handed,
+ * it counts whole milliseconds and is held still when it is set back, so it never shows less than before.
+ */
+/** Simulated time 0, by a right clock. */
+export const START_AT = Date.UTC(2026, 0, 1);
+/** A right clock's step; also what a reading may be short by because instants are not whole numbers. */
+const STEP_MS = 1;
+
+export class NodeClock {
+  #offsetMs: number;
+  readonly #rate: number;
+  #last = 0;
+
+  /** `driftPpm`: so many microseconds fast in a second. */
+  constructor({ skewMs, driftPpm }: { skewMs: number; driftPpm: number }) {
+    this.#offsetMs = skewMs;
+    this.#rate = 1 + driftPpm / 1e6;
+  }
+
+  /** What the clock shows at this simulated instant; instants must not go back. */
+  read(time: number): number {
+    this.#last = Math.max(this.#last, Math.floor(START_AT + this.#offsetMs + time * this.#rate));
+    return this.#last;
+  }
+
+  /** The simulated instant, not before `time`, at which the clock will show `at` or more. */
+  timeOf(at: number, time: number): number {
+    if (at <= this.#last) return time;
+    const due = (at - START_AT - this.#offsetMs) / this.#rate;
+    const isShort = Math.floor(START_AT + this.#offsetMs + due * this.#rate) < at;
+    return Math.max(time, isShort ? due + STEP_MS / 16 : due);
+  }
+
+  /** It is set forward, or back. */
+  jump(byMs: number): void {
+    this.#offsetMs += byMs;
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * What one run will be like, drawn from its seed: how many nodes and visitors, how much room there is, which faults and
+ * how bad. A seed belongs to one of a few kinds of plan, since what can be promised depends on what may go wrong.
+ *
+ * Options given by hand take the place of what was drawn and change nothing else, so that a failing plan can be made
+ * smaller step by step. `planOf` of the same options is always the same plan.
+ */
+import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
+import { between, type Dice, diceOf, oneOf, type Range, wholeBetween } from "./dice.ts";
+import { FAULT_KINDS, FAULTS, type Fault, type FaultBounds, type FaultKind } from "./fault-kinds.ts";
+import { type Habits, VISITOR_KINDS, type VisitorKind } from "./traits.ts";
+
+const WEATHER: readonly FaultKind[] = [
+  "loss",
+  "duplication",
+  "reorder",
+  "visitorLoss",
+  "skew",
+  "spike",
+  "slow",
+];
+const SPLITS: readonly FaultKind[] = ["partition", "oneWay", "clog"];
+const CRASHES: readonly FaultKind[] = ["crash", "crashForGood", "jump"];
+
+/**
+ * What may go wrong in each kind of plan, and by how much people who come within a short time may be let in the wrong way
+ * round: so long is the time that counts for nothing. null: no promise about the order.
+ */
+export const PLAN_KINDS = {
+  calm: { faults: ["skew"], disorderMs: 100 },
+  weather: { faults: WEATHER, disorderMs: 500 },
+  splits: { faults: [...WEATHER, ...SPLITS], disorderMs: 500 },
+  crashes: { faults: [...WEATHER, ...CRASHES], disorderMs: 1_000 },
+  growth: { faults: [...WEATHER, "add", "leave", "crash"], disorderMs: 1_000 },
+  everything: { faults: FAULT_KINDS.filter((kind) => kind !== "restartAll"), disorderMs: null },
+  forgetful: { faults: [...WEATHER, "restartAll"], disorderMs: null },
+  /** Whoever cannot be reached is taken for dead at once: parts overlap, as stated. */
+  hasty: { faults: [...WEATHER, "partition", "crash"], disorderMs: null },
+} as const satisfies Readonly<Record<string, PlanShape>>;
+
+interface PlanShape {
+  readonly faults: readonly FaultKind[];
+  readonly disorderMs: number | null;
+}
+
+export type PlanKind = keyof typeof PLAN_KINDS;
+
+/** What may be given by hand. */
+export interface PlanOptions {
+  readonly seed: number;
+  readonly kind?: PlanKind;
+  readonly nodes?: number;
+  readonly visitors?: number;
+  /** How long visitors come and things go wrong. */
+  readonly seconds?: number;
+  /** Faults, single incidents ("crash.2") and kinds of visitors that there are not to be. */
+  readonly without?: readonly string[];
+  readonly canary?: string | null;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly kind: PlanKind;
+  readonly nodes: number;
+  readonly visitors: number;
+  /** How long visitors come and things go wrong. */
+  readonly spanMs: number;
+  /** More come at the beginning than later. */
+  readonly isRush: boolean;
+  readonly rules: RoomRules & { readonly totalActiveUsers: number };
+  readonly habits: Habits;
+  /** Weights. */
+  readonly crowd: Readonly<Record<VisitorKind, number>>;
+  readonly delayMs: Range;
+  readonly visitorDelayMs: Range;
+  /** null: switched off, or not drawn. */
+  readonly faults: Readonly<Record<FaultKind, Fault | null>>;
+  /** Names of incidents that are left out. */
+  readonly without: readonly string[];
+  readonly reclaimAfterMs: number | null;
+  /** How far the order of admission may be from that of joining. null: no promise. */
+  readonly tauMax: number | null;
+  readonly canary: string | null;
+}
+
+const NODES: Range = { from: 1, to: 8 };
+const VISITORS: Range = { from: 20, to: 500 };
+const SPAN_MS: Range = { from: 15_000, to: 60_000 };
+const SESSION_MS: Range = { from: 10_000, to: 30_000 };
+const STAY_MS: Range = { from: 1_000, to: 10_000 };
+/** How long it should take until everybody has been let in, as a share of the time in which they come. */
+const DRAIN_SHARE: Range = { from: 0.6, to: 2.5 };
+const FAULT_CHANCE = 0.6;
+const KIND_CHANCE = 0.7;
+/** Longer than a session, the grace of a pass and any cut. */
+const RECLAIM_LATE_MS = 45_000;
+
+/** Seed 0's own goal (section 2.2). */
+export const TAU_MAX = 0.005;
+
+/** Everything that `without` can name, but for single incidents. */
+export const SWITCHES: readonly string[] = [
+  ...FAULT_KINDS,
+  ...VISITOR_KINDS.filter((kind) => kind !== "patient"),
+];
+
+export function planOf(options: PlanOptions): Plan {
+  const { seed } = options;
+  const without = new Set(options.without ?? []);
+  const dice = diceOf(seed, "plan");
+  const drawnKind = oneOf(dice, Object.keys(PLAN_KINDS) as PlanKind[]);
+  const drawnNodes = wholeBetween(dice, NODES);
+  const drawnVisitors = wholeBetween(dice, VISITORS);
+  const drawnSpanMs = Math.round(between(dice, SPAN_MS));
+  const isRush = dice() < 0.5;
+  const kind = options.kind ?? drawnKind;
+  const visitors = options.visitors ?? drawnVisitors;
+  const spanMs = options.seconds === undefined ? drawnSpanMs : options.seconds * 1_000;
+  const faults = faultsOf(seed, kind, without);
+  const habits = habitsOf(dice, faults);
+  return {
+    seed,
+    kind,
+    nodes: options.nodes ?? drawnNodes,
+    visitors,
+    spanMs,
+    isRush,
+    rules: rulesOf(dice, habits, { visitors, spanMs }),
+    habits,
+    crowd: crowdOf(seed, without),
+    delayMs: delayOf(dice),
+    visitorDelayMs: { from: 2, to: 40 },
+    faults,
+    without: [...without],
+    reclaimAfterMs: kind === "hasty" ? 0 : faults.crashForGood ? RECLAIM_LATE_MS : null,
+    tauMax: tauMaxOf(kind, faults, spanMs),
+    canary: options.canary ?? null,
+  };
+}
+
+/**
+ * The promise is 0.005. Where all come within a few seconds, swaps of neighbours alone are more than that: the distance
+ * is about the time in which people are let in the wrong way round, by the time in which they come. And while a cluster
+ * is cut in two each part lets its own people in, so pairs within a cut may stand either way.
+ */
+function tauMaxOf(kind: PlanKind, faults: Plan["faults"], spanMs: number): number | null {
+  const { disorderMs } = PLAN_KINDS[kind];
+  if (disorderMs === null) return null;
+  const cutMs = SPLITS.reduce(
+    (sum, name) => sum + (faults[name]?.times ?? 0) * (faults[name]?.forMs.to ?? 0),
+    0,
+  );
+  const cutShare = Math.min(1, cutMs / spanMs);
+  return Math.max(TAU_MAX, disorderMs / spanMs) + 0.5 * cutShare * cutShare;
+}
+
+function faultsOf(seed: number, kind: PlanKind, without: ReadonlySet<string>): Plan["faults"] {
+  const possible: readonly FaultKind[] = PLAN_KINDS[kind].faults;
+  const entries = FAULT_KINDS.map((name): [FaultKind, Fault | null] => {
+    const dice = diceOf(seed, "fault", name);
+    const isDrawn = dice() < FAULT_CHANCE || name === "restartAll";
+    const fault = faultOf(dice, FAULTS[name]);
+    return [name, isDrawn && possible.includes(name) && !without.has(name) ? fault : null];
+  });
+  return Object.fromEntries(entries) as Plan["faults"];
+}
+
+function faultOf(dice: Dice, { share, times, forMs, sizeMs }: FaultBounds): Fault {
+  const nothing: Range = { from: 0, to: 0 };
+  return {
+    share: between(dice, share ?? nothing),
+    times: wholeBetween(dice, times ?? nothing),
+    forMs: forMs ?? nothing,
+    sizeMs: between(dice, sizeMs ?? nothing),
+  };
+}
+
+/**
+ * Passes are renewed only where every node hears of it in time: a visitor who renews in one part of a split cluster
+ * keeps a slot of which the other part does not know.
+ */
+function habitsOf(dice: Dice, faults: Plan["faults"]): Habits {
+  const sessionMs = Math.round(between(dice, SESSION_MS));
+  const isWilling = dice() < 0.5;
+  const lapseAfterMs = Math.round(between(dice, { from: 5_000, to: 15_000 }));
+  const isTorn = [...SPLITS, ...CRASHES, "restartAll" as const].some((kind) => faults[kind] !== null);
+  return { stayMs: STAY_MS, sessionMs, lapseAfterMs, isRenewing: isWilling && !isTorn };
+}
+
+function rulesOf(
+  dice: Dice,
+  { stayMs, sessionMs, lapseAfterMs, isRenewing }: Habits,
+  { visitors, spanMs }: { visitors: number; spanMs: number },
+): Plan["rules"] {
+  const drainMs = spanMs * between(dice, DRAIN_SHARE);
+  // Those who let their pass run out hold a slot for a whole session; about a third do.
+  const heldMs = 0.7 * ((stayMs.from + stayMs.to) / 2) + 0.3 * sessionMs;
+  const totalActiveUsers = Math.max(1, Math.ceil((visitors * heldMs) / drainMs));
+  const perMinute = Math.ceil((visitors / drainMs) * 60_000 * between(dice, { from: 0.8, to: 2 }));
+  const newUsersPerMinute = dice() < 0.25 ? Math.max(perMinute, 10) : null;
+  const claimWindowMs = Math.round(between(dice, { from: 15_000, to: 30_000 }));
+  return {
+    ...DEFAULT_RULES,
+    totalActiveUsers,
+    newUsersPerMinute,
+    sessionDurationMs: sessionMs,
+    disableSessionRenewal: !isRenewing,
+    claimWindowMs,
+    lapseAfterMs,
+  };
+}
+
+function crowdOf(seed: number, without: ReadonlySet<string>): Plan["crowd"] {
+  const entries = VISITOR_KINDS.map((kind): [VisitorKind, number] => {
+    const dice = diceOf(seed, "kind", kind);
+    const isDrawn = dice() < KIND_CHANCE;
+    const weight = between(dice, { from: 0.2, to: 1 });
+    if (kind === "patient") return [kind, 1 + 2 * weight];
+    return [kind, isDrawn && !without.has(kind) ? weight * (kind === "forging" ? 0.1 : 0.5) : 0];
+  });
+  return Object.fromEntries(entries) as Plan["crowd"];
+}
+
+function delayOf(dice: Dice): Range {
+  const from = between(dice, { from: 0.2, to: 20 });
+  return { from, to: from * between(dice, { from: 1.1, to: 3 }) };
+}

@@ -1,0 +1,11 @@
+/** The node under test: the very code that runs in a cluster. */
+import { type Canary, ClusterNode } from "../../engines/cluster/node.ts";
+import type { MakeNode } from "./sim-node.ts";
+
+/** The rules that a node can be told to break, so that the checks can show that they see it. */
+export const CANARIES: readonly Canary[] = ["give-twice", "adopt-in-minority", "stale-announcement"];
+
+export const realNode: MakeNode = (settings, dice, now) => {
+  const canary = CANARIES.find((name) => name === settings.canary) ?? null;
+  return new ClusterNode({ ...settings, canary }, dice, now);
+};

@@ -1,0 +1,221 @@
+/**
+ * One run of a plan, in phases:
+ *
+ *   forming ─▶ trouble ─▶ mending ─▶ rest ─▶ going on ─▶ end
+ *
+ * In *trouble* visitors come and things go wrong; whatever must always hold is checked all the time. Then everything is
+ * mended, and the cluster must come to one view. At *rest*, with the room paused and visitors held back, its tree, counts
+ * and slots must be right. *Going on*, everybody who wants in must be let in, as long as it takes but with never more than
+ * a bounded time without progress. In the *end* it must be right at rest once more, and the order is judged.
+ */
+import { Capacity } from "./checks/capacity.ts";
+import { Forgery } from "./checks/forgery.ts";
+import { LineBook } from "./checks/line-book.ts";
+import { Once } from "./checks/once.ts";
+import { OneRoot } from "./checks/one-root.ts";
+import { Order } from "./checks/order.ts";
+import { OwnPart } from "./checks/own-part.ts";
+import { PlaceKept } from "./checks/place-kept.ts";
+import { type Complaint, type NodeLook, quietComplaint } from "./checks/quiet.ts";
+import { diceOf } from "./dice.ts";
+import { Faults } from "./faults.ts";
+import { type Figures, figuresOf } from "./figures.ts";
+import { incidentsOf } from "./incidents.ts";
+import type { Plan } from "./plan.ts";
+import type { MakeNode } from "./sim-node.ts";
+import { kindOf, traitsOf } from "./traits.ts";
+import { type Failure, ROOM, Tunnel } from "./tunnel.ts";
+import { clockOf, weatherOf } from "./weather.ts";
+
+/** Before anybody comes. */
+export const FORM_MS = 3_000;
+const START_EVERY_MS = 20;
+const POLL_MS = 250;
+/** A lost member is found out, and everybody agrees on it, within this time. */
+const MEND_MAX_MS = 60_000;
+const REST_MAX_MS = 4_000;
+/** Without anybody let in for longer than all deadlines together and this, nobody ever will be. */
+const PROGRESS_SLACK_MS = 60_000;
+const RUN_MAX_MS = 4 * 3_600_000;
+
+export interface RunOptions {
+  readonly makeNode: MakeNode;
+  readonly letters?: "shared" | "copied";
+  readonly print?: ((line: string) => void) | null;
+  /** The nodes know of each other without letters, as stand-ins do: that parts keep to themselves is not checked. */
+  readonly isTelepathic?: boolean;
+}
+
+export interface Result {
+  /** null: all is well. */
+  readonly failure: Failure | null;
+  readonly figures: Figures;
+  /** Of everything that happened, in order. */
+  readonly hash: string;
+}
+
+export function runPlan(plan: Plan, options: RunOptions): Result {
+  return new Run(plan, options).result();
+}
+
+class Run {
+  readonly #plan: Plan;
+  readonly #tunnel: Tunnel;
+  readonly #faults: Faults;
+  readonly #capacity: Capacity;
+  readonly #order: Order;
+  readonly #line: LineBook;
+
+  constructor(plan: Plan, { makeNode, letters = "shared", print = null, isTelepathic = false }: RunOptions) {
+    const { seed, rules } = plan;
+    const { totalActiveUsers, sessionDurationMs: sessionMs, lapseAfterMs } = rules;
+    this.#plan = plan;
+    this.#capacity = new Capacity({ totalActiveUsers, sessionMs, isOverlapStated: plan.kind === "hasty" });
+    this.#order = new Order({ tauMax: plan.tauMax });
+    this.#line = new LineBook({ lapseAfterMs });
+    this.#tunnel = new Tunnel({
+      seed,
+      makeNode,
+      rules,
+      node: { reclaimAfterMs: plan.reclaimAfterMs, canary: plan.canary },
+      weather: weatherOf(plan),
+      visitorDelayMs: plan.visitorDelayMs,
+      checks: [
+        this.#capacity,
+        this.#order,
+        this.#line,
+        new Once(),
+        new PlaceKept(),
+        new OneRoot(),
+        new Forgery(),
+        ...(isTelepathic ? [] : [new OwnPart()]),
+      ],
+      letters,
+      print,
+    });
+    this.#faults = new Faults(this.#tunnel, { seed, clockOf: (index) => clockOf(plan, index) });
+  }
+
+  result(): Result {
+    this.#form();
+    this.#trouble();
+    this.#mend();
+    this.#rest();
+    this.#goOn();
+    this.#rest();
+    this.#end();
+    const figures = figuresOf(this.#tunnel, { capacity: this.#capacity, order: this.#order });
+    return { failure: this.#tunnel.failure, figures, hash: this.#tunnel.hash };
+  }
+
+  #form(): void {
+    const { loop } = this.#tunnel;
+    for (let i = 0; i < this.#plan.nodes; i++)
+      loop.at(i * START_EVERY_MS, () => this.#tunnel.addNode(clockOf(this.#plan, i)));
+    this.#tunnel.runUntil(FORM_MS);
+  }
+
+  #trouble(): void {
+    const { loop, link } = this.#tunnel;
+    const { spanMs, faults } = this.#plan;
+    this.#phase(1);
+    link.loss = faults.visitorLoss?.share ?? 0;
+    for (let i = 0; i < this.#plan.visitors; i++) this.#invite(i);
+    for (const incident of incidentsOf(this.#plan))
+      loop.at(FORM_MS + incident.at, () => this.#faults.begin(incident));
+    this.#tunnel.runUntil(FORM_MS + spanMs);
+  }
+
+  #invite(number: number): void {
+    const { seed, crowd, habits, spanMs, isRush } = this.#plan;
+    const dice = diceOf(seed, "coming", number);
+    const share = dice();
+    const kind = kindOf(dice, crowd);
+    const at = FORM_MS + (isRush ? share * share : share) * spanMs;
+    this.#tunnel.crowd.expect(traitsOf(kind, dice, habits), at);
+  }
+
+  #mend(): void {
+    const tunnel = this.#tunnel;
+    this.#phase(2);
+    this.#faults.heal();
+    tunnel.network.weather = { ...weatherOf(this.#plan), loss: 0, duplication: 0, reorder: 0 };
+    tunnel.link.loss = 0;
+    for (const station of tunnel.stations) if (!station.isUp && !station.isRetired) tunnel.start(station);
+    this.#awaitQuiet(MEND_MAX_MS, ({ check }) => check === "one view");
+  }
+
+  #rest(): void {
+    const tunnel = this.#tunnel;
+    const { rules } = tunnel;
+    this.#phase(3);
+    tunnel.link.hold();
+    tunnel.configure({ ...rules, paused: true });
+    this.#awaitQuiet(REST_MAX_MS, () => true);
+    tunnel.configure(rules);
+    tunnel.link.release();
+  }
+
+  #goOn(): void {
+    const tunnel = this.#tunnel;
+    const { claimWindowMs, sessionDurationMs, lapseAfterMs } = this.#plan.rules;
+    const waitMax = claimWindowMs + sessionDurationMs + lapseAfterMs + (this.#plan.reclaimAfterMs ?? 0);
+    this.#phase(4);
+    let wanting = tunnel.crowd.wanting;
+    let progressAt = tunnel.time;
+    while (wanting > 0 && !tunnel.failure) {
+      tunnel.runUntil(tunnel.time + POLL_MS);
+      const left = tunnel.crowd.wanting;
+      if (left < wanting) progressAt = tunnel.time;
+      wanting = left;
+      const isStuck = tunnel.time - progressAt > waitMax + PROGRESS_SLACK_MS || tunnel.time > RUN_MAX_MS;
+      if (isStuck) tunnel.fail("everyone in", this.#stuckWords(wanting, tunnel.time - progressAt));
+    }
+  }
+
+  #stuckWords(wanting: number, forMs: number): string {
+    const phases = Map.groupBy(
+      this.#tunnel.crowd.all.filter((guest) => guest.isWanting),
+      ({ phase }) => phase,
+    );
+    const words = [...phases].map(([phase, guests]) => `${guests.length} ${phase}`).join(", ");
+    return `${wanting} patient visitors are not let in (${words}), and nobody was for ${Math.round(forMs / 1_000)} s`;
+  }
+
+  #end(): void {
+    const tunnel = this.#tunnel;
+    if (!tunnel.failure) tunnel.notice({ kind: "ended", at: tunnel.time });
+  }
+
+  /** Lets time pass until nothing is to complain of at rest; a complaint that stays for too long is a failure. */
+  #awaitQuiet(withinMs: number, isMeant: (complaint: Complaint) => boolean): void {
+    const tunnel = this.#tunnel;
+    const until = tunnel.time + withinMs;
+    for (;;) {
+      tunnel.runUntil(tunnel.time + POLL_MS);
+      const complaint = this.#complaint();
+      if (tunnel.failure || complaint === null || !isMeant(complaint)) return;
+      if (tunnel.time >= until) return tunnel.fail(complaint.check, complaint.text);
+    }
+  }
+
+  #complaint(): Complaint | null {
+    const { time } = this.#tunnel;
+    const { totalActiveUsers } = this.#plan.rules;
+    const waiting = this.#line.waiting(time);
+    const onSite = this.#line.onSite(time);
+    return quietComplaint(this.#looks(), { room: ROOM, totalActiveUsers, waiting, onSite });
+  }
+
+  #looks(): NodeLook[] {
+    return this.#tunnel.stations.flatMap((station) => {
+      const status = station.status();
+      const counted = station.call((node, now) => node.counts(ROOM, now));
+      return status && counted ? [{ ...status, counted }] : [];
+    });
+  }
+
+  #phase(number: number): void {
+    this.#tunnel.note("phase", number, this.#tunnel.crowd.all.length);
+  }
+}

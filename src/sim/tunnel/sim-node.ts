@@ -1,0 +1,121 @@
+/**
+ * A node as the wind tunnel sees it: exactly the calls that a transport and a gateway make on one, and nothing of its
+ * inside but what it says of itself in `status`. The tunnel is handed a way to make nodes, so that it can also be run
+ * with a stand-in whose faults are known, which is how its checks are tested.
+ */
+import type { Board } from "../../core/board.ts";
+import type { Counts, JoinAnswer, Newcomer, Presence, TicketAnswer } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
+import type { RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
+
+export interface NodeSettings {
+  readonly name: string;
+  /** Rises with every start. */
+  readonly life: number;
+  readonly address: string;
+  /** Where to ask to be taken in. Empty: found a cluster at once. */
+  readonly join: readonly string[];
+  /** Between two counting rounds. */
+  readonly intervalMs: number;
+  readonly replicateMs: number;
+  readonly swim: {
+    readonly periodMs: number;
+    readonly ackTimeoutMs: number;
+    readonly indirectProbes: number;
+    readonly suspicionPeriods: number;
+  };
+  readonly skewMaxMs: number;
+  /** After how long the slots of a lost part are given out again. null: never. 0: unreachable is dead. */
+  readonly reclaimAfterMs: number | null;
+  /** The rule that is broken on purpose. null: none. */
+  readonly canary: string | null;
+}
+
+/** Settings of a node as shipped; what a run wants otherwise it says. */
+export const NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address" | "join"> = {
+  intervalMs: 100,
+  replicateMs: 50,
+  swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
+  skewMaxMs: 500,
+  reclaimAfterMs: null,
+  canary: null,
+};
+
+export interface SimNode {
+  /** True once it has left its cluster in order. */
+  readonly isGone: boolean;
+  configure(room: string, rules: RoomRules, now: number): void;
+  receive(from: string, letter: unknown, now: number): void;
+  tick(now: number): void;
+  /** When `tick` has something to do next. */
+  nextAt(): number;
+  takeOutbox(): readonly Outgoing[];
+  takeEvents(): readonly NodeEvent[];
+  join(room: string, visitor: Arrival, now: number, answer: (answer: JoinAnswer) => void): void;
+  checkIn(ticket: Ticket, dice: number, now: number): TicketAnswer;
+  enter(ticket: Ticket, dice: number, now: number, answer: (answer: TicketAnswer) => void): void;
+  touch(room: string, presences: readonly Presence[], now: number): void;
+  leave(place: Ticket | Pass, now: number): void;
+  leaveCluster(now: number): void;
+  counts(room: string, now: number): Counts;
+  board(room: string, now: number): Board;
+  status(): NodeStatus;
+}
+
+export interface Arrival {
+  readonly id: string;
+  readonly newcomer: Newcomer;
+  readonly dice: number;
+}
+
+export interface Outgoing {
+  readonly to: string;
+  readonly letter: unknown;
+}
+
+export type NodeEvent =
+  /** Turns that this node gave or heard of, in order. */
+  | { readonly kind: "turns"; readonly room: string; readonly sequences: readonly number[] }
+  | { readonly kind: "revoked" | "draw" | "remark" | "kept" };
+
+/** What a node says of itself. */
+export interface NodeStatus {
+  readonly name: string;
+  readonly life: number;
+  readonly slot: number | null;
+  readonly view: ViewStatus | null;
+  readonly isRoot: boolean;
+  /** The slot towards the root. null: it is here, or there is no view. */
+  readonly pointer: number | null;
+  /** Nothing is left to exchange in this view. */
+  readonly isSettled: boolean;
+  readonly rooms: Readonly<Record<string, RoomStatus>>;
+}
+
+export interface ViewStatus {
+  readonly version: number;
+  readonly members: readonly Member[];
+  readonly lost: readonly Omit<Member, "address">[];
+  readonly isMajority: boolean;
+}
+
+export interface Member {
+  readonly slot: number;
+  readonly name: string;
+  readonly life: number;
+  readonly address: string;
+}
+
+export interface RoomStatus {
+  /** The smallest waiting order key owned here. */
+  readonly ownFirst: number | null;
+  readonly ownWaiting: number;
+  readonly turns: number;
+  readonly visits: number;
+  readonly spare: number;
+  /** In the whole room, as known here. */
+  readonly waiting: number;
+}
+
+export type MakeNode = (settings: NodeSettings, dice: () => number, now: number) => SimNode;

@@ -1,0 +1,176 @@
+/**
+ * The place of one node in the tunnel: its name and address, its clock, and the process that runs there now, if any. A
+ * crash ends the process and a restart begins a new life at the same address; the clock goes on.
+ *
+ * After every call on the node its outbox and events are taken and its next tick is armed. A tick that is armed for too
+ * early finds nothing due and is armed anew, so that moving a deadline back costs nothing. A station that is stalled
+ * (the machine is busy, or the process was stopped for a while) gets everything late, in order.
+ */
+import type { RoomRules } from "../../core/rules.ts";
+import type { Dice } from "./dice.ts";
+import type { EventLoop, Work } from "./event-loop.ts";
+import { NodeClock } from "./node-clock.ts";
+import type { MakeNode, NodeEvent, NodeSettings, NodeStatus, Outgoing, SimNode } from "./sim-node.ts";
+
+/** No timer of a real process is finer. */
+const TICK_MIN_MS = 1;
+
+export interface StationOptions {
+  readonly index: number;
+  readonly name: string;
+  readonly address: string;
+  readonly skewMs: number;
+  readonly driftPpm: number;
+  readonly loop: EventLoop;
+  readonly makeNode: MakeNode;
+  readonly settings: Omit<NodeSettings, "name" | "life" | "address" | "join">;
+  diceFor(life: number): Dice;
+  /** Hears of everything that comes out of the node. */
+  readonly ears: StationEars;
+}
+
+export interface StationEars {
+  onOutbox(station: Station, letters: readonly Outgoing[]): void;
+  onEvents(station: Station, events: readonly NodeEvent[]): void;
+  /** The node has left its cluster in order. */
+  onGone(station: Station): void;
+  /** A call on the node threw. */
+  onThrow(station: Station, error: unknown): void;
+}
+
+export class Station {
+  readonly index: number;
+  readonly name: string;
+  readonly address: string;
+  readonly clock: NodeClock;
+  /** How many processes have been started here. */
+  life = 0;
+  /** Nothing will be started here again. */
+  isRetired = false;
+  /** The node is asked to leave its cluster, and gets no more visitors. */
+  isLeaving = false;
+  stalledUntil = 0;
+  #node: SimNode | null = null;
+  #memberSince = Number.POSITIVE_INFINITY;
+  #armedAt = Number.POSITIVE_INFINITY;
+  #tickedAt = Number.NEGATIVE_INFINITY;
+  readonly #options: StationOptions;
+
+  constructor(options: StationOptions) {
+    this.#options = options;
+    this.index = options.index;
+    this.name = options.name;
+    this.address = options.address;
+    this.clock = new NodeClock(options);
+  }
+
+  get isUp(): boolean {
+    return this.#node !== null;
+  }
+
+  /** Since when the node that runs here has been seen to be a member. Infinity: it has not. */
+  get memberSince(): number {
+    if (this.#node === null) return Number.POSITIVE_INFINITY;
+    if (this.#memberSince === Number.POSITIVE_INFINITY && this.status()?.view != null)
+      this.#memberSince = this.#options.loop.time;
+    return this.#memberSince;
+  }
+
+  /** True when visitors may be sent here. */
+  get isOpen(): boolean {
+    return !this.isLeaving && this.memberSince !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Begins a new life. */
+  start(join: readonly string[], room: { name: string; rules: RoomRules }): void {
+    const { name, address } = this;
+    const { settings, makeNode, diceFor } = this.#options;
+    this.life++;
+    this.#memberSince = Number.POSITIVE_INFINITY;
+    this.#armedAt = Number.POSITIVE_INFINITY;
+    const life = this.life;
+    this.#guarded(() => {
+      this.#node = makeNode({ ...settings, name, address, life, join }, diceFor(life), this.now);
+    });
+    this.call((node, now) => node.configure(room.name, room.rules, now));
+  }
+
+  /** The process is gone, without a word. */
+  stop(): void {
+    this.#node = null;
+  }
+
+  /** What the clock here shows. */
+  get now(): number {
+    return this.clock.read(this.#options.loop.time);
+  }
+
+  /** Asks the node something and carries out what follows from it. Undefined: nobody is here, or the node threw. */
+  call<T>(ask: (node: SimNode, now: number) => T): T | undefined {
+    const node = this.#node;
+    if (node === null) return undefined;
+    const answer = this.#guarded(() => {
+      const result = ask(node, this.now);
+      this.#takeOut(node);
+      return result;
+    });
+    if (node.isGone && this.#node === node) this.#options.ears.onGone(this);
+    return answer;
+  }
+
+  status(): NodeStatus | undefined {
+    const node = this.#node;
+    return node === null ? undefined : this.#guarded(() => node.status());
+  }
+
+  /** Does something now, or when the station is awake again, if the same process still runs. */
+  whenAwake(work: Work): void {
+    const { loop } = this.#options;
+    const { life } = this;
+    if (loop.time >= this.stalledUntil) return work();
+    loop.at(this.stalledUntil, () => {
+      if (this.isUp && this.life === life) this.whenAwake(work);
+    });
+  }
+
+  #takeOut(node: SimNode): void {
+    const { ears } = this.#options;
+    const letters = node.takeOutbox();
+    if (letters.length > 0) ears.onOutbox(this, letters);
+    const events = node.takeEvents();
+    if (events.length > 0) ears.onEvents(this, events);
+    this.#arm(node);
+  }
+
+  #arm(node: SimNode): void {
+    const { loop } = this.#options;
+    const nextAt = node.nextAt();
+    if (nextAt === Number.POSITIVE_INFINITY) return;
+    const dueAt = this.clock.timeOf(nextAt, loop.time);
+    if (dueAt >= this.#armedAt) return;
+    const { life } = this;
+    const time = Math.max(dueAt, this.#tickedAt + TICK_MIN_MS);
+    if (time >= this.#armedAt) return;
+    this.#armedAt = time;
+    loop.at(time, () => {
+      if (this.life === life && this.#armedAt === time) this.whenAwake(() => this.#tick());
+    });
+  }
+
+  #tick(): void {
+    this.#armedAt = Number.POSITIVE_INFINITY;
+    this.#tickedAt = this.#options.loop.time;
+    this.call((node, now) => {
+      if (node.nextAt() <= now) node.tick(now);
+    });
+  }
+
+  #guarded<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      this.#options.ears.onThrow(this, error);
+      return undefined;
+    }
+  }
+}

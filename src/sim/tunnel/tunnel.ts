@@ -1,0 +1,324 @@
+/**
+ * The wind tunnel: a whole cluster on one thread, moved by one seed. It holds the event loop, the network, the stations
+ * with their nodes, the crowd, and the checks that look on from outside. It does nothing by itself: whoever drives it
+ * adds nodes, lets visitors come and things go wrong, and lets time pass.
+ *
+ * Everything that happens goes into the log, whose hash is the same for the same seed on any machine. The first check
+ * with a complaint ends the run.
+ */
+import type { RoomRules } from "../../core/rules.ts";
+import { Crowd } from "./crowd.ts";
+import { type Dice, diceOf, oneOf, type Range } from "./dice.ts";
+import { EventLog } from "./event-log.ts";
+import { EventLoop } from "./event-loop.ts";
+import { Gateway } from "./gateway.ts";
+import { copyOf } from "./letter-copy.ts";
+import { LetterCount } from "./letter-count.ts";
+import { type Flight, type LetterFate, Network, STATIONS_MAX, type Way, type Weather } from "./network.ts";
+import type { Check, Notice } from "./notice.ts";
+import { type MakeNode, NODE_SETTINGS, type NodeEvent, type NodeStatus, type Outgoing } from "./sim-node.ts";
+import { Station, type StationEars } from "./station.ts";
+import type { VisitorWorld } from "./visitor.ts";
+import { VisitorLink } from "./visitor-link.ts";
+
+export const ROOM = "main";
+const LOOK_EVERY_MS = 500;
+/** A run with more than this is endless. */
+const EVENTS_MAX = 50_000_000;
+
+export interface TunnelOptions {
+  readonly seed: number;
+  readonly makeNode: MakeNode;
+  readonly rules: RoomRules;
+  readonly node?: Partial<typeof NODE_SETTINGS>;
+  readonly weather: Weather;
+  /** What a question or an answer takes between a visitor and a gateway. */
+  readonly visitorDelayMs: Range;
+  readonly checks?: readonly Check[];
+  /** Letters are handed on as they are, or as a wire would. */
+  readonly letters?: "shared" | "copied";
+  /** Gets every event as a line. */
+  readonly print?: ((line: string) => void) | null;
+}
+
+export interface Failure {
+  /** The check that complained. */
+  readonly check: string;
+  /** Simulated milliseconds since the start. */
+  readonly at: number;
+  readonly text: string;
+}
+
+export class Tunnel {
+  readonly loop = new EventLoop();
+  readonly stations: Station[] = [];
+  readonly letters = new LetterCount();
+  readonly network: Network;
+  readonly crowd: Crowd;
+  readonly gateway: Gateway;
+  readonly link: VisitorLink;
+  /** The first complaint. null: there is none so far. */
+  failure: Failure | null = null;
+  readonly #options: TunnelOptions;
+  readonly #log: EventLog;
+  readonly #checks: readonly Check[];
+  readonly #byAddress = new Map<string, number>();
+  #rules: RoomRules;
+  #isSplit = false;
+
+  constructor(options: TunnelOptions) {
+    const { seed, weather, rules, visitorDelayMs: delayMs } = options;
+    const { loop } = this;
+    this.#options = options;
+    this.#rules = rules;
+    this.#checks = options.checks ?? [];
+    this.#log = new EventLog(options.print ?? null);
+    const notice = (seen: Notice) => this.notice(seen);
+    this.network = new Network({
+      loop,
+      weather,
+      diceFor: ({ from, to }) => diceOf(seed, "link", from, to),
+      deliver: (flight) => this.#deliver(flight),
+      lose: (flight, fate) => this.#lose(flight, fate),
+    });
+    this.gateway = new Gateway({ loop, room: ROOM, sessionMs: rules.sessionDurationMs, notice });
+    this.link = new VisitorLink({
+      loop,
+      gateway: this.gateway,
+      delayMs,
+      station: (index) => this.stations[index]!,
+    });
+    this.crowd = new Crowd({ seed, loop, delayMs, world: this.#visitorWorld() });
+    loop.after(LOOK_EVERY_MS, () => this.#lookAgain());
+  }
+
+  /** Simulated milliseconds since the start. */
+  get time(): number {
+    return this.loop.time;
+  }
+
+  /** The hash of all that has happened. */
+  get hash(): string {
+    return this.#log.hash;
+  }
+
+  get rules(): RoomRules {
+    return this.#rules;
+  }
+
+  /** Lets time pass up to an instant, or until something is wrong. */
+  runUntil(time: number, isOver: () => boolean = () => false): void {
+    if (this.failure) return;
+    this.loop.runUntil(time, () => this.failure !== null || isOver());
+    if (this.loop.done > EVENTS_MAX) this.fail("end", `more than ${EVENTS_MAX} things happened`);
+  }
+
+  /** A new node at a new address: the first founds a cluster, the others ask those who are up to be taken in. */
+  addNode({ skewMs = 0, driftPpm = 0 }: { skewMs?: number; driftPpm?: number } = {}): Station {
+    const { seed, makeNode, node } = this.#options;
+    const index = this.stations.length;
+    if (index >= STATIONS_MAX) throw new RangeError(`a tunnel has ${STATIONS_MAX} stations`);
+    const station = new Station({
+      index,
+      name: `node-${index}`,
+      address: `10.0.0.${index}:7100`,
+      skewMs,
+      driftPpm,
+      loop: this.loop,
+      makeNode,
+      settings: { ...NODE_SETTINGS, ...node },
+      diceFor: (life) => diceOf(seed, "node", index, life),
+      ears: this.#ears,
+    });
+    this.stations.push(station);
+    this.#byAddress.set(station.address, index);
+    this.start(station);
+    return station;
+  }
+
+  /** Starts a process where none runs. */
+  start(station: Station): void {
+    const others = this.stations.filter((other) => other !== station && !other.isRetired);
+    const isAnybodyUp = others.some(({ isUp, isLeaving }) => isUp && !isLeaving);
+    const join = isAnybodyUp ? others.map(({ address }) => address) : [];
+    station.start(join, { name: ROOM, rules: this.#rules });
+    const { index, life } = station;
+    this.note("start", index, life);
+    this.notice({ kind: "started", at: this.time, station: index, life });
+  }
+
+  /** The process at a station ends, without a word. */
+  crash(station: Station): void {
+    if (!station.isUp) return;
+    const { index, life } = station;
+    const isLast = this.stations.every(
+      (other) => other === station || other.memberSince === Number.POSITIVE_INFINITY,
+    );
+    station.stop();
+    this.network.forget(index);
+    this.note("stop", index, life);
+    this.notice({ kind: "stopped", at: this.time, station: index, life, isLast });
+  }
+
+  /** The node leaves its cluster in order; when it is done its process ends for good. */
+  leave(station: Station): void {
+    station.isLeaving = true;
+    station.isRetired = true;
+    station.call((node, now) => node.leaveCluster(now));
+  }
+
+  /** A process does nothing for so long, and then everything at once. */
+  stall(station: Station, forMs: number): void {
+    station.stalledUntil = Math.max(station.stalledUntil, this.time + forMs);
+  }
+
+  /** A clock is set forward, or back. */
+  jump(station: Station, byMs: number): void {
+    station.clock.jump(byMs);
+    station.call(() => {});
+  }
+
+  /** Links are cut; `parts` when the cluster falls into parts by that. */
+  cut(ways: readonly Way[], parts: readonly (readonly number[])[] | null = null): void {
+    this.notice({ kind: "parted", at: this.time, parts });
+    this.network.cut(ways);
+    this.#noticeSplit();
+  }
+
+  mend(ways: readonly Way[]): void {
+    this.notice({ kind: "parted", at: this.time, parts: null });
+    this.network.mend(ways);
+    this.#noticeSplit();
+  }
+
+  clog(ways: readonly Way[]): void {
+    this.notice({ kind: "parted", at: this.time, parts: null });
+    this.network.clog(ways);
+    this.#noticeSplit();
+  }
+
+  release(ways: readonly Way[]): void {
+    this.network.release(ways);
+    this.#noticeSplit();
+  }
+
+  /** The operator changes the rules on every node. */
+  configure(rules: RoomRules): void {
+    this.#rules = rules;
+    for (const station of this.stations) station.call((node, now) => node.configure(ROOM, rules, now));
+  }
+
+  /** What every node that is up says of itself. */
+  statuses(): NodeStatus[] {
+    return this.stations.map((station) => station.status()).filter((status) => status !== undefined);
+  }
+
+  /** Something is wrong. Only the first counts. */
+  fail(check: string, text: string): void {
+    this.failure ??= { check, at: this.time, text };
+  }
+
+  /** Shows the checks what was seen. */
+  notice(notice: Notice): void {
+    if (notice.kind === "answered") this.note("reply", notice.visitor, notice.station, notice.answer);
+    for (const check of this.#checks) {
+      const complaint = check.see(notice);
+      if (complaint !== null) this.fail(check.name, complaint);
+    }
+  }
+
+  /** Writes into the log. */
+  note(what: Parameters<EventLog["add"]>[0], a: number, b: number, detail?: unknown): void {
+    this.#log.add(what, this.loop.time, { a, b }, detail);
+  }
+
+  readonly #ears: StationEars = {
+    onOutbox: (station, letters) => this.#send(station, letters),
+    onEvents: (station, events) => this.#hear(station, events),
+    onGone: (station) => this.crash(station),
+    onThrow: (station, error) => this.fail("no exception", `${station.name} threw ${wordsOf(error)}`),
+  };
+
+  #send(station: Station, letters: readonly Outgoing[]): void {
+    const isCopied = this.#options.letters === "copied";
+    for (const { to, letter } of letters) {
+      this.letters.send(letter);
+      const target = this.#byAddress.get(to) ?? STATIONS_MAX;
+      const flight = { from: station.index, to: target, letter: isCopied ? copyOf(letter) : letter };
+      if (target === station.index) this.fail("no exception", `${station.name} wrote a letter to itself`);
+      else if (target === STATIONS_MAX) this.#lose(flight, "nobody there");
+      else this.network.send(flight);
+    }
+  }
+
+  #hear(station: Station, events: readonly NodeEvent[]): void {
+    for (const event of events) {
+      if (event.kind !== "turns") continue;
+      const { sequences } = event;
+      for (const sequence of sequences) this.note("turn", station.index, sequence);
+      this.notice({ kind: "turns", at: this.time, station: station.index, sequences });
+      this.crowd.hearTurns(station.index, sequences);
+    }
+  }
+
+  #deliver(flight: Flight): void {
+    const station = this.stations[flight.to]!;
+    if (!station.isUp) return this.#lose(flight, "nobody there");
+    station.whenAwake(() => {
+      this.note("letter", flight.from, flight.to, flight.letter);
+      this.letters.arrive();
+      const { address } = this.stations[flight.from]!;
+      station.call((node, now) => node.receive(address, flight.letter, now));
+    });
+  }
+
+  #lose(flight: Flight, fate: LetterFate): void {
+    this.note("lost letter", flight.from, flight.to, fate);
+    this.letters.lose(fate);
+  }
+
+  #noticeSplit(): void {
+    const { isSplit } = this.network;
+    if (isSplit === this.#isSplit) return;
+    this.#isSplit = isSplit;
+    this.notice({ kind: "split", at: this.time, isSplit });
+  }
+
+  #lookAgain(): void {
+    this.notice({ kind: "look", at: this.time, nodes: this.statuses() });
+    for (const station of this.stations) void station.memberSince;
+    this.loop.after(LOOK_EVERY_MS, () => this.#lookAgain());
+  }
+
+  #anyStation(dice: Dice, but: number | null): number {
+    const throwOf = dice();
+    const open = this.stations.filter(({ isOpen }) => isOpen);
+    const others = open.filter(({ index }) => index !== but);
+    const choice = others.length > 0 ? others : open.length > 0 ? open : this.stations;
+    return oneOf(() => throwOf, choice).index;
+  }
+
+  #visitorWorld(): VisitorWorld {
+    const { loop } = this;
+    const { sessionDurationMs: sessionMs, lapseAfterMs } = this.#rules;
+    return {
+      get time() {
+        return loop.time;
+      },
+      sessionMs,
+      lapseAfterMs,
+      after: (delayMs, work) => loop.after(delayMs, work),
+      ask: (question) => {
+        this.note("ask", question.visitor, question.station, question.request.kind);
+        this.link.ask(question);
+      },
+      anyStation: (dice, but) => this.#anyStation(dice, but),
+      notice: (notice) => this.notice(notice),
+      waitsAt: (guest, sequence) => this.crowd.waitsAt(guest, sequence),
+    };
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

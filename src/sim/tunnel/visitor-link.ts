@@ -1,0 +1,115 @@
+/**
+ * The way between visitors and gateways: it takes a while both ways, may lose the question or the answer, finds nobody
+ * where a process is down, and is given up when no answer comes. Each question throws the visitor's own dice equally
+ * often, whatever becomes of it. Everybody can be held back for a while, so that a cluster can be seen at rest.
+ */
+import { between, type Dice, type Range } from "./dice.ts";
+import type { EventLoop } from "./event-loop.ts";
+import type { Gateway, GatewayReply, Request } from "./gateway.ts";
+import type { Station } from "./station.ts";
+
+/** Without an answer for so long a visitor asks again. */
+export const ANSWER_MAX_MS = 6_000;
+/** Those who were held back come within this time. */
+const RELEASE_OVER_MS = 1_000;
+
+/** `no answer`: it was lost, or took too long. `not there`: the connection was refused. */
+export type Reply = GatewayReply | { readonly kind: "no answer" | "not there" };
+
+export interface Question {
+  readonly visitor: number;
+  readonly dice: Dice;
+  /** Index of the station that is asked. */
+  readonly station: number;
+  readonly request: Request;
+  /** Called once. */
+  reply(reply: Reply): void;
+}
+
+export interface VisitorLinkOptions {
+  readonly loop: EventLoop;
+  readonly gateway: Gateway;
+  readonly delayMs: Range;
+  station(index: number): Station;
+}
+
+export class VisitorLink {
+  /** Share of questions, and of answers, that are lost. */
+  loss = 0;
+  readonly #options: VisitorLinkOptions;
+  #held: Question[] | null = null;
+
+  constructor(options: VisitorLinkOptions) {
+    this.#options = options;
+  }
+
+  ask(question: Question): void {
+    if (this.#held) {
+      this.#held.push(question);
+      return;
+    }
+    const { loop, delayMs } = this.#options;
+    const { dice } = question;
+    const upMs = between(dice, delayMs);
+    const downMs = between(dice, delayMs);
+    const isQuestionLost = dice() < this.loss;
+    const isAnswerLost = dice() < this.loss;
+    const call = new Call(question, { loop, downMs, isAnswerLost });
+    if (isQuestionLost) call.expectNoAnswer();
+    else loop.after(upMs, () => this.#arrive(call));
+  }
+
+  /** From now on nobody comes. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const question of held)
+      this.#options.loop.after(question.dice() * RELEASE_OVER_MS, () => this.ask(question));
+  }
+
+  #arrive(call: Call): void {
+    const { visitor, request } = call.question;
+    const station = this.#options.station(call.question.station);
+    if (!station.isOpen) return call.answer({ kind: "not there" });
+    station.whenAwake(() =>
+      this.#options.gateway.take({ visitor, station, request, reply: (reply) => call.answer(reply) }),
+    );
+    if (!call.isAnswered) call.expectNoAnswer();
+  }
+}
+
+class Call {
+  readonly question: Question;
+  isAnswered = false;
+  readonly #askedAt: number;
+  readonly #fate: { loop: EventLoop; downMs: number; isAnswerLost: boolean };
+  #isOver = false;
+
+  constructor(question: Question, fate: { loop: EventLoop; downMs: number; isAnswerLost: boolean }) {
+    this.question = question;
+    this.#fate = fate;
+    this.#askedAt = fate.loop.time;
+  }
+
+  answer(reply: Reply): void {
+    const { loop, downMs, isAnswerLost } = this.#fate;
+    this.isAnswered = true;
+    if (isAnswerLost) this.expectNoAnswer();
+    else loop.after(downMs, () => this.#end(reply));
+  }
+
+  /** The visitor will wait in vain, or perhaps so. */
+  expectNoAnswer(): void {
+    this.#fate.loop.at(this.#askedAt + ANSWER_MAX_MS, () => this.#end({ kind: "no answer" }));
+  }
+
+  #end(reply: Reply): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.question.reply(reply);
+  }
+}

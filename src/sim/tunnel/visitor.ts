@@ -1,0 +1,257 @@
+/**
+ * One visitor, from coming to going. Which node they ask, and what they do when no answer comes, is what a browser with
+ * the waiting page would do: ask again with the same ticket, elsewhere when nobody is there.
+ *
+ *   coming ─▶ joining ─▶ waiting ─▶ entering ─▶ on site ─▶ gone
+ *                │          │          │
+ *                └──────────┴──────────┴── given up, turned away ──▶ gone
+ *
+ * A visitor does one thing at a time: whatever they begin (a question, a pause) takes the place of what they did before,
+ * and an answer to an older question is not heard. A join whose answer was lost is made anew, by somebody new as far as
+ * the cluster can know.
+ */
+import type { Pass } from "../../core/pass.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import { between, type Dice, idOf, type Range } from "./dice.ts";
+import type { Request } from "./gateway.ts";
+import type { Notice } from "./notice.ts";
+import { isSteady, isWanting, type Traits } from "./traits.ts";
+import type { Question, Reply } from "./visitor-link.ts";
+
+export type Phase = "coming" | "joining" | "waiting" | "entering" | "on site" | "gone";
+
+const RETRY_MS: Range = { from: 200, to: 1_000 };
+/** A node that does not know the room yet is asked again after this. */
+const NOT_READY_MS = 500;
+/** Between two renewals of a pass, as a share of the session. */
+const RENEW_SHARE = 0.25;
+/** Used tickets are shown again within this time after a visit. */
+const REPLAY_WITHIN_MS = 20_000;
+/** Ids of one visitor: whoever joins this often has them used up. */
+const JOINS_MAX = 1_000;
+
+export interface VisitorWorld {
+  readonly time: number;
+  readonly sessionMs: number;
+  readonly lapseAfterMs: number;
+  after(delayMs: number, work: () => void): void;
+  ask(question: Question): void;
+  /** Index of a station that takes visitors, another one than `but` if there is any. */
+  anyStation(dice: Dice, but: number | null): number;
+  notice(notice: Notice): void;
+  /** A place is this visitor's from now on, and they stand at this station. */
+  waitsAt(visitor: Guest, sequence: number): void;
+}
+
+/** Anybody who comes, whatever they are up to. */
+export interface Guest {
+  readonly number: number;
+  readonly traits: Traits;
+  readonly phase: Phase;
+  readonly station: number;
+  readonly cameAt: number;
+  readonly enteredAt: number | null;
+  /** True for those who must still be let in. */
+  readonly isWanting: boolean;
+  arrive(): void;
+  /** The node told those who listen to it that it is this visitor's turn. */
+  hearTurn(): void;
+}
+
+export class Visitor implements Guest {
+  readonly number: number;
+  readonly traits: Traits;
+  phase: Phase = "coming";
+  station = 0;
+  cameAt = 0;
+  enteredAt: number | null = null;
+  readonly #world: VisitorWorld;
+  readonly #dice: Dice;
+  #joins = 0;
+  #id = "";
+  #ticket: Ticket | null = null;
+  #pass: Pass | null = null;
+  #step = 0;
+  /** Until when the cluster is sure to wait for them. */
+  #expectedUntil = Number.POSITIVE_INFINITY;
+
+  constructor(number: number, { traits, dice, world }: { traits: Traits; dice: Dice; world: VisitorWorld }) {
+    this.number = number;
+    this.traits = traits;
+    this.#dice = dice;
+    this.#world = world;
+  }
+
+  get isWanting(): boolean {
+    return isWanting(this.traits) && this.phase !== "on site" && this.phase !== "gone";
+  }
+
+  arrive(): void {
+    const { traits } = this;
+    const any = this.#world.anyStation(this.#dice, null);
+    this.station = traits.station ?? any;
+    this.cameAt = this.#world.time;
+    if (traits.patienceMs !== null) this.#world.after(traits.patienceMs, () => this.#giveUp());
+    if (traits.away) this.#world.after(traits.away.afterMs, () => this.#vanish());
+    this.#join();
+  }
+
+  hearTurn(): void {
+    if (this.phase === "waiting") this.#later(0, () => this.#checkIn());
+  }
+
+  #join(): void {
+    this.phase = "joining";
+    if (this.#joins >= JOINS_MAX) throw new Error(`visitor ${this.number} joined ${JOINS_MAX} times`);
+    this.#id = idOf(this.#dice, this.number * JOINS_MAX + this.#joins);
+    this.#joins++;
+    this.#ask({ kind: "join", id: this.#id, dice: this.#dice() });
+  }
+
+  #checkIn(): void {
+    if (this.traits.isMoving) this.station = this.#world.anyStation(this.#dice, this.station);
+    this.#show("checkIn");
+  }
+
+  #show(kind: "checkIn" | "enter"): void {
+    const ticket = this.#ticket!;
+    if (this.#world.time > this.#expectedUntil)
+      this.#world.notice({ kind: "away", at: this.#world.time, id: ticket.id });
+    this.#ask({ kind, ticket, dice: this.#dice() });
+    for (let i = 0; i < this.traits.replays; i++) this.#replay(kind, ticket);
+  }
+
+  #replay(kind: "checkIn" | "enter", ticket: Ticket): void {
+    const station = this.#world.anyStation(this.#dice, this.station);
+    const request = { kind, ticket, dice: this.#dice() };
+    this.#world.ask({ visitor: this.number, dice: this.#dice, station, request, reply: () => {} });
+  }
+
+  #ask(request: Request): void {
+    const step = ++this.#step;
+    const { number: visitor, station } = this;
+    const reply = (given: Reply) => {
+      if (step === this.#step) this.#hear(given);
+    };
+    this.#world.ask({ visitor, dice: this.#dice, station, request, reply });
+  }
+
+  #later(delayMs: number, work: () => void): void {
+    const step = ++this.#step;
+    this.#world.after(delayMs, () => {
+      if (step === this.#step) work();
+    });
+  }
+
+  #hear(reply: Reply): void {
+    if (reply.kind === "waiting") this.#wait(reply.ticket, reply.nextCheckInMs);
+    else if (reply.kind === "admitted") this.#takeTurn(reply.ticket);
+    else if (reply.kind === "entered") this.#stay(reply.pass);
+    else if (reply.kind === "no answer" || reply.kind === "not there") this.#tryAgain(reply.kind);
+    else if (reply.kind === "refused" && reply.reason === "unknownRoom")
+      this.#later(NOT_READY_MS, () => this.#tryAgain("not there"));
+    else this.#go();
+  }
+
+  #wait(ticket: Ticket, nextCheckInMs: number): void {
+    const isFirst = this.#ticket === null;
+    this.#ticket = ticket;
+    this.phase = "waiting";
+    this.#expectedUntil = this.#world.time + nextCheckInMs + 0.5 * this.#world.lapseAfterMs;
+    if (isFirst) this.#tell();
+    this.#world.waitsAt(this, ticket.sequence);
+    this.#later(nextCheckInMs, () => this.#checkIn());
+  }
+
+  #takeTurn(ticket: Ticket): void {
+    this.#ticket = ticket;
+    this.phase = "entering";
+    const { reactionMs } = this.traits;
+    if (reactionMs === null) return this.#go();
+    this.#later(reactionMs, () => this.#show("enter"));
+  }
+
+  #stay(pass: Pass): void {
+    if (this.#ticket === null) this.#tell();
+    this.#pass = pass;
+    this.phase = "on site";
+    this.enteredAt = this.#world.time;
+    this.#remain(this.#world.time + this.traits.stayMs);
+  }
+
+  /** Stays until then, renewing the pass now and again. */
+  #remain(untilAt: number): void {
+    const leftMs = untilAt - this.#world.time;
+    const renewMs = RENEW_SHARE * this.#world.sessionMs;
+    if (!this.traits.isRenewing || leftMs <= renewMs) return this.#later(leftMs, () => this.#leaveSite());
+    this.#later(renewMs, () => {
+      this.#renew();
+      this.#remain(untilAt);
+    });
+  }
+
+  /** Asks for a fresh pass while going on; without one in time the old one runs out. */
+  #renew(): void {
+    const { number: visitor, station } = this;
+    const request: Request = { kind: "renew", pass: this.#pass! };
+    const reply = (given: Reply) => {
+      if (given.kind === "renewed") this.#pass = given.pass;
+      else if (given.kind === "not there") this.station = this.#world.anyStation(this.#dice, station);
+      else if (given.kind === "not good") this.#go();
+    };
+    this.#world.ask({ visitor, dice: this.#dice, station, request, reply });
+  }
+
+  #leaveSite(): void {
+    if (this.traits.isPolite) this.#leave(this.#pass!);
+    if (this.traits.replays > 0 && this.#ticket) this.#replayLater(this.#ticket);
+    this.#go();
+  }
+
+  /** The ticket of a visit that is over must be good for nothing. */
+  #replayLater(ticket: Ticket): void {
+    for (let i = 0; i < this.traits.replays; i++)
+      this.#world.after(this.#dice() * REPLAY_WITHIN_MS, () => this.#replay("enter", ticket));
+  }
+
+  #giveUp(): void {
+    if (this.phase !== "joining" && this.phase !== "waiting" && this.phase !== "entering") return;
+    if (this.traits.isPolite && this.#ticket) this.#leave(this.#ticket);
+    this.#go();
+  }
+
+  #leave(place: Ticket | Pass): void {
+    const { number: visitor, station } = this;
+    const request: Request = { kind: "leave", place };
+    this.#world.ask({ visitor, dice: this.#dice, station, request, reply: () => {} });
+  }
+
+  #vanish(): void {
+    if (this.phase !== "waiting" || !this.#ticket) return;
+    this.#world.notice({ kind: "away", at: this.#world.time, id: this.#ticket.id });
+    this.station = this.#world.anyStation(this.#dice, null);
+    this.#later(this.traits.away!.forMs, () => this.#checkIn());
+  }
+
+  #tryAgain(reason: "no answer" | "not there"): void {
+    if (this.phase === "on site") return;
+    const other = this.#world.anyStation(this.#dice, this.station);
+    const isElsewhere = this.#dice() < 0.5 || reason === "not there";
+    this.#later(between(this.#dice, RETRY_MS), () => {
+      if (isElsewhere) this.station = other;
+      if (this.#ticket === null) this.#join();
+      else this.#show(this.phase === "entering" ? "enter" : "checkIn");
+    });
+  }
+
+  #go(): void {
+    this.#step++;
+    this.phase = "gone";
+  }
+
+  #tell(): void {
+    const { traits } = this;
+    const id = this.#id;
+    this.#world.notice({ kind: "told", at: this.#world.time, id, isSteady: isSteady(traits) });
+  }
+}
