@@ -29,6 +29,8 @@ export interface CountedNode {
   /** Its part of what was announced for what it reported last; `counts` are its own up to each pivot, by pass. */
   apply(body: AnnounceBody, counts: OwnCounts): void;
   readonly dice: () => number;
+  /** Breaks the rule that an announcement counts once. */
+  readonly isForgetful: boolean;
 }
 
 /** How many of the node's own wait up to the pivots of a pass, and the pivots. */
@@ -111,6 +113,11 @@ export class Counter {
   /** At the root: the round is decided. */
   announce(body: Omit<AnnounceBody, "kind">): void {
     this.#announce({ kind: "announce", ...body });
+  }
+
+  /** The round last reported to. */
+  get round(): number {
+    return this.#part?.seq ?? 0;
   }
 
   /** True between reporting and hearing what comes of it. */
@@ -216,7 +223,8 @@ export class Counter {
 
   #announce(body: AnnounceBody): void {
     const part = this.#part;
-    if (!part || body.seq !== part.seq || body.seq <= this.#announcedSeq) return;
+    if (!part || body.seq !== part.seq) return;
+    if (body.seq <= this.#announcedSeq && !this.#node.isForgetful) return;
     this.#announcedSeq = body.seq;
     const behind = part.children.map((child) => part.first.get(child)?.rooms ?? []);
     const reports = [part.counts.first, ...behind];

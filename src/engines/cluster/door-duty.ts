@@ -43,6 +43,8 @@ export interface DoorDutyParts {
   readonly dice: () => number;
   /** All members have this view. */
   readonly onComplete: () => void;
+  /** Breaks a rule on purpose. */
+  readonly canary: string | null;
 }
 
 export class DoorDuty {
@@ -66,6 +68,7 @@ export class DoorDuty {
       report: (body) => this.#report(body),
       apply: (body, counts) => this.#apply(body, counts),
       dice: parts.dice,
+      isForgetful: parts.canary === "stale-announcement",
     });
   }
 
@@ -216,7 +219,8 @@ export class DoorDuty {
     const reports: [string, RoomReport][] = [];
     for (const [room, books] of rooms) {
       const lanes = lanesAsked(books, asked.get(room) ?? [], this.#now);
-      if (pass === 0) reports.push([room, { lanes, ...settleUp(books, this.#now) }]);
+      if (pass === 0)
+        reports.push([room, { lanes, ...settleUp(books, this.#now, this.#parts.canary === "give-twice") }]);
       else if (asked.has(room)) reports.push([room, { ...EMPTY, lanes }]);
     }
     for (const room of draws) rooms.get(room)?.closePool(this.#now);
@@ -283,7 +287,7 @@ function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], no
 }
 
 /** What this node has in hand, and what it gives back. From here on the rest is all it has. */
-function settleUp(books: RoomBooks, now: number): Omit<RoomReport, "lanes"> {
+function settleUp(books: RoomBooks, now: number, isKeepingAll: boolean): Omit<RoomReport, "lanes"> {
   const { flow, ownTurns: turns, ownVisits: visits } = books;
   const isLimited = books.rulesAt(now).totalActiveUsers !== null || books.door.rules.budget !== null;
   const spare = isLimited ? books.spare : 0;
@@ -293,7 +297,7 @@ function settleUp(books: RoomBooks, now: number): Omit<RoomReport, "lanes"> {
   // Leave is good for so short a time that none is kept.
   const leaveKept = 0;
   const leaveBack = flow.leave - leaveKept;
-  books.held = books.used + kept;
+  if (!isKeepingAll) books.held = books.used + kept;
   flow.leave = leaveKept;
   const arrivals = Math.round(books.arrivals * ARRIVALS_UNIT) + 1;
   books.arrivals *= ARRIVALS_KEPT;

@@ -1,7 +1,8 @@
 /**
  * No line while there is room anywhere: a node whose own spare slots are used up asks the others for some before it gives
  * a newcomer a place. Whoever has spare slots, and nobody waiting, gives half of them. A slot that is lost on the way is
- * nobody's until the next counting round finds it missing.
+ * nobody's until the next counting round finds it missing. Both must have reported to the same round last: a slot
+ * that was given before one report and taken after the other would have been found missing, and be there twice.
  *
  * While a round is under way everybody has offered what they had, so a newcomer waits for what it brings instead. Newcomers
  * who come while a question is out wait for its answer with the first. When nobody has any, nobody is asked
@@ -14,13 +15,14 @@ const ANSWER_MAX_MS = 150;
 const WAITING_MAX = 200;
 
 export type LendingBody =
-  | { readonly kind: "lend"; readonly room: string; readonly number: number }
+  | { readonly kind: "lend"; readonly room: string; readonly number: number; readonly round: string }
   | {
       readonly kind: "lent";
       readonly room: string;
       readonly number: number;
       readonly slots: number;
       readonly leave: number;
+      readonly round: string;
     };
 
 interface Question {
@@ -37,6 +39,8 @@ export interface Loan {
 }
 
 export interface Lender {
+  /** The round last reported to; null while nothing is to be lent. */
+  round(): number | null;
   /** Everything to spare was offered, and what comes of it is about to be announced. */
   isRoundOpen(): boolean;
   peers(): readonly string[];
@@ -45,6 +49,8 @@ export interface Lender {
   take(room: string, loan: Loan): void;
 }
 
+const NOTHING: Loan = { slots: 0, leave: 0 };
+
 export class Lending {
   readonly #lender: Lender;
   readonly #questions = new Map<string, Question>();
@@ -52,6 +58,7 @@ export class Lending {
   /** Answers that may still come, by question and peer. */
   readonly #awaited = new Set<string>();
   #number = 0;
+  #view = 0;
   #outbox: { to: string; body: LendingBody }[] = [];
 
   constructor(lender: Lender) {
@@ -73,9 +80,10 @@ export class Lending {
     this.#questions.set(room, {
       ...{ number, by: now + ANSWER_MAX_MS, unanswered: new Set(peers), waiting: [done] },
     });
+    const round = this.#round();
     for (const to of peers) {
       this.#awaited.add(`${number}/${to}`);
-      this.#outbox.push({ to, body: { kind: "lend", room, number } });
+      this.#outbox.push({ to, body: { kind: "lend", room, number, round } });
     }
     return true;
   }
@@ -88,7 +96,8 @@ export class Lending {
   }
 
   /** Another view: nobody else answers. */
-  start(): void {
+  start(view: number): void {
+    this.#view = view;
     for (const room of [...this.#questions.keys()]) this.#close(room);
     this.#dry.clear();
     this.#awaited.clear();
@@ -97,17 +106,20 @@ export class Lending {
   receive(from: string, body: LendingBody): void {
     const { room, number } = body;
     if (body.kind === "lend") {
-      const loan = this.#lender.lend(room);
-      this.#outbox.push({ to: from, body: { kind: "lent", room, number, ...loan } });
+      const round = this.#round();
+      const isSame = this.#lender.round() !== null && body.round === round;
+      const loan = isSame ? this.#lender.lend(room) : NOTHING;
+      this.#outbox.push({ to: from, body: { kind: "lent", room, number, round, ...loan } });
       return;
     }
     const { slots, leave } = body;
     if (!this.#awaited.delete(`${number}/${from}`) || !(slots >= 0 && leave >= 0)) return;
-    this.#lender.take(room, { slots, leave });
+    const isGood = body.round === this.#round() && this.#lender.round() !== null;
+    if (isGood) this.#lender.take(room, { slots, leave });
     const question = this.#questions.get(room);
     if (question?.number !== number) return;
     question.unanswered.delete(from);
-    if (slots > 0 || leave > 0) this.#close(room);
+    if (isGood && (slots > 0 || leave > 0)) this.#close(room);
     else if (question.unanswered.size === 0) {
       this.#dry.add(room);
       this.#close(room);
@@ -132,6 +144,11 @@ export class Lending {
     const outbox = this.#outbox;
     this.#outbox = [];
     return outbox;
+  }
+
+  /** By which two nodes know that they have reported to the same rounds. */
+  #round(): string {
+    return `${this.#view}/${this.#lender.round()}`;
   }
 
   #close(room: string): void {

@@ -23,6 +23,8 @@ export interface EntriesBody {
   /** How many come before these. */
   readonly from: number;
   readonly runs: readonly (readonly [room: string, entries: readonly unknown[]])[];
+  /** Somebody waits to hear that these were read. */
+  readonly isUrgent: boolean;
   /** A copy: forget what you know of this log and begin with these, part by part. */
   readonly copy: CopyPart | null;
 }
@@ -47,6 +49,8 @@ export interface ReadBody {
 export interface HeadsBody {
   readonly kind: "heads";
   readonly heads: readonly (readonly [log: string, head: number, part: number])[];
+  /** The sender is not settled and wants to hear the same. */
+  readonly isAsking: boolean;
 }
 
 /** One owner's log as known here. */
@@ -73,6 +77,11 @@ export class Log {
       this.#kept = this.#kept.slice(-KEPT_MAX);
       this.#keptFrom = this.head - this.#kept.length;
     }
+  }
+
+  /** Its owner is gone and everything of it was taken over: nobody asks for entries any more. */
+  drop(): void {
+    this.startAt(this.head);
   }
 
   /** A copy was read that says how everything is after so many entries. */
@@ -150,7 +159,7 @@ export class Reader {
     }
     const from = this.sent;
     this.sent += entries.length;
-    return { kind: "entries", log: log.id, from, runs: inRuns(entries), copy: null };
+    return { kind: "entries", log: log.id, from, runs: inRuns(entries), isUrgent: false, copy: null };
   }
 }
 

@@ -167,9 +167,9 @@ export class Membership {
       case "knock":
         return isView(body.view) ? this.#hearKnock(from, body.number, body.view, now) : undefined;
       case "met":
-        return isView(body.view) ? this.#meet(body.number, body.view, now) : undefined;
+        return isView(body.view) ? this.#meet(from, body.number, body.view, now) : undefined;
       case "bye":
-        return this.#hearGoodbye(body.id, now);
+        return this.#hearGoodbye(from, body.id, now);
       case "notYet":
         this.#problem = body.why;
         return;
@@ -282,24 +282,31 @@ export class Membership {
     if (this.#coordinator(view) === this.slot && leads(view, theirs)) this.#knockAt(from, now);
   }
 
-  #meet(number: number, theirs: View, now: number): void {
+  #meet(from: string, number: number, theirs: View, now: number): void {
     const view = this.#view;
     const knockedAt = this.#knocks.get(number);
     if (!view || knockedAt === undefined || now - knockedAt > KNOCK_GOOD_MS || this.isLeaving) return;
     if (this.#coordinator(view) !== this.slot) return;
-    const strangers = theirs.members.filter(
-      (member) => !view.members.some((own) => idOf(own) === idOf(member)),
-    );
-    if (strangers.length === 0) return;
+    if (viewNumber(theirs) === viewNumber(view)) return;
+    const isBehind = viewNumber(theirs) < viewNumber(view);
+    // One that has not heard of the latest view yet needs no other.
+    if (isBehind && theirs.members.every((member) => view.members.some((own) => idOf(own) === idOf(member))))
+      return this.#tellView(from, now);
     if (leads(view, theirs)) this.#make(merged(view, theirs, this.slot!), now);
   }
 
-  #hearGoodbye(id: string, now: number): void {
+  #hearGoodbye(from: string, id: string, now: number): void {
     const view = this.#view;
-    if (!view?.members.some((member) => idOf(member) === id) || id === this.selfId) return;
-    this.#dead.add(id);
-    if (this.#coordinator(view) === this.slot) this.#make(withoutDead(view, [id], this.slot!), now);
-    this.#dead.delete(id);
+    if (!view || id === this.selfId) return;
+    if (view.members.some((member) => idOf(member) === id)) {
+      this.#dead.add(id);
+      const isCoordinator = this.#coordinator(view) === this.slot;
+      this.#dead.delete(id);
+      if (!isCoordinator) return;
+      this.#make(withoutDead(view, [id], this.slot!), now);
+    }
+    // Whoever left may go once they see that they are missed by nobody.
+    this.#tellView(from, now);
   }
 
   #sayGoodbye(now: number): void {

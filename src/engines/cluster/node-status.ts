@@ -5,7 +5,7 @@ import type { Qpid } from "./qpid.ts";
 import type { Replication } from "./replication.ts";
 import type { RoomBooks } from "./room-books.ts";
 import type { Swim, SwimState } from "./swim.ts";
-import { idOf, type Member } from "./view.ts";
+import { idOf, type Member, viewNumber } from "./view.ts";
 
 export interface NodeStatus {
   readonly name: string;
@@ -33,6 +33,8 @@ export interface OwnerCounts {
 
 export interface ViewStatus {
   readonly version: number;
+  /** Different for different views of the same version. */
+  readonly number: number;
   readonly members: readonly MemberStatus[];
   readonly lost: readonly Member[];
   readonly isMajority: boolean;
@@ -69,6 +71,7 @@ export function statusOf(parts: {
     ...{ name, life, slot: membership.slot, rounds, problem: membership.problem },
     view: view && {
       version: view.version,
+      number: viewNumber(view),
       members: view.members.map((member) => ({ ...member, is: swim.state(idOf(member)) ?? "alive" })),
       lost: view.lost,
       isMajority: view.isMajority,

@@ -158,10 +158,12 @@ export class ClusterNode {
       this.#commit();
       for (const room of this.#rooms.keys()) this.#lending.refresh(room);
     };
-    this.#duty = new DoorDuty({ rooms, replication, qpid, intervalMs, dice, onComplete });
+    const { canary } = settings;
+    this.#duty = new DoorDuty({ rooms, replication, qpid, intervalMs, dice, onComplete, canary });
     this.#notes = new Notes(self);
     this.#lending = new Lending({
       isRoundOpen: () => this.#duty.counter.isOpen,
+      round: () => (this.#view?.lost.length === 0 ? this.#duty.counter.round : null),
       peers: () => this.#peers().map(idOf),
       lend: (room) => lend(this.#rooms.get(room), this.#now),
       take: (room, loan) => borrow(this.#rooms.get(room), loan, this.#now),
@@ -351,7 +353,7 @@ export class ClusterNode {
 
   /** Hands everything over and leaves; `isGone` when that is done. */
   leaveCluster(now: number): void {
-    this.#membership.leave(now);
+    this.#replication.whenCopied(() => this.#membership.leave(this.#now), now);
   }
 
   get isGone(): boolean {
@@ -441,7 +443,7 @@ export class ClusterNode {
         this.#membership.receive(from, body, now);
         return this.#followView(now);
       case "relay":
-        return this.#relay(from, body, now);
+        return this.#relay(body, now);
     }
     const member = this.#view?.members.find((one) => idOf(one) === id);
     if (!member) return;
@@ -475,9 +477,12 @@ export class ClusterNode {
       this.#duty.receive(member.slot, body as CountingBody, now);
   }
 
-  #relay(from: string, { to, letter }: Extract<MessageBody, { kind: "relay" }>, now: number): void {
-    if (to === this.#membership.selfId) this.receive(from, letter, now);
-    else {
+  #relay({ to, letter }: Extract<MessageBody, { kind: "relay" }>, now: number): void {
+    if (to === this.#membership.selfId) {
+      // The writer is not where the letter came from.
+      const writer = isLetter(letter) ? this.#addresses.get(idOf(letter)) : undefined;
+      if (writer) this.receive(writer, letter, now);
+    } else {
       const member = this.#view?.members.find((one) => idOf(one) === to);
       if (member && isLetter(letter)) this.#post(member.address, { kind: "relay", to, letter });
     }
@@ -508,7 +513,7 @@ export class ClusterNode {
     this.#duty.start(view, neighbours, now);
     for (const books of this.#rooms.values()) this.#standAs(books);
     this.#requests.reroute(now);
-    this.#lending.start();
+    this.#lending.start(viewNumber(view));
     this.#notes.start(this.#peers().map(idOf), now);
   }
 

@@ -62,7 +62,8 @@ export class Replication {
   readonly #readers = new Map<string, Map<string, Reader>>();
   /** How far each peer said in this view that it is with logs of those who are gone. */
   readonly #heard = new Map<string, ReadonlyMap<string, number>>();
-  readonly #toAnswer = new Set<string>();
+  /** Who is to be told how far which log was read. */
+  readonly #unread = new Set<string>();
   #isSettled = false;
   /** Breaks the rule that a part without the majority takes nothing over. */
   #isBold = false;
@@ -152,15 +153,16 @@ export class Replication {
     if (now >= this.#nextSendAt) {
       this.#nextSendAt = now + this.#periodMs;
       for (const peer of this.#peers) this.#send(peer, now);
-    } else if (this.#urgent) this.#send(this.#buddy(), now);
-    this.#urgent = false;
-    this.#answer();
+      this.#sayRead();
+    }
+    this.flush(now);
   }
 
   nextAt(): number {
     if (this.#peers.length === 0) return Number.POSITIVE_INFINITY;
     let at = this.#isSettled ? Number.POSITIVE_INFINITY : this.#toldAt + HEADS_AGAIN_MS;
-    if (this.#urgent || this.#toAnswer.size > 0) return Number.NEGATIVE_INFINITY;
+    if (this.#urgent) return Number.NEGATIVE_INFINITY;
+    if (this.#unread.size > 0) at = Math.min(at, this.#nextSendAt);
     for (const peer of this.#peers)
       for (const [id, reader] of this.#readersOf(peer))
         at = Math.min(at, Math.max(this.#nextSendAt, reader.nextAt(this.#logs.get(id)!)));
@@ -171,7 +173,7 @@ export class Replication {
   flush(now: number): void {
     if (!this.#urgent || this.#peers.length === 0) return;
     this.#urgent = false;
-    this.#send(this.#buddy(), now);
+    this.#send(this.#buddy(), now, true);
   }
 
   takeOutbox(): { to: string; body: ReplicationBody }[] {
@@ -185,13 +187,23 @@ export class Replication {
     return [[this.#own.id, this.#own.head]];
   }
 
-  #send(peer: string, now: number): void {
+  #send(peer: string, now: number, isUrgent = false): void {
     for (const [id, reader] of this.#readersOf(peer)) {
       const log = this.#logs.get(id)!;
       if (!reader.isDue(log, now)) continue;
       const body = reader.take(log, now, () => this.#copyOf(log));
-      if (body) this.#outbox.push({ to: peer, body });
+      if (body) this.#outbox.push({ to: peer, body: isUrgent ? { ...body, isUrgent } : body });
     }
+  }
+
+  #sayRead(): void {
+    for (const one of this.#unread) {
+      const [to, id] = one.split("\n") as [string, string];
+      const log = this.#logs.get(id)!;
+      const head = log.copyPart < 0 ? -1 : log.head;
+      this.#outbox.push({ to, body: { kind: "read", log: id, head, part: Math.max(0, log.copyPart) } });
+    }
+    this.#unread.clear();
   }
 
   /** What a peer reads from this node: its log, and those of the gone that it has more of. */
@@ -212,15 +224,11 @@ export class Replication {
 
   #tellHeads(now: number): void {
     this.#toldAt = now;
-    for (const peer of this.#peers) this.#toAnswer.add(peer);
+    for (const to of this.#peers) this.#outbox.push({ to, body: this.#heads(true) });
   }
 
-  #answer(): void {
-    if (this.#toAnswer.size === 0) return;
-    const heads = this.#headsNow();
-    for (const to of this.#toAnswer)
-      if (this.#peers.includes(to)) this.#outbox.push({ to, body: { kind: "heads", heads } });
-    this.#toAnswer.clear();
+  #heads(isAsking: boolean): HeadsBody {
+    return { kind: "heads", heads: this.#headsNow(), isAsking };
   }
 
   #headsNow(): HeadsBody["heads"] {
@@ -241,20 +249,23 @@ export class Replication {
     return !this.#view!.members.some((member) => idOf(member) === id);
   }
 
-  #hearHeads(from: string, { heads }: HeadsBody, now: number): void {
+  #hearHeads(from: string, body: HeadsBody, now: number): void {
+    const { heads } = body;
     if (!Array.isArray(heads) || !this.#peers.includes(from)) return;
     const gone = new Map<string, number>();
     const readers = this.#readersOf(from);
     for (const head of heads) {
       const [id, count, part] = head as HeadsBody["heads"][number];
       if (typeof id !== "string" || !Number.isSafeInteger(count) || !Number.isSafeInteger(part)) return;
+      // Someone who left before this node came, and whose places are still to be taken over.
+      if (!this.#isKnown(id) && count > 0) this.#departed.add(id);
       if (!this.#isKnown(id)) continue;
       if (id !== this.#own.id && this.#isGone(id)) gone.set(id, count);
       this.#hearHead(readers, id, count, part);
     }
     for (const id of this.#goneIds()) if (!gone.has(id)) this.#hearHead(readers, id, 0, 0);
     this.#confirm(now, false);
-    if (!this.#heard.has(from) && !this.#isSettled) this.#toAnswer.add(from);
+    if (body.isAsking) this.#outbox.push({ to: from, body: this.#heads(false) });
     this.#heard.set(from, gone);
     this.#settle(now);
   }
@@ -289,6 +300,7 @@ export class Replication {
       for (const [id, head] of heads) if ((this.#logs.get(id)?.head ?? 0) < head) return;
     this.#isSettled = true;
     this.#takeOver(now);
+    for (const id of this.#departed) this.#logs.get(id)?.drop();
     this.#departed.clear();
   }
 
@@ -346,8 +358,8 @@ export class Replication {
     const log = this.#logOf(id);
     if (copy) this.#readCopy(log, written, start, copy);
     else if (log.copyPart === 0 && start <= log.head) this.#read(log, written.slice(log.head - start));
-    const head = log.copyPart < 0 ? -1 : log.head;
-    this.#outbox.push({ to: from, body: { kind: "read", log: id, head, part: Math.max(0, log.copyPart) } });
+    this.#unread.add(`${from}\n${id}`);
+    if (body.isUrgent || copy) this.#sayRead();
     if (this.#heard.size === this.#peers.length) this.#settle(now);
   }
 
@@ -394,6 +406,7 @@ export class Replication {
       kind: "entries",
       ...{ log: log.id, from: log.head },
       runs: inRuns(written.slice(part * ENTRIES_MAX, (part + 1) * ENTRIES_MAX)),
+      isUrgent: true,
       copy: { part, parts, totals: part === parts - 1 ? totals : [] },
     }));
   }
