@@ -10,7 +10,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import type { RoomSettings, Settings } from "./config/schema.ts";
 import type { World } from "./core/world.ts";
-import { DurableHost, type StoreProblem } from "./durable/host.ts";
+import { DurableHost } from "./durable/host.ts";
 import type { DurableStorage } from "./durable/storage.ts";
 import type { KeyringMemo } from "./gateway/keyring.ts";
 import { changeOnTop, type KeptChange, withChanges } from "./kept-changes.ts";
@@ -24,8 +24,8 @@ const RING = "ring";
 export interface Data {
   /** Where a room is kept; null when nothing is. */
   readonly storageOf: ((room: string) => DurableStorage) | null;
-  /** Settles when what is kept can no longer be written; never otherwise. */
-  readonly broken: Promise<StoreProblem>;
+  /** Settles when what is kept can no longer be written, or this process cannot go on for another reason. */
+  readonly broken: Promise<Error>;
   /** The settings with the changes of an earlier life in them. */
   withChanges(settings: Settings): Promise<Settings>;
   /** Keeps a change to a room, on top of what `before` has. Resolves when it is on disk. */

@@ -74,6 +74,7 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
   const world = opened?.world ?? machine;
   const engine = ownEngine ?? opened!.engine;
   const proxied = await ProxiedGateway.open({ settings, engine, world });
+  await opened?.cluster?.joined;
   return {
     handler: (request, response) => {
       if (!isRefused(request, response, world)) proxied.handle(request, response);

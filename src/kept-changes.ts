@@ -24,7 +24,7 @@ export function withChanges(
   const outdated: string[] = [];
   for (const [name, { file, change }] of kept) {
     const room = rooms[name];
-    const result = room && file === textOf(room) ? checkRoomChange(room, change) : null;
+    const result = room && file === fileTextOf(room) ? checkRoomChange(room, change) : null;
     if (result?.ok) rooms[name] = result.room;
     else outdated.push(name);
   }
@@ -37,11 +37,12 @@ export function changeOnTop(
   fileRoom: RoomSettings,
   change: unknown,
 ): KeptChange {
-  const file = textOf(fileRoom);
+  const file = fileTextOf(fileRoom);
   return { file, change: merged(before?.file === file ? before.change : {}, change) };
 }
 
-function textOf(room: RoomSettings): string {
+/** What the file says of a room, as one text. */
+export function fileTextOf(room: RoomSettings): string {
   return JSON.stringify(writtenRoom(room));
 }
 

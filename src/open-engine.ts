@@ -1,4 +1,8 @@
-/** Where the line lives, as the settings say: in this process, kept in a directory if there is one, or in a Redis. */
+/**
+ * Where the line lives, as the settings say: in this process, kept in a directory if there is one, in a Redis, or in a
+ * cluster of which this process is a node.
+ */
+import type { NodeDesk } from "./cluster-desk.ts";
 import type { Settings } from "./config/schema.ts";
 import type { Engine } from "./core/engine.ts";
 import type { World } from "./core/world.ts";
@@ -10,23 +14,24 @@ export interface OpenEngine {
   readonly data: Data;
   /** The world by the line's own clock. */
   readonly world: World;
+  /** What a node of a cluster has besides; no visitors may be taken before it has joined. */
+  readonly cluster: Pick<NodeDesk, "joined" | "isJoined" | "note" | "report" | "forget"> | null;
   /** Closes the engine, then what it stands on. */
   close(): Promise<void>;
 }
 
 export async function openEngine(
-  settings: Pick<Settings, "data" | "redis">,
+  settings: Pick<Settings, "data" | "redis" | "cluster" | "secret" | "rooms" | "budgets">,
   world: World,
 ): Promise<OpenEngine> {
-  if (settings.redis) {
-    // The client is some hundred files, which most starts have no use for.
-    const { openRedis } = await import("./open-redis.ts");
-    return openRedis(settings.redis, world);
-  }
+  const { redis, cluster } = settings;
+  // The others are some hundred files, which most starts have no use for.
+  if (redis) return (await import("./open-redis.ts")).openRedis(redis, world);
+  if (cluster) return (await import("./open-cluster.ts")).openCluster({ ...settings, cluster }, world);
   const data = await openData(settings.data, world);
   const engine = new MemoryEngine(world, data.storageOf);
   return {
-    ...{ engine, data, world },
+    ...{ engine, data, world, cluster: null },
     close: async () => {
       await engine.close();
       await data.close();

@@ -18,7 +18,7 @@ export async function openRedis(settings: RedisSettings, world: World): Promise<
   const engine = new RedisEngine({ link, world: shared, prefix, replicas, timeoutMs });
   const data = new RedisData({ link, world, prefix });
   return {
-    ...{ engine, data, world: shared },
+    ...{ engine, data, world: shared, cluster: null },
     close: async () => {
       clock.close();
       await engine.close();

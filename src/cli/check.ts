@@ -3,6 +3,7 @@
  * also tells what would become of one request.
  */
 import type { Command } from "commander";
+import { describeCluster } from "../config/cluster-settings.ts";
 import { explain, toJson } from "../config/explain.ts";
 import type { Problem } from "../config/problem.ts";
 import { describeRedis } from "../config/redis-settings.ts";
@@ -68,18 +69,19 @@ function tell({ json }: CheckFlags, { ok, notes, text = "", facts = {} }: Outcom
   process.stdout.write(text);
 }
 
-function summary({ rooms, redis }: Settings): string {
+function summary({ rooms, redis, cluster }: Settings): string {
   const names = Object.keys(rooms);
   const many = names.length === 1 ? "one room" : `${names.length} rooms`;
-  const where =
-    redis &&
-    `The line is in Redis: ${describeRedis(redis)}. Nobody was asked there; \`fairgate doctor\` does that.\n`;
+  const where = redis
+    ? `The line is in Redis: ${describeRedis(redis)}. Nobody was asked there; \`fairgate doctor\` does that.\n`
+    : cluster && `The line is in a cluster: ${describeCluster(cluster)}. No other node was asked.\n`;
   return `The settings are good: ${many} (${names.join(", ")}), ready to run.\n${where ?? ""}`;
 }
 
 /** Where the line lives, without any password, when that is not here. */
-function place({ redis }: Settings): object {
-  return redis ? { redis: describeRedis(redis) } : {};
+function place({ redis, cluster }: Settings): object {
+  if (redis) return { redis: describeRedis(redis) };
+  return cluster ? { cluster: describeCluster(cluster) } : {};
 }
 
 function gather(value: string, before: readonly string[] | undefined): string[] {

@@ -5,21 +5,24 @@ import type { Engine } from "../core/engine.ts";
 import type { Data } from "../data.ts";
 import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import { type Desk, NotKept } from "../office/desk.ts";
+import type { OpenEngine } from "../open-engine.ts";
 import { version } from "./version.ts";
 
 export function createDesk(parts: {
   engine: Engine;
   proxied: ProxiedGateway;
   data: Data;
+  cluster: OpenEngine["cluster"];
   /** A room as the settings file has it. */
   fileRoom: (name: string) => RoomSettings;
   isDraining: () => boolean;
 }): Desk {
-  const { engine, proxied, data, isDraining } = parts;
+  const { engine, proxied, data, cluster, isDraining } = parts;
   const { gateway } = proxied;
   return {
     version,
     engine,
+    cluster,
     rooms: () => Object.keys(gateway.settings.rooms),
     room: (name) => gateway.settings.rooms[name],
     change: async (name, change) => {
@@ -36,7 +39,10 @@ export function createDesk(parts: {
     keys: () => gateway.keys(),
     rotateKeys: async () => ({ id: await gateway.rotateKeys((memo) => kept(data.keepRing(memo))) }),
     origins: () => proxied.origins().map((origin) => ({ ...origin, origin: origin.address })),
-    isReady: async () => !isDraining() && (await answers(engine, Object.keys(gateway.settings.rooms)[0])),
+    isReady: async () =>
+      !isDraining() &&
+      cluster?.isJoined !== false &&
+      (await answers(engine, Object.keys(gateway.settings.rooms)[0])),
     traffic: () => gateway.traffic,
   };
 }

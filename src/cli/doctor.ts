@@ -73,7 +73,9 @@ async function look({ redis, data, rooms }: Settings): Promise<Verdict[]> {
   }
 }
 
-function inWords({ redis, data }: Settings, verdicts: readonly Verdict[]): string {
+function inWords({ redis, data, cluster }: Settings, verdicts: readonly Verdict[]): string {
+  if (cluster)
+    return "There is nothing to look at: the line lives in the nodes of a cluster. `fairgate cluster status` asks a running one.\n";
   if (redis === null && data === null)
     return "There is nothing to look at: the line lives in the memory of the process that runs, and is not kept.\n";
   const what = redis ? `Redis: ${describeRedis(redis)}` : `Data directory: ${data}`;

@@ -35,6 +35,9 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
       .action(originKey);
   },
   codes: async (command) => (await import("./codes.ts")).codesCommand(command),
+  cluster: async (command) => (await import("./cluster.ts")).clusterCommand(command),
+  simulate: async (command) =>
+    (await import("./simulate.ts")).simulateCommand(await withSettings(command, "room")),
   audit: async (command) =>
     command
       .description("Check what was promised.")
@@ -53,11 +56,12 @@ for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMAN
   await COMMANDS[name]!(program.command(name));
 await program.parseAsync();
 
-/** The flags that stand for settings. */
-async function withSettings(command: Command): Promise<Command> {
+/** The flags that stand for settings, or only those for a room. */
+async function withSettings(command: Command, scope: "all" | "room" = "all"): Promise<Command> {
   const { FLAGS } = await import("../config/flags.ts");
+  const isWanted = (flag: (typeof FLAGS)[number]) => scope === "all" || flag.scope === scope;
   command.option("--config <file>", "settings file (default: fairgate.yaml, if it is there)");
-  for (const { flag, description, isRepeatable } of FLAGS) {
+  for (const { flag, description, isRepeatable } of FLAGS.filter(isWanted)) {
     const option = new Option(flag, description);
     if (isRepeatable)
       option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);

@@ -36,7 +36,7 @@ export async function run(flags: SettingsFlags): Promise<void> {
   // Before the word is out: whoever reads it may send a signal at once.
   onSignals(running, flags, world);
   void running.broken.then((problem) => {
-    world.log.error({ err: problem }, "what is kept can no longer be written; stopping, to be started anew");
+    world.log.error({ err: problem }, "this process cannot go on; stopping, to be started anew");
     process.exit(1);
   });
   world.log.info(

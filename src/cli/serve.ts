@@ -2,6 +2,7 @@
  * Everything that runs: engine, gateway, its listener and the control address, started together and stopped in order.
  * `run` and `demo` both stand on this.
  */
+import { describeCluster } from "../config/cluster-settings.ts";
 import { formatListen } from "../config/kinds.ts";
 import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
@@ -36,7 +37,7 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     for (const part of opened) await part.close();
   };
   try {
-    const { engine, data, world } = keep(await openEngine(settings, machine));
+    const { engine, data, world, cluster } = keep(await openEngine(settings, machine));
     const inForce = await data.withChanges(settings);
     const proxied = keep(await ProxiedGateway.open({ settings: inForce, engine, world }));
     const ring = await data.ring();
@@ -52,11 +53,13 @@ export async function serve(settings: Settings, machine: World): Promise<Running
       engine,
       proxied,
       data,
+      cluster,
       fileRoom: (name) => state.file.rooms[name]!,
       isDraining: () => state.isDraining,
     });
     const { listen: at, token } = settings.control;
     const office = keep(await listenOffice(createOffice({ desk, token, host: at.host, world }), at));
+    await cluster?.joined;
     const listener = keep(await openListener(settings, proxied, world));
     return {
       engine,
@@ -69,6 +72,7 @@ export async function serve(settings: Settings, machine: World): Promise<Running
         await listener.reload(next);
         await proxied.configure(next);
         state.file = next;
+        cluster?.note(next);
         await data.forgetChanges();
       },
       close: async () => {
@@ -120,14 +124,14 @@ function warnOfRestart(before: Settings, next: Settings, world: World): void {
   if (JSON.stringify(from) !== JSON.stringify(to)) {
     world.log.warn(
       { from, to },
-      "a changed address, data directory or Redis, or TLS switched on or off, takes effect at the next start",
+      "a changed address, data directory, Redis or cluster, or TLS switched on or off, takes effect at the next start",
     );
   }
   if (before.control.token !== next.control.token)
     world.log.warn({}, "a changed control token takes effect at the next start");
 }
 
-function fixedAtStart({ listen, control, tls, data, redis }: Settings): object {
-  const line = redis ? describeRedis(redis) : data;
+function fixedAtStart({ listen, control, tls, data, redis, cluster }: Settings): object {
+  const line = redis ? describeRedis(redis) : cluster ? describeCluster(cluster) : data;
   return { listen: formatListen(listen), control: formatListen(control.listen), hasTls: tls !== null, line };
 }

@@ -1,5 +1,5 @@
 /** Why Fairgate could not start, in one sentence: what failed, for which address, and what to do. */
-import { formatListen } from "../config/kinds.ts";
+import { formatListen, type Listen } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
 
 const ADDRESS_WORDS: Readonly<Record<string, string>> = {
@@ -13,10 +13,19 @@ export function startFailure(cause: unknown, settings: Settings): string {
   const { code = "", address, port, message } = cause as NodeJS.ErrnoException & Partial<Address>;
   const words = ADDRESS_WORDS[code];
   if (words === undefined || port === undefined) return `Fairgate could not start: ${message}`;
-  const { listen } = settings.control;
-  const isControl = listen.port === port && (listen.host === address || settings.listen.port !== port);
-  const [flag, at] = isControl ? ["--control-listen", listen] : ["--listen", settings.listen];
+  const [flag, at] = listenerAt({ address: address ?? "", port }, settings);
   return `Fairgate could not start: ${formatListen(at)} ${words}; choose another address with ${flag}, or in the settings file.`;
+}
+
+/** Whose address it is. Where ports are the same, the host tells. */
+function listenerAt({ address, port }: Address, { listen, control, cluster }: Settings): [string, Listen] {
+  const listeners: [string, Listen][] = [
+    ["--listen", listen],
+    ["--control-listen", control.listen],
+    ...(cluster ? [["--cluster-listen", cluster.listen] as [string, Listen]] : []),
+  ];
+  const onPort = listeners.filter(([, at]) => at.port === port);
+  return onPort.find(([, at]) => at.host === address) ?? onPort[0] ?? listeners[0]!;
 }
 
 interface Address {

@@ -34,26 +34,44 @@ export function tryRead(readFile: ReadFile, fileName: string): FileAnswer {
   }
 }
 
-/** Problems with the certificate and its key. */
-export function checkTls(tls: Known<TlsSettings>, read: (fileName: string) => FileAnswer): Finding[] {
-  const certificate = parsed(["tls", "certificateFile"], tls.certificateFile, read, {
-    what: "a certificate in PEM form",
-    parse: (pem) => new X509Certificate(pem),
-  });
-  const key = parsed(["tls", "keyFile"], tls.keyFile, read, {
+/** Problems with the certificate and its key, which the settings at `path` name. */
+export function checkTls(
+  tls: Known<TlsSettings>,
+  read: (fileName: string) => FileAnswer,
+  path: Path = ["tls"],
+): Finding[] {
+  const certificate = parsed([...path, "certificateFile"], tls.certificateFile, read, CERTIFICATE);
+  const key = parsed([...path, "keyFile"], tls.keyFile, read, {
     what: "a private key in PEM form, without a passphrase",
     parse: (pem) => createPrivateKey(pem),
   });
   if (!certificate.value || !key.value) return [...certificate.findings, ...key.findings];
-  return checkPair(certificate.value, key.value);
+  return checkPair(certificate.value, key.value, path);
 }
 
-function checkPair(certificate: X509Certificate, key: KeyObject): Finding[] {
+/** Problems with a file of certificates that others' are signed by. */
+export function checkAuthority(
+  path: Path,
+  fileName: string | undefined,
+  read: (fileName: string) => FileAnswer,
+): readonly Finding[] {
+  return parsed(path, fileName, read, CERTIFICATE).findings;
+}
+
+const CERTIFICATE = {
+  what: "a certificate in PEM form",
+  parse: (pem: string) => new X509Certificate(pem),
+};
+
+function checkPair(certificate: X509Certificate, key: KeyObject, path: Path): Finding[] {
   if (certificate.checkPrivateKey(key)) return [];
-  const message = "tls.keyFile is not the key of the certificate in tls.certificateFile";
+  const [keyFile, certificateFile] = ["keyFile", "certificateFile"].map((name) =>
+    formatPath([...path, name]),
+  );
+  const message = `${keyFile} is not the key of the certificate in ${certificateFile}`;
   const hint =
     "They should be a pair. The first certificate in the file should be the site's own, not its issuer's.";
-  return [{ code: "conflict", path: ["tls", "keyFile"], at: "value", message, hint }];
+  return [{ code: "conflict", path: [...path, "keyFile"], at: "value", message, hint }];
 }
 
 interface Parsed<T> {

@@ -4,6 +4,12 @@
  * that one wrong value hides no other problem.
  */
 import { checkTls, type FileAnswer, locateFile, type ReadFile, readPage, tryRead } from "./check-files.ts";
+import {
+  type ClusterSecrets,
+  checkClusterSecret,
+  readClusterSecrets,
+  toClusterSettings,
+} from "./cluster-settings.ts";
 import { cautions, checkOpenControl, crossCheck } from "./cross-check.ts";
 import { toFindings } from "./issues.ts";
 import { type LaneSecrets, readLaneSecrets } from "./lane-members.ts";
@@ -68,6 +74,7 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   const secrets = checkSecrets(known, context, read);
   const lanes = readLaneSecrets(known.rooms ?? {}, { environment: context.environment, read });
   const redis = readRedisSecrets(known.redis ?? null, { environment: context.environment, read });
+  const cluster = readClusterSecrets(known.cluster ?? null, { environment: context.environment, read });
   const pages = checkPages(known, context, read);
   const findings = [
     ...(parsed.success ? [] : toFindings(parsed.error.issues, input, settingsOutline())),
@@ -77,15 +84,27 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
     ...secrets.problems,
     ...lanes.problems,
     ...redis.problems,
+    ...cluster.problems,
+    ...checkClusterSecret(cluster.secret, [
+      secrets.secret,
+      ...secrets.previous,
+      ...(known.previousSecrets ?? []),
+    ]),
     ...pages.problems,
   ];
   const place = (finding: Finding) => toProblem(finding, places);
   const problems = [...context.early, ...atMost(findings).map(place)];
   if (problems.length > 0 || !parsed.success) return { ok: false, problems: sortProblems(problems) };
   const { settingsFile } = context;
-  const found = { secrets, laneSecrets: lanes.secrets, redis, pages: pages.html, settingsFile };
+  const found = { secrets, laneSecrets: lanes.secrets, redis, cluster, pages: pages.html, settingsFile };
   const settings = complete(parsed.data, found);
-  const warnings = [...cautions(known), ...secrets.cautions, ...redis.cautions, ...unused].map(place);
+  const warnings = [
+    ...cautions(known),
+    ...secrets.cautions,
+    ...redis.cautions,
+    ...cluster.cautions,
+    ...unused,
+  ].map(place);
   return { ok: true, settings, warnings: sortProblems(warnings) };
 }
 
@@ -143,12 +162,15 @@ function checkSecrets(
     });
   });
   const isOpen = isNowhere(token) && known.control?.token === null && known.control.tokenFile === null;
+  const sharedBy =
+    known.redis != null ? "gateway on this Redis" : known.cluster != null ? "node of the cluster" : null;
   const isMissing =
     isNowhere(secret) &&
     known.secret === null &&
     known.secretFile === null &&
-    // A data directory keeps a secret made for it. Redis keeps none: whoever can read it could then make passes.
-    (known.data === null || known.redis != null) &&
+    // A data directory keeps a secret made for it. Redis keeps none: whoever can read it could then make passes. Nodes of
+    // a cluster must know it before they meet.
+    (known.data === null || sharedBy !== null) &&
     context.needsSecret;
   return {
     secret: secret.secrets[0] ?? null,
@@ -159,7 +181,7 @@ function checkSecrets(
       ...token.problems,
       ...older,
       ...(isOpen ? checkOpenControl(known.control?.listen) : []),
-      ...(isMissing ? [missingSecret({ isShared: known.redis != null })] : []),
+      ...(isMissing ? [missingSecret({ sharedBy })] : []),
     ],
     cautions: [...secret.cautions, ...token.cautions],
   };
@@ -212,6 +234,7 @@ interface Found {
   readonly secrets: CheckedSecrets;
   readonly laneSecrets: LaneSecrets;
   readonly redis: RedisSecrets;
+  readonly cluster: ClusterSecrets;
   readonly pages: ReadonlyMap<string, string>;
   readonly settingsFile: string | null;
 }
@@ -238,6 +261,7 @@ function complete(parsed: FileSettings, found: Found): Settings {
     tls: tls && { certificateFile: absolute(tls.certificateFile), keyFile: absolute(tls.keyFile) },
     data: settings.data && absolute(settings.data),
     redis: settings.redis && toRedisSettings(settings.redis, found.redis),
+    cluster: settings.cluster && toClusterSettings(settings.cluster, found.cluster),
     secret: secrets.secret,
     previousSecrets: [...settings.previousSecrets, ...secrets.previous],
     laneSecrets,

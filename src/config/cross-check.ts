@@ -4,6 +4,7 @@
  */
 import { checkBudgets } from "./budget-check.ts";
 import { bypassCautions } from "./bypass-schema.ts";
+import { checkCluster, clusterCautions } from "./cluster-check.ts";
 import { doorCautions } from "./door-check.ts";
 import type { Listen } from "./kinds.ts";
 import { checkLineNeedsRedis } from "./line-check.ts";
@@ -22,6 +23,7 @@ export function crossCheck(settings: Known<FileSettings>): Finding[] {
     ...checkListen(settings),
     ...checkOrigin(settings.origin, ["origin"], settings),
     ...checkRedis(settings),
+    ...checkCluster(settings),
     ...checkBudgets(settings),
     ...checkLineNeedsRedis(settings),
     ...checkRooms(settings),
@@ -51,7 +53,13 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
       "Passes then also travel over plain http, where others can read them.",
     );
   }
-  return [...found, ...doors(settings), ...bypassed(settings), ...closedEvents(settings)];
+  return [
+    ...found,
+    ...clusterCautions(settings),
+    ...doors(settings),
+    ...bypassed(settings),
+    ...closedEvents(settings),
+  ];
 }
 
 /** Of each room, and of each event that changes something about it. */

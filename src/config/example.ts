@@ -9,6 +9,8 @@ import { isMapping, type Setting } from "./outline.ts";
 /** What the example says instead of the default, so that it shows a room that works. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   "origin.addresses": ["http://127.0.0.1:3000"],
+  "cluster.join": ["10.0.0.7:7100", "10.0.0.8:7100", "10.0.0.9:7100"],
+  "cluster.listen": ":7100",
   "rooms.main.totalActiveUsers": 200,
   "rooms.main.newUsersPerMinute": 100,
 };
@@ -20,6 +22,11 @@ const OFF: Readonly<Record<string, unknown>> = {
   secret: "the-output-of-fairgate-keys-new-goes-here",
   secretFile: "secret.txt",
   "redis.url": "redis://127.0.0.1:6379/0",
+  "cluster.secret": "yet-another-output-of-fairgate-keys-new-here",
+  "cluster.secretFile": "cluster-secret.txt",
+  "cluster.tls.certificateFile": "node.pem",
+  "cluster.tls.keyFile": "node-key.pem",
+  "cluster.tls.caFile": "cluster-ca.pem",
   "control.token": "another-output-of-fairgate-keys-new-here",
   "control.tokenFile": "control-token.txt",
   "budgets.shared.totalActiveUsers": 500,

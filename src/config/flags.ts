@@ -16,6 +16,8 @@ export interface FlagDefinition {
   readonly scope: "whole" | "origin" | "room";
   readonly isNumber: boolean;
   readonly isRepeatable: boolean;
+  /** Takes no value: it only makes the mapping, where there is none. */
+  readonly isSwitch?: boolean;
   readonly description: string;
 }
 
@@ -25,6 +27,11 @@ export interface FlagValues {
   readonly logLevel?: string | undefined;
   readonly data?: string | undefined;
   readonly redis?: string | undefined;
+  readonly cluster?: boolean | undefined;
+  readonly clusterListen?: string | undefined;
+  readonly clusterAdvertise?: string | undefined;
+  readonly clusterName?: string | undefined;
+  readonly join?: readonly string[] | undefined;
   readonly trustedProxy?: readonly string[] | undefined;
   readonly origin?: readonly string[] | undefined;
   readonly hostHeader?: string | undefined;
@@ -80,6 +87,43 @@ export const FLAGS: readonly FlagDefinition[] = [
     name: "redis",
     path: ["redis", "url"],
     description: "Redis that holds the line for several gateways; its password is better in the environment",
+  },
+  {
+    ...whole,
+    flag: "--cluster",
+    name: "cluster",
+    path: ["cluster"],
+    isSwitch: true,
+    description: "keep the line together with other nodes, as one of equals",
+  },
+  {
+    ...whole,
+    flag: "--cluster-listen <address>",
+    name: "clusterListen",
+    path: ["cluster", "listen"],
+    description: "address for the other nodes",
+  },
+  {
+    ...whole,
+    flag: "--cluster-advertise <address>",
+    name: "clusterAdvertise",
+    path: ["cluster", "advertise"],
+    description: "address under which the other nodes reach this one",
+  },
+  {
+    ...whole,
+    flag: "--cluster-name <name>",
+    name: "clusterName",
+    path: ["cluster", "name"],
+    description: "what this node is called, the same after each restart",
+  },
+  {
+    ...whole,
+    flag: "--join <address>",
+    name: "join",
+    path: ["cluster", "join"],
+    isRepeatable: true,
+    description: "address of a node, or dns:NAME:PORT for all of them; may be repeated",
   },
   {
     ...whole,
@@ -163,7 +207,11 @@ export function applyFlags(
   for (const definition of given) {
     const path =
       definition.scope === "room" ? ["rooms", roomFor(input), ...definition.path] : definition.path;
-    write(value, path, toInput(definition, flags[definition.name]!));
+    if (definition.isSwitch) {
+      // What the file says of it stays the file's.
+      if (value[path[0]!] != null) continue;
+      write(value, path, {});
+    } else write(value, path, toInput(definition, flags[definition.name] as string | readonly string[]));
     sources.set(keyOf(path), sourceOf(definition));
   }
   const isRoomWanted = given.some(({ scope }) => scope !== "whole") && roomNames(value).length === 0;

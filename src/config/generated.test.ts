@@ -45,12 +45,12 @@ test("the example loads as it stands, and every value in it is the default but t
 /** The example with every setting that is off turned on. */
 const ALL_ON = example.replace(/^(\s*)#(?=[a-zA-Z]+:|- )/gm, "$1");
 
-/** The same, but for settings that exclude each other, and with a proxy to believe. */
-function turnedOn(): string {
-  return ALL_ON.replace("trustedProxies: []", "trustedProxies: [10.0.0.0/8]").replace(
-    /^(?:tls|\s*(?:secretFile|tokenFile|certificateFile|keyFile)):.*\n/gm,
-    "",
-  );
+/** The same, but for settings that exclude each other, and with a proxy to believe. A line is in one place. */
+function turnedOn(place: "redis" | "cluster" = "redis"): string {
+  const others = ["redis", "cluster"].filter((name) => name !== place).join("|");
+  return ALL_ON.replace("trustedProxies: []", "trustedProxies: [10.0.0.0/8]")
+    .replace(new RegExp(`^(?:${others}):\\n(?: .*\\n)*`, "m"), "")
+    .replace(/^(?:tls|\s*(?:secretFile|tokenFile|certificateFile|keyFile|caFile)):.*\n/gm, "");
 }
 
 test("the settings that are off in the example load when they are turned on", () => {
@@ -66,6 +66,16 @@ test("the settings that are off in the example load when they are turned on", ()
   assert.equal(adaptive?.latencyFactor, 2.5);
   assert.deepEqual(settings.budgets, { [budget!]: { totalActiveUsers: 500 } });
   assert.equal(events[0]?.newUsersPerMinute, 150);
+});
+
+test("the settings of a cluster that are off in the example load when they are turned on", () => {
+  // The certificates are in files that are not there.
+  const text = turnedOn("cluster").replace("customPageHtml: null\n", "").replace("\n  tls:\n", "\n");
+  const { cluster, redis } = load(text, { "waiting.html": "<p>Wait" });
+  assert.equal(redis, null);
+  assert.deepEqual(cluster?.listen, { host: "", port: 7_100 });
+  assert.equal(cluster?.join.length, 3);
+  assert.equal(cluster?.secret, "yet-another-output-of-fairgate-keys-new-here");
 });
 
 /** Every path of a single value, with the names of the example for any name. */

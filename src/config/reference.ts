@@ -17,9 +17,9 @@ setting that may be \`null\` is off when it is. Unknown settings are errors.
 
 Secrets can be in the file, in a file of their own, or in the environment: \`FAIRGATE_SECRET\` for \`secret\`,
 \`FAIRGATE_CONTROL_TOKEN\` for \`control.token\`, \`FAIRGATE_REDIS_PASSWORD\` for \`redis.password\`,
-\`FAIRGATE_REDIS_SENTINEL_PASSWORD\` for \`redis.sentinelPassword\`, and \`FAIRGATE_REDIS_URL\` for the whole of
-\`redis.url\`. The environment wins. \`fairgate keys new\` prints a new secret or token. Without a secret Fairgate does
-not start.
+\`FAIRGATE_REDIS_SENTINEL_PASSWORD\` for \`redis.sentinelPassword\`, \`FAIRGATE_CLUSTER_SECRET\` for \`cluster.secret\`,
+and \`FAIRGATE_REDIS_URL\` for the whole of \`redis.url\`. The environment wins. \`fairgate keys new\` prints a new secret
+or token. Without a secret Fairgate does not start.
 `;
 
 const FLAG_INTRODUCTION = `## Flags

@@ -11,6 +11,8 @@ import { z } from "zod";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { abuseSchema } from "./abuse-schema.ts";
 import { bypassSchema } from "./bypass-schema.ts";
+import { clusterSchema } from "./cluster-schema.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
 import {
   adaptiveSchema,
   LANES_MAX,
@@ -423,13 +425,19 @@ export const settingsSchema = z.strictObject({
     .nullable()
     .prefault(null)
     .describe(
-      "Directory where the line, who is on the site, changes made at run time and the keys are kept, so that a crash costs nobody their place. null: nothing is kept. Not together with `redis`.",
+      "Directory where the line, who is on the site, changes made at run time and the keys are kept, so that a crash costs nobody their place. null: nothing is kept. Not together with `redis` or `cluster`.",
     ),
   redis: redisSchema
     .nullable()
     .prefault(null)
     .describe(
       "A Redis or Valkey, 7.0 or later, that holds the lines, so that any number of gateways share them; they need the same `secret`. null: the lines live in this process. `fairgate doctor` checks it.",
+    ),
+  cluster: clusterSchema
+    .nullable()
+    .prefault(null)
+    .describe(
+      "Several gateways that keep one line between them, as equal nodes, with no Redis and no database; they need the same `secret` and the same rooms. null: no other nodes. `fairgate cluster status` shows them.",
     ),
   control: controlSchema.prefault({}).describe("The address for counts, changes, metrics and health."),
   trustedProxies: z
@@ -481,10 +489,12 @@ export type TlsSettings = z.output<typeof tlsSchema>;
 export type ControlSettings = Omit<FileSettings["control"], "tokenFile">;
 
 /** Settings checked, complete and ready to run with: durations in milliseconds, sizes in bytes, secrets read. */
-export type Settings = Omit<FileSettings, "secretFile" | "control" | "redis"> & {
+export type Settings = Omit<FileSettings, "secretFile" | "control" | "redis" | "cluster"> & {
   control: ControlSettings;
   /** Null: the lines live in this process. */
   redis: RedisSettings | null;
+  /** Null: there are no other nodes. */
+  cluster: ClusterSettings | null;
   /** What the JWTs of lanes' members are signed with, beside the rooms, which are shown to operators. */
   laneSecrets: LaneSecrets;
 };

@@ -121,13 +121,13 @@ function weakness(secret: string): string | null {
 }
 
 /** The finding for a secret that is nowhere. Gateways that share a line read each other's tickets. */
-export function missingSecret({ isShared }: { isShared: boolean }): Finding {
+export function missingSecret({ sharedBy }: { sharedBy: string | null }): Finding {
   const hint = `Make one with \`fairgate keys new\`, keep it safe, and \`export ${SECRET_VARIABLE}=…\` before starting`;
   return {
     code: "no-secret",
     path: [],
     at: "key",
     message: "there is no secret to sign tickets and passes with",
-    hint: isShared ? `${hint}, the same for every gateway on this Redis.` : `${hint}.`,
+    hint: sharedBy === null ? `${hint}.` : `${hint}, the same for every ${sharedBy}.`,
   };
 }

@@ -36,6 +36,67 @@ export interface Desk {
   isReady(): Promise<boolean>;
   /** Counters and gauges kept by the gateway, read when metrics are scraped. */
   traffic(): GatewayTraffic;
+  /** Null where this process is no node of a cluster. */
+  readonly cluster: ClusterDesk | null;
+}
+
+export interface ClusterDesk {
+  report(): ClusterReport;
+  /** An operator's word that a lost node is dead. False when nobody by that name is lost. */
+  forget(name: string): boolean;
+}
+
+/** The cluster as one node sees it. */
+export interface ClusterReport {
+  /** The node that was asked. */
+  readonly name: string;
+  readonly address: string;
+  /** Who belongs to it, as all of them agree; null before this node was taken in. */
+  readonly view: ClusterView | null;
+  /** The node that turns the doors; null while that is not known here. */
+  readonly root: string | null;
+  /** The neighbour on the way to the root; null when it is here. */
+  readonly towardsRoot: string | null;
+  /** Counting rounds that this node has led. */
+  readonly rounds: number;
+  /** From the top of the tree down, each node's children after it. */
+  readonly nodes: readonly ClusterNodeReport[];
+  /** Those that cannot be reached, and may have visitors of their own. */
+  readonly lost: readonly { readonly name: string; readonly address: string }[];
+  readonly rooms: Readonly<Record<string, ClusterRoomReport>>;
+  /** What an operator should know, in sentences. Empty: all is well. */
+  readonly problems: readonly string[];
+}
+
+export interface ClusterView {
+  readonly version: number;
+  /** False in a part that was cut off from most of the others. */
+  readonly isMajority: boolean;
+  /** True when this node knows all that the others know. */
+  readonly isSettled: boolean;
+}
+
+export interface ClusterNodeReport {
+  readonly name: string;
+  readonly address: string;
+  readonly state: "alive" | "suspect" | "dead";
+  /** The node above it in the tree. */
+  readonly parent: string | null;
+  /** The node that was asked. */
+  readonly isHere: boolean;
+  /** What is its own, in all rooms. */
+  readonly own: { readonly waiting: number; readonly turns: number; readonly onSite: number };
+}
+
+export interface ClusterRoomReport {
+  /** At all nodes, as known here. */
+  readonly waiting: number;
+  /** Of the node that was asked, as all that follows. */
+  readonly ownWaiting: number;
+  readonly turns: number;
+  readonly onSite: number;
+  /** Slots that it may give out without asking anyone. */
+  readonly spare: number;
 }
 
 export type ChangeAnswer =

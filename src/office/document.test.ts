@@ -36,6 +36,7 @@ test("the document has every route and no other", async () => {
   );
   assert.deepEqual(routes.sort(), [
     "delete /rooms/{room}/sessions/{id}",
+    "get /cluster",
     "get /healthz",
     "get /keys",
     "get /metrics",
@@ -45,6 +46,7 @@ test("the document has every route and no other", async () => {
     "get /rooms/{room}",
     "get /rooms/{room}/draws/{event}",
     "patch /rooms/{room}",
+    "post /cluster/forget",
     "post /keys/rotate",
     "post /rooms/{room}/open",
     "post /rooms/{room}/pause",

@@ -69,11 +69,16 @@ export type TouchEntry = readonly [op: typeof TOUCH, key: number, expiresAt: num
 export type InviteEntry = readonly [op: typeof INVITE, id: string, expiresAt: number];
 /** Two had the same place in hand, and this one lets go of it. */
 export type YieldEntry = readonly [op: typeof YIELD, key: number];
-/** What a lost owner had is now this one's. `isBorrowed`: its slot is still the lost one's. */
+/**
+ * This owner has that place now. `from`: the one it took it over from, whose claim is void as far as it is from the first
+ * `fromHead` entries of their log; empty: nobody. `isBorrowed`: its slot is still the other's.
+ */
 export type AdoptEntry = readonly [
   op: typeof ADOPT,
   epoch: number,
   isBorrowed: number,
+  from: string,
+  fromHead: number,
   of: WaitEntry | LapseEntry | TurnEntry | VisitEntry | GoneEntry,
 ];
 /** A part of those who gathered for a draw: key and id in turn. */
@@ -123,7 +128,7 @@ const SHAPES: Readonly<Record<number, readonly Kind[]>> = {
   [TOUCH]: ["key", "number"],
   [INVITE]: ["string", "number"],
   [YIELD]: ["key"],
-  [ADOPT]: ["number", "number", "entry"],
+  [ADOPT]: ["number", "number", "string", "number", "entry"],
   [POOL]: ["number", "string", "list"],
   [DRAWN]: ["number", "string", "number", "number", "number"],
 };

@@ -324,6 +324,25 @@ export class ClusterNode {
     });
   }
 
+  debugPlaces(): string[] {
+    const out: string[] = [];
+    for (const b of this.#rooms.values())
+      for (const p of b.places.values())
+        if (p.claim.state !== 5)
+          out.push(
+            JSON.stringify({
+              k: p.key,
+              s: p.claim.state,
+              o: p.claim.owner,
+              u: p.claim.until - this.#now,
+              b: p.claim.isBorrowed,
+              e: p.claim.epoch,
+              oth: p.others,
+            }),
+          );
+    return out;
+  }
+
   takeEvents(): NodeEvent[] {
     const events = this.#events;
     this.#events = [];
@@ -450,7 +469,6 @@ export class ClusterNode {
     switch (body.kind) {
       case "entries":
       case "read":
-      case "heads":
         return this.#replication.receive(id, body, now);
       case "ask":
       case "reply":
@@ -470,6 +488,7 @@ export class ClusterNode {
     }
     // The rest is about one tree, and says nothing to whoever has another.
     if (letter.view !== viewNumber(this.#view!)) return;
+    if (body.kind === "heads") return this.#replication.receive(id, body, now);
     if (body.kind === "edge") {
       this.#weigh();
       this.#qpid.receive(member.slot, body, now);

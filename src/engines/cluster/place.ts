@@ -20,6 +20,8 @@ export interface Claim {
   /** The owner's name and life, the same everywhere. */
   readonly owner: string;
   epoch: number;
+  /** The number of the entry in the owner's log that it is from. */
+  at: number;
   state: PlaceState;
   /** Waiting (the owner's alone): lapses then. Turn: lost then. Visit: the pass runs out. Otherwise: forgotten then. */
   until: number;
@@ -49,6 +51,11 @@ export function claimOf(place: Place, origin: number): Claim | undefined {
 
 export function addClaim(place: Place, claim: Claim): void {
   place.others = [...(place.others ?? []), claim];
+}
+
+export function claimBy(place: Place, owner: string): Claim | undefined {
+  if (place.claim.owner === owner) return place.claim;
+  return place.others?.find((claim) => claim.owner === owner);
 }
 
 /** Takes a claim back. False when it is the only one: then the place goes with it. */

@@ -102,8 +102,10 @@ export class Replication {
     return this.#origins[index]!;
   }
 
-  write(room: string, entry: Entry): void {
+  /** Gives the entry's number. */
+  write(room: string, entry: Entry): number {
     this.#own.add({ room, entry });
+    return this.#own.head - 1;
   }
 
   /** Calls back once a peer has this node's log as it is now, or there is nobody to wait for. */
@@ -337,16 +339,17 @@ export class Replication {
     }
     const isLost = lost.has(claim.owner);
     const isTurn = claim.state === ADMITTED && isLost;
-    const of: AdoptEntry[3] = isTurn
+    const of: AdoptEntry[5] = isTurn
       ? [WAIT, place.key, place.lane, AS_BEFORE, place.id]
       : standingOf(place, claim);
-    books.write([ADOPT, version, isLost && claim.state === ON_SITE ? 1 : 0, of]);
+    const isBorrowed = isLost && claim.state === ON_SITE ? 1 : 0;
+    books.write([ADOPT, version, isBorrowed, claim.owner, this.headOf(claim.owner), of]);
     const taken = books.places.get(place.key);
     if (taken?.claim.state === WAITING && taken.claim.origin === SELF) books.awaitAnew(taken, now);
   }
 
   #settleLoan(books: RoomBooks, place: Place, claim: Claim): void {
-    books.write([ADOPT, claim.epoch, 0, standingOf(place, claim)]);
+    books.write([ADOPT, claim.epoch, 0, "", 0, standingOf(place, claim)]);
   }
 
   #hearEntries(from: string, body: EntriesBody, now: number): void {
@@ -371,7 +374,7 @@ export class Replication {
       if (books && !books.isReadyFor(one.entry)) break;
       log.add(one);
       if (!books) continue;
-      books.apply(one.entry, origin);
+      books.apply(one.entry, origin, log.head - 1);
       heard.add(books);
     }
     for (const books of heard) books.tellTurns();
@@ -388,7 +391,7 @@ export class Replication {
     if (part !== expected || (log.copyPart === 0 && head <= log.head)) return;
     const origin = { index: log.index, owner: log.id };
     if (part === 0) for (const books of this.#rooms.values()) books.forgetOwner(log.index);
-    for (const { room, entry } of written) this.#rooms.get(room)?.apply(entry, origin);
+    for (const { room, entry } of written) this.#rooms.get(room)?.apply(entry, origin, head);
     log.copyPart = part + 1;
     if (part + 1 < parts) return;
     for (const [room, all] of totals) this.#rooms.get(room)?.totals.set(log.index, { ...all });

@@ -63,6 +63,7 @@ import {
   ADMITTED,
   addClaim,
   type Claim,
+  claimBy,
   claimOf,
   dropClaim,
   LAPSED,
@@ -93,8 +94,8 @@ export interface RoomEvents {
   /** Places have changed hands by lot. */
   readonly onDraw: () => void;
   readonly onRemark: (remark: Remark) => void;
-  /** An entry of the node's own. */
-  readonly onWritten: (entry: Entry) => void;
+  /** An entry of the node's own; gives its number in the log. */
+  readonly onWritten: (entry: Entry) => number;
 }
 
 type TotalsSoFar = { -readonly [Key in keyof Totals]: number };
@@ -139,8 +140,10 @@ export class RoomBooks {
   missedSince = 0;
   /** Admitted since the speed of the door was last looked at. */
   admittedSince = 0;
-  /** Places whose claim lost, to be let go of. */
+  /** Places whose claim lost, to be let go of, and places that others took over while this node has them. */
   readonly lostKeys: number[] = [];
+  readonly heldKeys: number[] = [];
+  #at = 0;
   readonly #waitDue = new Deadlines<number>();
   readonly #turnDue = new Deadlines<number>();
   readonly #visitDue = new Deadlines<number>();
@@ -200,8 +203,7 @@ export class RoomBooks {
 
   /** Something happened to a place of this node's. */
   write(entry: Entry): void {
-    this.events.onWritten(entry);
-    this.apply(entry, this.self);
+    this.apply(entry, this.self, this.events.onWritten(entry));
   }
 
   /** False when an entry must wait, and with it all later ones of its log. */
@@ -213,9 +215,13 @@ export class RoomBooks {
     return this.draws.isReadyFor(entry);
   }
 
-  /** Takes in an entry of its owner's that it is ready for. */
-  apply(written: Entry, origin: Origin): void {
-    const entry = this.#current(written, origin.index);
+  /** Takes in an entry of its owner's that it is ready for; `at`: its number in their log. */
+  apply(written: Entry, origin: Origin, at: number): void {
+    this.#at = at;
+    this.#apply(this.#current(written, origin.index), origin);
+  }
+
+  #apply(entry: Entry, origin: Origin): void {
     switch (entry[0]) {
       case WAIT:
         return this.#wait(entry, origin);
@@ -249,7 +255,7 @@ export class RoomBooks {
     for (const [id, expiresAt] of this.invites) yield [INVITE, id, expiresAt];
     for (const place of this.places.values()) {
       const claim = claimOf(place, origin);
-      if (claim) yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, standingOf(place, claim)];
+      if (claim) yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, "", 0, standingOf(place, claim)];
     }
   }
 
@@ -325,7 +331,10 @@ export class RoomBooks {
     if (!this.draws.hasMoved) return entry;
     const op = entry[0];
     if (op === INVITE || op === POOL || op === DRAWN) return entry;
-    if (op === ADOPT) return [op, entry[1], entry[2], this.#current(entry[3], origin) as AdoptEntry[3]];
+    if (op === ADOPT) {
+      const of = this.#current(entry[5], origin) as AdoptEntry[5];
+      return [op, entry[1], entry[2], entry[3], entry[4], of];
+    }
     const key = this.draws.currentKey(entry[1], origin);
     return key === entry[1] ? entry : ([op, key, ...entry.slice(2)] as unknown as Entry);
   }
@@ -435,17 +444,21 @@ export class RoomBooks {
     this.#put(place);
   }
 
-  #adopt([, epoch, isBorrowed, of]: AdoptEntry, origin: Origin): void {
-    this.apply(of, origin);
+  #adopt([, epoch, isBorrowed, from, fromHead, of]: AdoptEntry, origin: Origin): void {
+    this.#apply(of, origin);
     const place = this.places.get(of[1]);
     const claim = place && claimOf(place, origin.index);
     if (!claim) return;
     this.#take(place);
     claim.epoch = epoch;
     claim.isBorrowed = isBorrowed === 1;
+    const voided = from === this.self.owner ? undefined : claimBy(place, from);
+    if (voided && voided.at < fromHead) dropClaim(place, voided.origin);
     settleClaims(place);
     this.#put(place);
     this.#noteLoss(place);
+    // Taken for lost, and here all the same: the others must hear how it really is.
+    if (from === this.self.owner && place.claim.origin === SELF) this.heldKeys.push(place.key);
   }
 
   /** Places change hands, once; whoever reads of it has drawn from there on, too. */
@@ -489,7 +502,7 @@ export class RoomBooks {
   ): Place {
     let place = this.places.get(key);
     if (!place) {
-      const claim: Claim = { origin: index, owner, epoch: 0, state, until, isBorrowed: false };
+      const claim: Claim = { origin: index, owner, epoch: 0, at: this.#at, state, until, isBorrowed: false };
       place = {
         ...{ key, lane, id: "", joinedAt: timeOfKey(Math.max(0, key)), admittedAt: 0, wasLate: false },
         ...{ claim, others: null },
@@ -500,10 +513,11 @@ export class RoomBooks {
     this.#take(place);
     const claim = claimOf(place, index);
     if (claim) {
+      claim.at = this.#at;
       claim.state = state;
       claim.until = until;
       if (state !== ON_SITE) claim.isBorrowed = false;
-    } else addClaim(place, { origin: index, owner, epoch: 0, state, until, isBorrowed: false });
+    } else addClaim(place, { origin: index, owner, epoch: 0, at: this.#at, state, until, isBorrowed: false });
     settleClaims(place);
     this.#put(place);
     this.#noteLoss(place);
@@ -637,7 +651,7 @@ export class RoomCrowd implements Crowd {
 }
 
 /** What a place is now, as an entry that makes the same of it elsewhere. */
-export function standingOf(place: Place, claim: Claim): AdoptEntry[3] {
+export function standingOf(place: Place, claim: Claim): AdoptEntry[5] {
   const { key, lane, id, joinedAt, admittedAt } = place;
   const { state, until } = claim;
   if (state === LAPSED) return [LAPSE, key, lane, AS_BEFORE, until];

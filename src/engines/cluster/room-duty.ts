@@ -6,9 +6,9 @@
 import type { Admission } from "../../core/engine.ts";
 import { wholeTenth } from "../../core/pacing.ts";
 import type { DoorRules } from "../../core/rules.ts";
-import { EXPIRED, GONE, LAPSE, MISSED, TURN, UNSEEN, YIELD } from "./entries.ts";
+import { ADOPT, EXPIRED, GONE, LAPSE, MISSED, TURN, UNSEEN, YIELD } from "./entries.ts";
 import { ADMITTED, claimOf, ON_SITE, WAITING } from "./place.ts";
-import { type RoomBooks, SELF } from "./room-books.ts";
+import { type RoomBooks, SELF, standingOf } from "./room-books.ts";
 
 /** Ends what is over, of this node's. */
 export function sweep(books: RoomBooks, now: number): void {
@@ -91,8 +91,14 @@ function nextKeys(
   return keys;
 }
 
-/** Places of which another has the better claim. */
+/** Places of which another has the better claim are let go of; those that others took over by mistake are claimed again. */
 function letGo(books: RoomBooks): void {
+  for (let key = books.heldKeys.pop(); key !== undefined; key = books.heldKeys.pop()) {
+    const place = books.places.get(key);
+    if (place?.claim.origin !== SELF) continue;
+    const { epoch, isBorrowed } = place.claim;
+    books.write([ADOPT, epoch, isBorrowed ? 1 : 0, "", 0, standingOf(place, place.claim)]);
+  }
   for (let key = books.lostKeys.pop(); key !== undefined; key = books.lostKeys.pop()) {
     const place = books.places.get(key);
     if (place && place.claim.origin !== SELF && claimOf(place, SELF)) books.write([YIELD, key]);
