@@ -58,6 +58,12 @@ export class ClusterEngine implements Engine {
     this.#flushSoon();
   }
 
+  /** A connection to that address was refused: nothing listens there. */
+  refused(address: string): void {
+    this.#node.refused(address, this.#now());
+    this.#flushSoon();
+  }
+
   /** Lets the node do what is due. */
   tick(): void {
     const now = this.#now();

@@ -34,6 +34,9 @@ const FOUND_AFTER_MS = 3_000;
 /** The same view is told to the same peer no more often than this. */
 const VIEW_AGAIN_MS = 100;
 const GOODBYE_PERIOD_MS = 200;
+/** Nothing listens at an address: after so long of it, with no pause longer than that, the node that was there is dead. */
+const REFUSED_FOR_MS = 3_000;
+const REFUSED_PAUSE_MS = 2_500;
 
 export type MembershipBody =
   | { readonly kind: "joinMe"; readonly member: Omit<Member, "slot"> }
@@ -65,6 +68,8 @@ export class Membership {
   readonly #dead = new Set<string>();
   /** Since when someone is lost, as long as this node has waited for them. */
   readonly #lostFor = new Map<string, number>();
+  /** Addresses at which nothing listens: since when, and when that was last seen. */
+  readonly #refusals = new Map<string, { readonly since: number; lastAt: number }>();
   readonly #knocks = new Map<number, number>();
   readonly #toldAt = new Map<string, { number: number; at: number }>();
   #knockNumber = 0;
@@ -140,6 +145,24 @@ export class Membership {
   /** Someone thought dead is not. */
   lives(id: string): void {
     this.#dead.delete(id);
+  }
+
+  /** A connection was refused: the machine at that address says that nothing listens there. */
+  refused(address: string, now: number): void {
+    const known = this.#refusals.get(address);
+    if (!known || now - known.lastAt > REFUSED_PAUSE_MS)
+      this.#refusals.set(address, { since: now, lastAt: now });
+    else known.lastAt = now;
+    const view = this.#view;
+    if (!view || view.lost.length === 0 || this.#coordinator(view) !== this.slot) return;
+    const since = this.#refusals.get(address)!.since;
+    const dead = view.lost.filter((member) => member.address === address && now - since >= REFUSED_FOR_MS);
+    if (dead.length > 0) this.#make(withoutDead(view, dead.map(idOf), this.slot!), now);
+  }
+
+  /** A letter came from there. */
+  heard(address: string): void {
+    this.#refusals.delete(address);
   }
 
   /** An operator's word, or other proof, that a lost member is dead. False when nobody by that name is lost. */

@@ -385,10 +385,18 @@ export class ClusterNode {
     const id = idOf(letter);
     if (id === this.#membership.selfId) return;
     this.#clock.hear(letter.clock, now);
+    this.#membership.heard(from);
     this.#addresses.set(id, from);
     this.#swim.heard(id, now);
     if (letter.view !== null) this.#membership.compare({ address: from, id }, letter.view, now);
     for (const body of letter.bodies) this.#take({ from, id, letter }, body, now);
+    this.#followView(now);
+  }
+
+  /** Nothing listens at that address, says the machine there. */
+  refused(address: string, now: number): void {
+    this.#now = now;
+    this.#membership.refused(address, now);
     this.#followView(now);
   }
 

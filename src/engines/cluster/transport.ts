@@ -50,6 +50,8 @@ export interface TransportEvents {
   onLetter(from: string, letter: unknown): void;
   /** Something is wrong with an address, in a sentence; for each address at most once in some seconds. */
   onProblem?(problem: Problem): void;
+  /** Every time a connection to an address was refused: the machine is there, and nothing listens. */
+  onRefused?(address: string): void;
 }
 
 /** Someone who has opened a connection to us. */
@@ -188,6 +190,7 @@ export class Transport {
       newHandshake: () => new DiallerHandshake({ ...this.#introduction(), peer: address }),
       onLetters: () => this.#flushSoon(peer),
       onProblem: (text) => this.#report({ address, text }),
+      onRefused: () => this.#events.onRefused?.(address),
     });
     this.#peers.set(address, peer);
     return peer;

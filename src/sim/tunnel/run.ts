@@ -88,7 +88,7 @@ class Run {
         new PlaceKept(),
         new OneRoot(),
         new Forgery(),
-        ...(isTelepathic ? [] : [new OwnPart()]),
+        ...(isTelepathic || plan.kind === "hasty" ? [] : [new OwnPart()]),
       ],
       letters,
       print,

@@ -61,6 +61,8 @@ export interface SimNode {
   counts(room: string, now: number): Counts;
   board(room: string, now: number): Board;
   status(): NodeStatus;
+  /** Nothing listens at that address. */
+  refused?(address: string, now: number): void;
 }
 
 export interface Arrival {

@@ -263,7 +263,11 @@ export class Tunnel {
 
   #deliver(flight: Flight): void {
     const station = this.stations[flight.to]!;
-    if (!station.isUp) return this.#lose(flight, "nobody there");
+    if (!station.isUp) {
+      const { address } = station;
+      this.stations[flight.from]!.call((node, now) => node.refused?.(address, now));
+      return this.#lose(flight, "nobody there");
+    }
     station.whenAwake(() => {
       this.note("letter", flight.from, flight.to, flight.letter);
       this.letters.arrive();

@@ -13,7 +13,7 @@ import { Dialled } from "./dialled.ts";
 import type { DiallerHandshake } from "./handshake.ts";
 import { packLetters } from "./letters.ts";
 import { QUEUE_BYTES_MAX, SendQueue } from "./send-queue.ts";
-import type { PeerTls } from "./sockets.ts";
+import { NOT_LISTENING, type PeerTls } from "./sockets.ts";
 
 const REST_MS = 50;
 const REST_MS_MAX = 2_000;
@@ -34,6 +34,8 @@ export interface PeerOptions {
   /** Letters wait: `flush` is to be called at the end of this turn. */
   onLetters(): void;
   onProblem(text: string): void;
+  /** Nothing listens there. */
+  onRefused(): void;
 }
 
 /** How it stands with a peer that we send to. */
@@ -186,5 +188,6 @@ export class Peer {
   #complain(text: string): void {
     this.#lastProblem = `${this.address} ${text}`;
     this.#options.onProblem(this.#lastProblem);
+    if (text === NOT_LISTENING) this.#options.onRefused();
   }
 }

@@ -80,10 +80,13 @@ export function isNamedByCertificate(socket: Socket, address: string): boolean {
   return place !== null && tls.checkServerIdentity(place.host, socket.getPeerCertificate()) === undefined;
 }
 
+/** The machine is there and says that nothing listens at that port. */
+export const NOT_LISTENING = "does not listen: it is not running, or that is not its address";
+
 /** In words what broke a connection that we dialled. */
 export function dialProblem(error: NodeJS.ErrnoException, place: Place): string {
   const code = error.code ?? error.message;
-  if (code === "ECONNREFUSED") return "does not listen: it is not running, or that is not its address";
+  if (code === "ECONNREFUSED") return NOT_LISTENING;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
     return `cannot be found: nobody knows the name ${place.host}`;
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return `showed a certificate that does not name ${place.host}`;
