@@ -38,21 +38,21 @@ test("the tree is drawn, with the root, the node that was asked, and what each h
     clusterText(WELL),
     `A cluster of 6 nodes, asked at gate-2: all is well.
 
-node                                   address                state      waiting     turns   on site
-gate-1                                 10.0.0.1:7100          alive        1,000         1        10
-├─ gate-2 (here)                       10.0.0.2:7100          alive        2,000         2        20
-│  ├─ gate-5 (root)                    10.0.0.5:7100          alive        5,000         5        50
-│  └─ gate-6                           10.0.0.6:7100          alive        6,000         6        60
-├─ gate-3                              10.0.0.3:7100          alive        3,000         3        30
-└─ gate-4                              10.0.0.4:7100          alive        4,000         4        40
-all                                                                       21,000        21       210
+node                             address                state        waiting       turns     on site
+gate-1                           10.0.0.1:7100          alive          1,000           1          10
+├─ gate-2 (here)                 10.0.0.2:7100          alive          2,000           2          20
+│  ├─ gate-5 (root)              10.0.0.5:7100          alive          5,000           5          50
+│  └─ gate-6                     10.0.0.6:7100          alive          6,000           6          60
+├─ gate-3                        10.0.0.3:7100          alive          3,000           3          30
+└─ gate-4                        10.0.0.4:7100          alive          4,000           4          40
+all                                                                   21,000          21         210
 
 root      gate-5; 1,234 counting rounds led by this node
 view      7, with the majority
 settled   yes: this node knows all that the others know
 
-room                                                 waiting      here     turns   on site     spare
-main                                                  21,000     2,000         2        20         0
+room                                         waiting        here       turns     on site       spare
+main                                          21,000       2,000           2          20           0
 `,
   );
 });
@@ -73,7 +73,7 @@ test("what is wrong stands out, with lost nodes in the table", () => {
   assert.match(text, /^root {6}beyond gate-1/m);
   assert.match(text, /^view {6}8, WITHOUT the majority$/m);
   assert.match(text, /^settled {3}not yet/m);
-  assert.match(text, /^! gate-3 is lost: [^\n]+\n {2}its? |^! gate-3 is lost:[^\n]+\n {2}\w/m);
+  assert.match(text, /^! gate-3 is lost: [^\n]+\n {2}\S/m);
 });
 
 test("a node in no cluster has nothing but its problems to show", () => {

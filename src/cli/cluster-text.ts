@@ -1,6 +1,6 @@
 /**
- * What `fairgate cluster status` shows: the tree with what each node has, the root, the rooms, and what is wrong. At most
- * so many columns as it is given; names that are longer are cut, never the numbers.
+ * What `fairgate cluster status` shows: the tree with what each node has, the root, the rooms, and what is wrong. On 80
+ * to 100 columns; names that are too long for that are cut, the numbers never.
  *
  * Pure. What is shown came over a network, so it is made fit for a terminal first.
  */
@@ -8,8 +8,8 @@ import { safeText } from "../config/problem.ts";
 import type { ClusterNodeReport, ClusterReport } from "../office/desk.ts";
 
 export const COLUMNS_MAX = 100;
-const COLUMNS_MIN = 60;
-const NUMBER_COLUMNS = 10;
+const COLUMNS_MIN = 80;
+const NUMBER_COLUMNS = 12;
 const ADDRESS_COLUMNS = 22;
 const STATE_COLUMNS = 8;
 const ROOMS_SHOWN_MAX = 50;

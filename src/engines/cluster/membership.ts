@@ -201,11 +201,11 @@ export class Membership {
   }
 
   /** A letter came from someone with that view: one of us may be behind. */
-  compare(from: { address: string; id: string }, theirs: number, now: number): void {
+  compare(from: { address: string }, theirs: number, now: number): void {
     const view = this.#view;
     if (!view || theirs === viewNumber(view)) return;
-    const isMember = view.members.some((member) => idOf(member) === from.id);
-    if (theirs < viewNumber(view) && isMember) this.#tellView(from.address, now);
+    // One who was taken out and has not heard of it needs to know as well.
+    if (theirs < viewNumber(view)) this.#tellView(from.address, now);
     else if (theirs > viewNumber(view)) this.#send(from.address, { kind: "hello" });
   }
 
@@ -282,14 +282,14 @@ export class Membership {
   /** A view without this node: the coordinator of its own part finds out whether the two can be one. */
   #forward(theirs: View, now: number): void {
     const view = this.#view!;
-    const coordinator = this.#coordinator(view);
-    if (coordinator === this.slot) {
-      if (leads(view, theirs)) return;
-      const first = theirs.members[0]!.address;
-      this.#knockAt(first, now);
+    const slot = this.#coordinator(view);
+    const coordinator = view.members.find((member) => member.slot === slot)!;
+    const hasMovedOn = theirs.members.some((member) => idOf(member) === idOf(coordinator));
+    if (slot === this.slot || hasMovedOn) {
+      if (hasMovedOn || !leads(view, theirs)) this.#knockAt(theirs.members[0]!.address, now);
       return;
     }
-    this.#send(view.members.find(({ slot }) => slot === coordinator)!.address, {
+    this.#send(coordinator.address, {
       kind: "view",
       view: theirs,
     });
@@ -299,10 +299,12 @@ export class Membership {
     const view = this.#view;
     if (!view || this.isLeaving || viewNumber(view) === viewNumber(theirs)) return;
     this.#send(from, { kind: "met", number, view });
+    const isMember = view.members.some(({ address }) => address === from);
     const hasMe = theirs.members.some((member) => idOf(member) === this.selfId);
-    if (hasMe) return this.#hearView(from, theirs, now);
+    if (hasMe && (isMember || viewNumber(theirs) > viewNumber(view)))
+      return this.#hearView(from, theirs, now);
     // Both must hear each other before one of them makes one view of the two.
-    if (this.#coordinator(view) === this.slot && leads(view, theirs)) this.#knockAt(from, now);
+    if (this.#coordinator(view) === this.slot && (hasMe || leads(view, theirs))) this.#knockAt(from, now);
   }
 
   #meet(from: string, number: number, theirs: View, now: number): void {
@@ -315,7 +317,8 @@ export class Membership {
     // One that has not heard of the latest view yet needs no other.
     if (isBehind && theirs.members.every((member) => view.members.some((own) => idOf(own) === idOf(member))))
       return this.#tellView(from, now);
-    if (leads(view, theirs)) this.#make(merged(view, theirs, this.slot!), now);
+    const hasMe = theirs.members.some((member) => idOf(member) === this.selfId);
+    if (hasMe || leads(view, theirs)) this.#make(merged(view, theirs, this.slot!), now);
   }
 
   #hearGoodbye(from: string, id: string, now: number): void {

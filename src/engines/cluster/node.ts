@@ -388,7 +388,7 @@ export class ClusterNode {
     this.#membership.heard(from);
     this.#addresses.set(id, from);
     this.#swim.heard(id, now);
-    if (letter.view !== null) this.#membership.compare({ address: from, id }, letter.view, now);
+    if (letter.view !== null) this.#membership.compare({ address: from }, letter.view, now);
     for (const body of letter.bodies) this.#take({ from, id, letter }, body, now);
     this.#followView(now);
   }
