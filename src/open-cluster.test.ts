@@ -104,8 +104,12 @@ test("a node with other rooms is noticed, until it has the same again", async (t
 test("a node finds the others by a name", async (t) => {
   const first = await open(t, settings({ name: "gate-1" }));
   const port = Number(first.address.split(":")[1]);
-  const machine = { ...MACHINE_HERE, addressesOf: async () => ["127.0.0.1"] };
-  const second = await open(t, settings({ name: "gate-2", join: [`dns:a:${port}`] }), machine);
+  const machine: Machine = {
+    ...MACHINE_HERE,
+    addressesOf: async () => ["127.0.0.1"],
+    own: () => [{ address: "127.0.0.1", internal: false }],
+  };
+  const second = await open(t, settings({ name: "gate-2", listen: ":0", join: [`dns:a:${port}`] }), machine);
   await second.cluster.joined;
   assert.deepEqual(namesAt(second), ["gate-1", "gate-2"]);
 });

@@ -34,6 +34,8 @@ const FOUND_AFTER_MS = 3_000;
 /** The same view is told to the same peer no more often than this. */
 const VIEW_AGAIN_MS = 100;
 const GOODBYE_PERIOD_MS = 200;
+/** Someone who has nobody left to say goodbye to tries those who are lost for so long. */
+const GOODBYE_ALONE_MS = 1_000;
 /** Nothing listens at an address: after so long of it, with no pause longer than that, the node that was there is dead. */
 const REFUSED_FOR_MS = 3_000;
 const REFUSED_PAUSE_MS = 2_500;
@@ -177,7 +179,7 @@ export class Membership {
   leave(now: number): void {
     this.#leavingSince ??= now;
     this.#nextAt = now;
-    if (!this.#view || this.#view.members.length === 1) this.#isGone = true;
+    if (!this.#view || (this.#view.members.length === 1 && this.#view.lost.length === 0)) this.#isGone = true;
   }
 
   receive(from: string, body: MembershipBody, now: number): void {
@@ -337,7 +339,10 @@ export class Membership {
 
   #sayGoodbye(now: number): void {
     this.#nextAt = now + GOODBYE_PERIOD_MS;
-    for (const { address } of this.#peers()) this.#send(address, { kind: "bye", id: this.selfId });
+    const peers = this.#peers();
+    for (const { address } of [...peers, ...(this.#view?.lost ?? [])])
+      this.#send(address, { kind: "bye", id: this.selfId });
+    if (peers.length === 0 && now - this.#leavingSince! >= GOODBYE_ALONE_MS) this.#isGone = true;
   }
 
   /** Looks for those who are lost, and for others in the list, to become one with them again. */

@@ -231,7 +231,11 @@ export class ClusterNode {
     if (!books) return { kind: "refused", reason: "unknownRoom" };
     const { answer, seen } = checkIn(books, ticket, { dice, now });
     if (seen) this.#noteSeen(books, seen, now);
-    return answer;
+    if (answer.kind !== "entered") return answer;
+    // A visit that may have ended a moment ago is its owner's to speak of: whoever asks comes to enter.
+    const place = books.visits.get(ticket.id);
+    const isOwn = place?.claim.origin === SELF;
+    return isOwn ? answer : { kind: "admitted", ticket, claimBy: answer.pass.expiresAt };
   }
 
   enter(ticket: Ticket, dice: number, now: number, answer: (answer: TicketAnswer) => void): void {
@@ -239,9 +243,9 @@ export class ClusterNode {
     if (!books) return answer({ kind: "refused", reason: "unknownRoom" });
     // Whoever has no turn as far as is known here need not trouble the owner.
     const known = this.checkIn(ticket, dice, now);
-    if (known.kind !== "admitted") return answer(known);
+    if (known.kind !== "admitted" && known.kind !== "entered") return answer(known);
     this.#requests.ask({ op: "enter", ticket, dice }, now, (given) =>
-      answer(given === null || typeof given === "boolean" ? tryAgainSoon(known.ticket) : given),
+      answer(given === null || typeof given === "boolean" ? tryAgainSoon(ticket) : given),
     );
   }
 

@@ -4,10 +4,14 @@
  *
  * The stated exceptions: when everybody who knew anything has died, the cluster forgot who is on the site, and for one
  * session twice as many may be there; and where a lost part's slots are given out again before its passes have run out
- * (`reclaimAfterMs` below a session), both parts may fill the site.
+ * (`reclaimAfterMs` below a session), both parts may fill the site. And whoever leaves in one part of a split cluster and
+ * shows the same ticket in another, which cannot know of it, is let on again: one visitor, who is not counted twice.
  */
 import { Deadlines } from "../../../core/deadlines.ts";
 import type { Check, Notice } from "../notice.ts";
+
+/** So long after a cut was mended parts may not have met yet. */
+const SPLIT_ECHO_MS = 10_000;
 
 export interface CapacityTerms {
   readonly totalActiveUsers: number;
@@ -25,16 +29,23 @@ export class Capacity implements Check {
   readonly #onSite = new Map<string, number>();
   readonly #deadlines = new Deadlines<string>();
   #forgotAt = Number.NEGATIVE_INFINITY;
+  #isSplit = false;
+  #splitAt = Number.NEGATIVE_INFINITY;
+  readonly #leftInOtherPart = new Set<string>();
 
   constructor(terms: CapacityTerms) {
     this.#terms = terms;
   }
 
   see(notice: Notice): string | null {
-    if (notice.kind === "answered" && notice.expiresAt !== null)
+    if (notice.kind === "answered" && notice.expiresAt !== null && !this.#leftInOtherPart.has(notice.id))
       return this.#enter(notice.id, notice.expiresAt, notice.at);
     if (notice.kind === "renewed" && this.#onSite.has(notice.id)) this.#extend(notice.id, notice.expiresAt);
-    if (notice.kind === "left") this.#onSite.delete(notice.id);
+    if (notice.kind === "left") this.#leave(notice.id, notice.at);
+    if (notice.kind === "split") {
+      this.#isSplit = notice.isSplit;
+      this.#splitAt = notice.at;
+    }
     if (notice.kind === "stopped" && notice.isLast) this.#forgotAt = notice.at;
     return null;
   }
@@ -48,6 +59,11 @@ export class Capacity implements Check {
     return count > allowed
       ? `${count} visitors are on the site, and ${allowed} are the most that may be`
       : null;
+  }
+
+  #leave(id: string, at: number): void {
+    this.#onSite.delete(id);
+    if (this.#isSplit || at - this.#splitAt <= SPLIT_ECHO_MS) this.#leftInOtherPart.add(id);
   }
 
   #allowed(at: number): number {
