@@ -156,6 +156,7 @@ export class ClusterNode {
     };
     const onComplete = () => {
       this.#commit();
+      this.#replication.everyoneSettled();
       for (const room of this.#rooms.keys()) this.#lending.refresh(room);
     };
     const { canary } = settings;
@@ -326,6 +327,10 @@ export class ClusterNode {
       rounds: this.#duty.rounds,
       isCounted,
     });
+  }
+
+  debugHeads(): unknown {
+    return this.#replication.debugHeads();
   }
 
   debugPlaces(): string[] {

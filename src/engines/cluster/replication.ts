@@ -84,6 +84,10 @@ export class Replication {
     return this.#isSettled;
   }
 
+  debugHeads(): unknown {
+    return [...this.#logs.values()].map((log) => [log.id, log.head, log.copyPart]);
+  }
+
   get self(): Origin {
     return { index: SELF, owner: this.#own.id };
   }
@@ -132,6 +136,12 @@ export class Replication {
     this.#toldAt = Number.NEGATIVE_INFINITY;
     this.#confirm(Number.POSITIVE_INFINITY, this.#peers.length === 0);
     this.#settle(now);
+  }
+
+  /** Everyone has settled in this view: nobody needs to hear of those who left before it. */
+  everyoneSettled(): void {
+    for (const id of this.#departed) this.#logs.get(id)?.drop();
+    this.#departed.clear();
   }
 
   /** A room was opened here that others may have had for long: everything is asked for again. */
@@ -302,8 +312,6 @@ export class Replication {
       for (const [id, head] of heads) if ((this.#logs.get(id)?.head ?? 0) < head) return;
     this.#isSettled = true;
     this.#takeOver(now);
-    for (const id of this.#departed) this.#logs.get(id)?.drop();
-    this.#departed.clear();
   }
 
   /** Places whose owner is gone, and which are for this node now. */
