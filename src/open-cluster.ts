@@ -17,7 +17,12 @@ import type { ClusterSettings } from "./config/cluster-settings.ts";
 import type { World } from "./core/world.ts";
 import { ClusterEngine } from "./engines/cluster/cluster-engine.ts";
 import { DEFAULT_NODE_SETTINGS } from "./engines/cluster/node.ts";
-import { openTransport, type Transport, type TransportEvents } from "./engines/cluster/transport.ts";
+import {
+  openTransport,
+  type Transport,
+  type TransportEvents,
+  type TransportSettings,
+} from "./engines/cluster/transport.ts";
 import type { OpenEngine } from "./open-engine.ts";
 
 /** So often a name that was not found is looked up again before the start, and so long in all. */
@@ -42,11 +47,15 @@ export async function openCluster(
   const nodes = await findAtStart(cluster.join, world, machine);
   const address = await ownAddress(cluster, nodes, machine);
   // Whoever writes before the node is there writes again.
-  let deliver: TransportEvents["onLetter"] = () => {};
-  const onLetter = (from: string, letter: unknown) => deliver(from, letter);
-  const transport = await listenForPeers(settings, { address, onLetter, world });
+  let node: ClusterEngine | null = null;
+  const events: TransportEvents = {
+    onLetter: (from, letter) => node?.deliver(from, letter),
+    onRefused: (peer) => node?.refused(peer),
+    onProblem: telling(world),
+  };
+  const transport = await openTransport(transportSettings(settings, address), events, world);
   const engine = startNode(cluster, { nodes, transport, world });
-  deliver = (from, letter) => engine.deliver(from, letter);
+  node = engine;
   const desk = new NodeDesk({ settings, engine, transport, world });
   const data = new ClusterData({ notes: engine, world, broken: desk.broken });
   const stopRefreshing = refresh(cluster.join, { engine, desk, world, machine, self: transport.address });
@@ -79,18 +88,13 @@ async function findAtStart(
   }
 }
 
-function listenForPeers(
-  { cluster, secret }: NodeSettingsInForce,
-  { address, onLetter, world }: { address: string; onLetter: TransportEvents["onLetter"]; world: World },
-): Promise<Transport> {
+function transportSettings({ cluster, secret }: NodeSettingsInForce, address: string): TransportSettings {
   const { listen, tls } = cluster;
-  const shared = cluster.secret ?? (secret === null ? null : clusterSecretFrom(secret));
-  const onProblem = tellingNow(world);
-  return openTransport({ listen, address, secret: shared, tls }, { onLetter, onProblem }, world);
+  return { listen, address, tls, secret: cluster.secret ?? (secret && clusterSecretFrom(secret)) };
 }
 
 /** Tells what is wrong with a peer; while it stays the same, once in a while. */
-function tellingNow(world: World): NonNullable<TransportEvents["onProblem"]> {
+function telling(world: World): NonNullable<TransportEvents["onProblem"]> {
   const told = new Map<string, { text: string; at: number }>();
   return ({ address, text }) => {
     const now = world.clock.now();

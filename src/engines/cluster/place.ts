@@ -29,6 +29,12 @@ export interface Claim {
   isBorrowed: boolean;
 }
 
+/** What someone took over from an owner who was gone. */
+export interface Void {
+  readonly owner: string;
+  readonly head: number;
+}
+
 export interface Place {
   readonly key: number;
   readonly lane: number;
@@ -42,6 +48,8 @@ export interface Place {
   claim: Claim;
   /** Claims that lose. */
   others: Claim[] | null;
+  /** Claims of these owners are void, as far as they are from the first entries of their logs. */
+  voids: Void[] | null;
 }
 
 export function claimOf(place: Place, origin: number): Claim | undefined {
@@ -56,6 +64,13 @@ export function addClaim(place: Place, claim: Claim): void {
 export function claimBy(place: Place, owner: string): Claim | undefined {
   if (place.claim.owner === owner) return place.claim;
   return place.others?.find((claim) => claim.owner === owner);
+}
+
+/** Notes that a claim was taken over from an owner, up to that entry of their log. */
+export function addVoid(place: Place, { owner, head }: Void): void {
+  const others = place.voids?.filter((known) => known.owner !== owner) ?? [];
+  const before = place.voids?.find((known) => known.owner === owner)?.head ?? 0;
+  place.voids = [...others, { owner, head: Math.max(head, before) }];
 }
 
 /** Takes a claim back. False when it is the only one: then the place goes with it. */

@@ -399,7 +399,7 @@ export class Replication {
     if (part !== expected || (log.copyPart === 0 && head <= log.head)) return;
     const origin = { index: log.index, owner: log.id };
     if (part === 0) for (const books of this.#rooms.values()) books.forgetOwner(log.index);
-    for (const { room, entry } of written) this.#rooms.get(room)?.apply(entry, origin, head);
+    for (const { room, entry } of written) this.#rooms.get(room)?.apply(entry, origin, head - 1);
     log.copyPart = part + 1;
     if (part + 1 < parts) return;
     for (const [room, all] of totals) this.#rooms.get(room)?.totals.set(log.index, { ...all });

@@ -62,6 +62,7 @@ import { timeOfKey } from "./order-clock.ts";
 import {
   ADMITTED,
   addClaim,
+  addVoid,
   type Claim,
   claimBy,
   claimOf,
@@ -79,6 +80,7 @@ import { RoomFlow } from "./room-flow.ts";
 /** The node's own log. */
 export const SELF = 0;
 const TURNS_REMEMBERED_MAX = 1_000;
+const NOBODYS = { owner: "", head: 0 };
 /** A place is remembered longer than its last ticket is good for: clocks differ, and nodes come back. */
 const KEPT_LONGER_MS = 3_600_000;
 
@@ -255,7 +257,11 @@ export class RoomBooks {
     for (const [id, expiresAt] of this.invites) yield [INVITE, id, expiresAt];
     for (const place of this.places.values()) {
       const claim = claimOf(place, origin);
-      if (claim) yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, "", 0, standingOf(place, claim)];
+      if (!claim) continue;
+      const standing = standingOf(place, claim);
+      const isBorrowed = claim.isBorrowed ? 1 : 0;
+      for (const { owner, head } of place.voids ?? [NOBODYS])
+        yield [ADOPT, claim.epoch, isBorrowed, owner, head, standing];
     }
   }
 
@@ -452,8 +458,11 @@ export class RoomBooks {
     this.#take(place);
     claim.epoch = epoch;
     claim.isBorrowed = isBorrowed === 1;
-    const voided = from === this.self.owner ? undefined : claimBy(place, from);
-    if (voided && voided.at < fromHead) dropClaim(place, voided.origin);
+    if (from !== "" && from !== this.self.owner) {
+      addVoid(place, { owner: from, head: fromHead });
+      const voided = claimBy(place, from);
+      if (voided && voided.at < fromHead) dropClaim(place, voided.origin);
+    }
     settleClaims(place);
     this.#put(place);
     this.#noteLoss(place);
@@ -505,11 +514,13 @@ export class RoomBooks {
       const claim: Claim = { origin: index, owner, epoch: 0, at: this.#at, state, until, isBorrowed: false };
       place = {
         ...{ key, lane, id: "", joinedAt: timeOfKey(Math.max(0, key)), admittedAt: 0, wasLate: false },
-        ...{ claim, others: null },
+        ...{ claim, others: null, voids: null },
       };
       this.#put(place);
       return place;
     }
+    // Read later than what another made of it.
+    if (place.voids?.some((known) => known.owner === owner && this.#at < known.head)) return place;
     this.#take(place);
     const claim = claimOf(place, index);
     if (claim) {

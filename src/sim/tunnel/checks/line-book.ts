@@ -10,6 +10,9 @@ import { Disturbances } from "./disturbances.ts";
 /** Deadlines are kept by clocks that differ, and in steps; leaving takes a while to be heard of. */
 const UNSURE_MS = 2_500;
 
+/** The longest that anybody is told to stay away, and waited for after that. */
+const AWAY_MAX_MS = 100_000;
+
 export interface Bounds {
   readonly least: number;
   readonly most: number;
@@ -96,7 +99,10 @@ export class LineBook implements Check {
 
   /** null: nobody outside can know. */
   #isWaiting({ waiting, visit, leftAt, sequence }: Entry, at: number): boolean | null {
-    if (waiting === null || waiting.until + UNSURE_MS < at) return false;
+    if (waiting === null) return false;
+    if (waiting.until + UNSURE_MS < at)
+      // Whoever takes over a lost owner's places does not know when their holders were told to come.
+      return this.#disturbances.isAnySince(waiting.at) && waiting.until + AWAY_MAX_MS > at ? null : false;
     const turnAt = this.#turns.get(sequence!) ?? null;
     if ([visit?.at ?? null, leftAt].some((ended) => this.#isKnown(ended, at))) return false;
     // Somebody told to wait after their turn was told of has missed it, or asked where it was not known yet.
