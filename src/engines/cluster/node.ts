@@ -702,9 +702,14 @@ export class ClusterNode {
   }
 
   /** Who decides about a key of which nothing is known here: whoever gave it out, or whoever it falls to. */
-  #homeOfKey(key: number): string | "self" {
-    const giver = this.#slots.get(slotOfKey(Math.max(0, key)));
-    return giver ? this.#orSelf(idOf(giver)) : this.#home(key);
+  #homeOfKey(key: number): string | "self" | null {
+    const slot = slotOfKey(Math.max(0, key));
+    const giver = this.#slots.get(slot);
+    if (giver) return this.#orSelf(idOf(giver));
+    // A part without the majority takes nothing from those who may still be there.
+    const isTheirs =
+      this.#view?.isMajority === false && this.#view.lost.some((member) => member.slot === slot);
+    return isTheirs ? null : this.#home(key);
   }
 
   #home(key: number): string | "self" {

@@ -30,8 +30,8 @@ export const PLAN_KINDS = {
   calm: { faults: ["skew"], disorderMs: 100 },
   weather: { faults: WEATHER, disorderMs: 500 },
   splits: { faults: [...WEATHER, ...SPLITS], disorderMs: 500 },
-  crashes: { faults: [...WEATHER, ...CRASHES], disorderMs: 1_000 },
-  growth: { faults: [...WEATHER, "add", "leave", "crash"], disorderMs: 1_000 },
+  crashes: { faults: [...WEATHER, ...CRASHES], disorderMs: 2_500 },
+  growth: { faults: [...WEATHER, "add", "leave", "crash"], disorderMs: 2_500 },
   everything: { faults: FAULT_KINDS.filter((kind) => kind !== "restartAll"), disorderMs: null },
   forgetful: { faults: [...WEATHER, "restartAll"], disorderMs: null },
   /** Whoever cannot be reached is taken for dead at once: parts overlap, as stated. */

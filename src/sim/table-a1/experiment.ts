@@ -1,0 +1,196 @@
+/**
+ * One run of seed 0's experiment (its section 6.1) with our nodes: a cluster forms, users come over 100 seconds, and in
+ * the same time nodes lose power and others are added, all at instants drawn from the seed of the run. The parameters
+ * are those of its Table 6.1.
+ *
+ * Where ours is another kind of waiting room: nobody waits while there is room, where the seed lets people out of its
+ * queue once in a second; and a pass that expires at once is a visitor who leaves at once, since ours is a while on its
+ * way to a second node before it is given out.
+ *
+ * Time is what the seed's simulation took: from when users begin to come until the time for coming is over and nobody is
+ * left who is not in. *Tau* is the normalised Kendall tau distance, the share of pairs in which the later to join was the
+ * earlier to be let in, between the instants at which nodes were asked and those at which they first gave word of a turn,
+ * or of a way straight through (`tunnel/checks/order.ts`). The seed's (sections 2.2 and 6.1.3) is by the steps, of a
+ * millisecond, at which a user entered its queue and was taken out of it at their node. So both are of orders in time as
+ * seen from outside, divided by the number of pairs. Ours is the stricter in that word is given only once another node
+ * has it written down. Of ties: users who come in the same millisecond are a pair that says nothing, and is not counted
+ * below the line either; turns that one node gives at one instant are in the order in which it gives them. The seed's
+ * text says nothing of ties; its program takes a pair that is tied in one order alone for one in the wrong order.
+ */
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { Capacity } from "../tunnel/checks/capacity.ts";
+import { Once } from "../tunnel/checks/once.ts";
+import { OneRoot } from "../tunnel/checks/one-root.ts";
+import { Order } from "../tunnel/checks/order.ts";
+import { between, diceOf, oneOf, type Range } from "../tunnel/dice.ts";
+import { Faults } from "../tunnel/faults.ts";
+import { FORM_MS } from "../tunnel/run.ts";
+import { patientAt, type Traits } from "../tunnel/traits.ts";
+import { type Failure, Tunnel } from "../tunnel/tunnel.ts";
+import { Decisions } from "./decisions.ts";
+import { refreshingNode } from "./refreshing-node.ts";
+import type { Configuration } from "./seed-table.ts";
+
+const REFRESH_MS = 600;
+const FAULT_DETECTION = { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 };
+const EVICTION_EVERY_MS = 1_000;
+const LATENCY_MS: Range = { from: 10, to: 20 };
+const NODES = 8;
+const SPAN_MS = 100_000;
+
+/** Long enough for an answer that was lost with its node to be asked for again; nobody is ever away longer. */
+const FORGIVEN_MS = 10_000;
+/** Passes of those whose leaving was lost with a node. */
+const SESSION_MS = 10_000;
+const START_EVERY_MS = 20;
+const POLL_MS = 250;
+/** After this long without everybody in, nobody more will be. */
+const DRAIN_MAX_MS = 1_800_000;
+
+/** What the seed leaves out: its network loses nothing and its clocks agree. */
+export interface Trouble {
+  /** Share of letters, 0 to 1. */
+  readonly loss: number;
+  /** No two clocks differ by more. */
+  readonly skewMs: number;
+  /** How often the cluster falls into two parts, and for how long. */
+  readonly partitions: number;
+  readonly partitionMs: Range;
+}
+
+export interface Experiment extends Configuration {
+  readonly seed: number;
+  readonly nodes?: number;
+  /** How long users come and nodes change. */
+  readonly spanMs?: number;
+  readonly trouble?: Trouble;
+}
+
+export interface Outcome {
+  readonly seed: number;
+  readonly tau: number;
+  /** The same by the instants in the passes: those who got their turn in one round are tied. */
+  readonly tauDecided: number;
+  readonly timeMs: number;
+  /** How many did not go straight through. */
+  readonly waited: number;
+  readonly letIn: number;
+  /** From the first node's start. */
+  readonly simulatedMs: number;
+  /** null: all is well. */
+  readonly failure: Failure | null;
+}
+
+/** The same experiment always comes to the same. */
+export function runExperiment(experiment: Experiment): Outcome {
+  const order = new Order({ tauMax: null });
+  const decisions = new Decisions();
+  const tunnel = tunnelFor(experiment, [order, decisions]);
+  const { spanMs = SPAN_MS } = experiment;
+  form(tunnel, experiment);
+  invite(tunnel, experiment, spanMs);
+  change(tunnel, experiment, spanMs);
+  part(tunnel, experiment, spanMs);
+  tunnel.runUntil(FORM_MS + spanMs);
+  drain(tunnel);
+  const entered = tunnel.crowd.all.flatMap(({ enteredAt }) => (enteredAt === null ? [] : [enteredAt]));
+  const lastAt = entered.reduce((last, at) => Math.max(last, at), FORM_MS + spanMs);
+  return {
+    seed: experiment.seed,
+    tau: order.figures().tau,
+    tauDecided: decisions.tau(),
+    timeMs: Math.round(lastAt - FORM_MS),
+    waited: decisions.waited,
+    letIn: entered.length,
+    simulatedMs: Math.round(tunnel.time),
+    failure: tunnel.failure,
+  };
+}
+
+function tunnelFor({ seed, target, trouble }: Experiment, books: readonly [Order, Decisions]): Tunnel {
+  const capacity = new Capacity({
+    totalActiveUsers: target ?? Number.POSITIVE_INFINITY,
+    sessionMs: SESSION_MS,
+    isOverlapStated: true,
+  });
+  return new Tunnel({
+    seed,
+    makeNode: refreshingNode(REFRESH_MS),
+    rules: {
+      ...DEFAULT_RULES,
+      totalActiveUsers: target,
+      sessionDurationMs: SESSION_MS,
+      claimWindowMs: FORGIVEN_MS,
+      lapseAfterMs: FORGIVEN_MS,
+    },
+    // Whoever cannot be reached is dead, as the seed takes it (section 2.3).
+    node: { intervalMs: EVICTION_EVERY_MS, swim: FAULT_DETECTION, reclaimAfterMs: 0 },
+    weather: { delayMs: LATENCY_MS, loss: trouble?.loss ?? 0, duplication: 0, reorder: 0, reorderUpToMs: 0 },
+    visitorDelayMs: { from: 0, to: 0 },
+    checks: [...books, capacity, new Once(), new OneRoot()],
+  });
+}
+
+function form(tunnel: Tunnel, experiment: Experiment): void {
+  const { nodes = NODES } = experiment;
+  for (let i = 0; i < nodes; i++)
+    tunnel.loop.at(i * START_EVERY_MS, () => tunnel.addNode(clockOf(experiment, i)));
+  tunnel.runUntil(FORM_MS);
+}
+
+/** As in the seed nobody hears of their turn before they refresh. */
+const USER: Traits = { ...patientAt(0, 0), station: null, isListening: false };
+
+function invite({ crowd }: Tunnel, { seed, users }: Experiment, spanMs: number): void {
+  for (let i = 0; i < users; i++) {
+    const dice = diceOf(seed, "coming", i);
+    crowd.expect(USER, FORM_MS + Math.floor(dice() * spanMs));
+  }
+}
+
+function change(tunnel: Tunnel, experiment: Experiment, spanMs: number): void {
+  const { seed, changed } = experiment;
+  for (let i = 0; i < changed; i++) {
+    const dice = diceOf(seed, "change", i);
+    const [addedAt, removedAt, whom] = [dice(), dice(), dice()];
+    tunnel.loop.at(FORM_MS + Math.floor(addedAt * spanMs), () =>
+      tunnel.addNode(clockOf(experiment, tunnel.stations.length)),
+    );
+    tunnel.loop.at(FORM_MS + Math.floor(removedAt * spanMs), () => cutPower(tunnel, whom));
+  }
+}
+
+/** Any node that runs, but for the last. */
+function cutPower(tunnel: Tunnel, whom: number): void {
+  const up = tunnel.stations.filter(({ isUp }) => isUp);
+  if (up.length < 2) return;
+  const station = oneOf(() => whom, up);
+  station.isRetired = true;
+  tunnel.crash(station);
+}
+
+function part(tunnel: Tunnel, experiment: Experiment, spanMs: number): void {
+  const { seed, trouble } = experiment;
+  const faults = new Faults(tunnel, { seed, clockOf: (index) => clockOf(experiment, index) });
+  for (let number = 1; number <= (trouble?.partitions ?? 0); number++) {
+    const dice = diceOf(seed, "parting", number);
+    const forMs = between(dice, trouble!.partitionMs);
+    const at = FORM_MS + dice() * (spanMs - forMs);
+    const incident = { name: `partition.${number}`, kind: "partition" as const, number, at, forMs, sizeMs: 0 };
+    tunnel.loop.at(at, () => faults.begin(incident));
+  }
+}
+
+function clockOf({ seed, trouble }: Experiment, index: number): { skewMs: number } {
+  const dice = diceOf(seed, "clock", index);
+  return { skewMs: Math.round(between(dice, { from: -0.5, to: 0.5 }) * (trouble?.skewMs ?? 0)) };
+}
+
+/** Lets time pass until everybody is in. */
+function drain(tunnel: Tunnel): void {
+  const until = tunnel.time + DRAIN_MAX_MS;
+  while (tunnel.crowd.wanting > 0 && !tunnel.failure) {
+    tunnel.runUntil(tunnel.time + POLL_MS);
+    if (tunnel.time >= until) tunnel.fail("everyone in", `${tunnel.crowd.wanting} users are not let in`);
+  }
+}
