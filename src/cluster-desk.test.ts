@@ -30,7 +30,7 @@ function stage() {
   const counted: boolean[] = [];
   let status: NodeStatus = {
     ...{ name: "gate-1", life: 1, slot: null, view: null, isRoot: false, pointer: null },
-    ...{ isSettled: true, rounds: 0, problem: null, rooms: {}, counts: {} },
+    ...{ isSettled: true, rounds: 0, problem: null, isGone: false, rooms: {}, counts: {} },
   };
   const engine = {
     status: (isCounted: boolean) => {

@@ -18,6 +18,7 @@ function statusOf(change: Partial<NodeStatus> = {}): NodeStatus {
       isMajority: true,
     },
     problem: null,
+    isGone: false,
     rooms: { main: OWN },
     counts: {
       "gate-1#1": { main: { waiting: 2, turns: 1, onSite: 3 }, b: { waiting: 1, turns: 0, onSite: 1 } },

@@ -3,8 +3,8 @@
  * environment, settings files saved as they come, and whatever keeps running left running until the next one starts.
  *
  * `npx fairgate` is the program from source. What the document says of ports is kept apart from this machine's: the
- * site at 127.0.0.1:3000 is a test's, 8080 and 8081 are wherever the running Fairgate listens, and at 6379 is a Redis that
- * is started when it is spoken of. An event of a day in the document is on today.
+ * site at 127.0.0.1:3000 is a test's, 8080 and 8081 are wherever the running Fairgate listens, as is 7100 for nodes of a
+ * cluster, and at 6379 is a Redis that is started when it is spoken of. An event of a day in the document is on today.
  */
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -152,9 +152,11 @@ export class Reader {
     await this.#stop();
     const listen = command.includes(" --listen") ? "" : " --listen 127.0.0.1:0";
     const control = command.includes(" --control-listen") ? "" : " --control-listen 127.0.0.1:0";
-    this.#run = await running(this.#child(`exec ${this.#here(command)}${listen}${control}`));
+    const isNode = command.includes(" --cluster") && !command.includes(" --cluster-listen");
+    const nodes = isNode ? " --cluster-listen 127.0.0.1:0" : "";
+    this.#run = await running(this.#child(`exec ${this.#here(command)}${listen}${control}${nodes}`));
     const { address, control: at } = this.#run;
-    const rooms = this.#run.log()[0]?.rooms as string[];
+    const rooms = this.#run.log().find(({ msg }) => msg === "fairgate is running")?.rooms as string[];
     for (const room of rooms) assert.equal((await readBoard(address, room)).state, state);
     await eventually("it is ready", async () => (await fetch(`${at.address}/readyz`)).ok);
     if (command.includes("http://127.0.0.1:3000"))

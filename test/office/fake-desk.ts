@@ -6,7 +6,7 @@ import { checkRoomChange } from "../../src/config/room-change.ts";
 import { toRules } from "../../src/config/rules.ts";
 import { type RoomInput, type RoomSettings, roomSchema } from "../../src/config/schema.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
-import type { Desk, GatewayTraffic, KeyOnRing, OriginState } from "../../src/office/desk.ts";
+import type { ClusterDesk, Desk, GatewayTraffic, KeyOnRing, OriginState } from "../../src/office/desk.ts";
 import { createOffice, type Office } from "../../src/office/office.ts";
 import { type HandWorld, handWorld } from "../../src/sim/hand-world.ts";
 
@@ -21,6 +21,7 @@ export class FakeDesk implements Desk {
   ring: KeyOnRing[] = [{ id: "0a", isSigning: true, retiresAt: null }];
   addresses: OriginState[] = [{ origin: "main", address: "http://127.0.0.1:3000", isUp: true, inFlight: 2 }];
   seen: GatewayTraffic = noTraffic();
+  cluster: ClusterDesk | null = null;
 
   constructor(world: HandWorld, rooms: Record<string, RoomInput>) {
     this.world = world;

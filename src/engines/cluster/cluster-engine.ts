@@ -73,8 +73,9 @@ export class ClusterEngine implements Engine {
       if (this.#node.state(room, now) !== this.#boards.get(room)?.state) this.#showBoard(room);
   }
 
-  status(): NodeStatus {
-    return this.#node.status(true);
+  /** `isCounted`: with what every owner has, for which every place is looked at. */
+  status(isCounted = true): NodeStatus {
+    return this.#node.status(isCounted);
   }
 
   /** Proof by an operator that a lost member is dead. False when nobody by that name is lost. */

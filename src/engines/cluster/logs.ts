@@ -105,7 +105,8 @@ export class Reader {
   head: number;
   /** What was sent. */
   sent: number;
-  sentAt = Number.NEGATIVE_INFINITY;
+  /** When it last got on, or was sent again what it lacked. */
+  #sinceAt = Number.NEGATIVE_INFINITY;
   /** Parts of a copy that it said it has; null: no copy is under way. */
   copy: { readonly head: number; readonly parts: readonly EntriesBody[]; part: number } | null = null;
 
@@ -115,13 +116,16 @@ export class Reader {
   }
 
   /** It says how far it is. */
-  hear(head: number, part: number): void {
+  hear(head: number, part: number, now: number): void {
     if (this.copy && part > this.copy.part) {
       this.copy.part = part;
-      this.sentAt = Number.NEGATIVE_INFINITY;
+      this.#sinceAt = Number.NEGATIVE_INFINITY;
     }
     if (this.copy && head >= this.copy.head) this.copy = null;
-    if (head > this.head) this.head = head;
+    if (head > this.head) {
+      this.head = head;
+      this.#sinceAt = now;
+    }
     if (this.sent < this.head) this.sent = this.head;
   }
 
@@ -134,25 +138,27 @@ export class Reader {
 
   /** Whether there is something to send now. */
   isDue(log: Log, now: number): boolean {
-    if (this.head >= log.head && !this.copy) return false;
-    return this.sent < log.head || now - this.sentAt >= RESEND_MS;
+    return this.nextAt(log) <= now;
   }
 
   nextAt(log: Log): number {
     if (this.head >= log.head && !this.copy) return Number.POSITIVE_INFINITY;
-    return this.sent < log.head && !this.copy ? Number.NEGATIVE_INFINITY : this.sentAt + RESEND_MS;
+    return this.sent < log.head && !this.copy ? Number.NEGATIVE_INFINITY : this.#sinceAt + RESEND_MS;
   }
 
   /** What to send: the entries it lacks, or the next part of a copy made by `copy`. */
   take(log: Log, now: number, copy: () => readonly EntriesBody[]): EntriesBody | null {
+    const isOverdue = now - this.#sinceAt >= RESEND_MS;
     if (this.copy) {
-      if (now - this.sentAt < RESEND_MS) return null;
-      this.sentAt = now;
+      if (!isOverdue) return null;
+      this.#sinceAt = now;
       return this.copy.parts[this.copy.part] ?? null;
     }
-    if (this.sent >= log.head || now - this.sentAt >= RESEND_MS) this.sent = this.head;
+    if (this.sent === this.head || isOverdue) {
+      this.sent = this.head;
+      this.#sinceAt = now;
+    }
     const entries = log.after(this.sent);
-    this.sentAt = now;
     if (!entries) {
       this.copy = { head: log.head, parts: copy(), part: 0 };
       return this.copy.parts[0]!;

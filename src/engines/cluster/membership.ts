@@ -64,6 +64,8 @@ export class Membership {
   readonly #self: Omit<Member, "slot">;
   readonly #startedAt: number;
   #join: readonly string[];
+  /** Founds a cluster when nobody is there. */
+  #isFirst: boolean;
   #view: View | null = null;
   #isNewView = false;
   /** Members that are dead as far as this node knows. */
@@ -88,6 +90,7 @@ export class Membership {
     this.#settings = settings;
     this.#self = { name, life, address };
     this.#join = settings.join.filter((other) => other !== address);
+    this.#isFirst = settings.join[0] === address || this.#join.length === 0;
     this.#startedAt = now;
     this.#tickedAt = now;
     this.#nextAt = now;
@@ -130,6 +133,7 @@ export class Membership {
 
   /** Where to ask, when that has changed (a name that stands for other addresses now). */
   setJoin(addresses: readonly string[]): void {
+    this.#isFirst = addresses[0] === this.#self.address;
     this.#join = addresses.filter((other) => other !== this.#self.address);
   }
 
@@ -183,7 +187,8 @@ export class Membership {
   }
 
   receive(from: string, body: MembershipBody, now: number): void {
-    this.#heardAnybodyAt = now;
+    // Others who only ask are no reason not to found a cluster.
+    if (body.kind !== "joinMe") this.#heardAnybodyAt = now;
     switch (body.kind) {
       case "joinMe":
         return this.#takeIn(from, body.member, now);
@@ -233,8 +238,7 @@ export class Membership {
 
   #askToJoin(now: number): void {
     this.#nextAt = now + JOIN_PERIOD_MS;
-    const { join, address } = this.#settings;
-    const isFirst = join[0] === address || this.#join.length === 0;
+    const isFirst = this.#isFirst;
     if (isFirst && now - Math.max(this.#startedAt, this.#heardAnybodyAt) >= FOUND_AFTER_MS) {
       this.#install(foundingView(this.#self));
       return;

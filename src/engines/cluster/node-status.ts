@@ -18,6 +18,8 @@ export interface NodeStatus {
   /** Nothing is left to exchange in this view. */
   readonly isSettled: boolean;
   readonly rounds: number;
+  /** It has left, or another took its name: it does nothing any more. */
+  readonly isGone: boolean;
   /** Why it is in no cluster. */
   readonly problem: string | null;
   readonly rooms: Readonly<Record<string, RoomStatus>>;
@@ -68,7 +70,7 @@ export function statusOf(parts: {
   const { view, selfId } = membership;
   const [name, life] = splitId(selfId);
   return {
-    ...{ name, life, slot: membership.slot, rounds, problem: membership.problem },
+    ...{ name, life, slot: membership.slot, rounds, problem: membership.problem, isGone: membership.isGone },
     view: view && {
       version: view.version,
       number: viewNumber(view),

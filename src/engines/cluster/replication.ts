@@ -273,9 +273,10 @@ export class Replication {
       if (!this.#isKnown(id) && count > 0) this.#departed.add(id);
       if (!this.#isKnown(id)) continue;
       if (id !== this.#own.id && this.#isGone(id)) gone.set(id, count);
-      this.#hearHead(readers, id, count, part);
+      this.#hearHead(readers, id, { count, part, now });
     }
-    for (const id of this.#goneIds()) if (!gone.has(id)) this.#hearHead(readers, id, 0, 0);
+    for (const id of this.#goneIds())
+      if (!gone.has(id)) this.#hearHead(readers, id, { count: 0, part: 0, now });
     this.#confirm(now, false);
     if (body.isAsking) this.#outbox.push({ to: from, body: this.#heads(false) });
     this.#heard.set(from, gone);
@@ -285,11 +286,15 @@ export class Replication {
   #hearRead(from: string, { log, head, part }: ReadBody, now: number): void {
     if (!Number.isSafeInteger(head) || !Number.isSafeInteger(part)) return;
     if (!this.#peers.includes(from)) return;
-    this.#hearHead(this.#readersOf(from), log, head, part);
+    this.#hearHead(this.#readersOf(from), log, { count: head, part, now });
     this.#confirm(now, false);
   }
 
-  #hearHead(readers: Map<string, Reader>, id: string, count: number, part: number): void {
+  #hearHead(
+    readers: Map<string, Reader>,
+    id: string,
+    { count, part, now }: { count: number; part: number; now: number },
+  ): void {
     const log = this.#logs.get(id);
     if (!log || (id !== this.#own.id && !this.#isGone(id))) return;
     let reader = readers.get(id);
@@ -297,7 +302,7 @@ export class Replication {
       reader = new Reader(count);
       readers.set(id, reader);
     }
-    if (count >= 0) reader.hear(count, part);
+    if (count >= 0) reader.hear(count, part, now);
     else reader.startOver();
   }
 

@@ -38,10 +38,8 @@ const LATENCY_MS: Range = { from: 10, to: 20 };
 const NODES = 8;
 const SPAN_MS = 100_000;
 
-/** Long enough for an answer that was lost with its node to be asked for again; nobody is ever away longer. */
+/** Turns, places and passes outlast the time after which a user asks again for an answer that died with its node. */
 const FORGIVEN_MS = 10_000;
-/** Passes of those whose leaving was lost with a node. */
-const SESSION_MS = 10_000;
 const START_EVERY_MS = 20;
 const POLL_MS = 250;
 /** After this long without everybody in, nobody more will be. */
@@ -110,7 +108,7 @@ export function runExperiment(experiment: Experiment): Outcome {
 function tunnelFor({ seed, target, trouble }: Experiment, books: readonly [Order, Decisions]): Tunnel {
   const capacity = new Capacity({
     totalActiveUsers: target ?? Number.POSITIVE_INFINITY,
-    sessionMs: SESSION_MS,
+    sessionMs: FORGIVEN_MS,
     isOverlapStated: true,
   });
   return new Tunnel({
@@ -119,7 +117,7 @@ function tunnelFor({ seed, target, trouble }: Experiment, books: readonly [Order
     rules: {
       ...DEFAULT_RULES,
       totalActiveUsers: target,
-      sessionDurationMs: SESSION_MS,
+      sessionDurationMs: FORGIVEN_MS,
       claimWindowMs: FORGIVEN_MS,
       lapseAfterMs: FORGIVEN_MS,
     },
@@ -176,14 +174,21 @@ function part(tunnel: Tunnel, experiment: Experiment, spanMs: number): void {
     const dice = diceOf(seed, "parting", number);
     const forMs = between(dice, trouble!.partitionMs);
     const at = FORM_MS + dice() * (spanMs - forMs);
-    const incident = { name: `partition.${number}`, kind: "partition" as const, number, at, forMs, sizeMs: 0 };
+    const incident = {
+      name: `partition.${number}`,
+      kind: "partition" as const,
+      number,
+      at,
+      forMs,
+      sizeMs: 0,
+    };
     tunnel.loop.at(at, () => faults.begin(incident));
   }
 }
 
-function clockOf({ seed, trouble }: Experiment, index: number): { skewMs: number } {
-  const dice = diceOf(seed, "clock", index);
-  return { skewMs: Math.round(between(dice, { from: -0.5, to: 0.5 }) * (trouble?.skewMs ?? 0)) };
+function clockOf({ seed, trouble }: Experiment, index: number): { skewMs: number; driftPpm: number } {
+  const share = between(diceOf(seed, "clock", index), { from: -0.5, to: 0.5 });
+  return { skewMs: Math.round(share * (trouble?.skewMs ?? 0)), driftPpm: 0 };
 }
 
 /** Lets time pass until everybody is in. */

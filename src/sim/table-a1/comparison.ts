@@ -1,0 +1,89 @@
+/**
+ * Configurations run over several seeds, and the averages beside what seed 0 measured. A configuration that it did not
+ * have is held to the goal that it set itself, tau below 0.005.
+ */
+import type { Failure } from "../tunnel/tunnel.ts";
+import { type Experiment, type Outcome, runExperiment } from "./experiment.ts";
+import {
+  type Configuration,
+  SEED_TABLE,
+  SEED_TAU_MAX,
+  type SeedRow,
+  seedRowOf,
+  USERS,
+} from "./seed-table.ts";
+
+/** Beyond the seed: with room for so many, and no node that changes. */
+const BEYOND = { target: 100, changed: 0 };
+
+export interface Comparison extends Configuration {
+  /** How many were run. */
+  readonly seeds: number;
+  /** Averages, as in the seed. */
+  readonly tau: number;
+  readonly tauDecided: number;
+  readonly timeMs: number;
+  readonly waited: number;
+  /** null: the seed has no such configuration. */
+  readonly seed: SeedRow | null;
+  /** Tau is no worse than the seed's, or than its goal. */
+  readonly isNoWorse: boolean;
+  readonly failures: readonly (Failure & { readonly seed: number })[];
+  /** In all runs together. */
+  readonly simulatedMs: number;
+}
+
+/** The 27 of the table, those of them with so many users, or one with as many as the seed could not simulate. */
+export function configurationsFor(users: number | null): readonly Configuration[] {
+  if (users === null) return SEED_TABLE;
+  return USERS.includes(users) ? SEED_TABLE.filter((row) => row.users === users) : [{ ...BEYOND, users }];
+}
+
+export interface Series {
+  readonly configurations: readonly Configuration[];
+  /** So many seeds of each, from 1 on. */
+  readonly seeds: number;
+  readonly run?: (experiment: Experiment) => Outcome;
+  /** Told before each run. */
+  readonly progress?: (done: number, all: number) => void;
+}
+
+export function compareAll({
+  configurations,
+  seeds,
+  run = runExperiment,
+  progress = () => {},
+}: Series): Comparison[] {
+  let done = 0;
+  return configurations.map(({ target, users, changed }) => {
+    const outcomes = Array.from({ length: seeds }, (_, i) => {
+      progress(done++, configurations.length * seeds);
+      return run({ target, users, changed, seed: i + 1 });
+    });
+    return compare({ target, users, changed }, outcomes);
+  });
+}
+
+export function compare(configuration: Configuration, outcomes: readonly Outcome[]): Comparison {
+  const mean = (of: (outcome: Outcome) => number) => sum(outcomes.map(of)) / outcomes.length;
+  const seed = seedRowOf(configuration);
+  const tau = mean((outcome) => outcome.tau);
+  return {
+    ...configuration,
+    seeds: outcomes.length,
+    tau,
+    tauDecided: mean(({ tauDecided }) => tauDecided),
+    timeMs: mean(({ timeMs }) => timeMs),
+    waited: mean(({ waited }) => waited),
+    seed,
+    isNoWorse: tau <= (seed?.tau ?? SEED_TAU_MAX),
+    failures: outcomes.flatMap(({ failure, seed: of }) =>
+      failure === null ? [] : [{ ...failure, seed: of }],
+    ),
+    simulatedMs: sum(outcomes.map(({ simulatedMs }) => simulatedMs)),
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

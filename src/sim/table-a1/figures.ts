@@ -1,0 +1,70 @@
+/**
+ * Figures 6.1 to 6.3 of seed 0 with ours in them: tau by the number of nodes added and removed, one figure for each
+ * number of users, a marker for each target. The seed's points are grey. As there, the upright axes differ.
+ */
+import { type Chart, GREY, type Marker, type Series } from "../chart.ts";
+import type { Comparison } from "./comparison.ts";
+import { SEED_TABLE, TARGETS, USERS } from "./seed-table.ts";
+import { targetText } from "./table.ts";
+
+const WIDTH = 640;
+const HEIGHT = 400;
+/** By target, as in the seed's figures. */
+const MARKERS: readonly Marker[] = ["square", "triangle", "circle"];
+
+export interface Figure {
+  /** Of the file, without its ending. */
+  readonly name: string;
+  readonly chart: Chart;
+}
+
+/** One figure for each number of users that the seed has one for. */
+export function figuresOf(comparisons: readonly Comparison[]): Figure[] {
+  return USERS.flatMap((users, index) => {
+    const ours = comparisons.filter((one) => one.users === users);
+    return ours.length === 0 ? [] : [figureOf(ours, { users, number: index + 1 })];
+  });
+}
+
+function figureOf(ours: readonly Comparison[], { users, number }: { users: number; number: number }): Figure {
+  const name = `figure-6-${number}`;
+  const seeds = ours[0]!.seeds;
+  return {
+    name,
+    chart: {
+      id: name,
+      title: `Tau by nodes added and removed, ${users.toLocaleString("en")} users`,
+      description: `Kendall tau distance between the orders of joining and of admission, by nodes added and removed: averages of ${seeds} of our runs beside the seed's of 1,000, for targets of 20, 100 and any number of users.`,
+      x: { label: "nodes added and removed" },
+      y: { label: "average Kendall tau distance" },
+      series: [...TARGETS.map((target, i) => oursOf(ours, target, i)), ...seedsOf(users)],
+      width: WIDTH,
+      height: HEIGHT,
+    },
+  };
+}
+
+function oursOf(ours: readonly Comparison[], target: number | null, index: number): Series {
+  return {
+    name: `ours, target ${targetText(target)}`,
+    kind: "marked",
+    tone: index,
+    marker: MARKERS[index]!,
+    points: pointsOf(ours.filter((one) => one.target === target)),
+  };
+}
+
+function seedsOf(users: number): Series[] {
+  return TARGETS.map((target, index) => ({
+    name: `seed's, target ${targetText(target)}`,
+    kind: "marked",
+    tone: GREY,
+    isDashed: true,
+    marker: MARKERS[index]!,
+    points: pointsOf(SEED_TABLE.filter((row) => row.users === users && row.target === target)),
+  }));
+}
+
+function pointsOf(rows: readonly { readonly changed: number; readonly tau: number }[]): [number, number][] {
+  return rows.map(({ changed, tau }): [number, number] => [changed, tau]).sort(([a], [b]) => a - b);
+}

@@ -1,0 +1,107 @@
+/** The comparison for people: a line for each configuration, ours beside the seed's, in at most 100 columns. */
+import type { Comparison } from "./comparison.ts";
+
+const SECOND_MS = 1_000;
+const GAP = "  ";
+/** Smaller numbers are written with a power of ten, as in the seed. */
+const PLAIN_FROM = 0.0001;
+const FAILURES_SHOWN_MAX = 5;
+
+const HEADINGS = [
+  ["", "target"],
+  ["", "users"],
+  ["nodes", "changed"],
+  ["tau", "ours"],
+  ["", "seed's"],
+  ["tau", "decided"],
+  ["time (ms)", "ours"],
+  ["", "seed's"],
+  ["", "waited"],
+  ["", ""],
+] as const;
+
+const NOTES = [
+  "tau: by when a node first gave word of a turn. decided: by the instant in the pass, which is one",
+  "for all who got their turn in the same round. Averages; the seed's are of 1,000 runs each.",
+];
+
+/** `realMs`: how long it took. */
+export function tableOf(comparisons: readonly Comparison[], { realMs }: { realMs: number }): string {
+  const cells = comparisons.map(cellsOf);
+  const rows = [HEADINGS.map(([top]) => top), HEADINGS.map(([, below]) => below), ...cells];
+  const failures = comparisons.flatMap(failureLines);
+  return [
+    ...aligned(rows),
+    "",
+    ...NOTES,
+    summaryOf(comparisons, realMs),
+    ...failures.slice(0, FAILURES_SHOWN_MAX),
+  ].join("\n");
+}
+
+/** Tau as the seed writes it: 0.000751, 3.25e-05. */
+export function tauText(tau: number): string {
+  if (tau === 0) return "0";
+  if (tau >= PLAIN_FROM) return tau.toFixed(6);
+  return tau.toExponential(2).replace(/e-(\d)$/, "e-0$1");
+}
+
+/** A target as the seed's Table 6.1 writes it. */
+export function targetText(target: number | null): string {
+  return target === null ? "INF" : String(target);
+}
+
+function cellsOf(comparison: Comparison): string[] {
+  const { target, users, changed, tau, tauDecided, timeMs, waited, seed } = comparison;
+  return [
+    targetText(target),
+    String(users),
+    String(changed),
+    tauText(tau),
+    seed === null ? "" : tauText(seed.tau),
+    tauText(tauDecided),
+    timeMs.toFixed(0),
+    seed === null ? "" : String(seed.timeMs),
+    waited.toFixed(0),
+    verdictOf(comparison),
+  ];
+}
+
+function verdictOf({ failures, isNoWorse }: Comparison): string {
+  if (failures.length > 0) return "FAILED";
+  return isNoWorse ? "ok" : "worse";
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
+  const last = widths.length - 1;
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i === last ? cell : cell.padStart(widths[i]!)))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+function summaryOf(comparisons: readonly Comparison[], realMs: number): string {
+  const good = comparisons.filter(({ isNoWorse }) => isNoWorse).length;
+  const simulatedMs = comparisons.reduce((sum, one) => sum + one.simulatedMs, 0);
+  const faster = Math.round(simulatedMs / Math.max(1, realMs)).toLocaleString("en");
+  const runs = comparisons.reduce((sum, { seeds }) => sum + seeds, 0);
+  const against = comparisons.every(({ seed }) => seed === null) ? "its goal of 0.005" : "the seed's";
+  return [
+    `Tau is no worse than ${against} in ${good} of ${comparisons.length}.`,
+    `${runs} runs, ${seconds(simulatedMs)} simulated in ${seconds(realMs)}, ${faster} times faster.`,
+  ].join(" ");
+}
+
+function failureLines({ target, users, changed, failures }: Comparison): string[] {
+  return failures.map(
+    ({ seed, check, at, text }) =>
+      `Target ${targetText(target)}, ${users} users, ${changed} changed, seed ${seed}: "${check}" after ${seconds(at)}: ${text}`,
+  );
+}
+
+function seconds(ms: number): string {
+  return `${(ms / SECOND_MS).toFixed(1)} s`;
+}

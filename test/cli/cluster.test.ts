@@ -1,0 +1,128 @@
+/** `fairgate run --cluster`, `fairgate cluster …` and `fairgate simulate`, as processes of their own. */
+import assert from "node:assert/strict";
+import { type AddressInfo, createServer } from "node:net";
+import { describe, test } from "node:test";
+import { Child } from "./child.ts";
+import { eventually, isListening } from "./eventually.ts";
+import { Control, fairgate, MAIN, ownFolder, type Run, SECRET, startRun, TOKEN } from "./fairgate.ts";
+import { TestOrigin } from "./test-origin.ts";
+import { Visitor } from "./visitor.ts";
+
+const WITH_TOKEN = { FAIRGATE_CONTROL_TOKEN: TOKEN };
+
+interface Report {
+  readonly address: string;
+  readonly nodes: readonly { readonly name: string }[];
+  readonly problems: readonly string[];
+}
+
+async function startNode(name: string, origin: string, join: readonly string[] = []): Promise<Run> {
+  const flags = ["--cluster", "--cluster-name", name, "--cluster-listen", "127.0.0.1:0"];
+  const others = join.flatMap((address) => ["--join", address]);
+  return startRun([...flags, ...others, "--origin", origin, "--total-active-users", "1"]);
+}
+
+async function reportOf({ control }: Run): Promise<Report> {
+  return (await control.ask<Report>("GET", "/cluster")).body;
+}
+
+describe("a cluster of processes", { concurrency: 3 }, () => {
+  test("shares one line, shows itself, and loses nobody when a node is stopped", async () => {
+    await using origin = await TestOrigin.open();
+    await using first = await startNode("gate-1", origin.address);
+    const { address } = await reportOf(first);
+    await using second = await startNode("gate-2", origin.address, [address]);
+    await eventually("both know both", async () => (await reportOf(first)).nodes.length === 2);
+
+    const onSite = await Visitor.arrive(first.address);
+    assert.equal(onSite.standing.isIn, true);
+    const waiting = await eventually("the site is full for the other node too", async () => {
+      const visitor = await Visitor.arrive(second.address);
+      return !visitor.standing.isIn && visitor;
+    });
+
+    const control = second.control.address.replace("http://", "");
+    const status = await fairgate(["cluster", "status", "--control", control], { environment: WITH_TOKEN });
+    assert.equal(status.code, 0, status.out + status.err);
+    assert.match(status.out, /^A cluster of 2 nodes, asked at gate-2: all is well\.$/m);
+    assert.match(status.out, /^gate-1 .*\n└─ gate-2 \(.*here\)/m);
+
+    assert.deepEqual(await first.child.end("SIGTERM"), { code: 0, signal: null });
+    const { nodes, problems } = await eventually("the other goes on by itself", async () => {
+      const report = await reportOf(second);
+      return report.nodes.length === 1 && report;
+    });
+    assert.deepEqual([nodes[0]?.name, problems], ["gate-2", []]);
+    assert.equal((await waiting.come()).isIn, false, "the one slot is still taken");
+    const { waiting: inLine, onSite: inside } = await second.control.counts();
+    assert.deepEqual([inLine, inside], [1, 1]);
+  });
+
+  test("a node is told what is wrong before anything is started", async () => {
+    using folder = ownFolder();
+    const environment = { FAIRGATE_SECRET: SECRET };
+    const site = ["--origin", "http://127.0.0.1:9", "--total-active-users", "1"];
+    const flags = ["--cluster", "--listen", "10.0.0.7:7000", "--join", "10.0.0.8:7100"];
+    const elsewhere = await fairgate(["run", ...site, ...flags], { cwd: folder.path, environment });
+    assert.equal(elsewhere.code, 2);
+    assert.match(elsewhere.err, /other machines cannot reach[\s\S]*--cluster-listen/);
+    assert.match(elsewhere.err, /Nothing was started/);
+  });
+
+  test("a node that nobody has taken in yet takes no visitors, and says why", async () => {
+    const [listen, control] = [await freeAddress(), await freeAddress()];
+    const flags = ["--cluster", "--cluster-listen", "127.0.0.1:0", "--join", "127.0.0.1:9"];
+    const site = ["--origin", "http://127.0.0.1:9", "--total-active-users", "1"];
+    const addresses = ["--listen", listen, "--control-listen", control];
+    const environment = { FAIRGATE_SECRET: SECRET, ...WITH_TOKEN };
+    await using child = new Child(process.execPath, [MAIN, "run", ...flags, ...site, ...addresses], {
+      environment,
+    });
+    await child.prints(/127\.0\.0\.1:9 does not listen/);
+    await eventually("operators can ask", () => isListening(`http://${control}`));
+    const desk = new Control(`http://${control}`, TOKEN);
+    const { problems } = (await desk.ask<Report>("GET", "/cluster")).body;
+    assert.match(
+      problems.join("\n"),
+      /in no cluster yet, and takes no visitors[\s\S]*127\.0\.0\.1:9 does not listen/,
+    );
+    assert.equal((await desk.ask("GET", "/readyz")).status, 503);
+    assert.equal(await isListening(`http://${listen}`), false);
+    assert.doesNotMatch(child.out, /fairgate is running/);
+  });
+
+  test("`cluster forget` forgets nobody unless it is meant", async () => {
+    const args = ["cluster", "forget", "gate-3", "--control", "127.0.0.1:1"];
+    const { code, err } = await fairgate(args, { environment: WITH_TOKEN });
+    assert.equal(code, 2);
+    assert.match(err, /--yes/);
+  });
+});
+
+describe("fairgate simulate", { concurrency: 3 }, () => {
+  test("plays a crowd with flags alone, and refuses flags that would do nothing", async () => {
+    using folder = ownFolder();
+    const run = (...flags: readonly string[]) => fairgate(["simulate", ...flags], { cwd: folder.path });
+    const [crowd, nothing, mixed, bySeed] = await Promise.all([
+      run("--crowd", "300", "--no-show", "10", "--total-active-users", "50", "--stay", "1m"),
+      run(),
+      run("--crowd", "300", "--nodes", "3", "--json"),
+      run("--seed", "one"),
+    ]);
+    assert.equal(crowd.code, 0, crowd.err);
+    assert.match(crowd.out, /300/);
+    assert.deepEqual([nothing.code, mixed.code, bySeed.code], [2, 2, 2]);
+    assert.match(nothing.err, /--crowd 50000/);
+    assert.match(JSON.parse(mixed.out).error, /--nodes/);
+    assert.match(bySeed.err, /--seed is "one"/);
+  });
+});
+
+/** An address that nobody had a moment ago. */
+async function freeAddress(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `127.0.0.1:${port}`;
+}
