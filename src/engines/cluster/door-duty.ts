@@ -5,6 +5,7 @@
 import type { DoorkeeperMemo } from "../../core/doorkeeper.ts";
 import type { Admission } from "../../core/engine.ts";
 import type { HandedFlow } from "../../core/flow.ts";
+import { EVERYBODY } from "../../core/rules.ts";
 import { Counter, isLater, type OwnCounts } from "./counter.ts";
 import {
   type AnnounceBody,
@@ -21,7 +22,7 @@ import type { Qpid } from "./qpid.ts";
 import type { Replication } from "./replication.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { draw, giveTurns, turnDoor } from "./room-duty.ts";
-import { Round } from "./round.ts";
+import { type OneByOne, Round } from "./round.ts";
 import { type View, viewNumber } from "./view.ts";
 
 /** While nothing happens, rounds are this many intervals apart. */
@@ -35,11 +36,20 @@ interface RoomMemo {
   readonly lastTurnAt: number;
 }
 
+/** What travels with the root. */
+interface Carried {
+  readonly memo: Memo | null;
+  readonly oneByOne: OneByOne | null;
+}
+
 export interface DoorDutyParts {
   readonly rooms: ReadonlyMap<string, RoomBooks>;
   readonly replication: Replication;
   readonly qpid: Qpid;
   readonly intervalMs: number;
+  readonly oneByOneMax: number;
+  /** Tells QPID the smallest key of this node's. */
+  readonly weigh: () => void;
   readonly dice: () => number;
   /** All members have this view. */
   readonly onComplete: () => void;
@@ -80,7 +90,8 @@ export class DoorDuty {
     this.#drawWhen = [];
     this.#nextAt = now;
     this.counter.start(neighbours);
-    if (this.#parts.qpid.isRoot) this.#parts.qpid.memo = this.#memo;
+    if (this.#parts.qpid.isRoot)
+      this.#parts.qpid.memo = { memo: this.#memo, oneByOne: null } satisfies Carried;
   }
 
   get isAlone(): boolean {
@@ -112,6 +123,7 @@ export class DoorDuty {
     if (!this.#view) return;
     this.counter.tick(now);
     this.#drawWhenRead(now);
+    this.#deleteMins(now);
     if (now < this.#nextAt) return;
     if (this.isAlone) this.#turnAlone(now);
     else if (this.#isMyDuty()) this.#begin(now);
@@ -135,13 +147,18 @@ export class DoorDuty {
 
   #begin(now: number): void {
     const { rooms, qpid } = this.#parts;
-    const carried = qpid.memo as Memo | null;
+    const carried = (qpid.memo as Carried | null)?.memo;
     if (carried && (!this.#memo || isLater(carried, this.#memo))) this.#takeMemo(carried, now);
     qpid.hold();
     const view = viewNumber(this.#view!);
     if (this.#memo?.view === view) this.#seq = Math.max(this.#seq, this.#memo.seq);
     this.#seq++;
-    this.#round = new Round({ rooms, isSomeoneLost: this.#view!.lost.length > 0, now });
+    this.#round = new Round({
+      rooms,
+      isSomeoneLost: this.#view!.lost.length > 0,
+      oneByOneMax: this.#parts.oneByOneMax,
+      now,
+    });
     const draws = this.#view!.isMajority ? this.#dueDraws(now) : [];
     this.counter.ask({ ...this.#countHead(draws), pass: 0, asks: this.#round.asks }, now);
     this.#hearSum(now);
@@ -188,9 +205,31 @@ export class DoorDuty {
       (books) => books.lines.size > 0 || books.turns > 0 || books.arrivals >= 1,
     );
     this.#nextAt = now + intervalMs * (isBusy ? 1 : IDLE_INTERVALS);
-    qpid.memo = this.#memo;
+    qpid.memo = { memo: this.#memo, oneByOne: round.oneByOne } satisfies Carried;
     qpid.release();
     this.#drawWhenRead(now);
+    this.#deleteMins(now);
+  }
+
+  /** Lets this node's first in, as long as it is the first of all and there is leave; then the root is elsewhere. */
+  #deleteMins(now: number): void {
+    const { qpid, rooms, weigh } = this.#parts;
+    for (;;) {
+      const carried = qpid.memo as Carried | null;
+      const due = qpid.isRoot && !this.#round ? carried?.oneByOne : null;
+      const books = due && rooms.get(due.room);
+      if (!books) return;
+      const first = books.own.at(EVERYBODY, 0);
+      const left = first < 0 ? 0 : due.left - 1;
+      qpid.hold();
+      qpid.memo = { ...carried!, oneByOne: left > 0 ? { ...due, left } : null } satisfies Carried;
+      if (first >= 0) {
+        books.held++;
+        giveTurns(books, [first], { at: due.at, now });
+      }
+      weigh();
+      qpid.release();
+    }
   }
 
   /** Everybody's log was read as far as they had written when they stopped gathering: now the pool is known. */
@@ -254,7 +293,8 @@ export class DoorDuty {
   #makeMemo(now: number): Memo {
     const rooms = [...this.#parts.rooms].map(([room, { door, flow, lastTurnAt }]): [string, RoomMemo] => [
       room,
-      { door: door.memo(now), flow: flow.handOver(now), lastTurnAt },
+      // The flow tells of admissions already.
+      { door: { ...door.memo(now), admissions: [] }, flow: flow.handOver(now), lastTurnAt },
     ]);
     return { view: viewNumber(this.#view!), seq: this.#seq, rooms };
   }

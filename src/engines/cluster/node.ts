@@ -74,6 +74,8 @@ export interface NodeSettings {
   readonly join: readonly string[];
   /** Between counting rounds. */
   readonly intervalMs: number;
+  /** When no more than so many are let in, the root does it one by one instead of by counting. */
+  readonly oneByOneMax: number;
   /** So often peers are told what happened; `ahead` is exact to within this. */
   readonly replicateMs: number;
   readonly swim: SwimSettings;
@@ -89,6 +91,7 @@ export interface NodeSettings {
 export const DEFAULT_NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address"> = {
   join: [],
   intervalMs: 100,
+  oneByOneMax: 1,
   replicateMs: 50,
   swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
   skewMaxMs: 1_000,
@@ -159,8 +162,10 @@ export class ClusterNode {
       this.#replication.everyoneSettled();
       for (const room of this.#rooms.keys()) this.#lending.refresh(room);
     };
-    const { canary } = settings;
-    this.#duty = new DoorDuty({ rooms, replication, qpid, intervalMs, dice, onComplete, canary });
+    const { canary, oneByOneMax } = settings;
+    const weigh = () => this.#weigh();
+    const door = { intervalMs, oneByOneMax, dice, weigh, onComplete, canary };
+    this.#duty = new DoorDuty({ rooms, replication, qpid, ...door });
     this.#notes = new Notes(self);
     this.#lending = new Lending({
       isRoundOpen: () => this.#duty.counter.isOpen,

@@ -57,7 +57,16 @@ export interface RoundSettings {
   readonly rooms: ReadonlyMap<string, RoomBooks>;
   /** Members are lost who may go on with their slots. */
   readonly isSomeoneLost: boolean;
+  /** So few are let in one by one. */
+  readonly oneByOneMax: number;
   readonly now: number;
+}
+
+/** `deleteMin` of the whole cluster's queue, so many times: the root lets its first in, and is then where the next is. */
+export interface OneByOne {
+  readonly room: string;
+  readonly left: number;
+  readonly at: number;
 }
 
 /** What is asked next, or what was decided. */
@@ -71,9 +80,12 @@ export class Round {
   readonly #now: number;
   #pass = 0;
   #asks: Asks;
+  readonly #oneByOneMax: number;
   #open: RoomRound[] = [];
+  #oneByOne: OneByOne | null = null;
 
-  constructor({ rooms, isSomeoneLost, now }: RoundSettings) {
+  constructor({ rooms, isSomeoneLost, oneByOneMax, now }: RoundSettings) {
+    this.#oneByOneMax = oneByOneMax;
     this.#rooms = rooms;
     this.#isSomeoneLost = isSomeoneLost;
     this.#now = now;
@@ -93,15 +105,35 @@ export class Round {
     return new Map(this.#open.map(({ books, admitted, reason }) => [books.name, { admitted, reason }]));
   }
 
+  /** The one room in which so few are let in that the root does it one by one; null: they are found by counting. */
+  get oneByOne(): OneByOne | null {
+    return this.#oneByOne;
+  }
+
   /** Everything was reported for this pass. */
   hear(rooms: RoomReports): RoundStep {
-    if (this.#pass === 0) this.#openDoors(rooms);
+    if (this.#pass === 0) {
+      this.#openDoors(rooms);
+      this.#oneByOne = this.#takeOneByOne();
+    }
     this.#narrow(rooms);
     const asks = this.#pass + 1 < PASSES_MAX ? this.#moreAsks() : [];
     if (asks.length === 0) return { shares: this.#shares() };
     this.#pass++;
     this.#asks = asks;
     return { asks };
+  }
+
+  /** Only where there is one order, and no slot can be lost on the way. */
+  #takeOneByOne(): OneByOne | null {
+    const opened = this.#open.filter(({ opened: count }) => count > 0);
+    const [room] = opened;
+    if (opened.length !== 1 || !room || this.#isSomeoneLost || room.opened > this.#oneByOneMax) return null;
+    const isPlain = room.byLot.length === 0 && room.books.rulesAt(this.#now).lanes.named.length === 0;
+    if (!isPlain) return null;
+    room.wanted.length = 0;
+    room.admitted = room.opened;
+    return { room: room.books.name, left: room.opened, at: this.#now };
   }
 
   /** Around where the last one to be let in should stand, by what is known here. */

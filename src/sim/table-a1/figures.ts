@@ -36,12 +36,16 @@ function figureOf(ours: readonly Comparison[], { users, number }: { users: numbe
       title: `Tau by nodes added and removed, ${users.toLocaleString("en")} users`,
       description: `Kendall tau distance between the orders of joining and of admission, by nodes added and removed: averages of ${seeds} of our runs beside the seed's of 1,000, for targets of 20, 100 and any number of users.`,
       x: { label: "nodes added and removed" },
-      y: { label: "average Kendall tau distance" },
+      y: { label: "average Kendall tau distance, in millionths", format: millionths },
       series: [...TARGETS.map((target, i) => oursOf(ours, target, i)), ...seedsOf(users)],
       width: WIDTH,
       height: HEIGHT,
     },
   };
+}
+
+function millionths(tau: number): string {
+  return (tau * 1e6).toLocaleString("en", { maximumFractionDigits: 1 });
 }
 
 function oursOf(ours: readonly Comparison[], target: number | null, index: number): Series {

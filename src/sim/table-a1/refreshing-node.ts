@@ -8,10 +8,16 @@ import type { Ticket } from "../../core/ticket.ts";
 import { type Arriving, ClusterNode } from "../../engines/cluster/node.ts";
 import type { MakeNode } from "../tunnel/sim-node.ts";
 
+export interface RefreshingOptions {
+  readonly refreshMs: number;
+  /** See the node's own setting of this name. */
+  readonly oneByOneMax: number;
+}
+
 /** Makes nodes whose visitors refresh so often. */
-export function refreshingNode(refreshMs: number): MakeNode {
+export function refreshingNode({ refreshMs, oneByOneMax }: RefreshingOptions): MakeNode {
   return (settings, dice, now) => {
-    const node = new RefreshingNode({ ...settings, canary: null }, dice, now);
+    const node = new RefreshingNode({ ...settings, oneByOneMax, canary: null }, dice, now);
     node.refreshMs = refreshMs;
     return node;
   };

@@ -34,7 +34,7 @@ export function tableOf(comparisons: readonly Comparison[], { realMs }: { realMs
     ...aligned(rows),
     "",
     ...NOTES,
-    summaryOf(comparisons, realMs),
+    ...summaryOf(comparisons, realMs),
     ...failures.slice(0, FAILURES_SHOWN_MAX),
   ].join("\n");
 }
@@ -83,7 +83,7 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-function summaryOf(comparisons: readonly Comparison[], realMs: number): string {
+function summaryOf(comparisons: readonly Comparison[], realMs: number): string[] {
   const good = comparisons.filter(({ isNoWorse }) => isNoWorse).length;
   const simulatedMs = comparisons.reduce((sum, one) => sum + one.simulatedMs, 0);
   const faster = Math.round(simulatedMs / Math.max(1, realMs)).toLocaleString("en");
@@ -92,7 +92,7 @@ function summaryOf(comparisons: readonly Comparison[], realMs: number): string {
   return [
     `Tau is no worse than ${against} in ${good} of ${comparisons.length}.`,
     `${runs} runs, ${seconds(simulatedMs)} simulated in ${seconds(realMs)}, ${faster} times faster.`,
-  ].join(" ");
+  ];
 }
 
 function failureLines({ target, users, changed, failures }: Comparison): string[] {

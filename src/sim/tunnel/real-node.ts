@@ -5,7 +5,10 @@ import type { MakeNode } from "./sim-node.ts";
 /** The rules that a node can be told to break, so that the checks can show that they see it. */
 export const CANARIES: readonly Canary[] = ["give-twice", "adopt-in-minority", "stale-announcement"];
 
+/** Both ways of letting people in are to be seen: few are let in one by one, many by counting. */
+const ONE_BY_ONE_MAX = 2;
+
 export const realNode: MakeNode = (settings, dice, now) => {
   const canary = CANARIES.find((name) => name === settings.canary) ?? null;
-  return new ClusterNode({ ...settings, canary }, dice, now);
+  return new ClusterNode({ oneByOneMax: ONE_BY_ONE_MAX, ...settings, canary }, dice, now);
 };

@@ -10,6 +10,8 @@
 import { Deadlines } from "../../../core/deadlines.ts";
 import type { Check, Notice } from "../notice.ts";
 
+/** Clocks differ, and a slot is held a little longer than a pass is good for. */
+const UNSURE_MS = 2_500;
 /** So long after a cut was mended parts may not have met yet. */
 const SPLIT_ECHO_MS = 10_000;
 
@@ -68,7 +70,7 @@ export class Capacity implements Check {
 
   #allowed(at: number): number {
     const { totalActiveUsers, sessionMs, isOverlapStated } = this.#terms;
-    const isForgetful = at - this.#forgotAt <= sessionMs;
+    const isForgetful = at - this.#forgotAt <= sessionMs + UNSURE_MS;
     return isForgetful || isOverlapStated ? 2 * totalActiveUsers : totalActiveUsers;
   }
 

@@ -27,8 +27,14 @@ export class OwnPart implements Check {
       this.#givenAt.set(notice.answer.ticket.sequence, notice.station);
     if (notice.kind === "parted") this.#part(notice.parts, notice.at);
     if (notice.kind === "stopped" || notice.kind === "started") this.#cut = null;
+    if (notice.kind === "stopped") this.#bequeath(notice.station);
     this.#disturbances.see(notice);
     return notice.kind === "turns" ? this.#turn(notice.station, notice.sequences, notice.at) : null;
+  }
+
+  /** What a node gave out that is gone is somebody else's now. */
+  #bequeath(station: number): void {
+    for (const [sequence, home] of this.#givenAt) if (home === station) this.#givenAt.delete(sequence);
   }
 
   #part(parts: readonly (readonly number[])[] | null, at: number): void {

@@ -9,10 +9,19 @@ export class PlaceKept implements Check {
   readonly name = "place kept";
   /** Used, or given up. */
   readonly #spent = new Set<string>();
+  /** Told that it is their turn: they may be about to use it. */
+  #called = new Set<string>();
 
   see(notice: Notice): string | null {
     if (notice.kind === "left") this.#spent.add(notice.id);
+    if (notice.kind === "stopped") this.#lose();
     return notice.kind === "answered" ? this.#answer(notice) : null;
+  }
+
+  /** An answer may have died with its node: whoever was called may have been let in without ever hearing of it. */
+  #lose(): void {
+    for (const id of this.#called) this.#spent.add(id);
+    this.#called = new Set();
   }
 
   #answer({ id, visitor, request, answer, aheadShown }: Answered): string | null {
@@ -20,6 +29,7 @@ export class PlaceKept implements Check {
     if (given !== null && given !== id)
       return `visitor ${visitor} (${id}) was answered "${answer.kind}" with what is another's (${given})`;
     if (answer.kind === "entered") this.#spent.add(id);
+    if (answer.kind === "admitted") this.#called.add(id);
     if (answer.kind === "waiting" && (answer.ahead ?? 0) > (aheadShown ?? Number.POSITIVE_INFINITY))
       return `visitor ${visitor} (${id}) was shown ${aheadShown} ahead, and then ${answer.ahead}`;
     if (request === "join" || this.#spent.has(id)) return null;

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Experiment, Outcome } from "../sim/table-a1/experiment.ts";
+import { Progress } from "./progress.ts";
+import { runTableWith, type TableOptions } from "./simulate-table.ts";
+
+/** Without a cluster: what a run came to is made up. */
+function simulate(options: Partial<TableOptions>, parts: Partial<Outcome> = {}, isDiskFull = false) {
+  let [out, error, runs] = ["", "", 0];
+  const files = new Map<string, string>();
+  const run = ({ seed, users }: Experiment): Outcome => {
+    runs++;
+    const found = { seed, tau: 1e-5, tauDecided: 0, timeMs: 100_000, waited: 0, letIn: users };
+    return { ...found, simulatedMs: 103_000, failure: null, ...parts };
+  };
+  const output = {
+    out: (text: string) => {
+      out += text;
+    },
+    error: (text: string) => {
+      error += text;
+    },
+    makeDirectory: () => {
+      if (isDiskFull) throw new Error("no space left");
+    },
+    writeFile: (directory: string, name: string, text: string) =>
+      void files.set(`${directory}/${name}`, text),
+    now: () => 0,
+    progress: new Progress({ now: () => 0, write: () => {}, isTerminal: false }),
+  };
+  const code = runTableWith({ table: "A1", ...options }, output, run);
+  return { code, out, error, runs, files };
+}
+
+test("the table of all 27 configurations is printed", () => {
+  const { code, out, runs } = simulate({ seeds: 2 });
+  assert.equal(code, 0);
+  assert.equal(runs, 54);
+  assert.equal(out.match(/ ok$/gm)?.length, 27);
+  assert.match(out, /no worse than the seed's in 27 of 27\.\n54 runs/);
+});
+
+test("with --users it is those of the table, or one beyond it", () => {
+  assert.equal(simulate({ users: 500, seeds: 1 }).runs, 9);
+  const beyond = simulate({ users: 100_000 });
+  assert.equal(beyond.runs, 1);
+  assert.match(beyond.out, /^ +100 +100000 +0 +1\.00e-05 /m);
+});
+
+test("with --plot the figures are written", () => {
+  const { code, files } = simulate({ seeds: 1, plot: "charts" });
+  assert.equal(code, 0);
+  assert.deepEqual(
+    [...files.keys()],
+    [1, 2, 3].map((number) => `charts/figure-6-${number}.svg`),
+  );
+  assert.ok([...files.values()].every((text) => text.startsWith("<svg")));
+});
+
+test("a directory that cannot be written is found out before anything runs", () => {
+  const { code, error, runs } = simulate({ plot: "charts" }, {}, true);
+  assert.deepEqual([code, runs], [1, 0]);
+  assert.match(error, /cannot be written to "charts": no space left/);
+});
+
+test("a run that failed ends with 1, and tau that is worse does not", () => {
+  const failure = { check: "everyone in", at: 1, text: "2 users are not let in" };
+  const failed = simulate({ seeds: 1, users: 100 }, { failure });
+  assert.equal(failed.code, 1);
+  assert.match(failed.out, /seed 1: "everyone in"/);
+  const worse = simulate({ seeds: 1, users: 100 }, { tau: 0.1 });
+  assert.equal(worse.code, 0);
+  assert.equal(worse.out.match(/ worse$/gm)?.length, 9);
+});
+
+test("programs get JSON", () => {
+  const found = JSON.parse(simulate({ seeds: 1, json: true }).out);
+  assert.deepEqual([found.ok, found.isNoWorse, found.configurations.length], [true, true, 27]);
+  assert.equal(found.configurations[26].target, null);
+  assert.equal(found.configurations[26].seed.tau, 5.8e-5);
+  assert.equal(JSON.parse(simulate({ json: true, seeds: 0 }).out).ok, false);
+});
+
+test("a command that is not right says what would be", () => {
+  const wrong = (options: Partial<TableOptions>) => {
+    const { code, error, runs } = simulate(options);
+    assert.deepEqual([code, runs], [2, 0]);
+    return error;
+  };
+  assert.match(wrong({ table: "B2" }), /There is no table "B2"; there is A1/);
+  assert.match(wrong({ seeds: 0 }), /--seeds is a whole number from 1 to 10,000, not 0/);
+  assert.match(wrong({ users: 1.5 }), /--users is a whole number from 2 to 1,000,000, not 1\.5/);
+  assert.match(wrong({ users: 7, plot: "x" }), /none with 7 users; it has them with 100, 500, 2500/);
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JoinAnswer, TicketAnswer } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import type { Answered } from "../tunnel/notice.ts";
+import { Decisions } from "./decisions.ts";
+
+type Seen = Pick<Answered, "id" | "askedAt" | "request">;
+
+function answered(seen: Seen, answer: JoinAnswer | TicketAnswer): Answered {
+  const about = { kind: "answered", at: seen.askedAt, visitor: 0, station: 0, life: 1 } as const;
+  return { ...about, ...seen, aheadShown: null, answer, expiresAt: null };
+}
+
+function join(id: string, askedAt: number): Answered {
+  const waiting = { kind: "waiting", ticket: {} as Ticket, ahead: 0, waitMs: null, nextCheckInMs: 600 };
+  return answered({ id, askedAt, request: "join" }, waiting as JoinAnswer);
+}
+
+function enter(id: string, admittedAt: number): Answered {
+  const pass = { id, admittedAt } as Pass;
+  return answered({ id, askedAt: 1_000, request: "enter" }, { kind: "entered", pass });
+}
+
+function bookOf(notices: readonly Answered[]): Decisions {
+  const book = new Decisions();
+  for (const notice of notices) book.see(notice);
+  return book;
+}
+
+test("those who got their turn in one round are tied, whoever came in first", () => {
+  const book = bookOf([
+    join("a", 1),
+    join("b", 2),
+    join("c", 3),
+    enter("c", 50),
+    enter("b", 50),
+    enter("a", 50),
+  ]);
+  assert.equal(book.tau(), 0);
+  assert.equal(book.waited, 3);
+});
+
+test("a later one of an earlier round is a wrong pair", () => {
+  const book = bookOf([
+    join("a", 1),
+    join("b", 2),
+    join("c", 3),
+    enter("c", 50),
+    enter("b", 60),
+    enter("a", 60),
+  ]);
+  // a and b are tied, so there are two pairs that say something.
+  assert.equal(book.tau(), 1);
+});
+
+test("whoever goes straight through did not wait, and an answer that is repeated counts once", () => {
+  const straight = answered(
+    { id: "s", askedAt: 5, request: "join" },
+    { kind: "entered", pass: { id: "s", admittedAt: 5 } as Pass },
+  );
+  const book = bookOf([join("a", 1), straight, straight, enter("a", 9), enter("a", 2)]);
+  assert.equal(book.waited, 1);
+  assert.equal(book.tau(), 1);
+});

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Experiment, runExperiment } from "./experiment.ts";
+
+const TINY: Experiment = { seed: 3, target: 2, users: 60, changed: 1, nodes: 3, spanMs: 2_000 };
+
+test("the same experiment comes to the same, and another seed to something else", () => {
+  const outcome = runExperiment(TINY);
+  assert.equal(outcome.failure, null);
+  assert.equal(outcome.letIn, TINY.users);
+  assert.ok(outcome.waited > 0 && outcome.timeMs > TINY.spanMs!);
+  assert.ok(outcome.tau >= 0 && outcome.tau < 0.5 && outcome.tauDecided <= outcome.tau);
+  assert.deepEqual(runExperiment(TINY), outcome);
+  assert.notDeepEqual(runExperiment({ ...TINY, seed: 4 }), { ...outcome, seed: 4 });
+});
+
+test("where there is room for all nobody waits, and the order is decided as they came", () => {
+  const outcome = runExperiment({ ...TINY, target: null, changed: 0 });
+  assert.deepEqual(
+    { ...outcome, tau: 0 },
+    {
+      ...{ seed: 3, tau: 0, tauDecided: 0, waited: 0, letIn: 60, failure: null },
+      ...{ timeMs: outcome.timeMs, simulatedMs: outcome.simulatedMs },
+    },
+  );
+  assert.ok(outcome.timeMs - TINY.spanMs! < 100, `${outcome.timeMs} ms`);
+});
+
+test("lost letters, cuts and skewed clocks are borne, and change what happens", () => {
+  const trouble = { loss: 0.05, skewMs: 50, partitions: 1, partitionMs: { from: 300, to: 600 } };
+  const outcome = runExperiment({ ...TINY, trouble });
+  assert.equal(outcome.failure, null);
+  assert.equal(outcome.letIn, TINY.users);
+  assert.notDeepEqual(outcome, runExperiment(TINY));
+  for (const quiet of [{ loss: 0 }, { skewMs: 0 }, { partitions: 0 }])
+    assert.notDeepEqual(outcome, runExperiment({ ...TINY, trouble: { ...trouble, ...quiet } }));
+});
