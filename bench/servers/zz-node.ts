@@ -55,11 +55,18 @@ const server = createServer({ noDelay: true }, serve);
 server.listen(0, "127.0.0.1", () =>
   process.send?.({ port: (server.address() as AddressInfo).port, address, pid: process.pid }),
 );
+import { Session } from "node:inspector";
+import { writeFileSync } from "node:fs";
+const session = new Session(); session.connect();
+process.on("message", (q: unknown) => {
+  if (q === "on") session.post("Profiler.enable", () => session.post("Profiler.setSamplingInterval", { interval: 200 }, () => session.post("Profiler.start", () => process.send?.(1))));
+  if (q === "off") session.post("Profiler.stop", (_e, r) => { writeFileSync("/tmp/prof/" + process.pid + ".cpuprofile", JSON.stringify((r as {profile: unknown}).profile)); process.send?.(1); });
+});
 process.on("disconnect", () => process.exit());
 process.on("message", (question: "status" | "counts" | "spent") => {
   if (question === "status") process.send?.(engine.status());
   else if (question === "counts") process.send?.(engine.counts(ROOM));
-  else if ((question as string) === "kinds") process.send?.([...kinds]); else process.send?.(process.cpuUsage());
+  else if ((question as string) === "kinds") process.send?.([...kinds]); else if ((question as string) === "spent") process.send?.(process.cpuUsage());
 });
 
 function serve(socket: Socket): void {

@@ -9,8 +9,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { safeText } from "../config/problem.ts";
 import { chartFile } from "../sim/chart.ts";
-import { type Comparison, compareAll, configurationsFor } from "../sim/table-a1/comparison.ts";
-import { type Experiment, type Outcome, runExperiment } from "../sim/table-a1/experiment.ts";
+import {
+  type Comparison,
+  compareAll,
+  configurationsFor,
+  type Runner,
+  type Step,
+} from "../sim/table-a1/comparison.ts";
+import { runExperiment } from "../sim/table-a1/experiment.ts";
 import { figuresOf } from "../sim/table-a1/figures.ts";
 import { USERS } from "../sim/table-a1/seed-table.ts";
 import { tableOf } from "../sim/table-a1/table.ts";
@@ -53,7 +59,7 @@ export async function runTable(options: TableOptions): Promise<number> {
 export function runTableWith(
   options: TableOptions,
   output: TableOutput,
-  run: (experiment: Experiment) => Outcome = runExperiment,
+  run: Runner = runExperiment,
 ): number {
   const wrong = problemOf(options);
   if (wrong !== null) return refuse(options, output, { wrong, code: 2 });
@@ -62,12 +68,16 @@ export function runTableWith(
   if (unwritable !== null) return refuse(options, output, { wrong: unwritable, code: 1 });
   const { users = null, seeds = users !== null && !USERS.includes(users) ? 1 : SEEDS } = options;
   const startedAt = output.now();
-  const progress = (done: number, all: number) => output.progress.tell(`${done} of ${all} runs done`);
+  const progress = (step: Step) => output.progress.tell(stepText(step));
   const comparisons = compareAll({ configurations: configurationsFor(users), seeds, run, progress });
   output.progress.end();
   const unwritten = plot(options, (directory) => drawInto(directory, comparisons, output));
   if (unwritten !== null) return refuse(options, output, { wrong: unwritten, code: 1 });
   return tell(options, output, { comparisons, realMs: output.now() - startedAt });
+}
+
+function stepText({ run, runs, simulatedMs }: Step): string {
+  return `run ${run} of ${runs}, ${Math.round(simulatedMs / 1_000)} s simulated`;
 }
 
 function problemOf({ table, seeds, users, plot: directory }: TableOptions): string | null {

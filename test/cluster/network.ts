@@ -120,7 +120,8 @@ export class Network {
 function dialler(firstWords: Buffer): string | null {
   const [from, to] = firstWords.toString("latin1").match(/127\.0\.0\.1:\d{5}/g) ?? [];
   if (from && to) return from;
-  if (firstWords.length > FIRST_WORDS_BYTES_MAX) throw new Error("somebody dials without saying who they are");
+  if (firstWords.length > FIRST_WORDS_BYTES_MAX)
+    throw new Error("somebody dials without saying who they are");
   return null;
 }
 

@@ -70,15 +70,14 @@ export type InviteEntry = readonly [op: typeof INVITE, id: string, expiresAt: nu
 /** Two had the same place in hand, and this one lets go of it. */
 export type YieldEntry = readonly [op: typeof YIELD, key: number];
 /**
- * This owner has that place now. `from`: the one it took it over from, whose claim is void as far as it is from the first
- * `fromHead` entries of their log; empty: nobody. `isBorrowed`: its slot is still the other's.
+ * This owner has that place now. `voids`: those it was taken over from, each with how many entries of their log that
+ * made void, in turn. `isBorrowed`: its slot is still the other's.
  */
 export type AdoptEntry = readonly [
   op: typeof ADOPT,
   epoch: number,
   isBorrowed: number,
-  from: string,
-  fromHead: number,
+  voids: readonly (string | number)[],
   of: WaitEntry | LapseEntry | TurnEntry | VisitEntry | GoneEntry,
 ];
 /** A part of those who gathered for a draw: key and id in turn. */
@@ -128,7 +127,7 @@ const SHAPES: Readonly<Record<number, readonly Kind[]>> = {
   [TOUCH]: ["key", "number"],
   [INVITE]: ["string", "number"],
   [YIELD]: ["key"],
-  [ADOPT]: ["number", "number", "string", "number", "entry"],
+  [ADOPT]: ["number", "number", "list", "entry"],
   [POOL]: ["number", "string", "list"],
   [DRAWN]: ["number", "string", "number", "number", "number"],
 };

@@ -92,7 +92,7 @@ export const DEFAULT_NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "addres
   join: [],
   intervalMs: 100,
   oneByOneMax: 1,
-  replicateMs: 50,
+  replicateMs: 100,
   swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
   skewMaxMs: 1_000,
   reclaimAfterMs: 600_000,
@@ -646,6 +646,7 @@ export class ClusterNode {
   }
 
   #sendNotes(): void {
+    if (this.#seen.size === 0 && this.#touched.size === 0) return;
     for (const [owner, rooms] of this.#seen)
       for (const [room, list] of rooms) this.#postTo(owner, { kind: "seen", room, list });
     for (const [owner, rooms] of this.#touched)

@@ -18,7 +18,7 @@ import {
   Reader,
 } from "./logs.ts";
 import { ADMITTED, type Claim, claimOf, ON_SITE, type Place, WAITING } from "./place.ts";
-import { type Origin, type RoomBooks, SELF, standingOf } from "./room-books.ts";
+import { type Origin, type RoomBooks, SELF, standingOf, voidsOf } from "./room-books.ts";
 import { idOf, type View } from "./view.ts";
 
 /** Heads are told again in a view that is not settled after this long. */
@@ -69,6 +69,9 @@ export class Replication {
   #isBold = false;
   #toldAt = Number.NEGATIVE_INFINITY;
   #nextSendAt = Number.NEGATIVE_INFINITY;
+  /** How much of the own log was sent to everyone, and when something is to be sent again. */
+  #sentHead = 0;
+  #dueAt = Number.NEGATIVE_INFINITY;
   #confirmations: Confirmation[] = [];
   #urgent = false;
   #outbox: { to: string; body: ReplicationBody }[] = [];
@@ -132,6 +135,7 @@ export class Replication {
     for (const id of known) this.#departed.delete(id);
     for (const peer of this.#readers.keys()) if (!this.#peers.includes(peer)) this.#readers.delete(peer);
     this.#heard.clear();
+    this.#dueAt = Number.NEGATIVE_INFINITY;
     this.#isSettled = false;
     this.#toldAt = Number.NEGATIVE_INFINITY;
     this.#confirm(Number.POSITIVE_INFINITY, this.#peers.length === 0);
@@ -166,19 +170,17 @@ export class Replication {
       this.#nextSendAt = now + this.#periodMs;
       for (const peer of this.#peers) this.#send(peer, now);
       this.#sayRead();
+      this.#plan();
     }
     this.flush(now);
   }
 
   nextAt(): number {
     if (this.#peers.length === 0) return Number.POSITIVE_INFINITY;
-    let at = this.#isSettled ? Number.POSITIVE_INFINITY : this.#toldAt + HEADS_AGAIN_MS;
     if (this.#urgent) return Number.NEGATIVE_INFINITY;
-    if (this.#unread.size > 0) at = Math.min(at, this.#nextSendAt);
-    for (const peer of this.#peers)
-      for (const [id, reader] of this.#readersOf(peer))
-        at = Math.min(at, Math.max(this.#nextSendAt, reader.nextAt(this.#logs.get(id)!)));
-    return at;
+    const askAt = this.#isSettled ? Number.POSITIVE_INFINITY : this.#toldAt + HEADS_AGAIN_MS;
+    const isNews = this.#own.head > this.#sentHead || this.#unread.size > 0;
+    return Math.min(askAt, Math.max(this.#nextSendAt, isNews ? Number.NEGATIVE_INFINITY : this.#dueAt));
   }
 
   /** Sends what somebody waits for. */
@@ -206,6 +208,15 @@ export class Replication {
       const body = reader.take(log, now, () => this.#copyOf(log));
       if (body) this.#outbox.push({ to: peer, body: isUrgent ? { ...body, isUrgent } : body });
     }
+  }
+
+  /** When there is something to send again; asked for after every letter, so it is worked out once. */
+  #plan(): void {
+    this.#sentHead = this.#own.head;
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    for (const peer of this.#peers)
+      for (const [id, reader] of this.#readersOf(peer))
+        this.#dueAt = Math.min(this.#dueAt, reader.nextAt(this.#logs.get(id)!));
   }
 
   #sayRead(): void {
@@ -304,6 +315,7 @@ export class Replication {
     }
     if (count >= 0) reader.hear(count, part, now);
     else reader.startOver();
+    if (reader.head < log.head) this.#dueAt = Math.min(this.#dueAt, reader.nextAt(log));
   }
 
   #goneIds(): string[] {
@@ -352,17 +364,18 @@ export class Replication {
     }
     const isLost = lost.has(claim.owner);
     const isTurn = claim.state === ADMITTED && isLost;
-    const of: AdoptEntry[5] = isTurn
+    const of: AdoptEntry[4] = isTurn
       ? [WAIT, place.key, place.lane, AS_BEFORE, place.id]
       : standingOf(place, claim);
     const isBorrowed = isLost && claim.state === ON_SITE ? 1 : 0;
-    books.write([ADOPT, version, isBorrowed, claim.owner, this.headOf(claim.owner), of]);
+    const voids = [...voidsOf(place), claim.owner, this.headOf(claim.owner)];
+    books.write([ADOPT, version, isBorrowed, voids, of]);
     const taken = books.places.get(place.key);
     if (taken?.claim.state === WAITING && taken.claim.origin === SELF) books.awaitAnew(taken, now);
   }
 
   #settleLoan(books: RoomBooks, place: Place, claim: Claim): void {
-    books.write([ADOPT, claim.epoch, 0, "", 0, standingOf(place, claim)]);
+    books.write([ADOPT, claim.epoch, 0, voidsOf(place), standingOf(place, claim)]);
   }
 
   #hearEntries(from: string, body: EntriesBody, now: number): void {

@@ -80,7 +80,6 @@ import { RoomFlow } from "./room-flow.ts";
 /** The node's own log. */
 export const SELF = 0;
 const TURNS_REMEMBERED_MAX = 1_000;
-const NOBODYS = { owner: "", head: 0 };
 /** A place is remembered longer than its last ticket is good for: clocks differ, and nodes come back. */
 const KEPT_LONGER_MS = 3_600_000;
 
@@ -258,10 +257,7 @@ export class RoomBooks {
     for (const place of this.places.values()) {
       const claim = claimOf(place, origin);
       if (!claim) continue;
-      const standing = standingOf(place, claim);
-      const isBorrowed = claim.isBorrowed ? 1 : 0;
-      for (const { owner, head } of place.voids ?? [NOBODYS])
-        yield [ADOPT, claim.epoch, isBorrowed, owner, head, standing];
+      yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, claim)];
     }
   }
 
@@ -338,8 +334,8 @@ export class RoomBooks {
     const op = entry[0];
     if (op === INVITE || op === POOL || op === DRAWN) return entry;
     if (op === ADOPT) {
-      const of = this.#current(entry[5], origin) as AdoptEntry[5];
-      return [op, entry[1], entry[2], entry[3], entry[4], of];
+      const of = this.#current(entry[4], origin) as AdoptEntry[4];
+      return [op, entry[1], entry[2], entry[3], of];
     }
     const key = this.draws.currentKey(entry[1], origin);
     return key === entry[1] ? entry : ([op, key, ...entry.slice(2)] as unknown as Entry);
@@ -450,7 +446,7 @@ export class RoomBooks {
     this.#put(place);
   }
 
-  #adopt([, epoch, isBorrowed, from, fromHead, of]: AdoptEntry, origin: Origin): void {
+  #adopt([, epoch, isBorrowed, voids, of]: AdoptEntry, origin: Origin): void {
     this.#apply(of, origin);
     const place = this.places.get(of[1]);
     const claim = place && claimOf(place, origin.index);
@@ -458,16 +454,19 @@ export class RoomBooks {
     this.#take(place);
     claim.epoch = epoch;
     claim.isBorrowed = isBorrowed === 1;
-    if (from !== "" && from !== this.self.owner) {
-      addVoid(place, { owner: from, head: fromHead });
-      const voided = claimBy(place, from);
-      if (voided && voided.at < fromHead) dropClaim(place, voided.origin);
-    }
+    for (let i = 0; i + 1 < voids.length; i += 2) this.#void(place, String(voids[i]), Number(voids[i + 1]));
     settleClaims(place);
     this.#put(place);
     this.#noteLoss(place);
+  }
+
+  /** What an owner said of a place is no longer so, but for this node itself, which knows better. */
+  #void(place: Place, owner: string, head: number): void {
     // Taken for lost, and here all the same: the others must hear how it really is.
-    if (from === this.self.owner && place.claim.origin === SELF) this.heldKeys.push(place.key);
+    if (owner === this.self.owner) return void this.heldKeys.push(place.key);
+    addVoid(place, { owner, head });
+    const claim = claimBy(place, owner);
+    if (claim && claim.at < head) dropClaim(place, claim.origin);
   }
 
   /** Places change hands, once; whoever reads of it has drawn from there on, too. */
@@ -661,8 +660,13 @@ export class RoomCrowd implements Crowd {
   }
 }
 
+/** Whose claims to a place are void, as entries tell it. */
+export function voidsOf({ voids }: Place): (string | number)[] {
+  return voids?.flatMap(({ owner, head }) => [owner, head]) ?? [];
+}
+
 /** What a place is now, as an entry that makes the same of it elsewhere. */
-export function standingOf(place: Place, claim: Claim): AdoptEntry[5] {
+export function standingOf(place: Place, claim: Claim): AdoptEntry[4] {
   const { key, lane, id, joinedAt, admittedAt } = place;
   const { state, until } = claim;
   if (state === LAPSED) return [LAPSE, key, lane, AS_BEFORE, until];

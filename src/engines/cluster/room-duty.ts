@@ -8,7 +8,7 @@ import { wholeTenth } from "../../core/pacing.ts";
 import type { DoorRules } from "../../core/rules.ts";
 import { ADOPT, EXPIRED, GONE, LAPSE, MISSED, TURN, UNSEEN, YIELD } from "./entries.ts";
 import { ADMITTED, claimOf, ON_SITE, WAITING } from "./place.ts";
-import { type RoomBooks, SELF, standingOf } from "./room-books.ts";
+import { type RoomBooks, SELF, standingOf, voidsOf } from "./room-books.ts";
 
 /** Ends what is over, of this node's. */
 export function sweep(books: RoomBooks, now: number): void {
@@ -97,7 +97,7 @@ function letGo(books: RoomBooks): void {
     const place = books.places.get(key);
     if (place?.claim.origin !== SELF) continue;
     const { epoch, isBorrowed } = place.claim;
-    books.write([ADOPT, epoch, isBorrowed ? 1 : 0, "", 0, standingOf(place, place.claim)]);
+    books.write([ADOPT, epoch, isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, place.claim)]);
   }
   for (let key = books.lostKeys.pop(); key !== undefined; key = books.lostKeys.pop()) {
     const place = books.places.get(key);

@@ -24,17 +24,18 @@ test("a configuration is run by every seed, and the averages stand beside the se
   const [first, ...rest] = compareAll({
     configurations: configurationsFor(500).slice(0, 2),
     seeds: 3,
-    run: (one) => {
+    run: (one, progress) => {
       asked.push(one);
+      progress(1_000 * one.seed);
       return outcomeOf(one, { tau: one.seed * 1e-4 });
     },
-    progress: (done, of) => told.push(`${done}/${of}`),
+    progress: ({ run, runs, simulatedMs }) => told.push(`${run}/${runs} ${simulatedMs}`),
   });
   assert.deepEqual(
     asked.map(({ seed, changed }) => [seed, changed]),
     [...[1, 2, 3].map((seed) => [seed, 0]), ...[1, 2, 3].map((seed) => [seed, 1])],
   );
-  assert.deepEqual(told, ["0/6", "1/6", "2/6", "3/6", "4/6", "5/6"]);
+  assert.deepEqual(told, ["1/6 1000", "2/6 2000", "3/6 3000", "4/6 1000", "5/6 2000", "6/6 3000"]);
   assert.equal(rest.length, 1);
   assert.ok(Math.abs(first!.tau - 2e-4) < 1e-12);
   assert.equal(first!.timeMs, 100_002);

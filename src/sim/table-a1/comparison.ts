@@ -43,9 +43,18 @@ export interface Series {
   readonly configurations: readonly Configuration[];
   /** So many seeds of each, from 1 on. */
   readonly seeds: number;
-  readonly run?: (experiment: Experiment) => Outcome;
-  /** Told before each run. */
-  readonly progress?: (done: number, all: number) => void;
+  readonly run?: Runner;
+  /** Told now and then. */
+  readonly progress?: (step: Step) => void;
+}
+
+export type Runner = (experiment: Experiment, progress: (simulatedMs: number) => void) => Outcome;
+
+/** How far it is: in the run of this number, from 1, so much was simulated. */
+export interface Step {
+  readonly run: number;
+  readonly runs: number;
+  readonly simulatedMs: number;
 }
 
 export function compareAll({
@@ -54,11 +63,13 @@ export function compareAll({
   run = runExperiment,
   progress = () => {},
 }: Series): Comparison[] {
-  let done = 0;
+  const runs = configurations.length * seeds;
+  let number = 0;
   return configurations.map(({ target, users, changed }) => {
     const outcomes = Array.from({ length: seeds }, (_, i) => {
-      progress(done++, configurations.length * seeds);
-      return run({ target, users, changed, seed: i + 1 });
+      number++;
+      const tell = (simulatedMs: number) => progress({ run: number, runs, simulatedMs });
+      return run({ target, users, changed, seed: i + 1 }, tell);
     });
     return compare({ target, users, changed }, outcomes);
   });

@@ -45,7 +45,7 @@ const SPAN_MS = 100_000;
 /** Turns, places and passes outlast the time after which a user asks again for an answer that died with its node. */
 const FORGIVEN_MS = 10_000;
 const START_EVERY_MS = 20;
-const POLL_MS = 250;
+const PROGRESS_EVERY_MS = 1_000;
 /** After this long without everybody in, nobody more will be. */
 const DRAIN_MAX_MS = 1_800_000;
 
@@ -85,8 +85,11 @@ export interface Outcome {
   readonly failure: Failure | null;
 }
 
-/** The same experiment always comes to the same. */
-export function runExperiment(experiment: Experiment): Outcome {
+/** The same experiment always comes to the same. `progress` is told every simulated second. */
+export function runExperiment(
+  experiment: Experiment,
+  progress: (simulatedMs: number) => void = () => {},
+): Outcome {
   const order = new Order({ tauMax: null });
   const decisions = new Decisions();
   const tunnel = tunnelFor(experiment, [order, decisions]);
@@ -95,8 +98,8 @@ export function runExperiment(experiment: Experiment): Outcome {
   invite(tunnel, experiment, spanMs);
   change(tunnel, experiment, spanMs);
   part(tunnel, experiment, spanMs);
-  tunnel.runUntil(FORM_MS + spanMs);
-  drain(tunnel);
+  pass(tunnel, FORM_MS + spanMs, progress);
+  drain(tunnel, progress);
   const entered = tunnel.crowd.all.flatMap(({ enteredAt }) => (enteredAt === null ? [] : [enteredAt]));
   const lastAt = entered.reduce((last, at) => Math.max(last, at), FORM_MS + spanMs);
   return {
@@ -201,11 +204,19 @@ function clockOf({ seed, trouble }: Experiment, index: number): { skewMs: number
   return { skewMs: Math.round(share * (trouble?.skewMs ?? 0)), driftPpm: 0 };
 }
 
+/** Lets time pass up to an instant. */
+function pass(tunnel: Tunnel, until: number, progress: (simulatedMs: number) => void): void {
+  while (tunnel.time < until && !tunnel.failure) {
+    tunnel.runUntil(Math.min(until, tunnel.time + PROGRESS_EVERY_MS));
+    progress(tunnel.time);
+  }
+}
+
 /** Lets time pass until everybody is in. */
-function drain(tunnel: Tunnel): void {
+function drain(tunnel: Tunnel, progress: (simulatedMs: number) => void): void {
   const until = tunnel.time + DRAIN_MAX_MS;
   while (tunnel.crowd.wanting > 0 && !tunnel.failure) {
-    tunnel.runUntil(tunnel.time + POLL_MS);
+    pass(tunnel, tunnel.time + PROGRESS_EVERY_MS, progress);
     if (tunnel.time >= until) tunnel.fail("everyone in", `${tunnel.crowd.wanting} users are not let in`);
   }
 }

@@ -35,7 +35,7 @@ export interface NodeSettings {
 /** Settings of a node as shipped; what a run wants otherwise it says. */
 export const NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address" | "join"> = {
   intervalMs: 100,
-  replicateMs: 50,
+  replicateMs: 100,
   swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
   skewMaxMs: 500,
   reclaimAfterMs: null,

@@ -1,0 +1,140 @@
+/**
+ * The play before a cluster: nodes as processes of their own, a crowd that asks any of them with each request, and
+ * whatever the test does to the nodes meanwhile. The books stand outside: what visitors were told, and whom the site saw.
+ *
+ *   the first node founds ─▶ the others join ─▶ a crowd, until there is a line ─▶ what the test does
+ *   ─▶ everyone gets in ─▶ what is over is shown once more
+ */
+import assert from "node:assert/strict";
+import { seededFraction } from "../../src/sim/hand-world.ts";
+import { eventually } from "../cli/eventually.ts";
+import { Crowd } from "../crash/crowd.ts";
+import { GuestBook } from "../crash/guest-book.ts";
+import { ClusterBooks, type ClusterSummary } from "./cluster-books.ts";
+import { Network } from "./network.ts";
+import { NodeProcess } from "./node-process.ts";
+
+const TERMS = { capacity: 30, sessionMs: 10_000, lapseAfterMs: 10_000 };
+/**
+ * Passes are not renewed: one renewed in one part of a cluster that is cut in two would hold a slot of which the other
+ * part does not know. Nobody is told to stay away for longer than half a ticket's life, and a turn lasts longer than that:
+ * whoever comes back as told does not miss theirs.
+ */
+const ROOM = {
+  totalActiveUsers: TERMS.capacity,
+  sessionDuration: `${TERMS.sessionMs}ms`,
+  disableSessionRenewal: true,
+  lapseAfter: `${TERMS.lapseAfterMs}ms`,
+  claimWindow: "9s",
+  ticketTtl: "16s",
+};
+const ARRIVALS_PER_SECOND = 25;
+const AT_ONCE_MAX = 60;
+/** So many are about when the test begins: a full site, and a line before it. */
+const ABOUT_MIN = 50;
+/** Whoever gets no answer for so long asks another node. It is longer than a node waits for one that is gone. */
+const PATIENCE_MS = 5_000;
+const DRAIN_MS = 60_000;
+
+export interface ClusterPlan {
+  readonly seed: number;
+  readonly nodes: number;
+  /** Nodes that are not started at first; visitors know where they will be. */
+  readonly spares?: number;
+  /** True: each is a cluster of its own, to see that the books see it. */
+  readonly isApart?: boolean;
+  readonly drainMs?: number;
+}
+
+export interface ClusterScene {
+  readonly nodes: readonly NodeProcess[];
+  readonly spares: readonly NodeProcess[];
+  readonly network: Network;
+  readonly crowd: Crowd;
+  /** To be called when something happens to a node: every place that somebody holds is at stake. */
+  atStake(): void;
+  /** Visitors seen on the site so far, by its own book. */
+  seen(): number;
+}
+
+export interface ClusterOutcome extends ClusterSummary {
+  /** The most names at once by the site's own book. */
+  readonly highestAtOrigin: number;
+  /** Visitors who could not go on, and why; the books have the reason where there is one. */
+  readonly failures: readonly string[];
+  /** Since the beginning: when there was a line, when the test had done its part, and when everyone was through. */
+  readonly seconds: readonly number[];
+}
+
+export async function clusterPlay(
+  plan: ClusterPlan,
+  fault: (scene: ClusterScene) => Promise<void>,
+): Promise<ClusterOutcome> {
+  const seconds: number[] = [];
+  const from = Date.now();
+  const tick = () => seconds.push((Date.now() - from) / 1_000);
+  await using parts = new AsyncDisposableStack();
+  const site = parts.use(await GuestBook.open());
+  const network = parts.use(new Network());
+  const make = (name: string) => NodeProcess.make({ name, origin: site.address, room: ROOM, network });
+  const all: NodeProcess[] = [];
+  for (let i = 1; i <= plan.nodes + (plan.spares ?? 0); i++) all.push(parts.use(await make(`gate-${i}`)));
+  const nodes = all.slice(0, plan.nodes);
+  await startAll(nodes, plan.isApart ?? false);
+  const books = new ClusterBooks(TERMS);
+  const crowd = new Crowd({
+    addresses: all.map(({ address }) => address),
+    ...{ books, fraction: seededFraction(plan.seed), patienceMs: PATIENCE_MS, sessionMs: TERMS.sessionMs },
+    ...{ arrivalsPerSecond: ARRIVALS_PER_SECOND, atOnceMax: AT_ONCE_MAX },
+  });
+  parts.defer(() => crowd.close());
+  const seen = () => site.stays.size;
+  await eventually("there is a line", () => crowd.about >= ABOUT_MIN && seen() >= TERMS.capacity);
+  tick();
+  const atStake = () => books.note({ kind: "killed", at: Date.now() });
+  await fault({ nodes, spares: all.slice(plan.nodes), network, crowd, atStake, seen });
+  tick();
+  const failure = await crowd.drain(plan.drainMs ?? DRAIN_MS).then(
+    () => [],
+    (cause: unknown) => [String(cause)],
+  );
+  tick();
+  await crowd.showAgain();
+  return {
+    ...books.close(Date.now()),
+    highestAtOrigin: site.highestAtOnce(),
+    failures: [...crowd.failures.map(String), ...failure],
+    seconds,
+  };
+}
+
+/** What every play must come to, whatever was done to the nodes. */
+export function assertKept(
+  outcome: ClusterOutcome,
+  { tauMax, overtakingMaxMs }: { readonly tauMax: number; readonly overtakingMaxMs: number },
+): void {
+  const { violations, failures, ...numbers } = outcome;
+  const said = JSON.stringify(numbers);
+  assert.deepEqual(violations, []);
+  assert.deepEqual(failures, [], said);
+  assert.ok(numbers.highestAtOrigin <= numbers.capacity, said);
+  assert.equal(numbers.placesKept, numbers.placesAtStake, said);
+  assert.ok(numbers.tau <= tauMax && numbers.overtakingMs <= overtakingMaxMs, said);
+  assert.ok(numbers.placesAtStake > 0 && numbers.passes > 2 * numbers.capacity, said);
+}
+
+/** These nodes, and no others, are one cluster, and each of them knows all that the others know. */
+export async function areOne(nodes: readonly NodeProcess[]): Promise<boolean> {
+  const reports = await Promise.all(nodes.map((node) => node.report()));
+  return reports.every(
+    ({ view, nodes: members, lost }) =>
+      view?.isSettled === true && members.length === nodes.length && lost.length === 0,
+  );
+}
+
+async function startAll(nodes: readonly NodeProcess[], isApart: boolean): Promise<void> {
+  const [first, ...others] = nodes;
+  await first!.start();
+  await Promise.all(others.map((node) => node.start(isApart ? [] : [first!])));
+  if (!isApart) await eventually("all are one cluster", () => areOne(nodes));
+}
