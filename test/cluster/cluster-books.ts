@@ -8,7 +8,7 @@
  * - The end of a visit that a node was told of just before it was killed may have died with it. Whoever left then may find
  *   their old pass good until it runs out.
  */
-import { Books, type Note, type Served, type Summary, type Terms, type Violation } from "../crash/books.ts";
+import { Books, type Note, type Served, type Summary, type Violation } from "../crash/books.ts";
 
 /** What a node was told this shortly before its end may have died with it. */
 const UNSPREAD_MS = 1_000;

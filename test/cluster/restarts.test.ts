@@ -8,7 +8,7 @@ import { areOne } from "./cluster-play.ts";
 import { NodeProcess } from "./node-process.ts";
 
 const NODES = 3;
-const WAITING = 24;
+const WAITING = 12;
 
 test("a rolling restart costs nobody their place, and any node serves any visitor by the ticket alone", async () => {
   await using parts = new AsyncDisposableStack();
@@ -19,54 +19,85 @@ test("a rolling restart costs nobody their place, and any node serves any visito
     nodes.push(parts.use(await NodeProcess.make({ ...options, name: `gate-${i}` })));
   await Promise.all(nodes.map((node) => node.start(nodes)));
   await eventually("all are one cluster", () => areOne(nodes));
+
   const inside = await Visitor.arrive(nodes[0]!.address);
   assert.equal(inside.standing.isIn, true);
-  const line: Visitor[] = [];
-  for (let i = 0; i < WAITING; i++) {
-    const visitor = await Visitor.arrive(nodes[i % NODES]!.address);
-    assert.equal(visitor.standing.isIn, false, "the one slot is taken, whichever node is asked");
-    line.push(visitor);
-  }
-  const tickets = line.map(({ cookie }) => cookie);
-  await inOrder(line, nodes, 1);
-
+  const line = await joinInTurn(nodes);
+  const places = await placesOf(line);
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a.sequence - b.sequence),
+  );
   for (const [i, node] of nodes.entries()) {
     assert.deepEqual(await node.end("SIGTERM"), { code: 0, signal: null });
     const others = nodes.filter((other) => other !== node);
-    await inOrder(line, others, i);
+    await eventually("the others go on", () => areOne(others));
+    spread(line, others, i);
+    assert.deepEqual(await placesOf(line), places, `${node.name} is away`);
     assert.equal(await at(others[0]!, inside).isIn(), true, "a pass is good at any node");
     await node.start(nodes);
     await eventually(`${node.name} is back`, () => areOne(nodes));
-    await inOrder(line, nodes, i);
+    spread(line, [node], 0);
+    assert.deepEqual(await placesOf(line), places, `${node.name} knows everyone`);
   }
-
-  await inOrder(
-    line.map((_, i) => withCookie(tickets[i]!)),
-    nodes,
-    2,
-  );
-  await at(nodes[2]!, inside).leave();
-  for (const [i, visitor] of line.entries()) {
-    at(nodes[i % NODES]!, visitor);
-    await eventually(`visitor ${i} is let in`, () => visitor.isIn());
-    const next = line[i + 1];
-    assert.equal(next && (await at(nodes[(i + 1) % NODES]!, next).isIn()), next && false, "one at a time");
-    await at(nodes[(i + 1) % NODES]!, visitor).leave();
-  }
+  assert.deepEqual((await Promise.all(nodes.map(({ control }) => control.counts()))).map(waitingAndInside), [
+    ...nodes.map(() => [WAITING, 1]),
+  ]);
+  await letInOneByOne(inside, line, nodes);
 });
 
-/** Everyone has as many ahead as came before them, each as told by another node than the neighbours are told by. */
-async function inOrder(line: readonly Visitor[], nodes: readonly NodeProcess[], from: number): Promise<void> {
-  for (const [i, visitor] of line.entries()) at(nodes[(i + from) % nodes.length]!, visitor);
-  const expected = line.map((_, i) => i);
-  await eventually("everyone is known to everyone", async () => {
-    const ahead = await Promise.all(line.map((visitor) => visitor.ahead()));
-    assert.ok(
-      ahead.every((shown, i) => shown <= i),
-      `somebody is before their place: ${ahead}`,
-    );
-    return JSON.stringify(ahead) === JSON.stringify(expected);
-  });
+/** One after the other, each at the next node, once that one knows of those before. */
+async function joinInTurn(nodes: readonly NodeProcess[]): Promise<Visitor[]> {
+  const line: Visitor[] = [];
+  while (line.length < WAITING) {
+    const node = nodes[line.length % nodes.length]!;
+    await eventually("the next node knows of everyone", async () => {
+      const { waiting, onSite } = await node.control.counts();
+      return waiting === line.length && onSite === 1;
+    });
+    const visitor = await Visitor.arrive(node.address);
+    assert.deepEqual(visitor.standing.isIn, false, "the one slot is taken, whichever node is asked");
+    line.push(visitor);
+  }
+  return line;
+}
+
+/** The first leaves, and the others follow one by one; each enters at one node and leaves at another. */
+async function letInOneByOne(
+  inside: Visitor,
+  line: readonly Visitor[],
+  nodes: readonly NodeProcess[],
+): Promise<void> {
+  let before = inside;
+  for (const [i, visitor] of line.entries()) {
+    spread([before, visitor, ...line.slice(i + 1)], nodes, i);
+    await before.leave();
+    await eventually(`visitor ${i} is let in`, () => visitor.isIn());
+    const others = await Promise.all(line.slice(i + 1).map((other) => other.isIn()));
+    assert.ok(!others.includes(true), `somebody behind visitor ${i} is in`);
+    before = visitor;
+  }
+}
+
+interface Place {
+  readonly sequence: number;
+  readonly ahead: number;
+}
+
+/** What each is told of their place at the node they ask. */
+async function placesOf(line: readonly Visitor[]): Promise<Place[]> {
+  return Promise.all(
+    line.map(async (visitor) => {
+      const answer = await visitor.fetch("/", { headers: { accept: "application/json" } });
+      const { sequence, ahead } = (await answer.json()) as Place;
+      return { sequence, ahead };
+    }),
+  );
+}
+
+/** Each asks at another node than their neighbours from now on. */
+function spread(visitors: readonly Visitor[], nodes: readonly NodeProcess[], from: number): void {
+  for (const [i, visitor] of visitors.entries()) at(nodes[(i + from) % nodes.length]!, visitor);
 }
 
 function at(node: NodeProcess, visitor: Visitor): Visitor {
@@ -74,6 +105,6 @@ function at(node: NodeProcess, visitor: Visitor): Visitor {
   return visitor;
 }
 
-function withCookie(cookie: string): Visitor {
-  return Object.assign(new Visitor(""), { cookie });
+function waitingAndInside({ waiting, onSite }: { waiting: number; onSite: number }): number[] {
+  return [waiting, onSite];
 }
