@@ -143,7 +143,8 @@ function speedRows(runs: number): Row[] {
 function manyRows(users: number): Row[] {
   const [configuration] = configurationsFor(users);
   const { outcome, speed } = timed({ ...configuration!, seed: 1 });
-  const name = `8 nodes, ${users.toLocaleString("en")} users, target 100`;
+  const { target, changed } = configuration!;
+  const name = `${users.toLocaleString("en")} users, target ${targetText(target)}, ${changed} nodes changed`;
   return [
     row({
       name: `${name}: tau${failedText([outcome])}`,
@@ -151,6 +152,7 @@ function manyRows(users: number): Row[] {
       value: millionths(outcome),
       goal: tauGoal(),
     }),
+    row({ name: `${name}: had to wait`, unit: "users", value: outcome.waited }),
     row({ name: `${name}: simulated over real time`, unit: "times", value: speed }),
   ];
 }

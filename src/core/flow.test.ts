@@ -73,3 +73,77 @@ test("turns of the door that come late make up for it, but never for more than t
   assert.ok(after >= 11 && after <= 13, `${after} after a second`);
   assert.equal(flow.allowance(perMinute, now + 10_000), 20);
 });
+
+test("what is given back can be let in again, as if it had never been taken", () => {
+  const [flow, other] = [new Flow(), new Flow()];
+  const perMinute = 600;
+  for (const one of [flow, other]) one.take(perMinute, one.allowance(perMinute, START), START);
+  const later = START + 1_000;
+  flow.take(perMinute, 7, later);
+  flow.giveBack(perMinute, 7);
+  assert.equal(flow.allowance(perMinute, later), other.allowance(perMinute, later));
+  assert.deepEqual(flow.bySecond(later), other.bySecond(later));
+});
+
+test("the latest are given back first, and never more than were taken", () => {
+  const flow = new Flow();
+  flow.take(null, 3, START);
+  flow.take(null, 2, START + 1_000);
+  flow.giveBack(null, 3);
+  assert.deepEqual([...flow.bySecond(START + 1_000)], [[START, 2]]);
+  flow.giveBack(null, 9);
+  assert.deepEqual([...flow.bySecond(START + 1_000)], []);
+  assert.equal(flow.allowance(60, START + 1_000), 2);
+});
+
+test("a minute's limit counts what was taken and not given back", () => {
+  const flow = new Flow();
+  const perMinute = 10;
+  flow.take(perMinute, 10, START);
+  flow.giveBack(perMinute, 4);
+  let letIn = 0;
+  for (let now = START; now < START + MINUTE_MS; now += TICK_MS) {
+    const count = flow.allowance(perMinute, now);
+    flow.take(perMinute, count, now);
+    letIn += count;
+  }
+  assert.equal(letIn, 4);
+});
+
+test("a flow that is handed over goes on where it was", () => {
+  for (const perMinute of [7, 60, 600, 7_777]) {
+    let flow = new Flow();
+    const instants: number[] = [];
+    for (let ms = 0; ms <= 5 * MINUTE_MS; ms += TICK_MS) {
+      const now = START + ms;
+      // Every few turns somebody else goes on with it, over a wire.
+      if (ms % 1_400 === 0) {
+        const next = new Flow();
+        next.take(perMinute, 5, now);
+        next.takeOver(structuredClone(flow.handOver(now)), now);
+        flow = next;
+      }
+      const count = flow.allowance(perMinute, now);
+      flow.take(perMinute, count, now);
+      for (let i = 0; i < count; i++) instants.push(ms);
+    }
+    const alone = admissions(perMinute, 5 * MINUTE_MS);
+    let first = 0;
+    for (const [index, at] of instants.entries()) {
+      while (instants[first]! <= at - MINUTE_MS) first++;
+      assert.ok(index - first + 1 <= perMinute, `${index - first + 1} in a minute at ${perMinute}`);
+    }
+    // Admissions are told to within a quarter of a second, which may hold some of the last ones back for as long.
+    const slack = Math.ceil(perMinute / 240) + 1;
+    assert.ok(Math.abs(instants.length - alone.length) <= slack, `${instants.length} of ${alone.length}`);
+  }
+});
+
+test("what was handed over is forgotten with its minute", () => {
+  const flow = new Flow();
+  flow.take(60, 9, START);
+  const next = new Flow();
+  next.takeOver(flow.handOver(START), START);
+  assert.deepEqual([...next.bySecond(START)], [[START, 9]]);
+  assert.deepEqual([...next.bySecond(START + MINUTE_MS)], []);
+});

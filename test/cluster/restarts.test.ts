@@ -40,9 +40,7 @@ test("a rolling restart costs nobody their place, and any node serves any visito
     spread(line, [node], 0);
     assert.deepEqual(await placesOf(line), places, `${node.name} knows everyone`);
   }
-  assert.deepEqual((await Promise.all(nodes.map(({ control }) => control.counts()))).map(waitingAndInside), [
-    ...nodes.map(() => [WAITING, 1]),
-  ]);
+  assert.deepEqual(new Set(await counted(nodes)), new Set([`${WAITING} 1`]));
   await letInOneByOne(inside, line, nodes);
 });
 
@@ -51,10 +49,8 @@ async function joinInTurn(nodes: readonly NodeProcess[]): Promise<Visitor[]> {
   const line: Visitor[] = [];
   while (line.length < WAITING) {
     const node = nodes[line.length % nodes.length]!;
-    await eventually("the next node knows of everyone", async () => {
-      const { waiting, onSite } = await node.control.counts();
-      return waiting === line.length && onSite === 1;
-    });
+    const known = `${line.length} 1`;
+    await eventually("the next node knows of everyone", async () => (await counted([node]))[0] === known);
     const visitor = await Visitor.arrive(node.address);
     assert.deepEqual(visitor.standing.isIn, false, "the one slot is taken, whichever node is asked");
     line.push(visitor);
@@ -75,6 +71,10 @@ async function letInOneByOne(
     await eventually(`visitor ${i} is let in`, () => visitor.isIn());
     const others = await Promise.all(line.slice(i + 1).map((other) => other.isIn()));
     assert.ok(!others.includes(true), `somebody behind visitor ${i} is in`);
+    const left = WAITING - i - 1;
+    await eventually("every node knows", async () =>
+      (await counted(nodes)).every((one) => one === `${left} 1`),
+    );
     before = visitor;
   }
 }
@@ -105,6 +105,8 @@ function at(node: NodeProcess, visitor: Visitor): Visitor {
   return visitor;
 }
 
-function waitingAndInside({ waiting, onSite }: { waiting: number; onSite: number }): number[] {
-  return [waiting, onSite];
+/** How many wait and how many are on the site, as each node counts them. */
+async function counted(nodes: readonly NodeProcess[]): Promise<string[]> {
+  const all = await Promise.all(nodes.map(({ control }) => control.counts()));
+  return all.map(({ waiting, onSite }) => `${waiting} ${onSite}`);
 }

@@ -29,8 +29,6 @@ export interface CountedNode {
   /** Its part of what was announced for what it reported last; `counts` are its own up to each pivot, by pass. */
   apply(body: AnnounceBody, counts: OwnCounts): void;
   readonly dice: () => number;
-  /** Breaks the rule that an announcement counts once. */
-  readonly isForgetful: boolean;
 }
 
 /** How many of the node's own wait up to the pivots of a pass, and the pivots. */
@@ -223,8 +221,7 @@ export class Counter {
 
   #announce(body: AnnounceBody): void {
     const part = this.#part;
-    if (!part || body.seq !== part.seq) return;
-    if (body.seq <= this.#announcedSeq && !this.#node.isForgetful) return;
+    if (!part || body.seq !== part.seq || body.seq <= this.#announcedSeq) return;
     this.#announcedSeq = body.seq;
     const behind = part.children.map((child) => part.first.get(child)?.rooms ?? []);
     const reports = [part.counts.first, ...behind];

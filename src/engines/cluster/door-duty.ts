@@ -78,7 +78,6 @@ export class DoorDuty {
       report: (body) => this.#report(body),
       apply: (body, counts) => this.#apply(body, counts),
       dice: parts.dice,
-      isForgetful: parts.canary === "stale-announcement",
     });
   }
 
@@ -183,7 +182,7 @@ export class DoorDuty {
     if (sum.memo && (!this.#memo || isLater(sum.memo, this.#memo))) this.#takeMemo(sum.memo, now);
     const { rooms } = this.#parts;
     for (const books of rooms.values()) books.flow.isRoot = true;
-    const step = round.hear(sum.rooms);
+    const step = round.hear(this.#parts.canary === "forget-turns" ? withoutTurns(sum.rooms) : sum.rooms);
     for (const books of rooms.values()) books.flow.isRoot = false;
     if ("asks" in step) {
       this.counter.ask({ ...this.#countHead([]), pass: round.pass, asks: step.asks }, now);
@@ -315,6 +314,11 @@ export class DoorDuty {
 }
 
 const EMPTY = { turns: 0, visits: 0, kept: 0, offered: 0, leaveBack: 0, arrivals: 0, missed: 0, used: 0 };
+
+/** Breaks the rule that a turn takes a slot. */
+function withoutTurns(rooms: ReportBody["rooms"]): ReportBody["rooms"] {
+  return rooms.map(([room, report]) => [room, { ...report, turns: 0 }]);
+}
 
 /** How many of this node's wait, and up to each pivot. */
 function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], now: number): LaneReport[] {

@@ -36,7 +36,7 @@ import { Membership } from "./membership.ts";
 import { type NodeStatus, statusOf } from "./node-status.ts";
 import { Notes } from "./notes.ts";
 import { OrderClock, slotOfKey } from "./order-clock.ts";
-import type { Place } from "./place.ts";
+import { type Place, WAITING } from "./place.ts";
 import { Qpid } from "./qpid.ts";
 import { homeOf, Replication } from "./replication.ts";
 import { type Op, type OpAnswer, Requests } from "./requests.ts";
@@ -99,7 +99,8 @@ export const DEFAULT_NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "addres
   canary: null,
 };
 
-export type Canary = "give-twice" | "adopt-in-minority" | "stale-announcement";
+/** Slots that were given back are kept all the same; a lost owner's places are taken over without the majority; turns take no slot. */
+export type Canary = "give-twice" | "adopt-in-minority" | "forget-turns";
 
 export type NodeEvent =
   | { readonly kind: "turns"; readonly room: string; readonly sequences: readonly number[] }
@@ -616,7 +617,10 @@ export class ClusterNode {
     const place = books.places.get(seen[0]);
     const owner = place ? this.#ownerOf(place) : this.#homeOfKey(seen[0]);
     if (owner === "self") noteSeen(books, seen, now);
-    else if (owner !== null) listIn(this.#seen, owner, books.name).push(seen);
+    else if (owner === null) return;
+    else if (place?.claim.state === WAITING) listIn(this.#seen, owner, books.name).push(seen);
+    // Whoever is back in the line must be known to be: this is asked until it is answered.
+    else this.#requests.ask({ op: "seen", room: books.name, seen }, now, () => {});
   }
 
   /** Goes on when there is room, or once it is known that there is none anywhere. */
@@ -671,9 +675,9 @@ export class ClusterNode {
       const place = this.#rooms.get(op.room)?.visits.get(op.id);
       return place ? this.#ownerOf(place) : "self";
     }
-    const books = this.#rooms.get(op.ticket.room);
+    const books = this.#rooms.get(op.op === "seen" ? op.room : op.ticket.room);
     if (!books) return "self";
-    const key = books.draws.current(op.ticket).sequence;
+    const key = op.op === "seen" ? op.seen[0] : books.draws.current(op.ticket).sequence;
     const place = books.places.get(key);
     return place ? this.#ownerOf(place) : this.#homeOfKey(key);
   }
@@ -684,6 +688,9 @@ export class ClusterNode {
     switch (op.op) {
       case "enter":
         return this.#tell(enter(books, op.ticket, { dice: op.dice, now }), answer, now);
+      case "seen":
+        noteSeen(books, op.seen, now);
+        return answer(true);
       case "leavePlace":
         leavePlace(books, op.ticket, now);
         return answer(true);

@@ -5,6 +5,7 @@
  */
 import type { Invite, TicketAnswer } from "../../core/engine.ts";
 import type { Ticket } from "../../core/ticket.ts";
+import type { Seen } from "./room-answers.ts";
 
 const RESEND_MS = 250;
 /** A visitor does not wait longer than this. */
@@ -17,6 +18,8 @@ const ANSWERED_MAX = 4_096;
 export type Op =
   | { readonly op: "enter"; readonly ticket: Ticket; readonly dice: number }
   | { readonly op: "leavePlace"; readonly ticket: Ticket }
+  /** Someone came back who was not waited for. */
+  | { readonly op: "seen"; readonly room: string; readonly seen: Seen }
   | { readonly op: "leaveVisit"; readonly room: string; readonly id: string }
   | { readonly op: "revoke"; readonly room: string; readonly id: string }
   | { readonly op: "invite"; readonly room: string; readonly invite: Invite };

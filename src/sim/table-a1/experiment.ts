@@ -6,8 +6,9 @@
  * Where ours is another kind of waiting room: nobody waits while there is room, where the seed lets people out of its
  * queue once in a second; and a pass that expires at once is a visitor who leaves at once, since ours is a while on its
  * way to a second node before it is given out. Those who wait are let in one by one, as in the seed (QPID's deleteMin),
- * and not by counting, as a cluster does it with more than a few: that costs messages by the nodes and not by the people,
- * and word of one decision then reaches one node sooner than another, by some tens of milliseconds.
+ * up to as many users as it had. With more, that cannot keep up, and they are let in by counting, as a cluster does it
+ * with more than a few: it costs messages by the nodes and not by the people, and word of one decision reaches one node
+ * some tens of milliseconds sooner than another.
  *
  * Time is what the seed's simulation took: from when users begin to come until the time for coming is over and nobody is
  * left who is not in. *Tau* is the normalised Kendall tau distance: the share of pairs in which the later to join was the
@@ -33,7 +34,7 @@ import { patientAt, type Traits } from "../tunnel/traits.ts";
 import { type Failure, Tunnel } from "../tunnel/tunnel.ts";
 import { Decisions } from "./decisions.ts";
 import { refreshingNode } from "./refreshing-node.ts";
-import type { Configuration } from "./seed-table.ts";
+import { type Configuration, USERS } from "./seed-table.ts";
 
 const REFRESH_MS = 600;
 const FAULT_DETECTION = { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 };
@@ -62,7 +63,7 @@ export interface Trouble {
 
 export interface Experiment extends Configuration {
   readonly seed: number;
-  /** Let in by counting, however few they are. */
+  /** Let in by counting and not one by one. Left out: when there are more users than the seed had. */
   readonly isByCounting?: boolean;
   readonly nodes?: number;
   /** How long users come and nodes change. */
@@ -115,7 +116,7 @@ export function runExperiment(
 }
 
 function tunnelFor(
-  { seed, target, trouble, isByCounting = false }: Experiment,
+  { seed, target, users, trouble, isByCounting = users > Math.max(...USERS) }: Experiment,
   books: readonly [Order, Decisions],
 ): Tunnel {
   const oneByOneMax = isByCounting ? 0 : Number.POSITIVE_INFINITY;

@@ -3,7 +3,7 @@ import { type Canary, ClusterNode } from "../../engines/cluster/node.ts";
 import type { MakeNode } from "./sim-node.ts";
 
 /** The rules that a node can be told to break, so that the checks can show that they see it. */
-export const CANARIES: readonly Canary[] = ["give-twice", "adopt-in-minority", "stale-announcement"];
+export const CANARIES: readonly Canary[] = ["give-twice", "adopt-in-minority", "forget-turns"];
 
 /** Both ways of letting people in are to be seen: few are let in one by one, many by counting. */
 const ONE_BY_ONE_MAX = 2;

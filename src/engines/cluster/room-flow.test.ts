@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RoomFlow } from "./room-flow.ts";
+
+const START = 1_000_000_000;
+const PER_MINUTE = 60;
+
+function nodeFlow(): RoomFlow {
+  const flow = new RoomFlow();
+  flow.isRoot = false;
+  return flow;
+}
+
+/** How many the root lets in from a line that never ends, in the minute from `START` on. */
+function admittedInAMinute(flow: RoomFlow, perMinute: number): number {
+  let admitted = 0;
+  for (let now = START; now < START + 60_000; now += 200) {
+    const count = flow.allowance(perMinute, now);
+    flow.take(perMinute, count, now);
+    admitted += count;
+  }
+  return admitted;
+}
+
+test("a node lets nobody straight through without leave, and with leave so many, for a second", () => {
+  const flow = nodeFlow();
+  assert.equal(flow.allowance(PER_MINUTE, START), 0);
+  flow.receive(3, START);
+  assert.equal(flow.allowance(PER_MINUTE, START + 999), 3);
+  flow.take(PER_MINUTE, 1, START + 999);
+  assert.equal(flow.allowance(PER_MINUTE, START + 999), 2);
+  assert.equal(flow.allowance(PER_MINUTE, START + 1_000), 0);
+});
+
+test("without a rate nobody needs leave, and who came is counted for the root to know", () => {
+  const flow = nodeFlow();
+  assert.equal(flow.allowance(null, START), Number.POSITIVE_INFINITY);
+  flow.take(null, 4, START);
+  assert.equal(flow.uncharged, 4);
+  assert.equal(flow.leave, 0);
+});
+
+test("leave that is handed out is taken off what the root lets in, and what comes back is put back", () => {
+  const [kept, returned, none] = [new RoomFlow(), new RoomFlow(), new RoomFlow()];
+  for (const flow of [kept, returned]) flow.grant(PER_MINUTE, 2, START - 1_000);
+  returned.settle(PER_MINUTE, { back: 2, uncharged: 0 }, START);
+  const all = admittedInAMinute(none, PER_MINUTE);
+  assert.equal(all, PER_MINUTE);
+  assert.equal(admittedInAMinute(kept, PER_MINUTE), all - 2);
+  assert.equal(admittedInAMinute(returned, PER_MINUTE), all);
+});
+
+test("whoever came without leave, or beyond it, counts from the next round on", () => {
+  const [uncharged, overdrawn] = [new RoomFlow(), new RoomFlow()];
+  uncharged.settle(PER_MINUTE, { back: 0, uncharged: 5 }, START);
+  overdrawn.settle(PER_MINUTE, { back: -5, uncharged: 0 }, START);
+  for (const flow of [uncharged, overdrawn])
+    assert.equal(admittedInAMinute(flow, PER_MINUTE), PER_MINUTE - 5);
+});
+
+test("a part of a cluster has its share of the rate", () => {
+  const flow = new RoomFlow();
+  flow.share = 0.4;
+  assert.equal(admittedInAMinute(flow, PER_MINUTE), 24);
+});
+
+test("to look what would be with leave changes nothing", () => {
+  const flow = nodeFlow();
+  flow.receive(0, START);
+  assert.equal(
+    flow.ifThereWereLeave(() => flow.allowance(PER_MINUTE, START + 5_000)),
+    1,
+  );
+  assert.equal(flow.allowance(PER_MINUTE, START + 500), 0);
+  assert.equal(flow.allowance(PER_MINUTE, START + 5_000), 0);
+});
+
+test("another root goes on with the flow as it was handed over", () => {
+  const [before, after] = [new RoomFlow(), new RoomFlow()];
+  before.take(PER_MINUTE, before.allowance(PER_MINUTE, START - 1), START - 1);
+  after.takeOver(structuredClone(before.handOver(START)), START);
+  assert.deepEqual(after.bySecond(START), before.bySecond(START));
+  assert.equal(after.allowance(PER_MINUTE, START), before.allowance(PER_MINUTE, START));
+});
