@@ -10,7 +10,16 @@ function simulate(options: Partial<TableOptions>, parts: Partial<Outcome> = {}, 
   const files = new Map<string, string>();
   const run = ({ seed, users }: Experiment): Outcome => {
     runs++;
-    const found = { seed, tau: 1e-5, tauDecided: 0, timeMs: 100_000, waited: 0, letIn: users };
+    const found = {
+      seed,
+      tau: 1e-5,
+      tauDecided: 0,
+      timeMs: 100_000,
+      waited: 0,
+      letIn: users,
+      added: 0,
+      removed: 0,
+    };
     return { ...found, simulatedMs: 103_000, failure: null, ...parts };
   };
   const output = {

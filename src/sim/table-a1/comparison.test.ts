@@ -11,7 +11,18 @@ const COLUMNS_MAX = 100;
 
 function outcomeOf({ seed, users }: Experiment, parts: Partial<Outcome> = {}): Outcome {
   const times = { timeMs: 100_000 + seed, simulatedMs: 103_000 };
-  return { seed, tau: 4e-5, tauDecided: 1e-5, waited: 7, letIn: users, failure: null, ...times, ...parts };
+  return {
+    seed,
+    tau: 4e-5,
+    tauDecided: 1e-5,
+    waited: 7,
+    letIn: users,
+    added: 0,
+    removed: 0,
+    failure: null,
+    ...times,
+    ...parts,
+  };
 }
 
 function all(seeds: number): Comparison[] {

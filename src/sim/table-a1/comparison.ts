@@ -87,7 +87,7 @@ export function compare(configuration: Configuration, outcomes: readonly Outcome
     timeMs: mean(({ timeMs }) => timeMs),
     waited: mean(({ waited }) => waited),
     seed,
-    isNoWorse: tau < 1 + (seed?.tau ?? SEED_TAU_MAX),
+    isNoWorse: tau <= (seed?.tau ?? SEED_TAU_MAX),
     failures: outcomes.flatMap(({ failure, seed: of }) =>
       failure === null ? [] : [{ ...failure, seed: of }],
     ),

@@ -8,6 +8,7 @@ test("the same experiment comes to the same, and another seed to something else"
   const outcome = runExperiment(TINY);
   assert.equal(outcome.failure, null);
   assert.equal(outcome.letIn, TINY.users);
+  assert.deepEqual([outcome.added, outcome.removed], [1, 1]);
   assert.ok(outcome.waited > 0 && outcome.timeMs > TINY.spanMs!);
   assert.ok(outcome.tau >= 0 && outcome.tau < 0.5 && outcome.tauDecided <= outcome.tau);
   assert.deepEqual(runExperiment(TINY), outcome);
@@ -19,7 +20,7 @@ test("where there is room for all nobody waits, and the order is decided as they
   assert.deepEqual(
     { ...outcome, tau: 0 },
     {
-      ...{ seed: 3, tau: 0, tauDecided: 0, waited: 0, letIn: 60, failure: null },
+      ...{ seed: 3, tau: 0, tauDecided: 0, waited: 0, letIn: 60, added: 0, removed: 0, failure: null },
       ...{ timeMs: outcome.timeMs, simulatedMs: outcome.simulatedMs },
     },
   );

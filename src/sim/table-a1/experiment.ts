@@ -80,6 +80,9 @@ export interface Outcome {
   /** How many did not go straight through. */
   readonly waited: number;
   readonly letIn: number;
+  /** Nodes that came while users did, and that went. */
+  readonly added: number;
+  readonly removed: number;
   /** From the first node's start. */
   readonly simulatedMs: number;
   /** null: all is well. */
@@ -110,6 +113,8 @@ export function runExperiment(
     timeMs: Math.round(lastAt - FORM_MS),
     waited: decisions.waited,
     letIn: entered.length,
+    added: tunnel.stations.length - (experiment.nodes ?? NODES),
+    removed: tunnel.stations.filter(({ isUp }) => !isUp).length,
     simulatedMs: Math.round(tunnel.time),
     failure: tunnel.failure,
   };

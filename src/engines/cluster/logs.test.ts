@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Entry, INVITE, WAIT, YIELD } from "./entries.ts";
+import { ENTRIES_MAX, type EntriesBody, fromRuns, inRuns, Log, Reader } from "./logs.ts";
+
+const noted = (key: number): Entry => [YIELD, key];
+const never = (): never => assert.fail("no copy is needed");
+
+function logOf(entries: number): Log {
+  const log = new Log("a#1", 1);
+  for (let i = 0; i < entries; i++) log.add({ room: "r", entry: noted(i) });
+  return log;
+}
+
+/** The keys that a message brings. */
+function keysIn(body: EntriesBody | null): number[] {
+  return (body ? fromRuns(body.runs)! : []).map(({ entry }) => Number(entry[1]));
+}
+
+test("a reader gets everything in order, and nothing twice while it says what it has", () => {
+  const [log, reader] = [logOf(3), new Reader()];
+  const first = reader.take(log, 0, never)!;
+  assert.deepEqual([first.from, keysIn(first)], [0, [0, 1, 2]]);
+  assert.equal(reader.isDue(log, 10), false);
+  reader.hear(3, 0, 10);
+  log.add({ room: "r", entry: noted(3) });
+  assert.equal(reader.isDue(log, 20), true);
+  const second = reader.take(log, 20, never)!;
+  assert.deepEqual([second.from, keysIn(second)], [3, [3]]);
+  reader.hear(4, 0, 30);
+  assert.equal(reader.nextAt(log), Number.POSITIVE_INFINITY);
+});
+
+test("what nobody said they have is sent again, however much is written meanwhile", () => {
+  const [log, reader] = [logOf(1), new Reader()];
+  reader.take(log, 0, never);
+  const brought: number[][] = [];
+  for (let now = 50; now <= 300; now += 50) {
+    log.add({ room: "r", entry: noted(now) });
+    if (reader.isDue(log, now)) brought.push(keysIn(reader.take(log, now, never)));
+  }
+  assert.deepEqual(brought.slice(0, 2), [[50], [100]], "only what is new");
+  assert.ok(
+    brought.some((keys) => keys[0] === 0),
+    "the first was lost, and comes again",
+  );
+});
+
+test("one that gets on is not sent again what is on its way", () => {
+  const [log, reader] = [logOf(1), new Reader()];
+  reader.take(log, 0, never);
+  log.add({ room: "r", entry: noted(1) });
+  reader.take(log, 200, never);
+  reader.hear(1, 0, 240);
+  assert.equal(reader.isDue(log, 260), false);
+  assert.equal(reader.isDue(log, 490), true, "until it has not got on for a while");
+  assert.deepEqual(keysIn(reader.take(log, 490, never)), [1]);
+});
+
+test("what an old message says of how far one was does not send it back", () => {
+  const [log, reader] = [logOf(5), new Reader()];
+  reader.hear(4, 0, 0);
+  reader.hear(2, 0, 1);
+  assert.deepEqual(keysIn(reader.take(log, 2, never)), [4]);
+});
+
+test("a message holds so many entries, and the rest follows", () => {
+  const [log, reader] = [logOf(ENTRIES_MAX + 5), new Reader()];
+  assert.equal(keysIn(reader.take(log, 0, never)).length, ENTRIES_MAX);
+  assert.equal(reader.isDue(log, 0), true);
+  assert.equal(keysIn(reader.take(log, 0, never)).length, 5);
+});
+
+test("a log keeps the last entries, and says so when older ones are asked for", () => {
+  const log = logOf(40_001);
+  assert.equal(log.after(0), null);
+  assert.equal(log.after(-1), null);
+  assert.equal(log.after(40_000)?.length, 1);
+  assert.equal(log.after(39_999)?.[0]?.entry[1], 39_999);
+  log.drop();
+  assert.equal(log.head, 40_001);
+  assert.equal(log.after(40_000), null);
+  assert.deepEqual(log.after(40_001), []);
+});
+
+/** A copy in so many parts. */
+function copyOf(log: Log, parts: number): EntriesBody[] {
+  return Array.from({ length: parts }, (_, part) => ({
+    ...{ kind: "entries", log: log.id, from: log.head, runs: [], isUrgent: true },
+    copy: { part, parts, totals: [] },
+  }));
+}
+
+test("whoever is too far behind gets a copy, a part when the one before it has come", () => {
+  const log = logOf(10);
+  log.startAt(10);
+  const reader = new Reader(3);
+  const part = (now: number) => reader.take(log, now, () => copyOf(log, 3))?.copy?.part;
+  assert.equal(part(0), 0);
+  assert.equal(part(200), undefined);
+  reader.hear(3, 1, 210);
+  assert.equal(part(210), 1);
+  assert.equal(part(300), undefined);
+  assert.equal(part(460), 1, "lost, and sent again");
+  reader.hear(3, 2, 470);
+  assert.equal(part(470), 2);
+  log.add({ room: "r", entry: noted(10) });
+  reader.hear(10, 0, 480);
+  assert.deepEqual(keysIn(reader.take(log, 480, never)), [10]);
+});
+
+test("one that wants all of it again gets a copy, once", () => {
+  const [log, reader] = [logOf(3), new Reader(3)];
+  reader.startOver();
+  assert.equal(reader.isDue(log, 0), true);
+  assert.equal(reader.take(log, 0, () => copyOf(log, 1))?.copy?.part, 0);
+  reader.startOver();
+  reader.hear(3, 0, 10);
+  assert.equal(reader.nextAt(log), Number.POSITIVE_INFINITY);
+});
+
+test("entries of one room go together, and come out as they went in", () => {
+  const written = ["r", "r", "s", "r"].map((room, i) => ({ room, entry: noted(i) }));
+  const runs = inRuns(written);
+  assert.deepEqual(
+    runs.map(([room, entries]) => [room, entries.length]),
+    [
+      ["r", 2],
+      ["s", 1],
+      ["r", 1],
+    ],
+  );
+  assert.deepEqual(fromRuns(structuredClone(runs)), written);
+});
+
+test("a message with anything wrong in it is not read at all", () => {
+  const good = ["r", [[WAIT, 1, 0, 0, ""]]];
+  const hostile: unknown[] = [
+    ...[null, 7, "runs", {}],
+    [good, null],
+    [good, ["r"]],
+    [good, [7, []]],
+    [good, ["r", [[WAIT, 1]]]],
+    [good, ["r", [[INVITE, 1, 1]]]],
+  ];
+  for (const runs of hostile) assert.equal(fromRuns(runs), null, JSON.stringify(runs));
+  assert.equal(fromRuns([good])?.length, 1);
+});
