@@ -23,7 +23,7 @@ test("flags that would do nothing are refused by name", () => {
     [{ show: true, config: "a.yaml" }, /^--config is for a crowd/],
     [{ seed: "1", show: "20" }, /^--no-show is for a crowd/],
     [{ seed: "1", show: true, totalActiveUsers: "5" }, /^--total-active-users is for a crowd/],
-    [{ crowd: "5", show: true, nodes: "3" }, /^--nodes is for a run by --seed alone/],
+    [{ crowd: "5", show: true, nodes: "3" }, /^--nodes is for a run without a crowd/],
     [{ crowd: "5", show: true, checkLetters: true }, /^--check-letters is for a run/],
     [{ seed: "x\u001b[2J", show: true }, /^--seed is "x \[2J"; it should be a whole number/],
     [{ seed: "1", show: true, runs: "-1" }, /^--runs is "-1"/],

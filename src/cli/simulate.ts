@@ -1,6 +1,6 @@
 /**
  * `fairgate simulate`: with `--crowd`, what would happen if so many came, with one's own settings; with `--seed` alone, a
- * whole cluster and everything that can go wrong, from one number. Each takes flags of its own, and those of the other are
+ * whole cluster and everything that can go wrong, from one number; with `--table`, a paper's experiments again. Each takes flags of its own, and those of the other are
  * refused, since they would do nothing.
  *
  * Exit codes: 0 done; 1 a promise was broken, or the report cannot be written; 2 the command or the settings are not
@@ -9,6 +9,7 @@
 import { type Command, Option } from "commander";
 import { safeText } from "../config/problem.ts";
 import type { SeedOptions } from "./simulate-seed.ts";
+import type { TableOptions } from "./simulate-table.ts";
 import type { WhatIfOptions } from "./simulate-what-if.ts";
 
 const SHOWN_CHARACTERS_MAX = 60;
@@ -31,6 +32,12 @@ const CROWD_FLAGS: readonly SimulateFlag[] = [
   { flag: "--leave <percent>", description: "so many say so when they go (default: 0)" },
   { flag: "--at <time>", description: "when the first come: a time, or the name of an event" },
   { flag: "--out <file>", description: "write a report, as a page with pictures" },
+];
+/** With `--table`. */
+const TABLE_FLAGS: readonly SimulateFlag[] = [
+  { flag: "--seeds <number>", description: "so many runs of each configuration (default: 3)" },
+  { flag: "--users <number>", description: "so many users instead of the paper's" },
+  { flag: "--plot <directory>", description: "draw the paper's figures there" },
 ];
 /** With `--seed` alone. */
 const SEED_FLAGS: readonly SimulateFlag[] = [
@@ -60,8 +67,9 @@ export function simulateCommand(command: Command): Command {
     .description("What if so many came? Or, by a seed: a cluster, its visitors, and all that can go wrong.")
     .option("--crowd <number>", "how many come")
     .option("--seed <number>", "the number that everything follows from; with --crowd 1 unless it is given")
+    .option("--table <name>", "repeat the experiments of a paper: A1, the 27 configurations of the cluster's")
     .option("--json", "print the result as JSON");
-  for (const { flag, description } of [...CROWD_FLAGS, ...SEED_FLAGS])
+  for (const { flag, description } of [...CROWD_FLAGS, ...SEED_FLAGS, ...TABLE_FLAGS])
     command.addOption(new Option(flag, description));
   return command.action(async (flags: SimulateFlags) => {
     process.exitCode = await simulate(flags, settings);
@@ -73,7 +81,9 @@ async function simulate(flags: SimulateFlags, settings: readonly Named[]): Promi
   if (wrong !== null) return refuse(flags, wrong);
   if (flags.crowd !== undefined)
     return (await import("./simulate-what-if.ts")).runWhatIf(flags as WhatIfOptions);
-  return (await import("./simulate-seed.ts")).runSeed(seedOptions(flags));
+  if (flags.table !== undefined)
+    return (await import("./simulate-table.ts")).runTable(withNumbers<TableOptions>(flags));
+  return (await import("./simulate-seed.ts")).runSeed(withNumbers<SeedOptions>(flags));
 }
 
 interface Named {
@@ -81,19 +91,27 @@ interface Named {
   readonly key: string;
 }
 
+const TABLE: Named = { flag: "--table", key: "table" };
+const SEED: Named = { flag: "--seed", key: "seed" };
+
 /** What is wrong with the flags together, if anything. */
 export function problemWith(flags: SimulateFlags, settings: readonly Named[]): string | null {
   // Of `--no-show` commander says true where it is not given.
   const isGiven = ({ key }: Named) => flags[key] !== undefined && (key !== "show" || flags[key] !== true);
   const given = (names: readonly Named[]) => names.find(isGiven)?.flag;
   if (flags.crowd !== undefined) {
-    const other = given(SEED_FLAGS.map(named));
-    return other === undefined ? null : `${other} is for a run by --seed alone, and there is --crowd.`;
+    const other = given([TABLE, ...TABLE_FLAGS.map(named), ...SEED_FLAGS.map(named)]);
+    return other === undefined ? null : `${other} is for a run without a crowd, and there is --crowd.`;
   }
+  const forTable = given(TABLE_FLAGS.map(named));
+  if (flags.table === undefined && forTable !== undefined)
+    return `${forTable} is for a table, and there is no --table: say which, such as --table A1.`;
+  const bySeed = flags.table === undefined ? undefined : given([SEED, ...SEED_FLAGS.map(named)]);
+  if (bySeed !== undefined) return `${bySeed} is for a run by --seed alone, and there is --table.`;
   const other = given([...CROWD_FLAGS.map(named), ...settings]);
   if (other !== undefined)
     return `${other} is for a crowd, and there is no --crowd: say how many come, such as --crowd 50000.`;
-  if (flags.seed !== undefined) return notANumber(flags);
+  if (flags.seed !== undefined || flags.table !== undefined) return notANumber(flags);
   return "Say how many come, such as --crowd 50000, or by which seed a cluster is to be run, such as --seed 1.";
 }
 
@@ -103,7 +121,7 @@ function named({ flag, key }: SimulateFlag): Named {
   return { flag: long, key: key ?? camel };
 }
 
-const NUMBERS = ["seed", "runs", "nodes", "visitors", "seconds"] as const;
+const NUMBERS = ["seed", "runs", "nodes", "visitors", "seconds", "seeds", "users"] as const;
 
 function notANumber(flags: SimulateFlags): string | null {
   const wrong = NUMBERS.find((key) => flags[key] !== undefined && !/^\d{1,16}$/.test(String(flags[key])));
@@ -112,9 +130,9 @@ function notANumber(flags: SimulateFlags): string | null {
   return `--${wrong} is "${written}"; it should be a whole number, without separators.`;
 }
 
-function seedOptions(flags: SimulateFlags): SeedOptions {
+function withNumbers<Options>(flags: SimulateFlags): Options {
   const numbers = NUMBERS.filter((key) => flags[key] !== undefined).map((key) => [key, Number(flags[key])]);
-  return { ...flags, ...Object.fromEntries(numbers) } as unknown as SeedOptions;
+  return { ...flags, ...Object.fromEntries(numbers) } as unknown as Options;
 }
 
 function refuse({ json }: SimulateFlags, wrong: string): 2 {

@@ -20,8 +20,8 @@ test("a rolling restart costs nobody their place, and any node serves any visito
   await Promise.all(nodes.map((node) => node.start(nodes)));
   await eventually("all are one cluster", () => areOne(nodes));
 
-  const inside = await Visitor.arrive(nodes[0]!.address);
-  assert.equal(inside.standing.isIn, true);
+  const inside = new Visitor(nodes[0]!.address);
+  await eventually("the first visitor is in", () => inside.isIn());
   const line = await joinInTurn(nodes);
   const places = await placesOf(line);
   assert.deepEqual(
@@ -32,15 +32,16 @@ test("a rolling restart costs nobody their place, and any node serves any visito
     assert.deepEqual(await node.end("SIGTERM"), { code: 0, signal: null });
     const others = nodes.filter((other) => other !== node);
     await eventually("the others go on", () => areOne(others));
+    await knowTheSame(others, { waiting: WAITING });
     spread(line, others, i);
     assert.deepEqual(await placesOf(line), places, `${node.name} is away`);
     assert.equal(await at(others[0]!, inside).isIn(), true, "a pass is good at any node");
     await node.start(nodes);
     await eventually(`${node.name} is back`, () => areOne(nodes));
+    await knowTheSame(nodes, { waiting: WAITING });
     spread(line, [node], 0);
     assert.deepEqual(await placesOf(line), places, `${node.name} knows everyone`);
   }
-  assert.deepEqual(new Set(await counted(nodes)), new Set([`${WAITING} 1`]));
   await letInOneByOne(inside, line, nodes);
 });
 
@@ -49,8 +50,7 @@ async function joinInTurn(nodes: readonly NodeProcess[]): Promise<Visitor[]> {
   const line: Visitor[] = [];
   while (line.length < WAITING) {
     const node = nodes[line.length % nodes.length]!;
-    const known = `${line.length} 1`;
-    await eventually("the next node knows of everyone", async () => (await counted([node]))[0] === known);
+    await knowTheSame([node], { waiting: line.length });
     const visitor = await Visitor.arrive(node.address);
     assert.deepEqual(visitor.standing.isIn, false, "the one slot is taken, whichever node is asked");
     line.push(visitor);
@@ -71,10 +71,7 @@ async function letInOneByOne(
     await eventually(`visitor ${i} is let in`, () => visitor.isIn());
     const others = await Promise.all(line.slice(i + 1).map((other) => other.isIn()));
     assert.ok(!others.includes(true), `somebody behind visitor ${i} is in`);
-    const left = WAITING - i - 1;
-    await eventually("every node knows", async () =>
-      (await counted(nodes)).every((one) => one === `${left} 1`),
-    );
+    await knowTheSame(nodes, { waiting: WAITING - i - 1 });
     before = visitor;
   }
 }
@@ -105,8 +102,13 @@ function at(node: NodeProcess, visitor: Visitor): Visitor {
   return visitor;
 }
 
-/** How many wait and how many are on the site, as each node counts them. */
-async function counted(nodes: readonly NodeProcess[]): Promise<string[]> {
-  const all = await Promise.all(nodes.map(({ control }) => control.counts()));
-  return all.map(({ waiting, onSite }) => `${waiting} ${onSite}`);
+/** All of these nodes count one on the site and so many who wait. */
+async function knowTheSame(
+  nodes: readonly NodeProcess[],
+  { waiting }: { readonly waiting: number },
+): Promise<void> {
+  await eventually(`every node counts ${waiting} waiting`, async () => {
+    const all = await Promise.all(nodes.map(({ control }) => control.counts()));
+    return all.every((counts) => counts.waiting === waiting && counts.onSite === 1);
+  });
 }

@@ -333,7 +333,8 @@ function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], no
 /** What this node has in hand, and what it gives back. From here on the rest is all it has. */
 function settleUp(books: RoomBooks, now: number, isKeepingAll: boolean): Omit<RoomReport, "lanes"> {
   const { flow, ownTurns: turns, ownVisits: visits } = books;
-  const isLimited = books.rulesAt(now).totalActiveUsers !== null || books.door.rules.budget !== null;
+  books.rulesAt(now);
+  const { isLimited } = books;
   const spare = isLimited ? books.spare : 0;
   // What comes in one round, more or less; whoever comes besides waits for what the round brings.
   const expected = books.lines.size > 0 ? 0 : Math.floor(books.arrivals * (1 - ARRIVALS_KEPT));

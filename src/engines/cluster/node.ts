@@ -223,7 +223,10 @@ export class ClusterNode {
     const node = this.#membership.slot ?? 0;
     const go = (who: Newcomer) => {
       const moment = { dice, now: this.#now };
-      this.#tell(join(books, { id, key, node, newcomer: who }, moment), answer, moment.now);
+      const given = join(books, { id, key, node, newcomer: who }, moment);
+      // Where there is no limit, nothing is lost with a visit that nobody else knows of.
+      if (books.isLimited) this.#tell(given, answer, moment.now);
+      else answer(given);
     };
     if (this.#duty.isAlone) return go(newcomer);
     if (newcomer.invite === null) return this.#withRoom(books, newcomer, () => go(newcomer));
@@ -659,7 +662,7 @@ export class ClusterNode {
     this.#touched = new Map();
   }
 
-  /** Told once another has it written down, where it gives a slot away. */
+  /** Told once another has it written down, where it gives away a slot that could be given twice. */
   #tell<Answer extends JoinAnswer | TicketAnswer>(
     given: Answer,
     answer: (answer: Answer) => void,
@@ -825,9 +828,9 @@ function isShortOfSlots(books: RoomBooks, newcomer: Newcomer, now: number): bool
 /** Half of what a room can spare here, for another node. */
 function lend(books: RoomBooks | undefined, now: number): Loan {
   if (!books) return { slots: 0, leave: 0 };
-  const { totalActiveUsers, newUsersPerMinute, privilegedOnly } = books.rulesAt(now);
+  const { newUsersPerMinute, privilegedOnly } = books.rulesAt(now);
   if (books.lines.size > 0 && !privilegedOnly) return { slots: 0, leave: 0 };
-  const isLimited = totalActiveUsers !== null || books.door.rules.budget !== null;
+  const { isLimited } = books;
   const isPaced = newUsersPerMinute !== null;
   const { spare, flow } = books;
   const room = Math.min(

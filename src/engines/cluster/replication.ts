@@ -26,6 +26,8 @@ const HEADS_AGAIN_MS = 200;
 /** Whoever waits for a copy to be made elsewhere does not wait longer. */
 const CONFIRM_MAX_MS = 3_000;
 const ORIGINS_MAX = 100_000;
+/** So many are sent what somebody waits for; with more, one that is slow holds nobody up. */
+const BUDDIES = 3;
 
 export type ReplicationBody = EntriesBody | ReadBody | HeadsBody;
 
@@ -187,7 +189,7 @@ export class Replication {
   flush(now: number): void {
     if (!this.#urgent || this.#peers.length === 0) return;
     this.#urgent = false;
-    this.#send(this.#buddy(), now, true);
+    for (const peer of this.#buddies()) this.#send(peer, now, true);
   }
 
   takeOutbox(): { to: string; body: ReplicationBody }[] {
@@ -239,10 +241,11 @@ export class Replication {
     return readers;
   }
 
-  /** The member after this one, which gets what is urgent. */
-  #buddy(): string {
+  /** The members after this one, which get what is urgent: the first of them to have it is enough. */
+  #buddies(): string[] {
     const ids = this.#view!.members.map(idOf);
-    return ids[(ids.indexOf(this.#own.id) + 1) % ids.length]!;
+    const from = ids.indexOf(this.#own.id) + 1;
+    return [...ids.slice(from), ...ids.slice(0, from - 1)].slice(0, BUDDIES);
   }
 
   #tellHeads(now: number): void {

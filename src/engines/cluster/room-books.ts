@@ -174,6 +174,11 @@ export class RoomBooks {
     return this.held - this.used;
   }
 
+  /** True where there is a number of slots. */
+  get isLimited(): boolean {
+    return this.door.capacity !== null || this.door.rules.budget !== null;
+  }
+
   rulesAt(now: number): DoorRules {
     const rules = this.door.inForce(now);
     if (rules.lanes !== this.#lanes) this.#arrange(rules.lanes);
