@@ -136,6 +136,7 @@ export class Replication {
       if (!known.has(idOf(member))) this.#departed.add(idOf(member));
     for (const id of known) this.#departed.delete(id);
     for (const peer of this.#readers.keys()) if (!this.#peers.includes(peer)) this.#readers.delete(peer);
+    this.#stopReadingOut();
     this.#heard.clear();
     this.#dueAt = Number.NEGATIVE_INFINITY;
     this.#isSettled = false;
@@ -148,6 +149,13 @@ export class Replication {
   everyoneSettled(): void {
     for (const id of this.#departed) this.#logs.get(id)?.drop();
     this.#departed.clear();
+    this.#stopReadingOut();
+  }
+
+  /** Nobody reads logs of others from this node any more; in another view they may again. */
+  #stopReadingOut(): void {
+    for (const readers of this.#readers.values())
+      for (const id of readers.keys()) if (id !== this.#own.id) readers.delete(id);
   }
 
   /** A room was opened here that others may have had for long: everything is asked for again. */

@@ -201,7 +201,8 @@ class Run {
 
   #complaint(): Complaint | null {
     const { time } = this.#tunnel;
-    const { totalActiveUsers } = this.#plan.rules;
+    // Where whoever is lost is taken for dead at once, both parts may have filled the site.
+    const totalActiveUsers = this.#plan.rules.totalActiveUsers * (this.#plan.kind === "hasty" ? 2 : 1);
     const waiting = this.#line.waiting(time);
     const onSite = this.#line.onSite(time);
     return quietComplaint(this.#looks(), { room: ROOM, totalActiveUsers, waiting, onSite });

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  addReports,
+  isReportBody,
+  NOTHING,
+  type RoomReport,
+  type RoomReports,
+  splitByLot,
+  splitByWeight,
+} from "./counting.ts";
+
+const amount = fc.nat({ max: 1_000 });
+const lanes = fc
+  .uniqueArray(fc.nat({ max: 3 }), { maxLength: 3 })
+  .map((numbers) => numbers.map((lane) => [lane, 10 * lane + 5, lane, 2 * lane] as const));
+const report: fc.Arbitrary<RoomReport> = fc.record({
+  ...{ lanes, turns: amount, visits: amount, kept: amount, offered: amount, leaveBack: amount },
+  ...{ arrivals: amount, missed: amount, used: amount },
+});
+const reports: fc.Arbitrary<RoomReports> = fc
+  .array(report, { maxLength: 3 })
+  .map((list) => list.map((one, i) => [`room${i}`, one] as const));
+
+/** The same whatever the order of rooms and lanes. */
+function inOrder(all: RoomReports): unknown {
+  return all
+    .map(([room, { lanes: list, ...rest }]) => [room, [...list].sort(([a], [b]) => a - b), rest])
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+}
+
+test("reports add up the same along any branches", () => {
+  fc.assert(
+    fc.property(reports, reports, reports, (a, b, c) => {
+      assert.deepEqual(inOrder(addReports(a, addReports(b, c))), inOrder(addReports(addReports(c, a), b)));
+      assert.deepEqual(inOrder(addReports(a, [])), inOrder(a));
+    }),
+  );
+});
+
+test("what is in a sum is what was in its parts", () => {
+  const one: RoomReport = { ...NOTHING, lanes: [[0, 5, 2, 3]], turns: 1, kept: 2, offered: -1 };
+  const other: RoomReport = {
+    ...NOTHING,
+    lanes: [
+      [0, 1, 0, 1],
+      [7, 4],
+    ],
+    turns: 3,
+    visits: 9,
+    used: 2,
+  };
+  const [[room, sum]] = addReports([["r", one]], [["r", other]]) as [[string, RoomReport]];
+  assert.equal(room, "r");
+  assert.deepEqual(sum, {
+    ...NOTHING,
+    ...{
+      lanes: [
+        [0, 6, 2, 4],
+        [7, 4],
+      ],
+      turns: 4,
+      visits: 9,
+      kept: 2,
+      offered: -1,
+      used: 2,
+    },
+  });
+});
+
+test("all of what is split by weight is given, to each its part or one more or less", () => {
+  const weights = fc.array(fc.nat({ max: 5_000 }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(fc.nat({ max: 10_000 }), weights, (total, list) => {
+      const sum = list.reduce((all, weight) => all + weight, 0);
+      const parts = splitByWeight(total, list);
+      assert.equal(
+        parts.reduce((all, part) => all + part, 0),
+        sum > 0 ? total : 0,
+      );
+      for (const [i, part] of parts.entries()) {
+        assert.ok(Number.isInteger(part) && part >= 0);
+        if (sum > 0) assert.ok(Math.abs(part - (total * list[i]!) / sum) <= 1 + 1e-9, `${part} of ${total}`);
+      }
+    }),
+  );
+});
+
+test("as many are picked by lot as were to be, and from nowhere more than are there", () => {
+  const sizes = fc.array(fc.nat({ max: 20 }), { maxLength: 6 });
+  const dice = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 1 });
+  fc.assert(
+    fc.property(fc.nat({ max: 100 }), sizes, dice, (picked, list, thrown) => {
+      let at = 0;
+      const parts = splitByLot(picked, list, () => thrown[at++ % thrown.length]!);
+      const all = list.reduce((sum, size) => sum + size, 0);
+      assert.equal(
+        parts.reduce((sum, part) => sum + part, 0),
+        Math.min(picked, all),
+      );
+      for (const [i, part] of parts.entries()) assert.ok(part >= 0 && part <= list[i]!);
+    }),
+  );
+});
+
+test("a report of another shape is none", () => {
+  const room = { ...NOTHING, lanes: [[0, 3, 1]] };
+  const body = { kind: "report", seq: 1, pass: 0, rooms: [["r", room]], heads: [], memo: null };
+  assert.ok(isReportBody(body));
+  const hostile: unknown[] = [
+    { ...body, seq: "1" },
+    { ...body, pass: undefined },
+    { ...body, heads: null },
+    { ...body, rooms: {} },
+    { ...body, rooms: [null] },
+    { ...body, rooms: [[7, room]] },
+    { ...body, rooms: [["r", null]] },
+    { ...body, rooms: [["r", { ...room, lanes: [[0]] }]] },
+    { ...body, rooms: [["r", { ...room, lanes: [[0, 1.5]] }]] },
+    { ...body, rooms: [["r", { ...room, turns: Number.NaN }]] },
+    { ...body, rooms: [["r", { ...room, kept: "9" }]] },
+  ];
+  for (const value of hostile) assert.equal(isReportBody(value), false, JSON.stringify(value));
+});
