@@ -1,6 +1,7 @@
 /** Servers under measurement run in processes of their own; they print one line of JSON when they are ready. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpus } from "node:os";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
@@ -25,15 +26,34 @@ export interface Child<Ready> {
 }
 
 /** Starts `bench/servers/<name>` and waits until it is ready. */
-export async function startChild<Ready>(
+export function startChild<Ready>(
   name: string,
   args: readonly string[] = [],
   execArgv: readonly string[] = [],
 ): Promise<Child<Ready>> {
+  return start({ name, args, execArgv, cores: SERVER_CORE, environment: {} });
+}
+
+/** The same for one of many that start together: it may use all cores, and what was compiled for one is there for all. */
+export function startOneOfMany<Ready>(name: string, args: readonly string[]): Promise<Child<Ready>> {
+  const environment = { NODE_COMPILE_CACHE: join(tmpdir(), "fairgate-bench-compiled") };
+  return start({ name, args, execArgv: [], cores: `0-${cpus().length - 1}`, environment });
+}
+
+interface Start {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly execArgv: readonly string[];
+  readonly cores: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+async function start<Ready>({ name, args, execArgv, cores, environment }: Start): Promise<Child<Ready>> {
   const script = fileURLToPath(new URL(`./servers/${name}.ts`, import.meta.url));
   const node = [process.execPath, ...execArgv, script, ...args];
-  const [command = "", ...rest] = canPin ? ["taskset", "-c", SERVER_CORE, ...node] : node;
-  const child = spawn(command, rest, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const [command = "", ...rest] = canPin ? ["taskset", "-c", cores, ...node] : node;
+  const env = { ...process.env, ...environment };
+  const child = spawn(command, rest, { stdio: ["ignore", "inherit", "inherit", "ipc"], env });
   const ready = await answerOf<Ready>(child);
   return {
     ready,

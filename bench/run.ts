@@ -13,6 +13,7 @@ import { proxyBench } from "./proxy.ts";
 import { redisBench } from "./redis.ts";
 import { relaxedBench } from "./relaxed.ts";
 import { sseBench } from "./sse.ts";
+import { tableA1Bench } from "./table-a1.ts";
 
 const BENCHES: readonly Bench[] = [
   lineBench,
@@ -27,6 +28,7 @@ const BENCHES: readonly Bench[] = [
   adaptiveBench,
   redisBench,
   relaxedBench,
+  tableA1Bench,
 ];
 
 const REPORT = new URL("./REPORT.md", import.meta.url);

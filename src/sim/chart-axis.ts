@@ -160,6 +160,6 @@ function unitFor(spanMs: number): { name: string; ms: number } {
 export function plainNumber(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e6) return `${(value / 1e6).toLocaleString("en", { maximumFractionDigits: 2 })}M`;
-  if (size > 0 && size < 0.001) return value.toExponential().replace("e-", "e−");
-  return value.toLocaleString("en", { maximumFractionDigits: 3 });
+  if (size > 0 && size < 0.001) return Number(value.toPrecision(3)).toExponential().replace("e-", "e−");
+  return value.toLocaleString("en", { maximumSignificantDigits: size < 1 ? 3 : 9 });
 }

@@ -37,7 +37,6 @@ class Node {
       },
       apply: (body, counts) => this.#apply(body, counts),
       dice: () => 0.5,
-      isForgetful: false,
     });
     this.counter.start(neighbours);
   }

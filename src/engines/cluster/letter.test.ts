@@ -3,16 +3,18 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isLetter } from "./letter.ts";
 
-const LETTER = { name: "a", life: 1, clock: 1_000.5, view: 64, bodies: [{ kind: "hello" }] };
+const LETTER = { to: null, name: "a", life: 1, clock: 1_000.5, view: 64, bodies: [{ kind: "hello" }] };
 
 test("a letter is one with any number of bodies, from someone with a view or without", () => {
   assert.ok(isLetter(LETTER));
-  assert.ok(isLetter({ ...LETTER, view: null, bodies: [] }));
+  assert.ok(isLetter({ ...LETTER, to: "b#2", view: null, bodies: [] }));
 });
 
 test("what does not say who writes, when, and of what view is no letter", () => {
   const wrong: unknown[] = [
     ...[null, undefined, 1, "letter", [], {}],
+    { ...LETTER, to: undefined },
+    { ...LETTER, to: 7 },
     { ...LETTER, name: 1 },
     { ...LETTER, name: "x".repeat(129) },
     { ...LETTER, life: 1.5 },

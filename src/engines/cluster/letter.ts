@@ -32,6 +32,8 @@ export type MessageBody =
   | { readonly kind: "relay"; readonly to: string; readonly letter: Letter };
 
 export interface Letter {
+  /** Whom it is for, in which life; null: whoever is there. */
+  readonly to: string | null;
   readonly name: string;
   readonly life: number;
   /** The writer's hybrid logical clock. */
@@ -46,8 +48,9 @@ const NAME_CHARS_MAX = 128;
 /** True for something that can be a letter. What is in its bodies is looked at by those they are for. */
 export function isLetter(value: unknown): value is Letter {
   if (typeof value !== "object" || value === null) return false;
-  const { name, life, clock, view, bodies } = value as Letter;
+  const { to, name, life, clock, view, bodies } = value as Letter;
   return (
+    (to === null || typeof to === "string") &&
     typeof name === "string" &&
     name.length <= NAME_CHARS_MAX &&
     Number.isSafeInteger(life) &&

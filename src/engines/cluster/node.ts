@@ -137,7 +137,7 @@ export class ClusterNode {
   #seen = new Map<string, Map<string, Seen[]>>();
   #touched = new Map<string, Map<string, Presence[]>>();
   #events: NodeEvent[] = [];
-  #letters = new Map<string, MessageBody[]>();
+  #letters = new Map<string, { address: string; to: string | null; bodies: MessageBody[] }>();
   #sweepAt: number;
   #now: number;
   #boardVersion = 0;
@@ -275,7 +275,7 @@ export class ClusterNode {
     const op: Op =
       "sequence" in place
         ? { op: "leavePlace", ticket: place }
-        : { op: "leaveVisit", room: place.room, id: place.id };
+        : { op: "leaveVisit", room: place.room, id: place.id, node: place.node };
     this.#requests.ask(op, now, () => {});
   }
 
@@ -401,7 +401,9 @@ export class ClusterNode {
     this.#now = now;
     if (!isLetter(letter)) return;
     const id = idOf(letter);
-    if (id === this.#membership.selfId) return;
+    const self = this.#membership.selfId;
+    // A letter to a former life at this address is nobody's any more.
+    if (id === self || (letter.to !== null && letter.to !== self)) return;
     this.#clock.hear(letter.clock, now);
     this.#membership.heard(from);
     this.#addresses.set(id, from);
@@ -463,9 +465,9 @@ export class ClusterNode {
     const { name, life } = this.#settings;
     const view = this.#view ? viewNumber(this.#view) : null;
     const clock = this.#clock.time(this.#now);
-    const outbox = [...this.#letters].map(([to, bodies]) => ({
-      to,
-      letter: { name, life, clock, view, bodies },
+    const outbox = [...this.#letters.values()].map(({ address, to, bodies }) => ({
+      to: address,
+      letter: { to, name, life, clock, view, bodies },
     }));
     this.#letters = new Map();
     return outbox;
@@ -676,7 +678,10 @@ export class ClusterNode {
     if (op.op === "invite") return this.#home(keyOfPass(hexOf(op.invite.id)));
     if (op.op === "revoke" || op.op === "leaveVisit") {
       const place = this.#rooms.get(op.room)?.visits.get(op.id);
-      return place ? this.#ownerOf(place) : "self";
+      if (place) return this.#ownerOf(place);
+      // One that began a moment ago is known where it began.
+      const giver = op.op === "leaveVisit" ? this.#slots.get(op.node) : undefined;
+      return giver ? this.#orSelf(idOf(giver)) : "self";
     }
     const books = this.#rooms.get(op.op === "seen" ? op.room : op.ticket.room);
     if (!books) return "self";
@@ -778,20 +783,22 @@ export class ClusterNode {
   #postTo(id: string, body: MessageBody): void {
     const address = this.#addresses.get(id);
     if (!address) return;
-    this.#post(address, body);
+    this.#post(address, body, id);
     const way = this.#swim.isDirect(id) ? null : this.#swim.wayTo(id);
     const through = way === null ? undefined : this.#addresses.get(way);
     if (!through || body.kind === "ping" || body.kind === "pingReq" || body.kind === "ack") return;
     const { name, life } = this.#settings;
     const view = this.#view ? viewNumber(this.#view) : null;
-    const letter = { name, life, clock: this.#clock.time(this.#now), view, bodies: [body] };
+    const letter = { to: id, name, life, clock: this.#clock.time(this.#now), view, bodies: [body] };
     this.#post(through, { kind: "relay", to: id, letter });
   }
 
-  #post(address: string, body: MessageBody): void {
-    const bodies = this.#letters.get(address);
-    if (bodies) bodies.push(body);
-    else this.#letters.set(address, [body]);
+  /** To whoever is there, or to one life alone. */
+  #post(address: string, body: MessageBody, to: string | null = null): void {
+    const key = to ?? address;
+    const letter = this.#letters.get(key);
+    if (letter) letter.bodies.push(body);
+    else this.#letters.set(key, { address, to, bodies: [body] });
   }
 
   #books(room: string): RoomBooks {

@@ -110,6 +110,6 @@ test("what is no note is left out, and what comes with it is not", () => {
   for (const list of [null, 7, "notes", undefined]) notes.receive({ kind: "notes", notes: list } as never);
   const hostile = [null, 1, {}, { name: 1, at: 1, by: "b" }, { name: "x", at: Number.NaN, by: "b" }];
   const good = { name: "good", value: 1, at: 1, by: "b" };
-  notes.receive({ kind: "notes", notes: [...hostile, good] } as NotesBody);
+  notes.receive({ kind: "notes", notes: [...hostile, good] } as unknown as NotesBody);
   assert.deepEqual([...notes.all.keys()], ["good"]);
 });

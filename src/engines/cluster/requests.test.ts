@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type AskBody, type Op, type OpAnswer, type ReplyBody, Requests } from "./requests.ts";
 
 const REVOKE: Op = { op: "revoke", room: "r", id: "v" };
-const LEAVE: Op = { op: "leaveVisit", room: "r", id: "v" };
+const LEAVE: Op = { op: "leaveVisit", room: "r", id: "v", node: 0 };
 
 /** A node that knows who the owner is, and counts what it is made to do. */
 class Node {

@@ -20,7 +20,8 @@ export type Op =
   | { readonly op: "leavePlace"; readonly ticket: Ticket }
   /** Someone came back who was not waited for. */
   | { readonly op: "seen"; readonly room: string; readonly seen: Seen }
-  | { readonly op: "leaveVisit"; readonly room: string; readonly id: string }
+  /** `node`: the slot of the node that let them in. */
+  | { readonly op: "leaveVisit"; readonly room: string; readonly id: string; readonly node: number }
   | { readonly op: "revoke"; readonly room: string; readonly id: string }
   | { readonly op: "invite"; readonly room: string; readonly invite: Invite };
 

@@ -15,8 +15,8 @@
  * earlier to be let in. Ours is of the instants at which nodes were asked and those at which any first gave word of a
  * turn, or of a way straight through (`tunnel/checks/order.ts`); the seed's (sections 2.2 and 6.1.3) of the steps of a
  * millisecond at which a user entered the queue, and was taken out of it at their node. Both are orders in time as seen
- * from outside, over all pairs, so they can be compared. Ours is the stricter for whoever goes straight through: there is
- * no word of it before another node has it written down.
+ * from outside, over all pairs, so they can be compared. Ours is the stricter for whoever goes straight through where
+ * there is a limit: there is no word of it before another node has it written down.
  *
  * Of ties the seed's text says nothing; its published program takes a pair that is tied in one order alone for a wrong
  * one. Ours: users who came in the same millisecond are no pair, and turns that a node gives together are in the order in

@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import type { Letter } from "./letter.ts";
+import { DEFAULT_NODE_SETTINGS } from "./node.ts";
+import { viewNumber } from "./view.ts";
+import { VirtualCluster } from "./virtual-cluster.ts";
+
+const QUEUE_ALL = { ...DEFAULT_RULES, queueAll: true };
+const waitingAt = (cluster: VirtualCluster) =>
+  [...cluster.nodes.values()].map((node) => node.counts("r", cluster.now).waiting);
+
+test("whoever joins at one node is in the line at every node", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  for (const name of "abcab") cluster.queue(name);
+  cluster.run(500);
+  assert.deepEqual(waitingAt(cluster), [5, 5, 5]);
+});
+
+test("a check-in is answered at any node, with as many ahead as at the one that gave the place", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  const tickets = [..."abcabc"].map((name) => {
+    cluster.run(10);
+    return cluster.queue(name);
+  });
+  cluster.run(500);
+  for (const name of "abc")
+    for (const [ahead, ticket] of tickets.entries()) {
+      const answer = cluster.of(name).checkIn(ticket, 0.5, cluster.now);
+      assert.equal(answer.kind === "waiting" && answer.ahead, ahead);
+    }
+});
+
+test("a turn is used at any node, once, by asking the one that owns it", () => {
+  const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 1 });
+  assert.equal(cluster.join("a").kind, "entered");
+  const ticket = cluster.queue("a");
+  for (const node of cluster.nodes.values())
+    node.configure("r", { ...DEFAULT_RULES, totalActiveUsers: 2 }, cluster.now);
+  cluster.run(1_000);
+  const first = cluster.enter("b", ticket);
+  assert.equal(first.kind, "entered");
+  cluster.run(500);
+  const again = cluster.enter("c", ticket);
+  assert.deepEqual(again.kind === "entered" && again.pass.id, ticket.id);
+  assert.equal(cluster.of("c").counts("r", cluster.now).onSite, 2);
+});
+
+test("an owner that does not answer is not waited for: whoever has a turn is told to come again", () => {
+  // Nobody is held for dead while this goes on.
+  const swim = { ...DEFAULT_NODE_SETTINGS.swim, suspicionPeriods: 60 };
+  const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 1 }, { swim });
+  cluster.join("a");
+  const ticket = cluster.queue("a");
+  for (const node of cluster.nodes.values()) node.configure("r", DEFAULT_RULES, cluster.now);
+  cluster.run(1_000);
+  cluster.arrives = (from, to) => from !== "a" && to !== "a";
+  const answer = cluster.enter("b", ticket);
+  assert.equal(answer.kind, "waiting");
+  assert.equal(answer.kind === "waiting" && answer.ahead, 0);
+});
+
+test("a one-time code gives one place, whichever nodes it is shown at", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  const invite = { id: "code", expiresAt: cluster.now + 60_000 };
+  const kinds: string[] = [];
+  for (const [n, name] of [..."abc"].entries()) {
+    const arriving = { id: `${n}`.repeat(32), newcomer: { lane: 0, invite }, dice: 0.5 };
+    cluster.of(name).join("r", arriving, cluster.now, ({ kind }) => kinds.push(kind));
+  }
+  cluster.run(1_000);
+  assert.deepEqual(kinds.sort(), ["refused", "refused", "waiting"]);
+});
+
+test("whoever leaves the cluster hands everything over, and nobody in the line notices", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  const tickets = [..."cccabc"].map((name) => {
+    cluster.run(10);
+    return cluster.queue(name);
+  });
+  const c = cluster.of("c");
+  c.leaveCluster(cluster.now);
+  cluster.run(3_000);
+  assert.equal(c.isGone, true);
+  cluster.nodes.delete("c");
+  assert.deepEqual(waitingAt(cluster), [6, 6]);
+  const { members, lost } = cluster.of("a").status().view!;
+  assert.deepEqual([members.length, lost.length], [2, 0]);
+  const answer = cluster.of("b").checkIn(tickets[2]!, 0.5, cluster.now);
+  assert.equal(answer.kind === "waiting" && answer.ahead, 2);
+});
+
+test("places of a node that died are the others', and an operator's word makes it forgotten", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  for (const name of "ccc") cluster.queue(name);
+  cluster.run(500);
+  cluster.nodes.delete("c");
+  cluster.run(6_000);
+  const { view, counts } = cluster.of("a").status(true);
+  assert.deepEqual(
+    view!.lost.map(({ name }) => name),
+    ["c"],
+  );
+  assert.equal(counts["c#1"], undefined);
+  assert.deepEqual(waitingAt(cluster), [3, 3]);
+  assert.equal(cluster.of("a").forget("nobody", cluster.now), false);
+  assert.equal(cluster.of("a").forget("c", cluster.now), true);
+  cluster.run(500);
+  assert.deepEqual(cluster.of("b").status().view!.lost, []);
+});
+
+test("what one keeps, all keep, and hear of", () => {
+  const cluster = new VirtualCluster("ab", QUEUE_ALL);
+  cluster.of("b").takeEvents();
+  cluster.of("a").keep("keys", 7, cluster.now);
+  cluster.run(50);
+  assert.equal(cluster.of("b").kept().get("keys"), 7);
+  assert.deepEqual(cluster.of("b").takeEvents(), [{ kind: "kept", name: "keys" }]);
+});
+
+test("a room that nobody opened here is refused, and asking for its counts is a mistake", () => {
+  const cluster = new VirtualCluster("a", QUEUE_ALL);
+  const answers: unknown[] = [];
+  const arriving = { id: "0".repeat(32), newcomer: { lane: 0, invite: null }, dice: 0 };
+  cluster.of("a").join("other", arriving, cluster.now, (answer) => answers.push(answer));
+  assert.deepEqual(answers, [{ kind: "refused", reason: "unknownRoom" }]);
+  assert.equal(cluster.of("a").has("other"), false);
+  assert.throws(() => cluster.of("a").counts("other", cluster.now), /room "other" is not configured/);
+});
+
+test("what is no letter, and letters of strangers about what only members may speak of, change nothing", () => {
+  const cluster = new VirtualCluster("ab", QUEUE_ALL);
+  cluster.queue("a");
+  cluster.run(500);
+  const b = cluster.of("b");
+  const before = JSON.stringify(b.status(true));
+  for (const hostile of [null, 7, "letter", [], {}, { name: "a" }]) b.receive("x", hostile, cluster.now);
+  const { view } = b.status();
+  const stranger: Letter = {
+    ...{ to: null, name: "x", life: 1, clock: cluster.now, view: view!.number },
+    bodies: [
+      {
+        kind: "entries",
+        log: "a#1",
+        from: 1,
+        runs: [["r", [[1, 5, 0, 0, ""]]]],
+        isUrgent: false,
+        copy: null,
+      },
+      { kind: "announce", seq: 9, at: 0, shares: [], memo: { view: 1, seq: 1, rooms: [] } },
+      { kind: "lend", room: "r", number: 1, round: "1/1" },
+      { kind: "ask", number: 1, op: { op: "revoke", room: "r", id: "v" } },
+      { kind: "notes", notes: [{ name: "keys", value: 1, at: cluster.now, by: "x" }] },
+    ],
+  };
+  b.receive("x", stranger, cluster.now);
+  assert.equal(JSON.stringify(b.status(true)), before);
+  assert.deepEqual([...b.kept()], []);
+  assert.deepEqual(
+    b.takeOutbox().filter(({ to }) => to === "x"),
+    [],
+  );
+});
+
+test("a letter with a clock far ahead does not carry the order along", () => {
+  const cluster = new VirtualCluster("ab", QUEUE_ALL);
+  const far: Letter = { to: null, name: "a", life: 1, clock: cluster.now + 1e9, view: null, bodies: [] };
+  cluster.of("b").receive("a", far, cluster.now);
+  const later = cluster.queue("a");
+  cluster.run(50);
+  assert.ok(cluster.queue("b").sequence > later.sequence);
+  const before = cluster.queue("b");
+  cluster.run(50);
+  assert.ok(cluster.queue("a").sequence > before.sequence);
+});
+
+test("a letter to a former life at this address is nobody's", () => {
+  const cluster = new VirtualCluster("ab", QUEUE_ALL);
+  const note = { name: "keys", value: 1, at: cluster.now, by: "a#1" };
+  const { number } = cluster.of("a").status().view!;
+  const letter = {
+    name: "a",
+    life: 1,
+    clock: cluster.now,
+    view: number,
+    bodies: [{ kind: "notes", notes: [note] }],
+  };
+  cluster.of("b").receive("a", { ...letter, to: "b#0" }, cluster.now);
+  assert.equal(cluster.of("b").kept().size, 0);
+  cluster.of("b").receive("a", { ...letter, to: "b#1" }, cluster.now);
+  assert.equal(cluster.of("b").kept().size, 1);
+});
+
+test("what cannot go directly goes through another", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  const isCut = (from: string, to: string) => `${from}${to}` === "ac" || `${from}${to}` === "ca";
+  cluster.arrives = (from, to) => !isCut(from, to);
+  cluster.run(2_000);
+  cluster.queue("a");
+  cluster.queue("c");
+  cluster.run(3_000);
+  assert.deepEqual(waitingAt(cluster), [2, 2, 2]);
+  assert.equal(cluster.of("a").status().view!.members.length, 3);
+});
+
+test("status tells who is there, who is root and what is where", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  const first = cluster.queue("b");
+  cluster.queue("b");
+  cluster.queue("c");
+  cluster.run(1_000);
+  const statuses = [...cluster.nodes.values()].map((node) => node.status(true));
+  assert.deepEqual(
+    statuses.map(({ isRoot }) => isRoot),
+    [false, true, false],
+    "whoever has the first in the line",
+  );
+  assert.deepEqual(
+    statuses.map(({ pointer }) => pointer === null),
+    [false, true, false],
+  );
+  for (const status of statuses) {
+    assert.ok(status.isSettled && !status.isGone && status.problem === null);
+    assert.equal(status.view!.number, viewNumber({ version: status.view!.version, maker: 0 }));
+    assert.deepEqual(
+      status.view!.members.map(({ name, slot, is }) => [name, slot, is]),
+      [
+        ["a", 0, "alive"],
+        ["b", 1, "alive"],
+        ["c", 2, "alive"],
+      ],
+    );
+    assert.equal(status.rooms.r!.waiting, 3);
+    assert.deepEqual(status.counts["b#1"]!.r, { waiting: 2, turns: 0, onSite: 0 });
+  }
+  assert.deepEqual([statuses[1]!.rooms.r!.ownFirst, statuses[1]!.rooms.r!.ownWaiting], [first.sequence, 2]);
+  assert.deepEqual(cluster.of("a").status().counts, {}, "only where it was asked for");
+});
