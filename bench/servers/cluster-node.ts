@@ -1,16 +1,14 @@
 /**
- * One node of a cluster, as `fairgate run --cluster` has it but for HTTP and tokens: the cluster engine over the real
- * transport, with visitors who speak a line each over TCP.
+ * One node of a cluster as `fairgate run --cluster` has it, without HTTP and tokens: the engine over its real transport.
+ * Users speak lines with it over TCP. As over HTTP the ticket and the pass are theirs to keep and to show, and a turn is told
+ * where they joined, as an event stream tells it.
  *
- *   visitor ─▶  j 17             joins                    node ─▶  w 17 TICKET    has a place
- *               e 17 TICKET      uses their turn                   t 17           it is their turn
- *               l 17 PASS        leaves                            p 17 PASS      is on the site
- *
- * As over HTTP, the ticket and the pass are the visitor's to keep and to show. A turn is told to whoever has joined here,
- * as an event stream tells it.
+ *   join 17             ─▶   wait 17 TICKET, or pass 17 PASS
+ *                       ◀─   turn 17
+ *   enter 17 TICKET     ─▶   pass 17 PASS
+ *   leave 17 PASS       ─▶   no answer
  */
-import { createServer, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { settingsFrom } from "../../src/config/load.ts";
 import { toRules } from "../../src/config/rules.ts";
 import type { JoinAnswer, TicketAnswer } from "../../src/core/engine.ts";
@@ -18,82 +16,77 @@ import { ClusterEngine } from "../../src/engines/cluster/cluster-engine.ts";
 import { DEFAULT_NODE_SETTINGS } from "../../src/engines/cluster/node.ts";
 import { openTransport } from "../../src/engines/cluster/transport.ts";
 import { nodeWorld } from "../../src/node.ts";
+import { LineLink } from "../line-link.ts";
+import { answerParent } from "./answer-parent.ts";
 
-const [join = "", slots = "500"] = process.argv.slice(2);
+const [founder = "", slots = ""] = process.argv.slice(2);
 const ROOM = "main";
-const secret = "bench-secret-0123456789-abcdefghij";
-const here = { host: "127.0.0.1", port: 0 };
+const SECRET = "bench-secret-0123456789-abcdefghij";
 const world = nodeWorld({ level: "error" });
-const result = settingsFrom(
-  { secret, rooms: { main: { totalActiveUsers: Number(slots) } } },
-  { environment: {}, readFile: () => "", needsOrigin: false },
-);
-if (!result.ok) throw new Error(JSON.stringify(result.problems));
+/** How to tell those who joined here of their turn, by their sequence. */
+const waiting = new Map<number, () => void>();
 
-let engine: ClusterEngine | null = null;
-const transport = await openTransport(
-  { listen: here, address: "127.0.0.1:0", secret, tls: null },
-  { onLetter: (from, letter) => engine?.deliver(from, letter), onRefused: (peer) => engine?.refused(peer) },
-  world,
-);
-const { address } = transport;
-const settings = {
-  ...DEFAULT_NODE_SETTINGS,
-  ...{ address, name: address, life: world.clock.now(), join: join === "" ? [] : [join] },
-};
-engine = new ClusterEngine(world, settings, (to, letter) => transport.send(to, letter));
-engine.configure(ROOM, toRules(ROOM, result.settings.rooms.main!, { budgets: {}, seedOf: () => "" }));
+const engine = await openNode();
+engine.configure(ROOM, rulesWith(Number(slots)));
 engine.subscribe({
   onTurns: (_room, sequences) => {
     for (const sequence of sequences) waiting.get(sequence)?.();
   },
 });
-
-/** How to call those who have joined here, by their sequence. */
-const waiting = new Map<number, () => void>();
+answerParent(engine, ROOM);
 const server = createServer({ noDelay: true }, serve);
-server.listen(0, "127.0.0.1", () =>
-  process.send?.({ port: (server.address() as AddressInfo).port, address, pid: process.pid }),
-);
-process.on("disconnect", () => process.exit());
-process.on("message", (question: "status" | "counts" | "spent") => {
-  if (question === "status") process.send?.(engine.status());
-  else if (question === "counts") process.send?.(engine.counts(ROOM));
-  else process.send?.(process.cpuUsage());
+server.listen(0, "127.0.0.1", () => {
+  const { port } = server.address() as AddressInfo;
+  process.send?.({ port, address: engine.status(false).name });
 });
 
+async function openNode(): Promise<ClusterEngine> {
+  let node: ClusterEngine | null = null;
+  const transport = await openTransport(
+    { listen: { host: "127.0.0.1", port: 0 }, address: "127.0.0.1:0", secret: SECRET, tls: null },
+    { onLetter: (from, letter) => node?.deliver(from, letter), onRefused: (peer) => node?.refused(peer) },
+    world,
+  );
+  const { address } = transport;
+  const join = founder === "" ? [] : [founder];
+  const settings = { ...DEFAULT_NODE_SETTINGS, address, name: address, life: world.clock.now(), join };
+  node = new ClusterEngine(world, settings, (to, letter) => transport.send(to, letter));
+  return node;
+}
+
+function rulesWith(totalActiveUsers: number) {
+  const result = settingsFrom(
+    { secret: SECRET, rooms: { [ROOM]: { totalActiveUsers } } },
+    { environment: {}, readFile: () => "", needsOrigin: false },
+  );
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return toRules(ROOM, result.settings.rooms[ROOM]!, { budgets: {}, seedOf: () => "" });
+}
+
 function serve(socket: Socket): void {
-  let rest = "";
-  let lines: string[] = [];
-  const say = (line: string) => {
-    if (lines.push(line) === 1) setImmediate(() => {
-      socket.write(`${lines.join("\n")}\n`, "latin1");
-      lines = [];
-    });
-  };
-  socket.setEncoding("latin1");
-  socket.on("error", () => {});
-  socket.on("data", (text: string) => {
-    const all = (rest + text).split("\n");
-    rest = all.pop()!;
-    for (const line of all) hear(line, say);
+  const link = new LineLink(socket, ([what = "", user = "", shown = ""]) => {
+    if (what === "join") return when(engine.join(ROOM), (answer) => tellJoined(link, user, answer));
+    if (what === "enter") return when(engine.enter(JSON.parse(shown)), (answer) => tell(link, user, answer));
+    engine.leave(JSON.parse(shown));
   });
 }
 
-function hear(line: string, say: (line: string) => void): void {
-  const [what, user = "", token = ""] = line.split(" ");
-  if (what === "l") return engine!.leave(JSON.parse(token));
-  const asked: JoinAnswer | TicketAnswer | Promise<JoinAnswer | TicketAnswer> = what === "j" ? engine!.join(ROOM) : engine!.enter(JSON.parse(token));
-  const tell = (answer: JoinAnswer | TicketAnswer) => {
-    if (answer.kind === "entered") return say(`p ${user} ${JSON.stringify(answer.pass)}`);
-    if (answer.kind !== "waiting" || what !== "j") return say(`x ${user} ${JSON.stringify(answer)}`);
-    const { sequence } = answer.ticket;
-    waiting.set(sequence, () => {
-      waiting.delete(sequence);
-      say(`t ${user}`);
-    });
-    say(`w ${user} ${JSON.stringify(answer.ticket)}`);
-  };
-  if (asked instanceof Promise) asked.then(tell);
-  else tell(asked);
+function tellJoined(link: LineLink, user: string, answer: JoinAnswer): void {
+  if (answer.kind !== "waiting") return tell(link, user, answer);
+  const { ticket } = answer;
+  waiting.set(ticket.sequence, () => {
+    waiting.delete(ticket.sequence);
+    link.say(`turn ${user}`);
+  });
+  link.say(`wait ${user} ${JSON.stringify(ticket)}`);
+}
+
+function tell(link: LineLink, user: string, answer: JoinAnswer | TicketAnswer): void {
+  if (answer.kind === "entered") link.say(`pass ${user} ${JSON.stringify(answer.pass)}`);
+  else link.say(`no ${user} ${JSON.stringify(answer)}`);
+}
+
+function when<T>(answer: T | Promise<T>, then: (answer: T) => void): void {
+  if (answer instanceof Promise) void answer.then(then);
+  else then(answer);
 }

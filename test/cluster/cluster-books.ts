@@ -5,13 +5,13 @@
  * - Order. A turn that was in hand when its node was killed or cut off is given once more, later; while a cluster is cut in
  *   two each part lets its own people in. So it is added up how many pairs stand the wrong way round, and by how
  *   much later somebody had joined who was let in before another.
- * - The end of a visit that a node was told of just before it was killed may have died with it. Whoever left then may find
- *   their old pass good until it runs out.
+ * - The end of a visit is news, which takes a moment to reach all nodes, and dies with the only one who has it. Whoever left
+ *   just now, or just before a node was killed, may find their old pass good.
  */
 import { Books, type Note, type Served, type Summary, type Violation } from "../crash/books.ts";
 
-/** What a node was told this shortly before its end may have died with it. */
-const UNSPREAD_MS = 1_000;
+/** What one node was told this long ago all of them know. */
+const SPREAD_MS = 1_000;
 /** Doors note their turns in tenths of a second, rounded up. */
 const TURN_STEP_MS = 100;
 
@@ -26,7 +26,7 @@ export class ClusterBooks extends Books {
   readonly #killedAt: number[] = [];
 
   override note(note: Note): void {
-    if (note.kind === "replayed" && this.#mayBeForgotten(note.guest)) return;
+    if (note.kind === "replayed" && this.#isNews(note.guest, note.at)) return;
     if (note.kind === "served" && !this.#leftAt.has(note.guest)) this.#served.set(note.guest, note);
     if (note.kind === "left") this.#leftAt.set(note.guest, note.at);
     if (note.kind === "killed") this.#killedAt.push(note.at);
@@ -39,10 +39,11 @@ export class ClusterBooks extends Books {
     return { ...summary, violations, overtakingMs: overtaking([...this.#served.values()]) };
   }
 
-  #mayBeForgotten(guest: number): boolean {
+  /** Whether a guest left so shortly before this instant, or before a kill, that not all nodes need know. */
+  #isNews(guest: number, at: number): boolean {
     const leftAt = this.#leftAt.get(guest);
     if (leftAt === undefined) return false;
-    return this.#killedAt.some((killedAt) => killedAt >= leftAt && killedAt - leftAt <= UNSPREAD_MS);
+    return [...this.#killedAt, at].some((then) => then >= leftAt && then - leftAt <= SPREAD_MS);
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Membership, type MembershipBody, type MembershipSettings } from "./membership.ts";
-import { committed, viewNumber } from "./view.ts";
+import { committed, idOf, viewNumber } from "./view.ts";
 
 const STEP_MS = 100;
 
@@ -182,6 +182,19 @@ test("whoever leaves is gone once nobody misses them, with letters lost as well"
     const rest = "abc".replace(name, "");
     assert.equal(nodeOf(network, name).isGone, true, name);
     assert.deepEqual(network.views(), Object.fromEntries([...rest].map((other) => [other, `${rest}-`])));
+  }
+});
+
+test("a goodbye is answered with a view without whoever said it, however often", () => {
+  const network = clusterOf("abc");
+  const a = nodeOf(network, "a");
+  for (let i = 0; i < 2; i++) {
+    a.takeOutbox();
+    a.receive("c", { kind: "bye", id: "c#1" }, network.now + 1_000 * i);
+    const answer = a.takeOutbox().find(({ to, body }) => to === "c" && body.kind === "view")?.body;
+    if (answer?.kind !== "view") assert.fail("no answer");
+    assert.deepEqual(answer.view.members.map(idOf), ["a#1", "b#1"]);
+    assert.deepEqual(answer.view.lost, []);
   }
 });
 

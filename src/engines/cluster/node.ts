@@ -727,9 +727,9 @@ export class ClusterNode {
     const slot = slotOfKey(Math.max(0, key));
     const giver = this.#slots.get(slot);
     if (giver) return this.#orSelf(idOf(giver));
-    // A part without the majority takes nothing from those who may still be there.
-    const isTheirs =
-      this.#view?.isMajority === false && this.#view.lost.some((member) => member.slot === slot);
+    // Only a part with the majority, in which all agree on it, takes anything from those who may still be there.
+    const mayTake = this.#view?.isMajority === true && this.#replication.isSettled;
+    const isTheirs = !mayTake && this.#view?.lost.some((member) => member.slot === slot) === true;
     return isTheirs ? null : this.#home(key);
   }
 

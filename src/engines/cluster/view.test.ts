@@ -82,11 +82,15 @@ test("a new life of someone takes their slot, and the old one is over", () => {
   assert.equal(back.members[1]!.life, 2);
 });
 
-test("the slot of someone lost is given to nobody else", () => {
+test("the slot of someone lost is given to nobody else, and that of someone dead not soon", () => {
   const view = withMember(losing(clusterOf("a", "b", "c"), "b"), node("d"), 0)!;
   assert.deepEqual(slotsIn(view.members), { a: 0, c: 2, d: 3 });
-  const after = withMember(withoutDead(view, ["b#1"], 0), node("e"), 0)!;
-  assert.equal(slotsIn(after.members).e, 1);
+  let later = withoutDead(view, ["b#1"], 0);
+  for (let slot = 4; slot < SLOTS_MAX; slot++) {
+    later = withMember(later, node(`n${slot}`), 0)!;
+    assert.equal(slotsIn(later.members)[`n${slot}`], slot);
+  }
+  assert.equal(slotsIn(withMember(later, node("last"), 0)!.members).last, 1, "when all others are taken");
 });
 
 test("nobody is taken in when all slots are somebody's, but a new life of a member is", () => {
@@ -111,13 +115,9 @@ test("two parts that meet are one again, with nobody lost", () => {
 test("when two parts gave one slot to two members, the one that leads keeps its", () => {
   const view = clusterOf("a", "b", "c");
   const large = withMember(losing(view, "c"), node("new"), 0)!;
-  const grown = withMember(withoutDead(large, ["c#1"], 0), node("newer"), 0)!;
-  const small = withoutLost(view, new Set(["a#1", "b#1"]), 2);
-  assert.equal(slotsIn(grown.members).newer, slotsIn(small.members).c, "the test is about a conflict");
-  const one = merged(grown, small, 0);
-  assert.equal(slotsIn(one.members).newer, 2);
-  assert.equal(new Set(one.members.map(({ slot }) => slot)).size, one.members.length);
-  assert.equal(namesIn(one.members.filter(({ name }) => name === "c")), "c");
+  const small = withMember(withoutLost(view, new Set(["a#1", "b#1"]), 2), node("other"), 2)!;
+  assert.equal(slotsIn(large.members).new, slotsIn(small.members).other, "the test is about a conflict");
+  assert.deepEqual(slotsIn(merged(large, small, 0).members), { a: 0, b: 1, c: 2, new: 3, other: 4 });
 });
 
 test("of two lives of one node the later is a member, whichever part it is in", () => {
@@ -129,6 +129,18 @@ test("of two lives of one node the later is a member, whichever part it is in", 
       [...one.members, ...one.lost].filter(({ name }) => name === "c").map(({ life }) => life),
       [2],
     );
+});
+
+test("parts without the majority that meet need that of every view either of them knows of", () => {
+  const view = clusterOf("a", "b", "c", "d", "e");
+  const large = committed(losing(view, "d", "e"));
+  const pair = committed(losing(large, "a"));
+  assert.equal(losing(pair, "c").isMajority, true, "b goes on by itself");
+  const small = { ...losing(view, "a", "b", "c"), version: 50 };
+  const three = merged(small, losing(large, "b", "c"), 3);
+  const four = merged(three, losing(pair, "b"), 3);
+  assert.equal(namesIn(four.members), "acde");
+  assert.equal(four.isMajority, false, "four of five, and yet b is the cluster");
 });
 
 test("views are in one order: by version, then by who made them", () => {
@@ -200,6 +212,7 @@ test("what cannot be a view is not taken for one", () => {
     { ...view, bases: [[1]] },
     { ...view, bases: ["a#1"] },
     { ...view, isMajority: 1 },
+    { ...view, lastSlot: 64 },
   ];
   for (const value of wrong) assert.equal(isView(value), false, JSON.stringify(value));
 });

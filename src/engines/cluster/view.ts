@@ -32,6 +32,8 @@ export interface View {
   /** Ids, by slot. */
   readonly bases: readonly (readonly string[])[];
   readonly isMajority: boolean;
+  /** The slot last given out: the next newcomer gets the one after it, so that a slot is not soon another's. */
+  readonly lastSlot: number;
 }
 
 export const SLOTS_MAX = 64;
@@ -49,7 +51,15 @@ export function viewNumber({ version, maker }: Pick<View, "version" | "maker">):
 /** A cluster of one. */
 export function foundingView(founder: Omit<Member, "slot">): View {
   const member = { ...founder, slot: 0 };
-  return { version: 1, maker: 0, members: [member], lost: [], bases: [[idOf(member)]], isMajority: true };
+  return {
+    version: 1,
+    maker: 0,
+    members: [member],
+    lost: [],
+    bases: [[idOf(member)]],
+    isMajority: true,
+    lastSlot: 0,
+  };
 }
 
 /** The view once all its members are known to have it: from then on they are who votes. */
@@ -61,11 +71,11 @@ export function committed(view: View): View {
 /** Someone new, or a new life of someone: then the old one is over. Null when all slots are taken. */
 export function withMember(view: View, newcomer: Omit<Member, "slot">, maker: number): View | null {
   const before = [...view.members, ...view.lost].find(({ name }) => name === newcomer.name);
-  const slot = before?.slot ?? freeSlot([...view.members, ...view.lost]);
+  const slot = before?.slot ?? freeSlot([...view.members, ...view.lost], view.lastSlot);
   if (slot === null) return null;
   const without = withoutProven(view, before ? [idOf(before)] : []);
   const members = [...without.members, { ...newcomer, slot }];
-  return next(view, { ...without, members }, maker);
+  return { ...next(view, { ...without, members }, maker), lastSlot: before ? view.lastSlot : slot };
 }
 
 /** Without those who cannot be reached. */
@@ -83,6 +93,7 @@ export function withoutDead(view: View, ids: readonly string[], maker: number): 
 /** Two parts that have met again. The one that leads keeps its slots and its say. */
 export function merged(leading: View, other: View, maker: number): View {
   const members = [...leading.members];
+  const lastSlot = Math.max(leading.lastSlot, other.lastSlot);
   for (const member of other.members) {
     if (members.some((known) => idOf(known) === idOf(member))) continue;
     const newer = members.find(({ name, life }) => name === member.name && life > member.life);
@@ -90,14 +101,14 @@ export function merged(leading: View, other: View, maker: number): View {
     const older = members.findIndex(({ name }) => name === member.name);
     if (older >= 0) members.splice(older, 1);
     const isTaken = members.some(({ slot }) => slot === member.slot);
-    const slot = isTaken ? freeSlot([...members, ...leading.lost, ...other.members]) : member.slot;
+    const slot = isTaken ? freeSlot([...members, ...leading.lost, ...other.members], lastSlot) : member.slot;
     if (slot !== null) members.push({ ...member, slot });
   }
   const names = new Set(members.map(({ name }) => name));
   const lost = uniqueById([...leading.lost, ...other.lost]).filter(({ name }) => !names.has(name));
   const bases = leading.isMajority ? leading.bases : [...leading.bases, ...other.bases];
   const later = leading.version >= other.version ? leading : other;
-  return next(later, { members, lost, bases }, maker, leading);
+  return { ...next(later, { members, lost, bases }, maker, leading), lastSlot };
 }
 
 /** Which of two parts makes them one: the one that may act for the other, the later one, or the one with the first member. */
@@ -120,7 +131,8 @@ export function isView(value: unknown): value is View {
     isMemberList(view.lost) &&
     Array.isArray(view.bases) &&
     view.bases.every((base) => Array.isArray(base) && base.every((id) => typeof id === "string")) &&
-    typeof view.isMajority === "boolean"
+    typeof view.isMajority === "boolean" &&
+    isSlot(view.lastSlot)
   );
 }
 
@@ -141,6 +153,7 @@ function next(before: View, { members, lost, bases }: Body, maker: number, from:
     lost: [...lost].sort((a, b) => a.slot - b.slot),
     bases: living,
     isMajority: living.every((base) => hasMajority(present, base)),
+    lastSlot: before.lastSlot,
   };
 }
 
@@ -158,8 +171,12 @@ function isSameBase(bases: View["bases"], base: readonly string[]): boolean {
   return bases.length === 1 && bases[0]!.length === base.length && base.every((id) => bases[0]!.includes(id));
 }
 
-function freeSlot(taken: readonly Member[]): number | null {
-  for (let slot = 0; slot < SLOTS_MAX; slot++) if (!taken.some((member) => member.slot === slot)) return slot;
+/** The first free one after the slot last given out. */
+function freeSlot(taken: readonly Member[], lastSlot: number): number | null {
+  for (let step = 1; step <= SLOTS_MAX; step++) {
+    const slot = (lastSlot + step) % SLOTS_MAX;
+    if (!taken.some((member) => member.slot === slot)) return slot;
+  }
   return null;
 }
 

@@ -5,7 +5,8 @@
  * The stated exceptions: when everybody who knew anything has died, the cluster forgot who is on the site, and for one
  * session twice as many may be there; and where a lost part's slots are given out again before its passes have run out
  * (`reclaimAfterMs` below a session), both parts may fill the site. And whoever leaves in one part of a split cluster and
- * shows the same ticket in another, which cannot know of it, is let on again: one visitor, who is not counted twice.
+ * shows the same ticket in another, which cannot know of it, is let on again: one visitor, who is not counted twice. And
+ * visits that began in a part that then died, before the others heard of them, are known to nobody.
  */
 import { Deadlines } from "../../../core/deadlines.ts";
 import type { Check, Notice } from "../notice.ts";
@@ -34,21 +35,28 @@ export class Capacity implements Check {
   #isSplit = false;
   #splitAt = Number.NEGATIVE_INFINITY;
   readonly #leftInOtherPart = new Set<string>();
+  /** Let in while the cluster was split, and where. */
+  readonly #givenApart = new Map<string, number>();
 
   constructor(terms: CapacityTerms) {
     this.#terms = terms;
   }
 
   see(notice: Notice): string | null {
-    if (notice.kind === "answered" && notice.expiresAt !== null && !this.#leftInOtherPart.has(notice.id))
+    if (notice.kind === "answered" && notice.expiresAt !== null && !this.#leftInOtherPart.has(notice.id)) {
+      if (this.#isApart(notice.at)) this.#givenApart.set(notice.id, notice.station);
       return this.#enter(notice.id, notice.expiresAt, notice.at);
+    }
     if (notice.kind === "renewed" && this.#onSite.has(notice.id)) this.#extend(notice.id, notice.expiresAt);
     if (notice.kind === "left") this.#leave(notice.id, notice.at);
     if (notice.kind === "split") {
       this.#isSplit = notice.isSplit;
       this.#splitAt = notice.at;
     }
-    if (notice.kind === "stopped" && notice.isLast) this.#forgotAt = notice.at;
+    if (notice.kind === "stopped") {
+      this.#bury(notice.station);
+      if (notice.isLast) this.#forgotAt = notice.at;
+    }
     return null;
   }
 
@@ -65,7 +73,15 @@ export class Capacity implements Check {
 
   #leave(id: string, at: number): void {
     this.#onSite.delete(id);
-    if (this.#isSplit || at - this.#splitAt <= SPLIT_ECHO_MS) this.#leftInOtherPart.add(id);
+    if (this.#isApart(at)) this.#leftInOtherPart.add(id);
+  }
+
+  #isApart(at: number): boolean {
+    return this.#isSplit || at - this.#splitAt <= SPLIT_ECHO_MS;
+  }
+
+  #bury(station: number): void {
+    for (const [id, giver] of this.#givenApart) if (giver === station) this.#onSite.delete(id);
   }
 
   #allowed(at: number): number {

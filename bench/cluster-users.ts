@@ -1,0 +1,158 @@
+/**
+ * Users as in section 6.2 of the paper that the cluster is from (Koopmans 2024): each joins at a random node, stays
+ * with it, waits for their turn and gets a pass. They then leave, which those of the paper had no need for, so that their slot is
+ * somebody else's. So many are under way at once: as one leaves, the next joins.
+ *
+ * Over lines (`servers/cluster-node.ts`) or over HTTP, where each who waits has an event stream open. Word of a turn is
+ * pushed either way, where the paper's users ask again after some seconds.
+ */
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "./client.ts";
+import { LineLink } from "./line-link.ts";
+
+const ALL_THROUGH_MAX_MS = 100_000;
+
+/** One user, from joining to leaving. True when they had to wait. */
+export type Journey = () => Promise<boolean>;
+
+export interface Users {
+  journey: Journey;
+  close(): void;
+}
+
+export interface Passage {
+  readonly perSecond: number;
+  /** Share of users who waited in line. */
+  readonly waited: number;
+}
+
+/** Lets so many users through. */
+export async function letThrough(
+  { journey }: Users,
+  { users, atOnce }: { readonly users: number; readonly atOnce: number },
+): Promise<Passage> {
+  let started = 0;
+  let waited = 0;
+  const startAt = performance.now();
+  const oneAfterTheOther = async () => {
+    while (started++ < users) if (await journey()) waited++;
+  };
+  const tooLate = new AbortController();
+  await Promise.race([
+    Promise.all(Array.from({ length: atOnce }, oneAfterTheOther)),
+    sleep(ALL_THROUGH_MAX_MS, null, { signal: tooLate.signal }).then(() => {
+      throw new Error(`after ${ALL_THROUGH_MAX_MS / 1_000} s not all ${users} users are through`);
+    }),
+  ]).finally(() => tooLate.abort());
+  const seconds = (performance.now() - startAt) / 1_000;
+  return { perSecond: users / seconds, waited: waited / users };
+}
+
+/** Users who speak lines. */
+export async function usersByLine(ports: readonly number[]): Promise<Users> {
+  const boxes = new Map<string, Letterbox>();
+  const links = (await Promise.all(ports.map(open))).map(
+    (socket) => new LineLink(socket, ([what = "", user = "", shown = ""]) => boxes.get(user)?.put([what, shown])),
+  );
+  let users = 0;
+  return {
+    journey: async () => {
+      const user = String(users++);
+      const node = oneOf(links);
+      const box = new Letterbox();
+      boxes.set(user, box);
+      node.say(`join ${user}`);
+      let [what, shown] = await box.take();
+      const hasWaited = what === "wait";
+      if (hasWaited) {
+        await box.take();
+        node.say(`enter ${user} ${shown}`);
+        [what, shown] = await box.take();
+      }
+      if (what !== "pass") throw new Error(`a user was told ${what} ${shown}`);
+      boxes.delete(user);
+      node.say(`leave ${user} ${shown}`);
+      return hasWaited;
+    },
+    close: () => {
+      for (const link of links) link.close();
+    },
+  };
+}
+
+/** What a node says to one user: what it is, and a ticket, a pass or the reason. */
+type Word = readonly [what: string, shown: string];
+
+/** Holds what came before somebody asks for it. */
+class Letterbox {
+  readonly #words: Word[] = [];
+  #take: ((word: Word) => void) | null = null;
+
+  put(word: Word): void {
+    const take = this.#take;
+    this.#take = null;
+    if (take) take(word);
+    else this.#words.push(word);
+  }
+
+  take(): Promise<Word> {
+    const word = this.#words.shift();
+    if (word) return Promise.resolve(word);
+    return new Promise((resolve) => {
+      this.#take = resolve;
+    });
+  }
+}
+
+/** Users who speak HTTP, over so many connections to each node, and one for each event stream. */
+export async function usersByHttp(ports: readonly number[], connections: number): Promise<Users> {
+  const nodes = await Promise.all(
+    ports.map(async (port) => ({ port, client: await Client.open(port, connections) })),
+  );
+  return {
+    journey: async () => {
+      const { port, client } = oneOf(nodes);
+      let answer = await client.ask("POST", "/.fairgate/main/join", null);
+      const hasWaited = !answer.body.includes('"entered"');
+      if (hasWaited) {
+        await turnOf(port, answer.cookie!);
+        answer = await client.ask("POST", "/.fairgate/main/enter", answer.cookie);
+      }
+      if (!answer.body.includes('"entered"')) throw new Error(`a user was told ${answer.body}`);
+      await client.ask("POST", "/.fairgate/main/leave", answer.cookie);
+      return hasWaited;
+    },
+    close: () => {
+      for (const { client } of nodes) client.close();
+    },
+  };
+}
+
+/** Waits for word of a turn on an event stream. */
+async function turnOf(port: number, cookie: string): Promise<void> {
+  const socket = await open(port);
+  const head = `GET /.fairgate/main/events HTTP/1.1\r\nHost: shop.example\r\nCookie: ${cookie}\r\n\r\n`;
+  let text = "";
+  await new Promise<void>((resolve, reject) => {
+    socket.setEncoding("latin1");
+    socket.on("data", (more: string) => {
+      text += more;
+      if (text.includes("event: turn")) resolve();
+    });
+    socket.once("close", () => reject(new Error(`an event stream ended after ${text.slice(0, 200)}`)));
+    socket.write(head);
+  });
+  socket.destroy();
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => resolve(socket));
+    socket.once("error", reject);
+  });
+}
+
+function oneOf<T>(all: readonly T[]): T {
+  return all[Math.floor(Math.random() * all.length)]!;
+}

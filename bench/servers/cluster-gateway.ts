@@ -1,0 +1,30 @@
+/**
+ * A gateway with HTTP and tokens in front of a room, as `fairgate run` has it: a node of a cluster as with `--cluster`, or
+ * by itself with the line in memory, to compare with.
+ */
+import { settingsFrom } from "../../src/config/load.ts";
+import { ClusterEngine } from "../../src/engines/cluster/cluster-engine.ts";
+import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
+import { nodeWorld } from "../../src/node.ts";
+import { openEngine } from "../../src/open-engine.ts";
+import { answerParent } from "./answer-parent.ts";
+import { listenAndTell } from "./listen-and-tell.ts";
+
+const [founder = "", slots = "", kind = "cluster"] = process.argv.slice(2);
+const ROOM = "main";
+const join = founder === "" ? [] : [founder];
+const result = settingsFrom(
+  {
+    secret: "bench-secret-0123456789-abcdefghij",
+    ...(kind === "cluster" && { cluster: { listen: "127.0.0.1:0", join } }),
+    rooms: { [ROOM]: { totalActiveUsers: Number(slots) } },
+  },
+  { environment: {}, readFile: () => "", needsOrigin: false },
+);
+if (!result.ok) throw new Error(JSON.stringify(result.problems));
+const { settings } = result;
+const { engine, world, cluster } = await openEngine(settings, nodeWorld({ level: "error" }));
+const gateway = await ProxiedGateway.open({ settings, engine, world });
+await cluster?.joined;
+if (engine instanceof ClusterEngine) answerParent(engine, ROOM);
+await listenAndTell(settings, gateway, world, { address: cluster?.report().address });
