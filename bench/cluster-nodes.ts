@@ -29,9 +29,7 @@ export class ClusterNodes {
   static async start({ server, count, slots }: ClusterScene): Promise<ClusterNodes> {
     const startNode = (founder: string) => startOneOfMany<Ready>(server, [founder, String(slots)]);
     const first = await startNode("");
-    const others = await Promise.all(
-      Array.from({ length: count - 1 }, () => startNode(first.ready.address)),
-    );
+    const others = await Promise.all(Array.from({ length: count - 1 }, () => startNode(first.ready.address)));
     const nodes = new ClusterNodes([first, ...others]);
     await eventually(`${count} nodes know each other`, async () =>
       (await nodes.#askAll<number>("members")).every((members) => members === count),

@@ -131,7 +131,12 @@ async function httpRows(runs: Runs, progress: (text: string) => void): Promise<R
     const { perSecond, waited } = bestOf(ours.slice(runs.warmUps));
     const name = `over HTTP with tokens and event streams, ${HTTP_NODES} nodes`;
     return [
-      row({ name: `${name}, beside the paper's`, unit: "users/s", value: perSecond, baseline: PAPER[0].perSecond }),
+      row({
+        name: `${name}, beside the paper's`,
+        unit: "users/s",
+        value: perSecond,
+        baseline: PAPER[0].perSecond,
+      }),
       row({
         name: "the same, beside one gateway with its line in memory",
         unit: "users/s",

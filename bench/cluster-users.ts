@@ -53,7 +53,8 @@ export async function letThrough(
 export async function usersByLine(ports: readonly number[]): Promise<Users> {
   const boxes = new Map<string, Letterbox>();
   const links = (await Promise.all(ports.map(open))).map(
-    (socket) => new LineLink(socket, ([what = "", user = "", shown = ""]) => boxes.get(user)?.put([what, shown])),
+    (socket) =>
+      new LineLink(socket, ([what = "", user = "", shown = ""]) => boxes.get(user)?.put([what, shown])),
   );
   let users = 0;
   return {

@@ -101,6 +101,20 @@ test("the rate is one for all nodes, whoever is root", () => {
   assert.ok(Math.abs(more - 10) <= 1, `${more} in five seconds at 120 a minute`);
 });
 
+test("a rate goes on where it was when the root leaves, without another burst", () => {
+  const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, queueAll: true });
+  for (let i = 0; i < 100; i++) cluster.queue("a");
+  cluster.run(500);
+  configure(cluster, { ...DEFAULT_RULES, newUsersPerMinute: 600 });
+  cluster.run(300);
+  assert.equal(cluster.of("a").status().isRoot, true);
+  cluster.of("a").leaveCluster(cluster.now);
+  cluster.run(1_500);
+  assert.equal(cluster.of("a").isGone, true);
+  const { admitted } = cluster.of("b").counts("r", cluster.now).totals;
+  assert.ok(admitted >= 25 && admitted <= 20 + 18 + 1, `${admitted} in less than two seconds at ten a second`);
+});
+
 test("a part that is cut off goes on with the slots it has, and all together have no more than there are", () => {
   const cluster = new VirtualCluster("abc", capacityOf(9));
   for (const name of "abc") cluster.join(name);
@@ -139,6 +153,25 @@ test("an event's draw is the same at every node, and nobody is let in before it"
     (one) => cluster.of("b").checkIn(one, 0.5, cluster.now).kind === "admitted",
   );
   assert.deepEqual(new Set(admitted.map(({ id }) => id)), new Set(order.slice(0, 3)));
+});
+
+test("a draw waits until everyone who gathered anywhere is known", () => {
+  const cluster = new VirtualCluster("abc", DEFAULT_RULES, { replicateMs: 1_500 });
+  // What is written now is told in more than a second.
+  cluster.run(200);
+  const startAt = cluster.now + 100;
+  const event: EventRules = {
+    ...{ name: "sale", prequeueAt: cluster.now, startAt, endAt: startAt + 60_000, isShuffled: true },
+    ...{ seed: "a5".repeat(32), rules: capacityOf(3) },
+  };
+  configure(cluster, { ...capacityOf(3), events: [event] });
+  for (const name of "abcabcab") cluster.queue(name);
+  cluster.run(6_000);
+  for (const node of cluster.nodes.values()) {
+    const { drawnAt, size } = node.draw("r", "sale", cluster.now)!;
+    assert.equal(size, 8);
+    assert.ok(drawnAt! > startAt);
+  }
 });
 
 test("a node that is alone turns its door by itself, and tells what came of it", () => {

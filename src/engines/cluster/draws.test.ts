@@ -7,6 +7,7 @@ import type { Ticket } from "../../core/ticket.ts";
 import { Draws } from "./draws.ts";
 import { DRAWN, type Entry, GONE, LAPSE, LEFT, NEW, POOL, TURN, UNSEEN, WAIT } from "./entries.ts";
 import { keyAt } from "./order-clock.ts";
+import { ADMITTED } from "./place.ts";
 import { RoomBooks, SELF } from "./room-books.ts";
 import { draw } from "./room-duty.ts";
 
@@ -176,6 +177,19 @@ test("places go to those the lot says, and old tickets are read as what they hav
     pool.some(({ key, n }) => expected.sequenceFor(idOf(n)) !== key),
     "somebody has moved",
   );
+});
+
+test("what an owner writes after it has drawn is about places as they are then, for every reader", () => {
+  const nodes = played({ joins: [0, 1, 2, 0, 1, 2, 1], before: [], after: [] });
+  const [, b] = nodes;
+  const [key] = b.ownKeys() as [number];
+  b.books.write([TURN, key, 0, 0, LATER, STARTS_AT]);
+  const reader = new Node("p#1", 5);
+  for (let i = 0; i < 3; i++) for (const node of nodes) reader.read(node);
+  for (const { books } of [b, reader]) {
+    assert.equal(books.turns, 1);
+    assert.equal(books.places.get(key)!.claim.state, ADMITTED);
+  }
 });
 
 test("until it is drawn only the hash of the seed is told, and then the seed and everybody in it", () => {

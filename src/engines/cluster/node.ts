@@ -342,11 +342,11 @@ export class ClusterNode {
     return this.#replication.debugHeads();
   }
 
-  debugPlaces(): string[] {
+  debugPlaces(isAll = false): string[] {
     const out: string[] = [];
     for (const b of this.#rooms.values())
       for (const p of b.places.values())
-        if (p.claim.state !== 5)
+        if (isAll || p.claim.state !== 5)
           out.push(
             JSON.stringify({
               k: p.key,

@@ -169,6 +169,15 @@ test("a borrowed visit is on the site and uses no slot of this node's", () => {
   assert.deepEqual([books.onSite, books.ownVisits], [1, 1]);
 });
 
+test("a visit that begins after a borrowed one has ended uses a slot", () => {
+  const { books } = booksOf();
+  const visit = [VISIT, KEY, 0, WITH_TURN, "v", START, START, START, LATER] as const;
+  books.write([ADOPT, 3, 1, [], visit]);
+  books.write([WAIT, KEY, 0, RETURNED, ""]);
+  books.write(visit);
+  assert.equal(books.ownVisits, 1);
+});
+
 test("only this node's own places are due here, when their time is up", () => {
   const { books } = booksOf();
   books.write([WAIT, KEY, 0, NEW, ""]);

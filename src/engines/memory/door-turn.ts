@@ -71,10 +71,10 @@ function forget(books: RoomBooks, now: number): void {
 }
 
 /** Draws, unless some who gathered may still come back from before a crash; then it waits for them. */
-function draw(books: RoomBooks, { event, rules }: Phase, now: number): boolean {
+function draw(books: RoomBooks, { event }: Phase, now: number): boolean {
   const { places, lines } = books;
   if (books.lastMoment.isHolding(now)) return false;
-  const { from, to } = books.draws.draw(event!, now, rules.ticketTtlMs);
+  const { from, to } = books.draws.draw(event!, now, books.ticketTtlMaxMs);
   places.move(from, to);
   for (let i = 0; i < to.length; i++) {
     const sequence = to[i]!;

@@ -44,7 +44,7 @@ export class MemoryRoom {
 
   /** Puts other rules in force; everyone keeps their place. */
   change(rules: RoomRules, now: number): void {
-    this.#books.door.change(rules, now);
+    this.#books.change(rules, now);
   }
 
   /** Visitors on the site and turns not yet used, for a budget shared with other rooms. */

@@ -74,6 +74,8 @@ export class RoomBooks {
   readonly recent: Turn[] = [];
   #recentNext = 0;
   boardVersion = 0;
+  /** The longest that a ticket of this room's is good for, under any rules so far. */
+  #ticketTtlMaxMs = 0;
   /** When what is over was last forgotten. */
   forgottenAt: number;
   /** When the changes were last taken. */
@@ -98,6 +100,17 @@ export class RoomBooks {
     this.nextSequence = Math.max(1, (Math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS);
     this.admittedSequences.set(EVERYBODY, this.nextSequence - 1);
     this.forgottenAt = now;
+    this.#noteTicketTtl(rules);
+  }
+
+  get ticketTtlMaxMs(): number {
+    return this.#ticketTtlMaxMs;
+  }
+
+  /** Puts other rules in force; everyone keeps their place. */
+  change(rules: RoomRules, now: number): void {
+    this.#noteTicketTtl(rules);
+    this.door.change(rules, now);
   }
 
   /** The rules that hold now, with everyone in the lane where these put them. */
@@ -137,6 +150,11 @@ export class RoomBooks {
   /** A visit is over, and with it the place that it came from. */
   endPlace(visit: Visit, now: number): void {
     if (visit.sequence >= 0) this.places.set(visit.sequence, GONE, wholeTenth(now));
+  }
+
+  #noteTicketTtl({ ticketTtlMs, events }: RoomRules): void {
+    for (const ttlMs of [ticketTtlMs, ...events.map(({ rules }) => rules.ticketTtlMs)])
+      this.#ticketTtlMaxMs = Math.max(this.#ticketTtlMaxMs, ttlMs);
   }
 
   #arrange(lanes: LanesRules): void {
