@@ -26,6 +26,7 @@ export class ClusterBooks extends Books {
   readonly #killedAt: number[] = [];
 
   override note(note: Note): void {
+    if (process.env.BB && note.kind === "replayed" && note.isTaken) console.log("BB", note.what, note.guest, "left before the replay", note.at - (this.#leftAt.get(note.guest) ?? 0), "and before kills", this.#killedAt.map((k) => k - (this.#leftAt.get(note.guest) ?? 0)).join());
     if (note.kind === "replayed" && this.#isNews(note.guest, note.at)) return;
     if (note.kind === "served" && !this.#leftAt.has(note.guest)) this.#served.set(note.guest, note);
     if (note.kind === "left") this.#leftAt.set(note.guest, note.at);

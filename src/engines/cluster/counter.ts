@@ -25,7 +25,7 @@ export type CountingBody = CountBody | ReportBody | AnnounceBody;
 /** What a node is asked, and told. */
 export interface CountedNode {
   /** What it has, of everything (pass 0) or of those who wait up to other pivots. */
-  report(body: CountBody): Pick<ReportBody, "rooms" | "heads" | "memo">;
+  report(body: CountBody): Pick<ReportBody, "rooms" | "heads" | "memo" | "dropped">;
   /** Its part of what was announced for what it reported last; `counts` are its own up to each pivot, by pass. */
   apply(body: AnnounceBody, counts: OwnCounts): void;
   readonly dice: () => number;
@@ -210,13 +210,14 @@ export class Counter {
   }
 
   #sumOf({ own, reports }: Part): ReportBody {
-    let { rooms, heads, memo } = own;
+    let { rooms, heads, memo, dropped } = own;
     for (const report of reports.values()) {
       rooms = addReports(rooms, report.rooms);
       heads = [...heads, ...report.heads];
+      dropped = [...dropped, ...report.dropped];
       if (report.memo && (!memo || isLater(report.memo, memo))) memo = report.memo;
     }
-    return { ...own, rooms, heads, memo };
+    return { ...own, rooms, heads, memo, dropped };
   }
 
   #announce(body: AnnounceBody): void {

@@ -64,7 +64,11 @@ export interface ReportBody {
   readonly heads: readonly (readonly [log: string, head: number])[];
   /** A memo later than the root's. */
   readonly memo: Memo | null;
+  /** Rounds of earlier views that were never announced, by whoever was root. */
+  readonly dropped: readonly RoundId[];
 }
+
+export type RoundId = readonly [view: number, seq: number];
 
 /** Of a lane: everyone up to that pivot of that pass, or so many by lot. */
 export type Cut =
@@ -88,6 +92,8 @@ export interface AnnounceBody {
   readonly at: number;
   readonly shares: readonly (readonly [room: string, share: RoomShare])[];
   readonly memo: Memo;
+  /** What was offered to these rounds is whose it was before; only while members are lost, or the sum has it. */
+  readonly dropped: readonly RoundId[];
 }
 
 /** What doorkeepers remember; whoever is root goes on with it. */

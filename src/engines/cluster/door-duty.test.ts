@@ -112,7 +112,10 @@ test("a rate goes on where it was when the root leaves, without another burst", 
   cluster.run(1_500);
   assert.equal(cluster.of("a").isGone, true);
   const { admitted } = cluster.of("b").counts("r", cluster.now).totals;
-  assert.ok(admitted >= 25 && admitted <= 20 + 18 + 1, `${admitted} in less than two seconds at ten a second`);
+  assert.ok(
+    admitted >= 25 && admitted <= 20 + 18 + 1,
+    `${admitted} in less than two seconds at ten a second`,
+  );
 });
 
 test("a part that is cut off goes on with the slots it has, and all together have no more than there are", () => {

@@ -17,6 +17,7 @@ import {
   type ReportBody,
   type RoomReport,
   type RoomShare,
+  type RoundId,
 } from "./counting.ts";
 import type { Qpid } from "./qpid.ts";
 import type { Replication } from "./replication.ts";
@@ -29,6 +30,8 @@ import { type View, viewNumber } from "./view.ts";
 const IDLE_INTERVALS = 5;
 /** What came lately counts for less after every round. */
 const ARRIVALS_KEPT = 0.7;
+/** Views may change so often without a round between them before slots that were offered are given up. */
+const OFFERS_MAX = 8;
 
 interface RoomMemo {
   readonly door: DoorkeeperMemo;
@@ -68,6 +71,10 @@ export class DoorDuty {
   #now = 0;
   /** Rooms whose draw waits until these logs were read so far. */
   #drawWhen: { room: string; heads: ReportBody["heads"] }[] = [];
+  /** What was offered to rounds of which nothing was heard since. */
+  #offers: { readonly to: RoundId; readonly slots: readonly (readonly [string, number])[] }[] = [];
+  /** Rounds of this node's that a new view ended before they were announced. */
+  #dropped: RoundId[] = [];
   readonly #last = new Map<string, Admission>();
   /** For whoever counts: rounds, and people let in by them. */
   rounds = 0;
@@ -83,6 +90,7 @@ export class DoorDuty {
 
   /** Another view: the round under way is over. */
   start(view: View, neighbours: readonly number[], now: number): void {
+    if (this.#round) this.#dropped = [...this.#dropped, this.#roundId(this.#seq)].slice(-OFFERS_MAX);
     this.#view = view;
     this.#round = null;
     this.#seq = 0;
@@ -190,16 +198,20 @@ export class DoorDuty {
     }
     if (sum.heads.length > 0)
       this.#drawWhen = this.#dueDraws(now).map((room) => ({ room, heads: sum.heads }));
-    this.#finish(round, step.shares, now);
+    this.#finish(
+      round,
+      { shares: step.shares, dropped: this.#view!.lost.length > 0 ? sum.dropped : [] },
+      now,
+    );
   }
 
-  #finish(round: Round, shares: AnnounceBody["shares"], now: number): void {
+  #finish(round: Round, decided: Pick<AnnounceBody, "shares" | "dropped">, now: number): void {
     const { qpid, intervalMs, rooms } = this.#parts;
     this.#round = null;
     this.rounds++;
     this.#memo = this.#makeMemo(now);
     for (const [room, { admitted, reason }] of round.reasons()) this.#last.set(room, { admitted, reason });
-    this.counter.announce({ seq: this.#seq, at: now, shares, memo: this.#memo });
+    this.counter.announce({ seq: this.#seq, at: now, memo: this.#memo, ...decided });
     const isBusy = [...rooms.values()].some(
       (books) => books.lines.size > 0 || books.turns > 0 || books.arrivals >= 1,
     );
@@ -251,7 +263,7 @@ export class DoorDuty {
     return drawn.every(([room, number]) => rooms.get(room)?.draws.numbers().includes(number) ?? true);
   }
 
-  #report({ pass, asks, draws, memoSeq }: CountBody): Pick<ReportBody, "rooms" | "heads" | "memo"> {
+  #report({ seq, pass, asks, draws, memoSeq }: CountBody): Omit<ReportBody, "kind" | "seq" | "pass"> {
     const { rooms, replication } = this.#parts;
     const asked = new Map(asks);
     const reports: [string, RoomReport][] = [];
@@ -261,6 +273,7 @@ export class DoorDuty {
         reports.push([room, { lanes, ...settleUp(books, this.#now, this.#parts.canary === "give-twice") }]);
       else if (asked.has(room)) reports.push([room, { ...EMPTY, lanes }]);
     }
+    if (pass === 0) this.#noteOffers(seq, reports);
     for (const room of draws) rooms.get(room)?.closePool(this.#now);
     const isMemoLater =
       this.#memo !== null && this.#memo.view === viewNumber(this.#view!)
@@ -270,12 +283,38 @@ export class DoorDuty {
       rooms: reports,
       heads: draws.length > 0 ? replication.heads() : [],
       memo: pass === 0 && isMemoLater ? this.#memo : null,
+      dropped: pass === 0 ? this.#dropped : [],
     };
   }
 
-  #apply({ at, shares, memo }: AnnounceBody, counts: OwnCounts): void {
+  #roundId(seq: number): RoundId {
+    return [viewNumber(this.#view!), seq];
+  }
+
+  #noteOffers(seq: number, reports: readonly (readonly [string, RoomReport])[]): void {
+    const to = this.#roundId(seq);
+    // A later round of the same view: the one before was announced.
+    const before = this.#offers.filter((offer) => offer.to[0] !== to[0]);
+    const slots = reports.map(([room, { offered }]) => [room, offered] as const);
+    this.#offers = [...before, { to, slots }].slice(-OFFERS_MAX);
+  }
+
+  /** What was offered to rounds that came to nothing is this node's again. */
+  #takeBack(dropped: readonly RoundId[]): void {
+    for (const { to, slots } of this.#offers)
+      if (dropped.some(([view, seq]) => view === to[0] && seq === to[1]))
+        for (const [room, count] of slots) {
+          const books = this.#parts.rooms.get(room);
+          if (books && count > 0) books.held += count;
+        }
+    this.#offers = [];
+    this.#dropped = [];
+  }
+
+  #apply({ at, shares, memo, dropped }: AnnounceBody, counts: OwnCounts): void {
     const now = this.#now;
     const { rooms, onComplete, dice } = this.#parts;
+    this.#takeBack(dropped);
     for (const [room, share] of shares) {
       const books = rooms.get(room);
       if (!books) continue;

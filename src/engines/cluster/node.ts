@@ -567,7 +567,7 @@ export class ClusterNode {
   /** Alone or one of several: where a room's slots and its rate come from. */
   #standAs(books: RoomBooks): void {
     const view = this.#view;
-    const isAlone = view === null || this.#duty.isAlone;
+    const { isAlone } = this.#duty;
     if (books.isAlone && !isAlone) {
       books.held = books.used;
       books.flow.leave = 0;
@@ -640,9 +640,12 @@ export class ClusterNode {
     const welcome = welcomeTo(books, newcomer, this.#now);
     if (welcome !== "through" && welcome !== "place") return then(welcome);
     if (books.invites.has(invite.id)) return then("inviteUsed");
-    this.#requests.ask({ op: "invite", room: books.name, invite }, this.#now, (isNew) =>
-      then(isNew === false ? "inviteUsed" : null),
-    );
+    this.#requests.ask({ op: "invite", room: books.name, invite }, this.#now, (isNew) => {
+      // Nobody answered: then it is used up here, at least.
+      const isGood = isNew ?? !books.invites.has(invite.id);
+      if (isNew === null && isGood) books.write([INVITE, invite.id, invite.expiresAt]);
+      then(isGood ? null : "inviteUsed");
+    });
   }
 
   #hearSeen(room: string, list: readonly Seen[], now: number): void {
@@ -650,7 +653,8 @@ export class ClusterNode {
     if (!books || !Array.isArray(list)) return;
     for (const seen of list) {
       const place = books.places.get(seen[0]);
-      if (!place || place.claim.origin === SELF) noteSeen(books, seen, now);
+      if (place ? place.claim.origin === SELF : this.#homeOfKey(seen[0]) === "self")
+        noteSeen(books, seen, now);
     }
   }
 
@@ -724,6 +728,12 @@ export class ClusterNode {
 
   /** Who decides about a key of which nothing is known here: whoever gave it out, or whoever it falls to. */
   #homeOfKey(key: number): string | "self" | null {
+    const home = this.#homeOfUnknown(key);
+    // Whoever has not read the others' logs yet cannot say that nobody knows of it.
+    return home === "self" && !this.#replication.isCaughtUp ? null : home;
+  }
+
+  #homeOfUnknown(key: number): string | "self" | null {
     const slot = slotOfKey(Math.max(0, key));
     const giver = this.#slots.get(slot);
     if (giver) return this.#orSelf(idOf(giver));

@@ -64,6 +64,8 @@ export class Replication {
   readonly #readers = new Map<string, Map<string, Reader>>();
   /** How far each peer said in this view that it is with logs of those who are gone. */
   readonly #heard = new Map<string, ReadonlyMap<string, number>>();
+  /** How far each peer's own log was when it first told so in this view. */
+  readonly #aims = new Map<string, number>();
   /** Who is to be told how far which log was read. */
   readonly #unread = new Set<string>();
   #isSettled = false;
@@ -95,6 +97,14 @@ export class Replication {
 
   get self(): Origin {
     return { index: SELF, owner: this.#own.id };
+  }
+
+  /** True when a place that is not known here is not known to any member either, but for what happened just now. */
+  get isCaughtUp(): boolean {
+    return this.#peers.every((peer) => {
+      const [log, aim] = [this.#logs.get(peer), this.#aims.get(peer)];
+      return aim !== undefined && (aim === 0 || (log !== undefined && log.copyPart === 0 && log.head >= aim));
+    });
   }
 
   /** How far this node's own log is. */
@@ -138,10 +148,11 @@ export class Replication {
     for (const peer of this.#readers.keys()) if (!this.#peers.includes(peer)) this.#readers.delete(peer);
     this.#stopReadingOut();
     this.#heard.clear();
+    this.#aims.clear();
     this.#dueAt = Number.NEGATIVE_INFINITY;
     this.#isSettled = false;
     this.#toldAt = Number.NEGATIVE_INFINITY;
-    this.#confirm(Number.POSITIVE_INFINITY, this.#peers.length === 0);
+    this.#confirm(now, this.#peers.length === 0);
     this.#settle(now);
   }
 
@@ -295,6 +306,7 @@ export class Replication {
       if (!this.#isKnown(id) && count > 0) this.#departed.add(id);
       if (!this.#isKnown(id)) continue;
       if (id !== this.#own.id && this.#isGone(id)) gone.set(id, count);
+      if (id === from && !this.#aims.has(from)) this.#aims.set(from, count);
       this.#hearHead(readers, id, { count, part, now });
     }
     for (const id of this.#goneIds())
@@ -457,9 +469,10 @@ export class Replication {
     let copied = isEverybody ? Number.POSITIVE_INFINITY : -1;
     for (const peer of this.#peers)
       copied = Math.max(copied, this.#readers.get(peer)?.get(this.#own.id)?.head ?? -1);
-    const done = this.#confirmations.filter(({ head, by }) => head <= copied || by <= now);
+    const isDone = ({ head, by }: Confirmation) => head <= copied || by <= now;
+    const done = this.#confirmations.filter(isDone);
     if (done.length === 0) return;
-    this.#confirmations = this.#confirmations.filter((one) => !done.includes(one));
+    this.#confirmations = this.#confirmations.filter((one) => !isDone(one));
     for (const one of done) one.done();
   }
 

@@ -18,6 +18,7 @@ import { expectedAhead, isAheadShown } from "../../core/room-view.ts";
 import type { DoorRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
 import {
+  ADOPT,
   BY_PASS,
   GONE,
   INVITE,
@@ -34,7 +35,7 @@ import {
 } from "./entries.ts";
 import { slotOfKey } from "./order-clock.ts";
 import { ADMITTED, LAPSED, ON_SITE, OVER, type Place, WAITING } from "./place.ts";
-import { type RoomBooks, SELF } from "./room-books.ts";
+import { type RoomBooks, SELF, standingOf, voidsOf } from "./room-books.ts";
 
 /** Someone who comes with a turn that cannot be used at once looks again this soon. */
 const TURN_IN_HAND_MS = 2_000;
@@ -148,8 +149,11 @@ export function touch(books: RoomBooks, presence: Presence, now: number): void {
   const { id, lane, joinedAt, admittedAt, expiresAt } = presence;
   const place = books.visits.get(id);
   if (place) {
-    if (place.claim.origin === SELF && expiresAt > place.claim.until)
-      books.write([TOUCH, place.key, expiresAt]);
+    if (place.claim.origin !== SELF || expiresAt <= place.claim.until) return;
+    // Whoever lent the slot does not see this visit go on, and takes it back when the pass it knows of runs out.
+    if (place.claim.isBorrowed)
+      books.write([ADOPT, place.claim.epoch, 0, voidsOf(place), standingOf(place, place.claim)]);
+    books.write([TOUCH, place.key, expiresAt]);
     return;
   }
   if (expiresAt <= now || books.ended.has(id)) return;

@@ -129,7 +129,10 @@ export class Round {
     const opened = this.#open.filter(({ opened: count }) => count > 0);
     const [room] = opened;
     if (opened.length !== 1 || !room || this.#isSomeoneLost || room.opened > this.#oneByOneMax) return null;
-    const isPlain = room.byLot.length === 0 && room.books.rulesAt(this.#now).lanes.named.length === 0;
+    // The root is where the first of all rooms waits, so nobody may wait in another.
+    const isOnlyLine = this.#open.every(({ report }) => report === room.report || waitingInAll(report) === 0);
+    const isPlain =
+      isOnlyLine && room.byLot.length === 0 && room.books.rulesAt(this.#now).lanes.named.length === 0;
     if (!isPlain) return null;
     room.wanted.length = 0;
     room.admitted = room.opened;
@@ -334,6 +337,10 @@ function expectedIn({ books, report }: RoomRound): number {
 /** True when everyone who may be let in has been. */
 function isLineEmpty({ reason, admitted, opened }: RoomRound): boolean {
   return reason === "line empty" && admitted === opened;
+}
+
+function waitingInAll({ lanes }: RoomReport): number {
+  return lanes.reduce((sum, [, count]) => sum + count, 0);
 }
 
 /** Slots that are somebody's. */

@@ -144,8 +144,14 @@ function next(before: View, { members, lost, bases }: Body, maker: number, from:
   const voters = from.isMajority && !isSameBase(bases, ids) ? [...bases, ids] : bases;
   const alive = new Set([...members, ...lost].map(idOf));
   // Those of whose end there is proof do not vote.
-  const living = voters.map((base) => base.filter((id) => alive.has(id))).filter((base) => base.length > 0);
   const present = new Set(members.map(idOf));
+  const living = voters
+    .map((base) => {
+      const left = base.filter((id) => alive.has(id));
+      // Without the majority, one who is dead may have voted elsewhere, with those who are not here.
+      return from.isMajority || left.every((id) => present.has(id)) ? left : base;
+    })
+    .filter((base) => base.length > 0);
   return {
     version: before.version + 1,
     maker,
