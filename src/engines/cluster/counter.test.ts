@@ -10,6 +10,7 @@ import {
   NOTHING,
   type ReportBody,
   type RoomShare,
+  type RoundId,
 } from "./counting.ts";
 import { treeOf } from "./tree.ts";
 
@@ -24,6 +25,7 @@ class Node {
   /** How many of its own it let in. */
   readonly admitted: number[] = [];
   memo: Memo | null = null;
+  dropped: readonly RoundId[] = [];
 
   constructor(keys: readonly number[], neighbours: readonly number[]) {
     this.keys = keys;
@@ -33,7 +35,7 @@ class Node {
         const [, ...pivots] = lanes.find(([lane]) => lane === 0) ?? [0];
         const upTo = pivots.map((pivot) => keys.filter((key) => key <= pivot).length);
         const own = { ...NOTHING, lanes: [[0, keys.length, ...upTo]] as const, arrivals: keys.length };
-        return { rooms: [["r", own]], heads: [["log", keys.length]], memo: this.memo };
+        return { rooms: [["r", own]], heads: [["log", keys.length]], memo: this.memo, dropped: this.dropped };
       },
       apply: (body, counts) => this.#apply(body, counts),
       dice: () => 0.5,
@@ -88,7 +90,7 @@ class Cluster {
 
   announce(seq: number, { cuts = [], slots = 0 }: { cuts?: readonly Cut[]; slots?: number } = {}): void {
     const shares = [["r", { cuts, slots, leave: slots, isOver: false }]] as const;
-    this.root.announce({ seq, at: this.now, shares, memo: { ...MEMO, seq } });
+    this.root.announce({ seq, at: this.now, shares, memo: { ...MEMO, seq }, dropped: [] });
     this.deliver();
   }
 
@@ -177,7 +179,14 @@ test("an announcement of a round other than the last one reported to counts for 
   cluster.count(1);
   cluster.count(2);
   const share: RoomShare = { cuts: [], slots: 9, leave: 0, isOver: false };
-  const stale: AnnounceBody = { kind: "announce", seq: 1, at: 0, shares: [["r", share]], memo: MEMO };
+  const stale: AnnounceBody = {
+    kind: "announce",
+    seq: 1,
+    at: 0,
+    shares: [["r", share]],
+    memo: MEMO,
+    dropped: [],
+  };
   node.counter.receive(0, stale, 0);
   node.counter.receive(0, { ...stale, seq: 3 }, 0);
   assert.deepEqual(node.applied, []);
@@ -189,9 +198,21 @@ test("only whoever asked may announce, and only those who were asked report", ()
   cluster.count(1);
   const [root, , , , leaf] = cluster.nodes as [Node, Node, Node, Node, Node];
   const share: RoomShare = { cuts: [], slots: 9, leave: 0, isOver: false };
-  leaf.counter.receive(3, { kind: "announce", seq: 1, at: 0, shares: [["r", share]], memo: MEMO }, 0);
+  leaf.counter.receive(
+    3,
+    { kind: "announce", seq: 1, at: 0, shares: [["r", share]], memo: MEMO, dropped: [] },
+    0,
+  );
   assert.deepEqual(leaf.applied, []);
-  const forged: ReportBody = { kind: "report", seq: 1, pass: 0, rooms: [], heads: [], memo: null };
+  const forged: ReportBody = {
+    kind: "report",
+    seq: 1,
+    pass: 0,
+    rooms: [],
+    heads: [],
+    memo: null,
+    dropped: [],
+  };
   root.counter.receive(4, forged, 0);
   assert.equal(root.counter.takeSum(), null);
 });
@@ -228,10 +249,20 @@ test("rounds under way are over with a new tree", () => {
   const { counter, applied } = cluster.nodes[1]!;
   counter.start([0]);
   const share: RoomShare = { cuts: [], slots: 9, leave: 0, isOver: false };
-  counter.receive(0, { kind: "announce", seq: 7, at: 0, shares: [["r", share]], memo: MEMO }, 0);
+  counter.receive(0, { kind: "announce", seq: 7, at: 0, shares: [["r", share]], memo: MEMO, dropped: [] }, 0);
   assert.deepEqual(applied, []);
   counter.receive(0, { kind: "count", ...NO_ASKS, seq: 1, pass: 0, last: null }, 0);
   assert.equal(counter.round, 1, "it counts from one again");
+});
+
+test("the root hears of every round that came to nothing", () => {
+  const cluster = new Cluster([[1], [2], [3], [4], [5]]);
+  cluster.nodes[0]!.dropped = [[64, 1]];
+  cluster.nodes[4]!.dropped = [[128, 7]];
+  assert.deepEqual(cluster.count(1)?.dropped, [
+    [64, 1],
+    [128, 7],
+  ]);
 });
 
 test("the latest memo that anyone has reaches the root", () => {

@@ -147,7 +147,7 @@ test("what is no letter, and letters of strangers about what only members may sp
         isUrgent: false,
         copy: null,
       },
-      { kind: "announce", seq: 9, at: 0, shares: [], memo: { view: 1, seq: 1, rooms: [] } },
+      { kind: "announce", seq: 9, at: 0, shares: [], memo: { view: 1, seq: 1, rooms: [] }, dropped: [] },
       { kind: "lend", room: "r", number: 1, round: "1/1" },
       { kind: "ask", number: 1, op: { op: "revoke", room: "r", id: "v" } },
       { kind: "notes", notes: [{ name: "keys", value: 1, at: cluster.now, by: "x" }] },

@@ -362,6 +362,7 @@ export class Replication {
     for (const books of this.#rooms.values()) {
       const taken: [Place, Claim][] = [];
       for (const place of books.places.values()) {
+        if (place.claim.origin === SELF && this.#bury(books, place, members, lost)) continue;
         const { owner, origin } = place.claim;
         const isOwnBorrowed = origin === SELF && place.claim.isBorrowed;
         if (members.has(owner) && !isOwnBorrowed) continue;
@@ -371,6 +372,16 @@ export class Replication {
       }
       for (const [place, claim] of taken) this.#adopt(books, place, claim, { lost, now });
     }
+  }
+
+  /** Claims to a place of this node's whose owners are gone for good are void, or one could count again some day. */
+  #bury(books: RoomBooks, place: Place, members: ReadonlySet<string>, lost: ReadonlySet<string>): boolean {
+    const dead = place.others?.filter(({ owner }) => !members.has(owner) && !lost.has(owner)) ?? [];
+    if (dead.length === 0) return false;
+    const voids = [...voidsOf(place), ...dead.flatMap(({ owner }) => [owner, this.headOf(owner)])];
+    const { epoch, isBorrowed } = place.claim;
+    books.write([ADOPT, epoch, isBorrowed ? 1 : 0, voids, standingOf(place, place.claim)]);
+    return true;
   }
 
   #adopt(

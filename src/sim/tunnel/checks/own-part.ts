@@ -28,6 +28,8 @@ export class OwnPart implements Check {
     if (notice.kind === "parted") this.#part(notice.parts, notice.at);
     if (notice.kind === "stopped" || notice.kind === "started") this.#cut = null;
     if (notice.kind === "stopped") this.#bequeath(notice.station);
+    // Whoever acted for those who were away may have kept their places.
+    if (notice.kind === "split" && !notice.isSplit) this.#givenAt.clear();
     this.#disturbances.see(notice);
     return notice.kind === "turns" ? this.#turn(notice.station, notice.sequences, notice.at) : null;
   }
