@@ -5,13 +5,14 @@
  * - Order. A turn that was in hand when its node was killed or cut off is given once more, later; while a cluster is cut in
  *   two each part lets its own people in. So it is added up how many pairs stand the wrong way round, and by how
  *   much later somebody had joined who was let in before another.
- * - The end of a visit is news, which takes a moment to reach all nodes, and dies with the only one who has it. Whoever left
- *   just now, or just before a node was killed, may find their old pass good.
+ * - The end of a visit is its owner's to write down. It takes a moment to reach all nodes; while the owner is dead and not yet
+ *   missed, it waits at the node that was told, and dies with that one. Whoever left just now, or shortly before a node was
+ *   killed, may find their old pass good.
  */
 import { Books, type Note, type Served, type Summary, type Violation } from "../crash/books.ts";
 
-/** What one node was told this long ago all of them know. */
-const SPREAD_MS = 1_000;
+/** What one node was told this long ago all of them know, if it lives. */
+const SPREAD_MS = 3_000;
 /** Doors note their turns in tenths of a second, rounded up. */
 const TURN_STEP_MS = 100;
 
@@ -26,7 +27,6 @@ export class ClusterBooks extends Books {
   readonly #killedAt: number[] = [];
 
   override note(note: Note): void {
-    if (process.env.BB && note.kind === "replayed" && note.isTaken) console.log("BB", note.what, note.guest, "left before the replay", note.at - (this.#leftAt.get(note.guest) ?? 0), "and before kills", this.#killedAt.map((k) => k - (this.#leftAt.get(note.guest) ?? 0)).join());
     if (note.kind === "replayed" && this.#isNews(note.guest, note.at)) return;
     if (note.kind === "served" && !this.#leftAt.has(note.guest)) this.#served.set(note.guest, note);
     if (note.kind === "left") this.#leftAt.set(note.guest, note.at);

@@ -29,12 +29,15 @@ const ROOM = {
   ticketTtl: "16s",
 };
 const ARRIVALS_PER_SECOND = 25;
-const AT_ONCE_MAX = 60;
+const AT_ONCE_MAX = 52;
 /** So many are about when the test begins: a full site, and a line before it. */
-const ABOUT_MIN = 50;
+const ABOUT_MIN = 44;
 /** Whoever gets no answer for so long asks another node. It is longer than a node waits for one that is gone. */
 const PATIENCE_MS = 5_000;
 const DRAIN_MS = 60_000;
+/** How far from the order of joining people may be let in; cluster.test.ts says why. */
+const TAU_MAX = 0.02;
+const OVERTAKING_MAX_MS = 5_000;
 
 export interface ClusterPlan {
   readonly seed: number;
@@ -109,17 +112,14 @@ export async function clusterPlay(
 }
 
 /** What every play must come to, whatever was done to the nodes. */
-export function assertKept(
-  outcome: ClusterOutcome,
-  { tauMax, overtakingMaxMs }: { readonly tauMax: number; readonly overtakingMaxMs: number },
-): void {
+export function assertKept(outcome: ClusterOutcome): void {
   const { violations, failures, ...numbers } = outcome;
   const said = JSON.stringify(numbers);
   assert.deepEqual(violations, []);
   assert.deepEqual(failures, [], said);
   assert.ok(numbers.highestAtOrigin <= numbers.capacity, said);
   assert.equal(numbers.placesKept, numbers.placesAtStake, said);
-  assert.ok(numbers.tau <= tauMax && numbers.overtakingMs <= overtakingMaxMs, said);
+  assert.ok(numbers.tau <= TAU_MAX && numbers.overtakingMs <= OVERTAKING_MAX_MS, said);
   assert.ok(numbers.placesAtStake > 0 && numbers.passes > 2 * numbers.capacity, said);
 }
 

@@ -12,14 +12,12 @@
  * their share of the slots. So people may be let in before others who joined a little earlier, and the bounds say by how
  * much: one pair in fifty the wrong way round, and nobody before somebody who had joined five seconds earlier.
  */
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../cli/eventually.ts";
 import { pause } from "../crash/ask.ts";
 import { areOne, assertKept, type ClusterScene, clusterPlay } from "./cluster-play.ts";
 import type { NodeProcess } from "./node-process.ts";
 
-const ORDER = { tauMax: 0.02, overtakingMaxMs: 5_000 };
 const BETWEEN_KILLS_MS = 1_000;
 /** So long everyone has known of the cut when it is mended. */
 const CUT_MS = 1_500;
@@ -42,15 +40,7 @@ test("two of five nodes are killed, one is added and one cut off: everyone gets 
   });
   const { violations: _, failures: __, ...numbers } = outcome;
   t.diagnostic(JSON.stringify(numbers));
-  assertKept(outcome, ORDER);
-});
-
-test("a canary: of nodes that know nothing of each other the same books are full of complaints", async () => {
-  const outcome = await clusterPlay({ seed: 1, nodes: 2, isApart: true, drainMs: 0 }, async ({ atStake }) =>
-    atStake(),
-  );
-  assert.throws(() => assertKept(outcome, ORDER));
-  assert.ok(outcome.violations.length > 0, JSON.stringify(outcome.failures));
+  assertKept(outcome);
 });
 
 /** Kills the one who founded the cluster, and then the one who turns the doors, as far as that is known. */

@@ -183,25 +183,3 @@ export function splitByLot(picked: number, sizes: readonly number[], dice: () =>
   }
   return parts;
 }
-
-/** True for a report of the right shape. */
-export function isReportBody(value: unknown): value is ReportBody {
-  const body = value as ReportBody;
-  return (
-    Number.isSafeInteger(body.seq) &&
-    Number.isSafeInteger(body.pass) &&
-    Array.isArray(body.heads) &&
-    Array.isArray(body.rooms) &&
-    body.rooms.every((room) => Array.isArray(room) && typeof room[0] === "string" && isRoomReport(room[1]))
-  );
-}
-
-function isRoomReport(value: unknown): value is RoomReport {
-  if (typeof value !== "object" || value === null) return false;
-  const { lanes, ...numbers } = value as RoomReport;
-  return (
-    Array.isArray(lanes) &&
-    lanes.every((lane) => Array.isArray(lane) && lane.length >= 2 && lane.every(Number.isSafeInteger)) &&
-    Object.values(numbers).every(Number.isFinite)
-  );
-}

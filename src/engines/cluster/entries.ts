@@ -135,7 +135,7 @@ const SHAPES: Readonly<Record<number, readonly Kind[]>> = {
 /** True for a list of the right shape. A peer is trusted to tell the truth, but one of another version may not. */
 export function isEntry(value: unknown): value is Entry {
   if (!Array.isArray(value)) return false;
-  const shape = SHAPES[value[0] as number];
+  const shape = Object.hasOwn(SHAPES, value[0] as number) ? SHAPES[value[0] as number] : undefined;
   if (!shape || value.length !== shape.length + 1) return false;
   for (let i = 0; i < shape.length; i++) if (!isOfKind(shape[i]!, value[i + 1])) return false;
   return true;
@@ -145,6 +145,6 @@ function isOfKind(kind: Kind, value: unknown): boolean {
   if (kind === "number") return Number.isFinite(value);
   if (kind === "string") return typeof value === "string";
   if (kind === "list") return Array.isArray(value);
-  if (kind === "entry") return isEntry(value) && value[0] !== ADOPT;
+  if (kind === "entry") return isEntry(value) && value[0] <= GONE;
   return Number.isSafeInteger(value);
 }

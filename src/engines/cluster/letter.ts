@@ -57,6 +57,6 @@ export function isLetter(value: unknown): value is Letter {
     Number.isFinite(clock) &&
     (view === null || Number.isSafeInteger(view)) &&
     Array.isArray(bodies) &&
-    bodies.every((body) => typeof body === "object" && body !== null && typeof body.kind === "string")
+    bodies.every((body) => typeof body === "object" && body !== null)
   );
 }

@@ -26,8 +26,8 @@ import type { Pass } from "../../core/pass.ts";
 import { boardOf, countsOf, stateOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
+import { isMessageBody } from "./body-shapes.ts";
 import type { CountingBody } from "./counter.ts";
-import { isReportBody } from "./counting.ts";
 import { DoorDuty } from "./door-duty.ts";
 import { INVITE, REVOKED } from "./entries.ts";
 import { Lending, type Loan } from "./lending.ts";
@@ -409,7 +409,7 @@ export class ClusterNode {
     this.#addresses.set(id, from);
     this.#swim.heard(id, now);
     if (letter.view !== null) this.#membership.compare({ address: from }, letter.view, now);
-    for (const body of letter.bodies) this.#take({ from, id, letter }, body, now);
+    for (const body of letter.bodies) if (isMessageBody(body)) this.#take({ from, id, letter }, body, now);
     this.#followView(now);
   }
 
@@ -520,8 +520,7 @@ export class ClusterNode {
     if (body.kind === "edge") {
       this.#weigh();
       this.#qpid.receive(member.slot, body, now);
-    } else if (body.kind !== "report" || isReportBody(body))
-      this.#duty.receive(member.slot, body as CountingBody, now);
+    } else this.#duty.receive(member.slot, body as CountingBody, now);
   }
 
   #relay({ to, letter }: Extract<MessageBody, { kind: "relay" }>, now: number): void {

@@ -37,6 +37,8 @@ export interface View {
 }
 
 export const SLOTS_MAX = 64;
+/** Far more changes than any cluster sees; numbers made from versions stay whole. */
+const VERSION_MAX = 2 ** 40;
 
 /** A member's name in this life, the same everywhere. */
 export function idOf({ name, life }: Pick<Member, "name" | "life">): string {
@@ -125,11 +127,15 @@ export function isView(value: unknown): value is View {
     typeof view === "object" &&
     view !== null &&
     Number.isSafeInteger(view.version) &&
+    view.version > 0 &&
+    view.version <= VERSION_MAX &&
     isSlot(view.maker) &&
     isMemberList(view.members) &&
     view.members.length > 0 &&
+    isRising(view.members) &&
     isMemberList(view.lost) &&
     Array.isArray(view.bases) &&
+    view.bases.length > 0 &&
     view.bases.every((base) => Array.isArray(base) && base.every((id) => typeof id === "string")) &&
     typeof view.isMajority === "boolean" &&
     isSlot(view.lastSlot)
@@ -192,6 +198,11 @@ function uniqueById(members: readonly Member[]): Member[] {
 
 function isMemberList(value: unknown): value is readonly Member[] {
   return Array.isArray(value) && value.length <= SLOTS_MAX && value.every(isMember);
+}
+
+/** By slot, each with one of its own. */
+function isRising(members: readonly Member[]): boolean {
+  return members.every(({ slot }, index) => index === 0 || slot > members[index - 1]!.slot);
 }
 
 function isMember(value: unknown): value is Member {
