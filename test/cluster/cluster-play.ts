@@ -25,7 +25,7 @@ const ROOM = {
   sessionDuration: `${TERMS.sessionMs}ms`,
   disableSessionRenewal: true,
   lapseAfter: `${TERMS.lapseAfterMs}ms`,
-  claimWindow: "9s",
+  claimWindow: "9s", queueingMethod: "random",
   ticketTtl: "16s",
 };
 const ARRIVALS_PER_SECOND = 25;

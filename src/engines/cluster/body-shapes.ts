@@ -125,7 +125,7 @@ const BODIES: Readonly<Record<string, Shape>> = {
   heads: record({ heads: list(pair(text, whole, count)), isAsking: flag }),
   count: record({
     ...{ seq: whole, pass: count, asks: list(pair(text, list(laneNumbers))), draws: list(text) },
-    ...{ drawn: list(pair(text, whole)), memoSeq: whole, last: orNull(announce) },
+    ...{ drawn: list(pair(text, whole)), memoAt: roundId, last: orNull(announce) },
   }),
   report: record({
     ...{ seq: whole, pass: count, rooms: list(pair(text, roomReport)), heads: list(pair(text, whole)) },

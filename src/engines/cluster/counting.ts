@@ -51,7 +51,7 @@ export interface CountBody {
   /** Draws that were made; whoever has not made them yet cannot count. */
   readonly drawn: readonly (readonly [room: string, draw: number])[];
   /** The latest memo that the root knows of. */
-  readonly memoSeq: number;
+  readonly memoAt: RoundId;
   readonly last: AnnounceBody | null;
 }
 

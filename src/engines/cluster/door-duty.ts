@@ -174,7 +174,7 @@ export class DoorDuty {
   #countHead(draws: readonly string[]): Omit<CountBody, "kind" | "pass" | "asks" | "last"> {
     const { rooms } = this.#parts;
     const drawn = [...rooms].flatMap(([room, books]) => books.draws.numbers().map((n) => [room, n] as const));
-    return { seq: this.#seq, draws, drawn, memoSeq: this.#memo?.seq ?? -1 };
+    return { seq: this.#seq, draws, drawn, memoAt: [this.#memo?.view ?? -1, this.#memo?.seq ?? -1] };
   }
 
   #dueDraws(now: number): string[] {
@@ -263,7 +263,7 @@ export class DoorDuty {
     return drawn.every(([room, number]) => rooms.get(room)?.draws.numbers().includes(number) ?? true);
   }
 
-  #report({ seq, pass, asks, draws, memoSeq }: CountBody): Omit<ReportBody, "kind" | "seq" | "pass"> {
+  #report({ seq, pass, asks, draws, memoAt }: CountBody): Omit<ReportBody, "kind" | "seq" | "pass"> {
     const { rooms, replication } = this.#parts;
     const asked = new Map(asks);
     const reports: [string, RoomReport][] = [];
@@ -275,10 +275,7 @@ export class DoorDuty {
     }
     if (pass === 0) this.#noteOffers(seq, reports);
     for (const room of draws) rooms.get(room)?.closePool(this.#now);
-    const isMemoLater =
-      this.#memo !== null && this.#memo.view === viewNumber(this.#view!)
-        ? this.#memo.seq > memoSeq
-        : memoSeq < 0;
+    const isMemoLater = this.#memo !== null && isLater(this.#memo, { view: memoAt[0], seq: memoAt[1] });
     return {
       rooms: reports,
       heads: draws.length > 0 ? replication.heads() : [],

@@ -43,6 +43,8 @@ export interface Place {
   joinedAt: number;
   /** When the turn was given. */
   admittedAt: number;
+  /** When its owner looks next whether it has lapsed; null: no look is due. */
+  lookAt: number | null;
   /** It has lapsed, or came back from an earlier life: its turn says nothing about how fair the room is. */
   wasLate: boolean;
   claim: Claim;

@@ -269,7 +269,14 @@ export class RoomBooks {
   /** A new deadline for someone of this node's who waits. */
   await(place: Place, until: number): void {
     place.claim.until = until;
-    this.#waitDue.add(until, place.key);
+    this.#lookAt(place, until);
+  }
+
+  /** One look is due at a time, however often its holder checks in. */
+  #lookAt(place: Place, at: number): void {
+    if (place.lookAt !== null && place.lookAt <= at) return;
+    place.lookAt = at;
+    this.#waitDue.add(at, place.key);
   }
 
   /** Someone taken over, who was told elsewhere when to come: they have as long as anyone may be told to stay away. */
@@ -302,10 +309,12 @@ export class RoomBooks {
           : [this.#visitDue, PRESENCE_GRACE_MS];
     for (let key = deadlines.takeDue(now); key !== undefined; key = deadlines.takeDue(now)) {
       const place = this.places.get(key);
+      if (place && state === WAITING) place.lookAt = null;
       if (place?.claim.state !== state || place.claim.origin !== SELF) continue;
       const at = place.claim.until + graceMs;
       if (at <= now) yield place;
       else if (state === ON_SITE) deadlines.add(at, key);
+      else if (state === WAITING) this.#lookAt(place, at);
     }
   }
 
@@ -501,7 +510,8 @@ export class RoomBooks {
     this.#put(place);
     if (claim.state === LAPSED || claim.state === OVER) this.#forgetDue.add(claim.until, key);
     if (claim.origin !== SELF) return;
-    if (claim.state === WAITING) this.#waitDue.add(claim.until, key);
+    place.lookAt = null;
+    if (claim.state === WAITING) this.#lookAt(place, claim.until);
     if (claim.state === ADMITTED) this.#turnDue.add(claim.until, key);
     if (claim.state === ON_SITE) this.#visitDue.add(claim.until + PRESENCE_GRACE_MS, key);
   }
@@ -517,7 +527,15 @@ export class RoomBooks {
     if (!place) {
       const claim: Claim = { origin: index, owner, epoch: 0, at: this.#at, state, until, isBorrowed: false };
       place = {
-        ...{ key, lane, id: "", joinedAt: timeOfKey(Math.max(0, key)), admittedAt: 0, wasLate: false },
+        ...{
+          key,
+          lane,
+          id: "",
+          joinedAt: timeOfKey(Math.max(0, key)),
+          admittedAt: 0,
+          lookAt: null,
+          wasLate: false,
+        },
         ...{ claim, others: null, voids: null },
       };
       this.#put(place);

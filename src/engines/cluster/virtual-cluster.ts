@@ -6,6 +6,7 @@
 import { ANYBODY, type JoinAnswer, type TicketAnswer } from "../../core/engine.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
+import type { Letter } from "./letter.ts";
 import { ClusterNode, DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node.ts";
 
 const STEP_MS = 10;
@@ -15,7 +16,7 @@ export class VirtualCluster {
   readonly nodes = new Map<string, ClusterNode>();
   now = Date.UTC(2026, 0, 1);
   /** Which letters arrive. */
-  arrives: (from: string, to: string) => boolean = () => true;
+  arrives: (from: string, to: string, letter: Letter) => boolean = () => true;
   #state = 1;
   #ids = 0;
 
@@ -57,7 +58,8 @@ export class VirtualCluster {
       for (const [from, node] of this.nodes)
         for (const { to, letter } of node.takeOutbox()) {
           isQuiet = false;
-          if (this.arrives(from, to)) this.nodes.get(to)?.receive(from, structuredClone(letter), this.now);
+          if (this.arrives(from, to, letter))
+            this.nodes.get(to)?.receive(from, structuredClone(letter), this.now);
         }
     }
   }
