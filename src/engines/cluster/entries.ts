@@ -135,7 +135,7 @@ const SHAPES: Readonly<Record<number, readonly Kind[]>> = {
 /** True for a list of the right shape. A peer is trusted to tell the truth, but one of another version may not. */
 export function isEntry(value: unknown): value is Entry {
   if (!Array.isArray(value)) return false;
-  const shape = Object.hasOwn(SHAPES, value[0] as number) ? SHAPES[value[0] as number] : undefined;
+  const shape = typeof value[0] === "number" ? SHAPES[value[0]] : undefined;
   if (!shape || value.length !== shape.length + 1) return false;
   for (let i = 0; i < shape.length; i++) if (!isOfKind(shape[i]!, value[i + 1])) return false;
   return true;

@@ -129,9 +129,10 @@ export class Reader {
     if (this.sent < this.head) this.sent = this.head;
   }
 
-  /** It wants all of it again. */
+  /** It wants all of it again, from the beginning. */
   startOver(): void {
-    if (this.copy) return;
+    if (this.copy?.part === 0) return;
+    this.copy = null;
     this.head = -1;
     this.sent = -1;
   }

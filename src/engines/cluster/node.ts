@@ -338,29 +338,6 @@ export class ClusterNode {
     });
   }
 
-  debugHeads(): unknown {
-    return this.#replication.debugHeads();
-  }
-
-  debugPlaces(isAll = false): string[] {
-    const out: string[] = [];
-    for (const b of this.#rooms.values())
-      for (const p of b.places.values())
-        if (isAll || p.claim.state !== 5)
-          out.push(
-            JSON.stringify({
-              k: p.key,
-              s: p.claim.state,
-              o: p.claim.owner,
-              u: p.claim.until - this.#now,
-              b: p.claim.isBorrowed,
-              e: p.claim.epoch,
-              oth: p.others,
-            }),
-          );
-    return out;
-  }
-
   takeEvents(): NodeEvent[] {
     const events = this.#events;
     this.#events = [];

@@ -24,7 +24,7 @@ function claim(owner: string, state: PlaceState, more: Partial<Claim> = {}): Cla
 
 function placeOf(first: Claim, ...others: Claim[]): Place {
   const place: Place = {
-    ...{ key: 1, lane: 0, id: "", joinedAt: 0, admittedAt: 0, wasLate: false },
+    ...{ key: 1, lane: 0, id: "", joinedAt: 0, admittedAt: 0, lookAt: null, wasLate: false },
     ...{ claim: first, others: null, voids: null },
   };
   for (const other of others) addClaim(place, other);

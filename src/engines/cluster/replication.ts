@@ -69,6 +69,8 @@ export class Replication {
   /** Who is to be told how far which log was read. */
   readonly #unread = new Set<string>();
   #isSettled = false;
+  /** A room was opened, and some logs have yet to be read anew. */
+  #isCopyWanted = false;
   /** Breaks the rule that a part without the majority takes nothing over. */
   #isBold = false;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -89,10 +91,6 @@ export class Replication {
   /** True when everything of those who are gone is known here, as far as any member knows it. */
   get isSettled(): boolean {
     return this.#isSettled;
-  }
-
-  debugHeads(): unknown {
-    return [...this.#logs.values()].map((log) => [log.id, log.head, log.copyPart]);
   }
 
   get self(): Origin {
@@ -172,6 +170,7 @@ export class Replication {
   /** A room was opened here that others may have had for long: everything is asked for again. */
   openRoom(now: number): void {
     for (const log of this.#logs.values()) if (log !== this.#own) log.copyPart = -1;
+    this.#isCopyWanted = true;
     this.#toldAt = Number.NEGATIVE_INFINITY;
     this.tick(now);
   }
@@ -185,8 +184,8 @@ export class Replication {
   tick(now: number): void {
     this.#confirm(now, false);
     if (this.#peers.length === 0) return;
-    const isHeadsDue = !this.#isSettled && now - this.#toldAt >= HEADS_AGAIN_MS;
-    if (isHeadsDue) this.#tellHeads(now);
+    const isAsking = !this.#isSettled || this.#isCopyWanted;
+    if (isAsking && now - this.#toldAt >= HEADS_AGAIN_MS) this.#tellHeads(now);
     if (now >= this.#nextSendAt) {
       this.#nextSendAt = now + this.#periodMs;
       for (const peer of this.#peers) this.#send(peer, now);
@@ -199,7 +198,8 @@ export class Replication {
   nextAt(): number {
     if (this.#peers.length === 0) return Number.POSITIVE_INFINITY;
     if (this.#urgent) return Number.NEGATIVE_INFINITY;
-    const askAt = this.#isSettled ? Number.POSITIVE_INFINITY : this.#toldAt + HEADS_AGAIN_MS;
+    const isAsking = !this.#isSettled || this.#isCopyWanted;
+    const askAt = isAsking ? this.#toldAt + HEADS_AGAIN_MS : Number.POSITIVE_INFINITY;
     const isNews = this.#own.head > this.#sentHead || this.#unread.size > 0;
     return Math.min(askAt, Math.max(this.#nextSendAt, isNews ? Number.NEGATIVE_INFINITY : this.#dueAt));
   }
@@ -269,6 +269,9 @@ export class Replication {
 
   #tellHeads(now: number): void {
     this.#toldAt = now;
+    this.#isCopyWanted = [...this.#logs.values()].some(
+      ({ id, copyPart }) => copyPart < 0 && this.#isKnown(id),
+    );
     for (const to of this.#peers) this.#outbox.push({ to, body: this.#heads(true) });
   }
 

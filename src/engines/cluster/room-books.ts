@@ -262,8 +262,15 @@ export class RoomBooks {
     for (const place of this.places.values()) {
       const claim = claimOf(place, origin);
       if (!claim) continue;
-      yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, claim)];
+      yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), this.#toldOf(place, claim)];
     }
+  }
+
+  /** What a place is, with the pass of a visit that was ended while it is still good. */
+  #toldOf(place: Place, claim: Claim): AdoptEntry[4] {
+    const until = claim.state === OVER ? this.ended.get(place.id) : undefined;
+    if (until === undefined) return standingOf(place, claim);
+    return [GONE, place.key, place.lane, AS_BEFORE, until, place.id];
   }
 
   /** A new deadline for someone of this node's who waits. */
