@@ -52,6 +52,11 @@ export class ClusterNodes {
     return spent.reduce((sum, { user, system }) => sum + user + system, 0);
   }
 
+  /** The room has so many from now on. */
+  async setSlots(slots: number): Promise<void> {
+    await this.#askAll({ slots });
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#nodes.map((node) => node.stop()));
   }

@@ -68,7 +68,7 @@ const GROUPS: readonly Group[] = [
   // Crashes watch the clock most closely, so they are beside those who give way. One is itself the program that it kills.
   {
     name: "crashes",
-    has: /^src\/durable\/crash|^test\/crash\//,
+    has: /^src\/durable\/crash|^test\/(crash|cluster)\//,
     options: ["--test-concurrency=3"],
     isPatient: false,
     round: 1,

@@ -26,5 +26,5 @@ const { settings } = result;
 const { engine, world, cluster } = await openEngine(settings, nodeWorld({ level: "error" }));
 const gateway = await ProxiedGateway.open({ settings, engine, world });
 await cluster?.joined;
-if (engine instanceof ClusterEngine) answerParent(engine, ROOM);
+if (engine instanceof ClusterEngine) answerParent({ engine, room: ROOM, setSlots: () => {} });
 await listenAndTell(settings, gateway, world, { address: cluster?.report().address });

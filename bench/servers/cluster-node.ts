@@ -27,13 +27,13 @@ const world = nodeWorld({ level: "error" });
 const waiting = new Map<number, () => void>();
 
 const engine = await openNode();
-engine.configure(ROOM, rulesWith(Number(slots)));
+setSlots(Number(slots));
 engine.subscribe({
   onTurns: (_room, sequences) => {
     for (const sequence of sequences) waiting.get(sequence)?.();
   },
 });
-answerParent(engine, ROOM);
+answerParent({ engine, room: ROOM, setSlots });
 const server = createServer({ noDelay: true }, serve);
 server.listen(0, "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo;
@@ -54,13 +54,13 @@ async function openNode(): Promise<ClusterEngine> {
   return node;
 }
 
-function rulesWith(totalActiveUsers: number) {
+function setSlots(totalActiveUsers: number): void {
   const result = settingsFrom(
     { secret: SECRET, rooms: { [ROOM]: { totalActiveUsers } } },
     { environment: {}, readFile: () => "", needsOrigin: false },
   );
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return toRules(ROOM, result.settings.rooms[ROOM]!, { budgets: {}, seedOf: () => "" });
+  engine.configure(ROOM, toRules(ROOM, result.settings.rooms[ROOM]!, { budgets: {}, seedOf: () => "" }));
 }
 
 function serve(socket: Socket): void {

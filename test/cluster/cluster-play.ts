@@ -25,7 +25,7 @@ const ROOM = {
   sessionDuration: `${TERMS.sessionMs}ms`,
   disableSessionRenewal: true,
   lapseAfter: `${TERMS.lapseAfterMs}ms`,
-  claimWindow: "9s", queueingMethod: "random",
+  claimWindow: "9s",
   ticketTtl: "16s",
 };
 const ARRIVALS_PER_SECOND = 25;
@@ -36,8 +36,10 @@ const ABOUT_MIN = 44;
 const PATIENCE_MS = 5_000;
 const DRAIN_MS = 60_000;
 /** How far from the order of joining people may be let in; cluster.test.ts says why. */
-const TAU_MAX = 0.02;
+const TAU_MAX = 0.03;
 const OVERTAKING_MAX_MS = 5_000;
+const WARNING = 40;
+const COMPLAINTS_MAX = 15;
 
 export interface ClusterPlan {
   readonly seed: number;
@@ -49,16 +51,16 @@ export interface ClusterPlan {
   readonly drainMs?: number;
 }
 
-export interface ClusterScene {
-  readonly nodes: readonly NodeProcess[];
-  readonly spares: readonly NodeProcess[];
-  readonly network: Network;
+export interface ClusterScene extends Stage {
   readonly crowd: Crowd;
   /** To be called when something happens to a node: every place that somebody holds is at stake. */
   atStake(): void;
   /** Visitors seen on the site so far, by its own book. */
   seen(): number;
 }
+
+/** What is done to the nodes while the crowd is there. */
+export type Fault = (scene: ClusterScene) => Promise<void>;
 
 export interface ClusterOutcome extends ClusterSummary {
   /** The most names at once by the site's own book. */
@@ -69,46 +71,18 @@ export interface ClusterOutcome extends ClusterSummary {
   readonly seconds: readonly number[];
 }
 
-export async function clusterPlay(
-  plan: ClusterPlan,
-  fault: (scene: ClusterScene) => Promise<void>,
-): Promise<ClusterOutcome> {
-  const seconds: number[] = [];
+export async function clusterPlay(plan: ClusterPlan, fault: Fault): Promise<ClusterOutcome> {
   const from = Date.now();
-  const tick = () => seconds.push((Date.now() - from) / 1_000);
   await using parts = new AsyncDisposableStack();
-  const site = parts.use(await GuestBook.open());
-  const network = parts.use(new Network());
-  const make = (name: string) => NodeProcess.make({ name, origin: site.address, room: ROOM, network });
-  const all: NodeProcess[] = [];
-  for (let i = 1; i <= plan.nodes + (plan.spares ?? 0); i++) all.push(parts.use(await make(`gate-${i}`)));
-  const nodes = all.slice(0, plan.nodes);
-  await startAll(nodes, plan.isApart ?? false);
-  const books = new ClusterBooks(TERMS);
-  const crowd = new Crowd({
-    addresses: all.map(({ address }) => address),
-    ...{ books, fraction: seededFraction(plan.seed), patienceMs: PATIENCE_MS, sessionMs: TERMS.sessionMs },
-    ...{ arrivalsPerSecond: ARRIVALS_PER_SECOND, atOnceMax: AT_ONCE_MAX },
-  });
-  parts.defer(() => crowd.close());
-  const seen = () => site.stays.size;
-  await eventually("there is a line", () => crowd.about >= ABOUT_MIN && seen() >= TERMS.capacity);
-  tick();
-  const atStake = () => books.note({ kind: "killed", at: Date.now() });
-  await fault({ nodes, spares: all.slice(plan.nodes), network, crowd, atStake, seen });
-  tick();
-  const failure = await crowd.drain(plan.drainMs ?? DRAIN_MS).then(
-    () => [],
-    (cause: unknown) => [String(cause)],
-  );
-  tick();
-  await crowd.showAgain();
-  return {
-    ...books.close(Date.now()),
-    highestAtOrigin: site.highestAtOnce(),
-    failures: [...crowd.failures.map(String), ...failure],
-    seconds,
-  };
+  const stage = await makeStage(plan, parts);
+  try {
+    await startAll(stage.nodes, plan.isApart ?? false);
+    return await play({ plan, stage, fault, parts, from });
+  } catch (cause) {
+    throw new Error(`${cause}; the nodes said:\n${complaintsOf([...stage.nodes, ...stage.spares])}`, {
+      cause,
+    });
+  }
 }
 
 /** What every play must come to, whatever was done to the nodes. */
@@ -125,11 +99,30 @@ export function assertKept(outcome: ClusterOutcome): void {
 
 /** These nodes, and no others, are one cluster, and each of them knows all that the others know. */
 export async function areOne(nodes: readonly NodeProcess[]): Promise<boolean> {
+  const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).toSorted();
   const reports = await Promise.all(nodes.map((node) => node.report()));
-  return reports.every(
-    ({ view, nodes: members, lost }) =>
-      view?.isSettled === true && members.length === nodes.length && lost.length === 0,
-  );
+  return reports.every(({ view, nodes: members, lost }) => {
+    const isSame = namesOf(members).join() === namesOf(nodes).join();
+    return view?.isSettled === true && isSame && lost.length === 0;
+  });
+}
+
+interface Stage {
+  readonly site: GuestBook;
+  readonly network: Network;
+  readonly nodes: readonly NodeProcess[];
+  readonly spares: readonly NodeProcess[];
+}
+
+async function makeStage(plan: ClusterPlan, parts: AsyncDisposableStack): Promise<Stage> {
+  const site = parts.use(await GuestBook.open());
+  const network = parts.use(new Network());
+  const all: NodeProcess[] = [];
+  for (let i = 1; i <= plan.nodes + (plan.spares ?? 0); i++) {
+    const options = { name: `gate-${i}`, origin: site.address, room: ROOM, network };
+    all.push(parts.use(await NodeProcess.make(options)));
+  }
+  return { site, network, nodes: all.slice(0, plan.nodes), spares: all.slice(plan.nodes) };
 }
 
 async function startAll(nodes: readonly NodeProcess[], isApart: boolean): Promise<void> {
@@ -137,4 +130,53 @@ async function startAll(nodes: readonly NodeProcess[], isApart: boolean): Promis
   await first!.start();
   await Promise.all(others.map((node) => node.start(isApart ? [] : [first!])));
   if (!isApart) await eventually("all are one cluster", () => areOne(nodes));
+}
+
+interface Play {
+  readonly plan: ClusterPlan;
+  readonly stage: Stage;
+  readonly fault: Fault;
+  readonly parts: AsyncDisposableStack;
+  readonly from: number;
+}
+
+async function play({ plan, stage, fault, parts, from }: Play): Promise<ClusterOutcome> {
+  const { site, nodes, spares } = stage;
+  const seconds: number[] = [];
+  const tick = () => seconds.push((Date.now() - from) / 1_000);
+  const books = new ClusterBooks(TERMS);
+  const crowd = new Crowd({
+    addresses: [...nodes, ...spares].map(({ address }) => address),
+    ...{ books, fraction: seededFraction(plan.seed), patienceMs: PATIENCE_MS, sessionMs: TERMS.sessionMs },
+    ...{ arrivalsPerSecond: ARRIVALS_PER_SECOND, atOnceMax: AT_ONCE_MAX },
+  });
+  parts.defer(() => crowd.close());
+  const seen = () => site.stays.size;
+  await eventually("there is a line", () => crowd.about >= ABOUT_MIN && seen() >= TERMS.capacity);
+  tick();
+  const atStake = () => books.note({ kind: "killed", at: Date.now() });
+  await fault({ ...stage, crowd, atStake, seen });
+  tick();
+  const failure = await crowd.drain(plan.drainMs ?? DRAIN_MS).then(
+    () => [],
+    (cause: unknown) => [String(cause)],
+  );
+  tick();
+  await crowd.showAgain();
+  return {
+    ...books.close(Date.now()),
+    highestAtOrigin: site.highestAtOnce(),
+    failures: [...crowd.failures.map(String), ...failure],
+    seconds,
+  };
+}
+
+/** The last warnings of each node, for whoever looks into a failure. */
+function complaintsOf(nodes: readonly NodeProcess[]): string {
+  return nodes
+    .flatMap((node) => {
+      const lines = node.log().filter(({ level }) => level >= WARNING);
+      return lines.slice(-COMPLAINTS_MAX).map((line) => `${node.name}: ${JSON.stringify(line)}`);
+    })
+    .join("\n");
 }

@@ -10,7 +10,7 @@
  * Order: it takes the others three to five seconds to find out that a node is gone. Its turns that were in hand by then are
  * given anew, at the head of the line; and the parts of a cluster that is cut in two each go on with their own line and
  * their share of the slots. So people may be let in before others who joined a little earlier, and the bounds say by how
- * much: one pair in fifty the wrong way round, and nobody before somebody who had joined five seconds earlier.
+ * much: three pairs in a hundred the wrong way round, and nobody before somebody who had joined five seconds earlier.
  */
 import { test } from "node:test";
 import { eventually } from "../cli/eventually.ts";

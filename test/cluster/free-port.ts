@@ -1,34 +1,58 @@
 /**
  * Ports for processes that come back to where they were. They are below the range from which the kernel gives ports to
  * outgoing connections: whoever dials a node that is dead could be given its port, and talk to themselves.
+ *
+ * Several tests run at the same time, and a port that was given out is not listened on at once. So each test has a block
+ * of ports for itself, for as long as it listens on the first of them.
  */
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 
 const PORT_FIRST = 10_000;
-const PORT_COUNT = 2_000;
+const BLOCKS = 40;
+const BLOCK_PORTS = 50;
 
-let nextPort = randomInt(PORT_COUNT);
-
-/** A port of 127.0.0.1 that nobody listens on, and that was not given out here before. */
-export async function freePort(): Promise<number> {
-  for (let tries = 1; ; tries++) {
-    const port = PORT_FIRST + (nextPort++ % PORT_COUNT);
-    if (await isFree(port)) return port;
-    if (tries === PORT_COUNT) throw new Error(`no port is free from ${PORT_FIRST} on`);
-  }
+interface Block {
+  readonly first: number;
+  /** Listens on the first. */
+  readonly guard: Server;
+  given: number;
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
+let own: Promise<Block> | null = null;
+
+/** A port of 127.0.0.1 that nobody listens on, and that is given out only here and only once. */
+export async function freePort(): Promise<number> {
+  own ??= findBlock();
+  const block = await own;
+  while (++block.given < BLOCK_PORTS) {
+    const server = await listening(block.first + block.given);
+    if (!server) continue;
+    server.close();
+    return block.first + block.given;
+  }
+  throw new Error(`all ${BLOCK_PORTS} ports from ${block.first} on were given out`);
+}
+
+async function findBlock(): Promise<Block> {
+  const start = randomInt(BLOCKS);
+  for (let i = 0; i < BLOCKS; i++) {
+    const first = PORT_FIRST + ((start + i) % BLOCKS) * BLOCK_PORTS;
+    const guard = await listening(first);
+    if (guard) return { first, guard: guard.unref(), given: 0 };
+  }
+  throw new Error(`no block of ports is free from ${PORT_FIRST} on`);
+}
+
+/** null: somebody else has it. */
+async function listening(port: number): Promise<Server | null> {
+  const server = createServer((socket) => socket.destroy());
   try {
     server.listen(port, "127.0.0.1");
     await once(server, "listening");
-    return true;
+    return server;
   } catch {
-    return false;
-  } finally {
-    server.close();
+    return null;
   }
 }

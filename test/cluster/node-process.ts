@@ -72,11 +72,11 @@ export class NodeProcess {
     return this.#run?.log() ?? [];
   }
 
-  /** kill -9, or another end. */
+  /** kill -9, or another end. Behind a network it is not started again: its address is gone. */
   async end(signal: NodeJS.Signals): Promise<Ended> {
     if (!this.#run) throw new Error(`${this.name} was never started`);
     const ended = await this.#run.child.end(signal);
-    if (signal === "SIGKILL") await this.#options.network?.unplug(this.peerAddress);
+    await this.#options.network?.unplug(this.peerAddress);
     return ended;
   }
 

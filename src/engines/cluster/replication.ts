@@ -127,7 +127,7 @@ export class Replication {
 
   /** Calls back once a peer has this node's log as it is now, or there is nobody to wait for. */
   whenCopied(done: () => void, now: number): void {
-    if (this.#peers.length === 0) return done();
+    if (this.#peers.length === 0 || this.#copied() >= this.#own.head) return done();
     this.#urgent = true;
     this.#confirmations.push({ head: this.#own.head, by: now + CONFIRM_MAX_MS, done });
   }
@@ -480,14 +480,20 @@ export class Replication {
   /** Those whose log was copied are told. */
   #confirm(now: number, isEverybody: boolean): void {
     if (this.#confirmations.length === 0) return;
-    let copied = isEverybody ? Number.POSITIVE_INFINITY : -1;
-    for (const peer of this.#peers)
-      copied = Math.max(copied, this.#readers.get(peer)?.get(this.#own.id)?.head ?? -1);
+    const copied = isEverybody ? Number.POSITIVE_INFINITY : this.#copied();
     const isDone = ({ head, by }: Confirmation) => head <= copied || by <= now;
     const done = this.#confirmations.filter(isDone);
     if (done.length === 0) return;
     this.#confirmations = this.#confirmations.filter((one) => !isDone(one));
     for (const one of done) one.done();
+  }
+
+  /** How much of the own log some peer is known to have. */
+  #copied(): number {
+    let head = -1;
+    for (const peer of this.#peers)
+      head = Math.max(head, this.#readers.get(peer)?.get(this.#own.id)?.head ?? -1);
+    return head;
   }
 
   #indexOf(id: string): number {
