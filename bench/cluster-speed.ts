@@ -160,7 +160,7 @@ async function httpRows(runs: Runs, progress: (text: string) => void): Promise<R
   const nodes = await ClusterNodes.start({ server: "cluster-gateway", count: HTTP_NODES, slots });
   const alone = await startOneOfMany<{ port: number }>("cluster-gateway", ["", String(slots), "memory"]);
   // So many that nobody waits for a connection.
-  const there = await usersByHttp(nodes.ports, Math.ceil((2 * AT_ONCE) / HTTP_NODES));
+  const there = await usersByHttp(nodes.ports, AT_ONCE / 2);
   const here = await usersByHttp([alone.ready.port], AT_ONCE);
   try {
     const ours: Passage[] = [];

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { adaptiveBench } from "./adaptive.ts";
 import { type Bench, machine, type Row, table, writeResult } from "./bench.ts";
+import { clusterBench } from "./cluster.ts";
 import { crashBench } from "./crash.ts";
 import { drawBench } from "./draw.ts";
 import { durableBench } from "./durable.ts";
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   adaptiveBench,
   redisBench,
   relaxedBench,
+  clusterBench,
   tableA1Bench,
 ];
 

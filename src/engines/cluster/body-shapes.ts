@@ -47,7 +47,7 @@ function orNull(is: Shape): Shape {
 
 const member = record({ name: text, life: whole, address: text });
 const ticket = record({
-  ...{ id, room: text, lane: count, joinedAt: number, sequence: whole, draw: count, issuedAt: number },
+  ...{ id, room: text, lane: count, joinedAt: number, sequence: whole, draw: whole, issuedAt: number },
   ...{ expiresAt: number, node: count, aheadShown: number, aheadAtJoin: number },
 });
 const pass = record({
