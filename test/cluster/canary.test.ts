@@ -9,8 +9,9 @@ const UNTIL_OLD_NEWS_MS = 4_000;
 
 test("of nodes that are no cluster the same books are full of complaints: they can see", async () => {
   const plan = { seed: 1, nodes: 2, isApart: true, drainMs: 0 };
-  const outcome = await clusterPlay(plan, async ({ crowd, atStake }) => {
+  const outcome = await clusterPlay(plan, async ({ crowd, atStake, calm }) => {
     atStake();
+    calm();
     await pause(UNTIL_OLD_NEWS_MS);
     await crowd.showAgain();
   });

@@ -1,7 +1,6 @@
 /** The books of a cluster: what they measure, and what they excuse and what not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Note } from "../crash/books.ts";
 import { ClusterBooks } from "./cluster-books.ts";
 
 const TERMS = { capacity: 9, sessionMs: 60_000, lapseAfterMs: 5_000 };
@@ -32,18 +31,20 @@ test("what is measured is no violation; everything else is", () => {
 });
 
 test("an old pass that is taken is excused only where the news of its end may not have spread", () => {
-  const replay = (killedAt: number, at: number): number => {
+  const replay = ({ killedAt, calmAt, at }: { killedAt: number; calmAt: number; at: number }): number => {
     const books = booksOf([1_000, 5_000]);
-    const notes: Note[] = [
-      { kind: "left", guest: 0, at: 10_000 },
-      { kind: "killed", at: killedAt },
-      { kind: "replayed", guest: 0, at, what: "pass", isTaken: true },
-    ];
-    for (const note of notes) books.note(note);
-    return books.close(at).violations.length;
+    books.note({ kind: "killed", at: killedAt });
+    books.calm(calmAt);
+    books.note({ kind: "left", guest: 0, at: 10_000 });
+    books.note({ kind: "replayed", guest: 0, at, what: "pass", isTaken: true });
+    const { violations, shownAgain } = books.close(at);
+    assert.equal(violations.length, shownAgain);
+    return shownAgain;
   };
-  assert.equal(replay(10_500, 20_000), 0, "a node was killed just after");
-  assert.equal(replay(9_500, 10_100), 0, "just now");
-  assert.equal(replay(9_500, 20_000), 1, "a node was killed before");
-  assert.equal(replay(15_000, 20_000), 1, "a node was killed long after");
+  const at = 20_000;
+  assert.equal(replay({ killedAt: 10_500, calmAt: 15_000, at }), 0, "a node was killed just after");
+  assert.equal(replay({ killedAt: 9_500, calmAt: 12_000, at }), 0, "a node was dead");
+  assert.equal(replay({ killedAt: 5_000, calmAt: 6_000, at: 10_100 }), 0, "just now");
+  assert.equal(replay({ killedAt: 5_000, calmAt: 9_000, at }), 1, "it was noticed before");
+  assert.equal(replay({ killedAt: 12_000, calmAt: 15_000, at }), 1, "a node was killed later");
 });

@@ -31,9 +31,11 @@ test("two of five nodes are killed, one is added and one cut off: everyone gets 
     await added.start(survivors);
     const nodes = [...survivors, added];
     await eventually("the dead are forgotten, and the new one is in", () => areOne(nodes));
+    scene.calm();
     await scene.crowd.showAgain();
     await cutOne(nodes, scene);
     await eventually("all are one again", () => areOne(nodes));
+    scene.calm();
     const seenThen = scene.seen();
     await eventually("people are let in again", () => scene.seen() > seenThen);
     await eventually("all count the same", () => countTheSame(nodes));
