@@ -90,7 +90,7 @@ export class NodeDesk implements ClusterDesk {
   #look(): void {
     const { engine, world } = this.#parts;
     const status = engine.status(false);
-    if (status.view && !this.#isJoined) {
+    if (status.view && status.isSettled && !this.#isJoined) {
       this.#isJoined = true;
       this.#onJoined();
     }

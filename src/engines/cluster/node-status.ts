@@ -15,7 +15,7 @@ export interface NodeStatus {
   readonly isRoot: boolean;
   /** Slot of the neighbour towards the root; null when it is here. */
   readonly pointer: number | null;
-  /** Nothing is left to exchange in this view. */
+  /** It knows what the others know: nothing is left to exchange in this view. */
   readonly isSettled: boolean;
   readonly rounds: number;
   /** It has left, or another took its name: it does nothing any more. */
@@ -80,7 +80,7 @@ export function statusOf(parts: {
     },
     isRoot: qpid.isRoot,
     pointer: qpid.pointer,
-    isSettled: replication.isSettled,
+    isSettled: replication.isSettled && replication.isCaughtUp,
     rooms: Object.fromEntries([...rooms].map(([room, books]) => [room, roomStatus(books)])),
     counts: parts.isCounted ? countsByOwner(rooms) : {},
   };

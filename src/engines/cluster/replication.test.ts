@@ -341,7 +341,7 @@ test("whoever waits for a copy elsewhere hears when one other has it, or when th
   cluster.arrives = () => false;
   a.wait(1);
   a.replication.whenCopied(() => copied++, cluster.now);
-  cluster.run(2_900);
+  cluster.run(1_400);
   assert.equal(copied, 1);
   cluster.run(200);
   assert.equal(copied, 2, "nobody waits for ever");

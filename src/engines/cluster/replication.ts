@@ -24,7 +24,7 @@ import { idOf, type View } from "./view.ts";
 /** Heads are told again in a view that is not settled after this long. */
 const HEADS_AGAIN_MS = 200;
 /** Whoever waits for a copy to be made elsewhere does not wait longer. */
-const CONFIRM_MAX_MS = 3_000;
+const CONFIRM_MAX_MS = 1_500;
 const ORIGINS_MAX = 100_000;
 /** So many are sent what somebody waits for; with more, one that is slow holds nobody up. */
 const BUDDIES = 3;

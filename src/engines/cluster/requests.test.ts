@@ -123,9 +123,9 @@ test("one that is not the owner does nothing and says nothing", () => {
 test("a visitor does not wait for ever, and what need not be answered is tried for longer", () => {
   const asker = new Node("b");
   const [awaited, tried] = [answersOf(asker, REVOKE, 0), answersOf(asker, LEAVE, 0)];
-  asker.requests.tick(2_999);
+  asker.requests.tick(1_499);
   assert.deepEqual([awaited, tried], [[], []]);
-  asker.requests.tick(3_000);
+  asker.requests.tick(1_500);
   assert.deepEqual([awaited, tried], [[null], []]);
   asker.requests.tick(15_000);
   assert.deepEqual(tried, [null]);

@@ -8,8 +8,8 @@ import type { Ticket } from "../../core/ticket.ts";
 import type { Seen } from "./room-answers.ts";
 
 const RESEND_MS = 250;
-/** A visitor does not wait longer than this. */
-const ANSWER_MAX_MS = 3_000;
+/** A visitor does not wait longer than this, which is less than gateways wait for an engine. */
+const ANSWER_MAX_MS = 1_500;
 /** What need not be answered is not tried longer than this. */
 const TRY_MAX_MS = 15_000;
 /** Answers kept for those who ask again. */
