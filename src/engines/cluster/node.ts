@@ -186,7 +186,7 @@ export class ClusterNode {
   configure(room: string, rules: RoomRules, now: number): void {
     this.#rules.set(room, rules);
     const known = this.#rooms.get(room);
-    if (known) return known.door.change(this.#fit(rules), now);
+    if (known) return known.change(this.#fit(rules), now);
     const books = new RoomBooks({
       name: room,
       rules: this.#fit(rules),
@@ -551,7 +551,7 @@ export class ClusterNode {
     books.isAlone = isAlone;
     books.flow.isRoot = isAlone;
     books.flow.share = view ? view.members.length / (view.members.length + view.lost.length) : 1;
-    books.door.change(this.#fit(this.#rules.get(books.name)!), this.#now);
+    books.change(this.#fit(this.#rules.get(books.name)!), this.#now);
   }
 
   /** Turns on top cannot be counted where several give them out. */

@@ -154,6 +154,7 @@ export class RoomBooks {
   #recentNext = 0;
   #turnsHeard: number[] = [];
   #lanes: LanesRules;
+  #ticketTtlMaxMs = 0;
 
   constructor(parts: { name: string; rules: RoomRules; events: RoomEvents; self: Origin; now: number }) {
     this.name = parts.name;
@@ -162,6 +163,7 @@ export class RoomBooks {
     this.door = new Doorkeeper(parts.rules, parts.now, this.flow);
     this.#lanes = this.door.inForce(parts.now).lanes;
     this.crowd = new RoomCrowd(this);
+    this.#noteTicketTtl(parts.rules);
   }
 
   /** Slots of this node's in use. */
@@ -172,6 +174,22 @@ export class RoomBooks {
   /** Slots in hand and not in use; below zero when more came with passes than there were slots for. */
   get spare(): number {
     return this.held - this.used;
+  }
+
+  /** Puts other rules in force; everyone keeps their place. */
+  change(rules: RoomRules, now: number): void {
+    this.#noteTicketTtl(rules);
+    this.door.change(rules, now);
+  }
+
+  /** The longest that a ticket of this room's is good for, under any rules so far. */
+  get ticketTtlMaxMs(): number {
+    return this.#ticketTtlMaxMs;
+  }
+
+  #noteTicketTtl({ ticketTtlMs, events }: RoomRules): void {
+    for (const ttlMs of [ticketTtlMs, ...events.map(({ rules }) => rules.ticketTtlMs)])
+      this.#ticketTtlMaxMs = Math.max(this.#ticketTtlMaxMs, ttlMs);
   }
 
   /** True where there is a number of slots. */

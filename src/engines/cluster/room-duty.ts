@@ -49,8 +49,8 @@ export function turnDoor(books: RoomBooks, dice: () => number, now: number): Adm
 
 /** Those who gathered get the places that were drawn. */
 export function draw(books: RoomBooks, now: number): void {
-  const { event, rules } = books.door.phase(now);
-  for (const entry of books.draws.entriesToDraw(event!, now, rules.ticketTtlMs)) books.write(entry);
+  const { event } = books.door.phase(now);
+  for (const entry of books.draws.entriesToDraw(event!, now, books.ticketTtlMaxMs)) books.write(entry);
 }
 
 /** The owner's part of admitting: these of its own have a turn, given at that instant of the root's. */

@@ -93,7 +93,7 @@ test("capacity: twice as many may be there for a session after everybody died, o
   assert.equal(lastWord(capacity(), three), null);
   assert.ok(lastWord(capacity(), [...three, entered("d", 4), entered("e", 5)]));
   assert.equal(lastWord(capacity(true), [entered("a", 0), entered("b", 1), entered("c", 2)]), null);
-  const late = [stopped(0, true), entered("a", 9_000), entered("b", 9_001), entered("c", 11_000)];
+  const late = [stopped(0, true), entered("a", 12_000), entered("b", 12_001), entered("c", 13_000)];
   assert.ok(lastWord(capacity(), late));
 });
 
