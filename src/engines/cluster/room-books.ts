@@ -179,7 +179,10 @@ export class RoomBooks {
   /** Puts other rules in force; everyone keeps their place. */
   change(rules: RoomRules, now: number): void {
     this.#noteTicketTtl(rules);
+    const before = this.door.capacity ?? Number.POSITIVE_INFINITY;
     this.door.change(rules, now);
+    // Slots to spare were handed out under the capacity before; the next round knows how many there are now.
+    if ((this.door.capacity ?? before) < before) this.held = Math.min(this.held, this.used);
   }
 
   /** The longest that a ticket of this room's is good for, under any rules so far. */
