@@ -23,6 +23,11 @@ export function nodeWorld(options: NodeWorldOptions = {}): World {
         return () => clearInterval(timer);
       },
       after: (delayMs, work) => {
+        // At the end of this turn: a timer would be one more wake-up, a millisecond later.
+        if (delayMs === 0) {
+          const soon = setImmediate(work).unref();
+          return () => clearImmediate(soon);
+        }
         const timer = setTimeout(work, delayMs).unref();
         return () => clearTimeout(timer);
       },

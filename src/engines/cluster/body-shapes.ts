@@ -121,7 +121,7 @@ const BODIES: Readonly<Record<string, Shape>> = {
       copy: orNull(copyPart),
     },
   }),
-  read: record({ log: text, head: whole, part: count }),
+  read: record({ logs: list(pair(text, whole, count)) }),
   heads: record({ heads: list(pair(text, whole, count)), isAsking: flag }),
   count: record({
     ...{ seq: whole, pass: count, asks: list(pair(text, list(laneNumbers))), draws: list(text) },

@@ -25,8 +25,13 @@ import type { World } from "../../core/world.ts";
 import { ClusterNode, type NodeEvent, type NodeSettings } from "./node.ts";
 import type { NodeStatus } from "./node-status.ts";
 
-const TICK_MS = 20;
+/** The node is looked after no more often than this, however much it has to do. */
+const TICK_MIN_MS = 5;
+/** And no less often: a room opens and closes by the clock. */
+const TICK_MAX_MS = 100;
 const BOARD_PERIOD_MS = 1_000;
+/** How often it is asked whether it may go. */
+const GONE_PERIOD_MS = 20;
 /** How long leaving may take before the node goes without the others' leave. */
 const GOODBYE_MAX_MS = 5_000;
 
@@ -43,12 +48,15 @@ export class ClusterEngine implements Engine {
   readonly #keptListeners = new Set<(name: string) => void>();
   readonly #stop: (() => void)[] = [];
   #isFlushDue = false;
+  #tickAt = Number.POSITIVE_INFINITY;
+  #stopWaiting: () => void = () => {};
 
   constructor(world: World, settings: NodeSettings, send: Send) {
     this.#world = world;
     this.#send = send;
     this.#node = new ClusterNode(settings, () => world.random.fraction(), world.clock.now());
-    this.#stop.push(world.timers.every(TICK_MS, () => this.tick()));
+    this.#tickSoon();
+    this.#stop.push(() => this.#stopWaiting());
     this.#stop.push(world.timers.every(BOARD_PERIOD_MS, () => this.#showBoards()));
   }
 
@@ -67,6 +75,7 @@ export class ClusterEngine implements Engine {
   /** Lets the node do what is due. */
   tick(): void {
     const now = this.#now();
+    this.#tickAt = Number.POSITIVE_INFINITY;
     if (this.#node.nextAt() <= now) this.#node.tick(now);
     this.flush();
     for (const room of this.#rooms)
@@ -188,6 +197,7 @@ export class ClusterEngine implements Engine {
   /** Stops without a word, as a crash does. */
   stop(): void {
     for (const stop of this.#stop) stop();
+    this.#tickAt = Number.NEGATIVE_INFINITY;
     this.#listeners.clear();
   }
 
@@ -196,6 +206,17 @@ export class ClusterEngine implements Engine {
     this.#isFlushDue = false;
     for (const { to, letter } of this.#node.takeOutbox()) this.#send(to, letter);
     for (const event of this.#node.takeEvents()) this.#hear(event);
+    this.#tickSoon();
+  }
+
+  /** Sees to it that the node is looked after when it next has something to do. */
+  #tickSoon(): void {
+    const now = this.#now();
+    const waitMs = Math.min(TICK_MAX_MS, Math.max(TICK_MIN_MS, this.#node.nextAt() - now));
+    if (now + waitMs >= this.#tickAt) return;
+    this.#stopWaiting();
+    this.#tickAt = now + waitMs;
+    this.#stopWaiting = this.#world.timers.after(waitMs, () => this.tick());
   }
 
   /** Listeners hear at once; letters wait for others to go with them. */
@@ -262,7 +283,7 @@ export class ClusterEngine implements Engine {
         for (const stop of stops) stop();
         resolve();
       };
-      stops.push(this.#world.timers.every(TICK_MS, () => this.#node.isGone && done()));
+      stops.push(this.#world.timers.every(GONE_PERIOD_MS, () => this.#node.isGone && done()));
       stops.push(this.#world.timers.after(GOODBYE_MAX_MS, done));
     });
   }

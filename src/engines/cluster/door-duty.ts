@@ -68,6 +68,8 @@ export class DoorDuty {
   #seq = 0;
   #memo: Memo | null = null;
   #nextAt = Number.NEGATIVE_INFINITY;
+  /** When the round under way began: rounds that take long still begin an interval apart. */
+  #beganAt = Number.NEGATIVE_INFINITY;
   #now = 0;
   /** Rooms whose draw waits until these logs were read so far. */
   #drawWhen: { room: string; heads: ReportBody["heads"] }[] = [];
@@ -157,6 +159,7 @@ export class DoorDuty {
     const carried = (qpid.memo as Carried | null)?.memo;
     if (carried && (!this.#memo || isLater(carried, this.#memo))) this.#takeMemo(carried, now);
     qpid.hold();
+    this.#beganAt = now;
     const view = viewNumber(this.#view!);
     if (this.#memo?.view === view) this.#seq = Math.max(this.#seq, this.#memo.seq);
     this.#seq++;
@@ -215,7 +218,7 @@ export class DoorDuty {
     const isBusy = [...rooms.values()].some(
       (books) => books.lines.size > 0 || books.turns > 0 || books.arrivals >= 1,
     );
-    this.#nextAt = now + intervalMs * (isBusy ? 1 : IDLE_INTERVALS);
+    this.#nextAt = this.#beganAt + intervalMs * (isBusy ? 1 : IDLE_INTERVALS);
     qpid.memo = { memo: this.#memo, oneByOne: round.oneByOne } satisfies Carried;
     qpid.release();
     this.#drawWhenRead(now);

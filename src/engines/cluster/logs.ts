@@ -36,19 +36,19 @@ export interface CopyPart {
   readonly totals: readonly (readonly [room: string, totals: Totals])[];
 }
 
-/** How far the sender is with a log it was sent something of. */
+/** How far the sender is with a log, and the parts of a copy that it has. */
+export type Head = readonly [log: string, head: number, part: number];
+
+/** How far the sender is with logs it was sent something of. */
 export interface ReadBody {
   readonly kind: "read";
-  readonly log: string;
-  readonly head: number;
-  /** Parts of a copy that it has. */
-  readonly part: number;
+  readonly logs: readonly Head[];
 }
 
 /** How far the sender is with every log, for all to settle in a view. */
 export interface HeadsBody {
   readonly kind: "heads";
-  readonly heads: readonly (readonly [log: string, head: number, part: number])[];
+  readonly heads: readonly Head[];
   /** The sender is not settled and wants to hear the same. */
   readonly isAsking: boolean;
 }

@@ -38,7 +38,7 @@ import { Notes } from "./notes.ts";
 import { OrderClock, slotOfKey } from "./order-clock.ts";
 import { type Place, WAITING } from "./place.ts";
 import { Qpid } from "./qpid.ts";
-import { homeOf, Replication } from "./replication.ts";
+import { Replication } from "./replication.ts";
 import { type Op, type OpAnswer, Requests } from "./requests.ts";
 import {
   checkIn,
@@ -57,6 +57,7 @@ import { RoomBooks, SELF } from "./room-books.ts";
 import { observe, sweep } from "./room-duty.ts";
 import { figuresOf } from "./room-figures.ts";
 import { Swim, type SwimBody, type SwimSettings } from "./swim.ts";
+import { homeOf } from "./takeover.ts";
 import { treeOf } from "./tree.ts";
 import { committed, idOf, type Member, type View, viewNumber } from "./view.ts";
 

@@ -4,8 +4,9 @@ import { DEFAULT_RULES } from "../../core/rules.ts";
 import { type Entry, INVITE, NEW, TURN, VISIT, WAIT, WITH_TURN } from "./entries.ts";
 import { keyAt } from "./order-clock.ts";
 import { ADMITTED, ON_SITE, WAITING } from "./place.ts";
-import { homeOf, Replication, type ReplicationBody } from "./replication.ts";
+import { Replication, type ReplicationBody } from "./replication.ts";
 import { RoomBooks, SELF } from "./room-books.ts";
+import { homeOf } from "./takeover.ts";
 import { committed, foundingView, type View, withMember, withoutDead, withoutLost } from "./view.ts";
 
 const START = Date.UTC(2026, 0, 1);
@@ -370,8 +371,8 @@ test("what strangers and other versions send is not read", () => {
     { ...entries, from: 0.5 },
     { ...entries, from: -1, runs: [["r", [[99]]]] },
     { ...entries, runs: null },
-    { kind: "read", log: "b#1", head: "all", part: 0 },
-    { kind: "read", log: "x#1", head: 1, part: 0 },
+    { kind: "read", logs: [["b#1", "all", 0]] },
+    { kind: "read", logs: [["x#1", 1, 0]] },
     { kind: "heads", heads: 7, isAsking: true },
     { kind: "heads", heads: [["a#1", "1", 0]], isAsking: false },
   ];

@@ -1,24 +1,31 @@
 /**
- * How nodes come to know the same: each sends its log to all others, and together they see to it that the logs of
- * those who are gone were read equally far by everyone (then a node is `settled` in its view).
+ * How nodes come to know the same. Each writes a log, and logs go along the tree: a node sends its neighbours what it wrote
+ * itself and what came from the others, so a period takes two letters for each edge, not one for each pair of nodes.
  *
- * Then places whose owner is gone are taken over, each by the member that `homeOf` says, which is the same for all. A part
- * without the majority takes over nothing of those who may still be there. What is taken over from them is theirs as
- * far as slots go: visits are borrowed, and turns begin anew as places in the line.
+ *        A           what B writes goes to A and to D; A sends it on to C
+ *      ↗   ↘
+ *     B     C        what somebody waits for goes at once from its writer to its buddies, neighbours first
+ *      ↘
+ *       D
+ *
+ * Together they see to it that the logs of those who are gone were read equally far by everyone (then a node is `settled` in
+ * its view); of these, anybody sends what anybody lacks. Then their places are taken over (takeover.ts).
  */
-import { ADOPT, type AdoptEntry, AS_BEFORE, type Entry, WAIT, type Written } from "./entries.ts";
+import type { Entry, Written } from "./entries.ts";
 import {
   ENTRIES_MAX,
   type EntriesBody,
   fromRuns,
+  type Head,
   type HeadsBody,
   inRuns,
   Log,
   type ReadBody,
   Reader,
 } from "./logs.ts";
-import { ADMITTED, type Claim, claimOf, ON_SITE, type Place, WAITING } from "./place.ts";
-import { type Origin, type RoomBooks, SELF, standingOf, voidsOf } from "./room-books.ts";
+import { type Origin, type RoomBooks, SELF } from "./room-books.ts";
+import { takeOver } from "./takeover.ts";
+import { treeOf } from "./tree.ts";
 import { idOf, type View } from "./view.ts";
 
 /** Heads are told again in a view that is not settled after this long. */
@@ -26,23 +33,14 @@ const HEADS_AGAIN_MS = 200;
 /** Whoever waits for a copy to be made elsewhere does not wait longer. */
 const CONFIRM_MAX_MS = 1_500;
 const ORIGINS_MAX = 100_000;
-/** So many are sent what somebody waits for; with more, one that is slow holds nobody up. */
-const BUDDIES = 3;
+/** So many are sent what somebody waits for; with two, one that is slow holds nobody up. */
+const BUDDIES = 2;
+/** While what is urgent is on its way, what becomes urgent waits for the answer, but no longer than this. */
+const URGENT_AGAIN_MS = 20;
+/** A peer to whom there is nothing else to say hears that its entries were read after this long. */
+const READ_AFTER_MS = 100;
 
 export type ReplicationBody = EntriesBody | ReadBody | HeadsBody;
-
-/** The member that a key is for when its owner is gone: the one with the highest hash of both. */
-export function homeOf(key: number, view: View): string {
-  let best = "";
-  let bestHash = -1;
-  for (const { slot, name, life } of view.members) {
-    const hash = mixed(key, slot);
-    if (hash <= bestHash) continue;
-    best = idOf({ name, life });
-    bestHash = hash;
-  }
-  return best;
-}
 
 interface Confirmation {
   readonly head: number;
@@ -54,11 +52,15 @@ export class Replication {
   readonly #rooms: ReadonlyMap<string, RoomBooks>;
   readonly #own: Log;
   readonly #logs = new Map<string, Log>();
-  readonly #origins: string[] = [];
   readonly #periodMs: number;
   #view: View | null = null;
   /** Members besides this node. */
   #peers: string[] = [];
+  /** For each of them, the neighbour in the tree that is on the way there. */
+  #towards: ReadonlyMap<string, string> = new Map();
+  #buddies: readonly string[] = [];
+  /** Members, and those who are lost. */
+  #known: ReadonlySet<string> = new Set();
   /** Logs of owners that are neither members nor lost any more, until their places are taken over. */
   readonly #departed = new Set<string>();
   readonly #readers = new Map<string, Map<string, Reader>>();
@@ -66,8 +68,8 @@ export class Replication {
   readonly #heard = new Map<string, ReadonlyMap<string, number>>();
   /** How far each peer's own log was when it first told so in this view. */
   readonly #aims = new Map<string, number>();
-  /** Who is to be told how far which log was read. */
-  readonly #unread = new Set<string>();
+  /** Who is to be told how far which logs were read, and since when. */
+  readonly #unread = new Map<string, { readonly since: number; readonly logs: Set<string> }>();
   #isSettled = false;
   /** A room was opened, and some logs have yet to be read anew. */
   #isCopyWanted = false;
@@ -80,6 +82,9 @@ export class Replication {
   #dueAt = Number.NEGATIVE_INFINITY;
   #confirmations: Confirmation[] = [];
   #urgent = false;
+  /** How much of the own log was sent as urgent, and when. */
+  #urgentHead = 0;
+  #urgentAt = Number.NEGATIVE_INFINITY;
   #outbox: { to: string; body: ReplicationBody }[] = [];
 
   constructor(self: string, rooms: ReadonlyMap<string, RoomBooks>, periodMs: number) {
@@ -115,10 +120,6 @@ export class Replication {
     return this.#logs.get(id)?.head ?? 0;
   }
 
-  ownerAt(index: number): string {
-    return this.#origins[index]!;
-  }
-
   /** Gives the entry's number. */
   write(room: string, entry: Entry): number {
     this.#own.add({ room, entry });
@@ -139,12 +140,18 @@ export class Replication {
     this.#view = view;
     const self = this.#own.id;
     this.#peers = view.members.map(idOf).filter((id) => id !== self);
+    this.#towards = waysOf(view, self);
+    this.#buddies = buddiesOf(view, self, new Set(this.#towards.values()));
     const known = new Set([...view.members, ...view.lost].map(idOf));
+    this.#known = known;
     for (const member of [...(before?.members ?? []), ...(before?.lost ?? [])])
       if (!known.has(idOf(member))) this.#departed.add(idOf(member));
     for (const id of known) this.#departed.delete(id);
-    for (const peer of this.#readers.keys()) if (!this.#peers.includes(peer)) this.#readers.delete(peer);
-    this.#stopReadingOut();
+    for (const peer of this.#peers) this.#logOf(peer);
+    for (const peer of this.#readers.keys()) if (!this.#towards.has(peer)) this.#readers.delete(peer);
+    for (const peer of this.#unread.keys()) if (!this.#towards.has(peer)) this.#unread.delete(peer);
+    // Who is on the way to whom is another matter in this view, and heads are told anew.
+    this.#dropReaders((id) => id !== self);
     this.#heard.clear();
     this.#aims.clear();
     this.#dueAt = Number.NEGATIVE_INFINITY;
@@ -158,13 +165,12 @@ export class Replication {
   everyoneSettled(): void {
     for (const id of this.#departed) this.#logs.get(id)?.drop();
     this.#departed.clear();
-    this.#stopReadingOut();
+    this.#dropReaders((id) => this.#isGone(id));
   }
 
-  /** Nobody reads logs of others from this node any more; in another view they may again. */
-  #stopReadingOut(): void {
+  #dropReaders(isOver: (log: string) => boolean): void {
     for (const readers of this.#readers.values())
-      for (const id of readers.keys()) if (id !== this.#own.id) readers.delete(id);
+      for (const id of readers.keys()) if (isOver(id)) readers.delete(id);
   }
 
   /** A room was opened here that others may have had for long: everything is asked for again. */
@@ -188,8 +194,10 @@ export class Replication {
     if (isAsking && now - this.#toldAt >= HEADS_AGAIN_MS) this.#tellHeads(now);
     if (now >= this.#nextSendAt) {
       this.#nextSendAt = now + this.#periodMs;
-      for (const peer of this.#peers) this.#send(peer, now);
-      this.#sayRead();
+      for (const [peer, readers] of this.#readers)
+        for (const [id, reader] of readers)
+          if (this.#isReadBy(peer, id)) this.#send(peer, this.#logs.get(id)!, reader, now);
+      this.#sayRead(now);
       this.#plan();
     }
     this.flush(now);
@@ -197,18 +205,29 @@ export class Replication {
 
   nextAt(): number {
     if (this.#peers.length === 0) return Number.POSITIVE_INFINITY;
-    if (this.#urgent) return Number.NEGATIVE_INFINITY;
+    if (this.#urgent)
+      return this.#urgentHead > this.#copied() ? this.#urgentAt + URGENT_AGAIN_MS : Number.NEGATIVE_INFINITY;
     const isAsking = !this.#isSettled || this.#isCopyWanted;
     const askAt = isAsking ? this.#toldAt + HEADS_AGAIN_MS : Number.POSITIVE_INFINITY;
-    const isNews = this.#own.head > this.#sentHead || this.#unread.size > 0;
-    return Math.min(askAt, Math.max(this.#nextSendAt, isNews ? Number.NEGATIVE_INFINITY : this.#dueAt));
+    return Math.min(askAt, Math.max(this.#nextSendAt, this.#newsAt()));
+  }
+
+  /** When there is something to say, if not for the period. */
+  #newsAt(): number {
+    if (this.#own.head > this.#sentHead) return Number.NEGATIVE_INFINITY;
+    let at = this.#dueAt;
+    for (const { since } of this.#unread.values()) at = Math.min(at, since + READ_AFTER_MS);
+    return at;
   }
 
   /** Sends what somebody waits for. */
   flush(now: number): void {
     if (!this.#urgent || this.#peers.length === 0) return;
+    if (this.#urgentHead > this.#copied() && now - this.#urgentAt < URGENT_AGAIN_MS) return;
     this.#urgent = false;
-    for (const peer of this.#buddies()) this.#send(peer, now, true);
+    this.#urgentHead = this.#own.head;
+    this.#urgentAt = now;
+    for (const peer of this.#buddies) this.#sendUrgent(peer, now);
   }
 
   takeOutbox(): { to: string; body: ReplicationBody }[] {
@@ -222,35 +241,64 @@ export class Replication {
     return [[this.#own.id, this.#own.head]];
   }
 
-  #send(peer: string, now: number, isUrgent = false): void {
-    for (const [id, reader] of this.#readersOf(peer)) {
-      const log = this.#logs.get(id)!;
-      if (!reader.isDue(log, now)) continue;
-      const body = reader.take(log, now, () => this.#copyOf(log));
-      if (body) this.#outbox.push({ to: peer, body: isUrgent ? { ...body, isUrgent } : body });
-    }
+  /** Of a log that is itself being copied here, only what is gone for good is worth sending on. */
+  #send(peer: string, log: Log, reader: Reader, now: number): void {
+    if (!reader.isDue(log, now) || (log.copyPart !== 0 && !this.#isGone(log.id))) return;
+    const body = reader.take(log, now, () => this.#copyOf(log));
+    if (!body) return;
+    const isUrgent = body.isUrgent || (log === this.#own && this.#isAwaitedFrom(peer));
+    this.#outbox.push({ to: peer, body: { ...body, isUrgent } });
+  }
+
+  /** What a buddy was sent already it is asked about: it tells at once how far it is. */
+  #sendUrgent(peer: string, now: number): void {
+    const reader = this.#readersOf(peer).get(this.#own.id)!;
+    if (reader.isDue(this.#own, now)) return this.#send(peer, this.#own, reader, now);
+    const { id: log } = this.#own;
+    this.#outbox.push({
+      to: peer,
+      body: { kind: "entries", log, from: reader.sent, runs: [], isUrgent: true, copy: null },
+    });
+  }
+
+  /** Whether somebody waits to hear that this peer has what was written. */
+  #isAwaitedFrom(peer: string): boolean {
+    return this.#confirmations.length > 0 && this.#buddies.includes(peer);
+  }
+
+  /** Whether a peer gets that log from this node, period by period. */
+  #isReadBy(peer: string, id: string): boolean {
+    if (id === this.#own.id) return this.#isNeighbour(peer) || this.#buddies.includes(peer);
+    return this.#isGone(id) || (this.#isNeighbour(peer) && this.#towards.get(id) !== peer);
+  }
+
+  #isNeighbour(peer: string): boolean {
+    return this.#towards.get(peer) === peer;
   }
 
   /** When there is something to send again; asked for after every letter, so it is worked out once. */
   #plan(): void {
     this.#sentHead = this.#own.head;
     this.#dueAt = Number.POSITIVE_INFINITY;
-    for (const peer of this.#peers)
-      for (const [id, reader] of this.#readersOf(peer))
-        this.#dueAt = Math.min(this.#dueAt, reader.nextAt(this.#logs.get(id)!));
+    for (const [peer, readers] of this.#readers)
+      for (const [id, reader] of readers)
+        if (this.#isReadBy(peer, id)) this.#dueAt = Math.min(this.#dueAt, reader.nextAt(this.#logs.get(id)!));
   }
 
-  #sayRead(): void {
-    for (const one of this.#unread) {
-      const [to, id] = one.split("\n") as [string, string];
-      const log = this.#logs.get(id)!;
-      const head = log.copyPart < 0 ? -1 : log.head;
-      this.#outbox.push({ to, body: { kind: "read", log: id, head, part: Math.max(0, log.copyPart) } });
-    }
-    this.#unread.clear();
+  /** To those who get a letter anyway, and those who have waited for long enough. */
+  #sayRead(now: number): void {
+    const addressed = new Set(this.#outbox.map(({ to }) => to));
+    for (const [to, { since }] of this.#unread)
+      if (now - since >= READ_AFTER_MS || addressed.has(to)) this.#sayReadTo(to);
   }
 
-  /** What a peer reads from this node: its log, and those of the gone that it has more of. */
+  #sayReadTo(to: string): void {
+    const logs = [...this.#unread.get(to)!.logs].map((id) => headIn(this.#logs.get(id)!));
+    this.#outbox.push({ to, body: { kind: "read", logs } });
+    this.#unread.delete(to);
+  }
+
+  /** What a peer reads from this node, and how far it is. */
   #readersOf(peer: string): Map<string, Reader> {
     let readers = this.#readers.get(peer);
     if (!readers) {
@@ -258,13 +306,6 @@ export class Replication {
       this.#readers.set(peer, readers);
     }
     return readers;
-  }
-
-  /** The members after this one, which get what is urgent: the first of them to have it is enough. */
-  #buddies(): string[] {
-    const ids = this.#view!.members.map(idOf);
-    const from = ids.indexOf(this.#own.id) + 1;
-    return [...ids.slice(from), ...ids.slice(0, from - 1)].slice(0, BUDDIES);
   }
 
   #tellHeads(now: number): void {
@@ -280,60 +321,53 @@ export class Replication {
   }
 
   #headsNow(): HeadsBody["heads"] {
-    const heads: [string, number, number][] = [];
-    for (const log of this.#logs.values())
-      if (this.#isKnown(log.id))
-        heads.push([log.id, log.copyPart < 0 ? -1 : log.head, Math.max(0, log.copyPart)]);
+    const heads: Head[] = [];
+    for (const log of this.#logs.values()) if (this.#isKnown(log.id)) heads.push(headIn(log));
     return heads;
   }
 
   /** A log that is somebody's in this view, or of someone whose places are still to be taken over. */
   #isKnown(id: string): boolean {
-    const { members, lost } = this.#view!;
-    return [...members, ...lost].some((member) => idOf(member) === id) || this.#departed.has(id);
+    return this.#known.has(id) || this.#departed.has(id);
   }
 
   #isGone(id: string): boolean {
-    return !this.#view!.members.some((member) => idOf(member) === id);
+    return id !== this.#own.id && !this.#towards.has(id);
   }
 
   #hearHeads(from: string, body: HeadsBody, now: number): void {
     const { heads } = body;
-    if (!Array.isArray(heads) || !this.#peers.includes(from)) return;
+    if (!Array.isArray(heads) || !this.#towards.has(from)) return;
     const gone = new Map<string, number>();
-    const readers = this.#readersOf(from);
     for (const head of heads) {
-      const [id, count, part] = head as HeadsBody["heads"][number];
-      if (typeof id !== "string" || !Number.isSafeInteger(count) || !Number.isSafeInteger(part)) return;
+      if (!isHead(head)) return;
+      const [id, count] = head;
       // Someone who left before this node came, and whose places are still to be taken over.
       if (!this.#isKnown(id) && count > 0) this.#departed.add(id);
       if (!this.#isKnown(id)) continue;
-      if (id !== this.#own.id && this.#isGone(id)) gone.set(id, count);
+      if (this.#isGone(id)) gone.set(id, count);
       if (id === from && !this.#aims.has(from)) this.#aims.set(from, count);
-      this.#hearHead(readers, id, { count, part, now });
     }
-    for (const id of this.#goneIds())
-      if (!gone.has(id)) this.#hearHead(readers, id, { count: 0, part: 0, now });
+    const told = new Map(heads.map((head) => [head[0], head]));
+    // What it did not speak of it has nothing of.
+    for (const id of this.#logs.keys())
+      if (this.#isKnown(id)) this.#hearHead(from, told.get(id) ?? [id, 0, 0], now);
     this.#confirm(now, false);
     if (body.isAsking) this.#outbox.push({ to: from, body: this.#heads(false) });
     this.#heard.set(from, gone);
     this.#settle(now);
   }
 
-  #hearRead(from: string, { log, head, part }: ReadBody, now: number): void {
-    if (!Number.isSafeInteger(head) || !Number.isSafeInteger(part)) return;
-    if (!this.#peers.includes(from)) return;
-    this.#hearHead(this.#readersOf(from), log, { count: head, part, now });
+  #hearRead(from: string, { logs }: ReadBody, now: number): void {
+    if (!Array.isArray(logs) || !logs.every(isHead) || !this.#towards.has(from)) return;
+    for (const head of logs) this.#hearHead(from, head, now);
     this.#confirm(now, false);
   }
 
-  #hearHead(
-    readers: Map<string, Reader>,
-    id: string,
-    { count, part, now }: { count: number; part: number; now: number },
-  ): void {
+  #hearHead(peer: string, [id, count, part]: Head, now: number): void {
     const log = this.#logs.get(id);
-    if (!log || (id !== this.#own.id && !this.#isGone(id))) return;
+    if (!log || !(id === this.#own.id || this.#isReadBy(peer, id))) return;
+    const readers = this.#readersOf(peer);
     let reader = readers.get(id);
     if (!reader) {
       reader = new Reader(count);
@@ -344,75 +378,21 @@ export class Replication {
     if (reader.head < log.head) this.#dueAt = Math.min(this.#dueAt, reader.nextAt(log));
   }
 
-  #goneIds(): string[] {
-    return [...this.#logs.keys()].filter((id) => this.#isKnown(id) && this.#isGone(id));
-  }
-
   /** Everyone has said how far they are with the logs of the gone, and this node is as far as any of them. */
   #settle(now: number): void {
     if (this.#isSettled || !this.#view || this.#peers.some((peer) => !this.#heard.has(peer))) return;
     for (const heads of this.#heard.values())
       for (const [id, head] of heads) if ((this.#logs.get(id)?.head ?? 0) < head) return;
     this.#isSettled = true;
-    this.#takeOver(now);
-  }
-
-  /** Places whose owner is gone, and which are for this node now. */
-  #takeOver(now: number): void {
-    const view = this.#view!;
-    const members = new Set(view.members.map(idOf));
-    const lost = new Set(view.lost.map(idOf));
-    for (const books of this.#rooms.values()) {
-      const taken: [Place, Claim][] = [];
-      for (const place of books.places.values()) {
-        if (place.claim.origin === SELF && this.#bury(books, place, members, lost)) continue;
-        const { owner, origin } = place.claim;
-        const isOwnBorrowed = origin === SELF && place.claim.isBorrowed;
-        if (members.has(owner) && !isOwnBorrowed) continue;
-        if (lost.has(owner) && !view.isMajority && !this.#isBold) continue;
-        if (!isOwnBorrowed && homeOf(place.key, view) !== this.#own.id) continue;
-        taken.push([place, place.claim]);
-      }
-      for (const [place, claim] of taken) this.#adopt(books, place, claim, { lost, now });
-    }
-  }
-
-  /** Claims to a place of this node's whose owners are gone for good are void, or one could count again some day. */
-  #bury(books: RoomBooks, place: Place, members: ReadonlySet<string>, lost: ReadonlySet<string>): boolean {
-    const dead = place.others?.filter(({ owner }) => !members.has(owner) && !lost.has(owner)) ?? [];
-    if (dead.length === 0) return false;
-    const voids = [...voidsOf(place), ...dead.flatMap(({ owner }) => [owner, this.headOf(owner)])];
-    const { epoch, isBorrowed } = place.claim;
-    books.write([ADOPT, epoch, isBorrowed ? 1 : 0, voids, standingOf(place, place.claim)]);
-    return true;
-  }
-
-  #adopt(
-    books: RoomBooks,
-    place: Place,
-    claim: Claim,
-    { lost, now }: { lost: ReadonlySet<string>; now: number },
-  ): void {
-    const { version } = this.#view!;
-    if (claim.origin === SELF) {
-      // Borrowed before; whoever lent it is back, or is known to be dead.
-      if (![...lost].some((id) => claimOf(place, this.#indexOf(id)))) this.#settleLoan(books, place, claim);
-      return;
-    }
-    const isLost = lost.has(claim.owner);
-    const isTurn = claim.state === ADMITTED && isLost;
-    const of: AdoptEntry[4] = isTurn
-      ? [WAIT, place.key, place.lane, AS_BEFORE, place.id]
-      : standingOf(place, claim);
-    const isBorrowed = isLost && claim.state === ON_SITE ? 1 : 0;
-    const voids = [...voidsOf(place), claim.owner, this.headOf(claim.owner)];
-    books.write([ADOPT, version, isBorrowed, voids, of]);
-    const taken = books.places.get(place.key);
-    if (taken?.claim.state === WAITING && taken.claim.origin === SELF) books.awaitAnew(taken, now);
-  }
-
-  #settleLoan(books: RoomBooks, place: Place, claim: Claim): void {
-    books.write([ADOPT, claim.epoch, 0, voidsOf(place), standingOf(place, claim)]);
+    takeOver({
+      view: this.#view,
+      self: this.#own.id,
+      rooms: this.#rooms.values(),
+      headOf: (id) => this.headOf(id),
+      indexOf: (id) => this.#logs.get(id)?.index ?? ORIGINS_MAX,
+      isBold: this.#isBold,
+      now,
+    });
   }
 
   #hearEntries(from: string, body: EntriesBody, now: number): void {
@@ -424,8 +404,12 @@ export class Replication {
     const log = this.#logOf(id);
     if (copy) this.#readCopy(log, written, start, copy);
     else if (log.copyPart === 0 && start <= log.head) this.#read(log, written.slice(log.head - start));
-    this.#unread.add(`${from}\n${id}`);
-    if (body.isUrgent || copy) this.#sayRead();
+    const unread = this.#unread.get(from);
+    if (unread) unread.logs.add(id);
+    else this.#unread.set(from, { since: now, logs: new Set([id]) });
+    if (body.isUrgent || copy) this.#sayReadTo(from);
+    // Others may wait for it.
+    this.#dueAt = Number.NEGATIVE_INFINITY;
     if (this.#heard.size === this.#peers.length) this.#settle(now);
   }
 
@@ -496,27 +480,38 @@ export class Replication {
     return head;
   }
 
-  #indexOf(id: string): number {
-    return this.#logs.get(id)?.index ?? ORIGINS_MAX;
-  }
-
   #logOf(id: string): Log {
     let log = this.#logs.get(id);
     if (!log) {
-      log = new Log(id, this.#origins.length);
-      this.#origins.push(id);
+      log = new Log(id, this.#logs.size);
       this.#logs.set(id, log);
     }
     return log;
   }
 }
 
-/** A number from 0 to 2^32 - 1 that looks like nothing of what it was made from. */
-function mixed(key: number, slot: number): number {
-  const high = Math.floor(key / 4_294_967_296);
-  let hash =
-    Math.imul((key >>> 0) ^ Math.imul(high + 1, 0x9e3779b1), 0x85ebca6b) ^ Math.imul(slot + 1, 0xc2b2ae35);
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
-  return (hash ^ (hash >>> 15)) >>> 0;
+/** For each other member, the neighbour on the way to it. */
+function waysOf(view: View, self: string): Map<string, string> {
+  const tree = treeOf(view.members.map(({ slot }) => slot));
+  const ids = new Map(view.members.map((member) => [member.slot, idOf(member)]));
+  const own = view.members.find((member) => idOf(member) === self)!.slot;
+  const others = view.members.filter(({ slot }) => slot !== own);
+  return new Map(others.map(({ slot }) => [ids.get(slot)!, ids.get(tree.towards(own, slot))!]));
+}
+
+/** Neighbours, and if these are too few the members after this one. */
+function buddiesOf(view: View, self: string, neighbours: ReadonlySet<string>): string[] {
+  const ids = view.members.map(idOf);
+  const from = ids.indexOf(self) + 1;
+  const others = [...ids.slice(from), ...ids.slice(0, from - 1)];
+  return [...new Set([...neighbours, ...others])].slice(0, BUDDIES);
+}
+
+function headIn(log: Log): Head {
+  return [log.id, log.copyPart < 0 ? -1 : log.head, Math.max(0, log.copyPart)];
+}
+
+function isHead(head: unknown): head is Head {
+  if (!Array.isArray(head)) return false;
+  return typeof head[0] === "string" && Number.isSafeInteger(head[1]) && Number.isSafeInteger(head[2]);
 }
