@@ -65,7 +65,7 @@ const load = record({
 const laneNumbers = list(whole);
 const roomReport = record({
   lanes: list((value) => laneNumbers(value) && (value as unknown[]).length >= 2),
-  ...{ turns: count, visits: count, kept: count, offered: whole, leaveBack: whole },
+  ...{ turns: count, visits: count, kept: count, offered: count, owed: count, leaveBack: whole },
   ...{ arrivals: count, missed: count, used: count },
 });
 const roundId = pair(whole, whole);
@@ -74,7 +74,7 @@ const doorMemo = record({ admissions: list(anything), entries: list(anything), l
 const roomMemo = record({ door: doorMemo, flow, lastTurnAt: number });
 const memo = record({ view: whole, seq: whole, rooms: list(pair(text, roomMemo)) });
 const cut: Shape = (value) => laneNumbers(value) && [2, 3].includes((value as unknown[]).length);
-const share = record({ cuts: list(cut), slots: count, leave: count, isOver: flag });
+const share = record({ cuts: list(cut), slots: count, leave: count, paid: count, isOver: flag });
 const announce = record({
   ...{ seq: whole, at: number, shares: list(pair(text, share)), memo, dropped: list(roundId) },
 });

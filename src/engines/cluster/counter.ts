@@ -248,11 +248,21 @@ function splitShares(
     const weights = reports.map((report) => report?.arrivals ?? 0);
     const slots = splitByWeight(share.slots, weights);
     const leave = splitByWeight(share.leave, weights);
+    const paid = splitByWeight(
+      share.paid,
+      reports.map((report) => report?.owed ?? 0),
+    );
     const cuts = splitCuts(share.cuts, reports, dice);
     for (const [index, part] of parts.entries())
       part.push([
         room,
-        { cuts: cuts[index]!, slots: slots[index]!, leave: leave[index]!, isOver: share.isOver },
+        {
+          cuts: cuts[index]!,
+          slots: slots[index]!,
+          leave: leave[index]!,
+          paid: paid[index]!,
+          isOver: share.isOver,
+        },
       ]);
   }
   return parts;

@@ -15,7 +15,7 @@ const lanes = fc
   .uniqueArray(fc.nat({ max: 3 }), { maxLength: 3 })
   .map((numbers) => numbers.map((lane) => [lane, 10 * lane + 5, lane, 2 * lane] as const));
 const report: fc.Arbitrary<RoomReport> = fc.record({
-  ...{ lanes, turns: amount, visits: amount, kept: amount, offered: amount, leaveBack: amount },
+  ...{ lanes, turns: amount, visits: amount, kept: amount, offered: amount, owed: amount, leaveBack: amount },
   ...{ arrivals: amount, missed: amount, used: amount },
 });
 const reports: fc.Arbitrary<RoomReports> = fc

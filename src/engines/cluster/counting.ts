@@ -25,8 +25,10 @@ export interface RoomReport {
   readonly visits: number;
   /** Spare slots that stay where they are, for those who come before the round is over. */
   readonly kept: number;
-  /** Spare slots that are given back; below zero when more are used than held. */
+  /** Spare slots that are given back. */
   readonly offered: number;
+  /** Slots in use beyond those held: more came with passes than there were slots for. */
+  readonly owed: number;
   /** Leave to go straight through that was not used. */
   readonly leaveBack: number;
   /** How many joined lately, times `ARRIVALS_UNIT` and a little more, by which slots are handed out. */
@@ -81,6 +83,8 @@ export interface RoomShare {
   /** Slots for those who come while nobody waits, and leave for so many. */
   readonly slots: number;
   readonly leave: number;
+  /** Slots for those who are in without one. */
+  readonly paid: number;
   /** More are in use than there are: nobody keeps any to spare. */
   readonly isOver: boolean;
 }
@@ -104,7 +108,7 @@ export interface Memo {
 }
 
 export const NOTHING: RoomReport = {
-  ...{ lanes: [], turns: 0, visits: 0, kept: 0, offered: 0, leaveBack: 0 },
+  ...{ lanes: [], turns: 0, visits: 0, kept: 0, offered: 0, owed: 0, leaveBack: 0 },
   ...{ arrivals: 0, missed: 0, used: 0 },
 };
 
@@ -131,6 +135,7 @@ function addRoom(a: RoomReport, b: RoomReport): RoomReport {
     visits: a.visits + b.visits,
     kept: a.kept + b.kept,
     offered: a.offered + b.offered,
+    owed: a.owed + b.owed,
     leaveBack: a.leaveBack + b.leaveBack,
     arrivals: a.arrivals + b.arrivals,
     missed: a.missed + b.missed,

@@ -14,6 +14,7 @@ import {
   type Cut,
   type LaneReport,
   type Memo,
+  NOTHING,
   type ReportBody,
   type RoomReport,
   type RoomShare,
@@ -274,7 +275,7 @@ export class DoorDuty {
       const lanes = lanesAsked(books, asked.get(room) ?? [], this.#now);
       if (pass === 0)
         reports.push([room, { lanes, ...settleUp(books, this.#now, this.#parts.canary === "give-twice") }]);
-      else if (asked.has(room)) reports.push([room, { ...EMPTY, lanes }]);
+      else if (asked.has(room)) reports.push([room, { ...NOTHING, lanes }]);
     }
     if (pass === 0) this.#noteOffers(seq, reports);
     for (const room of draws) rooms.get(room)?.closePool(this.#now);
@@ -314,17 +315,19 @@ export class DoorDuty {
   #apply({ at, shares, memo, dropped }: AnnounceBody, counts: OwnCounts): void {
     const now = this.#now;
     const { rooms, onComplete, dice } = this.#parts;
+    // What the door is like now is what slots were handed out by.
+    if (!this.#memo || isLater(memo, this.#memo)) this.#takeMemo(memo, now);
     this.#takeBack(dropped);
     for (const [room, share] of shares) {
       const books = rooms.get(room);
       if (!books) continue;
+      books.rulesAt(now);
       const keys = share.cuts.flatMap((cut) => keysOf(books, cut, counts, dice));
-      books.held += promised(room, share, counts);
+      books.held += promised(room, share, counts) + share.paid;
       books.flow.receive(share.leave, now);
       giveTurns(books, keys, { at, now });
       if (share.isOver) books.held = Math.min(books.held, books.used);
     }
-    if (!this.#memo || isLater(memo, this.#memo)) this.#takeMemo(memo, now);
     onComplete();
   }
 
@@ -352,8 +355,6 @@ export class DoorDuty {
   }
 }
 
-const EMPTY = { turns: 0, visits: 0, kept: 0, offered: 0, leaveBack: 0, arrivals: 0, missed: 0, used: 0 };
-
 /** Breaks the rule that a turn takes a slot. */
 function withoutTurns(rooms: ReportBody["rooms"]): ReportBody["rooms"] {
   return rooms.map(([room, report]) => [room, { ...report, turns: 0 }]);
@@ -374,14 +375,15 @@ function settleUp(books: RoomBooks, now: number, isKeepingAll: boolean): Omit<Ro
   const { flow, ownTurns: turns, ownVisits: visits } = books;
   books.rulesAt(now);
   const { isLimited } = books;
-  const spare = isLimited ? books.spare : 0;
+  const spare = isLimited ? Math.max(0, books.spare) : 0;
+  const owed = isLimited ? Math.max(0, -books.spare) : 0;
   // What comes in one round, more or less; whoever comes besides waits for what the round brings.
   const expected = books.lines.size > 0 ? 0 : Math.floor(books.arrivals * (1 - ARRIVALS_KEPT));
-  const kept = Math.max(0, Math.min(spare, expected));
+  const kept = Math.min(spare, expected);
   // Leave is good for so short a time that none is kept.
   const leaveKept = 0;
   const leaveBack = flow.leave - leaveKept;
-  if (!isKeepingAll) books.held = books.used + kept;
+  if (!isKeepingAll) books.held = books.used + kept - owed;
   flow.leave = leaveKept;
   const arrivals = Math.round(books.arrivals * ARRIVALS_UNIT) + 1;
   books.arrivals *= ARRIVALS_KEPT;
@@ -389,7 +391,7 @@ function settleUp(books: RoomBooks, now: number, isKeepingAll: boolean): Omit<Ro
   books.missedSince = 0;
   const used = flow.uncharged;
   flow.uncharged = 0;
-  return { turns, visits, kept, offered: spare - kept, leaveBack, arrivals, missed, used };
+  return { turns, visits, kept, offered: spare - kept, owed, leaveBack, arrivals, missed, used };
 }
 
 /** Slots that come with what was announced. */

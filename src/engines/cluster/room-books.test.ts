@@ -393,3 +393,20 @@ test("with a node's own entries among them, lines and counts still follow from t
     { numRuns: 200 },
   );
 });
+
+test("an event with a lower capacity takes back what was to spare, and no more when it is asked again", () => {
+  const rules = { ...DEFAULT_RULES, totalActiveUsers: 10 };
+  const event = { name: "sale", prequeueAt: null, startAt: START + 1_000, endAt: LATER, isShuffled: false };
+  const events = [{ ...event, seed: "", rules: { ...rules, totalActiveUsers: 2 } }];
+  const { books } = booksOf("self#1", { ...rules, events });
+  books.rulesAt(START);
+  books.write([VISIT, KEY, 0, THROUGH, "v", START, START, START, LATER]);
+  books.held = 8;
+  books.rulesAt(START + 999);
+  assert.equal(books.spare, 7);
+  books.rulesAt(START + 1_000);
+  assert.equal(books.spare, 0);
+  books.held = 2;
+  books.rulesAt(START + 2_000);
+  assert.equal(books.spare, 1);
+});

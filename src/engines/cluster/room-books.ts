@@ -154,6 +154,7 @@ export class RoomBooks {
   #recentNext = 0;
   #turnsHeard: number[] = [];
   #lanes: LanesRules;
+  #capacity = Number.POSITIVE_INFINITY;
   #ticketTtlMaxMs = 0;
 
   constructor(parts: { name: string; rules: RoomRules; events: RoomEvents; self: Origin; now: number }) {
@@ -179,10 +180,15 @@ export class RoomBooks {
   /** Puts other rules in force; everyone keeps their place. */
   change(rules: RoomRules, now: number): void {
     this.#noteTicketTtl(rules);
-    const before = this.door.capacity ?? Number.POSITIVE_INFINITY;
     this.door.change(rules, now);
-    // Slots to spare were handed out under the capacity before; the next round knows how many there are now.
-    if ((this.door.capacity ?? before) < before) this.held = Math.min(this.held, this.used);
+    this.#noteCapacity();
+  }
+
+  /** Slots to spare were handed out under the capacity before; the next round knows how many there are now. */
+  #noteCapacity(): void {
+    const capacity = this.door.capacity ?? Number.POSITIVE_INFINITY;
+    if (capacity < this.#capacity) this.held = Math.min(this.held, this.used);
+    this.#capacity = capacity;
   }
 
   /** The longest that a ticket of this room's is good for, under any rules so far. */
@@ -202,6 +208,7 @@ export class RoomBooks {
 
   rulesAt(now: number): DoorRules {
     const rules = this.door.inForce(now);
+    this.#noteCapacity();
     if (rules.lanes !== this.#lanes) this.#arrange(rules.lanes);
     return rules;
   }

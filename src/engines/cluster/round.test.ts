@@ -192,14 +192,15 @@ test("slots that nobody holds are there to be given: to those who wait, and what
 test("while someone is lost slots are neither made nor forgotten", () => {
   const amount = fc.nat({ max: 12 });
   fc.assert(
-    fc.property(line, amount, amount, amount, (people, offered, visits, kept) => {
+    fc.property(line, amount, amount, amount, amount, (people, offered, visits, kept, owed) => {
       const round = roundOf([booksOf({ totalActiveUsers: 50 }, people)], { isSomeoneLost: true });
       const { shares, passes } = played(round, {
-        r: { lanes: { 0: people }, report: { offered, visits, kept } },
+        r: { lanes: { 0: people }, report: { offered, visits, kept, owed } },
       });
-      const { cuts, slots } = shares.get("r")!;
+      const { cuts, slots, paid } = shares.get("r")!;
       const admitted = cuts.flatMap((cut) => letIn(cut, passes, people)).length;
-      assert.equal(admitted + slots, offered);
+      assert.equal(paid, Math.min(owed, offered), "those who are in without a slot come first");
+      assert.equal(admitted + slots + paid, offered);
     }),
   );
 });
@@ -213,7 +214,7 @@ test("while someone is lost what was offered goes back, also where nobody is let
 test("when more are in use than there are, nobody gets any and everybody is told", () => {
   const round = roundOf([booksOf({ totalActiveUsers: 5 }, [1])]);
   const { shares } = played(round, { r: { lanes: { 0: [1] }, report: { visits: 9 } } });
-  assert.deepEqual(shares.get("r"), { cuts: [], slots: 0, leave: 0, isOver: true });
+  assert.deepEqual(shares.get("r"), { cuts: [], slots: 0, leave: 0, paid: 0, isOver: true });
 });
 
 test("a room without a limit lets everyone in and hands out no slots", () => {

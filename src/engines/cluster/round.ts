@@ -218,7 +218,7 @@ export class Round {
     const isBudgeted = books.door.rules.budget !== null;
     if (totalActiveUsers === null && !isBudgeted) return Number.POSITIVE_INFINITY;
     const free = (totalActiveUsers ?? Number.POSITIVE_INFINITY) - heldBy(report);
-    return this.#isSomeoneLost ? Math.min(free, report.offered) : free;
+    return this.#isSomeoneLost ? Math.min(free, report.offered - report.owed) : free;
   }
 
   #budgetFree(
@@ -300,7 +300,12 @@ export class Round {
     const allowed = isOpen && newUsersPerMinute !== null ? books.flow.allowance(newUsersPerMinute, now) : 0;
     const leave = Math.min(allowed, isLimited ? slots : allowed);
     if (newUsersPerMinute !== null) books.flow.grant(newUsersPerMinute, leave, now);
-    return { slots, leave, isOver: free < 0 };
+    return { slots, leave, paid: this.#paid(round), isOver: free < 0 };
+  }
+
+  /** While someone is lost there are no slots but those that were offered. */
+  #paid({ report: { owed, offered } }: RoomRound): number {
+    return this.#isSomeoneLost ? Math.min(owed, offered) : owed;
   }
 
   /** What a budget leaves a room for those who are still to come, beside the other rooms where nobody waits. */
