@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Membership, type MembershipBody, type MembershipSettings } from "./membership.ts";
-import { committed, idOf, viewNumber } from "./view.ts";
+import { committed, idOf, viewNumber, withoutLost } from "./view.ts";
 
 const STEP_MS = 100;
 
@@ -146,6 +146,26 @@ test("those who were taken out and are there come back", () => {
   assert.equal(network.views().a, "ab-c");
   network.run(5_000);
   assert.deepEqual(network.views(), { a: "abc-", b: "abc-", c: "abc-" });
+});
+
+test("when the first of a part goes over to a smaller one, the rest finds both", () => {
+  const network = clusterOf("abcde");
+  commit(network);
+  const all = nodeOf(network, "a").view!;
+  network.cut = new Set("a");
+  for (const name of "bcde") nodeOf(network, name).died("a#1", network.now);
+  network.run(STEP_MS);
+  assert.equal(network.views().c, "bcde-a");
+  network.cut = new Set("ab");
+  const later = { ...all, version: nodeOf(network, "c").view!.version + 2 };
+  const few = withoutLost(later, new Set(["c#1", "d#1", "e#1"]), 0);
+  for (const name of "ab") nodeOf(network, name).receive("a", { kind: "view", view: few }, network.now);
+  assert.equal(network.views().b, "ab-cde");
+  assert.equal(few.isMajority, false);
+  network.cut.clear();
+  network.run(5_000);
+  assert.ok(network.isAgreed());
+  assert.equal(network.views().a, "abcde-");
 });
 
 test("parts that were cut from each other are one again after the cut", () => {

@@ -288,17 +288,14 @@ export class Membership {
   /** A view without this node: the coordinator of its own part finds out whether the two can be one. */
   #forward(theirs: View, now: number): void {
     const view = this.#view!;
-    const slot = this.#coordinator(view);
-    const coordinator = view.members.find((member) => member.slot === slot)!;
-    const hasMovedOn = theirs.members.some((member) => idOf(member) === idOf(coordinator));
-    if (slot === this.slot || hasMovedOn) {
-      if (hasMovedOn || !leads(view, theirs)) this.#knockAt(theirs.members[0]!.address, now);
+    const slot = this.#coordinator(view, theirs);
+    if (slot === this.slot) {
+      if (slot !== this.#coordinator(view) || !leads(view, theirs))
+        this.#knockAt(theirs.members[0]!.address, now);
       return;
     }
-    this.#send(coordinator.address, {
-      kind: "view",
-      view: theirs,
-    });
+    const coordinator = view.members.find((member) => member.slot === slot)!;
+    this.#send(coordinator.address, { kind: "view", view: theirs });
   }
 
   #hearKnock(from: string, number: number, theirs: View, now: number): void {
@@ -310,14 +307,15 @@ export class Membership {
     if (hasMe && (isMember || viewNumber(theirs) > viewNumber(view)))
       return this.#hearView(from, theirs, now);
     // Both must hear each other before one of them makes one view of the two.
-    if (this.#coordinator(view) === this.slot && (hasMe || leads(view, theirs))) this.#knockAt(from, now);
+    const isCoordinator = this.#coordinator(view, theirs) === this.slot;
+    if (isCoordinator && (hasMe || leads(view, theirs))) this.#knockAt(from, now);
   }
 
   #meet(from: string, number: number, theirs: View, now: number): void {
     const view = this.#view;
     const knockedAt = this.#knocks.get(number);
     if (!view || knockedAt === undefined || now - knockedAt > KNOCK_GOOD_MS || this.isLeaving) return;
-    if (this.#coordinator(view) !== this.slot) return;
+    if (this.#coordinator(view, theirs) !== this.slot) return;
     if (viewNumber(theirs) === viewNumber(view)) return;
     const isBehind = viewNumber(theirs) < viewNumber(view);
     // One that has not heard of the latest view yet needs no other.
@@ -411,9 +409,11 @@ export class Membership {
       if (!view.members.some((member) => idOf(member) === id)) this.#dead.delete(id);
   }
 
-  /** The lowest slot of those not known to be dead. */
-  #coordinator(view: View): number {
-    return view.members.find((member) => !this.#dead.has(idOf(member)))!.slot;
+  /** The lowest slot of those not known to be dead, nor to have moved on to a later view that was met. */
+  #coordinator(view: View, met: View | null = null): number {
+    const movedOn = met && viewNumber(met) > viewNumber(view) ? new Set(met.members.map(idOf)) : null;
+    const isHere = (id: string) => id === this.selfId || !(this.#dead.has(id) || movedOn?.has(id));
+    return view.members.find((member) => isHere(idOf(member)))!.slot;
   }
 
   #peers(): Member[] {
