@@ -107,6 +107,8 @@ export class Reader {
   sent: number;
   /** When it last got on, or was sent again what it lacked. */
   #sinceAt = Number.NEGATIVE_INFINITY;
+  /** When it last got on, or had nothing to get on with. */
+  #gotOnAt = Number.NEGATIVE_INFINITY;
   /** Parts of a copy that it said it has; null: no copy is under way. */
   copy: { readonly head: number; readonly parts: readonly EntriesBody[]; part: number } | null = null;
 
@@ -125,6 +127,7 @@ export class Reader {
     if (head > this.head) {
       this.head = head;
       this.#sinceAt = now;
+      this.#gotOnAt = now;
     }
     if (this.sent < this.head) this.sent = this.head;
   }
@@ -135,6 +138,11 @@ export class Reader {
     this.copy = null;
     this.head = -1;
     this.sent = -1;
+  }
+
+  /** Whether it was sent something that long ago and has not read a word since. */
+  isStuck(forMs: number, now: number): boolean {
+    return this.sent > this.head && now - this.#gotOnAt >= forMs;
   }
 
   /** Whether there is something to send now. */
@@ -155,6 +163,7 @@ export class Reader {
       this.#sinceAt = now;
       return this.copy.parts[this.copy.part] ?? null;
     }
+    if (this.sent === this.head) this.#gotOnAt = now;
     if (this.sent === this.head || isOverdue) {
       this.sent = this.head;
       this.#sinceAt = now;

@@ -121,6 +121,9 @@ export class ClusterNode {
   readonly #settings: NodeSettings;
   readonly #dice: () => number;
   readonly #rooms = new Map<string, RoomBooks>();
+  get __rooms() {
+    return this.#rooms;
+  }
   /** As they were set. */
   readonly #rules = new Map<string, RoomRules>();
   readonly #membership: Membership;
@@ -599,8 +602,9 @@ export class ClusterNode {
     const place = books.places.get(seen[0]);
     const owner = place ? this.#ownerOf(place) : this.#homeOfKey(seen[0]);
     if (owner === "self") noteSeen(books, seen, now);
-    else if (owner === null) return;
-    else if (place?.claim.state === WAITING) listIn(this.#seen, owner, books.name).push(seen);
+    else if (owner === null && place) return;
+    else if (owner !== null && place?.claim.state === WAITING)
+      listIn(this.#seen, owner, books.name).push(seen);
     // Whoever is back in the line must be known to be: this is asked until it is answered.
     else this.#requests.ask({ op: "seen", room: books.name, seen }, now, () => {});
   }

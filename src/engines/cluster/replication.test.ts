@@ -134,6 +134,42 @@ test("what one writes down, all know, with letters lost as well", () => {
   }
 });
 
+test("what one writes goes along the tree, and around a neighbour that does not answer", () => {
+  const cluster = new Cluster("abcdefgh");
+  const letters = new Set<string>();
+  cluster.run(500);
+  cluster.arrives = (from, to) => {
+    letters.add(`${from[0]}${to[0]}`);
+    return true;
+  };
+  cluster.of("e").wait(0);
+  cluster.run(1_000);
+  for (const { books } of cluster.peers) assert.equal(books.lines.size, 1);
+  // From b to e there is nothing to say but that it was read; f is the buddy of e, which has one neighbour only.
+  assert.deepEqual([...letters].sort(), [
+    "ab",
+    "ac",
+    "ad",
+    "ba",
+    "be",
+    "bf",
+    "bg",
+    "ca",
+    "ch",
+    "da",
+    "eb",
+    "ef",
+    "fb",
+    "fe",
+    "gb",
+    "hc",
+  ]);
+  cluster.arrives = (from, to) => from !== "b#1" && to !== "b#1";
+  cluster.of("e").wait(1);
+  cluster.run(2_000);
+  for (const { id, books } of cluster.peers) assert.equal(books.lines.size, id === "b#1" ? 1 : 2, id);
+});
+
 test("entries after a gap are not read until what is missing has come", () => {
   const cluster = new Cluster("ab");
   cluster.run(500);

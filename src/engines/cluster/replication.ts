@@ -35,10 +35,14 @@ const CONFIRM_MAX_MS = 1_500;
 const ORIGINS_MAX = 100_000;
 /** So many are sent what somebody waits for; with two, one that is slow holds nobody up. */
 const BUDDIES = 2;
-/** While what is urgent is on its way, what becomes urgent waits for the answer, but no longer than this. */
-const URGENT_AGAIN_MS = 20;
+/** What becomes urgent sooner than this after something else that was waits for more to go with it. */
+const URGENT_EVERY_MS = 25;
+/** A neighbour that has not read what it was sent for this long may be dead: others are asked to read it from here. */
+const STUCK_MS = 600;
 /** A peer to whom there is nothing else to say hears that its entries were read after this long. */
 const READ_AFTER_MS = 100;
+
+const NO_ENTRIES = { kind: "entries", runs: [], isUrgent: true, copy: null } as const;
 
 export type ReplicationBody = EntriesBody | ReadBody | HeadsBody;
 
@@ -68,6 +72,9 @@ export class Replication {
   readonly #heard = new Map<string, ReadonlyMap<string, number>>();
   /** How far each peer's own log was when it first told so in this view. */
   readonly #aims = new Map<string, number>();
+  /** While a neighbour is stuck: those beyond it who have said how far they are, and when they were asked. */
+  readonly #direct = new Set<string>();
+  #askedAt = Number.NEGATIVE_INFINITY;
   /** Who is to be told how far which logs were read, and since when. */
   readonly #unread = new Map<string, { readonly since: number; readonly logs: Set<string> }>();
   #isSettled = false;
@@ -82,8 +89,6 @@ export class Replication {
   #dueAt = Number.NEGATIVE_INFINITY;
   #confirmations: Confirmation[] = [];
   #urgent = false;
-  /** How much of the own log was sent as urgent, and when. */
-  #urgentHead = 0;
   #urgentAt = Number.NEGATIVE_INFINITY;
   #outbox: { to: string; body: ReplicationBody }[] = [];
 
@@ -154,6 +159,7 @@ export class Replication {
     this.#dropReaders((id) => id !== self);
     this.#heard.clear();
     this.#aims.clear();
+    this.#direct.clear();
     this.#dueAt = Number.NEGATIVE_INFINITY;
     this.#isSettled = false;
     this.#toldAt = Number.NEGATIVE_INFINITY;
@@ -161,11 +167,21 @@ export class Replication {
     this.#settle(now);
   }
 
-  /** Everyone has settled in this view: nobody needs to hear of those who left before it. */
+  /**
+   * Everyone has settled in this view: nobody needs to hear of those who left before it, once all they had was taken over
+   * and that is known here. If whoever took something over is gone before it was known, it is to be taken over again.
+   */
   everyoneSettled(): void {
-    for (const id of this.#departed) this.#logs.get(id)?.drop();
-    this.#departed.clear();
-    this.#dropReaders((id) => this.#isGone(id));
+    if (this.#departed.size === 0) return;
+    const owners = new Set<string>();
+    for (const { places } of this.#rooms.values())
+      for (const { claim } of places.values()) owners.add(claim.owner);
+    for (const id of this.#departed) {
+      if (owners.has(id)) continue;
+      this.#logs.get(id)?.drop();
+      this.#departed.delete(id);
+    }
+    this.#dropReaders((id) => this.#isGone(id) && !this.#isKnown(id));
   }
 
   #dropReaders(isOver: (log: string) => boolean): void {
@@ -194,6 +210,8 @@ export class Replication {
     if (isAsking && now - this.#toldAt >= HEADS_AGAIN_MS) this.#tellHeads(now);
     if (now >= this.#nextSendAt) {
       this.#nextSendAt = now + this.#periodMs;
+      this.#sendUrgent(now);
+      this.#goAround(now);
       for (const [peer, readers] of this.#readers)
         for (const [id, reader] of readers)
           if (this.#isReadBy(peer, id)) this.#send(peer, this.#logs.get(id)!, reader, now);
@@ -205,11 +223,10 @@ export class Replication {
 
   nextAt(): number {
     if (this.#peers.length === 0) return Number.POSITIVE_INFINITY;
-    if (this.#urgent)
-      return this.#urgentHead > this.#copied() ? this.#urgentAt + URGENT_AGAIN_MS : Number.NEGATIVE_INFINITY;
     const isAsking = !this.#isSettled || this.#isCopyWanted;
     const askAt = isAsking ? this.#toldAt + HEADS_AGAIN_MS : Number.POSITIVE_INFINITY;
-    return Math.min(askAt, Math.max(this.#nextSendAt, this.#newsAt()));
+    const urgentAt = this.#urgent ? this.#urgentAt + URGENT_EVERY_MS : Number.POSITIVE_INFINITY;
+    return Math.min(askAt, urgentAt, Math.max(this.#nextSendAt, this.#newsAt()));
   }
 
   /** When there is something to say, if not for the period. */
@@ -222,12 +239,7 @@ export class Replication {
 
   /** Sends what somebody waits for. */
   flush(now: number): void {
-    if (!this.#urgent || this.#peers.length === 0) return;
-    if (this.#urgentHead > this.#copied() && now - this.#urgentAt < URGENT_AGAIN_MS) return;
-    this.#urgent = false;
-    this.#urgentHead = this.#own.head;
-    this.#urgentAt = now;
-    for (const peer of this.#buddies) this.#sendUrgent(peer, now);
+    if (now - this.#urgentAt >= URGENT_EVERY_MS) this.#sendUrgent(now);
   }
 
   takeOutbox(): { to: string; body: ReplicationBody }[] {
@@ -242,33 +254,43 @@ export class Replication {
   }
 
   /** Of a log that is itself being copied here, only what is gone for good is worth sending on. */
-  #send(peer: string, log: Log, reader: Reader, now: number): void {
+  #send(peer: string, log: Log, reader: Reader, now: number, isUrgent = false): void {
     if (!reader.isDue(log, now) || (log.copyPart !== 0 && !this.#isGone(log.id))) return;
     const body = reader.take(log, now, () => this.#copyOf(log));
-    if (!body) return;
-    const isUrgent = body.isUrgent || (log === this.#own && this.#isAwaitedFrom(peer));
-    this.#outbox.push({ to: peer, body: { ...body, isUrgent } });
+    if (body) this.#outbox.push({ to: peer, body: isUrgent ? { ...body, isUrgent } : body });
   }
 
-  /** What a buddy was sent already it is asked about: it tells at once how far it is. */
-  #sendUrgent(peer: string, now: number): void {
-    const reader = this.#readersOf(peer).get(this.#own.id)!;
-    if (reader.isDue(this.#own, now)) return this.#send(peer, this.#own, reader, now);
-    const { id: log } = this.#own;
-    this.#outbox.push({
-      to: peer,
-      body: { kind: "entries", log, from: reader.sent, runs: [], isUrgent: true, copy: null },
-    });
+  /** Buddies tell at once how far they are, also with what they were sent before. */
+  #sendUrgent(now: number): void {
+    if (!this.#urgent || this.#peers.length === 0) return;
+    this.#urgent = false;
+    this.#urgentAt = now;
+    const own = this.#own;
+    for (const peer of this.#buddies) {
+      const reader = this.#readersOf(peer).get(own.id)!;
+      if (reader.isDue(own, now)) this.#send(peer, own, reader, now, true);
+      else this.#outbox.push({ to: peer, body: { ...NO_ENTRIES, log: own.id, from: reader.sent } });
+    }
   }
 
-  /** Whether somebody waits to hear that this peer has what was written. */
-  #isAwaitedFrom(peer: string): boolean {
-    return this.#confirmations.length > 0 && this.#buddies.includes(peer);
+  /** What this node wrote must not be known to it and a buddy alone until a dead neighbour is out of the tree. */
+  #goAround(now: number): void {
+    const own = this.#own.id;
+    const isStuck = [...new Set(this.#towards.values())].some((peer) =>
+      this.#readers.get(peer)?.get(own)?.isStuck(STUCK_MS, now),
+    );
+    if (!isStuck) return this.#direct.clear();
+    if (now - this.#askedAt < STUCK_MS) return;
+    this.#askedAt = now;
+    for (const to of this.#peers)
+      if (!this.#isReadBy(to, own))
+        this.#outbox.push({ to, body: { ...NO_ENTRIES, log: own, from: this.#own.head } });
   }
 
   /** Whether a peer gets that log from this node, period by period. */
   #isReadBy(peer: string, id: string): boolean {
-    if (id === this.#own.id) return this.#isNeighbour(peer) || this.#buddies.includes(peer);
+    if (id === this.#own.id)
+      return this.#isNeighbour(peer) || this.#buddies.includes(peer) || this.#direct.has(peer);
     return this.#isGone(id) || (this.#isNeighbour(peer) && this.#towards.get(id) !== peer);
   }
 
@@ -361,6 +383,7 @@ export class Replication {
   #hearRead(from: string, { logs }: ReadBody, now: number): void {
     if (!Array.isArray(logs) || !logs.every(isHead) || !this.#towards.has(from)) return;
     for (const head of logs) this.#hearHead(from, head, now);
+    if (now - this.#askedAt < STUCK_MS && logs.some(([id]) => id === this.#own.id)) this.#direct.add(from);
     this.#confirm(now, false);
   }
 

@@ -12,6 +12,8 @@ const RESEND_MS = 250;
 const ANSWER_MAX_MS = 1_500;
 /** What need not be answered is not tried longer than this. */
 const TRY_MAX_MS = 15_000;
+/** With more under way than this, nobody can be asked anything. */
+const PENDING_MAX = 50_000;
 /** Answers kept for those who ask again. */
 const ANSWERED_MAX = 4_096;
 
@@ -70,6 +72,7 @@ export class Requests {
   /** Does it here or has it done. `answer` gets null when nobody could. */
   ask(op: Op, now: number, answer: (answer: OpAnswer | null) => void): void {
     if (this.#parts.routeOf(op) === "self") return this.#parts.perform(op, now, answer);
+    if (this.#pending.size >= PENDING_MAX) return answer(null);
     const isAwaited = op.op === "enter" || op.op === "revoke" || op.op === "invite";
     const by = now + (isAwaited ? ANSWER_MAX_MS : TRY_MAX_MS);
     const pending = { number: ++this.#number, op, by, answer, sentAt: Number.NEGATIVE_INFINITY };

@@ -542,6 +542,7 @@ export class RoomBooks {
 
   #moveTo(place: Place): void {
     const { key, claim } = place;
+    this.places.set(key, place);
     this.#put(place);
     if (claim.state === LAPSED || claim.state === OVER) this.#forgetDue.add(claim.until, key);
     if (claim.origin !== SELF) return;
@@ -561,18 +562,20 @@ export class RoomBooks {
     let place = this.places.get(key);
     if (!place) {
       const claim: Claim = { origin: index, owner, epoch: 0, at: this.#at, state, until, isBorrowed: false };
+      const joinedAt = timeOfKey(Math.max(0, key));
       place = {
-        ...{
-          key,
-          lane,
-          id: "",
-          joinedAt: timeOfKey(Math.max(0, key)),
-          admittedAt: 0,
-          lookAt: null,
-          wasLate: false,
-        },
-        ...{ claim, others: null, voids: null },
+        key,
+        lane,
+        id: "",
+        joinedAt,
+        admittedAt: 0,
+        lookAt: null,
+        wasLate: false,
+        claim,
+        others: null,
+        voids: null,
       };
+      this.places.set(key, place);
       this.#put(place);
       return place;
     }
@@ -600,7 +603,6 @@ export class RoomBooks {
   #put(place: Place): void {
     const { key, claim } = place;
     const isOwn = claim.origin === SELF;
-    this.places.set(key, place);
     switch (claim.state) {
       case WAITING: {
         const lane = this.laneOf(place.lane);

@@ -33,7 +33,8 @@ const START_EVERY_MS = 20;
 const POLL_MS = 250;
 /** A lost member is found out, and everybody agrees on it, within this time. */
 const MEND_MAX_MS = 60_000;
-const REST_MAX_MS = 4_000;
+/** Visits that end while everybody holds still take a moment to be known; after a session nobody is on the site any more. */
+const REST_MAX_MS = 20_000;
 /** Without anybody let in for longer than all deadlines together and this, nobody ever will be. */
 const PROGRESS_SLACK_MS = 60_000;
 const RUN_MAX_MS = 4 * 3_600_000;

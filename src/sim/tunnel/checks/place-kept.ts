@@ -11,14 +11,16 @@ export class PlaceKept implements Check {
   readonly #spent = new Set<string>();
   /** Told that it is their turn: they may be about to use it. */
   #called = new Set<string>();
+  #isSplit = false;
 
   see(notice: Notice): string | null {
     if (notice.kind === "left") this.#spent.add(notice.id);
-    if (notice.kind === "stopped") this.#lose();
+    if (notice.kind === "stopped" || notice.kind === "split") this.#lose();
+    if (notice.kind === "split") this.#isSplit = notice.isSplit;
     return notice.kind === "answered" ? this.#answer(notice) : null;
   }
 
-  /** An answer may have died with its node: whoever was called may have been let in without ever hearing of it. */
+  /** An answer may have died with its node or at a cut: whoever was called may have been let in without ever hearing of it. */
   #lose(): void {
     for (const id of this.#called) this.#spent.add(id);
     this.#called = new Set();
@@ -29,7 +31,7 @@ export class PlaceKept implements Check {
     if (given !== null && given !== id)
       return `visitor ${visitor} (${id}) was answered "${answer.kind}" with what is another's (${given})`;
     if (answer.kind === "entered") this.#spent.add(id);
-    if (answer.kind === "admitted") this.#called.add(id);
+    if (answer.kind === "admitted") (this.#isSplit ? this.#spent : this.#called).add(id);
     if (answer.kind === "waiting" && (answer.ahead ?? 0) > (aheadShown ?? Number.POSITIVE_INFINITY))
       return `visitor ${visitor} (${id}) was shown ${aheadShown} ahead, and then ${answer.ahead}`;
     if (request === "join" || this.#spent.has(id)) return null;
