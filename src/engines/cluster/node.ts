@@ -666,9 +666,9 @@ export class ClusterNode {
       if (place) return this.#ownerOf(place);
       // One that began a moment ago is known where it began.
       const giver = op.op === "leaveVisit" ? this.#slots.get(op.node) : undefined;
-      if (giver) return this.#orSelf(idOf(giver));
+      if (giver && this.#orSelf(idOf(giver)) !== "self") return idOf(giver);
       // Who has it now is known once all have told what they know.
-      return this.#replication.isSettled ? "self" : null;
+      return this.#replication.isSettled && this.#replication.isCaughtUp ? "self" : null;
     }
     const books = this.#rooms.get(op.op === "seen" ? op.room : op.ticket.room);
     if (!books) return "self";

@@ -27,9 +27,9 @@ const CRASHES: readonly FaultKind[] = ["crash", "crashForGood", "jump"];
  * round: so long is the time that counts for nothing. null: no promise about the order.
  */
 export const PLAN_KINDS = {
-  calm: { faults: ["skew"], disorderMs: 100 },
-  weather: { faults: WEATHER, disorderMs: 500 },
-  splits: { faults: [...WEATHER, ...SPLITS], disorderMs: 500 },
+  calm: { faults: ["skew"], disorderMs: 150 },
+  weather: { faults: WEATHER, disorderMs: 1_000 },
+  splits: { faults: [...WEATHER, ...SPLITS], disorderMs: 1_000 },
   crashes: { faults: [...WEATHER, ...CRASHES], disorderMs: 2_500 },
   growth: { faults: [...WEATHER, "add", "leave", "crash"], disorderMs: 2_500 },
   everything: { faults: FAULT_KINDS.filter((kind) => kind !== "restartAll"), disorderMs: null },

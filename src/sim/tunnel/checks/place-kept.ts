@@ -31,6 +31,8 @@ export class PlaceKept implements Check {
     if (given !== null && given !== id)
       return `visitor ${visitor} (${id}) was answered "${answer.kind}" with what is another's (${given})`;
     if (answer.kind === "entered") this.#spent.add(id);
+    // Whoever is asked to wait with a turn in hand may have been let in by an owner whose answer came too late.
+    if (answer.kind === "waiting" && request === "enter" && this.#called.has(id)) this.#spent.add(id);
     if (answer.kind === "admitted") (this.#isSplit ? this.#spent : this.#called).add(id);
     if (answer.kind === "waiting" && (answer.ahead ?? 0) > (aheadShown ?? Number.POSITIVE_INFINITY))
       return `visitor ${visitor} (${id}) was shown ${aheadShown} ahead, and then ${answer.ahead}`;
