@@ -5,7 +5,19 @@ import { drawOrder } from "../../core/draw.ts";
 import { DEFAULT_RULES, type EventRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { Draws } from "./draws.ts";
-import { DRAWN, type Entry, GONE, LAPSE, LEFT, NEW, POOL, TURN, UNSEEN, WAIT } from "./entries.ts";
+import {
+  DRAWN,
+  type DrawnEntry,
+  type Entry,
+  GONE,
+  LAPSE,
+  LEFT,
+  NEW,
+  POOL,
+  TURN,
+  UNSEEN,
+  WAIT,
+} from "./entries.ts";
 import { keyAt } from "./order-clock.ts";
 import { ADMITTED } from "./place.ts";
 import { RoomBooks, SELF } from "./room-books.ts";
@@ -213,9 +225,9 @@ test("whoever reads that it is drawn before the whole pool waits with it", () =>
   const number = Math.floor(STARTS_AT / 1_000);
   const drawn: Entry = [DRAWN, number, "sale", 2, STARTS_AT, LATER];
   assert.equal(draws.isReadyFor(drawn), false);
-  draws.addToPool([POOL, number, "sale", [1, idOf(1)]]);
+  draws.addToPool([POOL, number, "sale", [1, idOf(1)]], 1);
   assert.equal(draws.isReadyFor(drawn), false);
-  draws.addToPool([POOL, number, "sale", [2, idOf(2)]]);
+  draws.addToPool([POOL, number, "sale", [2, idOf(2)]], 1);
   assert.equal(draws.isReadyFor(drawn), true);
 });
 
@@ -246,7 +258,7 @@ test("a large pool is written down in several entries, and a draw is forgotten w
     [POOL, POOL, POOL, DRAWN],
   );
   for (const entry of entries) {
-    if (entry[0] === POOL) draws.addToPool(entry);
+    if (entry[0] === POOL) draws.addToPool(entry, 1);
     else draws.draw(entry, SELF);
   }
   assert.equal(draws.isDrawn(EVENT), true);
@@ -255,4 +267,17 @@ test("a large pool is written down in several entries, and a draw is forgotten w
   assert.equal(draws.hasMoved, true);
   draws.forget(ENDS_AT);
   assert.equal(draws.hasMoved, false);
+});
+
+test("a pool that a root wrote down and never drew is not mixed into another's", () => {
+  const draws = new Draws();
+  draws.expect(EVENT);
+  const number = Math.floor(STARTS_AT / 1_000);
+  draws.addToPool([POOL, number, "sale", [1, idOf(1), 9, idOf(9)]], 1);
+  draws.addToPool([POOL, number, "sale", [1, idOf(1), 2, idOf(2), 3, idOf(3)]], 2);
+  const drawn: DrawnEntry = [DRAWN, number, "sale", 3, STARTS_AT, ENDS_AT];
+  assert.ok(draws.isReadyFor(drawn));
+  const { from } = draws.draw(drawn, 2)!;
+  assert.ok(!from.includes(9));
+  assert.equal(draws.record(EVENT, STARTS_AT)!.size, 3);
 });

@@ -33,8 +33,8 @@ interface Draw {
   drawn: Drawn | null;
   /** Everyone who gathered as far as known here; once it is drawn, everyone who was in it. */
   pool: Map<number, string>;
-  /** The pool as the root has written it down so far. */
-  written: Map<number, string>;
+  /** The pool as each root has written it down so far: one may be gone before it was drawn. */
+  readonly written: Map<number, Map<number, string>>;
   /** Owners whose entries are about places as they are after it. */
   readonly after: Set<number>;
   moves: Map<number, number>;
@@ -107,11 +107,12 @@ export class Draws {
     }
   }
 
-  addToPool([, number, , gathered]: PoolEntry): void {
+  addToPool([, number, , gathered]: PoolEntry, origin: number): void {
     const draw = this.#draws.find((known) => known.number === number);
     if (!draw || draw.drawnAt !== null) return;
-    for (let i = 0; i + 1 < gathered.length; i += 2)
-      draw.written.set(Number(gathered[i]), String(gathered[i + 1]));
+    const pool = draw.written.get(origin) ?? new Map<number, string>();
+    draw.written.set(origin, pool);
+    for (let i = 0; i + 1 < gathered.length; i += 2) pool.set(Number(gathered[i]), String(gathered[i + 1]));
   }
 
   /** Makes sure that an event's draw is known. */
@@ -123,7 +124,7 @@ export class Draws {
   isReadyFor(entry: Entry): boolean {
     if (entry[0] !== DRAWN) return true;
     const draw = this.#draws.find(({ number }) => number === entry[1]);
-    return !draw || draw.drawnAt !== null || draw.written.size === entry[3];
+    return !draw || draw.drawnAt !== null || writtenPool(draw, entry[3]) !== null;
   }
 
   /** A key in an entry of this owner's, as it is after the draws it does not know of yet. */
@@ -135,15 +136,15 @@ export class Draws {
 
   /** An owner has drawn; the first time, so does this node. Gives the keys that change hands, or null. */
   draw(
-    [, number, , , drawnAt, keepUntil]: DrawnEntry,
+    [, number, , size, drawnAt, keepUntil]: DrawnEntry,
     origin: number,
   ): { from: Float64Array; to: Float64Array } | null {
     const draw = this.#draws.find((known) => known.number === number);
     if (!draw) return null;
     draw.after.add(origin);
     if (draw.drawnAt !== null) return null;
-    draw.pool = draw.written;
-    draw.written = new Map();
+    draw.pool = writtenPool(draw, size) ?? new Map();
+    draw.written.clear();
     draw.drawn = drawOrder(new SortedPool(draw.pool), draw.seed);
     draw.drawnAt = drawnAt;
     draw.keepUntil = keepUntil;
@@ -220,6 +221,12 @@ export class Draws {
     this.#draws.push(draw);
     return draw;
   }
+}
+
+/** The pool of that size that some root has written down whole; null: none is here yet. */
+function writtenPool({ written }: Draw, size: number): Map<number, string> | null {
+  if (size === 0) return new Map();
+  return [...written.values()].find((pool) => pool.size === size) ?? null;
 }
 
 function* poolEntries({ number, event }: Draw, pool: ReadonlyMap<number, string>): Generator<PoolEntry> {

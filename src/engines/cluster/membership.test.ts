@@ -269,7 +269,7 @@ test("refusals with a pause between them, or a letter, prove nothing", () => {
   a.refused("c", since + 2_600);
   a.refused("c", since + 5_000);
   assert.equal(network.views().a, "ab-c", "a pause of more than two and a half seconds");
-  a.heard("c");
+  a.heard("c", network.now);
   a.refused("c", since + 6_000);
   assert.equal(network.views().a, "ab-c", "a letter came from there");
 });

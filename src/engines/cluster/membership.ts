@@ -72,6 +72,8 @@ export class Membership {
   readonly #dead = new Set<string>();
   /** Since when someone is lost, as long as this node has waited for them. */
   readonly #lostFor = new Map<string, number>();
+  /** When a letter last came from where a member is, or someone lost. */
+  readonly #heardAt = new Map<string, number>();
   /** Addresses at which nothing listens: since when, and when that was last seen. */
   readonly #refusals = new Map<string, { readonly since: number; lastAt: number }>();
   readonly #knocks = new Map<number, number>();
@@ -167,8 +169,9 @@ export class Membership {
   }
 
   /** A letter came from there. */
-  heard(address: string): void {
+  heard(address: string, now: number): void {
     this.#refusals.delete(address);
+    this.#heardAt.set(address, now);
   }
 
   /** An operator's word, or other proof, that a lost member is dead. False when nobody by that name is lost. */
@@ -389,9 +392,13 @@ export class Membership {
       this.#make(withoutDead(view, over, this.slot!), now);
   }
 
-  /** How long this part has been without those it lost, the longest of them. */
-  get lostForMs(): number {
-    return Math.max(0, ...this.#lostFor.values());
+  /**
+   * How long this part may have been without those it lost, the longest of them: from the last word of theirs, and by the
+   * clock, so that it is never less than how long they can have been without this part.
+   */
+  lostForMs(now: number): number {
+    const silent = this.#view!.lost.map(({ address }) => now - (this.#heardAt.get(address) ?? now));
+    return Math.max(0, ...this.#lostFor.values(), ...silent);
   }
 
   #make(view: View, now: number): void {
@@ -404,6 +411,9 @@ export class Membership {
     this.#isNewView = true;
     this.#problem = null;
     const lost = new Set(view.lost.map(idOf));
+    const known = new Set([...view.members, ...view.lost].map(({ address }) => address));
+    for (const kept of [this.#heardAt, this.#refusals, this.#toldAt])
+      for (const address of kept.keys()) if (!known.has(address)) kept.delete(address);
     for (const id of this.#lostFor.keys()) if (!lost.has(id)) this.#lostFor.delete(id);
     for (const id of this.#dead)
       if (!view.members.some((member) => idOf(member) === id)) this.#dead.delete(id);

@@ -236,3 +236,16 @@ test("status tells who is there, who is root and what is where", () => {
   assert.deepEqual([statuses[1]!.rooms.r!.ownFirst, statuses[1]!.rooms.r!.ownWaiting], [first.sequence, 2]);
   assert.deepEqual(cluster.of("a").status().counts, {}, "only where it was asked for");
 });
+
+test("a machine that slept until its slots may be others' lets nobody in by them", () => {
+  const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 30 });
+  const isRoot = (name: string) => cluster.of(name).status(false).isRoot;
+  const [name] = [..."abc"].filter((one) => !isRoot(one)) as [string];
+  cluster.join(name);
+  const spares = () => cluster.of(name).status(false).rooms.r!.spare;
+  assert.ok(spares() > 0);
+  cluster.of(name).tick(cluster.now + DEFAULT_NODE_SETTINGS.reclaimAfterMs! - 1_000);
+  assert.ok(spares() > 0, "others would still wait for it");
+  cluster.of(name).tick(cluster.now + 3 * DEFAULT_NODE_SETTINGS.reclaimAfterMs!);
+  assert.equal(spares(), 0);
+});

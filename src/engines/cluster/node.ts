@@ -88,6 +88,9 @@ export interface NodeSettings {
   readonly canary: Canary | null;
 }
 
+/** A node that was not looked after for longer than this has slept. */
+const NAP_MAX_MS = 10_000;
+
 /** What fits most clusters; a node's name, life and addresses are its own. */
 export const DEFAULT_NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address"> = {
   join: [],
@@ -386,7 +389,7 @@ export class ClusterNode {
     // A letter to a former life at this address is nobody's any more.
     if (id === self || (letter.to !== null && letter.to !== self)) return;
     this.#clock.hear(letter.clock, now);
-    this.#membership.heard(from);
+    this.#membership.heard(from, now);
     this.#addresses.set(id, from);
     this.#swim.heard(id, now);
     if (letter.view !== null) this.#membership.compare({ address: from }, letter.view, now);
@@ -402,6 +405,7 @@ export class ClusterNode {
   }
 
   tick(now: number): void {
+    this.#wakeUp(now);
     this.#now = now;
     this.#membership.tick(now);
     this.#swim.tick(now);
@@ -581,17 +585,23 @@ export class ClusterNode {
       books.tellTurns();
       const { rules, isPrequeue } = books.door.phase(now);
       observe(books, books.lines.size > 0 && !rules.paused && !rules.queueAll && !isPrequeue, now);
-      if (!isFenced) continue;
-      books.held = books.used;
-      books.flow.leave = 0;
+      if (isFenced) books.letGoOfSpares();
     }
+  }
+
+  /** A machine that slept for so long may have been taken for lost, and its slots been given to others. */
+  #wakeUp(now: number): void {
+    const { reclaimAfterMs } = this.#settings;
+    if (reclaimAfterMs === null || now - this.#now < Math.max(reclaimAfterMs, NAP_MAX_MS)) return;
+    if (this.#duty.isAlone) return;
+    for (const books of this.#rooms.values()) books.letGoOfSpares();
   }
 
   /** A part that has been without the majority for so long that the others may have taken its slots back. */
   #isFenced(): boolean {
     const { reclaimAfterMs } = this.#settings;
     if (!this.#view || this.#view.isMajority || reclaimAfterMs === null || reclaimAfterMs === 0) return false;
-    return this.#membership.lostForMs >= reclaimAfterMs;
+    return this.#membership.lostForMs(this.#now) >= reclaimAfterMs;
   }
 
   #hearNotes(): void {

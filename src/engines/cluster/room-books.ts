@@ -177,6 +177,12 @@ export class RoomBooks {
     return this.held - this.used;
   }
 
+  /** Nobody else goes straight through, or gets a turn, by what this node has in hand. */
+  letGoOfSpares(): void {
+    this.held = Math.min(this.held, this.used);
+    this.flow.leave = 0;
+  }
+
   /** Puts other rules in force; everyone keeps their place. */
   change(rules: RoomRules, now: number): void {
     this.#noteTicketTtl(rules);
@@ -277,7 +283,7 @@ export class RoomBooks {
       case ADOPT:
         return this.#adopt(entry, origin);
       case POOL:
-        return this.draws.addToPool(entry);
+        return this.draws.addToPool(entry, origin.index);
       case DRAWN:
         return this.#drawn(entry, origin);
     }
