@@ -124,9 +124,6 @@ export class ClusterNode {
   readonly #settings: NodeSettings;
   readonly #dice: () => number;
   readonly #rooms = new Map<string, RoomBooks>();
-  get __rooms() {
-    return this.#rooms;
-  }
   /** As they were set. */
   readonly #rules = new Map<string, RoomRules>();
   readonly #membership: Membership;

@@ -34,6 +34,7 @@ export class Capacity implements Check {
   #forgotAt = Number.NEGATIVE_INFINITY;
   #isSplit = false;
   #splitAt = Number.NEGATIVE_INFINITY;
+  readonly #leftAt = new Map<string, number>();
   readonly #leftInOtherPart = new Set<string>();
   /** Let in while the cluster was split, and where. */
   readonly #givenApart = new Map<string, number>();
@@ -43,7 +44,7 @@ export class Capacity implements Check {
   }
 
   see(notice: Notice): string | null {
-    if (notice.kind === "answered" && notice.expiresAt !== null && !this.#leftInOtherPart.has(notice.id)) {
+    if (notice.kind === "answered" && notice.expiresAt !== null && !this.#hasLeft(notice)) {
       if (this.#isApart(notice.at)) this.#givenApart.set(notice.id, notice.station);
       return this.#enter(notice.id, notice.expiresAt, notice.at);
     }
@@ -71,8 +72,14 @@ export class Capacity implements Check {
       : null;
   }
 
+  /** In the other part, or with the answer still on its way: then the visit was over before it came. */
+  #hasLeft({ id, askedAt }: { readonly id: string; readonly askedAt: number }): boolean {
+    return this.#leftInOtherPart.has(id) || (this.#leftAt.get(id) ?? Number.NEGATIVE_INFINITY) >= askedAt;
+  }
+
   #leave(id: string, at: number): void {
     this.#onSite.delete(id);
+    this.#leftAt.set(id, at);
     if (this.#isApart(at)) this.#leftInOtherPart.add(id);
   }
 
