@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { read, scene } from "../../test/office/fake-desk.ts";
+import { readMetrics } from "../../test/office/prometheus-text.ts";
 import type { ClusterReport } from "./desk.ts";
 
 const REPORT: ClusterReport = {
@@ -61,6 +62,27 @@ test("who is not lost is not forgotten, and the refusal names who is", async () 
   const { error } = await read(response);
   assert.deepEqual(error, { code: "not_lost", message: "No node by that name is lost. Lost are: gate-3." });
   assert.equal(world.logged.length, 0);
+});
+
+test("metrics tell of the cluster where there is one", async () => {
+  const families = readMetrics(await (await clustered().ask("/metrics")).text());
+  const value = (name: string) => families.get(name)!.samples.get(`${name}{node="gate-1"}`);
+  assert.equal(value("fairgate_cluster_nodes"), 1);
+  assert.equal(value("fairgate_cluster_suspect_nodes"), 0);
+  assert.equal(value("fairgate_cluster_lost_nodes"), 1);
+  assert.equal(value("fairgate_cluster_majority"), 1);
+  assert.equal(value("fairgate_cluster_settled"), 1);
+  assert.equal(value("fairgate_cluster_root"), 0);
+  assert.equal(value("fairgate_cluster_view_version"), 3);
+  assert.equal(value("fairgate_cluster_problems"), 1);
+  assert.equal(value("fairgate_cluster_rounds_total"), 12);
+  assert.equal(families.get("fairgate_cluster_room_spare_slots")!.samples.size, 0, "there is no limit");
+});
+
+test("a process that is no node of a cluster shows nothing of one", async () => {
+  const families = readMetrics(await (await scene().ask("/metrics")).text());
+  for (const [name, { samples }] of families)
+    if (name.startsWith("fairgate_cluster_")) assert.equal(samples.size, 0, name);
 });
 
 test("a name that is none is refused, and nothing is asked of the cluster", async () => {

@@ -5,6 +5,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { OfficeEnv } from "./caller.ts";
+import { addClusterMetrics } from "./cluster-metrics.ts";
 import type { Handed } from "./desk.ts";
 import { COMMON_REFUSALS } from "./refusal.ts";
 import { addRoomMetrics } from "./room-metrics.ts";
@@ -30,6 +31,7 @@ export function addMetrics(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
   collectDefaultMetrics({ register: registry });
   addRoomMetrics(scrape);
   addTrafficMetrics(scrape);
+  addClusterMetrics(scrape);
   app.openapi(metricsRoute, async (c) => {
     latest = await takeSnapshot(handed);
     return c.text(await registry.metrics(), 200, { "Content-Type": registry.contentType });

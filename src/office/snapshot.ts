@@ -5,7 +5,7 @@
 import type { RoomSettings } from "../config/schema.ts";
 import type { Counts } from "../core/engine.ts";
 import { askEngine } from "./ask-engine.ts";
-import type { GatewayTraffic, Handed, OriginState } from "./desk.ts";
+import type { ClusterReport, GatewayTraffic, Handed, OriginState } from "./desk.ts";
 
 export interface Snapshot {
   readonly version: string;
@@ -13,6 +13,7 @@ export interface Snapshot {
   readonly rooms: readonly RoomSnapshot[];
   readonly origins: readonly OriginState[];
   readonly traffic: GatewayTraffic;
+  readonly cluster: ClusterReport | null;
 }
 
 export interface RoomSnapshot {
@@ -31,6 +32,7 @@ export async function takeSnapshot(handed: Handed): Promise<Snapshot> {
     rooms: rooms.filter((room) => room !== "away" && room !== "gone"),
     origins: desk.origins(),
     traffic: desk.traffic(),
+    cluster: desk.cluster?.report() ?? null,
   };
 }
 

@@ -31,6 +31,21 @@ test("a check-in is answered at any node, with as many ahead as at the one that 
     }
 });
 
+test("a second after the last has joined, sixteen nodes tell everyone exactly how many are ahead", () => {
+  const names = "abcdefghijklmnop";
+  const cluster = new VirtualCluster(names, QUEUE_ALL);
+  const tickets = [...names, ...names].map((name) => {
+    cluster.run(10);
+    return cluster.queue(name);
+  });
+  cluster.run(1_000);
+  for (const name of names)
+    for (const [ahead, ticket] of tickets.entries()) {
+      const answer = cluster.of(name).checkIn(ticket, 0.5, cluster.now);
+      assert.equal(answer.kind === "waiting" && answer.ahead, ahead, `${ticket.sequence} at ${name}`);
+    }
+});
+
 test("a turn is used at any node, once, by asking the one that owns it", () => {
   const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 1 });
   assert.equal(cluster.join("a").kind, "entered");

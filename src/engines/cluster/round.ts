@@ -3,7 +3,7 @@
  * of each lane get a turn, up to which key that is, and what becomes of slots that nobody waits for.
  *
  * Slots. What all nodes together use and keep is taken off the capacity; the rest is there to be given. While members
- * are lost that may still be using theirs, only what was offered is: then slots are neither made nor forgotten.
+ * are lost that may still be using theirs, only what was offered is: then no slot is made. Debts are paid first.
  */
 import { freeInBudget } from "../../core/budget.ts";
 import type { Crowd } from "../../core/doorkeeper.ts";
