@@ -44,6 +44,17 @@ test("whatever nodes say to each other is of its kind's shape", () => {
   for (const kind of ["count", "report", "announce", "ask", "reply"]) assert.ok(kinds.has(kind), kind);
 });
 
+test("a ticket from after a draw is one, though the number of its draw is a time", () => {
+  const cluster = new VirtualCluster("ab", { ...DEFAULT_RULES, queueAll: true });
+  const ticket = { ...cluster.queue("a"), draw: Math.floor(cluster.now / 1_000) };
+  for (const op of [
+    { op: "enter", ticket, dice: 0.5 },
+    { op: "leavePlace", ticket },
+  ])
+    assert.ok(isMessageBody({ kind: "ask", number: 1, op }));
+  assert.ok(isMessageBody({ kind: "reply", number: 1, answer: { kind: "admitted", ticket, claimBy: 1 } }));
+});
+
 test("a body of another shape than its kind's, or of no kind, is none", () => {
   assert.ok(isMessageBody(REPORT));
   const hostile: unknown[] = [

@@ -146,3 +146,11 @@ test("answers to nothing, or of another kind than was asked for, are no answers"
   for (const body of hostile) asker.requests.receive("b", body as ReplyBody, 1);
   assert.deepEqual(answers, []);
 });
+
+test("with very many questions under way nobody is asked more, until some are over", () => {
+  const node = new Node(null);
+  for (let i = 0; i < 50_000; i++) node.requests.ask(LEAVE, 0, () => {});
+  assert.deepEqual(answersOf(node, REVOKE, 0), [null]);
+  node.requests.tick(60_000);
+  assert.deepEqual(answersOf(node, REVOKE, 60_000), []);
+});

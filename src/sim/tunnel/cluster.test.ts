@@ -1,5 +1,5 @@
 /**
- * The very nodes that run in a cluster, in the tunnel: a few seeds of each kind of plan, the order that is promised, and
+ * The very nodes that run in a cluster, in the tunnel: thirty seeds of each kind of plan, the order that is promised, and
  * the rules that are broken on purpose, which must be seen. Longer runs are `fairgate simulate --seed N --runs K`.
  */
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ import { CANARIES, realNode } from "./real-node.ts";
 import { type RunOptions, runPlan } from "./run.ts";
 import type { Failure } from "./tunnel.ts";
 
-const SEEDS = [1, 2, 3];
+const SEEDS = Array.from({ length: 30 }, (_, index) => index + 1);
 const SMALL = { visitors: 80, seconds: 15 };
 
 function run(options: PlanOptions, more: Partial<RunOptions> = {}) {
