@@ -34,11 +34,6 @@ export class BlockLine {
     return this.#size;
   }
 
-  has(key: number): boolean {
-    const block = this.#blocks[this.#find(key)];
-    return block?.has(key) ?? false;
-  }
-
   /** Puts a key in its place. False when it was there already. */
   add(key: number): boolean {
     if (!Number.isFinite(key)) throw new RangeError(`a key must be a finite number, not ${key}`);

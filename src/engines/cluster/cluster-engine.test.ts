@@ -4,7 +4,7 @@ import { modelTest } from "../model.ts";
 import { propertyTests } from "../properties.ts";
 import { ClusterEngine } from "./cluster-engine.ts";
 import { InstantCluster } from "./instant-cluster.ts";
-import { DEFAULT_NODE_SETTINGS } from "./node.ts";
+import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
 
 const alone = {
   name: "cluster (one node)",

@@ -22,7 +22,8 @@ import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
-import { ClusterNode, type NodeEvent, type NodeSettings } from "./node.ts";
+import { ClusterNode, type NodeEvent } from "./node.ts";
+import type { NodeSettings } from "./node-settings.ts";
 import type { NodeStatus } from "./node-status.ts";
 
 /** The node is looked after no more often than this, however much it has to do. */

@@ -19,8 +19,8 @@ import {
   WAIT,
 } from "./entries.ts";
 import { keyAt } from "./order-clock.ts";
-import { ADMITTED } from "./place.ts";
-import { RoomBooks, SELF } from "./room-books.ts";
+import { ADMITTED, SELF } from "./place.ts";
+import { RoomBooks } from "./room-books.ts";
 import { draw } from "./room-duty.ts";
 
 const OPENS_AT = Date.UTC(2026, 0, 1);

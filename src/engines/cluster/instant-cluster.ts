@@ -21,7 +21,7 @@ import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
 import { ClusterEngine } from "./cluster-engine.ts";
-import { DEFAULT_NODE_SETTINGS } from "./node.ts";
+import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
 
 const LETTERS_MAX = 100_000;
 /** Doors are turned by hand alone. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import type { Letter } from "./letter.ts";
-import { DEFAULT_NODE_SETTINGS } from "./node.ts";
+import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
 import { viewNumber } from "./view.ts";
 import { VirtualCluster } from "./virtual-cluster.ts";
 

@@ -9,16 +9,13 @@
  * Each part keeps its own state and says what it wants sent; here they are put together.
  */
 import type { Board } from "../../core/board.ts";
-import { freeInBudget } from "../../core/budget.ts";
 import type { DrawRecord } from "../../core/draw.ts";
 import type {
   Admission,
   Counts,
   JoinAnswer,
   Load,
-  Newcomer,
   Presence,
-  RefusalReason,
   Remark,
   TicketAnswer,
 } from "../../core/engine.ts";
@@ -29,82 +26,37 @@ import type { Ticket } from "../../core/ticket.ts";
 import { isMessageBody } from "./body-shapes.ts";
 import type { CountingBody } from "./counter.ts";
 import { DoorDuty } from "./door-duty.ts";
-import { INVITE, REVOKED } from "./entries.ts";
-import { Lending, type Loan } from "./lending.ts";
+import { Lending } from "./lending.ts";
 import { isLetter, type Letter, type MessageBody } from "./letter.ts";
+import { borrow, lend } from "./loans.ts";
+import { Mailbag, type Sender } from "./mailbag.ts";
 import { Membership } from "./membership.ts";
+import { NodeRooms } from "./node-rooms.ts";
+import type { NodeSettings } from "./node-settings.ts";
 import { type NodeStatus, statusOf } from "./node-status.ts";
 import { Notes } from "./notes.ts";
-import { OrderClock, slotOfKey } from "./order-clock.ts";
-import { type Place, WAITING } from "./place.ts";
+import { OrderClock } from "./order-clock.ts";
+import { SELF } from "./place.ts";
 import { Qpid } from "./qpid.ts";
 import { Replication } from "./replication.ts";
-import { type Op, type OpAnswer, Requests } from "./requests.ts";
-import {
-  checkIn,
-  endVisit,
-  enter,
-  join,
-  keyOfPass,
-  leavePlace,
-  noteSeen,
-  type Seen,
-  touch,
-  tryAgainSoon,
-  welcomeTo,
-} from "./room-answers.ts";
-import { RoomBooks, SELF } from "./room-books.ts";
-import { observe, sweep } from "./room-duty.ts";
+import { Requests } from "./requests.ts";
+import type { RoomBooks, RoomEvents } from "./room-books.ts";
 import { figuresOf } from "./room-figures.ts";
-import { Swim, type SwimBody, type SwimSettings } from "./swim.ts";
-import { homeOf } from "./takeover.ts";
+import { Routes } from "./routes.ts";
+import { Swim, type SwimBody } from "./swim.ts";
 import { treeOf } from "./tree.ts";
 import { committed, idOf, type Member, type View, viewNumber } from "./view.ts";
+import { type Arriving, VisitorCalls } from "./visitor-calls.ts";
+
+export { type Canary, DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node-settings.ts";
+export type { Arriving } from "./visitor-calls.ts";
 
 /** So often deadlines are looked at. */
 const SWEEP_MS = 100;
 const QPID_RESEND_MS = 150;
 
-export interface NodeSettings {
-  readonly name: string;
-  /** Rises with every start. */
-  readonly life: number;
-  /** Where peers reach this node. */
-  readonly address: string;
-  /** Where to ask to be taken in. Empty: a cluster is founded at once. */
-  readonly join: readonly string[];
-  /** Between counting rounds. */
-  readonly intervalMs: number;
-  /** When no more than so many are let in, the root does it one by one instead of by counting. */
-  readonly oneByOneMax: number;
-  /** So often peers are told what happened; `ahead` is exact to within this. */
-  readonly replicateMs: number;
-  readonly swim: SwimSettings;
-  /** How far clocks may differ. */
-  readonly skewMaxMs: number;
-  /** After which the slots of a lost member are anybody's again. null: never. 0: whoever cannot be reached is dead. */
-  readonly reclaimAfterMs: number | null;
-  /** Breaks a rule on purpose, for tests of the checks. */
-  readonly canary: Canary | null;
-}
-
 /** A node that was not looked after for longer than this has slept. */
 const NAP_MAX_MS = 10_000;
-
-/** What fits most clusters; a node's name, life and addresses are its own. */
-export const DEFAULT_NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address"> = {
-  join: [],
-  intervalMs: 100,
-  oneByOneMax: 1,
-  replicateMs: 100,
-  swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
-  skewMaxMs: 1_000,
-  reclaimAfterMs: 600_000,
-  canary: null,
-};
-
-/** Slots that were given back are kept all the same; a lost owner's places are taken over without the majority; turns take no slot. */
-export type Canary = "give-twice" | "adopt-in-minority" | "forget-turns";
 
 export type NodeEvent =
   | { readonly kind: "turns"; readonly room: string; readonly sequences: readonly number[] }
@@ -113,19 +65,11 @@ export type NodeEvent =
   | { readonly kind: "kept"; readonly name: string }
   | { readonly kind: "remark"; readonly room: string; readonly remark: Remark };
 
-/** A newcomer as the engine hands them in. */
-export interface Arriving {
-  readonly id: string;
-  readonly newcomer: Newcomer;
-  readonly dice: number;
-}
+const UNKNOWN_ROOM = { kind: "refused", reason: "unknownRoom" } as const;
 
 export class ClusterNode {
   readonly #settings: NodeSettings;
-  readonly #dice: () => number;
-  readonly #rooms = new Map<string, RoomBooks>();
-  /** As they were set. */
-  readonly #rules = new Map<string, RoomRules>();
+  readonly #rooms: NodeRooms;
   readonly #membership: Membership;
   readonly #swim: Swim;
   readonly #clock: OrderClock;
@@ -135,162 +79,111 @@ export class ClusterNode {
   readonly #requests: Requests;
   readonly #lending: Lending;
   readonly #notes: Notes;
-  readonly #addresses = new Map<string, string>();
+  readonly #routes: Routes;
+  readonly #visitors: VisitorCalls;
+  readonly #mail: Mailbag;
   #view: View | null = null;
-  #slots = new Map<number, Member>();
-  #seen = new Map<string, Map<string, Seen[]>>();
-  #touched = new Map<string, Map<string, Presence[]>>();
   #events: NodeEvent[] = [];
-  #letters = new Map<string, { address: string; to: string | null; bodies: MessageBody[] }>();
   #sweepAt: number;
   #now: number;
   #boardVersion = 0;
 
   constructor(settings: NodeSettings, dice: () => number, now: number) {
     this.#settings = settings;
-    this.#dice = dice;
     this.#now = now;
     this.#sweepAt = now;
-    const { skewMaxMs, swim, replicateMs, intervalMs } = settings;
+    const { skewMaxMs, swim, replicateMs, intervalMs, oneByOneMax, canary } = settings;
     this.#membership = new Membership(settings, now);
     const self = this.#membership.selfId;
+    const isAlone = () => this.#duty.isAlone;
+    this.#rooms = new NodeRooms({
+      self: { index: SELF, owner: self },
+      eventsOf: (room) => this.#eventsOf(room),
+      isAlone,
+      now: () => this.#now,
+    });
+    const rooms = this.#rooms.books;
     this.#swim = new Swim(self, swim, dice);
     this.#clock = new OrderClock({ slot: 0, skewMaxMs });
-    this.#replication = new Replication(self, this.#rooms, replicateMs);
-    const { qpid, rooms, replication } = {
-      qpid: this.#qpid,
-      rooms: this.#rooms,
-      replication: this.#replication,
-    };
+    const replication = new Replication(self, rooms, replicateMs);
+    this.#replication = replication;
     const onComplete = () => {
       this.#commit();
-      this.#replication.everyoneSettled();
-      for (const room of this.#rooms.keys()) this.#lending.refresh(room);
+      replication.everyoneSettled();
+      for (const room of rooms.keys()) this.#lending.refresh(room);
     };
-    const { canary, oneByOneMax } = settings;
     const weigh = () => this.#weigh();
     const door = { intervalMs, oneByOneMax, dice, weigh, onComplete, canary };
-    this.#duty = new DoorDuty({ rooms, replication, qpid, ...door });
+    this.#duty = new DoorDuty({ rooms, replication, qpid: this.#qpid, ...door });
     this.#notes = new Notes(self);
     this.#lending = new Lending({
       isRoundOpen: () => this.#duty.counter.isOpen,
       round: () => (this.#view?.lost.length === 0 ? this.#duty.counter.round : null),
       peers: () => this.#peers().map(idOf),
-      lend: (room) => lend(this.#rooms.get(room), this.#now),
-      take: (room, loan) => borrow(this.#rooms.get(room), loan, this.#now),
+      lend: (room) => lend(rooms.get(room), this.#now),
+      take: (room, loan) => borrow(rooms.get(room), loan, this.#now),
     });
+    this.#routes = new Routes({ self, rooms, replication });
     this.#requests = new Requests({
-      routeOf: (op) => this.#routeOf(op),
-      perform: (op, at, answer) => this.#perform(op, at, answer),
+      routeOf: (op) => this.#routes.of(op),
+      perform: (op, at, answer) => this.#visitors.perform(op, at, answer),
     });
+    this.#visitors = new VisitorCalls({
+      ...{ rooms, replication, routes: this.#routes, requests: this.#requests },
+      ...{ lending: this.#lending, clock: this.#clock },
+      slot: () => this.#membership.slot ?? 0,
+      isAlone,
+      now: () => this.#now,
+    });
+    this.#mail = new Mailbag({ swim: this.#swim, sender: () => this.#sender() });
     this.#followView(now);
   }
 
   /** Opens a room or changes its rules. */
   configure(room: string, rules: RoomRules, now: number): void {
-    this.#rules.set(room, rules);
-    const known = this.#rooms.get(room);
-    if (known) return known.change(this.#fit(rules), now);
-    const books = new RoomBooks({
-      name: room,
-      rules: this.#fit(rules),
-      self: this.#replication.self,
-      now,
-      events: {
-        onTurns: (sequences) => this.#events.push({ kind: "turns", room, sequences }),
-        onRevoked: (id, until) => this.#events.push({ kind: "revoked", room, id, until }),
-        onDraw: () => this.#events.push({ kind: "draw", room }),
-        onRemark: (remark) => this.#events.push({ kind: "remark", room, remark }),
-        onWritten: (entry) => this.#replication.write(room, entry),
-      },
-    });
-    books.budgetFree = () => this.#budgetFree(room);
-    this.#rooms.set(room, books);
-    this.#standAs(books);
-    if (this.#view && this.#view.members.length > 1) this.#replication.openRoom(now);
+    const isNew = this.#rooms.configure(room, rules, now);
+    if (isNew && this.#view && this.#view.members.length > 1) this.#replication.openRoom(now);
   }
 
   has(room: string): boolean {
-    return this.#rooms.has(room);
+    return this.#rooms.books.has(room);
   }
 
-  join(
-    room: string,
-    { id, newcomer, dice }: Arriving,
-    now: number,
-    answer: (answer: JoinAnswer) => void,
-  ): void {
-    const books = this.#rooms.get(room);
-    if (!books) return answer({ kind: "refused", reason: "unknownRoom" });
+  join(room: string, visitor: Arriving, now: number, answer: (answer: JoinAnswer) => void): void {
+    const books = this.#rooms.books.get(room);
+    if (!books) return answer(UNKNOWN_ROOM);
     this.#now = now;
-    const key = this.#clock.next(now);
-    const node = this.#membership.slot ?? 0;
-    const go = (who: Newcomer) => {
-      const moment = { dice, now: this.#now };
-      const given = join(books, { id, key, node, newcomer: who }, moment);
-      // Where there is no limit, nothing is lost with a visit that nobody else knows of.
-      if (books.isLimited) this.#tell(given, answer, moment.now);
-      else answer(given);
-    };
-    if (this.#duty.isAlone) return go(newcomer);
-    if (newcomer.invite === null) return this.#withRoom(books, newcomer, () => go(newcomer));
-    this.#useInvite(books, newcomer, (reason) => {
-      if (reason !== null) return answer({ kind: "refused", reason });
-      this.#withRoom(books, newcomer, () => go({ ...newcomer, invite: null }));
-    });
+    this.#visitors.join(books, visitor, now, answer);
   }
 
   checkIn(ticket: Ticket, dice: number, now: number): TicketAnswer {
-    const books = this.#rooms.get(ticket.room);
-    if (!books) return { kind: "refused", reason: "unknownRoom" };
-    const { answer, seen } = checkIn(books, ticket, { dice, now });
-    if (seen) this.#noteSeen(books, seen, now);
-    if (answer.kind !== "entered") return answer;
-    // A visit that may have ended a moment ago is its owner's to speak of: whoever asks comes to enter.
-    const place = books.visits.get(ticket.id);
-    const isOwn = place?.claim.origin === SELF;
-    return isOwn ? answer : { kind: "admitted", ticket, claimBy: answer.pass.expiresAt };
+    const books = this.#rooms.books.get(ticket.room);
+    return books ? this.#visitors.checkIn(books, ticket, { dice, now }) : UNKNOWN_ROOM;
   }
 
   enter(ticket: Ticket, dice: number, now: number, answer: (answer: TicketAnswer) => void): void {
-    const books = this.#rooms.get(ticket.room);
-    if (!books) return answer({ kind: "refused", reason: "unknownRoom" });
-    // Whoever has no turn as far as is known here need not trouble the owner.
-    const known = this.checkIn(ticket, dice, now);
-    if (known.kind !== "admitted" && known.kind !== "entered") return answer(known);
-    this.#requests.ask({ op: "enter", ticket, dice }, now, (given) =>
-      answer(given === null || typeof given === "boolean" ? tryAgainSoon(ticket) : given),
-    );
+    const books = this.#rooms.books.get(ticket.room);
+    if (books) this.#visitors.enter(books, ticket, { dice, now }, answer);
+    else answer(UNKNOWN_ROOM);
   }
 
   touch(room: string, presences: readonly Presence[], now: number): void {
-    const books = this.#rooms.get(room);
-    if (!books) return;
-    for (const presence of presences) {
-      const place = books.visits.get(presence.id);
-      const owner = place ? this.#ownerOf(place) : this.#home(keyOfPass(presence.id));
-      if (owner === "self") touch(books, presence, now);
-      else if (owner !== null) listIn(this.#touched, owner, room).push(presence);
-    }
+    const books = this.#rooms.books.get(room);
+    if (books) this.#visitors.touch(books, presences, now);
   }
 
   leave(place: Ticket | Pass, now: number): void {
-    if (!this.#rooms.has(place.room)) return;
-    const op: Op =
-      "sequence" in place
-        ? { op: "leavePlace", ticket: place }
-        : { op: "leaveVisit", room: place.room, id: place.id, node: place.node };
-    this.#requests.ask(op, now, () => {});
+    if (this.#rooms.books.has(place.room)) this.#visitors.leave(place, now);
   }
 
   revoke(room: string, id: string, now: number, answer: (isEnded: boolean) => void): void {
-    if (!this.#rooms.get(room)?.visits.has(id)) return answer(false);
-    this.#requests.ask({ op: "revoke", room, id }, now, (isEnded) => answer(isEnded === true));
+    if (!this.#rooms.books.get(room)?.visits.has(id)) return answer(false);
+    this.#visitors.revoke(room, id, now, answer);
   }
 
   report(room: string, load: Load, now: number): void {
-    this.#rooms.get(room)?.door.report(load, now);
-    for (const { address } of this.#peers()) this.#post(address, { kind: "load", room, load });
+    this.#rooms.books.get(room)?.door.report(load, now);
+    for (const { address } of this.#peers()) this.#mail.post(address, { kind: "load", room, load });
   }
 
   /** Turns the doors now if they are this node's to turn, and tells what the last turn of this one came to. */
@@ -336,7 +229,7 @@ export class ClusterNode {
       qpid: this.#qpid,
       swim: this.#swim,
       replication: this.#replication,
-      rooms: this.#rooms,
+      rooms: this.#rooms.books,
       rounds: this.#duty.rounds,
       isCounted,
     });
@@ -387,8 +280,8 @@ export class ClusterNode {
     if (id === self || (letter.to !== null && letter.to !== self)) return;
     this.#clock.hear(letter.clock, now);
     this.#membership.heard(from, now);
-    this.#addresses.set(id, from);
-    this.#swim.heard(id, now);
+    this.#mail.heard(id, from);
+    this.#swim.heard(id);
     if (letter.view !== null) this.#membership.compare({ address: from }, letter.view, now);
     for (const body of letter.bodies) if (isMessageBody(body)) this.#take({ from, id, letter }, body, now);
     this.#followView(now);
@@ -409,6 +302,7 @@ export class ClusterNode {
     this.#hearVerdicts(now);
     this.#followView(now);
     this.#requests.tick(now);
+    this.#visitors.tick(now);
     this.#lending.tick(now);
     this.#notes.tick(now);
     if (now >= this.#sweepAt) this.#sweep(now);
@@ -424,6 +318,7 @@ export class ClusterNode {
       this.#replication.nextAt(),
       this.#qpid.nextAt(),
       this.#requests.nextAt(),
+      this.#visitors.nextAt(),
       this.#lending.nextAt(),
       this.#notes.nextAt(),
       this.#duty.nextAt(),
@@ -433,26 +328,23 @@ export class ClusterNode {
 
   takeOutbox(): { to: string; letter: Letter }[] {
     this.#weigh();
-    this.#sendNotes();
     this.#replication.flush(this.#now);
-    for (const { to, body } of this.#membership.takeOutbox()) this.#post(to, body);
-    for (const { to, body } of this.#swim.takeOutbox()) this.#postTo(to, body);
-    for (const { to, body } of this.#replication.takeOutbox()) this.#postTo(to, body);
-    for (const { to, body } of this.#requests.takeOutbox()) this.#postTo(to, body);
-    for (const { to, body } of this.#lending.takeOutbox()) this.#postTo(to, body);
-    for (const { to, body } of this.#notes.takeOutbox()) this.#postTo(to, body);
-    for (const { to, body } of this.#qpid.takeOutbox()) this.#postToSlot(to, body);
-    for (const { to, body } of this.#duty.counter.takeOutbox()) this.#postToSlot(to, body);
-    if (this.#letters.size === 0) return [];
+    for (const { to, body } of this.#visitors.takeOutbox()) this.#mail.postTo(to, body);
+    for (const { to, body } of this.#membership.takeOutbox()) this.#mail.post(to, body);
+    for (const { to, body } of this.#swim.takeOutbox()) this.#mail.postTo(to, body);
+    for (const { to, body } of this.#replication.takeOutbox()) this.#mail.postTo(to, body);
+    for (const { to, body } of this.#requests.takeOutbox()) this.#mail.postTo(to, body);
+    for (const { to, body } of this.#lending.takeOutbox()) this.#mail.postTo(to, body);
+    for (const { to, body } of this.#notes.takeOutbox()) this.#mail.postTo(to, body);
+    for (const { to, body } of this.#qpid.takeOutbox()) this.#mail.postToSlot(to, body);
+    for (const { to, body } of this.#duty.counter.takeOutbox()) this.#mail.postToSlot(to, body);
+    return this.#mail.take();
+  }
+
+  #sender(): Sender {
     const { name, life } = this.#settings;
     const view = this.#view ? viewNumber(this.#view) : null;
-    const clock = this.#clock.time(this.#now);
-    const outbox = [...this.#letters.values()].map(({ address, to, bodies }) => ({
-      to: address,
-      letter: { to, name, life, clock, view, bodies },
-    }));
-    this.#letters = new Map();
-    return outbox;
+    return { name, life, clock: this.#clock.time(this.#now), view };
   }
 
   #take(sender: { from: string; id: string; letter: Letter }, body: MessageBody, now: number): void {
@@ -490,11 +382,11 @@ export class ClusterNode {
       case "lent":
         return this.#lending.receive(id, body);
       case "seen":
-        return this.#hearSeen(body.room, body.list, now);
+        return this.#hearSeen(body, now);
       case "touch":
         return this.touch(body.room, body.list, now);
       case "load":
-        return this.#rooms.get(body.room)?.door.report(body.load, now);
+        return this.#rooms.books.get(body.room)?.door.report(body.load, now);
     }
     // The rest is about one tree, and says nothing to whoever has another.
     if (letter.view !== viewNumber(this.#view!)) return;
@@ -506,14 +398,11 @@ export class ClusterNode {
   }
 
   #relay({ to, letter }: Extract<MessageBody, { kind: "relay" }>, now: number): void {
-    if (to === this.#membership.selfId) {
-      // The writer is not where the letter came from.
-      const writer = isLetter(letter) ? this.#addresses.get(idOf(letter)) : undefined;
-      if (writer) this.receive(writer, letter, now);
-    } else {
-      const member = this.#view?.members.find((one) => idOf(one) === to);
-      if (member && isLetter(letter)) this.#post(member.address, { kind: "relay", to, letter });
-    }
+    if (!isLetter(letter)) return;
+    if (to !== this.#membership.selfId) return this.#mail.passOn(to, letter);
+    // The writer is not where the letter came from.
+    const writer = this.#mail.addressOf(idOf(letter));
+    if (writer) this.receive(writer, letter, now);
   }
 
   #hearVerdicts(now: number): void {
@@ -528,8 +417,8 @@ export class ClusterNode {
     const view = this.#membership.takeView();
     if (!view) return;
     this.#view = view;
-    this.#slots = new Map(view.members.map((member) => [member.slot, member]));
-    for (const member of view.members) this.#addresses.set(idOf(member), member.address);
+    this.#routes.start(view);
+    this.#mail.start(view);
     const slot = this.#membership.slot!;
     this.#clock.slot = slot;
     const tree = treeOf(view.members.map((member) => member.slot));
@@ -539,31 +428,10 @@ export class ClusterNode {
     this.#qpid.start({ version: viewNumber(view), neighbours, towards }, now);
     this.#replication.start(view, now, this.#settings.canary === "adopt-in-minority");
     this.#duty.start(view, neighbours, now);
-    for (const books of this.#rooms.values()) this.#standAs(books);
+    this.#rooms.start(view);
     this.#requests.reroute(now);
     this.#lending.start(viewNumber(view));
     this.#notes.start(this.#peers().map(idOf), now);
-  }
-
-  /** Alone or one of several: where a room's slots and its rate come from. */
-  #standAs(books: RoomBooks): void {
-    const view = this.#view;
-    const { isAlone } = this.#duty;
-    if (books.isAlone && !isAlone) {
-      books.held = books.used;
-      books.flow.leave = 0;
-    }
-    books.isAlone = isAlone;
-    books.flow.isRoot = isAlone;
-    books.flow.share = view ? view.members.length / (view.members.length + view.lost.length) : 1;
-    books.change(this.#fit(this.#rules.get(books.name)!), this.#now);
-  }
-
-  /** Turns on top cannot be counted where several give them out. */
-  #fit(rules: RoomRules): RoomRules {
-    if (this.#view === null || this.#duty.isAlone) return rules;
-    const events = rules.events.map((event) => ({ ...event, rules: { ...event.rules, fillNoShows: false } }));
-    return { ...rules, fillNoShows: false, events };
   }
 
   #commit(): void {
@@ -575,23 +443,15 @@ export class ClusterNode {
 
   #sweep(now: number): void {
     this.#sweepAt = now + SWEEP_MS;
-    const isFenced = this.#isFenced();
-    for (const books of this.#rooms.values()) {
-      if (this.#duty.isAlone) continue;
-      sweep(books, now);
-      books.tellTurns();
-      const { rules, isPrequeue } = books.door.phase(now);
-      observe(books, books.lines.size > 0 && !rules.paused && !rules.queueAll && !isPrequeue, now);
-      if (isFenced) books.letGoOfSpares();
-    }
+    this.#rooms.sweep(now);
+    if (this.#isFenced()) this.#rooms.letGoOfSpares();
   }
 
   /** A machine that slept for so long may have been taken for lost, and its slots been given to others. */
   #wakeUp(now: number): void {
     const { reclaimAfterMs } = this.#settings;
     if (reclaimAfterMs === null || now - this.#now < Math.max(reclaimAfterMs, NAP_MAX_MS)) return;
-    if (this.#duty.isAlone) return;
-    for (const books of this.#rooms.values()) books.letGoOfSpares();
+    this.#rooms.letGoOfSpares();
   }
 
   /** A part that has been without the majority for so long that the others may have taken its slots back. */
@@ -605,168 +465,26 @@ export class ClusterNode {
     for (const name of this.#notes.takeChanged()) this.#events.push({ kind: "kept", name });
   }
 
-  #noteSeen(books: RoomBooks, seen: Seen, now: number): void {
-    const place = books.places.get(seen[0]);
-    const owner = place ? this.#ownerOf(place) : this.#homeOfKey(seen[0]);
-    if (owner === "self") noteSeen(books, seen, now);
-    else if (owner === null && place) return;
-    else if (owner !== null && place?.claim.state === WAITING)
-      listIn(this.#seen, owner, books.name).push(seen);
-    // Whoever is back in the line must be known to be: this is asked until it is answered.
-    else this.#requests.ask({ op: "seen", room: books.name, seen }, now, () => {});
-  }
-
-  /** Goes on when there is room, or once it is known that there is none anywhere. */
-  #withRoom(books: RoomBooks, newcomer: Newcomer, go: () => void): void {
-    const isShort = isShortOfSlots(books, newcomer, this.#now);
-    if (!isShort || !this.#lending.ask(books.name, this.#now, go)) go();
-  }
-
-  /** A one-time code is used up where it belongs, whichever node it is shown at. */
-  #useInvite(books: RoomBooks, newcomer: Newcomer, then: (reason: RefusalReason | null) => void): void {
-    const invite = newcomer.invite!;
-    const welcome = welcomeTo(books, newcomer, this.#now);
-    if (welcome !== "through" && welcome !== "place") return then(welcome);
-    if (books.invites.has(invite.id)) return then("inviteUsed");
-    this.#requests.ask({ op: "invite", room: books.name, invite }, this.#now, (isNew) => {
-      // Nobody answered: then it is used up here, at least.
-      const isGood = isNew ?? !books.invites.has(invite.id);
-      if (isNew === null && isGood) books.write([INVITE, invite.id, invite.expiresAt]);
-      then(isGood ? null : "inviteUsed");
-    });
-  }
-
-  #hearSeen(room: string, list: readonly Seen[], now: number): void {
-    const books = this.#rooms.get(room);
-    if (!books || !Array.isArray(list)) return;
-    for (const seen of list) {
-      const place = books.places.get(seen[0]);
-      if (place ? place.claim.origin === SELF : this.#homeOfKey(seen[0]) === "self")
-        noteSeen(books, seen, now);
-    }
-  }
-
-  #sendNotes(): void {
-    if (this.#seen.size === 0 && this.#touched.size === 0) return;
-    for (const [owner, rooms] of this.#seen)
-      for (const [room, list] of rooms) this.#postTo(owner, { kind: "seen", room, list });
-    for (const [owner, rooms] of this.#touched)
-      for (const [room, list] of rooms) this.#postTo(owner, { kind: "touch", room, list });
-    this.#seen = new Map();
-    this.#touched = new Map();
-  }
-
-  /** Told once another has it written down, where it gives away a slot that could be given twice. */
-  #tell<Answer extends JoinAnswer | TicketAnswer>(
-    given: Answer,
-    answer: (answer: Answer) => void,
-    now: number,
-  ): void {
-    if (given.kind !== "entered") return answer(given);
-    this.#replication.whenCopied(() => answer(given), now);
-  }
-
-  #routeOf(op: Op): string | "self" | null {
-    if (op.op === "invite") return this.#home(keyOfPass(hexOf(op.invite.id)));
-    if (op.op === "revoke" || op.op === "leaveVisit") {
-      const place = this.#rooms.get(op.room)?.visits.get(op.id);
-      if (place) return this.#ownerOf(place);
-      // One that began a moment ago is known where it began.
-      const giver = op.op === "leaveVisit" ? this.#slots.get(op.node) : undefined;
-      if (giver && this.#orSelf(idOf(giver)) !== "self") return idOf(giver);
-      // Who has it now is known once all have told what they know.
-      return this.#replication.isSettled && this.#replication.isCaughtUp ? "self" : null;
-    }
-    const books = this.#rooms.get(op.op === "seen" ? op.room : op.ticket.room);
-    if (!books) return "self";
-    const key = op.op === "seen" ? op.seen[0] : books.draws.current(op.ticket).sequence;
-    const place = books.places.get(key);
-    return place ? this.#ownerOf(place) : this.#homeOfKey(key);
-  }
-
-  #perform(op: Op, now: number, answer: (answer: OpAnswer) => void): void {
-    const books = this.#rooms.get(op.op === "enter" || op.op === "leavePlace" ? op.ticket.room : op.room);
-    if (!books) return answer(false);
-    switch (op.op) {
-      case "enter":
-        return this.#tell(enter(books, op.ticket, { dice: op.dice, now }), answer, now);
-      case "seen":
-        noteSeen(books, op.seen, now);
-        return answer(true);
-      case "leavePlace":
-        leavePlace(books, op.ticket, now);
-        return answer(true);
-      case "leaveVisit":
-      case "revoke": {
-        const place = books.visits.get(op.id);
-        if (place) endVisit(books, place, op.op === "revoke" ? REVOKED : 0, now);
-        return answer(place !== undefined);
-      }
-      case "invite": {
-        const isNew = !books.invites.has(op.invite.id);
-        if (isNew) books.write([INVITE, op.invite.id, op.invite.expiresAt]);
-        return answer(isNew);
-      }
-    }
-  }
-
-  /** Who decides about a place: a member, this node, or nobody while its owner is lost. */
-  #ownerOf({ claim }: Place): string | "self" | null {
-    if (claim.origin === SELF) return "self";
-    return this.#view?.members.some((member) => idOf(member) === claim.owner) ? claim.owner : null;
-  }
-
-  /** Who decides about a key of which nothing is known here: whoever gave it out, or whoever it falls to. */
-  #homeOfKey(key: number): string | "self" | null {
-    const home = this.#homeOfUnknown(key);
-    // Whoever has not read the others' logs yet cannot say that nobody knows of it.
-    return home === "self" && !this.#replication.isCaughtUp ? null : home;
-  }
-
-  #homeOfUnknown(key: number): string | "self" | null {
-    const slot = slotOfKey(Math.max(0, key));
-    const giver = this.#slots.get(slot);
-    if (giver) return this.#orSelf(idOf(giver));
-    // Only a part with the majority, in which all agree on it, takes anything from those who may still be there.
-    const mayTake = this.#view?.isMajority === true && this.#replication.isSettled;
-    const isTheirs = !mayTake && this.#view?.lost.some((member) => member.slot === slot) === true;
-    return isTheirs ? null : this.#home(key);
-  }
-
-  #home(key: number): string | "self" {
-    return this.#view ? this.#orSelf(homeOf(key, this.#view)) : "self";
-  }
-
-  #orSelf(id: string): string | "self" {
-    return id === this.#membership.selfId ? "self" : id;
+  #hearSeen({ room, list }: Extract<MessageBody, { kind: "seen" }>, now: number): void {
+    const books = this.#rooms.books.get(room);
+    if (books && Array.isArray(list)) this.#visitors.hearSeen(books, list, now);
   }
 
   /** The smallest key of this node's who waits is its weight. */
   #weigh(): void {
     if (!this.#view) return;
-    let first: number | null = null;
-    for (const { own } of this.#rooms.values()) {
-      const key = own.first();
-      if (key !== null && (first === null || key < first)) first = key;
-    }
-    this.#qpid.setWeight(first);
+    this.#qpid.setWeight(this.#rooms.first());
     this.#qpid.tick(this.#now);
   }
 
-  /** Slots that the other rooms of its budget leave to a room, where this node is alone. */
-  #budgetFree(name: string): number {
-    const budget = this.#rooms.get(name)?.door.rules.budget;
-    if (!budget) return Number.POSITIVE_INFINITY;
-    const names: string[] = [];
-    const rooms = [];
-    for (const [other, books] of this.#rooms) {
-      if (books.door.rules.budget?.name !== budget.name) continue;
-      const wanted = other === name ? budget.totalActiveUsers : unbudgeted(books, this.#now);
-      names.push(other);
-      const { used, lastTurnAt } = books;
-      rooms.push({ used, wanted, guaranteed: books.door.rules.budget.guaranteed, lastTurnAt });
-    }
-    return freeInBudget({ totalActiveUsers: budget.totalActiveUsers, rooms }, names.indexOf(name));
+  #eventsOf(room: string): RoomEvents {
+    return {
+      onTurns: (sequences) => this.#events.push({ kind: "turns", room, sequences }),
+      onRevoked: (id, until) => this.#events.push({ kind: "revoked", room, id, until }),
+      onDraw: () => this.#events.push({ kind: "draw", room }),
+      onRemark: (remark) => this.#events.push({ kind: "remark", room, remark }),
+      onWritten: (entry) => this.#replication.write(room, entry),
+    };
   }
 
   #peers(): Member[] {
@@ -774,104 +492,9 @@ export class ClusterNode {
     return this.#view?.members.filter((member) => idOf(member) !== self) ?? [];
   }
 
-  #postToSlot(slot: number, body: MessageBody): void {
-    const member = this.#slots.get(slot);
-    if (member) this.#postTo(idOf(member), body);
-  }
-
-  /** To a member by its id; through another as well while it does not answer directly. */
-  #postTo(id: string, body: MessageBody): void {
-    const address = this.#addresses.get(id);
-    if (!address) return;
-    this.#post(address, body, id);
-    const way = this.#swim.isDirect(id) ? null : this.#swim.wayTo(id);
-    const through = way === null ? undefined : this.#addresses.get(way);
-    if (!through || body.kind === "ping" || body.kind === "pingReq" || body.kind === "ack") return;
-    const { name, life } = this.#settings;
-    const view = this.#view ? viewNumber(this.#view) : null;
-    const letter = { to: id, name, life, clock: this.#clock.time(this.#now), view, bodies: [body] };
-    this.#post(through, { kind: "relay", to: id, letter });
-  }
-
-  /** To whoever is there, or to one life alone. */
-  #post(address: string, body: MessageBody, to: string | null = null): void {
-    const key = to ?? address;
-    const letter = this.#letters.get(key);
-    if (letter) letter.bodies.push(body);
-    else this.#letters.set(key, { address, to, bodies: [body] });
-  }
-
   #books(room: string): RoomBooks {
-    const books = this.#rooms.get(room);
+    const books = this.#rooms.books.get(room);
     if (!books) throw new Error(`room "${room}" is not configured`);
     return books;
   }
-}
-
-function listIn<T>(lists: Map<string, Map<string, T[]>>, owner: string, room: string): T[] {
-  let rooms = lists.get(owner);
-  if (!rooms) {
-    rooms = new Map();
-    lists.set(owner, rooms);
-  }
-  let list = rooms.get(room);
-  if (!list) {
-    list = [];
-    rooms.set(room, list);
-  }
-  return list;
-}
-
-/** True when a newcomer would get a place only because this node has no slot, or no leave, for them. */
-function isShortOfSlots(books: RoomBooks, newcomer: Newcomer, now: number): boolean {
-  if (welcomeTo(books, newcomer, now) === "through") return false;
-  const { held } = books;
-  books.held = books.used + 1;
-  const welcome = books.flow.ifThereWereLeave(() => welcomeTo(books, newcomer, now));
-  books.held = held;
-  return welcome === "through";
-}
-
-/** Half of what a room can spare here, for another node. */
-function lend(books: RoomBooks | undefined, now: number): Loan {
-  if (!books) return { slots: 0, leave: 0 };
-  const { newUsersPerMinute, privilegedOnly } = books.rulesAt(now);
-  if (books.lines.size > 0 && !privilegedOnly) return { slots: 0, leave: 0 };
-  const { isLimited } = books;
-  const isPaced = newUsersPerMinute !== null;
-  const { spare, flow } = books;
-  const room = Math.min(
-    isLimited ? spare : Number.POSITIVE_INFINITY,
-    isPaced ? flow.leave : Number.POSITIVE_INFINITY,
-  );
-  const given = Number.isFinite(room) ? Math.ceil(Math.max(0, room) / 2) : 0;
-  const loan = { slots: isLimited ? given : 0, leave: isPaced ? given : 0 };
-  books.held -= loan.slots;
-  flow.leave -= loan.leave;
-  return loan;
-}
-
-function borrow(books: RoomBooks | undefined, { slots, leave }: Loan, now: number): void {
-  if (!books) return;
-  books.held += slots;
-  if (leave > 0) books.flow.receive(leave, now);
-}
-
-/** How many a room would admit now, were it not for the budget. */
-function unbudgeted(books: RoomBooks, now: number): number {
-  const { crowd } = books;
-  const free = {
-    ...{ waiting: crowd.waiting, admitted: crowd.admitted, onSite: crowd.onSite },
-    budgetFree: Number.POSITIVE_INFINITY,
-    waitingIn: (lane: number) => crowd.waitingIn(lane),
-    turnAges: (at: number) => crowd.turnAges(at),
-  };
-  return books.door.open(free, now).admit;
-}
-
-/** Some hexadecimal digits for a text, to find its home by. */
-function hexOf(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(13, "0");
 }

@@ -56,20 +56,10 @@ export class OrderClock {
     return true;
   }
 
-  /** Takes in a key that someone gave out, as `hear` does a time: the next one will be larger. */
-  hearKey(key: number, now: number): boolean {
-    return isKey(key) && this.hear(EPOCH_AT + Math.floor(key / SLOTS) / COUNTS, now);
-  }
-
   /** What is told to peers: milliseconds since 1970, with a fraction that must not be cut off. */
   time(now: number): number {
     return Math.max(this.#time, Math.floor(now));
   }
-}
-
-/** True for a number that can be an order key. */
-export function isKey(key: unknown): key is number {
-  return Number.isSafeInteger(key) && (key as number) >= 0;
 }
 
 /** The slot of the member that gave a key out. */

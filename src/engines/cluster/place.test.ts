@@ -19,12 +19,22 @@ import {
 } from "./place.ts";
 
 function claim(owner: string, state: PlaceState, more: Partial<Claim> = {}): Claim {
-  return { origin: owner.charCodeAt(0), owner, epoch: 0, at: 0, state, until: 0, isBorrowed: false, ...more };
+  return {
+    origin: owner.charCodeAt(0),
+    owner,
+    epoch: 0,
+    at: 0,
+    state,
+    until: 0,
+    admittedAt: 0,
+    isBorrowed: false,
+    ...more,
+  };
 }
 
 function placeOf(first: Claim, ...others: Claim[]): Place {
   const place: Place = {
-    ...{ key: 1, lane: 0, id: "", joinedAt: 0, admittedAt: 0, lookAt: null, wasLate: false },
+    ...{ key: 1, lane: 0, id: "", joinedAt: 0, lookAt: null, wasLate: false },
     ...{ claim: first, others: null, voids: null },
   };
   for (const other of others) addClaim(place, other);

@@ -6,6 +6,9 @@
  * Whoever got further wins, so that nobody is let in twice: waiting < turn < borrowed visit < visit < gone. Among equals
  * the later owner wins (`epoch` is the version of the view that made them owner), then the lower name.
  */
+/** The node's own log. */
+export const SELF = 0;
+
 export const WAITING = 1;
 export const LAPSED = 2;
 export const ADMITTED = 3;
@@ -25,6 +28,8 @@ export interface Claim {
   state: PlaceState;
   /** Waiting (the owner's alone): lapses then. Turn: lost then. Visit: the pass runs out. Otherwise: forgotten then. */
   until: number;
+  /** Turn and visit: when the turn was given. */
+  admittedAt: number;
   /** A visit whose slot is still with the lost owner before. */
   isBorrowed: boolean;
 }
@@ -41,8 +46,6 @@ export interface Place {
   /** Empty while nobody but the ticket needs to know it. */
   id: string;
   joinedAt: number;
-  /** When the turn was given. */
-  admittedAt: number;
   /** When its owner looks next whether it has lapsed; null: no look is due. */
   lookAt: number | null;
   /** It has lapsed, or came back from an earlier life: its turn says nothing about how fair the room is. */

@@ -23,7 +23,7 @@ import {
   type ReadBody,
   Reader,
 } from "./logs.ts";
-import { type Origin, type RoomBooks, SELF } from "./room-books.ts";
+import type { RoomBooks } from "./room-books.ts";
 import { takeOver } from "./takeover.ts";
 import { treeOf } from "./tree.ts";
 import { idOf, type View } from "./view.ts";
@@ -33,10 +33,11 @@ const HEADS_AGAIN_MS = 200;
 /** Whoever waits for a copy to be made elsewhere does not wait longer. */
 const CONFIRM_MAX_MS = 1_500;
 const ORIGINS_MAX = 100_000;
-/** So many are sent what somebody waits for; with two, one that is slow holds nobody up. */
-const BUDDIES = 2;
-/** What becomes urgent sooner than this after something else that was waits for more to go with it. */
+/** So many are sent what somebody waits for: the first of them to have it is enough, so one that is slow holds nobody up. */
+const BUDDIES = 3;
+/** What is urgent goes at once as long as that is no more often than this, but for a few in a row. */
 const URGENT_EVERY_MS = 25;
+const URGENT_IN_A_ROW = 5;
 /** A neighbour that has not read what it was sent for this long may be dead: others are asked to read it from here. */
 const STUCK_MS = 600;
 /** A peer to whom there is nothing else to say hears that its entries were read after this long. */
@@ -89,7 +90,8 @@ export class Replication {
   #dueAt = Number.NEGATIVE_INFINITY;
   #confirmations: Confirmation[] = [];
   #urgent = false;
-  #urgentAt = Number.NEGATIVE_INFINITY;
+  /** Up to when the sending of what is urgent was paid for. */
+  #urgentUntil = Number.NEGATIVE_INFINITY;
   #outbox: { to: string; body: ReplicationBody }[] = [];
 
   constructor(self: string, rooms: ReadonlyMap<string, RoomBooks>, periodMs: number) {
@@ -103,21 +105,12 @@ export class Replication {
     return this.#isSettled;
   }
 
-  get self(): Origin {
-    return { index: SELF, owner: this.#own.id };
-  }
-
   /** True when a place that is not known here is not known to any member either, but for what happened just now. */
   get isCaughtUp(): boolean {
     return this.#peers.every((peer) => {
       const [log, aim] = [this.#logs.get(peer), this.#aims.get(peer)];
       return aim !== undefined && (aim === 0 || (log !== undefined && log.copyPart === 0 && log.head >= aim));
     });
-  }
-
-  /** How far this node's own log is. */
-  get head(): number {
-    return this.#own.head;
   }
 
   /** How far it has read a log. */
@@ -225,7 +218,7 @@ export class Replication {
     if (this.#peers.length === 0) return Number.POSITIVE_INFINITY;
     const isAsking = !this.#isSettled || this.#isCopyWanted;
     const askAt = isAsking ? this.#toldAt + HEADS_AGAIN_MS : Number.POSITIVE_INFINITY;
-    const urgentAt = this.#urgent ? this.#urgentAt + URGENT_EVERY_MS : Number.POSITIVE_INFINITY;
+    const urgentAt = this.#urgent ? this.#urgentAt() : Number.POSITIVE_INFINITY;
     return Math.min(askAt, urgentAt, Math.max(this.#nextSendAt, this.#newsAt()));
   }
 
@@ -239,7 +232,11 @@ export class Replication {
 
   /** Sends what somebody waits for. */
   flush(now: number): void {
-    if (now - this.#urgentAt >= URGENT_EVERY_MS) this.#sendUrgent(now);
+    if (this.#urgent && this.#urgentAt() <= now) this.#sendUrgent(now);
+  }
+
+  #urgentAt(): number {
+    return this.#urgentUntil - (URGENT_IN_A_ROW - 1) * URGENT_EVERY_MS;
   }
 
   takeOutbox(): { to: string; body: ReplicationBody }[] {
@@ -264,7 +261,7 @@ export class Replication {
   #sendUrgent(now: number): void {
     if (!this.#urgent || this.#peers.length === 0) return;
     this.#urgent = false;
-    this.#urgentAt = now;
+    this.#urgentUntil = Math.max(this.#urgentUntil, now) + URGENT_EVERY_MS;
     const own = this.#own;
     for (const peer of this.#buddies) {
       const reader = this.#readersOf(peer).get(own.id)!;
@@ -406,6 +403,8 @@ export class Replication {
     if (this.#isSettled || !this.#view || this.#peers.some((peer) => !this.#heard.has(peer))) return;
     for (const heads of this.#heard.values())
       for (const [id, head] of heads) if ((this.#logs.get(id)?.head ?? 0) < head) return;
+    // What another has taken over already is in its log.
+    if (!this.isCaughtUp) return;
     this.#isSettled = true;
     takeOver({
       view: this.#view,
@@ -464,7 +463,7 @@ export class Replication {
     for (const { room, entry } of written) this.#rooms.get(room)?.apply(entry, origin, head - 1);
     log.copyPart = part + 1;
     if (part + 1 < parts) return;
-    for (const [room, all] of totals) this.#rooms.get(room)?.totals.set(log.index, { ...all });
+    for (const [room, all] of totals) this.#rooms.get(room)?.tallies.setTotals(log.index, all);
     log.startAt(head);
   }
 
@@ -473,7 +472,9 @@ export class Replication {
     const written: Written[] = [];
     for (const [room, books] of this.#rooms)
       for (const entry of books.entriesOf(log.index)) written.push({ room, entry });
-    const totals = [...this.#rooms].map(([room, books]) => [room, { ...books.totalsOf(log.index) }] as const);
+    const totals = [...this.#rooms].map(
+      ([room, books]) => [room, { ...books.tallies.totalsOf(log.index) }] as const,
+    );
     const parts = Math.max(1, Math.ceil(written.length / ENTRIES_MAX));
     return Array.from({ length: parts }, (_, part) => ({
       kind: "entries",

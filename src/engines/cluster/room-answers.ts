@@ -34,8 +34,9 @@ import {
   WITH_TURN,
 } from "./entries.ts";
 import { slotOfKey } from "./order-clock.ts";
-import { ADMITTED, LAPSED, ON_SITE, OVER, type Place, WAITING } from "./place.ts";
-import { type RoomBooks, SELF, standingOf, voidsOf } from "./room-books.ts";
+import { ADMITTED, LAPSED, ON_SITE, OVER, type Place, SELF, WAITING } from "./place.ts";
+import type { RoomBooks } from "./room-books.ts";
+import { standingOf, voidsOf } from "./standing.ts";
 
 /** Someone who comes with a turn that cannot be used at once looks again this soon. */
 const TURN_IN_HAND_MS = 2_000;
@@ -135,7 +136,7 @@ export function enter(books: RoomBooks, shown: Ticket, moment: Moment): TicketAn
   if (!books.door.mayEnter(books.crowd, moment.now)) return waitWithTurn(books, answer, place, moment.now);
   if (books.isAlone) books.door.entered(books.turnAge(place, moment.now), moment.now);
   const { id, sequence: key, lane, joinedAt, node } = answer.ticket;
-  const { admittedAt } = place;
+  const { admittedAt } = place.claim;
   return startVisit(books, { id, key, node, lane, joinedAt, admittedAt }, WITH_TURN, moment.now);
 }
 
@@ -273,7 +274,8 @@ function waitWithTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now:
 
 /** The ticket was used already: its holder missed the answer, or shows it twice. One visit either way. */
 function stillOnSite(books: RoomBooks, place: Place, now: number): TicketAnswer {
-  const { id, lane, joinedAt, admittedAt, claim } = place;
+  const { id, lane, joinedAt, claim } = place;
+  const { admittedAt } = claim;
   const createdAt = claim.until - books.rulesAt(now).sessionDurationMs;
   const pass: Pass = {
     ...{ id, room: books.name, lane, joinedAt, admittedAt, createdAt },

@@ -26,8 +26,8 @@ import {
   YIELD,
 } from "./entries.ts";
 import { keyAt } from "./order-clock.ts";
-import { ADMITTED, type Claim, LAPSED, ON_SITE, WAITING } from "./place.ts";
-import { RoomBooks, SELF } from "./room-books.ts";
+import { ADMITTED, type Claim, LAPSED, ON_SITE, SELF, WAITING } from "./place.ts";
+import { RoomBooks } from "./room-books.ts";
 
 const START = Date.UTC(2026, 0, 1);
 const LATER = START + 600_000;
@@ -71,7 +71,7 @@ test("a place of this node's goes from waiting to a turn to a visit to its end, 
   assert.deepEqual(now(), [0, 0, 0, 0, 0]);
   assert.equal(books.visits.has("v"), false);
   assert.deepEqual([...books.ended], [["v", LATER]]);
-  const { joined, admitted, entered, left, waitedMs } = books.totalsOf(SELF);
+  const { joined, admitted, entered, left, waitedMs } = books.tallies.totalsOf(SELF);
   assert.deepEqual([joined, admitted, entered, left, waitedMs], [1, 1, 1, 1, 5]);
 });
 
@@ -101,16 +101,16 @@ test("totals tell what happened, by owner; taking something over is nothing that
     [GONE, KEY + 64, 0, REVOKED, LATER, "v"],
     [GONE, KEY, 0, EXPIRED, LATER, ""],
   ]);
-  const before = { ...books.totalsOf(1) };
+  const before = { ...books.tallies.totalsOf(1) };
   assert.deepEqual(
     [before.joined, before.lapsed, before.returned, before.missedTurns, before.straightThrough],
     [2, 1, 1, 1, 1],
   );
   assert.deepEqual([before.revoked, before.expired, before.left], [1, 1, 0]);
   read(books, 2, [[ADOPT, 3, 0, ["x#1", 8], [GONE, KEY, 0, AS_BEFORE, LATER, ""]]]);
-  assert.deepEqual(books.totalsOf(1), before);
+  assert.deepEqual(books.tallies.totalsOf(1), before);
   assert.equal(
-    Object.values(books.totalsOf(2)).reduce((sum, count) => sum + count, 0),
+    Object.values(books.tallies.totalsOf(2)).reduce((sum, count) => sum + count, 0),
     0,
   );
 });
@@ -347,7 +347,8 @@ test("whoever has read the same logs has the same books, in whatever order they 
       readAll(other, logs, others);
       assertInvariants(one);
       assert.deepEqual(stateOf(one), stateOf(other));
-      for (const index of [1, 2, 3]) assert.deepEqual(one.totalsOf(index), other.totalsOf(index));
+      for (const index of [1, 2, 3])
+        assert.deepEqual(one.tallies.totalsOf(index), other.tallies.totalsOf(index));
     }),
     { numRuns: 400 },
   );

@@ -1,23 +1,18 @@
 /**
  * The books of one room at one node: every place of every owner, as their entries tell it, and what follows from
- * that: the lines, who is on the site, the totals. Entries are the only way in, the node's own included
- * (`write`), so that a place looks the same wherever it is looked at.
+ * that: the lines and who is on the site (headcount.ts), the totals (tallies.ts), what is due when (room-dues.ts).
+ * Entries are the only way in, the node's own included (`write`), so that a place looks the same wherever it is
+ * looked at.
  *
  * Slots. `held` are the slots this node has in hand; those not used by its own turns and visits are `spare`. Over all
  * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
  * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
- *
- * Invariants: a key is in one line exactly when the claim that counts is WAITING, and in the node's own line when it is
- * this node's as well; counts follow from the claims that count.
  */
-import { Deadlines } from "../../core/deadlines.ts";
-import { type Crowd, Doorkeeper } from "../../core/doorkeeper.ts";
-import { NO_TOTALS, type Remark, type Totals } from "../../core/engine.ts";
+import { Doorkeeper } from "../../core/doorkeeper.ts";
+import type { Remark } from "../../core/engine.ts";
 import { Pace } from "../../core/eta.ts";
-import type { Turn } from "../../core/fairness.ts";
 import { laneOf } from "../../core/lanes.ts";
 import { longestCheckIn } from "../../core/pacing.ts";
-import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
 import {
   type DoorRules,
   EVERYBODY,
@@ -57,7 +52,7 @@ import {
   type WaitEntry,
   YIELD,
 } from "./entries.ts";
-import { LaneLines } from "./lane-lines.ts";
+import { Headcount } from "./headcount.ts";
 import { timeOfKey } from "./order-clock.ts";
 import {
   ADMITTED,
@@ -72,16 +67,15 @@ import {
   OVER,
   type Place,
   type PlaceState,
+  SELF,
   settleClaims,
   WAITING,
 } from "./place.ts";
+import { RoomCrowd } from "./room-crowd.ts";
+import { RoomDues, type TimedState } from "./room-dues.ts";
 import { RoomFlow } from "./room-flow.ts";
-
-/** The node's own log. */
-export const SELF = 0;
-const TURNS_REMEMBERED_MAX = 1_000;
-/** A place is remembered longer than its last ticket is good for: clocks differ, and nodes come back. */
-const KEPT_LONGER_MS = 3_600_000;
+import { standingOf, voidsOf } from "./standing.ts";
+import { Tallies } from "./tallies.ts";
 
 /** Who writes an entry: the index of their log here, and their name everywhere. */
 export interface Origin {
@@ -99,8 +93,6 @@ export interface RoomEvents {
   readonly onWritten: (entry: Entry) => number;
 }
 
-type TotalsSoFar = { -readonly [Key in keyof Totals]: number };
-
 export class RoomBooks {
   readonly name: string;
   readonly events: RoomEvents;
@@ -110,24 +102,15 @@ export class RoomBooks {
   readonly pace = new Pace();
   readonly draws = new Draws();
   readonly places = new Map<number, Place>();
+  readonly #headcount = new Headcount((lane) => this.laneOf(lane));
   /** Everyone who waits, and those of them who are this node's. */
-  readonly lines = new LaneLines();
-  readonly own = new LaneLines();
-  readonly visits = new Map<string, Place>();
+  readonly lines = this.#headcount.lines;
+  readonly own = this.#headcount.own;
+  readonly visits = this.#headcount.visits;
   /** Ended visits whose pass has not run out. */
   readonly ended = new Map<string, number>();
   readonly invites = new Map<string, number>();
-  /** By owner. */
-  readonly totals = new Map<number, TotalsSoFar>();
-  readonly recent: Turn[] = [];
-  readonly admittedKeys = new Map<number, number>();
-  readonly admittedInLane = new Map<number, number>();
-  turns = 0;
-  onSite = 0;
-  lapsed = 0;
-  ownTurns = 0;
-  /** Visits whose slot is this node's. */
-  ownVisits = 0;
+  readonly tallies = new Tallies();
   held = 0;
   /** The only node there is, and was: all slots are its own, and it counts for itself. */
   isAlone = true;
@@ -145,13 +128,7 @@ export class RoomBooks {
   readonly lostKeys: number[] = [];
   readonly heldKeys: number[] = [];
   #at = 0;
-  readonly #waitDue = new Deadlines<number>();
-  readonly #turnDue = new Deadlines<number>();
-  readonly #visitDue = new Deadlines<number>();
-  readonly #forgetDue = new Deadlines<number>();
-  readonly #endedDue = new Deadlines<string>();
-  readonly #inviteDue = new Deadlines<string>();
-  #recentNext = 0;
+  readonly #dues = new RoomDues(this.places);
   #turnsHeard: number[] = [];
   #lanes: LanesRules;
   #capacity = Number.POSITIVE_INFINITY;
@@ -165,6 +142,27 @@ export class RoomBooks {
     this.#lanes = this.door.inForce(parts.now).lanes;
     this.crowd = new RoomCrowd(this);
     this.#noteTicketTtl(parts.rules);
+  }
+
+  get turns(): number {
+    return this.#headcount.turns;
+  }
+
+  get onSite(): number {
+    return this.#headcount.onSite;
+  }
+
+  get lapsed(): number {
+    return this.#headcount.lapsed;
+  }
+
+  get ownTurns(): number {
+    return this.#headcount.ownTurns;
+  }
+
+  /** Visits whose slot is this node's. */
+  get ownVisits(): number {
+    return this.#headcount.ownVisits;
   }
 
   /** Slots of this node's in use. */
@@ -232,15 +230,6 @@ export class RoomBooks {
     return 1 - (claim.until - now) / this.rulesAt(now).claimWindowMs;
   }
 
-  totalsOf(origin: number): TotalsSoFar {
-    let totals = this.totals.get(origin);
-    if (!totals) {
-      totals = { ...NO_TOTALS };
-      this.totals.set(origin, totals);
-    }
-    return totals;
-  }
-
   /** Something happened to a place of this node's. */
   write(entry: Entry): void {
     this.apply(entry, this.self, this.events.onWritten(entry));
@@ -277,7 +266,7 @@ export class RoomBooks {
         return this.#touch(entry[1], entry[2], origin);
       case INVITE:
         this.invites.set(entry[1], entry[2]);
-        return this.#inviteDue.add(entry[2], entry[1]);
+        return this.#dues.addInvite(entry[1], entry[2]);
       case YIELD:
         return this.#yield(entry[1], origin);
       case ADOPT:
@@ -310,14 +299,7 @@ export class RoomBooks {
   /** A new deadline for someone of this node's who waits. */
   await(place: Place, until: number): void {
     place.claim.until = until;
-    this.#lookAt(place, until);
-  }
-
-  /** One look is due at a time, however often its holder checks in. */
-  #lookAt(place: Place, at: number): void {
-    if (place.lookAt !== null && place.lookAt <= at) return;
-    place.lookAt = at;
-    this.#waitDue.add(at, place.key);
+    this.#dues.addWait(place, until);
   }
 
   /** Someone taken over, who was told elsewhere when to come: they have as long as anyone may be told to stay away. */
@@ -331,47 +313,25 @@ export class RoomBooks {
   forgetOwner(origin: number): void {
     for (const place of [...this.places.values()])
       if (claimOf(place, origin)) this.#yield(place.key, { index: origin, owner: "" });
-    this.totals.delete(origin);
+    this.tallies.forgetTotals(origin);
   }
 
   /** A turn of this node's lasts until then. */
   lengthenTurn(place: Place, until: number): void {
     place.claim.until = until;
-    this.#turnDue.add(until, place.key);
+    this.#dues.addTurn(place.key, until);
   }
 
   /** This node's places in that state whose time is up. */
-  *due(state: typeof WAITING | typeof ADMITTED | typeof ON_SITE, now: number): Generator<Place> {
-    const [deadlines, graceMs] =
-      state === WAITING
-        ? [this.#waitDue, 0]
-        : state === ADMITTED
-          ? [this.#turnDue, 0]
-          : [this.#visitDue, PRESENCE_GRACE_MS];
-    for (let key = deadlines.takeDue(now); key !== undefined; key = deadlines.takeDue(now)) {
-      const place = this.places.get(key);
-      if (place && state === WAITING) place.lookAt = null;
-      if (place?.claim.state !== state || place.claim.origin !== SELF) continue;
-      const at = place.claim.until + graceMs;
-      if (at <= now) yield place;
-      else if (state === ON_SITE) deadlines.add(at, key);
-      else if (state === WAITING) this.#lookAt(place, at);
-    }
+  due(state: TimedState, now: number): Iterable<Place> {
+    return this.#dues.over(state, now);
   }
 
   /** Forgets what no good ticket, pass or code can be about. */
   forget(now: number): void {
-    for (let key = this.#forgetDue.takeDue(now); key !== undefined; key = this.#forgetDue.takeDue(now)) {
-      const place = this.places.get(key);
-      if (!place || (place.claim.state !== OVER && place.claim.state !== LAPSED)) continue;
-      const at = place.claim.until + KEPT_LONGER_MS;
-      if (at > now) this.#forgetDue.add(at, key);
-      else this.#drop(place);
-    }
-    for (let id = this.#endedDue.takeDue(now); id !== undefined; id = this.#endedDue.takeDue(now))
-      this.ended.delete(id);
-    for (let id = this.#inviteDue.takeDue(now); id !== undefined; id = this.#inviteDue.takeDue(now))
-      this.invites.delete(id);
+    for (const place of this.#dues.forgotten(now)) this.#drop(place);
+    for (const id of this.#dues.endedForgotten(now)) this.ended.delete(id);
+    for (const id of this.#dues.invitesForgotten(now)) this.invites.delete(id);
     this.draws.forget(now);
   }
 
@@ -397,7 +357,7 @@ export class RoomBooks {
   }
 
   #wait([, key, lane, how, id]: WaitEntry, origin: Origin): void {
-    const totals = this.totalsOf(origin.index);
+    const totals = this.tallies.totalsOf(origin.index);
     if (how === NEW) totals.joined++;
     if (how === RETURNED || how === TAKEN_BACK) totals.returned++;
     const place = this.#set(key, lane, origin, { state: WAITING, until: Number.POSITIVE_INFINITY });
@@ -429,34 +389,32 @@ export class RoomBooks {
   }
 
   #lapse(key: number, lane: number, how: number, until: number, origin: Origin): void {
-    const totals = this.totalsOf(origin.index);
+    const totals = this.tallies.totalsOf(origin.index);
     if (how === MISSED) totals.missedTurns++;
     else if (how !== AS_BEFORE) totals.lapsed++;
     const place = this.#set(key, lane, origin, { state: LAPSED, until });
     place.wasLate = true;
-    this.#forgetDue.add(until, key);
+    this.#dues.addMemory(key, until);
   }
 
   #turn([, key, lane, how, claimBy, givenAt]: TurnEntry, origin: Origin): void {
-    const place = this.#set(key, lane, origin, { state: ADMITTED, until: claimBy });
-    place.admittedAt = givenAt;
-    if (origin.index === SELF) this.#turnDue.add(claimBy, key);
+    const place = this.#set(key, lane, origin, { state: ADMITTED, until: claimBy, admittedAt: givenAt });
+    if (origin.index === SELF) this.#dues.addTurn(key, claimBy);
     if (how === AS_BEFORE) return;
     this.draws.scatter();
     this.#noteAdmitted(place, givenAt, origin.index);
-    if (lane === EVERYBODY && !place.wasLate) this.#remember(key, givenAt);
+    if (lane === EVERYBODY && !place.wasLate) this.tallies.remember(key, givenAt);
     this.admittedSince++;
     this.#turnsHeard.push(key);
   }
 
   #visit([, key, lane, how, id, joinedAt, admittedAt, enteredAt, until]: VisitEntry, origin: Origin): void {
-    const totals = this.totalsOf(origin.index);
-    const place = this.#set(key, lane, origin, { state: ON_SITE, until });
+    const totals = this.tallies.totalsOf(origin.index);
+    const place = this.#set(key, lane, origin, { state: ON_SITE, until, admittedAt });
     place.id = id;
     place.joinedAt = joinedAt;
-    place.admittedAt = admittedAt;
     if (place.claim.state === ON_SITE) this.visits.set(id, place);
-    if (origin.index === SELF) this.#visitDue.add(until + PRESENCE_GRACE_MS, key);
+    if (origin.index === SELF) this.#dues.addVisit(key, until);
     if (how === AS_BEFORE || how === BY_PASS) return;
     totals.entered++;
     if (how !== THROUGH) {
@@ -466,20 +424,20 @@ export class RoomBooks {
     totals.joined++;
     totals.straightThrough++;
     this.#noteAdmitted(place, admittedAt, origin.index);
-    this.#remember(key, admittedAt);
+    this.tallies.remember(key, admittedAt);
   }
 
   #gone([, key, lane, how, until, id]: GoneEntry, origin: Origin): void {
-    const totals = this.totalsOf(origin.index);
+    const totals = this.tallies.totalsOf(origin.index);
     if (how === LEFT) totals.left++;
     if (how === REVOKED) totals.revoked++;
     if (how === EXPIRED) totals.expired++;
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
     this.#set(key, lane, origin, { state: OVER, until: forgetAt });
-    this.#forgetDue.add(forgetAt, key);
+    this.#dues.addMemory(key, forgetAt);
     if (id === "") return;
     this.ended.set(id, until);
-    this.#endedDue.add(until, id);
+    this.#dues.addEnded(id, until);
     this.events.onRevoked(id, until);
   }
 
@@ -492,13 +450,13 @@ export class RoomBooks {
   #yield(key: number, { index }: Origin): void {
     const place = this.places.get(key);
     if (!place || !claimOf(place, index)) return;
-    this.#take(place);
+    this.#headcount.take(place);
     if (!dropClaim(place, index)) {
       this.places.delete(key);
       return;
     }
     settleClaims(place);
-    this.#put(place);
+    this.#headcount.put(place);
   }
 
   #adopt([, epoch, isBorrowed, voids, of]: AdoptEntry, origin: Origin): void {
@@ -506,12 +464,12 @@ export class RoomBooks {
     const place = this.places.get(of[1]);
     const claim = place && claimOf(place, origin.index);
     if (!claim) return;
-    this.#take(place);
+    this.#headcount.take(place);
     claim.epoch = epoch;
     claim.isBorrowed = isBorrowed === 1;
     for (let i = 0; i + 1 < voids.length; i += 2) this.#void(place, String(voids[i]), Number(voids[i + 1]));
     settleClaims(place);
-    this.#put(place);
+    this.#headcount.put(place);
     this.#noteLoss(place);
   }
 
@@ -547,56 +505,51 @@ export class RoomBooks {
   }
 
   #moveTo(place: Place): void {
-    const { key, claim } = place;
-    this.places.set(key, place);
-    this.#put(place);
-    if (claim.state === LAPSED || claim.state === OVER) this.#forgetDue.add(claim.until, key);
-    if (claim.origin !== SELF) return;
-    place.lookAt = null;
-    if (claim.state === WAITING) this.#lookAt(place, claim.until);
-    if (claim.state === ADMITTED) this.#turnDue.add(claim.until, key);
-    if (claim.state === ON_SITE) this.#visitDue.add(claim.until + PRESENCE_GRACE_MS, key);
+    this.places.set(place.key, place);
+    this.#headcount.put(place);
+    this.#dues.addMoved(place);
   }
 
   /** What an owner says of a place, and what comes of that. */
   #set(
     key: number,
     lane: number,
-    { index, owner }: Origin,
-    { state, until }: { state: PlaceState; until: number },
+    { index: origin, owner }: Origin,
+    { state, until, admittedAt = 0 }: { state: PlaceState; until: number; admittedAt?: number },
   ): Place {
+    const at = this.#at;
+    const told: Claim = { origin, owner, epoch: 0, at, state, until, admittedAt, isBorrowed: false };
     let place = this.places.get(key);
     if (!place) {
-      const claim: Claim = { origin: index, owner, epoch: 0, at: this.#at, state, until, isBorrowed: false };
       const joinedAt = timeOfKey(Math.max(0, key));
       place = {
         key,
         lane,
         id: "",
         joinedAt,
-        admittedAt: 0,
         lookAt: null,
         wasLate: false,
-        claim,
+        claim: told,
         others: null,
         voids: null,
       };
       this.places.set(key, place);
-      this.#put(place);
+      this.#headcount.put(place);
       return place;
     }
     // Read later than what another made of it.
-    if (place.voids?.some((known) => known.owner === owner && this.#at < known.head)) return place;
-    this.#take(place);
-    const claim = claimOf(place, index);
+    if (place.voids?.some((known) => known.owner === owner && at < known.head)) return place;
+    this.#headcount.take(place);
+    const claim = claimOf(place, origin);
     if (claim) {
-      claim.at = this.#at;
+      claim.at = at;
       claim.state = state;
       claim.until = until;
+      claim.admittedAt = admittedAt;
       if (state !== ON_SITE) claim.isBorrowed = false;
-    } else addClaim(place, { origin: index, owner, epoch: 0, at: this.#at, state, until, isBorrowed: false });
+    } else addClaim(place, told);
     settleClaims(place);
-    this.#put(place);
+    this.#headcount.put(place);
     this.#noteLoss(place);
     return place;
   }
@@ -605,75 +558,14 @@ export class RoomBooks {
     if (place.others?.some(({ origin }) => origin === SELF)) this.lostKeys.push(place.key);
   }
 
-  /** Adds what a place counts for. */
-  #put(place: Place): void {
-    const { key, claim } = place;
-    const isOwn = claim.origin === SELF;
-    switch (claim.state) {
-      case WAITING: {
-        const lane = this.laneOf(place.lane);
-        this.lines.add(lane, key);
-        if (isOwn) this.own.add(lane, key);
-        return;
-      }
-      case LAPSED:
-        this.lapsed++;
-        return;
-      case ADMITTED:
-        this.turns++;
-        if (isOwn) this.ownTurns++;
-        return;
-      case ON_SITE:
-        this.onSite++;
-        if (place.id !== "") this.visits.set(place.id, place);
-        if (isOwn && !claim.isBorrowed) this.ownVisits++;
-        return;
-      case OVER:
-    }
-  }
-
-  /** Takes away what it counted for. */
-  #take(place: Place): void {
-    const { key, claim } = place;
-    const isOwn = claim.origin === SELF;
-    switch (claim.state) {
-      case WAITING: {
-        const lane = this.laneOf(place.lane);
-        this.lines.remove(lane, key);
-        if (isOwn) this.own.remove(lane, key);
-        return;
-      }
-      case LAPSED:
-        this.lapsed--;
-        return;
-      case ADMITTED:
-        this.turns--;
-        if (isOwn) this.ownTurns--;
-        return;
-      case ON_SITE:
-        this.onSite--;
-        if (this.visits.get(place.id) === place) this.visits.delete(place.id);
-        if (isOwn && !claim.isBorrowed) this.ownVisits--;
-        return;
-      case OVER:
-    }
-  }
-
   #drop(place: Place): void {
-    this.#take(place);
+    this.#headcount.take(place);
     this.places.delete(place.key);
   }
 
-  #noteAdmitted({ lane: told, key }: Place, at: number, origin: number): void {
-    const lane = this.laneOf(told);
+  #noteAdmitted({ lane, key }: Place, at: number, origin: number): void {
     this.lastTurnAt = Math.max(this.lastTurnAt, at);
-    this.totalsOf(origin).admitted++;
-    this.admittedInLane.set(lane, (this.admittedInLane.get(lane) ?? 0) + 1);
-    this.admittedKeys.set(lane, Math.max(this.admittedKeys.get(lane) ?? 0, key));
-  }
-
-  #remember(key: number, at: number): void {
-    this.recent[this.#recentNext++ % TURNS_REMEMBERED_MAX] = { joined: key, admitted: at };
+    this.tallies.noteAdmitted({ lane: this.laneOf(lane), key, origin });
   }
 
   #arrange(lanes: LanesRules): void {
@@ -681,65 +573,8 @@ export class RoomBooks {
     this.#lanes = lanes;
     if (isSame) return;
     const laneOfKey = (key: number) => this.laneOf(this.places.get(key)!.lane);
-    this.lines.rearrange(laneOfKey);
-    this.own.rearrange(laneOfKey);
+    this.#headcount.rearrange(laneOfKey);
   }
-}
-
-/**
- * Who is where, as the doorkeeper asks when somebody joins: as it is where this node is alone, otherwise the slots it has in
- * hand are all the room there is.
- */
-export class RoomCrowd implements Crowd {
-  readonly #books: RoomBooks;
-
-  constructor(books: RoomBooks) {
-    this.#books = books;
-  }
-
-  get waiting(): number {
-    return this.#books.lines.size;
-  }
-
-  get admitted(): number {
-    return this.#books.isAlone ? this.#books.turns : 0;
-  }
-
-  get onSite(): number {
-    const { isAlone, onSite, door, spare } = this.#books;
-    return isAlone ? onSite : (door.capacity ?? spare) - spare;
-  }
-
-  get budgetFree(): number {
-    const { isAlone, budgetFree, door, spare } = this.#books;
-    if (isAlone) return budgetFree();
-    return door.rules.budget ? spare : Number.POSITIVE_INFINITY;
-  }
-
-  waitingIn(lane: number): number {
-    return this.#books.lines.waitingIn(lane);
-  }
-
-  *turnAges(now: number): Generator<number> {
-    for (const place of this.#books.places.values())
-      if (place.claim.state === ADMITTED) yield this.#books.turnAge(place, now);
-  }
-}
-
-/** Whose claims to a place are void, as entries tell it. */
-export function voidsOf({ voids }: Place): (string | number)[] {
-  return voids?.flatMap(({ owner, head }) => [owner, head]) ?? [];
-}
-
-/** What a place is now, as an entry that makes the same of it elsewhere. */
-export function standingOf(place: Place, claim: Claim): AdoptEntry[4] {
-  const { key, lane, id, joinedAt, admittedAt } = place;
-  const { state, until } = claim;
-  if (state === LAPSED) return [LAPSE, key, lane, AS_BEFORE, until];
-  if (state === ADMITTED) return [TURN, key, lane, AS_BEFORE, until, admittedAt];
-  if (state === ON_SITE) return [VISIT, key, lane, AS_BEFORE, id, joinedAt, admittedAt, 0, until];
-  if (state === OVER) return [GONE, key, lane, AS_BEFORE, until, ""];
-  return [WAIT, key, lane, AS_BEFORE, id];
 }
 
 function numbersOf({ named }: LanesRules): string {

@@ -7,8 +7,9 @@ import type { Admission } from "../../core/engine.ts";
 import { wholeTenth } from "../../core/pacing.ts";
 import type { DoorRules } from "../../core/rules.ts";
 import { ADOPT, EXPIRED, GONE, LAPSE, MISSED, TURN, UNSEEN, YIELD } from "./entries.ts";
-import { ADMITTED, claimOf, ON_SITE, WAITING } from "./place.ts";
-import { type RoomBooks, SELF, standingOf, voidsOf } from "./room-books.ts";
+import { ADMITTED, claimOf, ON_SITE, SELF, WAITING } from "./place.ts";
+import type { RoomBooks } from "./room-books.ts";
+import { standingOf, voidsOf } from "./standing.ts";
 
 /** Ends what is over, of this node's. */
 export function sweep(books: RoomBooks, now: number): void {

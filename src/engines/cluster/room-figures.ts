@@ -1,10 +1,9 @@
 /** What one node knows of a room, for the board and the operator's counts: everything, as of a moment ago. */
-import { NO_TOTALS, type Totals } from "../../core/engine.ts";
 import type { RoomFigures } from "../../core/room-view.ts";
 import type { RoomBooks } from "./room-books.ts";
 
 export function figuresOf(books: RoomBooks, now: number): RoomFigures {
-  const { name, door, lines, pace, draws } = books;
+  const { name, door, lines, pace, draws, tallies } = books;
   return {
     name,
     now,
@@ -18,20 +17,13 @@ export function figuresOf(books: RoomBooks, now: number): RoomFigures {
     isActive: door.isActive,
     noShows: door.noShows,
     remarks: door.remarks,
-    totals: totalsOfAll(books),
+    totals: tallies.totals(),
     pace,
     waitingIn: (lane) => lines.waitingIn(lane),
     sequenceAt: (lane, rank) => lines.at(lane, rank),
-    highestAdmitted: (lane) => books.admittedKeys.get(lane) ?? 0,
-    admittedIn: (lane) => books.admittedInLane.get(lane) ?? 0,
-    recent: () => books.recent,
+    highestAdmitted: (lane) => tallies.highestAdmitted(lane),
+    admittedIn: (lane) => tallies.admittedIn(lane),
+    recent: () => tallies.recent,
     announce: (event) => draws.announce(event),
   };
-}
-
-function totalsOfAll({ totals }: RoomBooks): Totals {
-  const sum: { -readonly [Key in keyof Totals]: number } = { ...NO_TOTALS };
-  for (const one of totals.values())
-    for (const key of Object.keys(sum) as (keyof Totals)[]) sum[key] += one[key];
-  return sum;
 }

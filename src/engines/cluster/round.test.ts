@@ -13,7 +13,8 @@ import {
 } from "./counting.ts";
 import { type Entry, NEW, WAIT } from "./entries.ts";
 import { keyAt } from "./order-clock.ts";
-import { RoomBooks, SELF } from "./room-books.ts";
+import { SELF } from "./place.ts";
+import { RoomBooks } from "./room-books.ts";
 import { Round, type RoundSettings } from "./round.ts";
 
 const START = Date.UTC(2026, 0, 1);

@@ -22,6 +22,7 @@ import {
   type RoomShare,
 } from "./counting.ts";
 import type { RoomBooks } from "./room-books.ts";
+import { leftByBudget } from "./room-budget.ts";
 
 /** After so many passes those are let in of whom it is known. */
 const PASSES_MAX = 4;
@@ -226,20 +227,11 @@ export class Round {
     reports: ReadonlyMap<string, RoomReport>,
     free: ReadonlyMap<string, number>,
   ): number {
-    const budget = this.#rooms.get(room)!.door.rules.budget;
-    if (!budget) return Number.POSITIVE_INFINITY;
-    const names: string[] = [];
-    const rooms = [];
-    for (const [name, { door, lastTurnAt }] of this.#rooms) {
-      if (door.rules.budget?.name !== budget.name) continue;
-      const report = reports.get(name) ?? NOTHING;
-      const waiting = report.lanes.reduce((sum, [, count]) => sum + count, 0);
-      const wanted =
-        name === room ? budget.totalActiveUsers : Math.max(0, Math.min(waiting, free.get(name)!));
-      names.push(name);
-      rooms.push({ used: heldBy(report), wanted, guaranteed: door.rules.budget.guaranteed, lastTurnAt });
-    }
-    return freeInBudget({ totalActiveUsers: budget.totalActiveUsers, rooms }, names.indexOf(room));
+    const reportOf = (name: string) => reports.get(name) ?? NOTHING;
+    return leftByBudget(room, this.#rooms, {
+      usedBy: (name) => heldBy(reportOf(name)),
+      wantedBy: (name) => Math.max(0, Math.min(waitingInAll(reportOf(name)), free.get(name)!)),
+    });
   }
 
   /** Finds the nearest pivots among those just counted. */

@@ -252,7 +252,7 @@ test("an unanswered ping is repeated and put to others, then the peer is suspect
   }
   swim.tick(startedAt + PERIOD_MS);
   assert.equal(swim.state(probed), "suspect");
-  for (const other of ["a", "b", "c", "d"]) if (other !== probed) swim.heard(other, startedAt + PERIOD_MS);
+  for (const other of ["a", "b", "c", "d"]) if (other !== probed) swim.heard(other);
   const suspectedAt = startedAt + PERIOD_MS;
   while (swim.nextAt() < suspectedAt + swim.suspicionMs) {
     swim.tick(swim.nextAt());
@@ -282,7 +282,7 @@ test("an ack through another proves the peer lives, and shows a way to it", () =
 
 test("words from a peer do not show that ours reach it: others are asked all the same, and it is no suspect", () => {
   const { swim, startedAt, probed } = alone();
-  swim.heard(probed, startedAt + 1);
+  swim.heard(probed);
   swim.tick(startedAt + SETTINGS.ackTimeoutMs);
   assert.equal(swim.takeOutbox().length, 4);
   swim.tick(startedAt + PERIOD_MS);
@@ -297,7 +297,7 @@ test("a late ack does not answer a newer probe, though it clears a suspicion", (
   assert.equal(swim.state(probed), "alive");
   at = fail(swim, at);
   assert.equal(swim.state(probed), "suspect");
-  swim.heard(probed, at + 1);
+  swim.heard(probed);
   assert.equal(swim.state(probed), "alive");
 });
 
@@ -377,7 +377,7 @@ test("death is taken from news and final, and the dead hear of it; watched again
   assert.deepEqual(swim.takeVerdicts(), [{ peer: "b", is: "dead" }]);
   swim.takeOutbox();
   swim.receive("c", ping(1, [{ peer: "b", incarnation: 9, is: "alive" }]), 1);
-  swim.heard("b", 1);
+  swim.heard("b");
   swim.takeOutbox();
   swim.receive("b", ping(2, [{ peer: "c", incarnation: 0, is: "dead" }]), 2);
   assert.equal(swim.state("b"), "dead");
@@ -394,7 +394,7 @@ test("a death found here is told on, each time the same, for a bounded number of
   swim.receive(other, ping(0, [{ peer: probed, incarnation: 0, is: "suspect" }]), startedAt);
   for (let at = startedAt; swim.state(probed) !== "dead"; swim.tick(at)) {
     at = swim.nextAt();
-    swim.heard(other, at);
+    swim.heard(other);
   }
   for (let i = 0; i < 100; i++) swim.receive(other, ping(i), startedAt);
   const told = swim.takeOutbox().filter(({ body }) => body.news.some(({ is }) => is === "dead"));
@@ -421,13 +421,6 @@ test("when the probed peer is no longer watched, the next is probed at the end o
   assert.equal(swim.nextAt(), startedAt + PERIOD_MS);
   swim.tick(startedAt + PERIOD_MS);
   assert.equal(swim.takeOutbox()[0]!.to, other);
-});
-
-test("whoever is held for dead by others learns it", () => {
-  const { swim } = alone();
-  assert.equal(swim.isHeldDead, false);
-  swim.receive("a", ping(1, [{ peer: "me", incarnation: 0, is: "dead" }]), 0);
-  assert.equal(swim.isHeldDead, true);
 });
 
 test("after oversleeping the probe begins anew, and a suspect has more time", () => {

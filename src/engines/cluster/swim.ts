@@ -70,7 +70,6 @@ export class Swim {
   #startAt = Number.POSITIVE_INFINITY;
   #incarnation = 0;
   #seq = 0;
-  #isHeldDead = false;
 
   constructor(self: string, settings: SwimSettings, dice: () => number) {
     const { ackTimeoutMs, periodMs } = settings;
@@ -110,7 +109,7 @@ export class Swim {
   }
 
   /** Some other message came from that very peer: it lives. */
-  heard(peer: string, _now: number): void {
+  heard(peer: string): void {
     const known = this.#living(peer);
     if (known) this.#hear(known);
   }
@@ -171,11 +170,6 @@ export class Swim {
   wayTo(peer: string): string | null {
     const ways = this.#living(peer)?.ways ?? [];
     return ways.find((way) => this.state(way) === "alive") ?? null;
-  }
-
-  /** True once some peer holds us for dead, which is final: only a new life under a new id helps. */
-  get isHeldDead(): boolean {
-    return this.#isHeldDead;
   }
 
   /** How long a suspect has, with as many peers as are watched. */
@@ -320,7 +314,6 @@ export class Swim {
 
   /** News of oneself: a suspicion is refuted by a higher incarnation (section 4.2 of the SWIM paper). */
   #answerFor({ incarnation, is }: SwimNews): void {
-    if (is === "dead") this.#isHeldDead = true;
     if (is !== "suspect") return;
     this.#incarnation = Math.min(Math.max(this.#incarnation, incarnation + 1), INCARNATION_MAX);
     this.#gossip.tell({ peer: this.#self, incarnation: this.#incarnation, is: "alive" });

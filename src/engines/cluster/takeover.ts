@@ -6,8 +6,9 @@
  * far as slots go: visits are borrowed, and turns begin anew as places in the line.
  */
 import { ADOPT, type AdoptEntry, AS_BEFORE, WAIT } from "./entries.ts";
-import { ADMITTED, type Claim, claimOf, ON_SITE, type Place, WAITING } from "./place.ts";
-import { type RoomBooks, SELF, standingOf, voidsOf } from "./room-books.ts";
+import { ADMITTED, type Claim, claimOf, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
+import type { RoomBooks } from "./room-books.ts";
+import { standingOf, voidsOf } from "./standing.ts";
 import { idOf, type View } from "./view.ts";
 
 export interface Takeover {

@@ -7,7 +7,8 @@ import { ANYBODY, type JoinAnswer, type TicketAnswer } from "../../core/engine.t
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { Letter } from "./letter.ts";
-import { ClusterNode, DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node.ts";
+import { ClusterNode } from "./node.ts";
+import { DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node-settings.ts";
 
 const STEP_MS = 10;
 const SETTLE_MS = 3_000;

@@ -1,0 +1,108 @@
+/**
+ * What the places of a room count for: the lines, who is on the site, and how many of each kind there are, of all nodes and
+ * of this one. Whoever changes a place takes it out before and puts it back after.
+ *
+ * Invariants: a key is in one line exactly when the claim that counts is WAITING, and in the node's own line when it is
+ * this node's as well; counts follow from the claims that count.
+ */
+import { LaneLines } from "./lane-lines.ts";
+import { ADMITTED, LAPSED, ON_SITE, OVER, type Place, SELF, WAITING } from "./place.ts";
+
+export class Headcount {
+  /** Everyone who waits, and those of them who are this node's. */
+  readonly lines = new LaneLines();
+  readonly own = new LaneLines();
+  readonly visits = new Map<string, Place>();
+  readonly #laneOf: (lane: number) => number;
+  #turns = 0;
+  #onSite = 0;
+  #lapsed = 0;
+  #ownTurns = 0;
+  #ownVisits = 0;
+
+  /** `laneOf`: where those wait who were told that lane. */
+  constructor(laneOf: (lane: number) => number) {
+    this.#laneOf = laneOf;
+  }
+
+  get turns(): number {
+    return this.#turns;
+  }
+
+  get onSite(): number {
+    return this.#onSite;
+  }
+
+  get lapsed(): number {
+    return this.#lapsed;
+  }
+
+  get ownTurns(): number {
+    return this.#ownTurns;
+  }
+
+  /** Visits whose slot is this node's. */
+  get ownVisits(): number {
+    return this.#ownVisits;
+  }
+
+  /** Adds what a place counts for. */
+  put(place: Place): void {
+    const { key, claim } = place;
+    const isOwn = claim.origin === SELF;
+    switch (claim.state) {
+      case WAITING: {
+        const lane = this.#laneOf(place.lane);
+        this.lines.add(lane, key);
+        if (isOwn) this.own.add(lane, key);
+        return;
+      }
+      case LAPSED:
+        this.#lapsed++;
+        return;
+      case ADMITTED:
+        this.#turns++;
+        if (isOwn) this.#ownTurns++;
+        return;
+      case ON_SITE:
+        this.#onSite++;
+        if (place.id !== "") this.visits.set(place.id, place);
+        if (isOwn && !claim.isBorrowed) this.#ownVisits++;
+        return;
+      case OVER:
+    }
+  }
+
+  /** Takes away what it counted for. */
+  take(place: Place): void {
+    const { key, claim } = place;
+    const isOwn = claim.origin === SELF;
+    switch (claim.state) {
+      case WAITING: {
+        const lane = this.#laneOf(place.lane);
+        this.lines.remove(lane, key);
+        if (isOwn) this.own.remove(lane, key);
+        return;
+      }
+      case LAPSED:
+        this.#lapsed--;
+        return;
+      case ADMITTED:
+        this.#turns--;
+        if (isOwn) this.#ownTurns--;
+        return;
+      case ON_SITE:
+        this.#onSite--;
+        if (this.visits.get(place.id) === place) this.visits.delete(place.id);
+        if (isOwn && !claim.isBorrowed) this.#ownVisits--;
+        return;
+      case OVER:
+    }
+  }
+
+  /** Lanes are others now. */
+  rearrange(laneOfKey: (key: number) => number): void {
+    this.lines.rearrange(laneOfKey);
+    this.own.rearrange(laneOfKey);
+  }
+}
