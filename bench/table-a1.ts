@@ -23,7 +23,7 @@ const TROUBLE = { loss: 0.05, skewMs: 50, partitions: 2, partitionMs: { from: 1_
 const SEEDS_NAMED_MAX = 10;
 
 const WHOLE = {
-  seeds: 20,
+  seeds: 10,
   troubleSeeds: 10,
   manyUsers: 100_000,
   speedRuns: 7,

@@ -60,7 +60,7 @@ test("aliases that multiply are refused", () => {
 });
 
 test("nesting without end is refused, not crashed on", () => {
-  for (const deep of ["[".repeat(5_000), "{a: ".repeat(5_000), "- ".repeat(5_000)]) {
+  for (const deep of ["[".repeat(2_000), "{a: ".repeat(2_000), "- ".repeat(2_000)]) {
     assert.match(textFor(deep), /nested too deeply/);
   }
 });

@@ -1,5 +1,5 @@
 /**
- * The very nodes that run in a cluster, in the tunnel: thirty seeds of each kind of plan, the order that is promised, and
+ * The very nodes that run in a cluster, in the tunnel: twenty-five seeds of each kind of plan, the order that is promised, and
  * the rules that are broken on purpose, which must be seen. Longer runs are `fairgate simulate --seed N --runs K`.
  */
 import assert from "node:assert/strict";
@@ -9,8 +9,8 @@ import { CANARIES, realNode } from "./real-node.ts";
 import { type RunOptions, runPlan } from "./run.ts";
 import type { Failure } from "./tunnel.ts";
 
-const SEEDS = Array.from({ length: 30 }, (_, index) => index + 1);
-const SMALL = { visitors: 80, seconds: 15 };
+const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
+const SMALL = { visitors: 50, seconds: 10 };
 
 function run(options: PlanOptions, more: Partial<RunOptions> = {}) {
   return runPlan(planOf(options), { makeNode: realNode, ...more });
