@@ -10,6 +10,16 @@ const REPORT = {
   rooms: [["r", { ...NOTHING, lanes: [[0, 3, 1]] }]],
 };
 
+const NO_BYTES = new Uint8Array();
+const ENTRIES = {
+  kind: "entries",
+  log: "a#1",
+  from: 0,
+  blocks: [[0, NO_BYTES]],
+  isUrgent: false,
+  copy: null,
+};
+
 /** A report in which one thing about the room is another. */
 const reportOf = (more: object) => ({ ...REPORT, rooms: [["r", { ...NOTHING, ...more }]] });
 
@@ -57,6 +67,7 @@ test("a ticket from after a draw is one, though the number of its draw is a time
 
 test("a body of another shape than its kind's, or of no kind, is none", () => {
   assert.ok(isMessageBody(REPORT));
+  assert.ok(isMessageBody(ENTRIES));
   const hostile: unknown[] = [
     ...[null, 7, "hello", [], {}, { kind: 7 }, { kind: "toString" }, { kind: "unheard of" }],
     ...[{ kind: "joinMe" }, { kind: "joinMe", member: { name: 1, life: 1, address: "x" } }, { kind: "bye" }],
@@ -77,7 +88,13 @@ test("a body of another shape than its kind's, or of no kind, is none", () => {
       { kind: "lent", room: "r", number: 1, round: "1/1", slots: -1, leave: 0 },
     ],
     { kind: "count", seq: 1, pass: 0, asks: [], draws: 7, drawn: [7], memoAt: [0, 0], last: null },
-    { kind: "entries", log: "a#1", from: 0, runs: [["r", [[99]]]], isUrgent: false, copy: null },
+    { ...ENTRIES, log: 7 },
+    { ...ENTRIES, from: 0.5 },
+    ...[
+      { ...ENTRIES, blocks: null },
+      { ...ENTRIES, blocks: [[1, "bytes"]] },
+      { ...ENTRIES, blocks: [[-1, NO_BYTES]] },
+    ],
     { ...REPORT, seq: "1" },
     { ...REPORT, dropped: undefined },
     { ...REPORT, rooms: [["r", null]] },

@@ -2,7 +2,6 @@
  * What each kind of message must look like. Peers are trusted to tell the truth, but one of another version, or with a
  * fault, may send anything; a body that is not of its kind's shape is dropped before anyone looks into it.
  */
-import { isEntry } from "./entries.ts";
 import { isEdgeState } from "./qpid-edge.ts";
 import { isSwimBody } from "./swim-body.ts";
 import { isView } from "./view.ts";
@@ -21,6 +20,7 @@ const id: Shape = (value) =>
 const number: Shape = (value) => Number.isFinite(value);
 const whole: Shape = (value) => Number.isSafeInteger(value);
 const count: Shape = (value) => whole(value) && (value as number) >= 0 && (value as number) <= COUNT_MAX;
+const bytes: Shape = (value) => value instanceof Uint8Array;
 const flag: Shape = (value) => typeof value === "boolean";
 const anything: Shape = () => true;
 
@@ -116,7 +116,7 @@ const BODIES: Readonly<Record<string, Shape>> = {
     ...{
       log: text,
       from: whole,
-      runs: list(pair(text, list(isEntry))),
+      blocks: list(pair(count, bytes)),
       isUrgent: flag,
       copy: orNull(copyPart),
     },

@@ -116,35 +116,20 @@ export interface Written {
   readonly entry: Entry;
 }
 
-type Kind = "key" | "number" | "string" | "list" | "entry";
+/** What a field of an entry is: a key, any finite number, a text, a list of numbers and texts, or the entry of a place. */
+export type FieldKind = "key" | "number" | "text" | "list" | "place";
 
-const SHAPES: Readonly<Record<number, readonly Kind[]>> = {
-  [WAIT]: ["key", "number", "number", "string"],
+/** The fields of each kind of entry after its `op`: how it is written down, and how it is told from what is none. */
+export const ENTRY_FIELDS: Readonly<Record<Entry[0], readonly FieldKind[]>> = {
+  [WAIT]: ["key", "number", "number", "text"],
   [LAPSE]: ["key", "number", "number", "number"],
   [TURN]: ["key", "number", "number", "number", "number"],
-  [VISIT]: ["key", "number", "number", "string", "number", "number", "number", "number"],
-  [GONE]: ["key", "number", "number", "number", "string"],
+  [VISIT]: ["key", "number", "number", "text", "number", "number", "number", "number"],
+  [GONE]: ["key", "number", "number", "number", "text"],
   [TOUCH]: ["key", "number"],
-  [INVITE]: ["string", "number"],
+  [INVITE]: ["text", "number"],
   [YIELD]: ["key"],
-  [ADOPT]: ["number", "number", "list", "entry"],
-  [POOL]: ["number", "string", "list"],
-  [DRAWN]: ["number", "string", "number", "number", "number"],
+  [ADOPT]: ["number", "number", "list", "place"],
+  [POOL]: ["number", "text", "list"],
+  [DRAWN]: ["number", "text", "number", "number", "number"],
 };
-
-/** True for a list of the right shape. A peer is trusted to tell the truth, but one of another version may not. */
-export function isEntry(value: unknown): value is Entry {
-  if (!Array.isArray(value)) return false;
-  const shape = typeof value[0] === "number" ? SHAPES[value[0]] : undefined;
-  if (!shape || value.length !== shape.length + 1) return false;
-  for (let i = 0; i < shape.length; i++) if (!isOfKind(shape[i]!, value[i + 1])) return false;
-  return true;
-}
-
-function isOfKind(kind: Kind, value: unknown): boolean {
-  if (kind === "number") return Number.isFinite(value);
-  if (kind === "string") return typeof value === "string";
-  if (kind === "list") return Array.isArray(value);
-  if (kind === "entry") return isEntry(value) && value[0] <= GONE;
-  return Number.isSafeInteger(value);
-}

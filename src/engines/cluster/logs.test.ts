@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Entry, INVITE, WAIT, YIELD } from "./entries.ts";
-import { ENTRIES_MAX, type EntriesBody, fromRuns, inRuns, Log, Reader } from "./logs.ts";
+import { type Entry, POOL, WAIT, YIELD } from "./entries.ts";
+import { BLOCK_ENTRIES_MAX, type Block, blockOf, entriesIn } from "./entry-blocks.ts";
+import { type EntriesBody, Log, Reader } from "./logs.ts";
 
 const noted = (key: number): Entry => [YIELD, key];
 const never = (): never => assert.fail("no copy is needed");
@@ -13,8 +14,8 @@ function logOf(entries: number): Log {
 }
 
 /** The keys that a message brings. */
-function keysIn(body: EntriesBody | null): number[] {
-  return (body ? fromRuns(body.runs)! : []).map(({ entry }) => Number(entry[1]));
+function keysIn(body: { readonly blocks: readonly Block[] } | null): number[] {
+  return (body?.blocks ?? []).flatMap((block) => entriesIn(block)!.map(({ entry }) => Number(entry[1])));
 }
 
 test("a reader gets everything in order, and nothing twice while it says what it has", () => {
@@ -58,35 +59,64 @@ test("one that gets on is not sent again what is on its way", () => {
 });
 
 test("what an old message says of how far one was does not send it back", () => {
-  const [log, reader] = [logOf(5), new Reader()];
+  const [log, reader] = [logOf(4), new Reader()];
+  log.bind();
+  log.add({ room: "r", entry: noted(4) });
   reader.hear(4, 0, 0);
   reader.hear(2, 0, 1);
   assert.deepEqual(keysIn(reader.take(log, 2, never)), [4]);
 });
 
 test("a message holds so many entries, and the rest follows", () => {
-  const [log, reader] = [logOf(ENTRIES_MAX + 5), new Reader()];
-  assert.equal(keysIn(reader.take(log, 0, never)).length, ENTRIES_MAX);
+  const [log, reader] = [logOf(BLOCK_ENTRIES_MAX + 5), new Reader()];
+  assert.equal(keysIn(reader.take(log, 0, never)).length, BLOCK_ENTRIES_MAX);
   assert.equal(reader.isDue(log, 0), true);
   assert.equal(keysIn(reader.take(log, 0, never)).length, 5);
 });
 
 test("a log keeps the last entries, and says so when older ones are asked for", () => {
-  const log = logOf(40_001);
+  const log = logOf(44_001);
   assert.equal(log.after(0), null);
   assert.equal(log.after(-1), null);
-  assert.equal(log.after(40_000)?.length, 1);
-  assert.equal(log.after(39_999)?.[0]?.entry[1], 39_999);
+  assert.deepEqual(keysIn(log.after(44_000)), [44_000]);
+  assert.ok(keysIn(log.after(24_001)).includes(24_001));
   log.drop();
-  assert.equal(log.head, 40_001);
-  assert.equal(log.after(40_000), null);
-  assert.deepEqual(log.after(40_001), []);
+  assert.equal(log.head, 44_001);
+  assert.equal(log.after(44_000), null);
+  assert.deepEqual(log.after(44_001), { from: 44_001, blocks: [] });
+});
+
+test("blocks of another are kept as they came, and without gaps", () => {
+  const log = new Log("b#1", 2);
+  const blocks = [0, 1, 2].map((n) =>
+    blockOf([n, n + 0.5].map((key) => ({ room: "r", entry: noted(2 * key) }))),
+  );
+  log.head = 2;
+  log.keep(0, blocks[0]!);
+  log.keep(4, blocks[2]!);
+  assert.equal(log.end, 2, "what comes after a gap is not kept");
+  log.head = 5;
+  log.keep(2, blocks[1]!);
+  log.keep(2, blocks[1]!);
+  assert.equal(log.end, 4, "nobody can be given what is half read");
+  assert.deepEqual(log.after(3), { from: 2, blocks: [blocks[1]] });
+  assert.equal(log.after(0)!.blocks[0], blocks[0], "the very same");
+});
+
+test("what readers may have to wait for begins a block", () => {
+  const log = logOf(2);
+  log.add({ room: "r", entry: [POOL, 1, "sale", []] });
+  log.add({ room: "r", entry: [WAIT, 3, 0, 0, ""] });
+  assert.deepEqual(
+    log.after(0)!.blocks.map(([count]) => count),
+    [2, 2],
+  );
 });
 
 /** A copy in so many parts. */
 function copyOf(log: Log, parts: number): EntriesBody[] {
   return Array.from({ length: parts }, (_, part) => ({
-    ...{ kind: "entries", log: log.id, from: log.head, runs: [], isUrgent: true },
+    ...{ kind: "entries", log: log.id, from: log.head, blocks: [], isUrgent: true },
     copy: { part, parts, totals: [] },
   }));
 }
@@ -117,32 +147,4 @@ test("one that wants all of it again gets a copy, once", () => {
   reader.startOver();
   reader.hear(3, 0, 10);
   assert.equal(reader.nextAt(log), Number.POSITIVE_INFINITY);
-});
-
-test("entries of one room go together, and come out as they went in", () => {
-  const written = ["r", "r", "s", "r"].map((room, i) => ({ room, entry: noted(i) }));
-  const runs = inRuns(written);
-  assert.deepEqual(
-    runs.map(([room, entries]) => [room, entries.length]),
-    [
-      ["r", 2],
-      ["s", 1],
-      ["r", 1],
-    ],
-  );
-  assert.deepEqual(fromRuns(structuredClone(runs)), written);
-});
-
-test("a message with anything wrong in it is not read at all", () => {
-  const good = ["r", [[WAIT, 1, 0, 0, ""]]];
-  const hostile: unknown[] = [
-    ...[null, 7, "runs", {}],
-    [good, null],
-    [good, ["r"]],
-    [good, [7, []]],
-    [good, ["r", [[WAIT, 1]]]],
-    [good, ["r", [[INVITE, 1, 1]]]],
-  ];
-  for (const runs of hostile) assert.equal(fromRuns(runs), null, JSON.stringify(runs));
-  assert.equal(fromRuns([good])?.length, 1);
 });

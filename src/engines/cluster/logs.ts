@@ -2,17 +2,18 @@
  * Logs: what each owner wrote down, as far as it is known here, and how it gets to the others. A log is read in order and
  * without gaps; a reader tells how far it is, and what it lacks is sent again until it has it.
  *
- * The last entries are kept, others' included: when an owner is lost, those who read on tell the rest what they have of
+ * The last blocks are kept, others' included: when an owner is lost, those who read on tell the rest what they have of
  * its log, so that all have read the same before anyone takes over its places. Whoever lacks more than is kept gets
  * a copy: entries that say how everything of that owner's is now.
  */
 import type { Totals } from "../../core/engine.ts";
-import { isEntry, type Written } from "./entries.ts";
+import { DRAWN, POOL, type Written } from "./entries.ts";
+import { BLOCK_ENTRIES_MAX, type Block, blockOf } from "./entry-blocks.ts";
 
-/** So many of the last entries of each log are kept. */
-const KEPT_MAX = 20_000;
-/** So many entries go into one message; the rest follows when these are known to have come. */
-export const ENTRIES_MAX = 4_000;
+/** So many of the last entries of each log are kept, at least. */
+const KEPT_MIN = 20_000;
+/** With so many entries a message is full; the rest follows when these are known to have come. */
+const MESSAGE_ENTRIES = 4_000;
 /** What nobody said they have is sent again after this long. */
 const RESEND_MS = 250;
 
@@ -22,7 +23,7 @@ export interface EntriesBody {
   readonly log: string;
   /** How many come before these. */
   readonly from: number;
-  readonly runs: readonly (readonly [room: string, entries: readonly unknown[]])[];
+  readonly blocks: readonly Block[];
   /** Somebody waits to hear that these were read. */
   readonly isUrgent: boolean;
   /** A copy: forget what you know of this log and begin with these, part by part. */
@@ -62,21 +63,48 @@ export class Log {
   head = 0;
   /** The next part of a copy that is awaited; 0: none is under way; below: one is wanted. */
   copyPart = 0;
-  #kept: Written[] = [];
+  /** What is kept for others, without gaps up to `end`. */
+  #kept: Block[] = [];
   #keptFrom = 0;
+  #end = 0;
+  /** Written here, and in no block yet. */
+  #unbound: Written[] = [];
 
   constructor(id: string, index: number) {
     this.id = id;
     this.index = index;
   }
 
+  /** How many entries there are for others to read. */
+  get end(): number {
+    return this.#end + this.#unbound.length;
+  }
+
+  /** Writes one down; for its owner. */
   add(written: Written): void {
-    this.#kept.push(written);
+    const op = written.entry[0];
+    // Whoever reads may have to wait before one of these, and a block is read as a whole.
+    if (op === POOL || op === DRAWN || this.#unbound.length === BLOCK_ENTRIES_MAX) this.bind();
+    this.#unbound.push(written);
     this.head++;
-    if (this.#kept.length > 2 * KEPT_MAX) {
-      this.#kept = this.#kept.slice(-KEPT_MAX);
-      this.#keptFrom = this.head - this.#kept.length;
-    }
+  }
+
+  /** Makes a block of what is in none yet. */
+  bind(): void {
+    if (this.#unbound.length === 0) return;
+    const written = this.#unbound;
+    this.#unbound = [];
+    this.keep(this.#end, blockOf(written));
+  }
+
+  /** Keeps a block that was read, if it has something that is not kept. */
+  keep(from: number, block: Block): void {
+    const end = from + block[0];
+    if (from > this.#end || end <= this.#end) return;
+    if (this.#kept.length === 0) this.#keptFrom = from;
+    this.#kept.push(block);
+    this.#end = end;
+    if (end - this.#keptFrom >= 2 * KEPT_MIN) this.#trim();
   }
 
   /** Its owner is gone and everything of it was taken over: nobody asks for entries any more. */
@@ -88,14 +116,29 @@ export class Log {
   startAt(head: number): void {
     this.head = head;
     this.#kept = [];
+    this.#unbound = [];
     this.#keptFrom = head;
+    this.#end = head;
     this.copyPart = 0;
   }
 
-  /** Entries after the first `head`, some thousand at the most; null when they are no longer kept. */
-  after(head: number): readonly Written[] | null {
+  /** Blocks with the entries after the first `head`, a message full, and how many come before them; null when they are no longer kept. */
+  after(head: number): { readonly from: number; readonly blocks: readonly Block[] } | null {
+    this.bind();
     if (head < this.#keptFrom || head < 0) return null;
-    return this.#kept.slice(head - this.#keptFrom, head - this.#keptFrom + ENTRIES_MAX);
+    let [first, from] = [this.#kept.length, this.#end];
+    while (from > head) from -= this.#kept[--first]![0];
+    let last = first;
+    for (let entries = 0; last < this.#kept.length && entries < MESSAGE_ENTRIES; )
+      entries += this.#kept[last++]![0];
+    return { from, blocks: this.#kept.slice(first, last) };
+  }
+
+  #trim(): void {
+    let drop = 0;
+    for (; this.#end - this.#keptFrom - this.#kept[drop]![0] >= KEPT_MIN; drop++)
+      this.#keptFrom += this.#kept[drop]![0];
+    this.#kept = this.#kept.slice(drop);
   }
 }
 
@@ -151,8 +194,8 @@ export class Reader {
   }
 
   nextAt(log: Log): number {
-    if (this.head >= log.head && !this.copy) return Number.POSITIVE_INFINITY;
-    return this.sent < log.head && !this.copy ? Number.NEGATIVE_INFINITY : this.#sinceAt + RESEND_MS;
+    if (this.head >= log.end && !this.copy) return Number.POSITIVE_INFINITY;
+    return this.sent < log.end && !this.copy ? Number.NEGATIVE_INFINITY : this.#sinceAt + RESEND_MS;
   }
 
   /** What to send: the entries it lacks, or the next part of a copy made by `copy`. */
@@ -168,38 +211,13 @@ export class Reader {
       this.sent = this.head;
       this.#sinceAt = now;
     }
-    const entries = log.after(this.sent);
-    if (!entries) {
+    const found = log.after(this.sent);
+    if (!found) {
       this.copy = { head: log.head, parts: copy(), part: 0 };
       return this.copy.parts[0]!;
     }
-    const from = this.sent;
-    this.sent += entries.length;
-    return { kind: "entries", log: log.id, from, runs: inRuns(entries), isUrgent: false, copy: null };
+    const { from, blocks } = found;
+    this.sent = blocks.reduce((head, [count]) => head + count, from);
+    return { kind: "entries", log: log.id, from, blocks, isUrgent: false, copy: null };
   }
-}
-
-/** Entries about one room together. */
-export function inRuns(written: readonly Written[]): EntriesBody["runs"] {
-  const runs: [string, unknown[]][] = [];
-  for (const { room, entry } of written) {
-    const last = runs.at(-1);
-    if (last?.[0] === room) last[1].push(entry);
-    else runs.push([room, [entry]]);
-  }
-  return runs;
-}
-
-/** The other way round; null when something in it is not an entry. */
-export function fromRuns(runs: unknown): Written[] | null {
-  if (!Array.isArray(runs)) return null;
-  const written: Written[] = [];
-  for (const run of runs) {
-    if (!Array.isArray(run) || typeof run[0] !== "string" || !Array.isArray(run[1])) return null;
-    for (const entry of run[1]) {
-      if (!isEntry(entry)) return null;
-      written.push({ room: run[0], entry });
-    }
-  }
-  return written;
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
+import { WAIT } from "./entries.ts";
+import { blockOf } from "./entry-blocks.ts";
 import type { Letter } from "./letter.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
 import { viewNumber } from "./view.ts";
@@ -158,7 +160,7 @@ test("what is no letter, and letters of strangers about what only members may sp
         kind: "entries",
         log: "a#1",
         from: 1,
-        runs: [["r", [[1, 5, 0, 0, ""]]]],
+        blocks: [blockOf([{ room: "r", entry: [WAIT, 5, 0, 0, ""] }])],
         isUrgent: false,
         copy: null,
       },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { type Entry, INVITE, NEW, TURN, VISIT, WAIT, WITH_TURN } from "./entries.ts";
+import { blockOf } from "./entry-blocks.ts";
 import { keyAt } from "./order-clock.ts";
 import { ADMITTED, ON_SITE, SELF, WAITING } from "./place.ts";
 import { Replication, type ReplicationBody } from "./replication.ts";
@@ -160,7 +161,7 @@ test("entries after a gap are not read until what is missing has come", () => {
   a.wait(0, 1, 2);
   const entries = (from: number, n: number): ReplicationBody => ({
     ...{ kind: "entries", log: "a#1", from, isUrgent: false, copy: null },
-    runs: [["r", [[WAIT, a.key(n), 0, NEW, ""]]]],
+    blocks: [blockOf([{ room: "r", entry: [WAIT, a.key(n), 0, NEW, ""] }])],
   });
   b.replication.receive("a#1", entries(1, 1), cluster.now);
   assert.equal(b.replication.headOf("a#1"), 0);
@@ -374,22 +375,14 @@ test("what strangers and other versions send is not read", () => {
   const cluster = new Cluster("ab");
   cluster.run(500);
   const [a, b] = cluster.peers as [Peer, Peer];
-  const wait = [WAIT, a.key(0), 0, NEW, ""];
-  const entries = {
-    kind: "entries",
-    log: "a#1",
-    from: 0,
-    runs: [["r", [wait]]],
-    isUrgent: false,
-    copy: null,
-  };
+  const block = blockOf([{ room: "r", entry: [WAIT, a.key(0), 0, NEW, ""] }]);
+  const spoilt = [1, block[1].slice(1)];
+  const entries = { kind: "entries", log: "a#1", from: 0, blocks: [block], isUrgent: false, copy: null };
   const hostile: unknown[] = [
     { ...entries, log: "x#1" },
     { ...entries, log: "b#1" },
-    { ...entries, log: 7 },
-    { ...entries, from: 0.5 },
-    { ...entries, from: -1, runs: [["r", [[99]]]] },
-    { ...entries, runs: null },
+    { ...entries, blocks: [spoilt, block] },
+    { ...entries, from: 5, blocks: [spoilt], copy: { part: 0, parts: 1, totals: [] } },
     { kind: "read", logs: [["b#1", "all", 0]] },
     { kind: "read", logs: [["x#1", 1, 0]] },
     { kind: "heads", heads: 7, isAsking: true },

@@ -12,17 +12,8 @@
  * its view); of these, anybody sends what anybody lacks. Then their places are taken over (takeover.ts).
  */
 import type { Entry, Written } from "./entries.ts";
-import {
-  ENTRIES_MAX,
-  type EntriesBody,
-  fromRuns,
-  type Head,
-  type HeadsBody,
-  inRuns,
-  Log,
-  type ReadBody,
-  Reader,
-} from "./logs.ts";
+import { BLOCK_ENTRIES_MAX, type Block, blockOf, entriesIn } from "./entry-blocks.ts";
+import { type EntriesBody, type Head, type HeadsBody, Log, type ReadBody, Reader } from "./logs.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { takeOver } from "./takeover.ts";
 import { treeOf } from "./tree.ts";
@@ -43,7 +34,7 @@ const STUCK_MS = 600;
 /** A peer to whom there is nothing else to say hears that its entries were read after this long. */
 const READ_AFTER_MS = 100;
 
-const NO_ENTRIES = { kind: "entries", runs: [], isUrgent: true, copy: null } as const;
+const NO_ENTRIES = { kind: "entries", blocks: [], isUrgent: true, copy: null } as const;
 
 export type ReplicationBody = EntriesBody | ReadBody | HeadsBody;
 
@@ -418,14 +409,11 @@ export class Replication {
   }
 
   #hearEntries(from: string, body: EntriesBody, now: number): void {
-    const { log: id, from: start, copy } = body;
-    const isOf =
-      typeof id === "string" && Number.isSafeInteger(start) && this.#isKnown(id) && id !== this.#own.id;
-    const written = isOf ? fromRuns(body.runs) : null;
-    if (!written) return;
+    const { log: id, from: start, blocks, copy } = body;
+    if (!this.#isKnown(id) || id === this.#own.id) return;
     const log = this.#logOf(id);
-    if (copy) this.#readCopy(log, written, start, copy);
-    else if (log.copyPart === 0 && start <= log.head) this.#read(log, written.slice(log.head - start));
+    if (copy) this.#readCopy(log, blocks, start, copy);
+    else if (log.copyPart === 0) this.#read(log, blocks, start);
     const unread = this.#unread.get(from);
     if (unread) unread.logs.add(id);
     else this.#unread.set(from, { since: now, logs: new Set([id]) });
@@ -435,35 +423,49 @@ export class Replication {
     if (this.#heard.size === this.#peers.length) this.#settle(now);
   }
 
-  #read(log: Log, written: readonly Written[]): void {
-    const origin = { index: log.index, owner: log.id };
+  /** Reads blocks that go on where the log is, and keeps them for others; what was read before is not even unpacked. */
+  #read(log: Log, blocks: readonly Block[], start: number): void {
     const heard = new Set<RoomBooks>();
-    for (const one of written) {
-      const books = this.#rooms.get(one.room);
-      if (books && !books.isReadyFor(one.entry)) break;
-      log.add(one);
-      if (!books) continue;
-      books.apply(one.entry, origin, log.head - 1);
-      heard.add(books);
+    let from = start;
+    for (const block of blocks) {
+      const end = from + block[0];
+      if (from > log.head) break;
+      if (end > log.head) {
+        const written = entriesIn(block);
+        if (!written) break;
+        this.#readOn(log, written.slice(log.head - from), heard);
+        if (log.head < end) break;
+        log.keep(from, block);
+      }
+      from = end;
     }
     for (const books of heard) books.tellTurns();
   }
 
-  #readCopy(
-    log: Log,
-    written: readonly Written[],
-    head: number,
-    copy: NonNullable<EntriesBody["copy"]>,
-  ): void {
+  #readOn(log: Log, written: readonly Written[], heard: Set<RoomBooks>): void {
+    const origin = { index: log.index, owner: log.id };
+    for (const { room, entry } of written) {
+      const books = this.#rooms.get(room);
+      if (books && !books.isReadyFor(entry)) return;
+      log.head++;
+      if (!books) continue;
+      books.apply(entry, origin, log.head - 1);
+      heard.add(books);
+    }
+  }
+
+  #readCopy(log: Log, blocks: readonly Block[], head: number, copy: NonNullable<EntriesBody["copy"]>): void {
     const expected = Math.max(0, log.copyPart);
     const { part, parts, totals } = copy;
     if (part !== expected || (log.copyPart === 0 && head <= log.head)) return;
+    const all = blocks.map(entriesIn);
+    if (!all.every((written) => written !== null)) return;
     const origin = { index: log.index, owner: log.id };
     if (part === 0) for (const books of this.#rooms.values()) books.forgetOwner(log.index);
-    for (const { room, entry } of written) this.#rooms.get(room)?.apply(entry, origin, head - 1);
+    for (const { room, entry } of all.flat()) this.#rooms.get(room)?.apply(entry, origin, head - 1);
     log.copyPart = part + 1;
     if (part + 1 < parts) return;
-    for (const [room, all] of totals) this.#rooms.get(room)?.tallies.setTotals(log.index, all);
+    for (const [room, sums] of totals) this.#rooms.get(room)?.tallies.setTotals(log.index, sums);
     log.startAt(head);
   }
 
@@ -475,11 +477,11 @@ export class Replication {
     const totals = [...this.#rooms].map(
       ([room, books]) => [room, { ...books.tallies.totalsOf(log.index) }] as const,
     );
-    const parts = Math.max(1, Math.ceil(written.length / ENTRIES_MAX));
+    const parts = Math.max(1, Math.ceil(written.length / BLOCK_ENTRIES_MAX));
     return Array.from({ length: parts }, (_, part) => ({
       kind: "entries",
       ...{ log: log.id, from: log.head },
-      runs: inRuns(written.slice(part * ENTRIES_MAX, (part + 1) * ENTRIES_MAX)),
+      blocks: [blockOf(written.slice(part * BLOCK_ENTRIES_MAX, (part + 1) * BLOCK_ENTRIES_MAX))],
       isUrgent: true,
       copy: { part, parts, totals: part === parts - 1 ? totals : [] },
     }));
