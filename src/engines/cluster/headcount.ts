@@ -6,7 +6,7 @@
  * this node's as well; counts follow from the claims that count.
  */
 import { LaneLines } from "./lane-lines.ts";
-import { ADMITTED, LAPSED, ON_SITE, OVER, type Place, SELF, WAITING } from "./place.ts";
+import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 
 export class Headcount {
   /** Everyone who waits, and those of them who are this node's. */
@@ -68,8 +68,6 @@ export class Headcount {
         this.#onSite++;
         if (place.id !== "") this.visits.set(place.id, place);
         if (isOwn && !claim.isBorrowed) this.#ownVisits++;
-        return;
-      case OVER:
     }
   }
 
@@ -95,8 +93,6 @@ export class Headcount {
         this.#onSite--;
         if (this.visits.get(place.id) === place) this.visits.delete(place.id);
         if (isOwn && !claim.isBorrowed) this.#ownVisits--;
-        return;
-      case OVER:
     }
   }
 

@@ -1,9 +1,9 @@
 /**
- * A visitor's place, from joining to the day its last ticket runs out, and who owns it. There is one owner at a time but
- * for a while after a part of the cluster was cut off and came back: then two may have it in hand. Each has a
- * claim, the same claim wins everywhere, and the one whose claim loses lets go of it.
+ * A visitor's place, from joining to its end, and who owns it. There is one owner at a time but for a while after a part of
+ * the cluster was cut off and came back: then two may have it in hand. Each has a claim, the same claim wins everywhere,
+ * and the one whose claim loses lets go of it. A place that is over is nobody's (over-places.ts).
  *
- * Whoever got further wins, so that nobody is let in twice: waiting < turn < borrowed visit < visit < gone. Among equals
+ * Whoever got further wins, so that nobody is let in twice: waiting < turn < borrowed visit < visit. Among equals
  * the later owner wins (`epoch` is the version of the view that made them owner), then the lower name.
  */
 /** The node's own log. */
@@ -13,9 +13,8 @@ export const WAITING = 1;
 export const LAPSED = 2;
 export const ADMITTED = 3;
 export const ON_SITE = 4;
-export const OVER = 5;
 
-export type PlaceState = typeof WAITING | typeof LAPSED | typeof ADMITTED | typeof ON_SITE | typeof OVER;
+export type PlaceState = typeof WAITING | typeof LAPSED | typeof ADMITTED | typeof ON_SITE;
 
 export interface Claim {
   /** The owner: index of a log as known here. */
@@ -26,7 +25,7 @@ export interface Claim {
   /** The number of the entry in the owner's log that it is from. */
   at: number;
   state: PlaceState;
-  /** Waiting (the owner's alone): lapses then. Turn: lost then. Visit: the pass runs out. Otherwise: forgotten then. */
+  /** Waiting (the owner's alone): lapses then. Turn: lost then. Visit: the pass runs out. Lapsed: forgotten then. */
   until: number;
   /** Turn and visit: when the turn was given. */
   admittedAt: number;
@@ -101,6 +100,6 @@ function byMerit(a: Claim, b: Claim): number {
 
 function rankOf({ state, isBorrowed }: Claim): number {
   if (state === WAITING || state === LAPSED) return 0;
-  if (state === ON_SITE) return isBorrowed ? 2 : 3;
-  return state === ADMITTED ? 1 : 4;
+  if (state === ADMITTED) return 1;
+  return isBorrowed ? 2 : 3;
 }

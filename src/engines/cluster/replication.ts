@@ -157,12 +157,15 @@ export class Replication {
    */
   everyoneSettled(): void {
     if (this.#departed.size === 0) return;
-    const owners = new Set<string>();
-    for (const { places } of this.#rooms.values())
-      for (const { claim } of places.values()) owners.add(claim.owner);
+    const owners = new Set<number>();
+    for (const { places, over } of this.#rooms.values()) {
+      for (const { claim } of places.values()) owners.add(claim.origin);
+      for (const origin of over.origins()) owners.add(origin);
+    }
     for (const id of this.#departed) {
-      if (owners.has(id)) continue;
-      this.#logs.get(id)?.drop();
+      const log = this.#logs.get(id);
+      if (log && owners.has(log.index)) continue;
+      log?.drop();
       this.#departed.delete(id);
     }
     this.#dropReaders((id) => this.#isGone(id) && !this.#isKnown(id));

@@ -34,7 +34,7 @@ import {
   WITH_TURN,
 } from "./entries.ts";
 import { slotOfKey } from "./order-clock.ts";
-import { ADMITTED, LAPSED, ON_SITE, OVER, type Place, SELF, WAITING } from "./place.ts";
+import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { standingOf, voidsOf } from "./standing.ts";
 
@@ -100,14 +100,14 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
   const { now } = moment;
   if (shown.expiresAt <= now) return { answer: { kind: "expired" }, seen: null };
   const ticket = books.draws.current(shown);
+  if (books.over.has(ticket.sequence))
+    return { answer: { kind: "refused", reason: "ticketSpent" }, seen: null };
   const place = books.places.get(ticket.sequence);
   switch (place?.claim.state) {
     case ADMITTED:
       return { answer: { kind: "admitted", ticket, claimBy: place.claim.until }, seen: null };
     case ON_SITE:
       return { answer: stillOnSite(books, place, now), seen: null };
-    case OVER:
-      return { answer: { kind: "refused", reason: "ticketSpent" }, seen: null };
     default: {
       const { answer, until } = waitingAnswer(books, ticket, moment);
       return { answer, seen: [ticket.sequence, ticket.lane, ticket.id, until, ticket.expiresAt] };
@@ -118,6 +118,7 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
 /** Whoever was seen keeps a place of this node's, gets it back, or is taken back from an earlier life. */
 export function noteSeen(books: RoomBooks, seen: Seen, now: number): void {
   const [key, lane, id, until, ticketExpiresAt] = seen;
+  if (books.over.has(key)) return;
   const known = books.places.get(key);
   if (!known && ticketExpiresAt > now)
     books.write([WAIT, key, lane, TAKEN_BACK, books.isGathering(key) ? id : ""]);
@@ -164,8 +165,8 @@ export function touch(books: RoomBooks, presence: Presence, now: number): void {
 /** The holder of a ticket gives their place up; it is this node's, or nobody's. */
 export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   const ticket = books.draws.current(shown);
+  if (books.over.has(ticket.sequence) || ticket.expiresAt <= now) return;
   const place = books.places.get(ticket.sequence);
-  if (place?.claim.state === OVER || ticket.expiresAt <= now) return;
   if (place?.claim.state === ON_SITE) return endVisit(books, place, LEFT, now);
   books.write([GONE, ticket.sequence, ticket.lane, LEFT, ticket.expiresAt, ""]);
 }

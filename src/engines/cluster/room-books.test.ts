@@ -204,12 +204,47 @@ test("what no good ticket, pass or code can be about is forgotten, and nobody wh
     [GONE, KEY + 128, 0, LEFT, LATER, "v"],
   ]);
   books.forget(LATER - 1);
-  assert.deepEqual([books.places.size, books.invites.size, books.ended.size], [3, 1, 1]);
+  assert.deepEqual([books.places.size, books.over.size], [1, 2]);
+  assert.deepEqual([books.invites.size, books.ended.size], [1, 1]);
   books.forget(LATER);
   assert.deepEqual([books.invites.size, books.ended.size], [0, 0]);
-  assert.equal(books.places.size, 3, "clocks differ");
+  assert.equal(books.over.size, 2, "clocks differ");
   books.forget(LATER + DEFAULT_RULES.ticketTtlMs + 3_600_000);
   assert.deepEqual([...books.places.keys()], [KEY + 64]);
+  assert.equal(books.over.size, 0);
+});
+
+test("what is over is over, whoever has it in hand, and whatever is read of it later", () => {
+  const { books } = booksOf();
+  books.write([VISIT, KEY, 0, THROUGH, "v", START, START, START, LATER]);
+  read(books, 1, [[GONE, KEY, 0, LEFT, LATER, "v"]]);
+  assert.deepEqual([books.onSite, books.used, books.places.size, books.over.has(KEY)], [0, 0, 0, true]);
+  books.write([WAIT, KEY, 0, RETURNED, ""]);
+  read(books, 2, [[ADOPT, 9, 0, ["b#1", 9], [TURN, KEY, 0, AS_BEFORE, LATER, START]]]);
+  assert.deepEqual([books.turns, books.lines.size, books.places.size], [0, 0, 0]);
+  assert.equal(books.tallies.totalsOf(SELF).returned, 1, "what happened is counted all the same");
+});
+
+test("who tells newcomers of a place that is over is the same for all who have read the same", () => {
+  const said: [number, Entry][] = [
+    [1, [GONE, KEY, 0, LEFT, LATER, ""]],
+    [2, [GONE, KEY, 0, LEFT, LATER + 1, ""]],
+    [3, [ADOPT, 4, 0, [], [GONE, KEY, 0, AS_BEFORE, LATER, ""]]],
+  ];
+  for (const order of [said, said.toReversed(), [said[1]!, said[2]!, said[0]!]]) {
+    const { books } = booksOf();
+    for (const [index, entry] of order) read(books, index, [entry]);
+    assert.deepEqual([books.over.get(KEY)!.origin, books.over.get(KEY)!.until], [3, LATER + 1]);
+    assert.deepEqual(
+      [1, 2, 3].map((index) => [...books.entriesOf(index)].length),
+      [0, 0, 1],
+    );
+  }
+  for (const order of [said.slice(0, 2), said.slice(0, 2).toReversed()]) {
+    const { books } = booksOf();
+    for (const [index, entry] of order) read(books, index, [entry]);
+    assert.equal(books.over.get(KEY)!.origin, 1);
+  }
 });
 
 test("listeners hear of turns together, and of a visit's end at once", () => {
@@ -310,7 +345,10 @@ function stateOf(books: RoomBooks): unknown {
   );
   const { lines, own, turns, onSite, lapsed, visits } = books;
   const line = Array.from({ length: lines.size }, (_, rank) => lines.at(0, rank));
-  return { places, line, own: own.size, turns, onSite, lapsed, visits: [...visits.keys()].sort() };
+  const over = KEYS.map((key) => books.over.get(key)).map(
+    (place) => place && { ...place, epoch: 0, origin: 0 },
+  );
+  return { places, over, line, own: own.size, turns, onSite, lapsed, visits: [...visits.keys()].sort() };
 }
 
 /** A key is in the line exactly when the claim that counts says so, and counts follow from those claims. */

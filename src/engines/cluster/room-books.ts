@@ -1,6 +1,7 @@
 /**
  * The books of one room at one node: every place of every owner, as their entries tell it, and what follows from
- * that: the lines and who is on the site (headcount.ts), the totals (tallies.ts), what is due when (room-dues.ts).
+ * that: the lines and who is on the site (headcount.ts), the totals (tallies.ts), what is due when (room-dues.ts). A place
+ * that is over is remembered as that alone (over-places.ts).
  * Entries are the only way in, the node's own included (`write`), so that a place looks the same wherever it is
  * looked at.
  *
@@ -54,6 +55,7 @@ import {
 } from "./entries.ts";
 import { Headcount } from "./headcount.ts";
 import { timeOfKey } from "./order-clock.ts";
+import { type OverPlace, OverPlaces } from "./over-places.ts";
 import {
   ADMITTED,
   addClaim,
@@ -64,7 +66,6 @@ import {
   dropClaim,
   LAPSED,
   ON_SITE,
-  OVER,
   type Place,
   type PlaceState,
   SELF,
@@ -102,6 +103,8 @@ export class RoomBooks {
   readonly pace = new Pace();
   readonly draws = new Draws();
   readonly places = new Map<number, Place>();
+  /** None of these is in `places`. */
+  readonly over = new OverPlaces();
   readonly #headcount = new Headcount((lane) => this.laneOf(lane));
   /** Everyone who waits, and those of them who are this node's. */
   readonly lines = this.#headcount.lines;
@@ -128,7 +131,9 @@ export class RoomBooks {
   readonly lostKeys: number[] = [];
   readonly heldKeys: number[] = [];
   #at = 0;
-  readonly #dues = new RoomDues(this.places);
+  /** Names of those whose logs tell of places that are over. */
+  readonly #owners: string[] = [];
+  readonly #dues = new RoomDues(this.places, this.over);
   #turnsHeard: number[] = [];
   #lanes: LanesRules;
   #capacity = Number.POSITIVE_INFINITY;
@@ -261,7 +266,7 @@ export class RoomBooks {
       case VISIT:
         return this.#visit(entry, origin);
       case GONE:
-        return this.#gone(entry, origin);
+        return this.#gone(entry, origin, 0);
       case TOUCH:
         return this.#touch(entry[1], entry[2], origin);
       case INVITE:
@@ -285,15 +290,17 @@ export class RoomBooks {
     for (const place of this.places.values()) {
       const claim = claimOf(place, origin);
       if (!claim) continue;
-      yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), this.#toldOf(place, claim)];
+      yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, claim)];
     }
+    for (const place of this.over.of(origin)) yield [ADOPT, place.epoch, 0, [], this.goneEntryOf(place)];
   }
 
-  /** What a place is, with the pass of a visit that was ended while it is still good. */
-  #toldOf(place: Place, claim: Claim): AdoptEntry[4] {
-    const until = claim.state === OVER ? this.ended.get(place.id) : undefined;
-    if (until === undefined) return standingOf(place, claim);
-    return [GONE, place.key, place.lane, AS_BEFORE, until, place.id];
+  /** That a place is over, with the pass of its visit while that is still good. */
+  goneEntryOf({ key, lane, until, id }: OverPlace): GoneEntry {
+    const passUntil = this.ended.get(id);
+    return passUntil === undefined
+      ? [GONE, key, lane, AS_BEFORE, until, ""]
+      : [GONE, key, lane, AS_BEFORE, passUntil, id];
   }
 
   /** A new deadline for someone of this node's who waits. */
@@ -309,7 +316,7 @@ export class RoomBooks {
     this.await(place, now + awayMs + lapseAfterMs);
   }
 
-  /** Everything that an owner ever said is unsaid; it is about to be told anew. */
+  /** Everything that an owner ever said is unsaid, but for what is over; it is about to be told anew. */
   forgetOwner(origin: number): void {
     for (const place of [...this.places.values()])
       if (claimOf(place, origin)) this.#yield(place.key, { index: origin, owner: "" });
@@ -329,7 +336,7 @@ export class RoomBooks {
 
   /** Forgets what no good ticket, pass or code can be about. */
   forget(now: number): void {
-    for (const place of this.#dues.forgotten(now)) this.#drop(place);
+    for (const key of this.#dues.forgotten(now)) this.#forgetKey(key);
     for (const id of this.#dues.endedForgotten(now)) this.ended.delete(id);
     for (const id of this.#dues.invitesForgotten(now)) this.invites.delete(id);
     this.draws.forget(now);
@@ -361,6 +368,7 @@ export class RoomBooks {
     if (how === NEW) totals.joined++;
     if (how === RETURNED || how === TAKEN_BACK) totals.returned++;
     const place = this.#set(key, lane, origin, { state: WAITING, until: Number.POSITIVE_INFINITY });
+    if (!place) return;
     if (how !== NEW && how !== AS_BEFORE) place.wasLate = true;
     if (id === "") return;
     place.id = id;
@@ -393,6 +401,7 @@ export class RoomBooks {
     if (how === MISSED) totals.missedTurns++;
     else if (how !== AS_BEFORE) totals.lapsed++;
     const place = this.#set(key, lane, origin, { state: LAPSED, until });
+    if (!place) return;
     place.wasLate = true;
     this.#dues.addMemory(key, until);
   }
@@ -402,8 +411,8 @@ export class RoomBooks {
     if (origin.index === SELF) this.#dues.addTurn(key, claimBy);
     if (how === AS_BEFORE) return;
     this.draws.scatter();
-    this.#noteAdmitted(place, givenAt, origin.index);
-    if (lane === EVERYBODY && !place.wasLate) this.tallies.remember(key, givenAt);
+    this.#noteAdmitted({ lane, key }, givenAt, origin.index);
+    if (lane === EVERYBODY && place?.wasLate === false) this.tallies.remember(key, givenAt);
     this.admittedSince++;
     this.#turnsHeard.push(key);
   }
@@ -411,9 +420,11 @@ export class RoomBooks {
   #visit([, key, lane, how, id, joinedAt, admittedAt, enteredAt, until]: VisitEntry, origin: Origin): void {
     const totals = this.tallies.totalsOf(origin.index);
     const place = this.#set(key, lane, origin, { state: ON_SITE, until, admittedAt });
-    place.id = id;
-    place.joinedAt = joinedAt;
-    if (place.claim.state === ON_SITE) this.visits.set(id, place);
+    if (place) {
+      place.id = id;
+      place.joinedAt = joinedAt;
+      if (place.claim.state === ON_SITE) this.visits.set(id, place);
+    }
     if (origin.index === SELF) this.#dues.addVisit(key, until);
     if (how === AS_BEFORE || how === BY_PASS) return;
     totals.entered++;
@@ -423,18 +434,19 @@ export class RoomBooks {
     }
     totals.joined++;
     totals.straightThrough++;
-    this.#noteAdmitted(place, admittedAt, origin.index);
+    this.#noteAdmitted({ lane, key }, admittedAt, origin.index);
     this.tallies.remember(key, admittedAt);
   }
 
-  #gone([, key, lane, how, until, id]: GoneEntry, origin: Origin): void {
+  #gone([, key, lane, how, until, id]: GoneEntry, origin: Origin, epoch: number): void {
     const totals = this.tallies.totalsOf(origin.index);
     if (how === LEFT) totals.left++;
     if (how === REVOKED) totals.revoked++;
     if (how === EXPIRED) totals.expired++;
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
-    this.#set(key, lane, origin, { state: OVER, until: forgetAt });
-    this.#dues.addMemory(key, forgetAt);
+    const place = this.places.get(key);
+    if (place) this.#drop(place);
+    this.#remember({ key, lane, origin: origin.index, epoch, until: forgetAt, id }, origin.owner);
     if (id === "") return;
     this.ended.set(id, until);
     this.#dues.addEnded(id, until);
@@ -460,6 +472,7 @@ export class RoomBooks {
   }
 
   #adopt([, epoch, isBorrowed, voids, of]: AdoptEntry, origin: Origin): void {
+    if (of[0] === GONE) return this.#gone(of, origin, epoch);
     this.#apply(of, origin);
     const place = this.places.get(of[1]);
     const claim = place && claimOf(place, origin.index);
@@ -494,14 +507,19 @@ export class RoomBooks {
   /** What was at each key of `from` is then at the same index of `to`. */
   #move({ from, to }: { from: Float64Array; to: Float64Array }): void {
     const moved: (Place | undefined)[] = [];
+    const movedOver: (OverPlace | undefined)[] = [];
     for (const key of from) {
       const place = this.places.get(key);
       moved.push(place);
+      movedOver.push(this.over.get(key));
       if (place) this.#drop(place);
+      else this.over.delete(key);
     }
     moved.forEach((place, index) => {
       if (place) this.#moveTo({ ...place, key: to[index]! });
     });
+    for (const [index, place] of movedOver.entries())
+      if (place) this.#remember({ ...place, key: to[index]! }, this.#owners[place.origin]!);
   }
 
   #moveTo(place: Place): void {
@@ -510,17 +528,34 @@ export class RoomBooks {
     this.#dues.addMoved(place);
   }
 
-  /** What an owner says of a place, and what comes of that. */
+  /** A place is over, says that owner. */
+  #remember(place: OverPlace, owner: string): void {
+    this.#owners[place.origin] = owner;
+    const known = this.over.get(place.key);
+    this.over.set(known ? this.#merged(known, place) : place);
+    this.#dues.addMemory(place.key, place.until);
+  }
+
+  /** What is over by the word of more than one. */
+  #merged(known: OverPlace, told: OverPlace): OverPlace {
+    const isFirst = this.#owners[told.origin]! < this.#owners[known.origin]!;
+    const isTeller = told.epoch > known.epoch || (told.epoch === known.epoch && isFirst);
+    const { origin, epoch } = isTeller ? told : known;
+    return { ...known, origin, epoch, until: Math.max(known.until, told.until), id: known.id || told.id };
+  }
+
+  /** What an owner says of a place, and what comes of that: nothing when it is over. */
   #set(
     key: number,
     lane: number,
     { index: origin, owner }: Origin,
     { state, until, admittedAt = 0 }: { state: PlaceState; until: number; admittedAt?: number },
-  ): Place {
+  ): Place | null {
     const at = this.#at;
     const told: Claim = { origin, owner, epoch: 0, at, state, until, admittedAt, isBorrowed: false };
     let place = this.places.get(key);
     if (!place) {
+      if (this.over.has(key)) return null;
       const joinedAt = timeOfKey(Math.max(0, key));
       place = {
         key,
@@ -554,6 +589,12 @@ export class RoomBooks {
     return place;
   }
 
+  #forgetKey(key: number): void {
+    const place = this.places.get(key);
+    if (place) this.#drop(place);
+    else this.over.delete(key);
+  }
+
   #noteLoss(place: Place): void {
     if (place.others?.some(({ origin }) => origin === SELF)) this.lostKeys.push(place.key);
   }
@@ -563,7 +604,7 @@ export class RoomBooks {
     this.places.delete(place.key);
   }
 
-  #noteAdmitted({ lane, key }: Place, at: number, origin: number): void {
+  #noteAdmitted({ lane, key }: Pick<Place, "lane" | "key">, at: number, origin: number): void {
     this.lastTurnAt = Math.max(this.lastTurnAt, at);
     this.tallies.noteAdmitted({ lane: this.laneOf(lane), key, origin });
   }

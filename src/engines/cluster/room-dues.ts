@@ -5,7 +5,8 @@
  */
 import { Deadlines } from "../../core/deadlines.ts";
 import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
-import { ADMITTED, LAPSED, ON_SITE, OVER, type Place, SELF, WAITING } from "./place.ts";
+import type { OverPlaces } from "./over-places.ts";
+import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 
 /** A place is remembered longer than its last ticket is good for: clocks differ, and nodes come back. */
 const KEPT_LONGER_MS = 3_600_000;
@@ -15,6 +16,7 @@ export type TimedState = typeof WAITING | typeof ADMITTED | typeof ON_SITE;
 
 export class RoomDues {
   readonly #places: ReadonlyMap<number, Place>;
+  readonly #over: Pick<OverPlaces, "get">;
   readonly #waits = new Deadlines<number>();
   readonly #turns = new Deadlines<number>();
   readonly #visits = new Deadlines<number>();
@@ -22,8 +24,9 @@ export class RoomDues {
   readonly #ended = new Deadlines<string>();
   readonly #invites = new Deadlines<string>();
 
-  constructor(places: ReadonlyMap<number, Place>) {
+  constructor(places: ReadonlyMap<number, Place>, over: Pick<OverPlaces, "get">) {
     this.#places = places;
+    this.#over = over;
   }
 
   /** Someone waits who may lapse then. One look is due at a time, however often they check in. */
@@ -58,7 +61,7 @@ export class RoomDues {
   /** A place as it is, under a key that it did not have before. */
   addMoved(place: Place): void {
     const { key, claim } = place;
-    if (claim.state === LAPSED || claim.state === OVER) this.addMemory(key, claim.until);
+    if (claim.state === LAPSED) this.addMemory(key, claim.until);
     if (claim.origin !== SELF) return;
     place.lookAt = null;
     if (claim.state === WAITING) this.addWait(place, claim.until);
@@ -85,15 +88,22 @@ export class RoomDues {
     }
   }
 
-  /** Places that no ticket can be about any more. */
-  *forgotten(now: number): Generator<Place> {
+  /** Keys that no ticket can be about any more. */
+  *forgotten(now: number): Generator<number> {
     for (const key of taken(this.#memories, now)) {
-      const place = this.#places.get(key);
-      if (!place || (place.claim.state !== OVER && place.claim.state !== LAPSED)) continue;
-      const at = place.claim.until + KEPT_LONGER_MS;
+      const until = this.#rememberedUntil(key);
+      if (until === null) continue;
+      const at = until + KEPT_LONGER_MS;
       if (at > now) this.#memories.add(at, key);
-      else yield place;
+      else yield key;
     }
+  }
+
+  /** When the last ticket of a place that lapsed or is over runs out; null for others. */
+  #rememberedUntil(key: number): number | null {
+    const claim = this.#places.get(key)?.claim;
+    if (claim?.state === LAPSED) return claim.until;
+    return this.#over.get(key)?.until ?? null;
   }
 
   /** Ids of ended visits whose pass has run out. */

@@ -45,7 +45,7 @@ export class Routes {
     const books = rooms.get(op.op === "seen" ? op.room : op.ticket.room);
     if (!books) return "self";
     const key = op.op === "seen" ? op.seen[0] : books.draws.current(op.ticket).sequence;
-    return this.ofPlace(books.places.get(key), key);
+    return books.over.has(key) ? "self" : this.ofPlace(books.places.get(key), key);
   }
 
   /** Who decides about a key, whether its place is known here or not. Nobody does while its owner is lost. */

@@ -1,6 +1,6 @@
 /** How a place stands, as entries tell it to others: when it is taken over, claimed again, or copied. */
-import { type AdoptEntry, AS_BEFORE, GONE, LAPSE, TURN, VISIT, WAIT } from "./entries.ts";
-import { ADMITTED, type Claim, LAPSED, ON_SITE, OVER, type Place } from "./place.ts";
+import { type AdoptEntry, AS_BEFORE, LAPSE, TURN, VISIT, WAIT } from "./entries.ts";
+import { ADMITTED, type Claim, LAPSED, ON_SITE, type Place } from "./place.ts";
 
 /** Whose claims to a place are void, as entries tell it. */
 export function voidsOf({ voids }: Place): (string | number)[] {
@@ -14,6 +14,5 @@ export function standingOf(place: Place, claim: Claim): AdoptEntry[4] {
   if (state === LAPSED) return [LAPSE, key, lane, AS_BEFORE, until];
   if (state === ADMITTED) return [TURN, key, lane, AS_BEFORE, until, admittedAt];
   if (state === ON_SITE) return [VISIT, key, lane, AS_BEFORE, id, joinedAt, admittedAt, 0, until];
-  if (state === OVER) return [GONE, key, lane, AS_BEFORE, until, ""];
   return [WAIT, key, lane, AS_BEFORE, id];
 }

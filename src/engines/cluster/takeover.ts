@@ -57,7 +57,23 @@ export function takeOver(takeover: Takeover): void {
       taken.push([place, place.claim]);
     }
     for (const [place, claim] of taken) adopt(takeover, books, place, claim, gone);
+    tellOver(takeover, books, gone);
   }
+}
+
+/** What is over is nobody's to decide about; but newcomers must hear of it from somebody. */
+function tellOver(
+  { view, self, isBold, indexOf }: Takeover,
+  books: RoomBooks,
+  { members, lost }: Gone,
+): void {
+  const tellers = new Set([...members].map(indexOf));
+  if (!view.isMajority && !isBold) for (const id of lost) tellers.add(indexOf(id));
+  const untold = [...books.over.origins()].filter((origin) => !tellers.has(origin));
+  const taken = untold.flatMap((origin) =>
+    [...books.over.of(origin)].filter(({ key }) => homeOf(key, view) === self),
+  );
+  for (const place of taken) books.write([ADOPT, view.version, 0, [], books.goneEntryOf(place)]);
 }
 
 /** Claims to a place of this node's whose owners are gone for good are void, or one could count again some day. */

@@ -1,0 +1,158 @@
+/**
+ * Places that are over: visits that ended, and places that were given up. They are by far the most that a node knows of,
+ * since each is remembered until no ticket can be about it any more, and all there is to know of one is that it is over.
+ * So each is a row of numbers here and not an object with a claim: a hash table by key, with linear probing.
+ *
+ * What is over is over for good, whoever said so, and whatever else is said of it before or after. So nobody owns it. But
+ * somebody's log must tell newcomers of it: of several who said so, it is that of the latest view, and of those the one whose
+ * name comes first, so that all who have read the same agree.
+ */
+/** A place that is over. */
+export interface OverPlace {
+  readonly key: number;
+  readonly lane: number;
+  /** The log that tells of it: an index as known here. */
+  readonly origin: number;
+  /** The version of the view in which its owner said so in place of another; 0: it was the owner's own. */
+  readonly epoch: number;
+  /** Forgotten some time after that. */
+  readonly until: number;
+  /** Of the visit that ended; empty when it was none. */
+  readonly id: string;
+}
+
+const CAPACITY_MIN = 16;
+
+export class OverPlaces {
+  /** A key is where its hash says or in one of the next rows, none of them empty in between. */
+  #keys = emptyKeys(CAPACITY_MIN);
+  #untils = new Float64Array(CAPACITY_MIN);
+  #lanes = new Uint32Array(CAPACITY_MIN);
+  #origins = new Int32Array(CAPACITY_MIN);
+  #epochs = new Float64Array(CAPACITY_MIN);
+  #ids = noIds(CAPACITY_MIN);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(key: number): boolean {
+    return this.#keys[this.#rowOf(key)] === key;
+  }
+
+  get(key: number): OverPlace | undefined {
+    const row = this.#rowOf(key);
+    return this.#keys[row] === key ? this.#at(row) : undefined;
+  }
+
+  /** Adds one, or puts it in place of what was known of it. */
+  set({ key, lane, origin, epoch, until, id }: OverPlace): void {
+    if (2 * (this.#size + 1) > this.#keys.length) this.#grow();
+    const row = this.#rowOf(key);
+    if (this.#keys[row] !== key) this.#size++;
+    this.#keys[row] = key;
+    this.#lanes[row] = lane;
+    this.#origins[row] = origin;
+    this.#epochs[row] = epoch;
+    this.#untils[row] = until;
+    this.#ids[row] = id;
+  }
+
+  delete(key: number): boolean {
+    let hole = this.#rowOf(key);
+    if (this.#keys[hole] !== key) return false;
+    this.#size--;
+    const last = this.#keys.length - 1;
+    // Rows behind the hole that would not be found past it move up.
+    for (let row = (hole + 1) & last; !Number.isNaN(this.#keys[row]); row = (row + 1) & last) {
+      const distance = (row - hashOf(this.#keys[row]!)) & last;
+      if (distance < ((row - hole) & last)) continue;
+      this.#move(row, hole);
+      hole = row;
+    }
+    this.#keys[hole] = Number.NaN;
+    this.#ids[hole] = "";
+    return true;
+  }
+
+  /** Logs that tell of any. */
+  origins(): Set<number> {
+    const origins = new Set<number>();
+    for (let row = 0; row < this.#keys.length; row++)
+      if (!Number.isNaN(this.#keys[row])) origins.add(this.#origins[row]!);
+    return origins;
+  }
+
+  /** Those that one log tells of. */
+  *of(origin: number): Generator<OverPlace> {
+    for (let row = 0; row < this.#keys.length; row++)
+      if (this.#origins[row] === origin && !Number.isNaN(this.#keys[row])) yield this.#at(row);
+  }
+
+  /** The row of a key, or the empty one where it would be. */
+  #rowOf(key: number): number {
+    const last = this.#keys.length - 1;
+    let row = hashOf(key) & last;
+    while (this.#keys[row] !== key && !Number.isNaN(this.#keys[row])) row = (row + 1) & last;
+    return row;
+  }
+
+  #at(row: number): OverPlace {
+    return {
+      key: this.#keys[row]!,
+      lane: this.#lanes[row]!,
+      origin: this.#origins[row]!,
+      epoch: this.#epochs[row]!,
+      until: this.#untils[row]!,
+      id: this.#ids[row]!,
+    };
+  }
+
+  #move(from: number, to: number): void {
+    this.#keys[to] = this.#keys[from]!;
+    this.#untils[to] = this.#untils[from]!;
+    this.#lanes[to] = this.#lanes[from]!;
+    this.#origins[to] = this.#origins[from]!;
+    this.#epochs[to] = this.#epochs[from]!;
+    this.#ids[to] = this.#ids[from]!;
+  }
+
+  #grow(): void {
+    const [keys, ids] = [this.#keys, this.#ids];
+    const [untils, lanes] = [this.#untils, this.#lanes];
+    const [origins, epochs] = [this.#origins, this.#epochs];
+    const capacity = 2 * keys.length;
+    this.#keys = emptyKeys(capacity);
+    this.#untils = new Float64Array(capacity);
+    this.#lanes = new Uint32Array(capacity);
+    this.#origins = new Int32Array(capacity);
+    this.#epochs = new Float64Array(capacity);
+    this.#ids = noIds(capacity);
+    for (let from = 0; from < keys.length; from++) {
+      if (Number.isNaN(keys[from])) continue;
+      const row = this.#rowOf(keys[from]!);
+      this.#keys[row] = keys[from]!;
+      this.#untils[row] = untils[from]!;
+      this.#lanes[row] = lanes[from]!;
+      this.#origins[row] = origins[from]!;
+      this.#epochs[row] = epochs[from]!;
+      this.#ids[row] = ids[from]!;
+    }
+  }
+}
+
+function emptyKeys(capacity: number): Float64Array {
+  return new Float64Array(capacity).fill(Number.NaN);
+}
+
+function noIds(capacity: number): string[] {
+  return new Array<string>(capacity).fill("");
+}
+
+/** Keys of one time are close to each other: all of their bits count, also those beyond the first 32. */
+function hashOf(key: number): number {
+  let hash = (key | 0) ^ Math.imul(Math.floor(key / 4_294_967_296) | 0, 0x9e3779b1);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return hash ^ (hash >>> 13);
+}
