@@ -8,7 +8,14 @@ import type { NodeStatus } from "./engines/cluster/node-status.ts";
 import { handWorld } from "./sim/hand-world.ts";
 
 const LONG_MS = 1_000;
-const self = { slot: 0, name: "gate-1", life: 1, address: "127.0.0.1:7100", is: "alive" as const };
+const self = {
+  slot: 0,
+  name: "gate-1",
+  life: 1,
+  address: "127.0.0.1:7100",
+  is: "alive" as const,
+  clockWrongMs: null,
+};
 const ALONE = { version: 1, number: 64, members: [self], lost: [], isMajority: true };
 
 function settings(cluster: object = {}, room: object = {}) {
@@ -29,7 +36,7 @@ function stage() {
   const kept = new Map<string, unknown>();
   const counted: boolean[] = [];
   let status: NodeStatus = {
-    ...{ name: "gate-1", life: 1, slot: null, view: null, isRoot: false, pointer: null },
+    ...{ name: "gate-1", life: 1, slot: null, view: null, isRoot: false, root: null, pointer: null },
     ...{ isSettled: true, rounds: 0, problem: null, isGone: false, rooms: {}, counts: {} },
   };
   const engine = {

@@ -4,13 +4,13 @@ import { type ReportParts, reportOf } from "./cluster-report.ts";
 import type { NodeStatus } from "./engines/cluster/node-status.ts";
 
 const member = (slot: number, is: "alive" | "suspect" | "dead" = "alive") => ({
-  ...{ slot, name: `gate-${slot}`, life: 1, address: `10.0.0.${slot}:7100`, is },
+  ...{ slot, name: `gate-${slot}`, life: 1, address: `10.0.0.${slot}:7100`, is, clockWrongMs: null },
 });
 const OWN = { ownFirst: null, ownWaiting: 2, turns: 1, visits: 3, spare: 4, waiting: 9 };
 
 function statusOf(change: Partial<NodeStatus> = {}): NodeStatus {
   return {
-    ...{ name: "gate-1", life: 1, slot: 1, isRoot: true, pointer: null, isSettled: true, rounds: 5 },
+    ...{ name: "gate-1", life: 1, slot: 1, isRoot: true, root: 1, pointer: null, isSettled: true, rounds: 5 },
     view: {
       ...{ version: 3, number: 192 },
       members: [1, 2, 3, 4, 5].map((slot) => member(slot)),
@@ -47,14 +47,22 @@ test("nodes come in the order of the tree, each with the one above it and what i
   );
 });
 
-test("the root is known where it is here or where the way to it ends, and otherwise the way is", () => {
-  const at = (slot: number, pointer: number | null) => {
-    const { root, towardsRoot } = report(statusOf({ slot, isRoot: pointer === null, pointer }));
-    return [root, towardsRoot];
+test("the root is whoever counted last, and before that only the way to it is known", () => {
+  const at = (slot: number, root: number | null, pointer: number | null) => {
+    const known = report(statusOf({ slot, isRoot: pointer === null, root, pointer }));
+    return [known.root, known.towardsRoot];
   };
-  assert.deepEqual(at(1, null), ["gate-1", null]);
-  assert.deepEqual(at(1, 3), ["gate-3", "gate-3"]);
-  assert.deepEqual(at(3, 1), [null, "gate-1"]);
+  assert.deepEqual(at(1, 1, null), ["gate-1", null]);
+  assert.deepEqual(at(5, 3, 2), ["gate-3", "gate-2"]);
+  assert.deepEqual(at(3, null, 1), [null, "gate-1"]);
+});
+
+test("a clock that is further off than it may be is a problem", () => {
+  const { view } = statusOf();
+  const members = [member(1), { ...member(2), clockWrongMs: -3_600_000 }];
+  const { problems } = report(statusOf({ view: { ...view!, members } }));
+  assert.equal(problems.length, 1);
+  assert.match(problems[0]!, /^the clock of gate-2 is 3600 s behind this node's.*time server$/);
 });
 
 test("a whole cluster has no problems", () => {

@@ -2,10 +2,11 @@
  * A cluster as its operators see it, from what one node knows: the tree, the root, what each node has, and what is wrong,
  * in sentences that say what to do.
  *
- * A node knows of the root only the way to it. Where that way ends at the next node, the root is there.
+ * A node knows who counted last; before anyone has, it knows of the root only the way to it.
  */
 import { formatDuration } from "./config/units.ts";
-import type { NodeStatus, RoomStatus } from "./engines/cluster/node-status.ts";
+import { clockText } from "./engines/cluster/clock-watch.ts";
+import type { MemberStatus, NodeStatus, RoomStatus } from "./engines/cluster/node-status.ts";
 import { type Tree, treeOf } from "./engines/cluster/tree.ts";
 import { idOf } from "./engines/cluster/view.ts";
 import type { ClusterNodeReport, ClusterReport, ClusterRoomReport } from "./office/desk.ts";
@@ -27,11 +28,10 @@ export function reportOf(parts: ReportParts): ClusterReport {
   const tree = view && treeOf(view.members.map(({ slot }) => slot));
   const nodes = tree ? nodesOf(status, tree) : [];
   const nameOf = (slot: number | null) => view?.members.find((member) => member.slot === slot)?.name ?? null;
-  const root = tree && rootOf(status, tree);
   return {
     ...{ name, address, rounds, nodes },
     view: view && { version: view.version, isMajority: view.isMajority, isSettled: status.isSettled },
-    root: nameOf(root),
+    root: nameOf(status.root),
     towardsRoot: nameOf(status.pointer),
     lost: (view?.lost ?? []).map((member) => ({ name: member.name, address: member.address })),
     rooms: Object.fromEntries(Object.entries(status.rooms).map(([room, own]) => [room, roomOf(own)])),
@@ -66,12 +66,6 @@ function ownOf({ counts }: NodeStatus, id: string): ClusterNodeReport["own"] {
   return sum;
 }
 
-function rootOf({ isRoot, slot, pointer }: NodeStatus, tree: Tree): number | null {
-  if (isRoot) return slot;
-  if (pointer === null || !tree.has(pointer)) return null;
-  return tree.neighboursOf(pointer).length === 1 ? pointer : null;
-}
-
 function roomOf({ waiting, ownWaiting, turns, visits, spare }: RoomStatus): ClusterRoomReport {
   // Where a limit was lowered, more may be in than it allows.
   return { waiting, ownWaiting, turns, onSite: visits, spare: Math.max(0, spare) };
@@ -89,6 +83,7 @@ function problemsOf(parts: ReportParts): string[] {
     ...view.lost.map(({ name }) => lostNode(name, parts)),
     ...suspects.map(({ name }) => `${name} does not answer at the moment`),
     ...troubled,
+    ...view.members.flatMap(wrongClock),
     ...differences,
   ];
 }
@@ -96,6 +91,13 @@ function problemsOf(parts: ReportParts): string[] {
 /** True when another node has taken this one's name, and this one is out of the cluster for good. */
 export function isReplaced({ view, problem }: NodeStatus): boolean {
   return view !== null && problem !== null && /^another node called/.test(problem);
+}
+
+function wrongClock({ name, clockWrongMs }: MemberStatus): string[] {
+  if (clockWrongMs === null) return [];
+  return [
+    `the clock of ${name} is ${clockText(clockWrongMs)} this node's, so those who join there get wrong places: set both by the same time server`,
+  ];
 }
 
 function notJoined(problem: string | null): string {

@@ -3,6 +3,8 @@
  * that their form was not sent. And the same while the engine is away, and for those who get no place.
  */
 import type { Waiting } from "../core/engine.ts";
+import { isAheadShown } from "../core/room-view.ts";
+import type { DoorRules } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { holdJson } from "./abuse/hold-json.ts";
 import { SLIP_LIFE_MS } from "./abuse/slip.ts";
@@ -24,6 +26,8 @@ const NO_PLACE = "Waiting room: you cannot join just now.\n";
 const NOT_REACHED = "Waiting room: the line cannot be reached just now.\n";
 const AWAY_RETRY_SECONDS = 10;
 const NONCE_BYTES = 16;
+/** Of those who join at several nodes at once, each is known to all of them by then. */
+const AHEAD_KNOWN_AFTER_MS = 3_000;
 const PLAIN_TEXT: readonly string[] = [
   "Content-Type",
   "text/plain; charset=utf-8",
@@ -146,7 +150,8 @@ export class WaitingAnswers {
     const nextCheckInMs = what.waiting?.nextCheckInMs ?? AWAY_RETRY_SECONDS * 1_000;
     // Without JavaScript the page comes again by itself, as seldom as a check-in; the live script cancels this.
     const now = this.#world.clock.now();
-    const refresh = ["Refresh", String(Math.ceil(nextCheckInMs / 1_000))];
+    const refreshMs = isAheadAwaited(what.waiting, front.rules, now) ? AHEAD_KNOWN_AFTER_MS : nextCheckInMs;
+    const refresh = ["Refresh", String(Math.ceil(Math.min(refreshMs, nextCheckInMs) / 1_000))];
     const nonce = Buffer.from(this.#world.random.bytes(NONCE_BYTES)).toString("base64");
     const body = page.render({
       room: front.name,
@@ -207,6 +212,12 @@ function problemOf({ front, request }: Told, why: TurnedAway | HeldBack, now: nu
       // Not said of newcomers to a room that is served here.
       return { status: 503, id: "", kind: "engineAway" };
   }
+}
+
+/** They have only just joined, and are to be told how many are ahead as soon as that is certain. */
+function isAheadAwaited(waiting: Waiting | null, rules: DoorRules, now: number): boolean {
+  if (!waiting || waiting.ahead !== null || !isAheadShown(rules)) return false;
+  return now - waiting.ticket.joinedAt < AHEAD_KNOWN_AFTER_MS;
 }
 
 function heldProblem(front: RoomFront, verdict: HeldBack["verdict"], now: number): Problem {

@@ -87,7 +87,7 @@ test("a body of another shape than its kind's, or of no kind, is none", () => {
       { kind: "load", room: "r" },
       { kind: "lent", room: "r", number: 1, round: "1/1", slots: -1, leave: 0 },
     ],
-    { kind: "count", seq: 1, pass: 0, asks: [], draws: 7, drawn: [7], memoAt: [0, 0], last: null },
+    { kind: "count", seq: 1, root: 0, pass: 0, asks: [], draws: 7, drawn: [7], memoAt: [0, 0], last: null },
     { ...ENTRIES, log: 7 },
     { ...ENTRIES, from: 0.5 },
     ...[

@@ -124,7 +124,7 @@ const BODIES: Readonly<Record<string, Shape>> = {
   read: record({ logs: list(pair(text, whole, count)) }),
   heads: record({ heads: list(pair(text, whole, count)), isAsking: flag }),
   count: record({
-    ...{ seq: whole, pass: count, asks: list(pair(text, list(laneNumbers))), draws: list(text) },
+    ...{ seq: whole, root: count, pass: count, asks: list(pair(text, list(laneNumbers))), draws: list(text) },
     ...{ drawn: list(pair(text, whole)), memoAt: roundId, last: orNull(announce) },
   }),
   report: record({

@@ -15,7 +15,7 @@ import {
 import { treeOf } from "./tree.ts";
 
 const MEMO: Memo = { view: 1, seq: 1, rooms: [] };
-const NO_ASKS = { asks: [], draws: [], drawn: [], memoAt: [1, -1] as const };
+const NO_ASKS = { root: 0, asks: [], draws: [], drawn: [], memoAt: [1, -1] as const };
 
 /** A node with some people waiting, and what it was told. */
 class Node {

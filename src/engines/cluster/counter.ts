@@ -113,6 +113,11 @@ export class Counter {
     this.#announce({ kind: "announce", ...body });
   }
 
+  /** Who counted last in this tree: its slot. */
+  get root(): number | null {
+    return this.#part?.count.root ?? null;
+  }
+
   /** The round last reported to. */
   get round(): number {
     return this.#part?.seq ?? 0;

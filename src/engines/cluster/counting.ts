@@ -45,6 +45,8 @@ export type Asks = readonly (readonly [room: string, lanes: readonly LanePivots[
 export interface CountBody {
   readonly kind: "count";
   readonly seq: number;
+  /** The root's slot. */
+  readonly root: number;
   /** 0: everything is asked; from 1 on only how many wait up to other pivots. */
   readonly pass: number;
   readonly asks: Asks;

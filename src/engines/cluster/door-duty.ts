@@ -61,10 +61,17 @@ export interface DoorDutyParts {
   readonly canary: string | null;
 }
 
+/** Where this node is in the tree. */
+export interface TreePlace {
+  readonly slot: number;
+  readonly neighbours: readonly number[];
+}
+
 export class DoorDuty {
   readonly #parts: DoorDutyParts;
   readonly counter: Counter;
   #view: View | null = null;
+  #slot = 0;
   #round: Round | null = null;
   #seq = 0;
   #memo: Memo | null = null;
@@ -92,9 +99,10 @@ export class DoorDuty {
   }
 
   /** Another view: the round under way is over. */
-  start(view: View, neighbours: readonly number[], now: number): void {
+  start(view: View, { slot, neighbours }: TreePlace, now: number): void {
     if (this.#round) this.#dropped = [...this.#dropped, this.#roundId(this.#seq)].slice(-OFFERS_MAX);
     this.#view = view;
+    this.#slot = slot;
     this.#round = null;
     this.#seq = 0;
     this.#drawWhen = [];
@@ -178,7 +186,8 @@ export class DoorDuty {
   #countHead(draws: readonly string[]): Omit<CountBody, "kind" | "pass" | "asks" | "last"> {
     const { rooms } = this.#parts;
     const drawn = [...rooms].flatMap(([room, books]) => books.draws.numbers().map((n) => [room, n] as const));
-    return { seq: this.#seq, draws, drawn, memoAt: [this.#memo?.view ?? -1, this.#memo?.seq ?? -1] };
+    const memoAt: CountBody["memoAt"] = [this.#memo?.view ?? -1, this.#memo?.seq ?? -1];
+    return { seq: this.#seq, root: this.#slot, draws, drawn, memoAt };
   }
 
   #dueDraws(now: number): string[] {

@@ -39,6 +39,8 @@ export class InstantCluster implements Engine {
       const join = index === 0 ? [] : ["n0"];
       const settings = {
         ...DEFAULT_NODE_SETTINGS,
+        // Letters take no time there.
+        spreadMs: 0,
         replicateMs: 0,
         intervalMs: NEVER_MS,
         name,

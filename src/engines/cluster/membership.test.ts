@@ -315,10 +315,34 @@ function foundsAt(node: Membership, untilMs: number, each: (now: number) => void
   return null;
 }
 
-test("the first in the list founds a cluster when nobody answers for three seconds; others never do", () => {
-  assert.equal(foundsAt(new Network().add("a", ["a", "b"]), 60_000), 3_000);
-  assert.equal(foundsAt(new Network().add("b", ["a", "b"]), 60_000), null);
-  assert.equal(foundsAt(new Network().add("c", ["a", "b"]), 60_000), null);
+test("the first in the list founds a cluster when nothing listens elsewhere for three seconds; others never do", () => {
+  for (const name of "abc") {
+    const node = new Network().add(name, ["a", "b"]);
+    const refused = (now: number) => ["a", "b"].map((other) => node.refused(other, now));
+    assert.equal(foundsAt(node, 60_000, refused), name === "a" ? 3_000 : null);
+  }
+});
+
+test("while most of the list are silent it founds none, and says for whom it waits: a cluster may be there", () => {
+  const cases = [
+    { list: "ab", refusing: "", founds: false },
+    { list: "abc", refusing: "", founds: false },
+    { list: "abc", refusing: "b", founds: true },
+    { list: "abcd", refusing: "b", founds: false },
+    { list: "abcd", refusing: "bc", founds: true },
+  ];
+  for (const { list, refusing, founds } of cases) {
+    const node = new Network().add("a", [...list]);
+    const at = foundsAt(node, 20_000, (now) => [...refusing].map((other) => node.refused(other, now)));
+    assert.equal(at !== null, founds, `${list}, ${refusing}`);
+    if (!founds) assert.match(node.problem!, /no answer from .*b.*cluster\.join/s);
+  }
+  const once = new Network().add("a", ["a", "b"]);
+  assert.equal(
+    foundsAt(once, 20_000, (now) => (now < 300 ? once.refused("b", now) : undefined)),
+    null,
+    "what was seen long ago says nothing",
+  );
 });
 
 test("others who ask to be taken in do not keep it from that, someone who answers does", () => {

@@ -11,6 +11,7 @@
  * Parts become one only after a knock was answered, so that a cut in one direction does not make views that half of
  * the members never hear of. Pure: told the time, gives what is to be sent.
  */
+import { Founding } from "./founding.ts";
 import {
   foundingView,
   idOf,
@@ -29,7 +30,7 @@ const JOIN_PERIOD_MS = 500;
 const KNOCK_PERIOD_MS = 1_000;
 /** An answer to an older knock proves nothing. */
 const KNOCK_GOOD_MS = 3_000;
-/** The first in the list founds a cluster when nobody has answered for this long. */
+/** The first in the list founds a cluster when nobody has answered for this long, and it may (founding.ts). */
 const FOUND_AFTER_MS = 3_000;
 /** The same view is told to the same peer no more often than this. */
 const VIEW_AGAIN_MS = 100;
@@ -76,6 +77,7 @@ export class Membership {
   readonly #heardAt = new Map<string, number>();
   /** Addresses at which nothing listens: since when, and when that was last seen. */
   readonly #refusals = new Map<string, { readonly since: number; lastAt: number }>();
+  readonly #founding = new Founding();
   readonly #knocks = new Map<number, number>();
   readonly #toldAt = new Map<string, { number: number; at: number }>();
   #knockNumber = 0;
@@ -161,6 +163,7 @@ export class Membership {
     if (!known || now - known.lastAt > REFUSED_PAUSE_MS)
       this.#refusals.set(address, { since: now, lastAt: now });
     else known.lastAt = now;
+    this.#founding.seenWithout(address, now);
     const view = this.#view;
     if (!view || view.lost.length === 0 || this.#coordinator(view) !== this.slot) return;
     const since = this.#refusals.get(address)!.since;
@@ -191,7 +194,10 @@ export class Membership {
 
   receive(from: string, body: MembershipBody, now: number): void {
     // Others who only ask are no reason not to found a cluster.
-    if (body.kind !== "joinMe") this.#heardAnybodyAt = now;
+    if (body.kind !== "joinMe") {
+      this.#heardAnybodyAt = now;
+      this.#founding.seenWith(from);
+    } else if (body.member.address === from) this.#founding.seenWithout(from, now);
     switch (body.kind) {
       case "joinMe":
         return this.#takeIn(from, body.member, now);
@@ -241,10 +247,9 @@ export class Membership {
 
   #askToJoin(now: number): void {
     this.#nextAt = now + JOIN_PERIOD_MS;
-    const isFirst = this.#isFirst;
-    if (isFirst && now - Math.max(this.#startedAt, this.#heardAnybodyAt) >= FOUND_AFTER_MS) {
-      this.#install(foundingView(this.#self));
-      return;
+    if (this.#isFirst && now - Math.max(this.#startedAt, this.#heardAnybodyAt) >= FOUND_AFTER_MS) {
+      if (this.#founding.isAllowed(this.#join, now)) return this.#install(foundingView(this.#self));
+      this.#problem = waitsFor(this.#founding.silent(this.#join, now));
     }
     for (const to of this.#join) this.#send(to, { kind: "joinMe", member: this.#self });
   }
@@ -447,4 +452,10 @@ export class Membership {
 function whyNot({ members, lost }: View): string {
   const missing = lost.map(({ name }) => name).join(", ");
   return `${members.length} of ${members.length + lost.length} nodes are there, which is not enough to take anybody in; missing: ${missing}`;
+}
+
+/** Why the first in the list does not found a cluster. */
+function waitsFor(silent: readonly string[]): string {
+  const who = silent.join(" and ");
+  return `there is no answer from ${who}: a cluster may be there that cannot be reached; once one answers this goes on, and what is gone for good should be taken out of cluster.join`;
 }

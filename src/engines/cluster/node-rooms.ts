@@ -12,6 +12,7 @@ export interface NodeRoomsParts {
   readonly self: Origin;
   readonly eventsOf: (room: string) => RoomEvents;
   readonly isAlone: () => boolean;
+  readonly spreadMs: number;
   readonly now: () => number;
 }
 
@@ -38,8 +39,9 @@ export class NodeRooms {
       known.change(this.#fit(rules), now);
       return false;
     }
-    const { self, eventsOf } = this.#parts;
+    const { self, eventsOf, spreadMs } = this.#parts;
     const books = new RoomBooks({ name, rules: this.#fit(rules), self, now, events: eventsOf(name) });
+    books.spreadMs = spreadMs;
     books.budgetFree = () => this.#budgetFree(name);
     this.#books.set(name, books);
     this.#standAs(books);

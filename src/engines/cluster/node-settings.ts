@@ -13,8 +13,10 @@ export interface NodeSettings {
   readonly intervalMs: number;
   /** When no more than so many are let in, the root does it one by one instead of by counting. */
   readonly oneByOneMax: number;
-  /** So often peers are told what happened; `ahead` is exact to within this. */
+  /** So often neighbours are told what happened. */
   readonly replicateMs: number;
+  /** After so long everyone knows what anyone wrote down: a period for each edge on the longest way. */
+  readonly spreadMs: number;
   readonly swim: SwimSettings;
   /** How far clocks may differ. */
   readonly skewMaxMs: number;
@@ -30,6 +32,7 @@ export const DEFAULT_NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "addres
   intervalMs: 100,
   oneByOneMax: 1,
   replicateMs: 100,
+  spreadMs: 1_000,
   swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
   skewMaxMs: 1_000,
   reclaimAfterMs: 600_000,

@@ -1,4 +1,5 @@
 /** A node as operators and checks see it: its view, the tree and the root, and what it has of each room. */
+import type { ClockWatch } from "./clock-watch.ts";
 import type { Membership } from "./membership.ts";
 import { ADMITTED, ON_SITE, WAITING } from "./place.ts";
 import type { Qpid } from "./qpid.ts";
@@ -13,6 +14,8 @@ export interface NodeStatus {
   readonly slot: number | null;
   readonly view: ViewStatus | null;
   readonly isRoot: boolean;
+  /** Slot of the node that counted last, in this view. */
+  readonly root: number | null;
   /** Slot of the neighbour towards the root; null when it is here. */
   readonly pointer: number | null;
   /** It knows what the others know: nothing is left to exchange in this view. */
@@ -44,6 +47,8 @@ export interface ViewStatus {
 
 export interface MemberStatus extends Member {
   readonly is: SwimState;
+  /** By how much its clock is ahead of this node's, where that is more than it may be. */
+  readonly clockWrongMs: number | null;
 }
 
 export interface RoomStatus {
@@ -63,6 +68,8 @@ export function statusOf(parts: {
   swim: Swim;
   replication: Replication;
   rooms: ReadonlyMap<string, RoomBooks>;
+  clocks: ClockWatch;
+  root: number | null;
   rounds: number;
   isCounted: boolean;
 }): NodeStatus {
@@ -74,11 +81,16 @@ export function statusOf(parts: {
     view: view && {
       version: view.version,
       number: viewNumber(view),
-      members: view.members.map((member) => ({ ...member, is: swim.state(idOf(member)) ?? "alive" })),
+      members: view.members.map((member) => ({
+        ...member,
+        is: swim.state(idOf(member)) ?? "alive",
+        clockWrongMs: parts.clocks.wrongBy(idOf(member)),
+      })),
       lost: view.lost,
       isMajority: view.isMajority,
     },
     isRoot: qpid.isRoot,
+    root: qpid.isRoot ? membership.slot : parts.root,
     pointer: qpid.pointer,
     isSettled: replication.isSettled && replication.isCaughtUp,
     rooms: Object.fromEntries([...rooms].map(([room, books]) => [room, roomStatus(books)])),

@@ -25,12 +25,27 @@ test("a check-in is answered at any node, with as many ahead as at the one that 
     cluster.run(10);
     return cluster.queue(name);
   });
-  cluster.run(500);
+  cluster.run(1_000);
   for (const name of "abc")
     for (const [ahead, ticket] of tickets.entries()) {
       const answer = cluster.of(name).checkIn(ticket, 0.5, cluster.now);
       assert.equal(answer.kind === "waiting" && answer.ahead, ahead);
     }
+});
+
+test("a newcomer is told how many are ahead once that is known, and never too few", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  const joined = [..."abcabc"].map((name) => cluster.join(name));
+  assert.ok(joined.every((answer) => answer.kind === "waiting" && answer.ahead === null));
+  cluster.run(1_000);
+  for (const answer of joined) {
+    assert.ok(answer.kind === "waiting");
+    const later = cluster.of("b").checkIn(answer.ticket, 0.5, cluster.now);
+    const before = joined.filter(
+      (one) => one.kind === "waiting" && one.ticket.sequence < answer.ticket.sequence,
+    );
+    assert.equal(later.kind === "waiting" && later.ahead, before.length);
+  }
 });
 
 test("a second after the last has joined, sixteen nodes tell everyone exactly how many are ahead", () => {

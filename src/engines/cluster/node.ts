@@ -24,6 +24,7 @@ import { boardOf, countsOf, stateOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { isMessageBody } from "./body-shapes.ts";
+import { ClockWatch, clockText } from "./clock-watch.ts";
 import type { CountingBody } from "./counter.ts";
 import { DoorDuty } from "./door-duty.ts";
 import { Lending } from "./lending.ts";
@@ -73,6 +74,7 @@ export class ClusterNode {
   readonly #membership: Membership;
   readonly #swim: Swim;
   readonly #clock: OrderClock;
+  readonly #clocks: ClockWatch;
   readonly #replication: Replication;
   readonly #qpid = new Qpid({ resendMs: QPID_RESEND_MS });
   readonly #duty: DoorDuty;
@@ -100,11 +102,13 @@ export class ClusterNode {
       self: { index: SELF, owner: self },
       eventsOf: (room) => this.#eventsOf(room),
       isAlone,
+      spreadMs: settings.spreadMs,
       now: () => this.#now,
     });
     const rooms = this.#rooms.books;
     this.#swim = new Swim(self, swim, dice);
     this.#clock = new OrderClock({ slot: 0, skewMaxMs });
+    this.#clocks = new ClockWatch(skewMaxMs);
     const replication = new Replication(self, rooms, replicateMs);
     this.#replication = replication;
     const onComplete = () => {
@@ -230,6 +234,8 @@ export class ClusterNode {
       swim: this.#swim,
       replication: this.#replication,
       rooms: this.#rooms.books,
+      clocks: this.#clocks,
+      root: this.#duty.counter.root,
       rounds: this.#duty.rounds,
       isCounted,
     });
@@ -279,6 +285,7 @@ export class ClusterNode {
     // A letter to a former life at this address is nobody's any more.
     if (id === self || (letter.to !== null && letter.to !== self)) return;
     this.#clock.hear(letter.clock, now);
+    this.#clocks.hear(id, letter.clock, now);
     this.#membership.heard(from, now);
     this.#mail.heard(id, from);
     this.#swim.heard(id);
@@ -354,7 +361,12 @@ export class ClusterNode {
       case "pingReq":
       case "ack":
         return this.#swim.receive(id, body as SwimBody, now);
-      case "joinMe":
+      case "joinMe": {
+        const why = this.#whyNot(sender, body, now);
+        if (why !== null) return this.#mail.post(from, { kind: "notYet", why });
+        this.#membership.receive(from, body, now);
+        return this.#followView(now);
+      }
       case "notYet":
       case "view":
       case "hello":
@@ -397,6 +409,17 @@ export class ClusterNode {
     } else this.#duty.receive(member.slot, body as CountingBody, now);
   }
 
+  /** Why somebody is not taken in; by their own letter, not by one that passes it on. */
+  #whyNot(
+    { id, letter }: { id: string; letter: Letter },
+    { member }: Extract<MessageBody, { kind: "joinMe" }>,
+    now: number,
+  ): string | null {
+    const wrongMs = idOf(member) === id ? this.#clocks.wrongIn(letter.clock, now) : null;
+    if (wrongMs === null) return null;
+    return `the clock here is ${clockText(wrongMs)} that of ${this.#settings.name}, and cluster.maxClockSkew is ${this.#settings.skewMaxMs / 1_000} s: set both by the same time server`;
+  }
+
   #relay({ to, letter }: Extract<MessageBody, { kind: "relay" }>, now: number): void {
     if (!isLetter(letter)) return;
     if (to !== this.#membership.selfId) return this.#mail.passOn(to, letter);
@@ -424,10 +447,12 @@ export class ClusterNode {
     const tree = treeOf(view.members.map((member) => member.slot));
     const neighbours = tree.neighboursOf(slot);
     const towards = slot === tree.root ? null : tree.towards(slot, tree.root);
-    this.#swim.watch(view.members.map(idOf), now);
+    const members = view.members.map(idOf);
+    this.#swim.watch(members, now);
+    this.#clocks.keep(members);
     this.#qpid.start({ version: viewNumber(view), neighbours, towards }, now);
     this.#replication.start(view, now, this.#settings.canary === "adopt-in-minority");
-    this.#duty.start(view, neighbours, now);
+    this.#duty.start(view, { slot, neighbours }, now);
     this.#rooms.start(view);
     this.#requests.reroute(now);
     this.#lending.start(viewNumber(view));

@@ -25,7 +25,7 @@ const HEADS_AGAIN_MS = 200;
 const CONFIRM_MAX_MS = 1_500;
 const ORIGINS_MAX = 100_000;
 /** So many are sent what somebody waits for: the first of them to have it is enough, so one that is slow holds nobody up. */
-const BUDDIES = 3;
+const BUDDIES = 2;
 /** What is urgent goes at once as long as that is no more often than this, but for a few in a row. */
 const URGENT_EVERY_MS = 25;
 const URGENT_IN_A_ROW = 5;

@@ -247,10 +247,12 @@ function waitingAnswer(
     ? openingCheckIn(standing, opensAt! - now, dice)
     : nextCheckIn(standing, dice);
   const isGathered = draws.isGathered(event, ticket.sequence);
+  // Some who joined elsewhere a moment before are not known here yet, and what is shown once can never rise.
+  const isExact = books.isAlone || now - ticket.joinedAt >= books.spreadMs;
   const answer: Waiting = {
     kind: "waiting",
     ticket,
-    ahead: isAheadShown(rules) && !isGathered ? shownAhead(ticket, actual) : null,
+    ahead: isAheadShown(rules) && isExact && !isGathered ? shownAhead(ticket, actual) : null,
     waitMs: show.wait && !isGathered ? waitMs : null,
     nextCheckInMs,
   };

@@ -117,6 +117,8 @@ export class RoomBooks {
   held = 0;
   /** The only node there is, and was: all slots are its own, and it counts for itself. */
   isAlone = true;
+  /** How long it takes until all nodes know what one wrote down. */
+  spreadMs = 0;
   /** Slots that other rooms of the same budget leave to this one, when alone. */
   budgetFree: () => number = () => Number.POSITIVE_INFINITY;
   readonly crowd: RoomCrowd;

@@ -5,7 +5,7 @@
  */
 import type { JoinAnswer, TicketAnswer } from "../../core/engine.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { type Arriving, ClusterNode } from "../../engines/cluster/node.ts";
+import { type Arriving, ClusterNode, DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node.ts";
 import type { MakeNode } from "../tunnel/sim-node.ts";
 
 export interface RefreshingOptions {
@@ -17,7 +17,8 @@ export interface RefreshingOptions {
 /** Makes nodes whose visitors refresh so often. */
 export function refreshingNode({ refreshMs, oneByOneMax }: RefreshingOptions): MakeNode {
   return (settings, dice, now) => {
-    const node = new RefreshingNode({ ...settings, oneByOneMax, canary: null }, dice, now);
+    const { spreadMs } = DEFAULT_NODE_SETTINGS;
+    const node = new RefreshingNode({ ...settings, spreadMs, oneByOneMax, canary: null }, dice, now);
     node.refreshMs = refreshMs;
     return node;
   };

@@ -1,5 +1,5 @@
 /** The node under test: the very code that runs in a cluster. */
-import { type Canary, ClusterNode } from "../../engines/cluster/node.ts";
+import { type Canary, ClusterNode, DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node.ts";
 import type { MakeNode } from "./sim-node.ts";
 
 /** The rules that a node can be told to break, so that the checks can show that they see it. */
@@ -10,5 +10,6 @@ const ONE_BY_ONE_MAX = 2;
 
 export const realNode: MakeNode = (settings, dice, now) => {
   const canary = CANARIES.find((name) => name === settings.canary) ?? null;
-  return new ClusterNode({ oneByOneMax: ONE_BY_ONE_MAX, ...settings, canary }, dice, now);
+  const { spreadMs } = DEFAULT_NODE_SETTINGS;
+  return new ClusterNode({ oneByOneMax: ONE_BY_ONE_MAX, spreadMs, ...settings, canary }, dice, now);
 };
