@@ -125,3 +125,21 @@ test("an address that is taken is told as every other is", async (t) => {
   const again = settings({ listen: first.address });
   await assert.rejects(openCluster(again, realWorld()), { code: "EADDRINUSE" });
 });
+
+test("a name that nobody knows yet is told of once, and again when the problem is another", async (t) => {
+  const codes = ["ENOTFOUND", "ENOTFOUND", "EAI_AGAIN"];
+  const addressesOf = async () => {
+    const code = codes.shift();
+    if (code) throw Object.assign(new Error(code), { code });
+    return ["127.0.0.1"];
+  };
+  const join = ["dns:gates.internal:7100"];
+  const node = await open(t, settings({ join, advertise: "127.0.0.1:7100" }), {
+    ...MACHINE_HERE,
+    addressesOf,
+  });
+  const told = node.entries.map(({ message }) => message).filter((text) => /looked up again/.test(text));
+  assert.equal(told.length, 2, told.join("\n"));
+  assert.match(told[0]!, /nobody knows the name/);
+  assert.match(told[1]!, /does not answer/);
+});

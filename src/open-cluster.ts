@@ -78,12 +78,15 @@ async function findAtStart(
   machine: Machine,
 ): Promise<readonly string[]> {
   const giveUpAt = world.clock.now() + LOOK_UP_MAX_MS;
+  let told = "";
   for (;;) {
     const { addresses, problems } = await findNodes(join, machine);
     if (addresses.length > 0 || problems.length === 0) return addresses;
     const why = `cluster.join: ${problems.join("; ")}`;
     if (world.clock.now() >= giveUpAt) throw new Error(why);
-    world.log.warn({}, `${why}; it is looked up again`);
+    // It gives up before the same would have to be told again.
+    if (why !== told) world.log.warn({}, `${why}; it is looked up again until it is found, for a minute`);
+    told = why;
     await pause(LOOK_UP_EVERY_MS);
   }
 }

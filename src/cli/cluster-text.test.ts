@@ -51,8 +51,8 @@ root      gate-5; 1,234 counting rounds led by this node
 view      7, with the majority
 settled   yes: this node knows all that the others know
 
-room                                         waiting        here       turns     on site       spare
-main                                          21,000       2,000           2          20           0
+room                             all waiting  waiting here    turns here  on site here    spare here
+main                                  21,000         2,000             2            20             0
 `,
   );
 });

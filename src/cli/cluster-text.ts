@@ -10,6 +10,8 @@ import type { ClusterNodeReport, ClusterReport } from "../office/desk.ts";
 export const COLUMNS_MAX = 100;
 const COLUMNS_MIN = 80;
 const NUMBER_COLUMNS = 12;
+/** Their heads are longer, since one is of the whole room and the rest of the node that was asked. */
+const ROOM_NUMBER_COLUMNS = 14;
 const ADDRESS_COLUMNS = 22;
 const STATE_COLUMNS = 8;
 const ROOMS_SHOWN_MAX = 50;
@@ -120,9 +122,9 @@ function facts({ view, root, towardsRoot, rounds }: ClusterReport): string {
 function rooms({ rooms }: ClusterReport, width: number): string {
   const names = Object.keys(rooms);
   if (names.length === 0) return "";
-  const nameColumns = width - 5 * NUMBER_COLUMNS;
+  const nameColumns = width - 5 * ROOM_NUMBER_COLUMNS;
   const row = (name: string, cells: readonly string[]) =>
-    `${fit(name, nameColumns)}${cells.map((text) => text.padStart(NUMBER_COLUMNS)).join("")}`;
+    `${fit(name, nameColumns)}${cells.map((text) => text.padStart(ROOM_NUMBER_COLUMNS)).join("")}`;
   const rows = names.slice(0, ROOMS_SHOWN_MAX).map((name) => {
     const { waiting, ownWaiting, turns, onSite, spare } = rooms[name]!;
     const cells = [waiting, ownWaiting, turns, onSite, spare].map((value) =>
@@ -132,7 +134,7 @@ function rooms({ rooms }: ClusterReport, width: number): string {
   });
   const more = names.length - rows.length;
   return [
-    row("room", ["waiting", "here", "turns", "on site", "spare"]),
+    row("room", ["all waiting", "waiting here", "turns here", "on site here", "spare here"]),
     ...rows,
     ...(more > 0 ? [`and ${more} more`] : []),
   ].join("\n");

@@ -1,6 +1,6 @@
 /**
  * `fairgate run`: stands in front of a site until it is told to stop. SIGHUP reads the settings again and swaps them
- * in only if they are good. SIGTERM and Ctrl-C finish what is under way; a second one does not wait.
+ * in only if they are good. SIGTERM and Ctrl-C finish what is under way; a later one does not wait.
  */
 import { explain } from "../config/explain.ts";
 import { formatListen } from "../config/kinds.ts";
@@ -10,6 +10,7 @@ import { nodeWorld } from "../node.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 import { type Running, serve } from "./serve.ts";
 import { startFailure } from "./start-failure.ts";
+import { onStopSignals } from "./stop-signals.ts";
 
 export async function run(flags: SettingsFlags): Promise<void> {
   const result = readSettings(flags);
@@ -56,16 +57,18 @@ export async function run(flags: SettingsFlags): Promise<void> {
 }
 
 function onSignals(running: Running, flags: SettingsFlags, world: World): void {
-  let isStopping = false;
-  const stop = async (signal: string) => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    world.log.info({ signal }, "stopping: finishing what is under way");
-    await running.close();
-    world.log.info({}, "stopped");
-    process.exit(0);
-  };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(signal));
+  onStopSignals(world.clock, {
+    stop: async (signal) => {
+      world.log.info({ signal }, "stopping: finishing what is under way");
+      await running.close();
+      world.log.info({}, "stopped");
+      process.exit(0);
+    },
+    hurry: (signal) => {
+      world.log.warn({ signal }, "told to stop again: ending at once, and cutting off what is under way");
+      process.exit(1);
+    },
+  });
   process.on("SIGHUP", () => void reload(running, flags, world));
 }
 

@@ -1,5 +1,5 @@
 /** Checks between the settings of a cluster, and of what does not go with it. */
-import { CLUSTER_PORT, type ClusterInFile } from "./cluster-schema.ts";
+import { CLUSTER_PORT, type ClusterInFile, type JoinPlace } from "./cluster-schema.ts";
 import { formatJoinPlace } from "./cluster-settings.ts";
 import { formatListen, type Listen, parseListen } from "./kinds.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
@@ -87,10 +87,19 @@ function checkReach({ listen, advertise, join }: KnownCluster): Finding[] {
     (place) => place.by !== "address" || !isLoopback(parseListen(place.address)?.host ?? ""),
   );
   if (!elsewhere || advertise != null) return [];
+  if (elsewhere.by === "records" && isLoopback(elsewhere.name)) return [noOtherMachine(elsewhere, join!)];
   const at = formatListen({ host: listen.host, port: listen.port ?? CLUSTER_PORT });
   const message = `cluster.listen is ${at}, which other machines cannot reach, and cluster.join names ${formatJoinPlace(elsewhere)}`;
   const hint = `Set cluster.listen (--cluster-listen) to :${CLUSTER_PORT}, or to this machine's own address. --listen is for visitors.`;
   return [{ code: "conflict", path: ["cluster", "listen"], at: "value", message, hint }];
+}
+
+/** A name has one port for all its addresses, so one that is this machine's own stands for a single node. */
+function noOtherMachine(place: JoinPlace, join: readonly JoinPlace[]): Finding {
+  const path = ["cluster", "join", join.indexOf(place)];
+  const message = `${formatPath(path)} is ${formatJoinPlace(place)}, and dns: is for nodes on machines of their own`;
+  const hint = `Nodes that are all on this machine are named by their ports: 127.0.0.1:${CLUSTER_PORT}, 127.0.0.1:${CLUSTER_PORT + 1} and so on.`;
+  return { code: "conflict", path, at: "value", message, hint };
 }
 
 function checkTwice({ join }: KnownCluster): Finding[] {

@@ -77,7 +77,7 @@ export const clusterSchema = z.strictObject({
       shape: `a list of at most ${JOIN_MAX} hosts and ports such as 10.0.0.7:${CLUSTER_PORT}, or names such as dns:fairgate.internal:${CLUSTER_PORT}`,
     })
     .describe(
-      "Where the nodes are, this one included: the same list everywhere. `dns:` stands for all addresses of a name, or of an SRV record. One that answers is enough. When nobody does, the first in the list founds the cluster, of a name the lowest address; the others wait for it. Empty: this node founds one at every start.",
+      "Where the nodes are, this one included: the same list everywhere. `dns:` stands for all addresses of a name, or of an SRV record. One that answers is enough. The first in the list, of a name the lowest address, founds the cluster once most of the list are known to be in none; the others wait for it. Empty: this node founds one at every start.",
     ),
   secret: z
     .string()

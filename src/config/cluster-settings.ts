@@ -19,7 +19,7 @@ export interface ClusterSettings {
   readonly advertise: string | null;
   /** Null: the address. */
   readonly name: string | null;
-  /** Where the nodes are. The first founds the cluster when nobody answers. */
+  /** Where the nodes are. The first founds the cluster when most are known to be in none. */
   readonly join: readonly JoinPlace[];
   /** Null: one made from the secret that signs tickets. */
   readonly secret: string | null;

@@ -4,7 +4,7 @@
  * Values of secrets are never shown.
  */
 import type { z } from "zod";
-import { nearest } from "./nearest.ts";
+import { longerNames, nearest } from "./nearest.ts";
 import { isMapping, pathsOf, type Setting, settingAt } from "./outline.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 
@@ -47,7 +47,8 @@ export function unknownKey(path: Path, key: string, root: Setting): Finding {
 
 function unknownKeyHint(key: string, known: readonly string[], root: Setting): string {
   const near = nearest(key, known);
-  if (near) return `Did you mean ${near}?`;
+  const meant = near ? [near] : longerNames(key, known);
+  if (meant.length > 0) return `Did you mean ${meant.join(" or ")}?`;
   const elsewhere = pathsOf(root, key);
   if (elsewhere.length > 0) return `It belongs ${elsewhere.map(parentOf).join(" or ")}.`;
   if (known.length > KNOWN_KEYS_SHOWN_MAX) return "fairgate.example.yaml shows every setting there is.";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { countSlips, nearest } from "./nearest.ts";
+import { countSlips, longerNames, nearest } from "./nearest.ts";
 
 const KNOWN = ["totalActiveUsers", "newUsersPerMinute", "sessionDuration", "host", "path", "page", "colour"];
 
@@ -24,6 +24,23 @@ test("a slip of the finger finds the name that was meant", () => {
 test("a name that is like none of them finds nothing", () => {
   for (const name of ["zebra", "x", "", "a".repeat(10_000)])
     assert.equal(nearest(name, KNOWN), null, name.slice(0, 9));
+});
+
+test("a name cut short finds those that go on after it with another word", () => {
+  const known = ["caFile", "secretFile", "secretVariable", "database", "eventStartTime"];
+  const cases = {
+    ca: ["caFile"],
+    CA: ["caFile"],
+    secret: ["secretFile", "secretVariable"],
+    event_start: ["eventStartTime"],
+    data: [],
+    events: [],
+    c: [],
+    "": [],
+    caFile: [],
+  };
+  for (const [typed, meant] of Object.entries(cases))
+    assert.deepEqual(longerNames(typed, known), meant, typed);
 });
 
 test("slips are counted as additions, omissions, changes and swaps", () => {

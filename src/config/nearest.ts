@@ -6,6 +6,7 @@
  */
 const NAME_CHARACTERS_MAX = 64;
 const SLIPS_MAX = 3;
+const WORD_CHARACTERS_MIN = 2;
 
 /** The nearest of `known`, or null when none is near. */
 export function nearest(name: string, known: readonly string[]): string | null {
@@ -22,6 +23,15 @@ export function nearest(name: string, known: readonly string[]): string | null {
     if (slips <= slipsMax && slips < (best?.slips ?? Number.POSITIVE_INFINITY)) best = { candidate, slips };
   }
   return best?.candidate ?? null;
+}
+
+/** Those of `known` that begin with `name` as whole words: `ca` is how people cut `caFile` short. */
+export function longerNames(name: string, known: readonly string[]): string[] {
+  const wanted = plain(name);
+  if (wanted.length < WORD_CHARACTERS_MIN || name.length > NAME_CHARACTERS_MAX) return [];
+  return known.filter(
+    (candidate) => plain(candidate).startsWith(wanted) && /^[A-Z]/.test(candidate.slice(wanted.length)),
+  );
 }
 
 function plain(name: string): string {

@@ -1,9 +1,10 @@
-/** Stopping: what is under way is finished, nothing new is taken, and a second signal does not wait. */
+/** Stopping: what is under way is finished, nothing new is taken, and a later signal does not wait. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { eventually, isListening } from "./eventually.ts";
 import { type Run, startRun } from "./fairgate.ts";
 import { HALF, TestOrigin } from "./test-origin.ts";
@@ -11,6 +12,9 @@ import { Visitor } from "./visitor.ts";
 
 /** `limits.shutdownTimeout` is 30 s when nobody changes it. */
 const FAR_BELOW_THE_DEADLINE_MS = 15_000;
+/** From one Ctrl-C to the same one, passed on by npm; and until another counts as another. */
+const PASSED_ON_MS = 50;
+const ANOTHER_MS = 1_200;
 
 describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -29,14 +33,33 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     });
   }
 
-  test("a second signal ends at once, and the download is cut", async () => {
+  test("a Ctrl-C that comes twice, as it does under npx, is one: the download is finished", async () => {
+    await using origin = await TestOrigin.open();
+    await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
+    const download = await startDownload(run);
+    run.child.kill("SIGINT");
+    await run.child.prints(/finishing what is under way/);
+    await pause(PASSED_ON_MS);
+    run.child.kill("SIGINT");
+    await eventually("new connections are refused", async () => !(await isListening(run.address)));
+    const { status } = await run.control.ask("GET", "/readyz");
+    assert.equal(status, 503, "it is still there");
+    origin.finishDownloads();
+    assert.equal((await download.text()).length, 2 * HALF.length);
+    assert.deepEqual(await run.child.ended, { code: 0, signal: null });
+    assert.equal(run.log().at(-1)?.msg, "stopped");
+  });
+
+  test("a later signal ends at once, says so, and the download is cut", async () => {
     await using origin = await TestOrigin.open();
     await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
     const download = await startDownload(run);
     run.child.kill("SIGTERM");
     await run.child.prints(/finishing what is under way/);
+    await pause(ANOTHER_MS);
     run.child.kill("SIGTERM");
     assert.deepEqual(await run.child.ended, { code: 1, signal: null });
+    assert.match(run.log().at(-1)?.msg ?? "", /ending at once/);
     await assert.rejects(download.text());
   });
 

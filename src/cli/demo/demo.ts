@@ -10,8 +10,10 @@ import { formatListen } from "../../config/kinds.ts";
 import { settingsFrom } from "../../config/load.ts";
 import type { Settings } from "../../config/schema.ts";
 import type { Counts, Engine } from "../../core/engine.ts";
+import type { World } from "../../core/world.ts";
 import { nodeWorld } from "../../node.ts";
 import { type Running, serve } from "../serve.ts";
+import { onStopSignals } from "../stop-signals.ts";
 import { sendCrowd } from "./crowd.ts";
 import { openShop } from "./shop.ts";
 import { type Scene, View } from "./view.ts";
@@ -25,7 +27,8 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const size = wholeNumber("--crowd", options.crowd, 1_000);
   const shop = await openShop();
   const data = mkdtempSync(join(tmpdir(), "fairgate-demo-"));
-  const { running, token } = await serveOnFreePort(port, { shop: shop.address, data });
+  const world = nodeWorld({ level: "error" });
+  const { running, token } = await serveOnFreePort(port, { shop: shop.address, data, world });
   const address = `http://127.0.0.1:${running.address.port}`;
   const crowd = sendCrowd(address, size, () => (running.engine.counts("main") as Counts).waiting);
   const view = new View(process.stdout);
@@ -33,10 +36,7 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
     () => void sceneOf(running.engine).then((scene) => view.show(scene)),
     DRAW_PERIOD_MS,
   );
-  let isStopping = false;
   const stop = async () => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
     clearInterval(draw);
     process.stdout.write("\nStopping …\n");
     await crowd.close();
@@ -46,8 +46,7 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
     process.stdout.write("Stopped. Nothing is left running.\n");
     process.exit(0);
   };
-  process.on("SIGINT", () => void stop());
-  process.on("SIGTERM", () => void stop());
+  onStopSignals(world.clock, { stop, hurry: () => process.exit(1) });
   process.stdout.write(
     opening({ address, shop: shop.address, control: formatListen(running.controlAddress), token }),
   );
@@ -63,10 +62,9 @@ function wholeNumber(flag: string, written: string, max: number): number {
 /** A taken port is no reason for a demo to fail: the next one will do. */
 async function serveOnFreePort(
   first: number,
-  parts: { shop: string; data: string },
+  { world, ...parts }: { shop: string; data: string; world: World },
 ): Promise<{ running: Running; token: string }> {
   const token = randomBytes(24).toString("base64url");
-  const world = nodeWorld({ level: "error" });
   for (let port = first; ; port += 2) {
     try {
       return { running: await serve(demoSettings({ ...parts, port, token }), world), token };
