@@ -37,11 +37,10 @@ const REPORT = new URL("./REPORT.md", import.meta.url);
 const words = process.argv.slice(2);
 const isQuick = words.includes("--quick");
 const names = words.filter((word) => !word.startsWith("--"));
-const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
-if (unknown.length > 0) {
-  console.error(
-    `There is no bench "${unknown[0]}". Known: ${BENCHES.map((bench) => bench.name).join(", ")}.`,
-  );
+const known = `npm run bench [-- NAME…] [--quick], of: ${BENCHES.map((bench) => bench.name).join(", ")}`;
+const unknown = words.find((word) => word !== "--quick" && !BENCHES.some((bench) => bench.name === word));
+if (unknown !== undefined) {
+  console.error(`There is no bench or option "${unknown}". ${known}.`);
   process.exit(2);
 }
 const chosen = names.length === 0 ? BENCHES : BENCHES.filter((bench) => names.includes(bench.name));
