@@ -315,12 +315,28 @@ function foundsAt(node: Membership, untilMs: number, each: (now: number) => void
   return null;
 }
 
-test("the first in the list founds a cluster when nothing listens elsewhere for three seconds; others never do", () => {
-  for (const name of "abc") {
+test("the first in the list founds a cluster when nothing listens elsewhere for three seconds, the next if it does not", () => {
+  for (const [name, at] of [...Object.entries({ a: 3_000, b: 6_000, c: null })] as const) {
     const node = new Network().add(name, ["a", "b"]);
     const refused = (now: number) => ["a", "b"].map((other) => node.refused(other, now));
-    assert.equal(foundsAt(node, 60_000, refused), name === "a" ? 3_000 : null);
+    assert.equal(foundsAt(node, 60_000, refused), at, name);
   }
+});
+
+test("whoever is not the first of those who look for a cluster leaves it to them", () => {
+  const node = new Network().add("b", ["a", "b", "c"]);
+  const joinMe: MembershipBody = { kind: "joinMe", member: { name: "a", life: 1, address: "a" } };
+  assert.equal(
+    foundsAt(node, 60_000, (now) => node.receive("a", joinMe, now)),
+    null,
+  );
+});
+
+test("a whole cluster that starts again without the first in its list is one again", () => {
+  const network = new Network();
+  for (const name of "bc") network.add(name, ["a", "b", "c"]);
+  network.run(9_000);
+  assert.deepEqual(network.views(), { b: "bc-", c: "bc-" });
 });
 
 test("while most of the list are silent it founds none, and says for whom it waits: a cluster may be there", () => {

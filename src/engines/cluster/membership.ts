@@ -27,11 +27,11 @@ import {
 } from "./view.ts";
 
 const JOIN_PERIOD_MS = 500;
+/** Whoever has not answered for this long is said to be silent. */
+const SILENT_MS = 3_000;
 const KNOCK_PERIOD_MS = 1_000;
 /** An answer to an older knock proves nothing. */
 const KNOCK_GOOD_MS = 3_000;
-/** The first in the list founds a cluster when nobody has answered for this long, and it may (founding.ts). */
-const FOUND_AFTER_MS = 3_000;
 /** The same view is told to the same peer no more often than this. */
 const VIEW_AGAIN_MS = 100;
 const GOODBYE_PERIOD_MS = 200;
@@ -54,7 +54,7 @@ export interface MembershipSettings {
   readonly name: string;
   readonly life: number;
   readonly address: string;
-  /** Where to ask to be taken in; empty: found a cluster at once. */
+  /** Where the nodes are, who ask each other to be taken in; empty: found a cluster at once. */
   readonly join: readonly string[];
   /** After which the slots of someone lost are anybody's again. null: never. */
   readonly reclaimAfterMs: number | null;
@@ -65,8 +65,6 @@ export class Membership {
   readonly #self: Omit<Member, "slot">;
   readonly #startedAt: number;
   #join: readonly string[];
-  /** Founds a cluster when nobody is there. */
-  #isFirst: boolean;
   #view: View | null = null;
   #isNewView = false;
   /** Members that are dead as far as this node knows. */
@@ -77,7 +75,7 @@ export class Membership {
   readonly #heardAt = new Map<string, number>();
   /** Addresses at which nothing listens: since when, and when that was last seen. */
   readonly #refusals = new Map<string, { readonly since: number; lastAt: number }>();
-  readonly #founding = new Founding();
+  readonly #founding: Founding;
   readonly #knocks = new Map<number, number>();
   readonly #toldAt = new Map<string, { number: number; at: number }>();
   #knockNumber = 0;
@@ -93,8 +91,8 @@ export class Membership {
     const { name, life, address } = settings;
     this.#settings = settings;
     this.#self = { name, life, address };
-    this.#join = settings.join.filter((other) => other !== address);
-    this.#isFirst = settings.join[0] === address || this.#join.length === 0;
+    this.#join = settings.join;
+    this.#founding = new Founding(address);
     this.#startedAt = now;
     this.#tickedAt = now;
     this.#nextAt = now;
@@ -137,8 +135,7 @@ export class Membership {
 
   /** Where to ask, when that has changed (a name that stands for other addresses now). */
   setJoin(addresses: readonly string[]): void {
-    this.#isFirst = addresses[0] === this.#self.address;
-    this.#join = addresses.filter((other) => other !== this.#self.address);
+    this.#join = addresses;
   }
 
   /** All members are known to have this view. */
@@ -163,7 +160,7 @@ export class Membership {
     if (!known || now - known.lastAt > REFUSED_PAUSE_MS)
       this.#refusals.set(address, { since: now, lastAt: now });
     else known.lastAt = now;
-    this.#founding.seenWithout(address, now);
+    this.#founding.refused(address, now);
     const view = this.#view;
     if (!view || view.lost.length === 0 || this.#coordinator(view) !== this.slot) return;
     const since = this.#refusals.get(address)!.since;
@@ -196,8 +193,8 @@ export class Membership {
     // Others who only ask are no reason not to found a cluster.
     if (body.kind !== "joinMe") {
       this.#heardAnybodyAt = now;
-      this.#founding.seenWith(from);
-    } else if (body.member.address === from) this.#founding.seenWithout(from, now);
+      this.#founding.answered(from);
+    } else if (body.member.address === from) this.#founding.looked(from, now);
     switch (body.kind) {
       case "joinMe":
         return this.#takeIn(from, body.member, now);
@@ -247,11 +244,12 @@ export class Membership {
 
   #askToJoin(now: number): void {
     this.#nextAt = now + JOIN_PERIOD_MS;
-    if (this.#isFirst && now - Math.max(this.#startedAt, this.#heardAnybodyAt) >= FOUND_AFTER_MS) {
-      if (this.#founding.isAllowed(this.#join, now)) return this.#install(foundingView(this.#self));
-      this.#problem = waitsFor(this.#founding.silent(this.#join, now));
-    }
-    for (const to of this.#join) this.#send(to, { kind: "joinMe", member: this.#self });
+    const aloneMs = now - Math.max(this.#startedAt, this.#heardAnybodyAt);
+    if (this.#founding.isDue(this.#join, aloneMs, now)) return this.#install(foundingView(this.#self));
+    const silent = this.#founding.silent(this.#join, now);
+    if (aloneMs >= SILENT_MS && silent.length > 0) this.#problem = waitsFor(silent);
+    for (const to of this.#join)
+      if (to !== this.#self.address) this.#send(to, { kind: "joinMe", member: this.#self });
   }
 
   /** Someone wants to be a member; the coordinator decides, whoever was asked. */
@@ -454,7 +452,7 @@ function whyNot({ members, lost }: View): string {
   return `${members.length} of ${members.length + lost.length} nodes are there, which is not enough to take anybody in; missing: ${missing}`;
 }
 
-/** Why the first in the list does not found a cluster. */
+/** Why a node that nobody answers founds no cluster. */
 function waitsFor(silent: readonly string[]): string {
   const who = silent.join(" and ");
   return `there is no answer from ${who}: a cluster may be there that cannot be reached; once one answers this goes on, and what is gone for good should be taken out of cluster.join`;

@@ -138,9 +138,9 @@ export class Tunnel {
 
   /** Starts a process where none runs. */
   start(station: Station): void {
-    const others = this.stations.filter((other) => other !== station && !other.isRetired);
-    const isAnybodyUp = others.some(({ isUp, isLeaving }) => isUp && !isLeaving);
-    const join = isAnybodyUp ? others.map(({ address }) => address) : [];
+    // The very first founds a cluster at once. After that all have the same list, as operators write it.
+    const list = this.stations.filter(({ isRetired }) => !isRetired).map(({ address }) => address);
+    const join = list.length === 1 && station.life === 0 ? [] : list;
     station.start(join, { name: ROOM, rules: this.#rules });
     const { index, life } = station;
     this.note("start", index, life);
