@@ -23,6 +23,9 @@ test("a rolling restart costs nobody their place, and any node serves any visito
   const inside = new Visitor(nodes[0]!.address);
   await eventually("the first visitor is in", () => inside.isIn());
   const line = await joinInTurn(nodes);
+  await eventually("everyone is told how many are ahead", async () =>
+    (await placesOf(line)).every(({ ahead }) => ahead !== null),
+  );
   const places = await placesOf(line);
   for (const [i, { sequence, ahead }] of places.entries()) {
     assert.equal(ahead, i);
