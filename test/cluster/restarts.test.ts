@@ -81,7 +81,7 @@ async function letInOneByOne(
 
 interface Place {
   readonly sequence: number;
-  readonly ahead: number;
+  readonly ahead: number | null;
 }
 
 /** What each is told of their place at the node they ask. */
