@@ -23,7 +23,7 @@ const TROUBLE = { loss: 0.05, skewMs: 50, partitions: 2, partitionMs: { from: 1_
 const SEEDS_NAMED_MAX = 10;
 
 const WHOLE = {
-  seeds: 10,
+  seeds: 20,
   troubleSeeds: 10,
   manyUsers: 100_000,
   speedRuns: 7,
@@ -143,8 +143,8 @@ function speedRows(runs: number): Row[] {
 function manyRows(users: number): Row[] {
   const [configuration] = configurationsFor(users);
   const { outcome, speed } = timed({ ...configuration!, seed: 1 });
-  const { target, changed } = configuration!;
-  const name = `${users.toLocaleString("en")} users, target ${targetText(target)}, ${changed} nodes changed`;
+  const { target, changed, stayMs } = configuration!;
+  const name = `${users.toLocaleString("en")} users, target ${targetText(target)}, ${changed} changed, each stays ${(stayMs ?? 0) / 1_000} s`;
   return [
     row({
       name: `${name}: tau${failedText([outcome])}`,

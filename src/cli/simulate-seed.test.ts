@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CANARIES } from "../sim/tunnel/canaries.ts";
 import { nodesOf } from "../sim/tunnel/desk-node.ts";
 import { OneDesk, type Wrong } from "../sim/tunnel/one-desk.ts";
+import { realNode } from "../sim/tunnel/real-node.ts";
 import { Progress } from "./progress.ts";
 import { runSeedWith, type SeedOptions } from "./simulate-seed.ts";
 
@@ -90,10 +92,29 @@ test("letters can be checked, and nodes that share what they write about are fou
 
 test("a command that is not right says what would be", () => {
   const wrong = (options: Partial<SeedOptions>) => simulate({ seed: 1, ...options });
-  assert.match(wrong({ nodes: 0 }).error, /--nodes is a whole number from 1 to 32, not 0/);
+  assert.match(wrong({ nodes: 0 }).error, /--nodes is a whole number from 1 to 64, not 0/);
   assert.match(wrong({ without: "crash,rain" }).error, /Nothing is called "rain".*loss, duplication/);
   assert.match(wrong({ kind: "wild" }).error, /There is no kind of plan "wild"\. There are: calm, weather/);
+  assert.match(
+    wrong({ canary: "nonsense" }).error,
+    /There is no canary "nonsense"\. There are: give-twice, adopt-in-minority, forget-turns/,
+  );
+  assert.equal(wrong({ canary: "nonsense" }).code, 2);
+  assert.equal(wrong({ canary: "toString" }).code, 2);
   assert.equal(wrong({ seed: 1.5 }).code, 2);
   assert.equal(JSON.parse(wrong({ runs: -1, json: true }).out).ok, false);
   assert.equal(simulate({ ...SMALL, without: "crash.2, forging" }).code, 0);
+});
+
+test("a canary alone is enough: it brings a plan in which it is found", () => {
+  for (const canary of CANARIES) {
+    let out = "";
+    const take = (text: string) => {
+      out += text;
+    };
+    const progress = new Progress({ now: () => 0, write: () => {}, isTerminal: false });
+    const code = runSeedWith({ canary }, realNode, { out: take, error: take, now: () => 0, progress });
+    assert.equal(code, 1, canary);
+    assert.match(out, new RegExp(`breaks the promise[^]*--canary ${canary}\n[^]*and that was found`));
+  }
 });

@@ -3,8 +3,12 @@
  * of times faster than it would take. The same seed gives the same run, and the same hash, on any machine.
  *
  * When a promise is broken, it says which, by which seed, and the smallest options found that still break it, as the
- * command that shows it again. Exit codes: 0 all promises held, 1 one did not, 2 the command is not right.
+ * command that shows it again. With `--canary` a rule is broken on purpose: then so many seeds are run of a plan in which it
+ * shows that one is sure to be caught, unless other plans, or a number of runs, are asked for. Exit codes: 0 all promises held, 1 one did not, 2 the command is not right.
  */
+
+import { safeText } from "../config/problem.ts";
+import { CANARIES, CANARY_PLANS, CANARY_SEEDS_MAX, isCanary } from "../sim/tunnel/canaries.ts";
 import { FAULT_KINDS } from "../sim/tunnel/fault-kinds.ts";
 import { PLAN_KINDS, type PlanKind, type PlanOptions, planOf, SWITCHES } from "../sim/tunnel/plan.ts";
 import { forPeople, forPrograms, type SeedRun } from "../sim/tunnel/report.ts";
@@ -14,12 +18,14 @@ import type { MakeNode } from "../sim/tunnel/sim-node.ts";
 import { type Progress, progressHere } from "./progress.ts";
 
 const RUNS_MAX = 1_000_000;
-const NODES_MAX = 32;
+const NODES_MAX = 64;
 const VISITORS_MAX = 1_000_000;
 const SECONDS_MAX = 3_600;
+const SHOWN_CHARACTERS_MAX = 60;
 
 export interface SeedOptions {
-  readonly seed: number;
+  /** Left out with a canary: 1. */
+  readonly seed?: number;
   /** So many seeds, one after the other. */
   readonly runs?: number;
   readonly kind?: string;
@@ -62,14 +68,14 @@ export function runSeedWith(options: SeedOptions, makeNode: MakeNode, output: Se
   const runs: SeedRun[] = [];
   for (const planOptions of allOf(options)) {
     runs.push(runOnce(planOptions, { options, makeNode, output }));
-    const told = `${runs.length} of ${options.runs ?? 1} seeds run`;
+    const told = `${runs.length} of ${runsOf(options)} seeds run`;
     output.progress.tell(told);
     if (runs.at(-1)!.result.failure) break;
   }
   const smallest = smallestOf(runs.at(-1)!, makeNode, output);
   output.progress.end();
   output.out(
-    `${options.json ? JSON.stringify(forPrograms(runs, smallest), null, 2) : forPeople(runs, smallest)}\n`,
+    `${options.json ? JSON.stringify(forPrograms(runs, smallest), null, 2) : forPeople(runs, smallest) + canaryText(options, smallest)}\n`,
   );
   return smallest ? 1 : 0;
 }
@@ -88,10 +94,16 @@ function problemOf(options: SeedOptions): string | null {
       return `${name} is a whole number from ${least} to ${most.toLocaleString("en")}, not ${value}.`;
   }
   if (options.kind !== undefined && !Object.hasOwn(PLAN_KINDS, options.kind))
-    return `There is no kind of plan "${options.kind}". There are: ${Object.keys(PLAN_KINDS).join(", ")}.`;
+    return `There is no kind of plan "${shown(options.kind)}". There are: ${Object.keys(PLAN_KINDS).join(", ")}.`;
+  if (options.canary !== undefined && !isCanary(options.canary))
+    return `There is no canary "${shown(options.canary)}". There are: ${CANARIES.join(", ")}.`;
   const unknown = namesIn(options).find((name) => !isSwitch(name));
   if (unknown === undefined) return null;
-  return `Nothing is called "${unknown}" that could be left out. There are: ${SWITCHES.join(", ")}; and single incidents, such as crash.1.`;
+  return `Nothing is called "${shown(unknown)}" that could be left out. There are: ${SWITCHES.join(", ")}; and single incidents, such as crash.1.`;
+}
+
+function shown(text: string): string {
+  return safeText(text, SHOWN_CHARACTERS_MAX);
 }
 
 function isSwitch(name: string): boolean {
@@ -108,16 +120,35 @@ function namesIn({ without = "" }: SeedOptions): string[] {
 }
 
 function* allOf(options: SeedOptions): Generator<PlanOptions> {
-  const { seed, runs = 1, kind, nodes, visitors, seconds, canary } = options;
+  const { seed = 1, kind, nodes, visitors, seconds, canary } = options;
   const given = {
+    ...canaryPlan(options),
     ...(kind !== undefined && { kind: kind as PlanKind }),
     ...(nodes !== undefined && { nodes }),
     ...(visitors !== undefined && { visitors }),
     ...(seconds !== undefined && { seconds }),
     ...(canary !== undefined && { canary }),
-    without: namesIn(options),
+    ...(options.without !== undefined && { without: namesIn(options) }),
   };
-  for (let i = 0; i < runs; i++) yield { ...given, seed: seed + i };
+  for (let i = 0; i < runsOf(options); i++) yield { ...given, seed: seed + i };
+}
+
+function runsOf({ runs, canary }: SeedOptions): number {
+  return runs ?? (canary === undefined ? 1 : CANARY_SEEDS_MAX);
+}
+
+/** The plan in which a canary shows, where none is asked for. */
+function canaryPlan(options: SeedOptions): Omit<PlanOptions, "seed"> {
+  const { canary, kind, nodes, visitors, seconds, without } = options;
+  const isPlanGiven = [kind, nodes, visitors, seconds, without].some((value) => value !== undefined);
+  return canary === undefined || !isCanary(canary) || isPlanGiven ? {} : CANARY_PLANS[canary].plan;
+}
+
+function canaryText({ canary }: SeedOptions, smallest: Shrunk | null): string {
+  if (canary === undefined) return "";
+  return smallest
+    ? `\nThe rule was broken on purpose (${canary}), and that was found.`
+    : `\nThe rule was broken on purpose (${canary}), and that was not found. Without a plan of your own it is.`;
 }
 
 interface Means {

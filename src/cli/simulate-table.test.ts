@@ -53,7 +53,7 @@ test("with --users it is those of the table, or one beyond it", () => {
   assert.equal(simulate({ users: 500, seeds: 1 }).runs, 9);
   const beyond = simulate({ users: 100_000 });
   assert.equal(beyond.runs, 1);
-  assert.match(beyond.out, /^ +1000 +100000 +5 +1\.00e-05 /m);
+  assert.match(beyond.out, /^ +4500 +100000 +1 +1\.00e-05 /m);
 });
 
 test("with --plot the figures are written", () => {

@@ -12,6 +12,7 @@ test("a crowd, or a seed, is enough, each with flags of its own", () => {
     { crowd: "500", show: true },
     { crowd: "500", seed: "7", show: "20", over: "1m", config: "a.yaml", totalActiveUsers: "5" },
     { seed: "7", show: true },
+    { canary: "give-twice", show: true },
     { seed: "7", show: true, runs: "20", nodes: "5", trace: true, checkLetters: true, without: "crash" },
   ];
   for (const flags of good) assert.equal(problemWith(flags, SETTINGS), null, JSON.stringify(flags));

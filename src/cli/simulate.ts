@@ -8,6 +8,8 @@
  */
 import { type Command, Option } from "commander";
 import { safeText } from "../config/problem.ts";
+import { CANARIES } from "../sim/tunnel/canaries.ts";
+import { PLAN_KINDS } from "../sim/tunnel/plan.ts";
 import type { SeedOptions } from "./simulate-seed.ts";
 import type { TableOptions } from "./simulate-table.ts";
 import type { WhatIfOptions } from "./simulate-what-if.ts";
@@ -41,16 +43,25 @@ const TABLE_FLAGS: readonly SimulateFlag[] = [
 ];
 /** With `--seed` alone. */
 const SEED_FLAGS: readonly SimulateFlag[] = [
-  { flag: "--runs <number>", description: "so many seeds, one after the other (default: 1)" },
-  { flag: "--kind <name>", description: "the kind of plan" },
-  { flag: "--nodes <number>", description: "how many nodes" },
+  {
+    flag: "--runs <number>",
+    description: "so many seeds, one after the other (default: 1; with --canary 40)",
+  },
+  {
+    flag: "--kind <name>",
+    description: `the kind of plan: ${Object.keys(PLAN_KINDS).join(", ")} (default: drawn)`,
+  },
+  { flag: "--nodes <number>", description: "how many nodes, at most 64" },
   { flag: "--visitors <number>", description: "how many visitors" },
   { flag: "--seconds <number>", description: "how long visitors come and things go wrong" },
   {
     flag: "--without <names>",
     description: "faults and kinds of visitors to leave out, separated by commas",
   },
-  { flag: "--canary <name>", description: "break a rule on purpose, to see that it is found" },
+  {
+    flag: "--canary <name>",
+    description: `break a rule on purpose, to see that it is found: ${CANARIES.join(", ")}`,
+  },
   { flag: "--check-letters", description: "run each seed again with letters copied, and compare" },
   { flag: "--trace", description: "print every event" },
 ];
@@ -111,7 +122,7 @@ export function problemWith(flags: SimulateFlags, settings: readonly Named[]): s
   const other = given([...CROWD_FLAGS.map(named), ...settings]);
   if (other !== undefined)
     return `${other} is for a crowd, and there is no --crowd: say how many come, such as --crowd 50000.`;
-  if (flags.seed !== undefined || flags.table !== undefined) return notANumber(flags);
+  if ([flags.seed, flags.table, flags.canary].some((value) => value !== undefined)) return notANumber(flags);
   return "Say how many come, such as --crowd 50000, or by which seed a cluster is to be run, such as --seed 1.";
 }
 

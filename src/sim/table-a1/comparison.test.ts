@@ -57,11 +57,12 @@ test("a configuration is run by every seed, and the averages stand beside the se
 
 test("beyond the seed's configurations its goal counts", () => {
   const [configuration, ...rest] = configurationsFor(100_000);
-  assert.deepEqual([configuration, rest], [{ target: 1_000, users: 100_000, changed: 5 }, []]);
+  assert.deepEqual([configuration, rest], [{ target: 4_500, users: 100_000, changed: 1, stayMs: 5_000 }, []]);
   const run = (tau: number) => compare(configuration!, [outcomeOf({ ...configuration!, seed: 1 }, { tau })]);
   assert.equal(run(0.004).isNoWorse, true);
   assert.equal(run(0.006).isNoWorse, false);
   assert.equal(run(0.004).seed, null);
+  assert.match(tableOf([run(0.004)], { realMs: 1 }), /by counting, as a cluster does it[\s\S]*\n1 run, /);
   assert.match(tableOf([run(0.004)], { realMs: 1 }), /no worse than its goal of 0\.005 in 1 of 1/);
 });
 
@@ -77,6 +78,10 @@ test("the table has a line for each configuration and fits", () => {
   ]);
   assert.deepEqual(rows.at(-1)!.slice(0, 5), ["INF", "2500", "5", "4.00e-05", "5.80e-05"]);
   assert.equal(rows.filter((row) => row.at(-1) === "worse").length, 7);
+  assert.match(
+    lines.join("\n"),
+    /waited: so many found no room[\s\S]*one by one here \(deleteMin\), as in the paper/,
+  );
   assert.match(lines.at(-2)!, /no worse than the seed's in 20 of 27\./);
   assert.match(lines.at(-1)!, /^54 runs, 5562\.0 s simulated in 5562\.0 s, 1 times faster\./);
 });

@@ -3,7 +3,7 @@
  * have is held to the goal that it set itself, tau below 0.005.
  */
 import type { Failure } from "../tunnel/tunnel.ts";
-import { type Experiment, type Outcome, runExperiment } from "./experiment.ts";
+import { type Experiment, type Outcome, runExperiment, SPAN_MS } from "./experiment.ts";
 import {
   type Configuration,
   SEED_TABLE,
@@ -13,8 +13,14 @@ import {
   USERS,
 } from "./seed-table.ts";
 
-/** Beyond the seed: with less room, a line of so many would outlast any simulation; with no changes, nobody would wait. */
-const BEYOND = { target: 1_000, changed: 5 };
+/**
+ * Beyond the seed. Users who leave at once would hardly ever meet a line, and where they do it would outlast any
+ * simulation; so they stay a while, and there is room for a little fewer than come in that while. Then a line is certain,
+ * nearly all have to wait in it, and it goes on moving. Whenever a node dies nobody is let in until the others agree that it
+ * is lost, and then as many at once as have left by then, of whom word comes in no order: one death shows that.
+ */
+const BEYOND = { changed: 1, stayMs: 5_000 };
+const ROOM_SHARE = 0.9;
 
 export interface Comparison extends Configuration {
   /** How many were run. */
@@ -36,7 +42,12 @@ export interface Comparison extends Configuration {
 /** The 27 of the table, those of them with so many users, or one with as many as the seed could not simulate. */
 export function configurationsFor(users: number | null): readonly Configuration[] {
   if (users === null) return SEED_TABLE;
-  return USERS.includes(users) ? SEED_TABLE.filter((row) => row.users === users) : [{ ...BEYOND, users }];
+  return USERS.includes(users) ? SEED_TABLE.filter((row) => row.users === users) : [beyond(users)];
+}
+
+function beyond(users: number): Configuration {
+  const target = Math.ceil((ROOM_SHARE * users * BEYOND.stayMs) / SPAN_MS);
+  return { ...BEYOND, users, target };
 }
 
 export interface Series {
@@ -65,13 +76,14 @@ export function compareAll({
 }: Series): Comparison[] {
   const runs = configurations.length * seeds;
   let number = 0;
-  return configurations.map(({ target, users, changed }) => {
+  return configurations.map(({ target, users, changed, stayMs }) => {
+    const configuration = { target, users, changed, ...(stayMs !== undefined && { stayMs }) };
     const outcomes = Array.from({ length: seeds }, (_, i) => {
       number++;
       const tell = (simulatedMs: number) => progress({ run: number, runs, simulatedMs });
-      return run({ target, users, changed, seed: i + 1 }, tell);
+      return run({ ...configuration, seed: i + 1 }, tell);
     });
-    return compare({ target, users, changed }, outcomes);
+    return compare(configuration, outcomes);
   });
 }
 

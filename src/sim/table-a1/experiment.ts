@@ -7,8 +7,9 @@
  * queue once in a second; and a pass that expires at once is a visitor who leaves at once, since ours is a while on its
  * way to a second node before it is given out. Those who wait are let in one by one, as in the seed (QPID's deleteMin),
  * up to as many users as it had. With more, that cannot keep up, and they are let in by counting, as a cluster does it
- * with more than a few: it costs messages by the nodes and not by the people, and word of one decision reaches one node
- * some tens of milliseconds sooner than another.
+ * with more than a few, ten times a second: it costs messages by the nodes and not by the people, and word of one
+ * decision reaches one node some tens of milliseconds sooner than another. Users of that many stay on the site a while
+ * (`comparison.ts`), since there would hardly be a line otherwise.
  *
  * Time is what the seed's simulation took: from when users begin to come until the time for coming is over and nobody is
  * left who is not in. *Tau* is the normalised Kendall tau distance: the share of pairs in which the later to join was the
@@ -30,6 +31,7 @@ import { Order } from "../tunnel/checks/order.ts";
 import { between, diceOf, oneOf, type Range } from "../tunnel/dice.ts";
 import { Faults } from "../tunnel/faults.ts";
 import { FORM_MS } from "../tunnel/run.ts";
+import { NODE_SETTINGS } from "../tunnel/sim-node.ts";
 import { patientAt, type Traits } from "../tunnel/traits.ts";
 import { type Failure, Tunnel } from "../tunnel/tunnel.ts";
 import { Decisions } from "./decisions.ts";
@@ -41,7 +43,7 @@ const FAULT_DETECTION = { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, s
 const EVICTION_EVERY_MS = 1_000;
 const LATENCY_MS: Range = { from: 10, to: 20 };
 const NODES = 8;
-const SPAN_MS = 100_000;
+export const SPAN_MS = 100_000;
 
 /** Turns, places and passes outlast the time after which a user asks again for an answer that died with its node. */
 const FORGIVEN_MS = 10_000;
@@ -89,12 +91,17 @@ export interface Outcome {
   readonly failure: Failure | null;
 }
 
+/** More users than the seed had: they are let in by counting, and as often as a cluster does. */
+export function isBeyond({ users }: Pick<Configuration, "users">): boolean {
+  return users > Math.max(...USERS);
+}
+
 /** The same experiment always comes to the same. `progress` is told every simulated second. */
 export function runExperiment(
   experiment: Experiment,
   progress: (simulatedMs: number) => void = () => {},
 ): Outcome {
-  const order = new Order({ tauMax: null });
+  const order = new Order(null);
   const decisions = new Decisions();
   const tunnel = tunnelFor(experiment, [order, decisions]);
   const { spanMs = SPAN_MS } = experiment;
@@ -121,7 +128,7 @@ export function runExperiment(
 }
 
 function tunnelFor(
-  { seed, target, users, trouble, isByCounting = users > Math.max(...USERS) }: Experiment,
+  { seed, target, users, trouble, isByCounting = isBeyond({ users }) }: Experiment,
   books: readonly [Order, Decisions],
 ): Tunnel {
   const oneByOneMax = isByCounting ? 0 : Number.POSITIVE_INFINITY;
@@ -141,7 +148,11 @@ function tunnelFor(
       lapseAfterMs: FORGIVEN_MS,
     },
     // Whoever cannot be reached is dead, as the seed takes it (section 2.3).
-    node: { intervalMs: EVICTION_EVERY_MS, swim: FAULT_DETECTION, reclaimAfterMs: 0 },
+    node: {
+      intervalMs: isBeyond({ users }) ? NODE_SETTINGS.intervalMs : EVICTION_EVERY_MS,
+      swim: FAULT_DETECTION,
+      reclaimAfterMs: 0,
+    },
     weather: { delayMs: LATENCY_MS, loss: trouble?.loss ?? 0, duplication: 0, reorder: 0, reorderUpToMs: 0 },
     visitorDelayMs: { from: 0, to: 0 },
     checks: [...books, capacity, new Once(), new OneRoot()],
@@ -158,10 +169,10 @@ function form(tunnel: Tunnel, experiment: Experiment): void {
 /** As in the seed nobody hears of their turn before they refresh. */
 const USER: Traits = { ...patientAt(0, 0), station: null, isListening: false };
 
-function invite({ crowd }: Tunnel, { seed, users }: Experiment, spanMs: number): void {
+function invite({ crowd }: Tunnel, { seed, users, stayMs = 0 }: Experiment, spanMs: number): void {
   for (let i = 0; i < users; i++) {
     const dice = diceOf(seed, "coming", i);
-    crowd.expect(USER, FORM_MS + Math.floor(dice() * spanMs));
+    crowd.expect({ ...USER, stayMs }, FORM_MS + Math.floor(dice() * spanMs));
   }
 }
 

@@ -11,6 +11,8 @@ export interface Configuration {
   readonly users: number;
   /** So many nodes are added, and as many removed. */
   readonly changed: number;
+  /** How long a user stays on the site. Left out: leaves at once, as in the seed. */
+  readonly stayMs?: number;
 }
 
 /** What the seed measured there. */

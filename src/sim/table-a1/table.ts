@@ -1,5 +1,6 @@
 /** The comparison for people: a line for each configuration, ours beside the seed's, in at most 100 columns. */
 import type { Comparison } from "./comparison.ts";
+import { isBeyond } from "./experiment.ts";
 
 const SECOND_MS = 1_000;
 const GAP = "  ";
@@ -22,7 +23,19 @@ const HEADINGS = [
 
 const NOTES = [
   "tau: by when a node first gave word of a turn. decided: by the instant in the pass, which is one",
-  "for all who got their turn in the same round. Averages; the seed's are of 1,000 runs each.",
+  "for all who got their turn in the same round. waited: so many found no room and stood in the line;",
+  "the others went straight through. Averages; the seed's are of 1,000 runs each.",
+];
+
+/** How people are let in, which tau depends on. */
+const ONE_BY_ONE = [
+  "People are let in one by one here (deleteMin), as in the paper. A cluster lets larger numbers in by",
+  "counting, where word of one decision reaches nodes some milliseconds apart.",
+];
+const BY_COUNTING = [
+  "So many users are let in by counting, as a cluster does it, and not one by one (deleteMin) as in the",
+  "paper: word of one decision reaches nodes some milliseconds apart. Each stays on the site for some",
+  "seconds, and there is a little less room than it takes: a line is certain.",
 ];
 
 /** `realMs`: how long it took. */
@@ -34,6 +47,7 @@ export function tableOf(comparisons: readonly Comparison[], { realMs }: { realMs
     ...aligned(rows),
     "",
     ...NOTES,
+    ...(comparisons.every(isBeyond) ? BY_COUNTING : ONE_BY_ONE),
     ...summaryOf(comparisons, realMs),
     ...failures.slice(0, FAILURES_SHOWN_MAX),
   ].join("\n");
@@ -91,7 +105,7 @@ function summaryOf(comparisons: readonly Comparison[], realMs: number): string[]
   const against = comparisons.every(({ seed }) => seed === null) ? "its goal of 0.005" : "the seed's";
   return [
     `Tau is no worse than ${against} in ${good} of ${comparisons.length}.`,
-    `${runs} runs, ${seconds(simulatedMs)} simulated in ${seconds(realMs)}, ${faster} times faster.`,
+    `${runs} ${runs === 1 ? "run" : "runs"}, ${seconds(simulatedMs)} simulated in ${seconds(realMs)}, ${faster} times faster.`,
   ];
 }
 

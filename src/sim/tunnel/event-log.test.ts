@@ -27,6 +27,30 @@ test("another instant, order, kind or party is another hash", () => {
   for (const hash of hashes) assert.match(hash, /^[0-9a-f]{16}$/);
 });
 
+test("another letter is another hash, and a copy of it is not", () => {
+  const of = (letter: unknown) => {
+    const log = new EventLog();
+    log.add("letter", 1, { a: 0, b: 1 }, letter);
+    return log.hash;
+  };
+  const letter = (count: number, bytes: number[]) => ({
+    ...{ name: "a", to: null, clock: 1.5, isUrgent: true },
+    bodies: [{ kind: "entries", blocks: [[count, Uint8Array.from(bytes)]] }],
+  });
+  const hashes = [
+    of(letter(1, [1, 2, 3])),
+    of(letter(2, [1, 2, 3])),
+    of(letter(1, [1, 2, 4])),
+    of({ ...letter(1, [1, 2, 3]), clock: 1.25 }),
+    of({ ...letter(1, [1, 2, 3]), name: "b" }),
+    of({ ...letter(1, [1, 2, 3]), to: "c" }),
+    of({ ...letter(1, [1, 2, 3]), isUrgent: false }),
+    of({ ...letter(1, [1, 2, 3]), bodies: [] }),
+  ];
+  assert.equal(new Set(hashes).size, hashes.length);
+  assert.equal(of(letter(1, [1, 2, 3])), hashes[0]);
+});
+
 test("a hundred thousand different events have as many different hashes", () => {
   const log = new EventLog();
   const hashes = new Set<string>();
@@ -44,7 +68,7 @@ test("whoever wants to read gets a line for each event, and the hash stays the s
   log.add("fault", 2, { a: 1, b: 1 }, "crash.1");
   assert.deepEqual(lines, ['1.500 letter 0 3 {"kind":"ping"}', "2.000 fault 1 1 crash.1"]);
   const silent = new EventLog();
-  silent.add("letter", 1.5, { a: 0, b: 3 });
+  silent.add("letter", 1.5, { a: 0, b: 3 }, { kind: "ping" });
   silent.add("fault", 2, { a: 1, b: 1 });
   assert.equal(log.hash, silent.hash);
 });

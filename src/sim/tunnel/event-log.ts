@@ -3,7 +3,8 @@
  * same things at the same instants, so a seed that gives another hash elsewhere is a finding in itself.
  *
  * Two lanes of MurmurHash3's mixing, in 32-bit whole-number arithmetic, which is the same everywhere; instants enter
- * as whole microseconds. It is no protection against anybody. Lines for people are made only when somebody reads them.
+ * as whole microseconds. What is in a letter counts, as it is when it arrives and to a certain depth; of answers, faults and
+ * the like only whom they are about, since letters and turns follow from them. It is no protection against anybody. Lines for people are made only when somebody reads them.
  */
 export const HAPPENINGS = [
   "start",
@@ -21,6 +22,13 @@ export type Happening = (typeof HAPPENINGS)[number];
 
 const CODES: Readonly<Record<string, number>> = Object.fromEntries(HAPPENINGS.map((name, i) => [name, i]));
 
+/** How deep into a letter, down to the packed entries: all of it would cost a seventh of a run, this much a twentieth. */
+const DEPTH_MAX = 5;
+
+/** To see the bits of a number. */
+const DOUBLE = new Float64Array(1);
+const HALVES = new Int32Array(DOUBLE.buffer);
+
 /** Two things that an event is about: nodes, visitors, places, by number. */
 export interface Parties {
   readonly a: number;
@@ -37,18 +45,55 @@ export class EventLog {
     this.#print = print;
   }
 
-  /** Takes in one event; `detail` is for the line alone. */
+  /** Takes in one event. `detail` is for the line alone, but for a letter's: what is in it counts. */
   add(what: Happening, time: number, { a, b }: Parties, detail?: unknown): void {
     this.#mix(CODES[what]!);
     this.#mixWide(Math.round(time * 1_000));
     this.#mixWide(a);
     this.#mixWide(b);
+    if (what === "letter" && detail !== undefined) this.#mixContents(detail, DEPTH_MAX);
     if (this.#print) this.#print(lineOf(what, time, { a, b }, detail));
   }
 
   /** 16 hexadecimal digits. */
   get hash(): string {
     return hex(finished(this.#high ^ this.#low)) + hex(finished(this.#low + Math.imul(this.#high, 5)));
+  }
+
+  /** Values in the order they are written down in; not their names, which are the same for every letter of a kind. */
+  #mixContents(value: unknown, depth: number): void {
+    if (typeof value === "number") this.#mixNumber(value);
+    else if (typeof value === "string") this.#mixText(value);
+    else if (value instanceof Uint8Array) this.#mixBytes(value);
+    else if (Array.isArray(value)) {
+      this.#mix(value.length);
+      if (depth > 0) for (const item of value) this.#mixContents(item, depth - 1);
+    } else if (typeof value === "object" && value !== null) {
+      if (depth > 0)
+        for (const key in value)
+          this.#mixContents((value as Readonly<Record<string, unknown>>)[key], depth - 1);
+    } else this.#mix(value === true ? 1 : value === false ? 2 : 3);
+  }
+
+  #mixNumber(value: number): void {
+    if (value === (value | 0)) return this.#mix(value);
+    DOUBLE[0] = value;
+    this.#mix(HALVES[0]!);
+    this.#mix(HALVES[1]!);
+  }
+
+  #mixText(text: string): void {
+    this.#mix(text.length);
+    let word = 0;
+    for (let i = 0; i < text.length; i++) word = Math.imul(word, 31) + text.charCodeAt(i);
+    this.#mix(word);
+  }
+
+  #mixBytes(bytes: Uint8Array): void {
+    this.#mix(bytes.length);
+    let word = 0;
+    for (let i = 0; i < bytes.length; i++) word = Math.imul(word, 31) + bytes[i]!;
+    this.#mix(word);
   }
 
   #mixWide(value: number): void {

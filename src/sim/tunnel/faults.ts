@@ -9,7 +9,7 @@
 import { SPREAD_MS } from "./checks/disturbances.ts";
 import { between, type Dice, diceOf, oneOf } from "./dice.ts";
 import type { Incident } from "./incidents.ts";
-import type { Way } from "./network.ts";
+import { STATIONS_MAX, type Way } from "./network.ts";
 import type { Station } from "./station.ts";
 import type { Tunnel } from "./tunnel.ts";
 
@@ -175,7 +175,8 @@ export class Faults {
     };
   }
 
-  #add(): Undo {
+  #add(): Undo | null {
+    if (this.#tunnel.stations.length >= STATIONS_MAX) return null;
     this.#tunnel.addNode(this.#clockOf(this.#tunnel.stations.length));
     return () => {};
   }

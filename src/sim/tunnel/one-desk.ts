@@ -6,6 +6,7 @@
  * It sends a few letters so that there is traffic, and does not depend on them.
  */
 import { type JoinAnswer, NO_TOTALS, type TicketAnswer } from "../../core/engine.ts";
+import { Flow } from "../../core/flow.ts";
 import { lapseDeadline } from "../../core/pacing.ts";
 import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
@@ -20,6 +21,8 @@ export const WRONGS = [
   "spent ticket taken",
   "place lost",
   "ahead rises",
+  "ahead too low",
+  "too fast",
   "out of order",
   "nobody any more",
   "two roots",
@@ -64,6 +67,7 @@ export class OneDesk {
   readonly #bySequence = new Map<number, Place>();
   readonly #line = new BlockLine();
   readonly #held = new Set<Place>();
+  readonly #flow = new Flow();
   #joined = 0;
 
   constructor(wrong: Wrong | null = null) {
@@ -119,7 +123,10 @@ export class OneDesk {
     const place: Place = { ticket, state: "waiting", until: now, admittedAt: now };
     this.#places.set(id, place);
     this.#bySequence.set(sequence, place);
-    if (this.#free > 0 && this.#line.size === 0) return this.#visit(place, now);
+    if (this.#free > 0 && this.#line.size === 0) {
+      this.#flow.take(this.rules.newUsersPerMinute, 1, this.now);
+      return this.#visit(place, now);
+    }
     return this.#wait(place, ticket, dice, now);
   }
 
@@ -152,6 +159,7 @@ export class OneDesk {
       const place = this.#bySequence.get(this.#line.at(rank))!;
       this.#move(place, "admitted", this.now + this.rules.claimWindowMs);
       place.admittedAt = this.now;
+      this.#flow.take(this.rules.newUsersPerMinute, 1, this.now);
       sequences.push(place.ticket.sequence);
     }
     return sequences.length > 0 ? [{ kind: "turns", room: "main", sequences }] : [];
@@ -165,7 +173,9 @@ export class OneDesk {
   }
 
   get #free(): number {
-    return (this.rules.totalActiveUsers ?? 0) + (this.is("one too many") ? 1 : 0) - this.#held.size;
+    const free = (this.rules.totalActiveUsers ?? 0) + (this.is("one too many") ? 1 : 0) - this.#held.size;
+    const { newUsersPerMinute } = this.rules;
+    return this.is("too fast") ? free : Math.min(free, this.#flow.allowance(newUsersPerMinute, this.now));
   }
 
   #freeSlot(): number {
@@ -175,7 +185,8 @@ export class OneDesk {
 
   #wait(place: Place, ticket: Ticket, dice: number, now: number): JoinAnswer & TicketAnswer {
     const rank = this.#line.rankOf(place.ticket.sequence);
-    const ahead = this.is("ahead rises") ? rank + Math.floor(10 * dice) : Math.min(ticket.aheadShown, rank);
+    const shown = this.is("ahead too low") ? Math.floor(rank / 2) : rank;
+    const ahead = this.is("ahead rises") ? rank + Math.floor(10 * dice) : Math.min(ticket.aheadShown, shown);
     const nextCheckInMs = Math.round(Math.min(10_000, 1_000 + 100 * rank) * (1 + 0.2 * dice));
     const { lapseAfterMs } = this.rules;
     this.#move(place, "waiting", lapseDeadline({ now, nextCheckInMs, lapseAfterMs }));

@@ -6,6 +6,7 @@
  * smaller step by step. `planOf` of the same options is always the same plan.
  */
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
+import type { OrderTerms } from "./checks/order.ts";
 import { between, type Dice, diceOf, oneOf, type Range, wholeBetween } from "./dice.ts";
 import { FAULT_KINDS, FAULTS, type Fault, type FaultBounds, type FaultKind } from "./fault-kinds.ts";
 import { type Habits, VISITOR_KINDS, type VisitorKind } from "./traits.ts";
@@ -22,25 +23,29 @@ const WEATHER: readonly FaultKind[] = [
 const SPLITS: readonly FaultKind[] = ["partition", "oneWay", "clog"];
 const CRASHES: readonly FaultKind[] = ["crash", "crashForGood", "jump"];
 
-/**
- * What may go wrong in each kind of plan, and by how much people who come within a short time may be let in the wrong way
- * round: so long is the time that counts for nothing. null: no promise about the order.
- */
+/** Clocks differ by up to 50 ms, and word of a turn is a few letters on its way. */
+const CALM: OrderTerms = { disorderMs: 150, overtakingMaxMs: 2_500, isWhole: true };
+/** Spikes and stalls of up to some seconds; letters are lost and sent again. */
+const STORMY: OrderTerms = { disorderMs: 1_000, overtakingMaxMs: 5_000, isWhole: true };
+/** Of those who were disturbed nothing is promised. */
+const IN_QUIET_ONLY: OrderTerms = { ...STORMY, isWhole: false };
+
+/** What may go wrong in each kind of plan, and what is promised about the order. */
 export const PLAN_KINDS = {
-  calm: { faults: ["skew"], disorderMs: 150 },
-  weather: { faults: WEATHER, disorderMs: 1_000 },
-  splits: { faults: [...WEATHER, ...SPLITS], disorderMs: 1_000 },
-  crashes: { faults: [...WEATHER, ...CRASHES], disorderMs: 2_500 },
-  growth: { faults: [...WEATHER, "add", "leave", "crash"], disorderMs: 2_500 },
-  everything: { faults: FAULT_KINDS.filter((kind) => kind !== "restartAll"), disorderMs: null },
-  forgetful: { faults: [...WEATHER, "restartAll"], disorderMs: null },
+  calm: { faults: ["skew"], order: CALM },
+  weather: { faults: WEATHER, order: STORMY },
+  splits: { faults: [...WEATHER, ...SPLITS], order: STORMY },
+  crashes: { faults: [...WEATHER, ...CRASHES], order: STORMY },
+  growth: { faults: [...WEATHER, "add", "leave", "crash"], order: STORMY },
+  everything: { faults: FAULT_KINDS.filter((kind) => kind !== "restartAll"), order: IN_QUIET_ONLY },
+  forgetful: { faults: [...WEATHER, "restartAll"], order: IN_QUIET_ONLY },
   /** Whoever cannot be reached is taken for dead at once: parts overlap, as stated. */
-  hasty: { faults: [...WEATHER, "partition", "crash"], disorderMs: null },
+  hasty: { faults: [...WEATHER, "partition", "crash"], order: IN_QUIET_ONLY },
 } as const satisfies Readonly<Record<string, PlanShape>>;
 
 interface PlanShape {
   readonly faults: readonly FaultKind[];
-  readonly disorderMs: number | null;
+  readonly order: OrderTerms;
 }
 
 export type PlanKind = keyof typeof PLAN_KINDS;
@@ -78,8 +83,7 @@ export interface Plan {
   /** Names of incidents that are left out. */
   readonly without: readonly string[];
   readonly reclaimAfterMs: number | null;
-  /** How far the order of admission may be from that of joining. null: no promise. */
-  readonly tauMax: number | null;
+  readonly order: OrderTerms;
   readonly canary: string | null;
 }
 
@@ -90,6 +94,8 @@ const SESSION_MS: Range = { from: 10_000, to: 30_000 };
 const STAY_MS: Range = { from: 1_000, to: 10_000 };
 /** How long it should take until everybody has been let in, as a share of the time in which they come. */
 const DRAIN_SHARE: Range = { from: 0.6, to: 2.5 };
+/** Of the rate at which they would be let in for capacity alone: it is to bind in some plans, and not in others. */
+const RATE_SHARE: Range = { from: 0.5, to: 1.5 };
 const FAULT_CHANCE = 0.6;
 const KIND_CHANCE = 0.7;
 /** Longer than a session, the grace of a pass and any cut. */
@@ -133,25 +139,9 @@ export function planOf(options: PlanOptions): Plan {
     faults,
     without: [...without],
     reclaimAfterMs: kind === "hasty" ? 0 : faults.crashForGood ? RECLAIM_LATE_MS : null,
-    tauMax: tauMaxOf(kind, faults, spanMs),
+    order: PLAN_KINDS[kind].order,
     canary: options.canary ?? null,
   };
-}
-
-/**
- * The promise is 0.005. Where all come within a few seconds, swaps of neighbours alone are more than that: the distance
- * is about the time in which people are let in the wrong way round, by the time in which they come. And while a cluster
- * is cut in two each part lets its own people in, so pairs within a cut may stand either way.
- */
-function tauMaxOf(kind: PlanKind, faults: Plan["faults"], spanMs: number): number | null {
-  const { disorderMs } = PLAN_KINDS[kind];
-  if (disorderMs === null) return null;
-  const cutMs = SPLITS.reduce(
-    (sum, name) => sum + (faults[name]?.times ?? 0) * (faults[name]?.forMs.to ?? 0),
-    0,
-  );
-  const cutShare = Math.min(1, cutMs / spanMs);
-  return Math.max(TAU_MAX, disorderMs / spanMs) + 0.5 * cutShare * cutShare;
 }
 
 function faultsOf(seed: number, kind: PlanKind, without: ReadonlySet<string>): Plan["faults"] {
@@ -196,7 +186,7 @@ function rulesOf(
   // Those who let their pass run out hold a slot for a whole session; about a third do.
   const heldMs = 0.7 * ((stayMs.from + stayMs.to) / 2) + 0.3 * sessionMs;
   const totalActiveUsers = Math.max(1, Math.ceil((visitors * heldMs) / drainMs));
-  const perMinute = Math.ceil((visitors / drainMs) * 60_000 * between(dice, { from: 0.8, to: 2 }));
+  const perMinute = Math.ceil((visitors / drainMs) * 60_000 * between(dice, RATE_SHARE));
   const newUsersPerMinute = dice() < 0.25 ? Math.max(perMinute, 10) : null;
   const claimWindowMs = Math.round(between(dice, { from: 15_000, to: 30_000 }));
   return {

@@ -1,9 +1,7 @@
 /** The node under test: the very code that runs in a cluster. */
-import { type Canary, ClusterNode, DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node.ts";
+import { ClusterNode, DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node.ts";
+import { CANARIES } from "./canaries.ts";
 import type { MakeNode } from "./sim-node.ts";
-
-/** The rules that a node can be told to break, so that the checks can show that they see it. */
-export const CANARIES: readonly Canary[] = ["give-twice", "adopt-in-minority", "forget-turns"];
 
 /** Both ways of letting people in are to be seen: few are let in one by one, many by counting. */
 const ONE_BY_ONE_MAX = 2;

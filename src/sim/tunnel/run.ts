@@ -8,6 +8,7 @@
  * and slots must be right. *Going on*, everybody who wants in must be let in, as long as it takes but with never more than
  * a bounded time without progress. In the *end* it must be right at rest once more, and the order is judged.
  */
+import { Ahead } from "./checks/ahead.ts";
 import { Capacity } from "./checks/capacity.ts";
 import { Forgery } from "./checks/forgery.ts";
 import { LineBook } from "./checks/line-book.ts";
@@ -17,7 +18,9 @@ import { Order } from "./checks/order.ts";
 import { OwnPart } from "./checks/own-part.ts";
 import { PlaceKept } from "./checks/place-kept.ts";
 import { type Complaint, type NodeLook, quietComplaint } from "./checks/quiet.ts";
+import { Rate } from "./checks/rate.ts";
 import { diceOf } from "./dice.ts";
+import { FAULT_KINDS } from "./fault-kinds.ts";
 import { Faults } from "./faults.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { incidentsOf } from "./incidents.ts";
@@ -66,14 +69,16 @@ class Run {
   readonly #capacity: Capacity;
   readonly #order: Order;
   readonly #line: LineBook;
+  readonly #ahead: Ahead;
 
   constructor(plan: Plan, { makeNode, letters = "shared", print = null, isTelepathic = false }: RunOptions) {
     const { seed, rules } = plan;
     const { totalActiveUsers, sessionDurationMs: sessionMs, lapseAfterMs } = rules;
     this.#plan = plan;
     this.#capacity = new Capacity({ totalActiveUsers, sessionMs, isOverlapStated: plan.kind === "hasty" });
-    this.#order = new Order({ tauMax: plan.tauMax });
+    this.#order = new Order(plan.order);
     this.#line = new LineBook({ lapseAfterMs });
+    this.#ahead = new Ahead({ lapseAfterMs });
     this.#tunnel = new Tunnel({
       seed,
       makeNode,
@@ -85,6 +90,8 @@ class Run {
         this.#capacity,
         this.#order,
         this.#line,
+        this.#ahead,
+        new Rate(rules),
         new Once(),
         new PlaceKept(),
         new OneRoot(),
@@ -120,6 +127,7 @@ class Run {
     const { loop, link } = this.#tunnel;
     const { spanMs, faults } = this.#plan;
     this.#phase(1);
+    if (isFaultless(this.#plan)) this.#ahead.begin(this.#tunnel.time);
     link.loss = faults.visitorLoss?.share ?? 0;
     for (let i = 0; i < this.#plan.visitors; i++) this.#invite(i);
     for (const incident of incidentsOf(this.#plan))
@@ -162,6 +170,7 @@ class Run {
     const { claimWindowMs, sessionDurationMs, lapseAfterMs } = this.#plan.rules;
     const waitMax = claimWindowMs + sessionDurationMs + lapseAfterMs + (this.#plan.reclaimAfterMs ?? 0);
     this.#phase(4);
+    if (!isFaultless(this.#plan)) this.#ahead.begin(tunnel.time);
     let wanting = tunnel.crowd.wanting;
     let progressAt = tunnel.time;
     while (wanting > 0 && !tunnel.failure) {
@@ -220,4 +229,9 @@ class Run {
   #phase(number: number): void {
     this.#tunnel.note("phase", number, this.#tunnel.crowd.all.length);
   }
+}
+
+/** Clocks that differ a little are no fault. */
+function isFaultless({ faults }: Plan): boolean {
+  return FAULT_KINDS.every((kind) => kind === "skew" || faults[kind] === null);
 }

@@ -6,7 +6,8 @@
  * session twice as many may be there; and where a lost part's slots are given out again before its passes have run out
  * (`reclaimAfterMs` below a session), both parts may fill the site. And whoever leaves in one part of a split cluster and
  * shows the same ticket in another, which cannot know of it, is let on again: one visitor, who is not counted twice. And
- * visits that began in a part that then died, before the others heard of them, are known to nobody.
+ * visits that began in a part that then died, before the others heard of them, are known to nobody until their pass is
+ * seen again: so it must have died in that same cut, or before the parts had met.
  */
 import { Deadlines } from "../../../core/deadlines.ts";
 import type { Check, Notice } from "../notice.ts";
@@ -36,7 +37,7 @@ export class Capacity implements Check {
   #splitAt = Number.NEGATIVE_INFINITY;
   readonly #leftAt = new Map<string, number>();
   readonly #leftInOtherPart = new Set<string>();
-  /** Let in while the cluster was split, and where. */
+  /** Let in during this cut, and where. */
   readonly #givenApart = new Map<string, number>();
 
   constructor(terms: CapacityTerms) {
@@ -48,14 +49,15 @@ export class Capacity implements Check {
       if (this.#isApart(notice.at)) this.#givenApart.set(notice.id, notice.station);
       return this.#enter(notice.id, notice.expiresAt, notice.at);
     }
-    if (notice.kind === "renewed" && this.#onSite.has(notice.id)) this.#extend(notice.id, notice.expiresAt);
+    if (notice.kind === "renewed" && this.#isKnown(notice.id)) this.#extend(notice.id, notice.expiresAt);
     if (notice.kind === "left") this.#leave(notice.id, notice.at);
     if (notice.kind === "split") {
+      if (!this.#isApart(notice.at)) this.#givenApart.clear();
       this.#isSplit = notice.isSplit;
       this.#splitAt = notice.at;
     }
     if (notice.kind === "stopped") {
-      this.#bury(notice.station);
+      this.#bury(notice.station, notice.at);
       if (notice.isLast) this.#forgotAt = notice.at;
     }
     return null;
@@ -87,8 +89,14 @@ export class Capacity implements Check {
     return this.#isSplit || at - this.#splitAt <= SPLIT_ECHO_MS;
   }
 
-  #bury(station: number): void {
+  /** Whom a node let in that was cut off and then died, nobody else heard of. */
+  #bury(station: number, at: number): void {
+    if (!this.#isApart(at)) return;
     for (const [id, giver] of this.#givenApart) if (giver === station) this.#onSite.delete(id);
+  }
+
+  #isKnown(id: string): boolean {
+    return this.#onSite.has(id) || this.#givenApart.has(id);
   }
 
   #allowed(at: number): number {

@@ -10,7 +10,7 @@ import { Forgery } from "./forgery.ts";
 import { LineBook } from "./line-book.ts";
 import { Once } from "./once.ts";
 import { OneRoot } from "./one-root.ts";
-import { COUNTED_MIN, Order } from "./order.ts";
+import { Order } from "./order.ts";
 import { OwnPart } from "./own-part.ts";
 import { PlaceKept } from "./place-kept.ts";
 
@@ -97,6 +97,18 @@ test("capacity: twice as many may be there for a session after everybody died, o
   assert.ok(lastWord(capacity(), late));
 });
 
+test("capacity: a visit of a part that died in a cut is known to nobody, but only if it died in that cut", () => {
+  const cut = [split(0, true), entered("a", 1), entered("b", 2), split(100, false)];
+  assert.equal(lastWord(capacity(), [...cut, stopped(200), entered("c", 300)]), null);
+  const long = new Capacity({ totalActiveUsers: 2, sessionMs: 60_000, isOverlapStated: false });
+  const stay = { expiresAt: 60_000 };
+  const before = [split(0, true), entered("a", 1, stay), entered("b", 2, stay), split(100, false)];
+  assert.ok(lastWord(long, [...before, stopped(20_000), entered("c", 20_001)]));
+  const again = new Capacity({ totalActiveUsers: 2, sessionMs: 60_000, isOverlapStated: false });
+  const nextCut = [...before, split(20_000, true), stopped(20_001)];
+  assert.ok(lastWord(again, [...nextCut, entered("c", 20_002)]));
+});
+
 test("once: a second visit is one too many, the same one told again is not", () => {
   assert.equal(lastWord(new Once(), [entered("a", 0), entered("a", 50)]), null);
   const second = entered("a", 50, { admittedAt: 40 });
@@ -149,40 +161,75 @@ function rush(count: number, turnOrder: (sequences: number[]) => number[]): Noti
 }
 const ended: Notice = { kind: "ended", at: 9_000 };
 
+/** Strict: everybody came further apart than counts for nothing. */
+const STRICT = { disorderMs: 0.5, overtakingMaxMs: 5, isWhole: true };
+const QUIET_ONLY = { ...STRICT, isWhole: false };
+
 test("order: the first word of a turn counts, and the right order is no distance", () => {
-  const order = new Order({ tauMax: 0 });
+  const order = new Order(STRICT);
   assert.equal(lastWord(order, [...rush(300, (all) => all), ended]), null);
   assert.deepEqual(order.figures(), { counted: 300, tau: 0, displacement: 0 });
 });
 
-test("order: the last first is as far as can be", () => {
-  const order = new Order({ tauMax: 0.005 });
+test("order: the last first is as far as can be, among few as among many", () => {
+  for (const count of [10, 50, 300]) {
+    const order = new Order(STRICT);
+    const reversed = rush(count, (all) => all.toReversed());
+    assert.match(lastWord(order, [...reversed, ended])!, /1\.00000 from that of joining/);
+    assert.equal(order.figures().displacement, count - 1);
+  }
+});
+
+test("order: neighbours may change places, and who came at about the same time may stand either way", () => {
+  const swapped = rush(50, (all) => all.map((sequence) => ((sequence - 1) ^ 1) + 1));
+  assert.equal(lastWord(new Order(STRICT), [...swapped, ended]), null);
+  const halves = rush(50, (all) => [...all.slice(25), ...all.slice(0, 25)]);
+  assert.ok(lastWord(new Order(STRICT), [...halves, ended]));
+  const together = { disorderMs: 100, overtakingMaxMs: 100, isWhole: true };
+  assert.equal(lastWord(new Order(together), [...halves, ended]), null);
+});
+
+test("order: nobody is further from their place than people came at about the same time", () => {
+  const late = (by: number) => rush(300, ([first, ...rest]) => rest.toSpliced(by, 0, first!));
+  assert.equal(lastWord(new Order(STRICT), [...late(5), ended]), null);
   assert.match(
-    lastWord(order, [...rush(300, (all) => all.toReversed()), ended])!,
-    /1\.00000 from that of joining/,
+    lastWord(new Order(STRICT), [...late(6), ended])!,
+    /6 places from theirs, and no more than 5 others/,
   );
-  assert.equal(order.figures().displacement, 299);
+});
+
+test("order: those who were disturbed are judged less strictly, or not at all", () => {
+  const some = rush(300, (all) => [...all.slice(0, 250), ...all.slice(250).toReversed()]);
+  const cutBetween = (notices: readonly Notice[]) => [
+    split(200, true),
+    ...notices,
+    split(5_002, false),
+    ended,
+  ];
+  assert.equal(lastWord(new Order(QUIET_ONLY), cutBetween(some)), null);
+  assert.equal(lastWord(new Order(STRICT), cutBetween(some)), null);
+  const all = rush(300, (sequences) => sequences.toReversed());
+  assert.equal(lastWord(new Order(QUIET_ONLY), cutBetween(all)), null);
+  assert.match(lastWord(new Order(STRICT), cutBetween(all))!, /of all \(300\) is 1\.00000/);
 });
 
 test("order: one who is overtaken by ten others is ten places from theirs", () => {
-  const order = new Order({ tauMax: null });
+  const order = new Order(null);
   lastWord(order, [...rush(300, ([first, ...rest]) => rest.toSpliced(10, 0, first!)), ended]);
   assert.equal(order.figures().displacement, 10);
   assert.equal(order.figures().tau, 10 / ((300 * 299) / 2));
 });
 
-test("order: those who were away, and too few, are not judged", () => {
+test("order: those who were away are not judged", () => {
   const away: Notice = { kind: "away", at: 400, id: "v1" };
-  const order = new Order({ tauMax: 0 });
+  const order = new Order(STRICT);
   const late = rush(300, ([first, ...rest]) => [...rest, first!]);
   assert.equal(lastWord(order, [...late, away, ended]), null);
   assert.equal(order.figures().counted, 299);
-  const few = new Order({ tauMax: 0 });
-  assert.equal(lastWord(few, [...rush(COUNTED_MIN - 1, (all) => all.toReversed()), ended]), null);
 });
 
 test("order: a turn may be told of before the answer to the join, and straight through is a turn as well", () => {
-  const order = new Order({ tauMax: null });
+  const order = new Order(null);
   const told = (id: string): Notice => ({ kind: "told", at: 9, id, isSteady: true });
   lastWord(order, [
     { kind: "turns", at: 1, station: 0, sequences: [7] },

@@ -1,23 +1,47 @@
 /**
- * First come, first served, as one number: the Kendall tau distance between the order of joining and that of admission,
- * and how far anybody was from their rightful place at the most. The order of joining is that in which nodes were asked,
- * by the one true clock; the admission of a place is the first word that any node gave of its turn.
+ * First come, first served, in numbers: the Kendall tau distance between the order of joining and that of admission, and
+ * how far anybody was from their rightful place at the most. The order of joining is that in which nodes were asked, by
+ * the one true clock; the admission of a place is the first word that any node gave of its turn.
  *
- * Counted are those who heard of their place and were never away. A few pairs say nothing, so the bound holds from so
- * many visitors on.
+ * Counted are those who heard of their place and were never away. What is wrong is held against who came how close to
+ * whom in this very run, so that few visitors are judged as well as many:
+ *
+ *   undisturbed   who neither joined nor got their turn while links were broken, or shortly after, or around the start or end
+ *                 of a process. Of those who came within `disorderMs` of each other half may stand the wrong way round,
+ *                 as if drawn, and everyone may have changed places with one neighbour. And nobody is further from their
+ *                 place than there are people who came within `overtakingMaxMs`.
+ *   all           parts that are cut off let their own people in, so pairs with somebody disturbed may be wrong as well,
+ *                 though by far not as often as if drawn. Judged where `isWhole`.
  */
 import { type Turn, unfairness } from "../../../core/fairness.ts";
 import type { Answered, Check, Notice } from "../notice.ts";
+import { Troubles } from "./troubles.ts";
 
-/** With fewer, one swapped pair would already be too many. */
-export const COUNTED_MIN = 200;
+/** Of pairs with somebody disturbed so many may be wrong; drawn by lot half of them would be. */
+const DISTURBED_SHARE = 0.3;
+const BY_LOT = 0.5;
+
+export interface OrderTerms {
+  /** Who came closer together than this may stand either way. */
+  readonly disorderMs: number;
+  /** Nobody undisturbed is overtaken by somebody who came later by more than this. */
+  readonly overtakingMaxMs: number;
+  /** True: those who were disturbed are judged as well. */
+  readonly isWhole: boolean;
+}
 
 interface Place {
   readonly joinedAt: number;
   /** null: straight through, with no number. */
   readonly sequence: number | null;
-  rank: number | null;
+  word: Word | null;
   isCounted: boolean;
+}
+
+/** The first word of a turn. */
+interface Word {
+  readonly rank: number;
+  readonly at: number;
 }
 
 export interface OrderFigures {
@@ -28,21 +52,24 @@ export interface OrderFigures {
 
 export class Order implements Check {
   readonly name = "order";
-  readonly #tauMax: number | null;
+  readonly #terms: OrderTerms | null;
   readonly #places = new Map<string, Place>();
   readonly #bySequence = new Map<number, Place>();
   /** Turns that were told of before the answer to the join was. */
-  readonly #early = new Map<number, number>();
+  readonly #early = new Map<number, Word>();
+  readonly #troubles = new Troubles();
   #ranks = 0;
 
   /** null: it is measured, and nothing is promised. */
-  constructor({ tauMax }: { tauMax: number | null }) {
-    this.#tauMax = tauMax;
+  constructor(terms: OrderTerms | null) {
+    this.#terms = terms;
   }
 
   see(notice: Notice): string | null {
+    this.#troubles.see(notice);
     if (notice.kind === "answered" && notice.request === "join") this.#join(notice);
-    else if (notice.kind === "turns") for (const sequence of notice.sequences) this.#turn(sequence);
+    else if (notice.kind === "turns")
+      for (const sequence of notice.sequences) this.#turn(sequence, notice.at);
     else if (notice.kind === "told") this.#count(notice.id, notice.isSteady);
     else if (notice.kind === "away") this.#count(notice.id, false);
     else if (notice.kind === "ended") return this.#judge();
@@ -50,23 +77,26 @@ export class Order implements Check {
   }
 
   figures(): OrderFigures {
-    const turns = this.#turns();
-    return { counted: turns.length, tau: unfairness(turns), displacement: displacementOf(turns) };
+    return figuresOf(this.#counted().map(turnOf));
   }
 
-  #join({ id, askedAt, answer }: Answered): void {
+  #join({ id, at, askedAt, answer }: Answered): void {
     if (answer.kind === "refused") return;
     const sequence = answer.kind === "waiting" ? answer.ticket.sequence : null;
-    const early = sequence === null ? this.#ranks++ : this.#early.get(sequence);
-    const place: Place = { joinedAt: askedAt, sequence, rank: early ?? null, isCounted: false };
+    const word = sequence === null ? this.#word(at) : (this.#early.get(sequence) ?? null);
+    const place: Place = { joinedAt: askedAt, sequence, word, isCounted: false };
     this.#places.set(id, place);
     if (sequence !== null) this.#bySequence.set(sequence, place);
   }
 
-  #turn(sequence: number): void {
+  #turn(sequence: number, at: number): void {
     const place = this.#bySequence.get(sequence);
-    if (place) place.rank ??= this.#ranks++;
-    else if (!this.#early.has(sequence)) this.#early.set(sequence, this.#ranks++);
+    if (place) place.word ??= this.#word(at);
+    else if (!this.#early.has(sequence)) this.#early.set(sequence, this.#word(at));
+  }
+
+  #word(at: number): Word {
+    return { rank: this.#ranks++, at };
   }
 
   #count(id: string, isCounted: boolean): void {
@@ -75,17 +105,84 @@ export class Order implements Check {
   }
 
   #judge(): string | null {
-    const { counted, tau, displacement } = this.figures();
-    if (this.#tauMax === null || counted < COUNTED_MIN || tau <= this.#tauMax) return null;
-    const farthest = `somebody was ${displacement} places from theirs`;
-    return `the order of admission is ${tau.toFixed(5)} from that of joining (at most ${this.#tauMax.toFixed(5)}); ${farthest}`;
+    const terms = this.#terms;
+    if (terms === null) return null;
+    const counted = this.#counted();
+    const calm = counted.filter((place) => !this.#isDisturbed(place));
+    const turns = calm.map(turnOf);
+    return (
+      tooFar(turns, { of: "of those whom nothing disturbed", wrongMax: wrongMaxOf(turns, terms) }) ??
+      tooFarOff(turns, terms) ??
+      (terms.isWhole ? judgeAll(counted.map(turnOf), turns.length, terms) : null)
+    );
   }
 
-  #turns(): Turn[] {
-    return [...this.#places.values()]
-      .filter(({ isCounted, rank }) => isCounted && rank !== null)
-      .map(({ joinedAt, rank }) => ({ joined: joinedAt, admitted: rank! }));
+  #isDisturbed({ joinedAt, word }: Place): boolean {
+    return this.#troubles.isAt(joinedAt) || this.#troubles.isAt(word!.at);
   }
+
+  #counted(): Place[] {
+    return [...this.#places.values()].filter(({ isCounted, word }) => isCounted && word !== null);
+  }
+}
+
+function judgeAll(turns: readonly Turn[], calm: number, terms: OrderTerms): string | null {
+  const disturbedPairs = pairsOf(turns.length) - pairsOf(calm);
+  const wrongMax = wrongMaxOf(turns, terms) + DISTURBED_SHARE * disturbedPairs;
+  return tooFar(turns, { of: "of all", wrongMax });
+}
+
+function tooFar(turns: readonly Turn[], { of, wrongMax }: { of: string; wrongMax: number }): string | null {
+  const { counted, tau, displacement } = figuresOf(turns);
+  const tauMax = wrongMax / Math.max(1, pairsOf(counted));
+  if (tau <= tauMax) return null;
+  const farthest = `somebody was ${displacement} places from theirs`;
+  return `the order of admission ${of} (${counted}) is ${tau.toFixed(5)} from that of joining (at most ${tauMax.toFixed(5)}); ${farthest}`;
+}
+
+function tooFarOff(turns: readonly Turn[], { overtakingMaxMs }: OrderTerms): string | null {
+  const displacement = displacementOf(turns);
+  const most = mostWithin(turns, overtakingMaxMs);
+  if (displacement <= most) return null;
+  return `somebody was ${displacement} places from theirs, and no more than ${most} others came within ${overtakingMaxMs} ms`;
+}
+
+/** So many pairs may be the wrong way round where nothing is disturbed. */
+function wrongMaxOf(turns: readonly Turn[], { disorderMs }: OrderTerms): number {
+  const neighbours = turns.length / 2;
+  return neighbours + BY_LOT * pairsWithin(turns, disorderMs);
+}
+
+function figuresOf(turns: readonly Turn[]): OrderFigures {
+  return { counted: turns.length, tau: unfairness(turns), displacement: displacementOf(turns) };
+}
+
+function turnOf({ joinedAt, word }: Place): Turn {
+  return { joined: joinedAt, admitted: word!.rank };
+}
+
+function pairsOf(count: number): number {
+  return (count * (count - 1)) / 2;
+}
+
+/** How many pairs joined so close to each other. */
+function pairsWithin(turns: readonly Turn[], withinMs: number): number {
+  return closeBefore(turns, withinMs).reduce((sum, count) => sum + count, 0);
+}
+
+/** The most that joined so shortly before, or after, any one. */
+function mostWithin(turns: readonly Turn[], withinMs: number): number {
+  return Math.max(0, ...closeBefore(turns, withinMs));
+}
+
+/** For each, in order of joining, how many joined so shortly before them. */
+function closeBefore(turns: readonly Turn[], withinMs: number): number[] {
+  const joined = turns.map((turn) => turn.joined).sort((a, b) => a - b);
+  let first = 0;
+  return joined.map((at, i) => {
+    while (at - joined[first]! > withinMs) first++;
+    return i - first;
+  });
 }
 
 /** How many places anybody was from where they would have been. */

@@ -1,0 +1,135 @@
+/**
+ * The number of people ahead that a visitor is shown is true. It is compared with a book of the line made from answers and
+ * turns alone: of those with a smaller key, so many wait for certain and so many may wait. Whatever changed within the last
+ * `KNOWN_MS` (somebody joined, got a turn, left, or is about to lapse) may or may not be known where the visitor asked,
+ * so `ahead` must lie between the two.
+ *
+ * Nobody is ever shown more than before, so people who come back to their places, having lapsed or missed their turn, need
+ * not be counted again for those behind them.
+ *
+ * Judged where nothing is going wrong, from `begin` on; those who joined a while ago, and who are never away. Who is
+ * told no number (null) is told nothing wrong. A long line takes a while to count, so answers are judged now and then.
+ */
+import type { Answered, Check, Notice } from "../notice.ts";
+import { Troubles } from "./troubles.ts";
+
+/** A tick of the board (a second), and what news of it takes. */
+const KNOWN_MS = 1_500;
+/** Deadlines are kept by clocks that differ, and in steps. */
+const LAPSE_UNSURE_MS = 2_500;
+const JUDGE_EVERY_MS = 100;
+
+interface Entry {
+  readonly sequence: number;
+  readonly joinedAt: number;
+  /** When it lapses, by the last answer. */
+  until: number;
+  /** When its holder got a turn, left, or was let in. null: none of these. */
+  endedAt: number | null;
+  /** May have been out of the line for a while, and in it again. */
+  isUnsure: boolean;
+  isSteady: boolean;
+}
+
+export class Ahead implements Check {
+  readonly name = "ahead";
+  readonly #lapseAfterMs: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #bySequence = new Map<number, Entry>();
+  readonly #turned = new Map<number, number>();
+  readonly #troubles = new Troubles();
+  #beganAt = Number.POSITIVE_INFINITY;
+  #judgedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ lapseAfterMs }: { lapseAfterMs: number }) {
+    this.#lapseAfterMs = lapseAfterMs;
+  }
+
+  /** From now on nothing goes wrong. Whoever is in the line by now may have any history. */
+  begin(at: number): void {
+    this.#beganAt = at;
+    for (const entry of this.#entries.values()) entry.isUnsure = true;
+  }
+
+  see(notice: Notice): string | null {
+    this.#troubles.see(notice);
+    if (notice.kind === "answered") return this.#answer(notice);
+    if (notice.kind === "turns") for (const sequence of notice.sequences) this.#turn(sequence, notice.at);
+    const entry = "id" in notice ? this.#entries.get(notice.id) : undefined;
+    if (!entry) return null;
+    if (notice.kind === "left") entry.endedAt ??= notice.at;
+    else if (notice.kind === "told") entry.isSteady = notice.isSteady;
+    else if (notice.kind === "away") [entry.isSteady, entry.isUnsure] = [false, true];
+    return null;
+  }
+
+  #answer(notice: Answered): string | null {
+    const { id, at, answer } = notice;
+    const known = this.#entries.get(id);
+    if (answer.kind !== "waiting") {
+      if (known && answer.kind === "entered") known.endedAt ??= at;
+      return null;
+    }
+    const entry = known ?? this.#enlist(notice, answer.ticket.sequence);
+    // Asked to wait on: whatever has ended it may have been undone, or not be known there.
+    if (entry.endedAt !== null || entry.until < at) entry.isUnsure = true;
+    entry.until = at + answer.nextCheckInMs + this.#lapseAfterMs;
+    return this.#judge(notice, entry, answer.ahead);
+  }
+
+  #enlist({ id, askedAt, at }: Answered, sequence: number): Entry {
+    const endedAt = this.#turned.get(sequence) ?? null;
+    const entry = { sequence, joinedAt: askedAt, until: at, endedAt, isUnsure: false, isSteady: false };
+    this.#entries.set(id, entry);
+    this.#bySequence.set(sequence, entry);
+    return entry;
+  }
+
+  #turn(sequence: number, at: number): void {
+    if (!this.#turned.has(sequence)) this.#turned.set(sequence, at);
+    const entry = this.#bySequence.get(sequence);
+    if (entry) entry.endedAt ??= at;
+  }
+
+  #judge({ at, visitor, id }: Answered, entry: Entry, ahead: number | null): string | null {
+    if (ahead === null || !this.#isJudged(entry, at)) return null;
+    this.#judgedAt = at;
+    const { least: sure, most } = this.#bounds(entry.sequence, at);
+    // What was shown in bad times stays, if it was too low.
+    const least = entry.isUnsure ? 0 : sure;
+    if (least <= ahead && ahead <= most) return null;
+    const between = least === most ? `${least} are` : `from ${least} to ${most} are`;
+    return `visitor ${visitor} (${id}) was shown ${ahead} ahead, and ${between} in the line before them`;
+  }
+
+  #isJudged({ joinedAt, isSteady, endedAt }: Entry, at: number): boolean {
+    return (
+      at >= this.#beganAt &&
+      at - this.#judgedAt >= JUDGE_EVERY_MS &&
+      at - joinedAt >= KNOWN_MS &&
+      isSteady &&
+      endedAt === null &&
+      !this.#troubles.isAt(at) &&
+      !this.#troubles.isAt(joinedAt)
+    );
+  }
+
+  #bounds(before: number, at: number): { least: number; most: number } {
+    let [least, most] = [0, 0];
+    for (const entry of this.#entries.values()) {
+      if (entry.sequence >= before) continue;
+      if (isPerhapsWaiting(entry, at)) most++;
+      if (isSurelyWaiting(entry, at)) least++;
+    }
+    return { least, most };
+  }
+}
+
+function isSurelyWaiting({ joinedAt, until, endedAt, isUnsure }: Entry, at: number): boolean {
+  return !isUnsure && endedAt === null && joinedAt <= at - KNOWN_MS && until - LAPSE_UNSURE_MS > at;
+}
+
+function isPerhapsWaiting({ until, endedAt, isUnsure }: Entry, at: number): boolean {
+  if (until + LAPSE_UNSURE_MS < at) return false;
+  return isUnsure || endedAt === null || endedAt > at - KNOWN_MS;
+}
