@@ -77,7 +77,8 @@ export function runSeedWith(options: SeedOptions, makeNode: MakeNode, output: Se
   output.out(
     `${options.json ? JSON.stringify(forPrograms(runs, smallest), null, 2) : forPeople(runs, smallest) + canaryText(options, smallest)}\n`,
   );
-  return smallest ? 1 : 0;
+  // A rule that was broken and not seen is a failure of the checks.
+  return smallest || options.canary !== undefined ? 1 : 0;
 }
 
 function problemOf(options: SeedOptions): string | null {

@@ -21,6 +21,16 @@ const places = fc.record<OverPlace>({
   until: fc.integer({ min: START, max: 2 * START }),
   id: fc.constantFrom("", "v", "w"),
 });
+const OWNERS = ["a#1", "b#1", "c#1", "d#1"];
+
+/** By the latest view, then by name; remembered for as long as anyone said. */
+function merged(known: OverPlace | undefined, told: OverPlace): OverPlace {
+  if (!known) return { ...told };
+  const isTold = told.epoch > known.epoch || (told.epoch === known.epoch && told.origin < known.origin);
+  const { origin, epoch } = isTold ? told : known;
+  return { ...known, origin, epoch, until: Math.max(known.until, told.until), id: known.id || told.id };
+}
+
 const changes = fc.array(fc.oneof(places, fc.constantFrom(...KEYS)), { maxLength: 200 });
 
 test("places go in and out as of a map, whatever their order", () => {
@@ -30,8 +40,8 @@ test("places go in and out as of a map, whatever their order", () => {
       for (const change of all) {
         if (typeof change === "number") assert.equal(over.delete(change), model.delete(change));
         else {
-          over.set(change);
-          model.set(change.key, { ...change });
+          over.tell(change, OWNERS[change.origin]!);
+          model.set(change.key, merged(model.get(change.key), change));
         }
       }
       assert.equal(over.size, model.size);
@@ -53,10 +63,29 @@ test("a hundred thousand are found again, and are gone again", () => {
     { length: 100_000 },
     (_, n) => keyAt({ at: START + Math.floor(n / 9), slot: n % 16 }) + (n % 9) * 64,
   );
-  for (const key of keys) over.set({ ...PLACE, key, until: key });
+  for (const key of keys) over.tell({ ...PLACE, key, until: key }, "b#1");
   assert.equal(over.size, new Set(keys).size);
   assert.ok(keys.every((key) => over.get(key)?.until === key));
   for (const key of keys) over.delete(key);
   assert.equal(over.size, 0);
   assert.ok(!keys.some((key) => over.has(key)));
+});
+
+test("what changes hands by lot is over where it has gone, and only there", () => {
+  const over = new OverPlaces();
+  const [a, b, c] = KEYS as [number, number, number];
+  over.tell({ ...PLACE, key: a, until: 1 }, "b#1");
+  over.tell({ ...PLACE, key: b, until: 2 }, "b#1");
+  const moved = over.move(Float64Array.of(a, b, c), Float64Array.of(b, c, a));
+  assert.deepEqual(
+    moved.map(({ key, until }) => [key, until]),
+    [
+      [b, 1],
+      [c, 2],
+    ],
+  );
+  assert.deepEqual(
+    [a, b, c].map((key) => over.get(key)?.until),
+    [undefined, 1, 2],
+  );
 });

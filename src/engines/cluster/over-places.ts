@@ -32,6 +32,8 @@ export class OverPlaces {
   #epochs = new Float64Array(CAPACITY_MIN);
   #ids = noIds(CAPACITY_MIN);
   #size = 0;
+  /** Names of those whose logs tell of them. */
+  readonly #owners: string[] = [];
 
   get size(): number {
     return this.#size;
@@ -46,8 +48,34 @@ export class OverPlaces {
     return this.#keys[row] === key ? this.#at(row) : undefined;
   }
 
-  /** Adds one, or puts it in place of what was known of it. */
-  set({ key, lane, origin, epoch, until, id }: OverPlace): void {
+  /** A place is over, says that owner. */
+  tell(place: OverPlace, owner: string): void {
+    this.#owners[place.origin] = owner;
+    const known = this.get(place.key);
+    this.#set(known ? this.#merged(known, place) : place);
+  }
+
+  /** What was at each key of `from` is then at the same index of `to`. Gives those that were there, as they are now. */
+  move(from: Float64Array, to: Float64Array): OverPlace[] {
+    const moved: OverPlace[] = [];
+    for (const [index, key] of from.entries()) {
+      const place = this.get(key);
+      if (place) moved.push({ ...place, key: to[index]! });
+    }
+    for (const key of from) this.delete(key);
+    for (const place of moved) this.#set(place);
+    return moved;
+  }
+
+  /** What is over by the word of more than one. */
+  #merged(known: OverPlace, told: OverPlace): OverPlace {
+    const isFirst = this.#owners[told.origin]! < this.#owners[known.origin]!;
+    const isTeller = told.epoch > known.epoch || (told.epoch === known.epoch && isFirst);
+    const { origin, epoch } = isTeller ? told : known;
+    return { ...known, origin, epoch, until: Math.max(known.until, told.until), id: known.id || told.id };
+  }
+
+  #set({ key, lane, origin, epoch, until, id }: OverPlace): void {
     if (2 * (this.#size + 1) > this.#keys.length) this.#grow();
     const row = this.#rowOf(key);
     if (this.#keys[row] !== key) this.#size++;

@@ -133,8 +133,6 @@ export class RoomBooks {
   readonly lostKeys: number[] = [];
   readonly heldKeys: number[] = [];
   #at = 0;
-  /** Names of those whose logs tell of places that are over. */
-  readonly #owners: string[] = [];
   readonly #dues = new RoomDues(this.places, this.over);
   #turnsHeard: number[] = [];
   #lanes: LanesRules;
@@ -448,7 +446,8 @@ export class RoomBooks {
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
     const place = this.places.get(key);
     if (place) this.#drop(place);
-    this.#remember({ key, lane, origin: origin.index, epoch, until: forgetAt, id }, origin.owner);
+    this.over.tell({ key, lane, origin: origin.index, epoch, until: forgetAt, id }, origin.owner);
+    this.#dues.addMemory(key, forgetAt);
     if (id === "") return;
     this.ended.set(id, until);
     this.#dues.addEnded(id, until);
@@ -509,41 +508,21 @@ export class RoomBooks {
   /** What was at each key of `from` is then at the same index of `to`. */
   #move({ from, to }: { from: Float64Array; to: Float64Array }): void {
     const moved: (Place | undefined)[] = [];
-    const movedOver: (OverPlace | undefined)[] = [];
     for (const key of from) {
       const place = this.places.get(key);
       moved.push(place);
-      movedOver.push(this.over.get(key));
       if (place) this.#drop(place);
-      else this.over.delete(key);
     }
     moved.forEach((place, index) => {
       if (place) this.#moveTo({ ...place, key: to[index]! });
     });
-    for (const [index, place] of movedOver.entries())
-      if (place) this.#remember({ ...place, key: to[index]! }, this.#owners[place.origin]!);
+    for (const { key, until } of this.over.move(from, to)) this.#dues.addMemory(key, until);
   }
 
   #moveTo(place: Place): void {
     this.places.set(place.key, place);
     this.#headcount.put(place);
     this.#dues.addMoved(place);
-  }
-
-  /** A place is over, says that owner. */
-  #remember(place: OverPlace, owner: string): void {
-    this.#owners[place.origin] = owner;
-    const known = this.over.get(place.key);
-    this.over.set(known ? this.#merged(known, place) : place);
-    this.#dues.addMemory(place.key, place.until);
-  }
-
-  /** What is over by the word of more than one. */
-  #merged(known: OverPlace, told: OverPlace): OverPlace {
-    const isFirst = this.#owners[told.origin]! < this.#owners[known.origin]!;
-    const isTeller = told.epoch > known.epoch || (told.epoch === known.epoch && isFirst);
-    const { origin, epoch } = isTeller ? told : known;
-    return { ...known, origin, epoch, until: Math.max(known.until, told.until), id: known.id || told.id };
   }
 
   /** What an owner says of a place, and what comes of that: nothing when it is over. */
