@@ -13,6 +13,7 @@ import { figuresOf } from "../src/sim/table-a1/figures.ts";
 import { type Configuration, SEED_TAU_MAX, TARGETS } from "../src/sim/table-a1/seed-table.ts";
 import { targetText } from "../src/sim/table-a1/table.ts";
 import { type Bench, median, type Row, row } from "./bench.ts";
+import { unpin } from "./child.ts";
 import { runSwarm, type SwarmRun } from "./table-a1-swarm.ts";
 
 /** Taus are small: of a million pairs, so many are the wrong way round. */
@@ -46,6 +47,8 @@ export const tableA1Bench: Bench = {
     const run = (experiment: Experiment) => runExperiment({ ...experiment, isByCounting: true });
     const long = configurations.filter(isLong).slice(0, isQuick ? 1 : undefined);
     const counted = compareAll({ configurations: long, seeds, run, progress: tell });
+    // Benches of servers keep this process on one core; the threads of the swarm may have all.
+    unpin(process.pid);
     const swarmed = await runSwarm(swarm, (done) => progress(`${done} of ${swarm.seeds} seeds`));
     progress("how fast it goes");
     return [
