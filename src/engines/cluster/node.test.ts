@@ -281,3 +281,50 @@ test("a machine that slept until its slots may be others' lets nobody in by them
   cluster.of(name).tick(cluster.now + 3 * DEFAULT_NODE_SETTINGS.reclaimAfterMs!);
   assert.equal(spares(), 0);
 });
+
+test("whoever is told of a visit that is another's does not send that on: two who disagree would never end", () => {
+  const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 9 });
+  cluster.run(2_000);
+  const answer = cluster.join("a");
+  assert.equal(answer.kind, "entered");
+  cluster.run(1_000);
+  const { id, lane, joinedAt, admittedAt, expiresAt } = (
+    answer as Extract<typeof answer, { kind: "entered" }>
+  ).pass;
+  const list = [{ id, lane, joinedAt, admittedAt, expiresAt: expiresAt + 60_000 }];
+  const { number } = cluster.of("c").status().view!;
+  const letter: Letter = {
+    ...{ to: null, name: "c", life: 1, clock: cluster.now, view: number },
+    bodies: [{ kind: "touch", room: "r", list }],
+  };
+  cluster.of("b").takeOutbox();
+  cluster.of("b").receive("c", letter, cluster.now);
+  const sent = cluster
+    .of("b")
+    .takeOutbox()
+    .flatMap((one) => one.letter.bodies);
+  assert.deepEqual(
+    sent.filter(({ kind }) => kind === "touch"),
+    [],
+  );
+  cluster.of("a").receive("c", letter, cluster.now);
+  cluster.run(1_000);
+  const later = cluster.now + (expiresAt - cluster.now) + 30_000;
+  cluster.of("a").tick(later);
+  assert.equal(cluster.of("a").counts("r", later).onSite, 1, "its owner took it in");
+});
+
+test("a shorter time that was told elsewhere does not take away from a longer one", () => {
+  const cluster = new VirtualCluster("ab", QUEUE_ALL);
+  const ticket = cluster.queue("a");
+  const lapseMs = DEFAULT_RULES.lapseAfterMs;
+  const seen = (until: number): Letter => ({
+    ...{ to: null, name: "b", life: 1, clock: cluster.now, view: cluster.of("b").status().view!.number },
+    bodies: [{ kind: "seen", room: "r", list: [[ticket.sequence, 0, ticket.id, until, ticket.expiresAt]] }],
+  });
+  const longAfter = cluster.now + 10 * lapseMs;
+  cluster.of("a").receive("b", seen(longAfter), cluster.now);
+  cluster.of("a").receive("b", seen(cluster.now + 10), cluster.now);
+  cluster.run(5_000);
+  assert.equal(cluster.of("a").counts("r", cluster.now).waiting, 1);
+});

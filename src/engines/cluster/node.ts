@@ -396,7 +396,7 @@ export class ClusterNode {
       case "seen":
         return this.#hearSeen(body, now);
       case "touch":
-        return this.touch(body.room, body.list, now);
+        return this.#hearTouched(body, now);
       case "load":
         return this.#rooms.books.get(body.room)?.door.report(body.load, now);
     }
@@ -493,6 +493,11 @@ export class ClusterNode {
   #hearSeen({ room, list }: Extract<MessageBody, { kind: "seen" }>, now: number): void {
     const books = this.#rooms.books.get(room);
     if (books && Array.isArray(list)) this.#visitors.hearSeen(books, list, now);
+  }
+
+  #hearTouched({ room, list }: Extract<MessageBody, { kind: "touch" }>, now: number): void {
+    const books = this.#rooms.books.get(room);
+    if (books) this.#visitors.hearTouched(books, list, now);
   }
 
   /** The smallest key of this node's who waits is its weight. */

@@ -60,6 +60,12 @@ export interface Arrival {
 /** A visitor was seen waiting, and is waited for until then; told to the owner of the place. */
 export type Seen = readonly [key: number, lane: number, id: string, until: number, ticketExpiresAt: number];
 
+export interface SeenHow {
+  readonly now: number;
+  /** Another node saw them, a moment ago. */
+  readonly isNews: boolean;
+}
+
 export interface CheckedIn {
   readonly answer: TicketAnswer;
   /** Null: the owner need not know. */
@@ -115,8 +121,11 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
   }
 }
 
-/** Whoever was seen keeps a place of this node's, gets it back, or is taken back from an earlier life. */
-export function noteSeen(books: RoomBooks, seen: Seen, now: number): void {
+/**
+ * Whoever was seen keeps a place of this node's, gets it back, or is taken back from an earlier life. News from elsewhere may
+ * come after a later answer that gave them more time, and takes none of that away.
+ */
+export function noteSeen(books: RoomBooks, seen: Seen, { now, isNews }: SeenHow): void {
   const [key, lane, id, until, ticketExpiresAt] = seen;
   if (books.over.has(key)) return;
   const known = books.places.get(key);
@@ -125,13 +134,15 @@ export function noteSeen(books: RoomBooks, seen: Seen, now: number): void {
   if (known?.claim.state === LAPSED && known.claim.origin === SELF)
     books.write([WAIT, key, known.lane, RETURNED, known.id]);
   const place = books.places.get(key);
-  if (place?.claim.state === WAITING && place.claim.origin === SELF) books.await(place, until);
+  if (place?.claim.state !== WAITING || place.claim.origin !== SELF) return;
+  const before = isNews && Number.isFinite(place.claim.until) ? place.claim.until : until;
+  books.await(place, Math.max(before, until));
 }
 
 /** Uses a turn of this node's. */
 export function enter(books: RoomBooks, shown: Ticket, moment: Moment): TicketAnswer {
   const { answer, seen } = checkIn(books, shown, moment);
-  if (seen) noteSeen(books, seen, moment.now);
+  if (seen) noteSeen(books, seen, { now: moment.now, isNews: false });
   if (answer.kind !== "admitted") return answer;
   const place = books.places.get(answer.ticket.sequence)!;
   if (!books.door.mayEnter(books.crowd, moment.now)) return waitWithTurn(books, answer, place, moment.now);

@@ -141,11 +141,22 @@ export class VisitorCalls {
     this.#parts.requests.ask({ op: "revoke", room, id }, now, (isEnded) => answer(isEnded === true));
   }
 
+  /**
+   * Others saw these on the site, whose visits should be this node's. Those that are not are left to whoever saw them, who tells
+   * their owner until that is heard: two who each take the other for the owner would send them to and fro.
+   */
+  hearTouched(books: RoomBooks, presences: readonly Presence[], now: number): void {
+    for (const presence of presences) {
+      const owner = this.#parts.routes.ofPass(books.visits.get(presence.id), presence.id);
+      if (owner === "self") touch(books, presence, now);
+    }
+  }
+
   /** Others saw these waiting, whose places should be this node's. */
   hearSeen(books: RoomBooks, list: readonly Seen[], now: number): void {
     for (const seen of list) {
       const place = books.places.get(seen[0]);
-      if (this.#parts.routes.ofPlace(place, seen[0]) === "self") noteSeen(books, seen, now);
+      if (this.#parts.routes.ofPlace(place, seen[0]) === "self") noteSeen(books, seen, { now, isNews: true });
     }
   }
 
@@ -158,7 +169,7 @@ export class VisitorCalls {
       case "enter":
         return this.#tell(enter(books, op.ticket, { dice: op.dice, now }), answer, now);
       case "seen":
-        noteSeen(books, op.seen, now);
+        noteSeen(books, op.seen, { now, isNews: true });
         return answer(true);
       case "leavePlace":
         leavePlace(books, op.ticket, now);
@@ -194,7 +205,7 @@ export class VisitorCalls {
     const { routes, requests } = this.#parts;
     const place = books.places.get(seen[0]);
     const owner = routes.ofPlace(place, seen[0]);
-    if (owner === "self") noteSeen(books, seen, now);
+    if (owner === "self") noteSeen(books, seen, { now, isNews: false });
     else if (owner === null && place) return;
     else if (owner !== null && place?.claim.state === WAITING)
       this.#sightings.addSeen(owner, books.name, seen);

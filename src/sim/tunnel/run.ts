@@ -91,11 +91,12 @@ class Run {
         this.#order,
         this.#line,
         this.#ahead,
-        new Rate(rules),
         new Once(),
         new PlaceKept(),
         new OneRoot(),
         new Forgery(),
+        // Where whoever cannot be reached is taken for dead, each part is the whole, with the whole rate.
+        ...(plan.kind === "hasty" ? [] : [new Rate(rules)]),
         ...(isTelepathic || plan.kind === "hasty" ? [] : [new OwnPart()]),
       ],
       letters,
