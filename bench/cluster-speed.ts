@@ -157,7 +157,7 @@ function bestOfRounds(speeds: readonly Speed[]): Speed {
   };
 }
 
-/** With a line all the time, as the paper's users have, is what the goal is about. */
+/** The paper's users always have a line; with a slot for each, few of those at 3 nodes do, and most at 16. */
 function keptRow(rounds: readonly (readonly Speed[])[], scene: "open" | "inLine"): Row {
   const kept = rounds.map((round) => round.at(-1)![scene].usualPerSecond / round[0]![scene].usualPerSecond);
   const slots = scene === "open" ? SLOTS : FEWER_SLOTS;
@@ -165,7 +165,7 @@ function keptRow(rounds: readonly (readonly Speed[])[], scene: "open" | "inLine"
     name: `16 nodes, of what 3 let through, ${slots} slots: median of ${rounds.length} pairs, medians of ${rounds[0]![0]!.runs} runs each`,
     unit: "share",
     value: median(kept),
-    ...(scene === "inLine" && { goal: { of: "value", atLeast: KEPT_MIN } }),
+    goal: { of: "value", atLeast: KEPT_MIN },
   });
 }
 
