@@ -148,7 +148,7 @@ test("an event is refused exactly where a good room would be if it had the event
       if (during.length > 0) refused++;
       assert.deepEqual(plain(during), plain(problemsOf({ ...room, ...event })));
     }),
-    { numRuns: 200 },
+    { numRuns: 500 },
   );
   assert.ok(refused > 50, `only ${refused} were refused`);
 });
@@ -163,7 +163,7 @@ test("an event's rate has a word of caution exactly where its room's would, had 
       if (during.length > 0) odder++;
       assert.deepEqual(plain(during), plain(cautionsOf({ ...room, ...event })));
     }),
-    { numRuns: 200 },
+    { numRuns: 500 },
   );
   assert.ok(odder > 10, `only ${odder} were odd`);
 });
