@@ -22,6 +22,8 @@ export interface Bench {
   readonly name: string;
   readonly about: string;
   run(options: { isQuick: boolean; progress: (text: string) => void }): Promise<Row[]>;
+  /** The rows as a table for people, where one line a row would not be readable. */
+  table?(rows: readonly Row[]): string;
 }
 
 export interface Goal {
@@ -129,13 +131,21 @@ export function table(rows: readonly Row[]): string {
     r.goal ?? "",
     r.ok === null ? "" : r.ok ? "ok" : "MISSED",
   ]);
-  const widths = header.map((_, i) => Math.max(...[header, ...body].map((cells) => cells[i]!.length)));
+  return aligned([header, ...body], (column) => column === 1 || column === 3 || column === 4);
+}
+
+/** Lines of cells as columns; numbers stand at the right of theirs. */
+export function aligned(
+  lines: readonly (readonly string[])[],
+  isNumber: (column: number) => boolean,
+): string {
+  const widths = lines[0]!.map((_, i) => Math.max(...lines.map((cells) => cells[i]!.length)));
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, i) => (i === 1 || i === 3 || i === 4 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
+      .map((cell, i) => (isNumber(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
       .join("  ")
       .trimEnd();
-  return [header, ...body].map(line).join("\n");
+  return lines.map(line).join("\n");
 }
 
 function figure(value: number): string {

@@ -1,7 +1,6 @@
 /** Servers under measurement run in processes of their own; they print one line of JSON when they are ready. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
+import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /**
@@ -17,6 +16,9 @@ export function unpin(pid: number): void {
   const first = cpus().length > 2 ? 2 : 0;
   if (canPin) spawnSync("taskset", ["-a", "-c", "-p", `${first}-${cpus().length - 1}`, String(pid)]);
 }
+
+/** What was compiled, kept for the next time. */
+const COMPILED = fileURLToPath(new URL("../node_modules/.cache/fairgate-bench", import.meta.url));
 
 export interface Child<Ready> {
   readonly ready: Ready;
@@ -36,7 +38,7 @@ export function startChild<Ready>(
 
 /** The same for one of many that start together: it may use all cores, and what was compiled for one is there for all. */
 export function startOneOfMany<Ready>(name: string, args: readonly string[]): Promise<Child<Ready>> {
-  const environment = { NODE_COMPILE_CACHE: join(tmpdir(), "fairgate-bench-compiled") };
+  const environment = { NODE_COMPILE_CACHE: COMPILED };
   return start({ name, args, execArgv: [], cores: `0-${cpus().length - 1}`, environment });
 }
 

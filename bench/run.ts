@@ -3,13 +3,16 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { adaptiveBench } from "./adaptive.ts";
 import { type Bench, machine, type Row, table, writeResult } from "./bench.ts";
 import { clusterBench } from "./cluster.ts";
+import { clusterKillsBench } from "./cluster-kills.ts";
 import { crashBench } from "./crash.ts";
 import { drawBench } from "./draw.ts";
 import { durableBench } from "./durable.ts";
 import { gatewayBench } from "./gateway.ts";
+import { hostileBench } from "./hostile.ts";
 import { journeyBench } from "./journey.ts";
 import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
+import { parsersBench } from "./parsers.ts";
 import { proxyBench } from "./proxy.ts";
 import { redisBench } from "./redis.ts";
 import { relaxedBench } from "./relaxed.ts";
@@ -30,7 +33,10 @@ const BENCHES: readonly Bench[] = [
   redisBench,
   relaxedBench,
   clusterBench,
+  clusterKillsBench,
   tableA1Bench,
+  hostileBench,
+  parsersBench,
 ];
 
 const REPORT = new URL("./REPORT.md", import.meta.url);
@@ -50,7 +56,7 @@ for (const bench of chosen) {
   console.log(`\n${bench.name}: ${bench.about}`);
   const rows = await bench.run({ isQuick, progress });
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[2K");
-  console.log(table(rows));
+  console.log(tableOf(bench, rows));
   writeResult(bench.name, rows);
   results.push([bench, rows]);
 }
@@ -59,6 +65,10 @@ const missed = results.flatMap(([bench, rows]) =>
   rows.filter((row) => row.ok === false).map((row) => `${bench.name}: ${row.name}`),
 );
 if (missed.length > 0) console.log(`\nMissed: ${missed.join("; ")}`);
+
+function tableOf(bench: Bench, rows: readonly Row[]): string {
+  return bench.table?.(rows) ?? table(rows);
+}
 
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K  ${text}`);
@@ -73,7 +83,7 @@ function report(measured: readonly [Bench, Row[]][]): string {
     : [];
   const parts = BENCHES.flatMap(({ name }) => {
     const [bench, rows] = measured.find(([one]) => one.name === name) ?? [];
-    if (bench && rows) return [`## ${name}\n\n${bench.about}\n\n\`\`\`\n${table(rows)}\n\`\`\`\n`];
+    if (bench && rows) return [`## ${name}\n\n${bench.about}\n\n\`\`\`\n${tableOf(bench, rows)}\n\`\`\`\n`];
     return before.filter((part) => part.startsWith(`## ${name}\n`)).map((part) => `${part.trimEnd()}\n`);
   });
   return `# Benches\n\nMade by \`npm run bench\` on ${machine()}.\nEvery baseline was measured in the same run, in turn with its value.\n\n${parts.join("\n")}`;

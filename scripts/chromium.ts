@@ -2,11 +2,11 @@
  * The browser that the tests drive: Debian's Chromium, installed on the way when that is possible. Its headless shell
  * comes first: the same engine and network without the windows around them, for a third of the processor time.
  */
-import { ensureProgram, findProgram, type Program } from "./debian.ts";
+import { findProgram, type Program } from "./debian.ts";
 
-const CHROMIUM: Program = {
+export const CHROMIUM: Program = {
   name: "Chromium",
-  neededBy: "browser tests",
+  why: "the browser tests drive a real browser",
   debianPackage: "chromium-headless-shell",
   places: [
     "/usr/bin/chromium-headless-shell",
@@ -20,6 +20,3 @@ const CHROMIUM: Program = {
 
 /** Where Chromium is, or undefined. `FAIRGATE_CHROMIUM` names another place. */
 export const findChromium = (): string | undefined => findProgram(CHROMIUM);
-
-/** Makes sure there is a Chromium, or says in one sentence what to install and stops. */
-export const ensureChromium = (): void => ensureProgram(CHROMIUM);

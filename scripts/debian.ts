@@ -1,12 +1,16 @@
-/** Programs that the tests need and npm does not bring: found on the machine, or installed from Debian's packages. */
+/**
+ * Programs that the tests need and npm does not bring: found on the machine, or installed from Debian's packages.
+ * What is installed, how and why is said before the first package is fetched. apt-get's own output is shown only when
+ * it fails.
+ */
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 
 export interface Program {
   /** As people call it. */
   readonly name: string;
-  /** Who needs it, for a sentence that starts with "The". */
-  readonly neededBy: string;
+  /** What it is needed for, as a sentence without its full stop: `the browser tests drive a real browser`. */
+  readonly why: string;
   readonly debianPackage: string;
   /** Where it usually is, best first. */
   readonly places: readonly string[];
@@ -19,35 +23,62 @@ export function findProgram({ places, variable }: Program): string | undefined {
   return process.env[variable] ?? places.find((place) => existsSync(place));
 }
 
-/** Makes sure there is such a program, or says in one sentence what to install and stops. */
-export function ensureProgram(program: Program): void {
-  if (findProgram(program)) return;
-  const { name, neededBy, debianPackage, variable } = program;
-  if (mayInstall()) {
-    console.log(`Installing ${name} from Debian's packages for the ${neededBy} (only the first time) …`);
-    install(debianPackage);
-  }
-  if (findProgram(program)) return;
+/** Makes sure that all of these are there, with one run of apt-get for those that are not; or says what to do and stops. */
+export function ensurePrograms(programs: readonly Program[]): void {
+  const missing = missingOf(programs);
+  if (missing.length === 0) return;
+  const failure = whyNotInstalled() ?? install(missing);
+  const stillMissing = missingOf(programs);
+  if (stillMissing.length === 0) return;
   console.error(
-    `The ${neededBy} need ${name}: install it (Debian, Ubuntu: sudo apt-get install ${debianPackage}) ` +
-      `or set ${variable} to its path.`,
+    instructions(stillMissing, failure ?? "apt-get installed them, but not where they are looked for"),
   );
   process.exit(1);
 }
 
-function install(debianPackage: string): void {
-  const quiet = { stdio: ["ignore", "ignore", "inherit"] as ["ignore", "ignore", "inherit"] };
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  spawnSync("apt-get", ["update", "-qq"], { ...quiet, env });
-  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", debianPackage], { ...quiet, env });
+const missingOf = (programs: readonly Program[]) => programs.filter((program) => !findProgram(program));
+
+/** Why apt-get cannot be used here; undefined when it can. */
+function whyNotInstalled(): string | undefined {
+  if (spawnSync("apt-get", ["--version"], { stdio: "ignore" }).error) return "there is no apt-get here";
+  return process.getuid?.() === 0 ? undefined : "only root may run apt-get";
 }
 
-function mayInstall(): boolean {
-  if (process.getuid?.() !== 0) return false;
-  try {
-    accessSync("/usr/bin/apt-get", constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+/** Why it failed, or undefined. */
+function install(programs: readonly Program[]): string | undefined {
+  const packages = programs.map(({ debianPackage }) => debianPackage);
+  console.log(announcement(programs));
+  const startedAt = performance.now();
+  // Old lists may still have the packages, so a failure here is not the end; and what it said may explain a later one.
+  const update = aptGet("update");
+  const { isGood, printed } = aptGet("install", "-y", "--no-install-recommends", ...packages);
+  if (!isGood) return `apt-get failed:\n${`${update.printed}${printed}`.trimEnd().replaceAll(/^/gm, "    ")}`;
+  console.log(`Installed after ${Math.round((performance.now() - startedAt) / 1_000)} s.\n`);
+  return undefined;
+}
+
+function aptGet(...words: readonly string[]): { readonly isGood: boolean; readonly printed: string } {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
+  const { status, stdout, stderr } = spawnSync("apt-get", ["-qq", ...words], { env, encoding: "utf8" });
+  return { isGood: status === 0, printed: `${stdout}${stderr}` };
+}
+
+function announcement(programs: readonly Program[]): string {
+  const lines = programs.map(
+    ({ name, debianPackage, why }) => `  ${name} (package ${debianPackage}): ${why}`,
+  );
+  return [
+    "Installing with apt-get what is missing here (only the first time, about a minute):",
+    ...lines,
+  ].join("\n");
+}
+
+function instructions(programs: readonly Program[], reason: string): string {
+  const packages = programs.map(({ debianPackage }) => debianPackage).join(" ");
+  return [
+    "Nothing was started. These programs are missing:",
+    ...programs.map(({ name, why, variable }) => `  ${name}: ${why} (or set ${variable} to its path)`),
+    `Install them and try again. Debian, Ubuntu: sudo apt-get install ${packages}`,
+    `They were not installed for you: ${reason}`,
+  ].join("\n");
 }

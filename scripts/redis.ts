@@ -2,11 +2,11 @@
  * The Redis that tests and benches start for themselves: Debian's, installed on the way when that is possible. Valkey
  * does as well.
  */
-import { ensureProgram, findProgram, type Program } from "./debian.ts";
+import { ensurePrograms, findProgram, type Program } from "./debian.ts";
 
-const REDIS: Program = {
+export const REDIS: Program = {
   name: "Redis 7",
-  neededBy: "Redis tests and benches",
+  why: "the Redis tests and benches start servers of their own",
   debianPackage: "redis-server",
   places: [
     "/usr/bin/redis-server",
@@ -22,5 +22,5 @@ const REDIS: Program = {
 /** Where the server program is, or undefined. `FAIRGATE_REDIS_SERVER` names another place. */
 export const findRedis = (): string | undefined => findProgram(REDIS);
 
-/** Makes sure there is a Redis, or says in one sentence what to install and stops. */
-export const ensureRedis = (): void => ensureProgram(REDIS);
+/** Makes sure there is a Redis, or says what to install and stops. */
+export const ensureRedis = (): void => ensurePrograms([REDIS]);

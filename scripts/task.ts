@@ -2,21 +2,26 @@
  * The npm scripts, run by the pinned Node: `npm start`, `npm test`, `npm run ok`, `npm run bench` and so on. Each task
  * is a list of commands; the first that fails ends it with its exit code.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, globSync, rmSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ensureChromium } from "./chromium.ts";
-import { ensureRedis } from "./redis.ts";
+import { CHROMIUM } from "./chromium.ts";
+import { ensurePrograms } from "./debian.ts";
+import { ORIGINS } from "./origins.ts";
+import { REDIS } from "./redis.ts";
+import { type TempFolder, useOwnTempFolder } from "./temp-folder.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [task = "", ...rest] = process.argv.slice(2);
 
 /** Compiled code is kept between runs and between the processes of one; compiling is most of a short test's time. */
 const COMPILED = join(root, "node_modules", ".cache", "fairgate-tests");
+
+const running = new Set<ChildProcess>();
 
 const tasks: Record<string, () => Promise<void>> = {
   start: async () => {
@@ -27,18 +32,20 @@ const tasks: Record<string, () => Promise<void>> = {
   },
   build: () => build(),
   test: async () => {
-    ensureChromium();
-    ensureRedis();
+    const temp = useOwnTempFolder();
+    process.env.NODE_COMPILE_CACHE = COMPILED;
+    ensurePrograms([CHROMIUM, REDIS, ...ORIGINS]);
     await tool("tsc", "-p", "tsconfig.json");
     // What was just checked need not be checked again.
     await build("--noCheck");
-    await test();
+    await test(temp);
   },
   ok: async () => {
     await tool("biome", "check", ".");
     await tasks.test!();
   },
   bench: () => node("bench/run.ts", ...rest),
+  steady: () => node("scripts/steady.ts", ...rest),
   generate: () => node("scripts/generate.ts", ...rest),
 };
 
@@ -95,13 +102,15 @@ const GROUPS: readonly Group[] = [
 /** A group that takes longer hangs, and is ended; it then says in which files. */
 const GROUP_MAX_MS = 900_000;
 
-/** Runs the tests, and ends with code 1 when one fails. */
-async function test(): Promise<void> {
+/** Runs the tests, and ends with code 1 when one fails or leaves something in the temporary folder. */
+async function test(temp: TempFolder): Promise<void> {
   const files = testFiles();
   const failed = [...(await testRound(1, files)), ...(await testRound(2, files))];
-  if (failed.length === 0) return;
-  console.error(`Tests failed: ${failed.join(", ")}. What each group said is above.`);
-  process.exit(1);
+  const leftovers = temp.leftovers();
+  if (failed.length > 0) console.error(`Tests failed: ${failed.join(", ")}. What each group said is above.`);
+  if (leftovers.length > 0)
+    console.error(`Tests left these in the temporary folder, and should not: ${leftovers.join(", ")}.`);
+  if (failed.length + leftovers.length > 0) process.exit(1);
 }
 
 /** Runs the groups of a round; the names of those that failed. */
@@ -114,9 +123,7 @@ async function testRound(round: Group["round"], files: readonly string[]): Promi
 
 /** One group is shown as it goes; what another prints comes in one piece, once it is through. */
 async function testGroup({ name, options, isPatient }: Group, files: string[], isShown: boolean) {
-  const child = spawn(process.execPath, ["--test", ...options, ...files], {
-    cwd: root,
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
+  const child = start(process.execPath, ["--test", ...options, ...files], {
     stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
     timeout: GROUP_MAX_MS,
   });
@@ -141,9 +148,17 @@ function tool(name: string, ...args: string[]): Promise<void> {
   return run(join(root, "node_modules", ".bin", name), args);
 }
 
+/** Starts a program, which does not outlive a signal that ends this process. */
+function start(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(command, args, { cwd: root, ...options });
+  running.add(child);
+  child.once("close", () => running.delete(child));
+  return child;
+}
+
 async function run(command: string, args: string[]): Promise<void> {
   // Ctrl-C goes to the command as well; it decides how to stop, and this process waits for it.
-  const child = spawn(command, args, { cwd: root, stdio: "inherit" });
+  const child = start(command, args, { stdio: "inherit" });
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   if (code !== 0) process.exit(code ?? (signal === "SIGINT" ? 130 : 1));
 }
@@ -154,4 +169,12 @@ if (!chosen || !existsSync(join(root, "package.json"))) {
   process.exit(2);
 }
 process.on("SIGINT", () => {});
+for (const [signal, number] of [
+  ["SIGTERM", 15],
+  ["SIGHUP", 1],
+] as const)
+  process.on(signal, () => {
+    for (const child of running) child.kill(signal);
+    process.exit(128 + number);
+  });
 await chosen();

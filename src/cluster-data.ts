@@ -6,13 +6,13 @@
  * Of two who change one room at the same moment the later one wins, whole.
  */
 import { createHash } from "node:crypto";
-import type { RoomSettings, Settings } from "./config/schema.ts";
+import type { ChangeStore } from "./change-store.ts";
 import type { World } from "./core/world.ts";
-import type { Data } from "./data.ts";
+import { type Data, usableRing } from "./data.ts";
 import type { KeyringMemo } from "./gateway/keyring.ts";
-import { changeOnTop, fileTextOf, type KeptChange, withChanges } from "./kept-changes.ts";
 
 const CHANGE = "change/";
+const ASIDE = "aside/";
 const RING = "ring";
 /** Everyone keeps it and tells it to whoever joins. A page of one's own may be longer, and belongs into the file. */
 const CHANGE_CHARACTERS_MAX = 65_536;
@@ -42,37 +42,31 @@ export class ClusterData implements Data {
     this.#stop = this.#notes.onKept((name) => this.#hear(name));
   }
 
-  async withChanges(settings: Settings): Promise<Settings> {
-    const changed = withChanges(settings, this.#changesTo(settings));
-    // Another node may have read the file that a change was made to, so it stays for those.
-    for (const room of changed.outdated)
-      this.#world.log.warn(
-        { room },
-        "a change made at run time was made to other settings, and does not hold here",
-      );
-    return changed.settings;
-  }
-
-  async keepChange(name: string, file: RoomSettings, change: unknown): Promise<void> {
-    const before = this.#changeOf(name, file);
-    const after = changeOnTop(before, file, change);
-    const { length } = JSON.stringify(after.change);
-    if (length > CHANGE_CHARACTERS_MAX)
-      throw new Error(
-        `the changes to room "${name}" have ${length} characters, and nodes keep at most ${CHANGE_CHARACTERS_MAX} of them; write them into the settings file`,
-      );
-    this.#write(CHANGE + name, { file: digest(after.file), change: after.change });
-  }
-
-  /** The others drop what they know of changes when they read their file. */
-  async forgetChanges(): Promise<void> {
-    for (const [name, value] of this.#notes.kept())
-      if (name.startsWith(CHANGE) && value !== null) this.#write(name, null);
-  }
+  readonly changes: ChangeStore = {
+    isOwn: false,
+    charactersMax: CHANGE_CHARACTERS_MAX,
+    // What a file says of a room may be long.
+    mark: (words) => createHash("sha256").update(words).digest("base64url"),
+    read: async () => this.#texts(CHANGE),
+    replace: async (room, before, after) => {
+      if ((this.#texts(CHANGE).get(room) ?? null) !== before) return false;
+      this.#write(CHANGE + room, after === null ? null : JSON.parse(after));
+      return true;
+    },
+    readAside: async () => this.#texts(ASIDE),
+    putAside: async (room, text) => {
+      // One that is too long for all to keep is in the log alone.
+      if (text.length <= CHANGE_CHARACTERS_MAX) this.#write(ASIDE + room, JSON.parse(text));
+    },
+    // The others drop what they know of changes when they read their file.
+    forget: async () => {
+      for (const prefix of [CHANGE, ASIDE])
+        for (const room of this.#texts(prefix).keys()) this.#write(prefix + room, null);
+    },
+  };
 
   async ring(): Promise<KeyringMemo | undefined> {
-    const memo = this.#notes.kept().get(RING);
-    return isMemo(memo) ? memo : undefined;
+    return usableRing(this.#notes.kept().get(RING) ?? undefined, this.#world);
   }
 
   async keepRing(memo: KeyringMemo): Promise<void> {
@@ -89,22 +83,13 @@ export class ClusterData implements Data {
     this.#listeners.clear();
   }
 
-  /** Of what the file says only a digest is kept, since it may be long: here it is the file's text again. */
-  #changesTo({ rooms }: Settings): [room: string, KeptChange][] {
-    const names = [...this.#notes.kept().keys()].filter((name) => name.startsWith(CHANGE));
-    return names.flatMap((name): [string, KeptChange][] => {
-      const room = name.slice(CHANGE.length);
-      if (!Object.hasOwn(rooms, room)) return [];
-      const change = this.#changeOf(room, rooms[room]!);
-      return change ? [[room, change]] : [];
-    });
-  }
-
-  #changeOf(name: string, room: RoomSettings): KeptChange | undefined {
-    const kept = this.#notes.kept().get(CHANGE + name);
-    if (!isChange(kept)) return undefined;
-    const text = fileTextOf(room);
-    return { file: kept.file === digest(text) ? text : "", change: kept.change };
+  /** What is kept under names that begin like this, by the rest of the name. */
+  #texts(prefix: string): Map<string, string> {
+    const texts = new Map<string, string>();
+    for (const [name, value] of this.#notes.kept())
+      if (name.startsWith(prefix) && value != null)
+        texts.set(name.slice(prefix.length), JSON.stringify(value) ?? "");
+    return texts;
   }
 
   #write(name: string, value: unknown): void {
@@ -122,26 +107,4 @@ export class ClusterData implements Data {
     if (!isOurs || isDropped || this.#isWriting) return;
     for (const listener of this.#listeners) listener();
   }
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
-}
-
-/** A node of another version may keep anything. */
-function isChange(value: unknown): value is KeptChange {
-  return isMapping(value) && typeof value.file === "string" && isMapping(value.change);
-}
-
-function isMemo(value: unknown): value is KeyringMemo {
-  if (!isMapping(value)) return false;
-  const { name, generation, retired } = value;
-  const isPair = (pair: unknown) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isFinite);
-  return (
-    Number.isInteger(name) && Number.isInteger(generation) && Array.isArray(retired) && retired.every(isPair)
-  );
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

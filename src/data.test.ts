@@ -4,10 +4,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { changeRoom, inForce } from "../test/plain-building.ts";
 import { settingsFrom } from "./config/load.ts";
-import { checkRoomChange } from "./config/room-change.ts";
 import type { Settings, SettingsInput } from "./config/schema.ts";
 import { openData, withKeptSecret } from "./data.ts";
+import { RoomChanges } from "./kept-changes.ts";
 import { handWorld } from "./sim/hand-world.ts";
 
 const ROOM = { totalActiveUsers: 10 };
@@ -43,47 +44,51 @@ async function inOneLife<T>(
 test("changes made at run time are in force in the next life, one upon the other", async (t) => {
   const directory = directoryFor(t);
   const file = settings();
-  await inOneLife(directory, async (data) => {
-    await data.keepChange("main", file.rooms.main!, { paused: true, page: { title: "A" } });
-    await data.keepChange("main", file.rooms.main!, { message: "Tea.", page: { colour: "#123456" } });
+  const world = handWorld();
+  await inOneLife(directory, async ({ changes }) => {
+    await changeRoom(changes, { file, world, change: { paused: true, page: { title: "A" } } });
+    await changeRoom(changes, { file, world, change: { message: "Tea.", page: { colour: "#123456" } } });
   });
-  const { rooms } = await inOneLife(directory, (data) => data.withChanges(file));
+  const { rooms } = await inOneLife(directory, ({ changes }) => inForce(changes, file, world));
   const { paused, message, page, totalActiveUsers } = rooms.main!;
   assert.deepEqual(
     [paused, message, page.title, page.colour, totalActiveUsers],
     [true, "Tea.", "A", "#123456", 10],
   );
-  assert.ok(checkRoomChange(rooms.main!, {}).ok);
+  assert.deepEqual(world.logged, []);
 });
 
-test("a file that says something else about the room is newer", async (t) => {
+test("a file that says something else about the room is newer, and the change is put aside", async (t) => {
   const directory = directoryFor(t);
   const world = handWorld();
+  const file = settings();
   const changed = settings({ rooms: { main: { ...ROOM, newUsersPerMinute: 60 } } });
-  await inOneLife(directory, (data) => data.keepChange("main", settings().rooms.main!, { paused: true }));
-  await inOneLife(
-    directory,
-    async (data) => {
-      const { rooms } = await data.withChanges(changed);
-      assert.equal(rooms.main!.paused, false);
-    },
-    world,
-  );
-  assert.match(world.logged[0]!.message, /dropped/);
-  await inOneLife(directory, async (data) => {
-    const { rooms } = await data.withChanges(settings());
-    assert.equal(rooms.main!.paused, false, "dropped for good");
+  await inOneLife(directory, ({ changes }) => changeRoom(changes, { file, world, change: { paused: true } }));
+  await inOneLife(directory, async ({ changes }) => {
+    assert.equal((await inForce(changes, changed, world)).rooms.main!.paused, false);
   });
+  assert.match(JSON.stringify(world.logged[0]), /something else about the room/);
+  await inOneLife(directory, async ({ changes }) => {
+    assert.equal((await inForce(changes, file, world)).rooms.main!.paused, false, "no longer in force");
+    const [aside] = await new RoomChanges({ store: changes, world, checkPage: () => null }).aside();
+    assert.deepEqual(aside?.change, { paused: true });
+  });
+  assert.equal(world.logged.length, 1);
 });
 
-test("a room that is no more takes its changes with it, and reading the file again takes all", async (t) => {
+test("a room that is no more puts its changes aside, and reading the file again forgets all", async (t) => {
   const directory = directoryFor(t);
-  await inOneLife(directory, async (data) => {
-    await data.keepChange("gone", settings().rooms.main!, { paused: true });
-    assert.deepEqual(Object.keys((await data.withChanges(settings())).rooms), ["main"]);
-    await data.keepChange("main", settings().rooms.main!, { paused: true });
-    await data.forgetChanges();
-    assert.equal((await data.withChanges(settings())).rooms.main!.paused, false);
+  const world = handWorld();
+  const file = settings();
+  const both = settings({ rooms: { main: ROOM, gone: { ...ROOM, path: "/gone" } } });
+  await inOneLife(directory, async ({ changes }) => {
+    await changeRoom(changes, { file: both, world, room: "gone", change: { paused: true } });
+    assert.deepEqual(Object.keys((await inForce(changes, file, world)).rooms), ["main"]);
+    assert.equal((await changes.readAside()).size, 1);
+    await changeRoom(changes, { file, world, change: { paused: true } });
+    await changes.forget();
+    assert.equal((await inForce(changes, file, world)).rooms.main!.paused, false);
+    assert.equal((await changes.readAside()).size, 0);
   });
 });
 
@@ -97,12 +102,37 @@ test("how far the keys were turned is kept", async (t) => {
   assert.deepEqual(await inOneLife(directory, (data) => data.ring()), memo);
 });
 
-test("without a directory nothing is kept and nothing fails", async () => {
-  const data = await openData(null, handWorld());
+test("without a directory changes last as long as the process", async () => {
+  const world = handWorld();
+  const data = await openData(null, world);
+  const file = settings();
   assert.equal(data.storageOf, null);
-  await data.keepChange("main", settings().rooms.main!, { paused: true });
-  assert.equal((await data.withChanges(settings())).rooms.main!.paused, false);
+  await changeRoom(data.changes, { file, world, change: { paused: true } });
+  await changeRoom(data.changes, { file, world, change: { message: "Tea." } });
+  const { paused, message } = (await inForce(data.changes, file, world)).rooms.main!;
+  assert.deepEqual([paused, message], [true, "Tea."]);
   await data.close();
+  const next = await openData(null, world);
+  assert.equal((await inForce(next.changes, file, world)).rooms.main!.paused, false);
+});
+
+test("a ring of keys that cannot be one is told and left alone", async (t) => {
+  const directory = directoryFor(t);
+  const world = handWorld();
+  for (const odd of [
+    7,
+    { name: 1, generation: 70_000, retired: [] },
+    { name: 1, generation: 1, retired: [7] },
+  ])
+    await inOneLife(
+      directory,
+      async (data) => {
+        await data.keepRing(odd as never);
+        assert.equal(await data.ring(), undefined);
+      },
+      world,
+    );
+  assert.equal(world.logged.filter(({ level }) => level === "error").length, 3);
 });
 
 test("a secret is made once, for its owner's eyes, and the same ever after", (t) => {

@@ -2,18 +2,19 @@
  * What a gateway keeps between two lives, in one directory: every room, the changes made to rooms at run time, and how
  * far the ring of keys was turned. Without a directory nothing is kept, and everything else is the same.
  *
- * A change made at run time holds until the settings file says something else about its room: then the file is newer.
+ * A change made at run time holds until the settings file says something else about its room: then the file is newer
+ * (kept-changes.ts).
  */
 
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { RoomSettings, Settings } from "./config/schema.ts";
+import type { ChangeStore } from "./change-store.ts";
+import type { Settings } from "./config/schema.ts";
 import type { World } from "./core/world.ts";
 import { DurableHost } from "./durable/host.ts";
 import type { DurableStorage } from "./durable/storage.ts";
-import type { KeyringMemo } from "./gateway/keyring.ts";
-import { changeOnTop, type KeptChange, withChanges } from "./kept-changes.ts";
+import { isKeyringMemo, type KeyringMemo } from "./gateway/keyring.ts";
 
 const SECRET_FILE = "secret";
 const SECRET_BYTES = 32;
@@ -26,12 +27,9 @@ export interface Data {
   readonly storageOf: ((room: string) => DurableStorage) | null;
   /** Settles when what is kept can no longer be written, or this process cannot go on for another reason. */
   readonly broken: Promise<Error>;
-  /** The settings with the changes of an earlier life in them. */
-  withChanges(settings: Settings): Promise<Settings>;
-  /** Keeps a change to a room, on top of what `before` has. Resolves when it is on disk. */
-  keepChange(name: string, file: RoomSettings, change: unknown): Promise<void>;
-  /** The file was read again, and says it all. */
-  forgetChanges(): Promise<void>;
+  /** The changes made to rooms at run time. */
+  readonly changes: ChangeStore;
+  /** How far the ring of keys was turned; undefined when nothing is kept that can be used. */
   ring(): Promise<KeyringMemo | undefined>;
   keepRing(memo: KeyringMemo): Promise<void>;
   /** Tells when another gateway kept something. Returns the way to stop. */
@@ -41,34 +39,19 @@ export interface Data {
 
 /** Opens the directory, making it when it is not there. */
 export async function openData(directory: string | null, world: World): Promise<Data> {
-  if (directory === null) return NOTHING_KEPT;
+  if (directory === null) return nothingKept();
   const host = await DurableHost.open({ directory, world });
   // Asked for each time: after a failed write what was got before is of no more use.
-  const changes = () => host.state("settings").storage;
+  const changes = ownChanges(
+    () => host.state("settings").storage,
+    () => host.state("settings-aside").storage,
+  );
   const keys = () => host.state("keys").storage;
   return {
     storageOf: (room) => host.state(`room/${room}`).storage,
     broken: host.broken,
-    withChanges: async (settings) => {
-      const storage = changes();
-      const changed = withChanges(settings, await storage.list<KeptChange>());
-      for (const room of changed.outdated) {
-        world.log.warn({ room }, "the settings say something else now; a change made at run time is dropped");
-        await storage.delete(room);
-      }
-      return changed.settings;
-    },
-    keepChange: async (name, file, change) => {
-      const storage = changes();
-      await storage.put(name, changeOnTop(await storage.get<KeptChange>(name), file, change));
-      await storage.sync();
-    },
-    forgetChanges: async () => {
-      const storage = changes();
-      await storage.deleteAll();
-      await storage.sync();
-    },
-    ring: () => keys().get<KeyringMemo>(RING),
+    changes,
+    ring: async () => usableRing(await keys().get(RING), world),
     keepRing: async (memo) => {
       const storage = keys();
       await storage.put(RING, memo);
@@ -96,14 +79,82 @@ export function withKeptSecret(settings: Settings): Settings {
   return { ...settings, secret };
 }
 
-const NOTHING_KEPT: Data = {
-  storageOf: null,
-  broken: new Promise(() => {}),
-  withChanges: async (settings) => settings,
-  keepChange: async () => {},
-  forgetChanges: async () => {},
-  ring: async () => undefined,
-  keepRing: async () => {},
-  onChange: () => () => {},
-  close: async () => {},
-};
+/** A ring that can be turned to; what is none is told, and left alone. */
+export function usableRing(kept: unknown, { log }: World): KeyringMemo | undefined {
+  if (kept === undefined || isKeyringMemo(kept)) return kept;
+  log.error({}, "what is kept of the ring of keys cannot be used; the keys stay as they are");
+  return undefined;
+}
+
+/** Changes in the directory, which nobody else reads. Texts are kept as the values they stand for. */
+function ownChanges(storage: () => DurableStorage, aside: () => DurableStorage): ChangeStore {
+  const texts = async (from: DurableStorage) => {
+    const kept = await from.list();
+    return new Map([...kept].map(([room, value]) => [room, JSON.stringify(value)]));
+  };
+  return {
+    isOwn: true,
+    charactersMax: null,
+    mark: (words) => words,
+    read: () => texts(storage()),
+    replace: async (room, _before, after) => {
+      const to = storage();
+      if (after === null) await to.delete(room);
+      else await to.put(room, JSON.parse(after));
+      await to.sync();
+      return true;
+    },
+    readAside: () => texts(aside()),
+    putAside: async (room, text) => {
+      const to = aside();
+      await to.put(room, JSON.parse(text));
+      await to.sync();
+    },
+    forget: async () => {
+      for (const from of [storage(), aside()]) {
+        await from.deleteAll();
+        await from.sync();
+      }
+    },
+  };
+}
+
+/** Changes that last as long as the process. */
+function passingChanges(): ChangeStore {
+  const kept = new Map<string, string>();
+  const aside = new Map<string, string>();
+  return {
+    isOwn: true,
+    charactersMax: null,
+    mark: (words) => words,
+    read: async () => new Map(kept),
+    replace: async (room, _before, after) => {
+      if (after === null) kept.delete(room);
+      else kept.set(room, after);
+      return true;
+    },
+    readAside: async () => new Map(aside),
+    putAside: async (room, text) => {
+      aside.set(room, text);
+    },
+    forget: async () => {
+      kept.clear();
+      aside.clear();
+    },
+  };
+}
+
+function nothingKept(): Data {
+  let ring: KeyringMemo | undefined;
+  return {
+    storageOf: null,
+    broken: new Promise(() => {}),
+    changes: passingChanges(),
+    ring: async () => ring,
+    keepRing: async (memo) => {
+      ring = memo;
+    },
+    onChange: () => () => {},
+    close: async () => {},
+  };
+}

@@ -22,6 +22,7 @@ import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
 import { nodeWorld } from "./node.ts";
 import { openEngine } from "./open-engine.ts";
+import { fileLimit } from "./sockets/file-limit.ts";
 
 export type { SettingsInput } from "./config/schema.ts";
 export type { Board, RoomState, WaitRange } from "./core/board.ts";
@@ -73,7 +74,7 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
   const opened = ownEngine ? null : await openEngine(settings, machine);
   const world = opened?.world ?? machine;
   const engine = ownEngine ?? opened!.engine;
-  const proxied = await ProxiedGateway.open({ settings, engine, world });
+  const proxied = await ProxiedGateway.open({ settings, engine, world, fileLimit: fileLimit() });
   await opened?.cluster?.joined;
   return {
     handler: (request, response) => {
@@ -83,7 +84,7 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
       if (!isRefused(request, response, world)) proxied.handleContinue(request, response);
     },
     upgrade: proxied.upgrade,
-    middleware: asMiddleware(proxied.gateway, world.clock),
+    middleware: asMiddleware(proxied.gateway, world),
     engine,
     close: async () => {
       await proxied.close();

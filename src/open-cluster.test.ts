@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { eventually } from "../test/cli/eventually.ts";
+import { changeRoom, inForce } from "../test/plain-building.ts";
 import { realWorld } from "../test/real-world.ts";
 import { MACHINE_HERE, type Machine } from "./cluster-addresses.ts";
 import { settingsFrom } from "./config/load.ts";
@@ -56,9 +57,9 @@ test("two nodes find each other, keep what is changed together, and one takes ov
   await eventually("both are there", () => namesAt(first).length === 2 && namesAt(second).length === 2);
   assert.deepEqual(namesAt(second), ["gate-1", "gate-2"]);
 
-  await first.data.keepChange("main", chosen.rooms.main!, { totalActiveUsers: 9 });
+  await changeRoom(first.data.changes, { file: chosen, world: realWorld(), change: { totalActiveUsers: 9 } });
   const changed = await eventually("the change is known", async () => {
-    const { totalActiveUsers } = (await second.data.withChanges(chosen)).rooms.main!;
+    const { totalActiveUsers } = (await inForce(second.data.changes, chosen, realWorld())).rooms.main!;
     return totalActiveUsers === 9 && totalActiveUsers;
   });
   assert.equal(changed, 9);

@@ -2,19 +2,19 @@
  * What gateways with one Redis keep together: changes made to rooms at run time, and how far the ring of keys was turned.
  * What one of them keeps the others hear of. The rooms themselves are the engine's.
  */
-import type { RoomSettings, Settings } from "./config/schema.ts";
+
+import type { ChangeStore } from "./change-store.ts";
 import { toHex } from "./core/hex.ts";
 import type { World } from "./core/world.ts";
-import type { Data } from "./data.ts";
+import { type Data, usableRing } from "./data.ts";
 import type { RedisLink } from "./engines/redis/link/link.ts";
 import { RedisProblem } from "./engines/redis/link/problem.ts";
 import type { KeyringMemo } from "./gateway/keyring.ts";
-import { changeOnTop, type KeptChange, withChanges } from "./kept-changes.ts";
 
 const RING = "ring";
 const NAME_BYTES = 8;
-/** Two who change a room at once: the second looks again at what is kept. */
-const TRIES_MAX = 10;
+/** The longest text of changes to a room; a page of one's own is the most of it. */
+const TEXT_CHARACTERS_MAX = 16 * 1_048_576;
 
 export class RedisData implements Data {
   readonly storageOf = null;
@@ -22,6 +22,7 @@ export class RedisData implements Data {
   readonly #link: RedisLink;
   readonly #world: World;
   readonly #changes: string;
+  readonly #aside: string;
   readonly #keys: string;
   readonly #channel: string;
   readonly #name: string;
@@ -33,6 +34,7 @@ export class RedisData implements Data {
     this.#link = link;
     this.#world = world;
     this.#changes = `${prefix}:changes`;
+    this.#aside = `${prefix}:changes-aside`;
     this.#keys = `${prefix}:keys`;
     this.#channel = `${prefix}:kept`;
     this.#name = toHex(world.random.bytes(NAME_BYTES));
@@ -50,39 +52,35 @@ export class RedisData implements Data {
     ];
   }
 
-  /** While Redis is away, the settings as they are; `onChange` tells when there is more to know. */
-  async withChanges(settings: Settings): Promise<Settings> {
-    const kept = await this.#unlessAway(async () => this.#kept());
-    if (!kept) return settings;
-    const changed = withChanges(settings, kept);
-    // Another gateway may have read the file that a change was made to, so it stays for those.
-    for (const room of changed.outdated)
-      this.#world.log.warn(
-        { room },
-        "a change made at run time was made to other settings, and does not hold here",
-      );
-    return changed.settings;
-  }
-
-  async keepChange(name: string, file: RoomSettings, change: unknown): Promise<void> {
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const text = await this.#read(this.#changes, name);
-      const before = text === null ? undefined : (JSON.parse(text) as KeptChange);
-      const after = JSON.stringify(changeOnTop(before, file, change));
-      const [isDone] = await this.#link.call("swap", this.#changes, [name, text ?? "", after]);
-      if (isDone === 1) return this.#publish();
-    }
-    throw new Error(`room "${name}" is being changed by others all the time`);
-  }
-
-  /** The others drop what they know of changes when they read their file. */
-  async forgetChanges(): Promise<void> {
-    await this.#link.command(this.#changes, ["DEL", this.#changes]);
-  }
+  readonly changes: ChangeStore = {
+    isOwn: false,
+    charactersMax: TEXT_CHARACTERS_MAX,
+    mark: (words) => words,
+    // While Redis is away nothing is known; `onChange` tells when there is more.
+    read: () => this.#unlessAway(() => this.#readAll(this.#changes)),
+    replace: async (room, before, after) => {
+      const [isDone] = await this.#link.call("swap", this.#changes, [room, before ?? "", after ?? ""]);
+      if (isDone === 1) await this.#publish();
+      return isDone === 1;
+    },
+    readAside: async () => (await this.#unlessAway(() => this.#readAll(this.#aside))) ?? new Map(),
+    putAside: async (room, text) => {
+      await this.#link.command(this.#aside, ["HSET", this.#aside, room, text]);
+    },
+    // The others drop what they know of changes when they read their file.
+    forget: async () => {
+      for (const key of [this.#changes, this.#aside]) await this.#link.command(key, ["DEL", key]);
+    },
+  };
 
   async ring(): Promise<KeyringMemo | undefined> {
     const text = await this.#unlessAway(() => this.#read(this.#keys, RING));
-    return text == null ? undefined : (JSON.parse(text) as KeyringMemo);
+    if (text === null) return undefined;
+    try {
+      return usableRing(JSON.parse(text), this.#world);
+    } catch {
+      return usableRing(text, this.#world);
+    }
   }
 
   async keepRing(memo: KeyringMemo): Promise<void> {
@@ -100,10 +98,10 @@ export class RedisData implements Data {
     this.#listeners.clear();
   }
 
-  async #kept(): Promise<[room: string, KeptChange][]> {
-    const listed = (await this.#link.command(this.#changes, ["HGETALL", this.#changes])) as string[];
-    const kept: [string, KeptChange][] = [];
-    for (let i = 0; i < listed.length; i += 2) kept.push([listed[i]!, JSON.parse(listed[i + 1]!)]);
+  async #readAll(key: string): Promise<Map<string, string>> {
+    const listed = (await this.#link.command(key, ["HGETALL", key])) as string[];
+    const kept = new Map<string, string>();
+    for (let i = 0; i < listed.length; i += 2) kept.set(listed[i]!, listed[i + 1]!);
     return kept;
   }
 

@@ -8,6 +8,7 @@ import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { createProxy } from "../../src/gateway/proxy/proxy.ts";
+import { SlowVisitors } from "../../src/gateway/proxy/slow-visitors.ts";
 import { createTrust } from "../../src/gateway/proxy/trust.ts";
 import { NO_BADGE, passToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
@@ -27,7 +28,7 @@ const gateway = await ProxiedGateway.open({ settings, engine, world });
 const proxy = createProxy({
   settings: settings.origin!,
   trust: createTrust([]),
-  bodyMax: null,
+  slow: new SlowVisitors(() => settings.limits, world),
   world,
 });
 const NOTHING = {
@@ -37,6 +38,7 @@ const NOTHING = {
   isContinueExpected: false,
   watch: null,
   visitor: null,
+  isPersonal: false,
 };
 const forward: ProxiedGateway["handle"] = (request, response) => proxy.forward(request, response, NOTHING);
 const bare = { handle: forward, handleContinue: forward, upgrade: gateway.upgrade };

@@ -10,7 +10,11 @@ const real = nodeWorld({ level: "error" });
 /** No timers: a board goes out when the bench says so. */
 const world = { ...real, timers: { every: () => () => {}, after: real.timers.after } };
 const result = settingsFrom(
-  { secret: "bench-secret-0123456789-abcdefghij", rooms: { main: { totalActiveUsers: 1 } } },
+  {
+    secret: "bench-secret-0123456789-abcdefghij",
+    limits: { streamsPerAddressMax: 20_000 },
+    rooms: { main: { totalActiveUsers: 1 } },
+  },
   { environment: {}, readFile: () => "", needsOrigin: false },
 );
 if (!result.ok) throw new Error(JSON.stringify(result.problems));

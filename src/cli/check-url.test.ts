@@ -60,28 +60,62 @@ test("a route is told with what it is for", async () => {
   const words = async (url: string) => linesOf(await ask(url), "route")?.at(-1);
   assert.equal(
     await words("https://Shop.example/Booking/"),
-    "the host is shop.example; /booking is its path",
+    "the host is shop.example; /Booking/ is its path",
   );
   assert.equal(
-    await words("https://shop.example/x/..%2fbooking/y"),
-    "the host is shop.example; the path, read as /booking/y, is below /booking",
+    await words("https://shop.example/booking;v=1/y"),
+    "the host is shop.example; /booking;v=1/y can be read as /booking or below it",
   );
   assert.equal(
     await words("https://a.wide.example/"),
     "a.wide.example is below wide.example; it is for every path",
   );
   assert.equal(await words("https://any.example/drop/1"), "it is for every host; /drop/1 is below /drop");
-  assert.equal(await words("https://any.example/else?x"), "no room has one for any.example/else");
+  assert.equal(await words("https://shop.example/else?x"), "no room has one for shop.example/else");
 });
 
-test("an address with dots in it is asked about as it is written, and joins the line", async () => {
-  const answer = await ask("https://shop.example/booking/hook/../seats", { method: "POST" });
-  assert.equal(answer.request.url, "https://shop.example/booking/hook/../seats");
+test("an odd path is asked about as it is written, and told as it is sent", async () => {
+  const answer = await ask("https://shop.example/booking/hook/../seats?a=..", { method: "POST" });
+  assert.equal(answer.request.url, "https://shop.example/booking/hook/../seats?a=..");
+  assert.equal(linesOf(answer, "route")?.at(-1), "the path is odd; it is routed and sent as /booking/seats");
   assert.equal(
     linesOf(answer, "bypass")?.[0],
-    '"webhooks" does not hold: path: the path can be read in more than one way',
+    '"webhooks" does not hold: path: /booking/seats is not /booking/hook',
   );
   assert.equal(answer.goesTo, "line");
+  const left = await ask("https://shop.example/booking//../buy");
+  assert.deepEqual(linesOf(left, "route"), [
+    "no room has one for shop.example/buy",
+    "the path is odd; it is routed and sent as /buy",
+  ]);
+  assert.equal((await ask("https://shop.example/x/../.fairgate/main/board")).goesTo, "fairgate");
+});
+
+test("what would be refused is told with its status and the reason", async () => {
+  const refused = async (url: string, text?: string) => {
+    const { goesTo, verdict } = await ask(url, {}, text);
+    assert.equal(goesTo, "refused", url);
+    return verdict;
+  };
+  assert.equal(
+    await refused("https://shop.example/booking/..;/x"),
+    "gets 400: path with a hidden dot segment",
+  );
+  assert.equal(
+    await refused("https://any.example/else"),
+    "gets 421: no room is for this host, any.example (see otherHosts and forwardedHost)",
+  );
+  assert.equal(
+    await refused("https://shop.example/a//b", `oddPaths: refuse\n${SETTINGS}`),
+    "gets 400: path with a doubled slash",
+  );
+});
+
+test("a forwarded host counts where the settings say so", async () => {
+  const flags = { address: "10.0.0.1", header: ["X-Forwarded-Host: shop.example"] };
+  assert.equal((await ask("https://inner.example/booking", flags)).goesTo, "refused");
+  const believed = await ask("https://inner.example/booking", flags, `forwardedHost: true\n${SETTINGS}`);
+  assert.equal(believed.room, "main");
 });
 
 test("a suspended room, no room, and an address of our own each have their verdict", async () => {

@@ -8,14 +8,15 @@
 import { isEnding, ruleName } from "../config/bypass-schema.ts";
 import { safeText } from "../config/problem.ts";
 import { toRules } from "../config/rules.ts";
-import type { EventSettings, RoomSettings, Settings } from "../config/schema.ts";
+import type { EventSettings, RoomSettings, Route, Settings } from "../config/schema.ts";
 import { settingsDuring } from "../config/settings-during.ts";
 import type { Eventually } from "../core/engine.ts";
 import { phaseAt } from "../core/schedule.ts";
 import { createBypass, type RuleAnswer } from "../gateway/bypass.ts";
 import { OWN_PREFIX } from "../gateway/own-addresses.ts";
+import type { Refusal } from "../gateway/proxy/framing.ts";
 import { createTrust, type Trust } from "../gateway/proxy/trust.ts";
-import { createRouter, type RouteMatch } from "../gateway/route.ts";
+import { createRouter } from "../gateway/route.ts";
 import { explainLane } from "./explain-lane.ts";
 import type { Question } from "./question.ts";
 
@@ -23,7 +24,8 @@ export interface Answer {
   readonly request: { readonly method: string; readonly url: string; readonly address: string | null };
   readonly room: string | null;
   readonly parts: readonly Part[];
-  readonly goesTo: "origin" | "line" | "fairgate" | "nowhere";
+  /** `refused`: it gets 400 or 421. */
+  readonly goesTo: "origin" | "line" | "fairgate" | "nowhere" | "refused";
   readonly verdict: string;
 }
 
@@ -48,6 +50,8 @@ export interface Explanation {
 
 export interface Asked {
   readonly question: Question;
+  /** Path and query as the origin gets them. */
+  readonly target: string;
   readonly settings: Settings;
   readonly trust: Trust;
   /** The room the request belongs to. */
@@ -68,19 +72,24 @@ const ABOUT_COLUMNS = 11;
 
 /** What the settings do with the request at `now`. */
 export async function answerQuestion(question: Question, settings: Settings, now: number): Promise<Answer> {
-  const trust = createTrust(settings.trustedProxies);
+  const trust = createTrust(settings.trustedProxies, settings.forwardedHost);
   const client = trust.client(question.arrival);
-  const { method, url, target } = question;
+  const { method, url } = question;
   const request = { method, url, address: client.address || null };
-  if (target.startsWith(OWN_PREFIX))
-    return elsewhere(request, "fairgate", "is answered by Fairgate itself: the address is its own");
-  const match = createRouter(settings.rooms).find(client.host, target);
-  if (match === null) return outside(request, client.host + pathOf(target), settings);
-  const { room: name } = match;
+  if (question.target.startsWith(OWN_PREFIX)) return own(request);
+  const routed = createRouter(settings).route(client.host, question.target);
+  if ("status" in routed) return refused(request, routed, client.host);
+  const { room: name, route, target } = routed;
+  if (target.startsWith(OWN_PREFIX)) return own(request);
+  if (name === null || route === null)
+    return outside(request, { host: client.host, question, target }, settings);
   const event = eventAt(name, settings, now);
   const room = event ? settingsDuring(settings.rooms[name]!, event) : settings.rooms[name]!;
-  const asked: Asked = { question, settings, trust, name, room };
-  const parts = [explainRoute(match, client.host, target), ...(event ? [explainEvent(event)] : [])];
+  const asked: Asked = { question, target, settings, trust, name, room };
+  const parts = [
+    explainRoute(name, route, { host: client.host, question, target }),
+    ...(event ? [explainEvent(event)] : []),
+  ];
   let straight: string | null = null;
   for (const { about, explain } of EXPLANATIONS) {
     const { straight: reason, ...part } = await explain(asked);
@@ -120,7 +129,23 @@ function elsewhere(request: Answer["request"], goesTo: Answer["goesTo"], verdict
   return { request, room: null, parts: [], goesTo, verdict };
 }
 
-function outside(request: Answer["request"], where: string, settings: Settings): Answer {
+function own(request: Answer["request"]): Answer {
+  return elsewhere(request, "fairgate", "is answered by Fairgate itself: the address is its own");
+}
+
+function refused(request: Answer["request"], { status, reason }: Refusal, host: string): Answer {
+  const hint = status === 421 ? `, ${host || "which is not given"} (see otherHosts and forwardedHost)` : "";
+  return elsewhere(request, "refused", `gets ${status}: ${reason}${hint}`);
+}
+
+/** Where a request goes by its host and path. */
+interface Where {
+  readonly host: string;
+  readonly question: Question;
+  readonly target: string;
+}
+
+function outside(request: Answer["request"], where: Where, settings: Settings): Answer {
   const answer = settings.origin
     ? elsewhere(request, "origin", "goes to the origin: no room is for this address")
     : elsewhere(
@@ -128,23 +153,29 @@ function outside(request: Answer["request"], where: string, settings: Settings):
         "nowhere",
         "gets 404: no room is for this address, and there is no origin at the top",
       );
-  return { ...answer, parts: [{ about: "route", lines: [`no room has one for ${where}`], facts: null }] };
+  const lines = [`no room has one for ${where.host}${pathOf(where.target)}`, ...sentAs(where)];
+  return { ...answer, parts: [{ about: "route", lines, facts: null }] };
 }
 
 function pathOf(target: string): string {
   return target.split("?", 1)[0]!;
 }
 
-function explainRoute({ room, route, reading }: RouteMatch, host: string, target: string): Part {
-  const written = pathOf(target).toLowerCase();
-  const path = written === reading || written === `${reading}/` ? reading : `the path, read as ${reading},`;
+/** Tells of a path that is sent in another form than it was asked in. */
+function sentAs({ question, target }: Where): string[] {
+  return target === question.target ? [] : [`the path is odd; it is routed and sent as ${pathOf(target)}`];
+}
+
+function explainRoute(room: string, route: Route, where: Where): Part {
+  const path = pathOf(where.target);
   return {
     about: "route",
     lines: [
       `room ${room}, by its route ${route.host ?? "(every host)"}${route.path}`,
-      `${hostWords(route.host, host)}; ${pathWords(route.path, reading, path)}`,
+      `${hostWords(route.host, where.host)}; ${pathWords(route.path, path)}`,
+      ...sentAs(where),
     ],
-    facts: { host: route.host, path: route.path, reading },
+    facts: { host: route.host, path: route.path, sent: path },
   };
 }
 
@@ -165,13 +196,18 @@ function hostWords(wanted: string | null, host: string): string {
   return wanted.startsWith("*.") ? `${host} is below ${wanted.slice(2)}` : `the host is ${host}`;
 }
 
-function pathWords(wanted: string, reading: string, path: string): string {
+function pathWords(wanted: string, path: string): string {
   if (wanted === "/") return "it is for every path";
-  return reading === wanted.toLowerCase() ? `${path} is its path` : `${path} is below ${wanted}`;
+  const written = path.toLowerCase();
+  const isItself = written === wanted.toLowerCase() || written === `${wanted.toLowerCase()}/`;
+  if (isItself) return `${path} is its path`;
+  return written.startsWith(`${wanted.toLowerCase()}/`)
+    ? `${path} is below ${wanted}`
+    : `${path} can be read as ${wanted} or below it`;
 }
 
-function explainBypass({ question, trust, room }: Asked): Explained {
-  const answers = createBypass(room.bypass).explain(question.arrival, question.target, trust);
+function explainBypass({ question, target, trust, room }: Asked): Explained {
+  const answers = createBypass(room.bypass).explain(question.arrival, target, trust);
   const decides = answers.find(({ failed }) => failed === null);
   return {
     lines:

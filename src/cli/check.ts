@@ -8,6 +8,8 @@ import { explain, toJson } from "../config/explain.ts";
 import type { Problem } from "../config/problem.ts";
 import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
+import { fileLimit } from "../sockets/file-limit.ts";
+import { socketCautions, socketLimits } from "../sockets/socket-limits.ts";
 import { answerJson, answerQuestion, answerText } from "./check-url.ts";
 import { type QuestionFlags, readQuestion } from "./question.ts";
 import { readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
@@ -40,7 +42,12 @@ export async function check(flags: CheckFlags): Promise<void> {
     return refuse(flags, [...(result.ok ? [] : result.problems), ...(asked.ok ? [] : asked.problems)]);
   const { settings, warnings: notes } = result;
   if (asked.question === null)
-    return tell(flags, { ok: true, notes, text: summary(settings), facts: place(settings) });
+    return tell(flags, {
+      ok: true,
+      notes,
+      text: summary(settings) + cautions(settings),
+      facts: place(settings),
+    });
   const answer = await answerQuestion(asked.question, settings, Date.now());
   tell(flags, { ok: true, notes, text: answerText(answer), facts: answerJson(answer) });
 }
@@ -76,6 +83,12 @@ function summary({ rooms, redis, cluster }: Settings): string {
     ? `The line is in Redis: ${describeRedis(redis)}. Nobody was asked there; \`fairgate doctor\` does that.\n`
     : cluster && `The line is in a cluster: ${describeCluster(cluster)}. No other node was asked.\n`;
   return `The settings are good: ${many} (${names.join(", ")}), ready to run.\n${where ?? ""}`;
+}
+
+/** What would be logged at the start of a process with this shell's limit on open files. */
+function cautions(settings: Settings): string {
+  const told = socketCautions(socketLimits(settings, fileLimit()));
+  return told.map((caution) => `${caution}\n`).join("");
 }
 
 /** Where the line lives, without any password, when that is not here. */

@@ -1,23 +1,28 @@
 /** What the office works with, put together from the engine and the gateway. */
-import { checkRoomChange } from "../config/room-change.ts";
-import type { RoomSettings } from "../config/schema.ts";
+import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Data } from "../data.ts";
 import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
+import { KeepFailed, NotInForce, type RoomChanges } from "../kept-changes.ts";
+import { EngineAway } from "../office/ask-engine.ts";
 import { type Desk, NotKept } from "../office/desk.ts";
 import type { OpenEngine } from "../open-engine.ts";
+import type { InTurn } from "./serve.ts";
 import { version } from "./version.ts";
 
 export function createDesk(parts: {
   engine: Engine;
   proxied: ProxiedGateway;
   data: Data;
+  changes: RoomChanges;
   cluster: OpenEngine["cluster"];
-  /** A room as the settings file has it. */
-  fileRoom: (name: string) => RoomSettings;
+  /** The settings as their file has them. */
+  file: () => Settings;
+  /** Does one thing that changes the settings at a time. */
+  inTurn: InTurn;
   isDraining: () => boolean;
 }): Desk {
-  const { engine, proxied, data, cluster, isDraining } = parts;
+  const { engine, proxied, data, changes, cluster, isDraining } = parts;
   const { gateway } = proxied;
   return {
     version,
@@ -25,17 +30,12 @@ export function createDesk(parts: {
     cluster,
     rooms: () => Object.keys(gateway.settings.rooms),
     room: (name) => gateway.settings.rooms[name],
-    change: async (name, change) => {
-      const { settings } = gateway;
-      const current = settings.rooms[name];
-      if (!current) return { ok: false, problems: [{ path: "", message: `there is no room "${name}"` }] };
-      const result = checkRoomChange(current, change);
-      if (!result.ok) return result;
-      // What could not be kept is not in force either: the operator is told that it failed.
-      await kept(data.keepChange(name, parts.fileRoom(name), change));
-      await proxied.configure({ ...settings, rooms: { ...settings.rooms, [name]: result.room } });
-      return { ok: true, room: result.room };
-    },
+    change: (room, change) =>
+      parts.inTurn(() =>
+        told(changes.make({ file: parts.file(), inForce: gateway.settings, room, change }, proxied)),
+      ),
+    unusedChanges: () => changes.unused,
+    asideChanges: () => changes.aside(),
     keys: () => gateway.keys(),
     rotateKeys: async () => ({ id: await gateway.rotateKeys((memo) => kept(data.keepRing(memo))) }),
     origins: () => proxied.origins().map((origin) => ({ ...origin, origin: origin.address })),
@@ -53,6 +53,16 @@ async function answers(engine: Engine, room: string | undefined): Promise<boolea
     return true;
   } catch {
     return false;
+  }
+}
+
+/** What became of a change, or why it failed in the office's words. */
+async function told<T>(making: Promise<T>): Promise<T> {
+  try {
+    return await making;
+  } catch (cause) {
+    if (cause instanceof KeepFailed) throw new NotKept(cause.cause);
+    throw cause instanceof NotInForce ? new EngineAway(cause.cause) : cause;
   }
 }
 

@@ -19,6 +19,7 @@ async function explain(flags: QuestionFlags, lanes: object, more: object = { sec
   assert.ok(answer.ok && answer.question);
   const asked = {
     question: answer.question,
+    target: answer.question.target,
     settings,
     trust: createTrust(settings.trustedProxies),
     name: "main",

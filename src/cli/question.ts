@@ -5,6 +5,7 @@
 import { METHODS } from "node:http";
 import { isIP } from "node:net";
 import { type Problem, safeText } from "../config/problem.ts";
+import { inAscii } from "../config/route.ts";
 import type { BypassRequest } from "../gateway/bypass.ts";
 import { plainAddress } from "../gateway/proxy/forwarded.ts";
 import { HEADERS_MAX, isHost } from "../gateway/proxy/framing.ts";
@@ -86,15 +87,11 @@ function readUrl(written: string, refuse: Refuse): Address | null {
   if (scheme === undefined) return wrong("is not an http or https address");
   if (authority.includes("@")) return wrong("has a user name or password in it");
   const base = `${scheme}//${authority}`;
-  if (!URL.canParse(base) || !isHost(new URL(base).host)) return wrong("has no host name in it");
-  const { protocol, host, origin } = new URL(base);
-  const target = asSent(rest.startsWith("/") ? rest : `/${rest}`);
+  const url = URL.parse(base);
+  if (url === null || !isHost(url.host)) return wrong("has no host name in it");
+  const { protocol, host, origin } = url;
+  const target = inAscii(rest.startsWith("/") ? rest : `/${rest}`);
   return { url: origin + target, target, host, isSecure: protocol === "https:" };
-}
-
-/** As a browser sends it: in ASCII. */
-function asSent(target: string): string {
-  return target.toWellFormed().replace(/[^\x00-\x7f]+/g, encodeURIComponent);
 }
 
 function readMethod(written: string, refuse: Refuse): string | null {

@@ -4,6 +4,7 @@
  */
 import { explain } from "../config/explain.ts";
 import { formatListen } from "../config/kinds.ts";
+import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { withKeptSecret } from "../data.ts";
 import { nodeWorld } from "../node.ts";
@@ -48,12 +49,21 @@ export async function run(flags: SettingsFlags): Promise<void> {
     },
     "fairgate is running",
   );
+  tellOfMemory(settings, world);
   if (settings.control.token === null) {
     world.log.warn(
       {},
       "the control address answers health checks only; set FAIRGATE_CONTROL_TOKEN to use the rest",
     );
   }
+}
+
+/** Without a place to keep it, everything is gone with the process, and an operator should know what that means. */
+function tellOfMemory({ data, redis, cluster }: Settings, world: World): void {
+  if (data !== null || redis !== null || cluster !== null) return;
+  const message =
+    "nothing is kept on disk: after a crash, passes that were revoked or left before it are good again until they expire; name a data directory (--data DIR) to keep everything";
+  world.log.warn({ code: "NOTHING_KEPT" }, message);
 }
 
 function onSignals(running: Running, flags: SettingsFlags, world: World): void {

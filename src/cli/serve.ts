@@ -8,11 +8,18 @@ import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
-import { type Listener, listen } from "../gateway/listen.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { type Listener, type ListenSettings, listen } from "../gateway/listen.ts";
+import { checkTemplate } from "../gateway/page/render.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
+import { RoomChanges } from "../kept-changes.ts";
 import { createOffice } from "../office/office.ts";
 import { listenOffice } from "../office/server.ts";
 import { openEngine } from "../open-engine.ts";
+import { fileLimit } from "../sockets/file-limit.ts";
+import { watchHandles } from "../sockets/handle-watch.ts";
+import { Relief } from "../sockets/relief.ts";
+import { type SocketLimits, socketCautions, socketLimits } from "../sockets/socket-limits.ts";
 import { createDesk } from "./desk.ts";
 
 export interface Running {
@@ -38,43 +45,74 @@ export async function serve(settings: Settings, machine: World): Promise<Running
   };
   try {
     const { engine, data, world, cluster } = keep(await openEngine(settings, machine));
-    const inForce = await data.withChanges(settings);
-    const proxied = keep(await ProxiedGateway.open({ settings: inForce, engine, world }));
-    const ring = await data.ring();
-    if (ring) proxied.gateway.restoreKeyring(ring);
-    const state = { isDraining: false, file: settings };
-    const following = followOthers(async () => {
+    const changes = new RoomChanges({ store: data.changes, world, checkPage: checkTemplate });
+    const limitsOf = (settings: Settings) => socketLimits(settings, fileLimit());
+    const sockets = limitsOf(settings);
+    const relief = new Relief();
+    // While what is kept cannot be read, the file's settings; `onChange` tells when there is more to know.
+    const amend = async (gateway: Gateway) => (await changes.applyTo(settings, gateway)) ?? settings;
+    const proxied = keep(
+      await ProxiedGateway.open({ settings, amend, engine, world, fileLimit: fileLimit(), relief }),
+    );
+    const turnKeys = async () => {
       const ring = await data.ring();
       if (ring) proxied.gateway.restoreKeyring(ring);
-      await proxied.configure(await data.withChanges(state.file));
-    }, world);
+    };
+    await turnKeys();
+    const state = { isDraining: false, file: settings };
+    const inTurn = oneAtATime();
+    const following = followOthers(
+      () =>
+        inTurn(async () => {
+          await turnKeys();
+          const next = await changes.applyTo(state.file, proxied);
+          if (next) await proxied.configure(next);
+        }),
+      world,
+    );
     keep({ close: data.onChange(following) });
     const desk = createDesk({
       engine,
       proxied,
       data,
+      changes,
       cluster,
-      fileRoom: (name) => state.file.rooms[name]!,
+      inTurn,
+      file: () => state.file,
       isDraining: () => state.isDraining,
     });
     const { listen: at, token } = settings.control;
-    const office = keep(await listenOffice(createOffice({ desk, token, host: at.host, world }), at));
+    const office = keep(
+      await listenOffice(createOffice({ desk, token, host: at.host, world }), at, sockets.control),
+    );
     await cluster?.joined;
-    const listener = keep(await openListener(settings, proxied, world));
+    const listener = keep(await openListener({ ...settings, connections: sockets.visitors }, proxied, world));
+    relief.comesFrom((error) => listener.ranOut(error));
+    keep({ close: watchHandles(relief, world) });
+    proxied.gateway.traffic.connections = listener.connections;
+    tellOfSockets(sockets, world);
     return {
       engine,
       broken: data.broken,
       address: listener.address,
       controlAddress: office.address,
-      reload: async (next) => {
-        warnOfRestart(settings, next, world);
-        // First what may still fail: a certificate that cannot be used must leave everything as it was.
-        await listener.reload(next);
-        await proxied.configure(next);
-        state.file = next;
-        cluster?.note(next);
-        await data.forgetChanges();
-      },
+      reload: (next) =>
+        inTurn(async () => {
+          warnOfRestart(settings, next, world);
+          // First what may still fail: a certificate that cannot be used must leave everything as it was.
+          const built = proxied.prepare(next);
+          await listener.reload({ ...next, connections: limitsOf(next).visitors }).catch((cause: unknown) => {
+            proxied.discard(built);
+            throw cause;
+          });
+          await proxied.putInForce(built);
+          state.file = next;
+          cluster?.note(next);
+          await changes.forget().catch((cause: unknown) => {
+            const message = "the new settings are in force, but changes made before could not be forgotten";
+            world.log.error({ err: cause }, message);
+          });
+        }),
       close: async () => {
         state.isDraining = true;
         proxied.gateway.closeStreams();
@@ -85,6 +123,18 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     await closeAll();
     throw cause;
   }
+}
+
+/** Does one thing after the other, each when the one before has settled. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+function oneAtATime(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next;
+    return next;
+  };
 }
 
 /** Takes over what other gateways kept: once at a time, and once more when something was kept meanwhile. */
@@ -112,9 +162,23 @@ interface Closable {
   close(): Promise<void> | void;
 }
 
-function openListener(settings: Settings, proxied: ProxiedGateway, world: World): Promise<Listener> {
+function openListener(settings: ListenSettings, proxied: ProxiedGateway, world: World): Promise<Listener> {
   const { handle, handleContinue, upgrade } = proxied;
-  return listen({ settings, handle, handleContinue, upgrade, world });
+  const isTrusted = (address: string) => proxied.gateway.trust.isTrusted(address);
+  return listen({ settings, handle, handleContinue, upgrade, isTrusted, world });
+}
+
+/** How many may be connected, in one line; and what to do where that is few. */
+function tellOfSockets(limits: SocketLimits, { log }: World): void {
+  const { fileLimit, reserve, visitors } = limits;
+  const fields = {
+    files: Number.isFinite(fileLimit) ? fileLimit : "unlimited",
+    connectionsMax: visitors.max,
+    connectionsPerAddressMax: visitors.perAddressMax,
+    reserve,
+  };
+  log.info(fields, "how many connections visitors may have, by the limit on open files");
+  for (const caution of socketCautions(limits)) log.warn({ code: "FEW_FILES" }, caution);
 }
 
 /** Addresses, the control token and whether there is TLS are taken once, at the start. */

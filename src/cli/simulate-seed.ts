@@ -8,7 +8,13 @@
  */
 
 import { safeText } from "../config/problem.ts";
-import { CANARIES, CANARY_PLANS, CANARY_SEEDS_MAX, isCanary } from "../sim/tunnel/canaries.ts";
+import {
+  CANARIES,
+  CANARY_PLANS,
+  CANARY_SEEDS_MAX,
+  type CanaryPlan,
+  isCanary,
+} from "../sim/tunnel/canaries.ts";
 import { FAULT_KINDS } from "../sim/tunnel/fault-kinds.ts";
 import { PLAN_KINDS, type PlanKind, type PlanOptions, planOf, SWITCHES } from "../sim/tunnel/plan.ts";
 import { forPeople, forPrograms, type SeedRun } from "../sim/tunnel/report.ts";
@@ -121,9 +127,11 @@ function namesIn({ without = "" }: SeedOptions): string[] {
 }
 
 function* allOf(options: SeedOptions): Generator<PlanOptions> {
-  const { seed = 1, kind, nodes, visitors, seconds, canary } = options;
+  const { kind, nodes, visitors, seconds, canary } = options;
+  const own = canaryPlan(options);
+  const seed = options.seed ?? own?.firstSeed ?? 1;
   const given = {
-    ...canaryPlan(options),
+    ...own?.plan,
     ...(kind !== undefined && { kind: kind as PlanKind }),
     ...(nodes !== undefined && { nodes }),
     ...(visitors !== undefined && { visitors }),
@@ -139,10 +147,10 @@ function runsOf({ runs, canary }: SeedOptions): number {
 }
 
 /** The plan in which a canary shows, where none is asked for. */
-function canaryPlan(options: SeedOptions): Omit<PlanOptions, "seed"> {
+function canaryPlan(options: SeedOptions): CanaryPlan | null {
   const { canary, kind, nodes, visitors, seconds, without } = options;
   const isPlanGiven = [kind, nodes, visitors, seconds, without].some((value) => value !== undefined);
-  return canary === undefined || !isCanary(canary) || isPlanGiven ? {} : CANARY_PLANS[canary].plan;
+  return canary === undefined || !isCanary(canary) || isPlanGiven ? null : CANARY_PLANS[canary];
 }
 
 function canaryText({ canary }: SeedOptions, smallest: Shrunk | null): string {

@@ -123,7 +123,11 @@ test("what is unknown or off is no conflict", () => {
 
 test("each of them can be changed while the room runs", () => {
   const room = roomSchema.parse({ totalActiveUsers: 5, abuse: { joinsPerMinutePerAddress: 7 } });
-  const changed = checkRoomChange(room, { abuse: { entryDelay: true, proofOfWork: { easiest: 8 } } });
+  const changed = checkRoomChange(
+    room,
+    { abuse: { entryDelay: true, proofOfWork: { easiest: 8 } } },
+    { trustedProxies: [], checkPage: () => null },
+  );
   assert.ok(changed.ok);
   assert.deepEqual(changed.room.abuse, {
     joinsPerMinutePerAddress: 7,

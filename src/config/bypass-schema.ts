@@ -9,8 +9,9 @@ import { METHODS } from "node:http";
 import { z } from "zod";
 import { readable } from "./kinds.ts";
 import { network } from "./network.ts";
+import { isClear, readPlainPath } from "./plain-path.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
-import { normalPath, OWN_PATH, type Read } from "./route.ts";
+import { inAscii, OWN_PATH, type Read, withoutSlash } from "./route.ts";
 import { isRecord } from "./salvage.ts";
 
 export const BYPASS_RULES_MAX = 50;
@@ -120,28 +121,6 @@ export function bypassCautions(rules: readonly BypassRule[], at: Path): Finding[
       return [{ code: "caution", path, at: "value", message, hint }];
     }),
   );
-}
-
-/**
- * True for a path that every origin reads in the same way, but for encoded slashes and for what follows a
- * semicolon. Dots, doubled slashes, backslashes, and signs that a second decoding would bring out are what
- * tricks are made of; browsers send none of them.
- */
-export function isPlainPath(path: string): boolean {
-  const decoded = path.startsWith("/") && !/ |%3b/i.test(path) ? decode(path) : null;
-  if (decoded === null || /[\x00-\x1f\x7f%?#\\]/.test(decoded)) return false;
-  const parts = decoded.slice(1).split("/");
-  if (parts.at(-1) === "") parts.pop();
-  // Nothing between two slashes, or dots; some file systems take dots and spaces for the same.
-  return parts.every((part) => !/^[. ]*$/.test(part));
-}
-
-function decode(path: string): string | null {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return null;
-  }
 }
 
 function isForEveryone({ name: _, ...conditions }: BypassRule): boolean {
@@ -262,9 +241,10 @@ function readPathRule(written: string): Read<string> {
     return { wrong: "has a space, control character or backslash in it" };
   if (written.includes("**")) return { wrong: "has ** in it; a path covers everything below it without" };
   if (/\/\*\/?$/.test(written)) return { wrong: "ends in /*; a path covers everything below it without" };
-  const path = normalPath(written);
-  if (path === null || /;|%2f/i.test(written) || !isPlainPath(written))
+  const plain = readPlainPath(inAscii(written));
+  if ("wrong" in plain || plain.isMoved || !isClear(plain))
     return { wrong: "can be read in more than one way, so it would never match" };
+  const path = withoutSlash(plain.target);
   if (path === OWN_PATH || path.startsWith(`${OWN_PATH}/`)) return { wrong: "is Fairgate's own" };
   return { value: path };
 }

@@ -24,7 +24,7 @@ import {
   toProblem,
 } from "./problem.ts";
 import { type RedisSecrets, readRedisSecrets, toRedisSettings, withRedisVariable } from "./redis-settings.ts";
-import { checkNames } from "./room-check.ts";
+import { type CheckPage, checkNames, checkPageText, pagesOf } from "./room-check.ts";
 import { isRecord, type Known, salvage } from "./salvage.ts";
 import {
   type FileSettings,
@@ -43,8 +43,7 @@ import {
 } from "./secrets.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-/** What is wrong with a custom waiting page, or null. */
-export type CheckPage = (html: string) => string | null;
+export type { CheckPage };
 
 export type LoadResult =
   | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly Problem[] }
@@ -204,7 +203,10 @@ function checkPages(
 ): CheckedPages {
   const html = new Map<string, string>();
   const problems: Finding[] = [];
-  for (const [at, pageSettings] of pagesOf(known)) {
+  const pages = Object.entries(known.rooms ?? {}).flatMap(([name, room]) => [
+    ...pagesOf(room ?? {}, ["rooms", name]),
+  ]);
+  for (const [at, pageSettings] of pages) {
     const { customPageFile, customPageHtml } = pageSettings;
     const key = customPageFile ? "customPageFile" : "customPageHtml";
     const path = [...at, key];
@@ -214,20 +216,9 @@ function checkPages(
     problems.push(...page.findings);
     if (page.html === null) continue;
     if (customPageFile) html.set(formatPath(at), page.html);
-    const wrong = checkPage(page.html);
-    if (wrong)
-      problems.push({ code: "invalid", path, at: "key", message: `${formatPath(path)}: ${wrong}`, hint: "" });
+    problems.push(...checkPageText(page.html, path, checkPage));
   }
   return { html, problems };
-}
-
-/** Every page there is, the room's own and its events', with its path. */
-function* pagesOf({ rooms }: Known<FileSettings>): Generator<[Path, Known<PageSettings>]> {
-  for (const [name, room] of Object.entries(rooms ?? {})) {
-    if (room?.page) yield [["rooms", name, "page"], room.page];
-    for (const [index, { page }] of (room?.events ?? []).entries())
-      if (page) yield [["rooms", name, "events", index, "page"], page];
-  }
 }
 
 interface Found {

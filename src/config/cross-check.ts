@@ -6,6 +6,7 @@ import { checkBudgets } from "./budget-check.ts";
 import { bypassCautions } from "./bypass-schema.ts";
 import { checkCluster, clusterCautions } from "./cluster-check.ts";
 import { doorCautions } from "./door-check.ts";
+import { hostCautions } from "./host-check.ts";
 import type { Listen } from "./kinds.ts";
 import { checkLineNeedsRedis } from "./line-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
@@ -59,6 +60,7 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
     ...doors(settings),
     ...bypassed(settings),
     ...closedEvents(settings),
+    ...hostCautions(settings),
   ];
 }
 

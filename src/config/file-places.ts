@@ -20,9 +20,11 @@ const SPOT_LENGTH_MAX = 200;
 /** Names under which people put secrets, wherever in the file. */
 const SECRET_NAME = /secret|token|passw|credential|private|api_?key/i;
 /** What follows such a name, where only the text is there to go by. `origin.token` has these three values. */
-const SECRET_LINE = /(?:secrets?|tokens?|passwords?)["']?\s*:\s*(?!none\b|hs256\b|eddsa\b)(\S.*)$/i;
+const NAMED = /(?:secrets?|tokens?|passwords?)["']?\s*:\s*/gi;
+const PLAIN_VALUE = /^(?:none|hs256|eddsa)\b/i;
 /** Longer than any setting's name, or letters and digits mixed as no name has them. `fairgate keys new` prints such. */
-const SECRET_LOOKS = /[A-Za-z0-9+/=_-]{24,}|(?=[A-Za-z+/=_-]*\d)(?=[\d+/=_-]*[A-Za-z])[A-Za-z0-9+/=_-]{10,}/g;
+const LONG_WORD = /[A-Za-z0-9+/=_-]{10,}/g;
+const NAME_LENGTH_MAX = 23;
 
 export class FilePlaces implements Places {
   readonly #source: SettingsText;
@@ -75,9 +77,21 @@ export class FilePlaces implements Places {
 }
 
 function hideByLooks(line: string): string {
-  const named = SECRET_LINE.exec(line)?.[1] ?? "";
-  const hidden = hide(line, line.length - named.length, line.length);
-  return hidden.replace(SECRET_LOOKS, (looks) => "*".repeat(looks.length));
+  const hidden = hide(line, secretStart(line), line.length);
+  return hidden.replace(LONG_WORD, (word) => (isKeyLike(word) ? "*".repeat(word.length) : word));
+}
+
+/** Where the value of a secret begins in this line; its end when there is none. */
+function secretStart(line: string): number {
+  for (const { 0: name, index } of line.matchAll(NAMED)) {
+    const start = index + name.length;
+    if (!PLAIN_VALUE.test(line.slice(start))) return start;
+  }
+  return line.length;
+}
+
+function isKeyLike(word: string): boolean {
+  return word.length > NAME_LENGTH_MAX || (/\d/.test(word) && /[A-Za-z]/.test(word));
 }
 
 /** Same length, so that columns stay true. */
@@ -131,7 +145,7 @@ function secretRanges(document: Document.Parsed, root: Setting): Range[] {
 }
 
 function looksSecret(node: unknown): boolean {
-  return isScalar(node) && String(node.value).search(SECRET_LOOKS) >= 0;
+  return isScalar(node) && (String(node.value).match(LONG_WORD) ?? []).some(isKeyLike);
 }
 
 function isSecretName(root: Setting, path: Path, key: string): boolean {

@@ -13,22 +13,33 @@ type Issue = z.core.$ZodIssue;
 const VALUE_CHARACTERS_MAX = 60;
 /** A list of more names than this helps nobody. */
 const KNOWN_KEYS_SHOWN_MAX = 30;
-const UNKNOWN_KEYS_MAX = 50;
+export const UNKNOWN_KEYS_MAX = 50;
+/** Of more than this, people are told how many there are. */
+const ISSUES_MAX = 200;
 
 /** The findings for everything zod reported about `input`. */
 export function toFindings(issues: readonly Issue[], input: unknown, root: Setting): Finding[] {
-  return issues.flatMap((issue) => {
+  const found = issues.slice(0, ISSUES_MAX).flatMap((issue) => {
     const path = issue.path as Path;
     if (issue.code === "unrecognized_keys") return unknownKeys(path, issue.keys, root);
     return [invalidValue(issue, path, valueAt(input, path), settingAt(root, path))];
   });
+  if (issues.length <= ISSUES_MAX) return found;
+  const path = issues[ISSUES_MAX]!.path as Path;
+  const message = `there are ${issues.length - ISSUES_MAX} more values that are not right`;
+  return [...found, finding("invalid", path, message, "")];
 }
 
 function unknownKeys(path: Path, keys: readonly string[], root: Setting): Finding[] {
   const shown = keys.slice(0, UNKNOWN_KEYS_MAX).map((key) => unknownKey(path, key, root));
-  if (keys.length <= UNKNOWN_KEYS_MAX) return shown;
-  const message = `there are ${keys.length - UNKNOWN_KEYS_MAX} more settings here that do not exist`;
-  return [...shown, { code: "unknown-key", path, at: "key", message, hint: "" }];
+  return [...shown, ...furtherKeys(path, keys.length)];
+}
+
+/** That there are more unknown keys at this place than are shown, if so. */
+export function furtherKeys(path: Path, count: number): Finding[] {
+  if (count <= UNKNOWN_KEYS_MAX) return [];
+  const message = `there are ${count - UNKNOWN_KEYS_MAX} more settings here that do not exist`;
+  return [{ code: "unknown-key", path, at: "key", message, hint: "" }];
 }
 
 /** A key that no setting has at this place. */

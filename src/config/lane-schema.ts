@@ -150,7 +150,7 @@ function readVariable(written: string): Read<string> {
 
 function readKeys(written: string): Read<string> {
   if (!isKeyAddress(written)) return readKeySet(written);
-  const url = URL.canParse(written) ? new URL(written) : null;
+  const url = URL.parse(written);
   if (url?.protocol !== "https:" && url?.protocol !== "http:")
     return { wrong: "is neither an address nor a key set" };
   if (url.username !== "" || url.password !== "") return { wrong: "has a user name or password in it" };

@@ -107,14 +107,19 @@ export function controlToSpace(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]/g, " ");
 }
 
-/** Letters of both cases and digits in one long word, or many hexadecimal digits: somebody's key, wherever it stands. */
-const GENERATED = /\b(?=\w*[a-z])(?=\w*[A-Z])(?=\w*\d)\w{16,}|[0-9A-Fa-f]{32,}/g;
-
 /** Hides the user name and password in an address, and what looks like a generated key. The length stays the same. */
 export function hideSecrets(text: string): string {
-  return text
-    .replace(/\S+/g, hideCredentials)
-    .replace(GENERATED, (found: string) => "*".repeat(found.length));
+  return text.replace(/\S+/g, hideCredentials).replace(/\w{16,}/g, hideKeys);
+}
+
+/** Letters of both cases and digits in one long word, or many hexadecimal digits: somebody's key, wherever it stands. */
+function hideKeys(word: string): string {
+  const isKey = /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word);
+  return isKey ? stars(word) : word.replace(/[0-9A-Fa-f]{32,}/g, stars);
+}
+
+function stars(text: string): string {
+  return "*".repeat(text.length);
 }
 
 /**

@@ -157,8 +157,8 @@ export type RedisInFile = z.output<typeof redisSchema>;
 /** `redis://user:password@host:6379/0`, nothing else in it. */
 export function readRedisUrl(written: string): Read<RedisUrl> {
   const trimmed = written.trim();
-  if (!URL.canParse(trimmed)) return { wrong: "is not a URL" };
-  const url = new URL(trimmed);
+  const url = URL.parse(trimmed);
+  if (url === null) return { wrong: "is not a URL" };
   if (url.protocol !== "redis:" && url.protocol !== "rediss:")
     return { wrong: "is not redis:// or rediss://" };
   if (url.search !== "" || url.hash !== "") return { wrong: "has a query or a fragment in it" };

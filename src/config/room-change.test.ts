@@ -11,14 +11,16 @@ const ROOM = roomSchema.parse({
   message: "Hello",
 });
 
+const ANY_PAGE = { trustedProxies: [], checkPage: () => null };
+
 function changed(change: unknown, room: RoomSettings = ROOM): RoomSettings {
-  const result = checkRoomChange(room, change);
+  const result = checkRoomChange(room, change, ANY_PAGE);
   assert.ok(result.ok, JSON.stringify(result.ok || result.problems));
   return result.room;
 }
 
 function refused(change: unknown, room: RoomSettings = ROOM): string[] {
-  const result = checkRoomChange(room, change);
+  const result = checkRoomChange(room, change, ANY_PAGE);
   assert.ok(!result.ok, "the change was taken");
   return result.problems.map((problem) => problem.message);
 }
@@ -173,14 +175,21 @@ test("an event handed in names no file, but keeps the one it has", () => {
   assert.deepEqual(changed({ paused: true }, fromFile).events, fromFile.events);
 });
 
-test("the page of an event is checked when its text is a new one", () => {
+test("the page of an event is checked", () => {
   const checkPage = (html: string) => (html.includes("{{") ? "line 1: no variable {{x}}" : null);
   const page = { customPageHtml: "{{x}}" };
-  const result = checkRoomChange(ROOM, { events: [{ ...SALE, page }] }, checkPage);
+  const result = checkRoomChange(ROOM, { events: [{ ...SALE, page }] }, { ...ANY_PAGE, checkPage });
   assert.ok(!result.ok);
   assert.equal(result.problems[0]?.message, "events[0].page.customPageHtml: line 1: no variable {{x}}");
-  const room = changed({ events: [{ ...SALE, page }] });
-  assert.ok(checkRoomChange(room, { paused: true }, checkPage).ok);
+});
+
+test("a header that lets people into a lane is refused where nobody is trusted to set it, as in the file", () => {
+  const room = roomSchema.parse({ totalActiveUsers: 5, lanes: { vip: {} } });
+  const change = { lanes: { vip: { members: { header: { name: "X-Tier", values: ["gold"] } } } } };
+  assert.deepEqual(refused(change, room), [
+    "lanes.vip.members.header is believed only from trustedProxies, and there are none",
+  ]);
+  assert.ok(checkRoomChange(room, change, { ...ANY_PAGE, trustedProxies: ["10.0.0.0/8"] }).ok);
 });
 
 test("routes, origins and names of files are left to the file", () => {
@@ -205,7 +214,7 @@ test("what rooms share is left to the file", () => {
 });
 
 test("how the line is kept is settled at the start", () => {
-  const result = checkRoomChange(ROOM, { line: "relaxed", shards: 4, peek: 2 });
+  const result = checkRoomChange(ROOM, { line: "relaxed", shards: 4, peek: 2 }, ANY_PAGE);
   assert.ok(!result.ok);
   assert.deepEqual(
     result.problems.map(({ message }) => message),
@@ -230,7 +239,11 @@ test("what does not go with a relaxed line is refused while the room runs, too",
 });
 
 test("where Redis is concerns every room, and is no setting of one; what was sent is not shown", () => {
-  const result = checkRoomChange(ROOM, { redis: { url: "redis://:hunter2@10.0.0.1" }, password: "hunter2" });
+  const result = checkRoomChange(
+    ROOM,
+    { redis: { url: "redis://:hunter2@10.0.0.1" }, password: "hunter2" },
+    ANY_PAGE,
+  );
   assert.ok(!result.ok);
   assert.deepEqual(
     result.problems.map(({ message }) => message),
@@ -246,7 +259,7 @@ test("a page handed in takes the place of the one from a file, once it is checke
   const result = checkRoomChange(
     ROOM,
     { page: { customPageHtml: "{{x}}" } },
-    () => "line 1: no variable {{x}}",
+    { ...ANY_PAGE, checkPage: () => "line 1: no variable {{x}}" },
   );
   assert.ok(!result.ok);
   assert.equal(result.problems[0]?.message, "page.customPageHtml: line 1: no variable {{x}}");
@@ -275,7 +288,7 @@ test("no value makes a change throw", () => {
   const keys = fc.constantFrom(...Object.keys(roomSchema.shape), "zebra");
   fc.assert(
     fc.property(fc.dictionary(keys, fc.jsonValue({ maxDepth: 3 })), (change) => {
-      assert.equal(typeof checkRoomChange(ROOM, change).ok, "boolean");
+      assert.equal(typeof checkRoomChange(ROOM, change, ANY_PAGE).ok, "boolean");
     }),
   );
 });

@@ -1,6 +1,7 @@
 /**
- * A change to a room while it runs. It is JSON with the names and the ways of writing of the settings file, holds only
- * what is to change, and passes the same checks: what the file would refuse is refused here.
+ * A change to a room while it runs. It is JSON with the names and the ways of writing of the settings file, and holds only
+ * what is to change. The room it makes is then written out as its file would have it and passes that file's checks, so
+ * what the file would refuse is refused here.
  *
  * Routes, origins and budgets are not changed this way, since they concern other rooms too; nor are names of files,
  * since whoever may change a room must not thereby read the machine's disk; nor which lanes there are and by whose
@@ -8,14 +9,14 @@
  * since those who wait stand in it.
  */
 import { z } from "zod";
-import type { CheckPage } from "./check.ts";
 import { noSuchLane } from "./check-lanes.ts";
-import { toFindings, unknownKey } from "./issues.ts";
+import { furtherKeys, toFindings, UNKNOWN_KEYS_MAX, unknownKey } from "./issues.ts";
 import { roomOutline } from "./outline.ts";
 import { type Finding, formatPath, type Path, type Places, type Problem, toProblem } from "./problem.ts";
-import { checkRoom } from "./room-check.ts";
+import { type CheckPage, checkPageText, checkRoom, pagesOf } from "./room-check.ts";
 import { isRecord, withoutWrapping } from "./salvage.ts";
 import { type EventSettings, type RoomSettings, roomSchema } from "./schema.ts";
+import { writtenRoom } from "./written.ts";
 
 export type RoomChangeResult =
   | { readonly ok: true; readonly room: RoomSettings }
@@ -36,18 +37,23 @@ const FILE_ONLY = new Set([
 const SET_AT_START = new Set(["line", "shards", "peek"]);
 const REQUEST: Places = { find: () => ({ kind: "request", name: "request", spot: null }) };
 
+/** What the checks of a room need besides it. */
+export interface RoomContext {
+  readonly trustedProxies: readonly string[];
+  readonly checkPage: CheckPage;
+}
+
 /** The room with the change in it, or why it cannot be made. `current` itself is not changed. */
 export function checkRoomChange(
   current: RoomSettings,
   change: unknown,
-  checkPage: CheckPage = () => null,
+  context: RoomContext,
 ): RoomChangeResult {
   const findings: Finding[] = [];
   const changed = merge(roomSchema, current, change, { path: [], findings }) as RoomSettings;
   const room = { ...withOwnPage(current, changed), events: withOwnPages(current.events, changed.events) };
   if (findings.length === 0) findings.push(...fileNames(current, room));
-  if (findings.length === 0)
-    findings.push(...checkRoom(withoutFiles(room), []), ...checkHtml(current, room, checkPage));
+  if (findings.length === 0) findings.push(...checkAsFile(withoutFiles(room), context));
   if (findings.length === 0) return { ok: true, room };
   return { ok: false, problems: findings.map((finding) => toProblem(finding, REQUEST)) };
 }
@@ -74,13 +80,16 @@ function merge(schema: z.ZodType, current: unknown, change: unknown, { path, fin
     return current;
   }
   const merged: Record<string, unknown> = { ...current };
+  let unknown = 0;
   for (const [key, value] of Object.entries(change)) {
     const at = [...path, key];
-    if (!Object.hasOwn(object.shape, key)) findings.push(unknownKey(path, key, roomOutline()));
-    else if (isFileOnly(at)) findings.push(fileOnly(at));
+    if (!Object.hasOwn(object.shape, key)) {
+      if (++unknown <= UNKNOWN_KEYS_MAX) findings.push(unknownKey(path, key, roomOutline()));
+    } else if (isFileOnly(at)) findings.push(fileOnly(at));
     else if (isSetAtStart(at)) findings.push(setAtStart(at));
     else merged[key] = merge(object.shape[key] as z.ZodType, current[key], value, { path: at, findings });
   }
+  findings.push(...furtherKeys(path, unknown));
   return merged;
 }
 
@@ -92,12 +101,14 @@ function mergeLanes(
   { path, findings }: Merging,
 ): unknown {
   const merged: Record<string, unknown> = { ...current };
+  let unknown = 0;
   for (const [name, value] of Object.entries(change)) {
     const at = [...path, name];
     if (Object.hasOwn(current, name))
       merged[name] = merge(schema.valueType as z.ZodType, current[name], value, { path: at, findings });
-    else findings.push(unknownLane(at, name, Object.keys(current)));
+    else if (++unknown <= UNKNOWN_KEYS_MAX) findings.push(unknownLane(at, name, Object.keys(current)));
   }
+  findings.push(...furtherKeys(path, unknown));
   return merged;
 }
 
@@ -143,20 +154,15 @@ function nest(path: Path, value: unknown): unknown {
   return path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value);
 }
 
-/** Pages whose text is another one now are checked. */
-function checkHtml(current: RoomSettings, room: RoomSettings, checkPage: CheckPage): Finding[] {
-  const known = new Set([current, ...current.events].map((owner) => owner.page?.customPageHtml));
-  const pages = [
-    { path: ["page"] as Path, page: room.page },
-    ...room.events.map((event, index) => ({ path: ["events", index, "page"] as Path, page: event.page })),
-  ];
-  return pages.flatMap(({ path, page }): Finding[] => {
-    const html = page?.customPageHtml;
-    const wrong = html == null || known.has(html) ? null : checkPage(html);
-    if (!wrong) return [];
-    const at = [...path, "customPageHtml"];
-    return [{ code: "invalid", path: at, at: "key", message: `${formatPath(at)}: ${wrong}`, hint: "" }];
-  });
+/** The checks that the room would have to pass in a file. */
+function checkAsFile(room: RoomSettings, { trustedProxies, checkPage }: RoomContext): Finding[] {
+  const written = writtenRoom(room);
+  const parsed = roomSchema.safeParse(written);
+  if (!parsed.success) return toFindings(parsed.error.issues, written, roomOutline());
+  const pages = [...pagesOf(room, [])].flatMap(([path, { customPageHtml }]) =>
+    customPageHtml == null ? [] : checkPageText(customPageHtml, [...path, "customPageHtml"], checkPage),
+  );
+  return [...checkRoom(room, [], trustedProxies), ...pages];
 }
 
 /** A page handed in takes the place of one that came from a file. */

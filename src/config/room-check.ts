@@ -7,11 +7,15 @@ import { checkDoor, type KnownRoom } from "./door-check.ts";
 import { checkEvents } from "./event-check.ts";
 import { checkLine } from "./line-check.ts";
 import { isName, NAME_SHAPE } from "./name.ts";
-import { type Finding, type Path, safeText } from "./problem.ts";
+import { readPlainPath } from "./plain-path.ts";
+import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 import type { Known } from "./salvage.ts";
-import { type FileSettings, ROOMS_MAX, type Route } from "./schema.ts";
+import { type FileSettings, type PageSettings, ROOMS_MAX, type Route } from "./schema.ts";
 
-/** Problems inside one room. Who is trusted is not known where one room changes while it runs. */
+/** What is wrong with a custom waiting page, or null. */
+export type CheckPage = (html: string) => string | null;
+
+/** Problems inside one room, but for its pages' texts. */
 export function checkRoom(room: KnownRoom, path: Path, trustedProxies?: readonly string[]): Finding[] {
   return [
     ...checkDoor(room, {
@@ -25,6 +29,20 @@ export function checkRoom(room: KnownRoom, path: Path, trustedProxies?: readonly
     ...checkLine(room, path),
     ...checkEvents(room, path),
   ];
+}
+
+/** Every page of a room, its own and its events', with its path. */
+export function* pagesOf(room: KnownRoom, path: Path): Generator<[Path, Known<PageSettings>]> {
+  if (room.page) yield [[...path, "page"], room.page];
+  for (const [index, { page }] of (room.events ?? []).entries())
+    if (page) yield [[...path, "events", index, "page"], page];
+}
+
+/** Problems with the text of one page; `path` is where it was written. */
+export function checkPageText(html: string, path: Path, checkPage: CheckPage): Finding[] {
+  const wrong = checkPage(html);
+  if (wrong === null) return [];
+  return [{ code: "invalid", path, at: "key", message: `${formatPath(path)}: ${wrong}`, hint: "" }];
 }
 
 function checkCookie({ cookieAttributes: cookie }: KnownRoom, path: Path): Finding[] {
@@ -99,17 +117,24 @@ function checkRoutes(rooms: Known<FileSettings["rooms"]>): Finding[] {
   const found: Finding[] = [];
   for (const [name, room] of Object.entries(rooms)) {
     for (const [route, path] of routesOf(name, room ?? {})) {
-      // The gateway compares paths without regard to case, so that no spelling slips past.
       const text = `${route.host ?? "(every host)"}${route.path.toLowerCase()}`;
-      const first = claims.get(text);
-      if (!first) claims.set(text, { room: name, path });
+      // The gateway compares paths without regard to case or accents, so that no spelling slips past.
+      const claimed = `${route.host ?? ""}${keyOf(route.path)}`;
+      const first = claims.get(claimed);
+      if (!first) claims.set(claimed, { room: name, path });
       else found.push(sameRoute(text, first, { room: name, path }));
     }
   }
   return found;
 }
 
-function* routesOf(name: string, room: KnownRoom): Generator<[Route, Path]> {
+function keyOf(path: string): string {
+  const plain = readPlainPath(path);
+  return "wrong" in plain ? path : plain.key;
+}
+
+/** The routes of a room, with where they are written. */
+export function* routesOf(name: string, room: KnownRoom): Generator<[Route, Path]> {
   if (room.host !== undefined && room.path !== undefined) {
     const written = room.host !== null ? "host" : "path";
     yield [{ host: room.host, path: room.path }, ["rooms", name, written]];

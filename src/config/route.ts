@@ -2,10 +2,11 @@
  * Hosts and paths of a room's routes, and origin addresses, in the one form that everything compares.
  *
  * A host is lower case, in its ASCII form, without a port or a closing dot. A path starts with a slash, has none at
- * the end, and has the percent-encoding a URL parser would give it: `/shop/` and `/%73hop` are both `/shop`. The gateway
- * puts a request's path through `normalPath` before it looks for the room, so that no spelling slips past.
+ * the end, and is plain (`plain-path.ts`): `/shop/` and `/%73hop` are both `/shop`. The gateway makes a request's path
+ * plain before it looks for the room, so that no spelling slips past.
  */
 import { domainToASCII } from "node:url";
+import { isClear, readPlainPath } from "./plain-path.ts";
 
 export type Read<T> = { readonly value: T } | { readonly wrong: string };
 
@@ -33,6 +34,16 @@ function toAscii(host: string): string {
   return host.startsWith("*.") ? `*.${domainToASCII(host.slice(2))}` : domainToASCII(host);
 }
 
+/** As it is sent: in ASCII. */
+export function inAscii(path: string): string {
+  return path.toWellFormed().replace(/[^\x00-\x7f]+/g, encodeURIComponent);
+}
+
+/** Without the slash at its end; the root is one. */
+export function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
 /** The normal form of a room's path; the path stands for itself and everything below it. */
 export function readPath(written: string): Read<string> {
   if (!written.startsWith("/")) return { wrong: "does not start with a slash" };
@@ -40,32 +51,18 @@ export function readPath(written: string): Read<string> {
   if (written.includes("*")) return { wrong: "has a * in it; a path covers everything below it without one" };
   if (/[\x00-\x20\x7f\\]/.test(written))
     return { wrong: "has a space, control character or backslash in it" };
-  const path = normalPath(written);
-  if (path === null) return { wrong: "is not a path" };
+  const plain = readPlainPath(inAscii(written));
+  if ("wrong" in plain) return { wrong: `has ${plain.wrong} in it` };
+  if (!isClear(plain)) return { wrong: "can be read in more than one way" };
+  const path = withoutSlash(plain.target);
   if (path === OWN_PATH || path.startsWith(`${OWN_PATH}/`)) return { wrong: "is Fairgate's own" };
   return { value: path };
 }
 
-/** The form in which paths are compared: dots resolved, slashes single, needless encoding undone. Null: not a path. */
-export function normalPath(path: string): string | null {
-  // A stray % is a literal one; left as it is, it could become half of an escape that was never written.
-  const literal = path.replace(/%(?![0-9a-f]{2})/gi, "%25");
-  const decoded = literal.replace(/%([0-9a-f]{2})/gi, decodeUnreserved).replace(/\/{2,}/g, "/");
-  const base = "http://room";
-  if (!URL.canParse(decoded, base)) return null;
-  const { pathname } = new URL(decoded, base);
-  return pathname.length > 1 && pathname.endsWith("/") ? pathname.replace(/\/+$/, "") || "/" : pathname;
-}
-
-function decodeUnreserved(encoded: string, hex: string): string {
-  const character = String.fromCharCode(Number.parseInt(hex, 16));
-  return /[A-Za-z0-9._~-]/.test(character) ? character : encoded.toUpperCase();
-}
-
 /** An origin's address as `scheme://host:port`, nothing else in it. */
 export function readAddress(written: string): Read<string> {
-  if (!URL.canParse(written)) return { wrong: "is not a URL" };
-  const url = new URL(written);
+  const url = URL.parse(written);
+  if (url === null) return { wrong: "is not a URL" };
   if (url.protocol !== "http:" && url.protocol !== "https:") return { wrong: "is not http or https" };
   if (url.username !== "" || url.password !== "") return { wrong: "has a user name or password in it" };
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "")

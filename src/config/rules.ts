@@ -50,6 +50,7 @@ function doorRules(room: RoomSettings): DoorRules {
     sessionDurationMs: room.sessionDuration,
     disableSessionRenewal: room.disableSessionRenewal,
     claimWindowMs: room.claimWindow,
+    missedTurnsMax: room.missedTurnsMax,
     lapseAfterMs: room.lapseAfter,
     ticketTtlMs: room.ticketTtl,
     pollBudgetPerSecond: room.pollBudget,

@@ -44,11 +44,14 @@ const PROXIES_MAX = 1_000;
 const COMMANDS_MAX = 10;
 /** Tokens count so far. */
 const VISITS_MAX = 250;
+const MISSED_TURNS_MAX = 100;
 export const PREVIOUS_SECRETS_MAX = 8;
 const PATH_CHARACTERS_MAX = 1_024;
 const FILE_NAME_CHARACTERS_MAX = 4_096;
 const LOGO_CHARACTERS_MAX = 100_000;
 const USERS_MAX = 100_000_000;
+const REQUESTS_MAX = 1_000_000;
+const CONNECTIONS_MAX = 1_000_000;
 
 const host = () =>
   readable(readHost, {
@@ -111,7 +114,9 @@ export const originSchema = z
       .describe("How long an answer may pause between two pieces before it is given up."),
     connectionsMax: count({ min: 1, max: 65_535 })
       .prefault(512)
-      .describe("The most connections to each address. More requests than this wait for a free one."),
+      .describe(
+        "The most connections to each address, upgraded ones (WebSockets) included. More requests than this wait for a free one.",
+      ),
     healthCheck: healthCheckSchema
       .nullable()
       .prefault(null)
@@ -203,13 +208,13 @@ const plainRoomSchema = z.strictObject({
     .nullable()
     .prefault(DEFAULT_RULES.totalActiveUsers)
     .describe(
-      "The most visitors on the site at once, those who have been let in and not yet come included. null: no such limit. A room needs this or `newUsersPerMinute`.",
+      "The most visitors on the site at once, those whose turn has just come included. null: no such limit. A room needs this or `newUsersPerMinute`.",
     ),
   newUsersPerMinute: count({ min: 1, max: USERS_MAX })
     .nullable()
     .prefault(DEFAULT_RULES.newUsersPerMinute)
     .describe(
-      "The most visitors let in per minute, as an even flow. null: no such limit. More than `totalActiveUsers` come in a minute only where visits are shorter than that.",
+      "The most visitors who enter in any minute, as an even flow. null: no such limit. More than `totalActiveUsers` come in a minute only where visits are shorter than that.",
     ),
   sessionDuration: time(DEFAULT_RULES.sessionDurationMs, { min: "1s", max: "30d" }).describe(
     "How long a visitor may stay on the site without a request before their place is given to the next.",
@@ -217,9 +222,19 @@ const plainRoomSchema = z.strictObject({
   disableSessionRenewal: isTrue()
     .prefault(DEFAULT_RULES.disableSessionRenewal)
     .describe("true: a visit ends `sessionDuration` after it began, whatever the visitor does."),
+  connectionGrace: duration({ min: "0ms", max: "1d" })
+    .prefault("30s")
+    .describe(
+      "How long an upgraded connection (WebSocket) may go on after its visit has ended. What the visitor sends on it renews the visit, as a request does.",
+    ),
   claimWindow: time(DEFAULT_RULES.claimWindowMs, { min: "1s", max: "1d" }).describe(
-    "How long a visitor whose turn has come may take to enter before the turn goes to the next. At most `ticketTtl`.",
+    "How long a visitor whose turn has come may take to enter before the turn is missed. Their slot is kept for the first seconds of it; after that they enter while there is room. Whoever was told to check in later than that has half of it from then. At most `ticketTtl`.",
   ),
+  missedTurnsMax: count({ min: 1, max: MISSED_TURNS_MAX })
+    .prefault(DEFAULT_RULES.missedTurnsMax)
+    .describe(
+      "After so many missed turns a place is lost. Each one before that puts it further behind in the line.",
+    ),
   lapseAfter: time(DEFAULT_RULES.lapseAfterMs, { min: "1s", max: "1d" }).describe(
     "How long after a missed check-in a waiting visitor is no longer waited for. The place is kept for their return. At most `ticketTtl`.",
   ),
@@ -326,7 +341,9 @@ const plainRoomSchema = z.strictObject({
     .describe("Your words to everyone waiting, shown on the page."),
   pollBudget: count({ min: 1, max: 1_000_000 })
     .prefault(DEFAULT_RULES.pollBudgetPerSecond)
-    .describe("Check-ins per second that the whole line may cost. A longer line checks in less often."),
+    .describe(
+      "Check-ins per second that the whole line may cost. A longer line checks in less often; those near the door as often as they must to hear of their turn.",
+    ),
   engineFailure: choice(["closed", "open"])
     .prefault("closed")
     .describe(
@@ -347,7 +364,7 @@ const budgetSchema = z.strictObject({
   ),
 });
 
-const limitsSchema = z
+export const limitsSchema = z
   .strictObject({
     headerBytes: size({ min: "1KB", max: "1MB" })
       .prefault("16KB")
@@ -364,6 +381,49 @@ const limitsSchema = z
       .describe(
         "How long a request body may fall silent. A large upload may take hours, as long as it keeps coming.",
       ),
+    requestsPerVisitorMax: count({ min: 1, max: REQUESTS_MAX })
+      .nullable()
+      .prefault(128)
+      .describe(
+        "The most requests and upgraded connections that one visitor with a pass may have under way to the origin. More get 429. As many as one HTTP/2 connection may have open. null: no limit.",
+      ),
+    requestsPerAddressMax: count({ min: 1, max: REQUESTS_MAX })
+      .nullable()
+      .prefault(256)
+      .describe(
+        "The same for one IP address, or with IPv6 one /64, whoever shares it. Keep it below `connectionsMax` of the origin. Name the proxies in front in `trustedProxies`, or everybody behind one counts as one address. null: no limit.",
+      ),
+    bufferedBodyBytes: size({ min: "0B", max: "16MB" })
+      .prefault("64KB")
+      .describe(
+        "How much of a request body is read before a connection to the origin is taken, so that a slow upload of a small body holds none. 0B: bodies are passed on as they come.",
+      ),
+    bufferedBodiesBytes: size({ min: "0B", max: "64GB" })
+      .prefault("64MB")
+      .describe(
+        "Memory for all buffered bodies together. While it is full, bodies are passed on unbuffered.",
+      ),
+    spooledAnswerBytes: size({ min: "0B", max: "1GB" })
+      .prefault("2MB")
+      .describe(
+        "How much of an answer is kept for a visitor who reads slowly, so that the origin's connection is free sooner. 0B: nothing.",
+      ),
+    spooledAnswersBytes: size({ min: "0B", max: "64GB" })
+      .prefault("128MB")
+      .describe("Memory for all kept answers together. No answer takes more than an eighth of what is free."),
+    bodyPace: size({ min: "1B", max: "1GB" })
+      .prefault("250B")
+      .describe(
+        "The least a visitor must send of a request body, in bytes per second over `paceWindow`. A slower upload is ended with 408. Time in which the origin holds it up does not count.",
+      ),
+    answerPace: size({ min: "1B", max: "1GB" })
+      .prefault("250B")
+      .describe(
+        "The least a visitor must take of what is waiting for them, in bytes per second over `paceWindow`. A slower reader is cut off. Time in which the origin has nothing to send does not count.",
+      ),
+    paceWindow: duration({ min: "100ms", max: "1h" })
+      .prefault("1m")
+      .describe("The time over which `bodyPace` and `answerPace` are measured."),
     keepAliveTimeout: duration({ min: "100ms", max: "1h" })
       .prefault("75s")
       .describe(
@@ -372,14 +432,38 @@ const limitsSchema = z
     shutdownTimeout: duration({ min: "100ms", max: "1h" })
       .prefault("30s")
       .describe("How long requests under way may take to finish when Fairgate is stopped."),
+    connectionsMax: count({ min: 1, max: CONNECTIONS_MAX })
+      .nullable()
+      .prefault(null)
+      .describe(
+        "The most visitors' connections at once. When there are more, idle ones are closed, the longest idle first. null: as many as the limit on open files allows (`ulimit -n`), with a reserve for origins, disk and the control address, at most 20000.",
+      ),
+    connectionsPerAddressMax: count({ min: 1, max: CONNECTIONS_MAX })
+      .nullable()
+      .prefault(null)
+      .describe(
+        "The most connections of one address, with IPv6 of one /64. An office or a mobile network may have thousands of people behind one. `trustedProxies` are exempt. null: an eighth of `connectionsMax`, at least 64.",
+      ),
+    streamsPerAddressMax: count({ min: 1, max: CONNECTIONS_MAX })
+      .nullable()
+      .prefault(null)
+      .describe(
+        "The most event streams of visitors from one address, with IPv6 from one /64. Waiting pages beyond that ask for the board instead. null: half of `connectionsPerAddressMax`.",
+      ),
+    streamsPerTicketMax: count({ min: 1, max: 1_000 })
+      .prefault(5)
+      .describe("The most event streams for one place in the line: one for each tab that shows it."),
   })
-  .transform(({ headersTimeout, requestTimeout, keepAliveTimeout, shutdownTimeout, ...limits }) => ({
-    ...limits,
-    headersTimeoutMs: headersTimeout,
-    requestTimeoutMs: requestTimeout,
-    keepAliveTimeoutMs: keepAliveTimeout,
-    shutdownTimeoutMs: shutdownTimeout,
-  }));
+  .transform(
+    ({ headersTimeout, requestTimeout, paceWindow, keepAliveTimeout, shutdownTimeout, ...limits }) => ({
+      ...limits,
+      paceWindowMs: paceWindow,
+      headersTimeoutMs: headersTimeout,
+      requestTimeoutMs: requestTimeout,
+      keepAliveTimeoutMs: keepAliveTimeout,
+      shutdownTimeoutMs: shutdownTimeout,
+    }),
+  );
 
 const tlsSchema = z.strictObject({
   certificateFile: fileName().describe("PEM file with the certificate and the chain below it."),
@@ -446,7 +530,22 @@ export const settingsSchema = z.strictObject({
     .prefault([])
     .meta({ shape: `a list of at most ${PROXIES_MAX} addresses or networks such as 10.0.0.0/8` })
     .describe(
-      "Proxies in front of Fairgate whose X-Forwarded-* and Forwarded headers are believed. Nobody else's are.",
+      "Proxies in front of Fairgate whose X-Forwarded-* and Forwarded headers are believed, but for the host (see `forwardedHost`). Nobody else's are.",
+    ),
+  forwardedHost: isTrue()
+    .prefault(false)
+    .describe(
+      "true: the host is the one that a trusted proxy names in X-Forwarded-Host or Forwarded, and the origin gets it as Host. Only if the proxy sets that header itself: one that hands on a visitor's own lets visitors choose their room.",
+    ),
+  otherHosts: choice(["refuse", "pass"])
+    .prefault("refuse")
+    .describe(
+      "Where rooms are bound to hosts, what requests for a host get that no room is for: `refuse` 421, `pass` the origin, without a line.",
+    ),
+  oddPaths: choice(["normalize", "refuse"])
+    .prefault("normalize")
+    .describe(
+      "Where rooms have paths, what becomes of a path that is not plain (dot segments, doubled slashes, backslashes, encoded slashes, `;`): `normalize` routes and sends it in its plain form, `refuse` answers 400. Malformed paths get 400 either way.",
     ),
   limits: limitsSchema.prefault({}).describe("What a request may cost."),
   log: z
@@ -512,6 +611,6 @@ function readCheckPath(written: string): Read<string> {
 function readLogo(written: string): Read<string> {
   const isPicture = /^data:image\/[a-z0-9.+-]+[;,][^\s"'<>]*$/i.test(written);
   const isAddress = /^https?:\/\/[^\s"'<>]+$/i.test(written) && URL.canParse(written);
-  const isPath = /^\/(?!\/)[^\\\s"'<>]*$/.test(written);
+  const isPath = /^\/(?:[^/\\\s"'<>][^\\\s"'<>]*)?$/.test(written);
   return isPicture || isAddress || isPath ? { value: written } : { wrong: "is not the address of a picture" };
 }

@@ -4,6 +4,7 @@
  */
 import { formatListen, type Listen } from "./kinds.ts";
 import { isMapping, roomOutline, type Setting } from "./outline.ts";
+import { isRecord } from "./salvage.ts";
 import type { RoomInput, RoomSettings } from "./schema.ts";
 import { formatDuration, formatInstant, formatPercent, formatSize } from "./units.ts";
 
@@ -28,4 +29,29 @@ function written(value: unknown, setting: Setting): unknown {
     ? Object.entries(values).map(([name, inner]) => [name, written(inner, entry)])
     : known.map((child) => [child.key, written(values[child.key], child)]);
   return Object.fromEntries(pairs);
+}
+
+/**
+ * What a file says of a room beyond the defaults, as one text. It stays the same when a later version has more settings,
+ * and it can be made of a text that had the defaults in it too. `written`: as `writtenRoom` gives it.
+ */
+export function ownWords(written: unknown): string {
+  return JSON.stringify(withoutDefaults(written, roomOutline()));
+}
+
+function withoutDefaults(value: unknown, setting: Setting): unknown {
+  const { children, entry } = setting;
+  if (Array.isArray(value)) return entry ? value.map((item) => withoutDefaults(item, entry)) : value;
+  if (!isRecord(value) || !isMapping(setting)) return value;
+  if (entry)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, withoutDefaults(inner, entry)]),
+    );
+  const own = children.flatMap((child): [string, unknown][] => {
+    if (!Object.hasOwn(value, child.key)) return [];
+    const inner = withoutDefaults(value[child.key], child);
+    const isDefault = JSON.stringify(inner) === JSON.stringify(withoutDefaults(child.default, child));
+    return isDefault ? [] : [[child.key, inner]];
+  });
+  return Object.fromEntries(own);
 }

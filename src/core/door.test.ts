@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type AtTheDoor, door, isDoorOpen, mayEnter, type OpenRules, TURN_MAX, whyNoPlace } from "./door.ts";
+import {
+  type AtTheDoor,
+  door,
+  isDoorOpen,
+  mayUseTurn,
+  type OpenRules,
+  TURN_MAX,
+  whyNoPlace,
+} from "./door.ts";
 import { Flow } from "./flow.ts";
 import { DEFAULT_RULES } from "./rules.ts";
 
@@ -148,8 +156,8 @@ test("turns on top: as many as bring the site full, and whoever comes to a full 
   const rules = { ...OPEN, totalActiveUsers: 100, fillNoShows: true };
   assert.equal(door(rules, { ...counts(500, 0, 80), noShows: 0.2 }, new Flow(), 0).admit, 25);
   assert.equal(door(rules, { ...counts(500, 25, 80), noShows: 0.2, expected: 20 }, new Flow(), 0).admit, 0);
-  assert.equal(mayEnter(rules, counts(500, 25, 99), new Flow(), 0), true);
-  assert.equal(mayEnter(rules, counts(500, 25, 100), new Flow(), 0), false);
+  assert.equal(mayUseTurn(rules, counts(500, 25, 99), new Flow(), 0), true);
+  assert.equal(mayUseTurn(rules, counts(500, 25, 100), new Flow(), 0), false);
 });
 
 test("turns on top keep to the rate for those who enter", () => {
@@ -158,8 +166,8 @@ test("turns on top keep to the rate for those who enter", () => {
   let now = 1_000_000;
   let entered = 0;
   for (const end = now + 60_000; now < end; now += 100) {
-    if (!mayEnter(rules, counts(500, 500), entries, now)) continue;
-    entries.take(60, 1, now);
+    if (!mayUseTurn(rules, counts(500, 500), entries, now)) continue;
+    entries.enter(1, now);
     entered++;
   }
   assert.ok(entered <= 60, `${entered} entered in a minute`);

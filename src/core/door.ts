@@ -1,9 +1,10 @@
 /**
  * The door: how many may be admitted now, and why not more.
  *
- * Hard capacity first: everyone on the site and everyone who holds a turn not yet used fills a slot, and there are
- * never more of them than `totalActiveUsers`. Then the flow: `newUsersPerMinute`, evenly. Both hold together. Where
- * turns are given out on top of that, for those that will not be used, both hold for those who enter.
+ * Hard capacity first: everyone on the site and everyone with a firm turn fills a slot, and there are never more of them
+ * than `totalActiveUsers`. Then the flow: those who entered in the last minute and those with a firm turn are never more
+ * than `newUsersPerMinute`, and turns are evenly spaced. Both hold together. Where turns are given out on top of that,
+ * for those that will not be used, both hold for those who enter.
  */
 import type { Counts, DoorReason, RefusalReason } from "./engine.ts";
 import type { Flow } from "./flow.ts";
@@ -27,8 +28,9 @@ export type DoorCounts = Pick<Counts, "waiting" | "admitted" | "onSite">;
 
 /** A flow as the door asks it. */
 export type Allowance = Pick<Flow, "allowance">;
+export type EntriesLeft = Pick<Flow, "entriesLeft">;
 
-/** What the door is told besides its rules and the time. */
+/** What the door is told besides its rules and the time. Those `admitted` are the ones with a firm turn. */
 export interface AtTheDoor extends DoorCounts {
   /** An event gathers people and has not begun. */
   readonly isPrequeue: boolean;
@@ -49,7 +51,7 @@ export interface Opening {
 /** However wide the door stands, one turn of it lets in no more: a turn must be short. */
 export const TURN_MAX = 50_000;
 
-/** How many of those waiting may be admitted at `now`. The caller records what it admits with `flow.take`. */
+/** How many of those waiting may be admitted at `now`. The caller records what it admits with `flow.giveTurns`. */
 export function door(rules: OpenRules, at: AtTheDoor, flow: Allowance, now: number): Opening {
   const shut = whyShut(rules, at);
   if (shut) return { admit: 0, reason: shut };
@@ -57,7 +59,8 @@ export function door(rules: OpenRules, at: AtTheDoor, flow: Allowance, now: numb
   if (isWideOpen(rules, at)) return { admit: most, reason: "line empty" };
   const free = freeSlots(rules, at);
   if (at.waiting > 0 && free <= 0) return { admit: 0, reason: "site full" };
-  const allowed = flow.allowance(rateOfTurns(rules, at.noShows), now);
+  const noShows = rules.fillNoShows ? at.noShows : 0;
+  const allowed = flow.allowance(rules.newUsersPerMinute, now, { firm: at.admitted, noShows });
   const admit = Math.max(0, Math.min(most, free, allowed));
   if (admit === at.waiting) return { admit, reason: "line empty" };
   return { admit, reason: free <= allowed ? "site full" : "rate" };
@@ -65,7 +68,12 @@ export function door(rules: OpenRules, at: AtTheDoor, flow: Allowance, now: numb
 
 /** True when a newcomer may go straight through: nobody is waiting, and the door would let one in. */
 export function isDoorOpen(rules: OpenRules, at: AtTheDoor, flow: Allowance, now: number): boolean {
-  return at.waiting === 0 && door(rules, { ...at, waiting: 1 }, flow, now).admit === 1;
+  return at.waiting === 0 && isRoomForOne(rules, at, flow, now);
+}
+
+/** True when the door would let one in, whoever waits. */
+export function isRoomForOne(rules: OpenRules, at: AtTheDoor, flow: Allowance, now: number): boolean {
+  return door(rules, { ...at, waiting: 1 }, flow, now).admit === 1;
 }
 
 /** Why a newcomer for whom the door is not open gets no place either; null when they get one. */
@@ -75,13 +83,14 @@ export function whyNoPlace(rules: OpenRules, at: Pick<AtTheDoor, "isPrequeue">):
 }
 
 /**
- * True when someone with a turn may come in. Always, but where turns are given out on top: if more come than were
- * expected, they wait with their turn in hand until there is a slot.
+ * True when someone with a firm turn may come in. Always, but where turns are given out on top, or where the rate was
+ * lowered since: then they wait with their turn in hand until there is room.
  */
-export function mayEnter(rules: OpenRules, at: AtTheDoor, entries: Allowance, now: number): boolean {
-  if (!rules.fillNoShows || isWideOpen(rules, at)) return true;
+export function mayUseTurn(rules: OpenRules, at: AtTheDoor, entries: EntriesLeft, now: number): boolean {
+  if (isWideOpen(rules, at)) return true;
   const free = (rules.totalActiveUsers ?? Number.POSITIVE_INFINITY) - at.onSite;
-  return free > 0 && entries.allowance(rules.newUsersPerMinute, now) > 0;
+  if (rules.fillNoShows && free <= 0) return false;
+  return entries.entriesLeft(rules.newUsersPerMinute, now) > 0;
 }
 
 /** Turns a minute that bring `newUsersPerMinute` visitors in. */

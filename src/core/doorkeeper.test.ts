@@ -144,8 +144,8 @@ test("only privileged lanes are greeted, counted and served where the room is fo
   const keeper = keeperOf({ lanes: LANES, privilegedOnly: true, totalActiveUsers: 5 });
   const both = crowd({ waiting: 10, waitingIn: (lane) => (lane === VIP ? 2 : 8) });
   assert.equal(keeper.greet(ANYBODY, nobodyWaits, START), "notPrivileged");
-  assert.equal(keeper.greet({ lane: VIP, invite: null }, nobodyWaits, START), "through");
-  assert.equal(keeper.greet({ lane: VIP, invite: null }, both, START), "place");
+  assert.equal(keeper.greet({ lane: VIP, invite: null, canWait: true }, nobodyWaits, START), "through");
+  assert.equal(keeper.greet({ lane: VIP, invite: null, canWait: true }, both, START), "place");
   assert.deepEqual(keeper.open(both, START), { admit: 2, reason: "line empty" });
   assert.equal(keeper.nextLane(both.waitingIn, START), VIP);
   assert.equal(
@@ -157,7 +157,7 @@ test("only privileged lanes are greeted, counted and served where the room is fo
 test("a closed room says so to the privileged and to the others alike", () => {
   const keeper = keeperOf({ lanes: LANES, privilegedOnly: true, closed: true });
   for (const lane of [0, VIP])
-    assert.equal(keeper.greet({ lane, invite: null }, nobodyWaits, START), "closed");
+    assert.equal(keeper.greet({ lane, invite: null, canWait: true }, nobodyWaits, START), "closed");
 });
 
 test("slots that others of the budget hold are not there, whatever the room's own limit", () => {
@@ -276,7 +276,7 @@ test("a keeper made anew lets no more in a minute than the one before it would h
       fc.nat(59),
       (perMinute, gaps, restartsAfter) => {
         let keeper = keeperOf({ newUsersPerMinute: perMinute });
-        const admissions: number[] = [];
+        const entries: number[] = [];
         let now = START;
         for (const [i, gap] of gaps.entries()) {
           now += gap;
@@ -287,8 +287,11 @@ test("a keeper made anew lets no more in a minute than the one before it would h
           }
           const { admit } = keeper.open(crowd({ waiting: 1_000 }), now);
           keeper.admitted(admit, now);
-          for (let n = 0; n < admit; n++) admissions.push(now);
-          const inMinute = admissions.filter((at) => at > now - 60_000).length;
+          for (let n = 0; n < admit; n++) {
+            keeper.entered(0.1, now);
+            entries.push(now);
+          }
+          const inMinute = entries.filter((at) => at > now - 60_000).length;
           assert.ok(inMinute <= perMinute, `${inMinute} in a minute where ${perMinute} may come`);
         }
       },
@@ -311,21 +314,65 @@ test("where turns are given on top, those who go straight through count for the 
 
 test("where turns are given on top, someone with a turn comes in only while there is a slot and the rate allows", () => {
   const keeper = keeperOf({ totalActiveUsers: 5, newUsersPerMinute: 60, fillNoShows: true });
-  assert.equal(keeper.mayEnter(crowd({ onSite: 4, admitted: 3 }), START), true);
-  assert.equal(keeper.mayEnter(crowd({ onSite: 5, admitted: 3 }), START), false);
+  assert.equal(keeper.mayEnter(crowd({ onSite: 4, admitted: 3 }), true, START), true);
+  assert.equal(keeper.mayEnter(crowd({ onSite: 5, admitted: 3 }), true, START), false);
   let entered = 0;
-  while (keeper.mayEnter(crowd({ admitted: 3 }), START)) {
+  while (keeper.mayEnter(crowd({ admitted: 3 }), true, START)) {
     keeper.entered(0.1, START);
     entered++;
   }
-  assert.ok(entered >= 1 && entered <= 3, `${entered} at one instant at 60 a minute`);
-  assert.equal(keeper.mayEnter(crowd({ admitted: 3 }), START + 60_000), true);
+  assert.equal(entered, 60);
+  assert.equal(keeper.mayEnter(crowd({ admitted: 3 }), true, START + 60_000), true);
 });
 
-test("without that, a turn is a turn: its holder comes in", () => {
+test("without that, someone with a firm turn comes in, however full the site", () => {
   const keeper = keeperOf({ totalActiveUsers: 5, newUsersPerMinute: 1 });
-  for (let i = 0; i < 3; i++) {
-    assert.equal(keeper.mayEnter(crowd({ onSite: 9, admitted: 1 }), START), true);
-    keeper.entered(0.1, START);
+  assert.equal(keeper.mayEnter(crowd({ onSite: 9, admitted: 1 }), true, START), true);
+});
+
+test("a firm turn waits where the rate was lowered since it was given, so that the minute holds", () => {
+  const keeper = keeperOf({ newUsersPerMinute: 3 });
+  for (let i = 0; i < 2; i++) keeper.entered(0.1, START);
+  keeper.change({ ...keeper.rules, newUsersPerMinute: 2 }, START);
+  assert.equal(keeper.mayEnter(crowd({ admitted: 1 }), true, START + 59_000), false);
+  assert.equal(keeper.mayEnter(crowd({ admitted: 1 }), true, START + 60_000), true);
+});
+
+test("a loose turn is used only where there is a slot and a share of the minute for one more", () => {
+  const full = keeperOf({ totalActiveUsers: 5 });
+  assert.equal(full.mayEnter(crowd({ onSite: 4, admitted: 1 }), false, START), false);
+  assert.equal(full.mayEnter(crowd({ onSite: 3, admitted: 1 }), false, START), true);
+  const rate = keeperOf({ newUsersPerMinute: 2 });
+  rate.entered(0.1, START);
+  assert.equal(rate.mayEnter(crowd({ admitted: 1 }), false, START + 1_000), false);
+  assert.equal(rate.mayEnter(crowd({ admitted: 0 }), false, START + 1_000), true);
+  const paused = keeperOf({ paused: true });
+  assert.equal(paused.mayEnter(crowd({}), false, START), false);
+});
+
+test("with turns that nobody uses, others get theirs at once, and those who enter keep to the minute", () => {
+  const keeper = keeperOf({ newUsersPerMinute: 60 });
+  const line = (admitted: number) => crowd({ waiting: 1_000, admitted });
+  const firm: { until: number; isUsed: boolean }[] = [];
+  const entries: number[] = [];
+  let given = 0;
+  for (let now = START; now < START + 5 * 60_000; now += 200) {
+    for (let i = firm.length - 1; i >= 0; i--) {
+      if (firm[i]!.isUsed) {
+        keeper.entered(0.01, now);
+        entries.push(now);
+        firm.splice(i, 1);
+      } else if (firm[i]!.until <= now) {
+        keeper.gaveBack("loose", now);
+        firm.splice(i, 1);
+      }
+    }
+    const { admit } = keeper.open(line(firm.length), now);
+    for (let i = 0; i < admit; i++)
+      firm.push({ until: now + keeper.firmMs(false, now), isUsed: given++ % 10 === 9 });
+    keeper.admitted(admit, now);
+    const inMinute = entries.filter((at) => at > now - 60_000).length;
+    assert.ok(inMinute + firm.length <= 60, `${inMinute} entered and ${firm.length} may`);
   }
+  assert.ok(entries.length > 5 * 60 * 0.75, `${entries.length} entered in five minutes at 60 a minute`);
 });

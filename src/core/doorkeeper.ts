@@ -13,42 +13,52 @@ import {
   type DoorCounts,
   door,
   isDoorOpen,
-  mayEnter,
+  isRoomForOne,
+  mayUseTurn,
   type Opening,
   rateOfTurns,
   whyNoPlace,
 } from "./door.ts";
 import type { Limits, Load, Newcomer, RefusalReason, Remark } from "./engine.ts";
+import { FirmTurns } from "./firm-turns.ts";
 import { Flow } from "./flow.ts";
 import { type LaneMemo, LaneTurns, laneOf } from "./lanes.ts";
 import { NoShows, type NoShowsMemo } from "./no-shows.ts";
 import { type DoorRules, EVERYBODY, type RoomRules } from "./rules.ts";
 import { type Phase, phaseAt } from "./schedule.ts";
 
-/** Who is where in the room, as its engine knows it. */
+/** Who is where in the room, as its engine knows it. Those `admitted` are the ones with a firm turn. */
 export interface Crowd extends DoorCounts {
   /** Living tickets in one lane. */
   waitingIn(lane: number): number;
   /** Slots that other rooms of the same budget leave to this one. */
   readonly budgetFree: number;
-  /** How much of its claim window is over for each turn that is out, 0 to 1. */
+  /** How much of its claim window is over for each firm turn, 0 to 1. */
   turnAges(now: number): Iterable<number>;
 }
 
-export interface DoorkeeperMemo extends AdjusterMemo {
-  readonly admissions: readonly [end: number, count: number][];
-  readonly entries: readonly [end: number, count: number][];
-  readonly lanes: readonly LaneMemo[];
-  readonly noShows: NoShowsMemo;
+/** What a newcomer gets who would have to wait. */
+export function placeFor({ canWait }: Newcomer): "place" | "mustWait" {
+  return canWait ? "place" : "mustWait";
 }
 
-/** Where a doorkeeper asks for its share of the rate and writes down what it took. */
-export type RateBook = Pick<Flow, "allowance" | "take" | "bySecond" | "restore">;
+export interface DoorkeeperMemo extends AdjusterMemo {
+  /** Those who count in the rate, by the second. */
+  readonly admissions: readonly [end: number, count: number][];
+  readonly lanes: readonly LaneMemo[];
+  readonly noShows: NoShowsMemo;
+  readonly looseTurns: number;
+}
+
+/** Where a doorkeeper asks for its share of the rate, and writes down the turns it gives and those who enter. */
+export type RateBook = Pick<
+  Flow,
+  "allowance" | "giveTurns" | "giveTurnsBack" | "enter" | "entriesLeft" | "bySecond" | "restore"
+>;
 
 export class Doorkeeper {
   readonly #flow: RateBook;
-  /** Those who entered, where turns are given out on top. */
-  readonly #entries = new Flow();
+  readonly #firmTurns = new FirmTurns();
   readonly #lanes = new LaneTurns();
   readonly #adjuster = new Adjuster();
   readonly #noShows = new NoShows();
@@ -98,6 +108,11 @@ export class Doorkeeper {
     return this.#inForce.totalActiveUsers;
   }
 
+  /** The rate in force then. */
+  get rate(): number | null {
+    return this.#inForce.newUsersPerMinute;
+  }
+
   get isActive(): boolean {
     return this.#adjuster.isActive(this.#phase.rules);
   }
@@ -116,9 +131,9 @@ export class Doorkeeper {
     if (!this.#isLaneServed(rules, newcomer.lane)) return rules.closed ? "closed" : "notPrivileged";
     if (this.#waiting(rules, crowd) === 0) {
       const at = this.#at(rules, crowd, now);
-      if (isDoorOpen(rules, at, this.#flow, now) && mayEnter(rules, at, this.#entries, now)) return "through";
+      if (isDoorOpen(rules, at, this.#flow, now) && this.#mayUseTurn(rules, at, now)) return "through";
     }
-    return whyNoPlace(rules, this.#phase) ?? "place";
+    return whyNoPlace(rules, this.#phase) ?? placeFor(newcomer);
   }
 
   /** How many are let in at this turn. What is then done is told by `admitted`. */
@@ -136,23 +151,36 @@ export class Doorkeeper {
 
   /** So many got a turn, or went straight through. */
   admitted(count: number, now: number): void {
-    this.#flow.take(rateOfTurns(this.inForce(now), this.#noShows.share), count, now);
+    const rate = rateOfTurns(this.inForce(now), this.#noShows.share);
+    if (count > 0) this.#flow.giveTurns(rate, count, now);
+  }
+
+  /** How long a turn that is given now is firm. `isAgain`: its holder came with one before, and found the site full. */
+  firmMs(isAgain: boolean, now: number): number {
+    const rules = this.inForce(now);
+    return this.#firmTurns.firmMs(rules, isAgain);
+  }
+
+  /** A firm turn is given back: it was firm for long enough, or its holder left. */
+  gaveBack(why: "loose" | "left", now: number): void {
+    this.#flow.giveTurnsBack(1, now);
+    if (why === "loose") this.#firmTurns.loosened();
   }
 
   /** True when someone with a turn may come in at once. */
-  mayEnter(crowd: Crowd, now: number): boolean {
+  mayEnter(crowd: Crowd, isFirm: boolean, now: number): boolean {
     const rules = this.inForce(now);
-    return !rules.fillNoShows || mayEnter(rules, this.#at(rules, crowd, now), this.#entries, now);
+    const at = this.#at(rules, crowd, now);
+    if (!isFirm && !isRoomForOne(rules, at, this.#flow, now)) return false;
+    return this.#mayUseTurn(rules, at, now);
   }
 
   /** Someone came in: with a turn, so much of whose claim window was over, or straight through (null). */
   entered(turnAge: number | null, now: number): void {
-    const rules = this.inForce(now);
-    if (rules.fillNoShows) {
-      this.#entries.allowance(rules.newUsersPerMinute, now);
-      this.#entries.take(rules.newUsersPerMinute, 1, now);
-    }
-    if (turnAge !== null) this.#noShows.used(turnAge);
+    this.#flow.enter(1, now);
+    if (turnAge === null) return;
+    this.#noShows.used(turnAge);
+    this.#firmTurns.used();
   }
 
   /** A turn was not used in time. */
@@ -174,19 +202,19 @@ export class Doorkeeper {
   memo(now: number): DoorkeeperMemo {
     return {
       admissions: [...this.#flow.bySecond(now)],
-      entries: [...this.#entries.bySecond(now)],
       lanes: this.#lanes.memo(),
       ...this.#adjuster.memo(),
       noShows: this.#noShows.memo(),
+      looseTurns: this.#firmTurns.looseShare,
     };
   }
 
   restore(memo: DoorkeeperMemo, now: number): void {
     this.#flow.restore(memo.admissions, now);
-    this.#entries.restore(memo.entries, now);
     this.#lanes.restore(memo.lanes);
     this.#adjuster.restore(memo);
     this.#noShows.restore(memo.noShows);
+    this.#firmTurns.restore(memo.looseTurns);
   }
 
   /** Not a private getter: V8 makes a slow call of each use of one, and every check-in asks. */
@@ -206,6 +234,10 @@ export class Doorkeeper {
     // Rooms that share a capacity could not each tell what turns on top of it the others have given.
     if (this.#rules.budget && rules.fillNoShows) inForce = { ...inForce, fillNoShows: false };
     this.#inForce = inForce;
+  }
+
+  #mayUseTurn(rules: DoorRules, at: AtTheDoor, now: number): boolean {
+    return mayUseTurn(rules, at, this.#flow, now);
   }
 
   #isLaneServed(rules: DoorRules, lane: number): boolean {

@@ -12,8 +12,12 @@
  *  ───────────▶ waiting ──────────────────────▶ admitted ────────▶ on site ──▶ gone
  *      │         │    ▲                            │                  ▲    leave, expiry, revoke
  *      │   lapse ▼    │ check-in       claim window│                  │
- *      │        lapsed ◀───────────────────────────┘                  │
+ *      │        lapsed ◀───────────────────────────┤                  │
+ *      │             (further behind, missed-turns)└─▶ forfeited      │
  *      └──────────────────────────────────────────────────────────────┘ (room in the room: straight through)
+ *
+ * A turn is firm at first and loose later (firm-turns.ts). Whoever comes with a loose turn to a full site goes back to
+ * waiting, at the front.
  */
 import type { Board, RoomState, WaitRange } from "./board.ts";
 import type { DrawRecord } from "./draw.ts";
@@ -56,6 +60,8 @@ export interface Newcomer {
   readonly lane: number;
   /** The one-time code they came with: good for one place. Null: none. */
   readonly invite: Invite | null;
+  /** False: a place would be lost on them. They go straight through or get nothing, and nothing of theirs is used up. */
+  readonly canWait: boolean;
 }
 
 export interface Invite {
@@ -65,7 +71,7 @@ export interface Invite {
 }
 
 /** A newcomer like any other. */
-export const ANYBODY: Newcomer = { lane: 0, invite: null };
+export const ANYBODY: Newcomer = { lane: 0, invite: null, canWait: true };
 
 /** What one gateway saw of a room's origin since it last told. */
 export interface Load {
@@ -90,7 +96,10 @@ export type TicketAnswer = Waiting | Admitted | Entered | Expired | Refused;
 export interface Waiting {
   readonly kind: "waiting";
   readonly ticket: Ticket;
-  /** Living tickets before this one, never more than was shown before. Null: not known yet, or not to be known. */
+  /**
+   * Living tickets before this one, never more than was shown before but after a missed turn. Null: not known yet, or not
+   * to be known.
+   */
   readonly ahead: number | null;
   readonly waitMs: WaitRange | null;
   readonly nextCheckInMs: number;
@@ -99,7 +108,7 @@ export interface Waiting {
 export interface Admitted {
   readonly kind: "admitted";
   readonly ticket: Ticket;
-  /** Enter before this instant, or the turn goes to the next. */
+  /** Enter before this instant, or the turn is missed. */
   readonly claimBy: number;
 }
 
@@ -118,17 +127,20 @@ export interface Refused {
 }
 
 /**
- * `ticketSpent`: its visit is over or its holder left. `unknownRoom`: no such room here. Of newcomers: `closed`, the
- * room takes nobody; `rejected`, it takes nobody into a line; `notPrivileged`, it is for privileged lanes alone;
- * `inviteUsed`, their code has given a place to somebody already.
+ * `ticketSpent`: its visit is over or its holder left. `turnsMissed`: its turn came `missedTurnsMax` times and was not
+ * used. `unknownRoom`: no such room here. Of newcomers: `closed`, the room takes nobody; `rejected`, it takes nobody into
+ * a line; `notPrivileged`, it is for privileged lanes alone; `inviteUsed`, their code has given a place to somebody
+ * already; `mustWait`, there is a line and they cannot wait.
  */
 export type RefusalReason =
   | "ticketSpent"
+  | "turnsMissed"
   | "unknownRoom"
   | "closed"
   | "rejected"
   | "notPrivileged"
-  | "inviteUsed";
+  | "inviteUsed"
+  | "mustWait";
 
 /** One visitor seen on the site, as told by their pass. */
 export type Presence = Pick<Pass, "id" | "lane" | "joinedAt" | "admittedAt" | "expiresAt">;
@@ -136,8 +148,10 @@ export type Presence = Pick<Pass, "id" | "lane" | "joinedAt" | "admittedAt" | "e
 export interface Counts {
   /** Living tickets in the line. */
   readonly waiting: number;
-  /** Admitted and not yet entered. */
+  /** Turns given and not used yet, for which a slot is kept. */
   readonly admitted: number;
+  /** Turns that may still be used, for which none is kept any more. */
+  readonly looseTurns: number;
   readonly onSite: number;
   /** Kept places nobody is waiting for at the moment. */
   readonly lapsed: number;
@@ -190,6 +204,8 @@ export interface Totals {
   readonly lapsed: number;
   readonly returned: number;
   readonly missedTurns: number;
+  /** Places lost by missed turns. */
+  readonly forfeited: number;
   readonly left: number;
   readonly expired: number;
   readonly revoked: number;
@@ -206,6 +222,7 @@ export const NO_TOTALS: Totals = {
   lapsed: 0,
   returned: 0,
   missedTurns: 0,
+  forfeited: 0,
   left: 0,
   expired: 0,
   revoked: 0,

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Pace, perHundredAt, waitAt } from "./eta.ts";
-import { lapseDeadline, NEAR_MAX_MS, nextCheckIn, REACH_MS } from "./pacing.ts";
 import { DEFAULT_RULES } from "./rules.ts";
 
 const RULES = { ...DEFAULT_RULES, newUsersPerMinute: 600 };
@@ -100,36 +99,29 @@ test("nothing is promised while paused, nor with no limit known and nothing meas
   assert.equal(new Pace().wait(DEFAULT_RULES, 5), null);
 });
 
+test("the shortest wait follows the set rate, and slots only beyond those that may come free at once", () => {
+  const pace = steadyPace(() => 2, 60);
+  assert.equal(pace.reach(RULES, 0), 0);
+  assert.equal(pace.reach(RULES, 500), 50_000);
+  const slots = { ...DEFAULT_RULES, totalActiveUsers: 100 };
+  assert.deepEqual([pace.reach(slots, 0), pace.reach(slots, 100)], [0, 0]);
+  assert.equal(pace.reach(slots, 600), pace.wait(slots, 499)!.low);
+  const both = { ...slots, newUsersPerMinute: 600 };
+  assert.equal(pace.reach(both, 50), 5_000);
+  assert.equal(pace.reach(both, 600), pace.wait(both, 499)!.low, "slots are slower");
+});
+
+test("the shortest wait is told while the door is held, and without limits it follows the poll budget", () => {
+  const pace = steadyPace(() => 10, 60);
+  const slots = { ...DEFAULT_RULES, totalActiveUsers: 100 };
+  for (const held of [{ paused: true }, { queueAll: true }, { closed: true }])
+    assert.equal(pace.reach({ ...slots, ...held }, 500), pace.reach(slots, 500));
+  assert.equal(new Pace().reach({ ...DEFAULT_RULES, pollBudgetPerSecond: 50 }, 500), 10_000);
+});
+
 test("time without a line does not slow the estimate", () => {
   const pace = steadyPace(() => 10, 60);
   const before = pace.perMs(RULES);
   for (let tick = 61; tick < 600; tick++) pace.observe({ admitted: 0, isLine: false, now: tick * 1_000 });
   assert.equal(pace.perMs(RULES), before);
-});
-
-test("the poll budget holds for a room of any length", () => {
-  for (const waiting of [10, 10_000, 1_000_000, 10_000_000]) {
-    const waitMs = { low: 600_000, middle: 900_000, high: 1_200_000 };
-    const everyMs = nextCheckIn({ ...RULES, waiting, waitMs }, 0);
-    assert.ok((waiting / everyMs) * 1_000 <= 2_000.5, `${waiting}: every ${everyMs} ms`);
-  }
-});
-
-test("someone within reach of the door is never kept more than a few seconds", () => {
-  const waitMs = { low: REACH_MS, middle: 2 * REACH_MS, high: 3 * REACH_MS };
-  for (const dice of [0, 0.5, 0.999]) {
-    const ms = nextCheckIn({ ...RULES, waiting: 10_000_000, waitMs }, dice);
-    assert.ok(ms <= NEAR_MAX_MS);
-  }
-});
-
-test("a place never runs out between two check-ins", () => {
-  const waitMs = { low: 600_000, middle: 900_000, high: 1_200_000 };
-  const ms = nextCheckIn({ ...RULES, waiting: 10_000_000, waitMs, ticketTtlMs: 60_000 }, 0.999);
-  assert.ok(ms <= 30_000);
-});
-
-test("a deadline leaves time for the check-in that was asked for", () => {
-  const deadline = lapseDeadline({ now: 1_050, nextCheckInMs: 60_000, lapseAfterMs: 1_000 });
-  assert.equal(deadline, 62_100);
 });

@@ -103,6 +103,24 @@ export class Pace {
    * of about a hundredth of the line, which is far less than the doubt, and once for all who stand in one step.
    */
   wait(rules: DoorRules, ahead: number): WaitRange | null {
+    return isHeld(rules) ? null : this.#waitOnceOpen(rules, ahead);
+  }
+
+  /**
+   * The shortest wait to reckon with, in milliseconds, also while the door is held: it may open at any moment. The set
+   * rate is never exceeded. Of a full site everyone may leave at once, so only those beyond that many have to wait for
+   * visits to end. Without either limit it follows the poll budget, since everyone let in makes a request.
+   */
+  reach(rules: DoorRules, ahead: number): number {
+    const { newUsersPerMinute, totalActiveUsers, pollBudgetPerSecond } = rules;
+    if (newUsersPerMinute === null && totalActiveUsers === null) return (ahead / pollBudgetPerSecond) * 1_000;
+    const byRateMs = newUsersPerMinute === null ? 0 : (ahead / newUsersPerMinute) * 60_000;
+    if (totalActiveUsers === null || ahead <= totalActiveUsers) return byRateMs;
+    const bySlotsMs = this.#waitOnceOpen(rules, ahead - totalActiveUsers - 1)?.low ?? 0;
+    return Math.max(byRateMs, bySlotsMs);
+  }
+
+  #waitOnceOpen(rules: DoorRules, ahead: number): WaitRange | null {
     if (this.#waitsFor !== rules) {
       this.#waits = [];
       this.#waitsFor = rules;
@@ -111,7 +129,7 @@ export class Pace {
     const index = (shift << STEP_BITS) + ((ahead + 1) >> shift);
     const known = this.#waits[index];
     if (known) return known;
-    const wait = isHeld(rules) ? null : waitAt(this.#speed(rules), ahead);
+    const wait = waitAt(this.#speed(rules), ahead);
     if (wait) this.#waits[index] = wait;
     return wait;
   }

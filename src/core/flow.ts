@@ -1,52 +1,93 @@
 /**
- * An even flow of admissions: at most `perMinute` in any minute, spread out and not in a burst at its start.
+ * An even flow of visitors: at most `perMinute` in any minute, spread out and not in a burst at its start.
  *
- * Two limits hold together. A leaky bucket spaces admissions by 60 s / perMinute and saves up at most two seconds'
- * worth (so a quiet room lets a handful of people who click together straight through). And no 60-second window,
- * wherever it starts, ever holds more than `perMinute`: what was let through early is held back later.
+ * Two limits hold together. A leaky bucket spaces turns by 60 s / perMinute and saves up at most two seconds' worth (so
+ * a quiet room lets a handful of people who click together straight through). And no 60-second window, wherever it
+ * starts, ever holds more than `perMinute` who entered: a turn is given only while those who entered in the last minute,
+ * and the turns that are out and may be used at any moment, are fewer than that.
+ *
+ * A turn therefore counts in the minute from when it is given until a minute after it is used. One that was not used gives
+ * its share back: the caller no longer counts it as out, and `giveTurnsBack` takes it out of the spacing, so that another
+ * turn can be given at once.
+ *
+ * A caller that counts turns and not those who enter (`take`) bounds the turns of a minute, not the entries.
  */
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
 const BURST_MS = 2_000;
 /** The door turns at least this often: time that passes between a gap's end and the next turn is not lost. */
 const TURN_MAX_MS = 1_000;
-/** A flow that is handed over tells its admissions by so much of a second. */
+/** A flow that is handed over tells its entries by so much of a second. */
 const HANDED_STEP_MS = 250;
+
+/** Turns that are out and may be used at any moment, and the share of them that will not be. */
+export interface TurnsOut {
+  readonly firm: number;
+  readonly noShows: number;
+}
+
+const NONE_OUT: TurnsOut = { firm: 0, noShows: 0 };
 
 /** A flow as it is handed over to go on elsewhere. */
 export interface HandedFlow {
   readonly emptyAt: number;
   readonly steps: readonly (readonly [end: number, count: number])[];
+  /** Turns given back and not given again, and when the latest of them was. */
+  readonly back: number;
+  readonly backAt: number;
 }
 
 export class Flow {
   /** The instant at which the bucket was, or will be, empty. */
   #emptyAt = Number.NEGATIVE_INFINITY;
-  /** Admissions of the last minute, oldest first, those of one millisecond together. */
+  /** Those who entered in the last minute, oldest first, those of one millisecond together. */
   #at: number[] = [];
   #count: number[] = [];
   #head = 0;
   #lastMinute = 0;
+  /** Turns given back, and when the latest of them was. They may be given again on top of what is saved up. */
+  #back = 0;
+  #backAt = Number.NEGATIVE_INFINITY;
 
-  /** How many more may be admitted at `now`. */
-  allowance(perMinute: number | null, now: number): number {
+  /** How many more turns may be given at `now`, with these out. */
+  allowance(perMinute: number | null, now: number, { firm, noShows }: TurnsOut = NONE_OUT): number {
     if (perMinute === null) return Number.POSITIVE_INFINITY;
-    this.#forget(now);
-    const gapMs = MINUTE_MS / perMinute;
-    const leftInMinute = Math.max(0, Math.floor(perMinute) - this.#lastMinute);
+    const gapMs = (MINUTE_MS / perMinute) * (1 - noShows);
+    // A hair of tolerance: sums of a gap that is not a whole number must not cost a visitor a turn.
+    const toFill = Math.floor(this.entriesLeft(perMinute, now) / (1 - noShows) + 1e-6);
+    const leftInMinute = Math.max(0, toFill - firm);
     // Time during which the minute held people back is not saved up, or it would come out as a burst.
     const savedMaxMs = Math.min(Math.max(BURST_MS, gapMs + TURN_MAX_MS), (leftInMinute + 1) * gapMs);
     this.#emptyAt = Math.max(this.#emptyAt, now - savedMaxMs);
-    // A hair of tolerance: sums of a gap that is not a whole number must not cost a visitor a turn.
-    return Math.max(0, Math.min(Math.floor((now - this.#emptyAt) / gapMs + 1e-6), leftInMinute));
+    const back = this.#backAt + BURST_MS < now ? 0 : this.#back;
+    const spaced = Math.floor((now - this.#emptyAt) / gapMs + 1e-6);
+    return Math.max(0, Math.min(spaced + back, leftInMinute));
   }
 
-  /** Records that `count` were admitted at `now`, after asking `allowance`. */
-  take(perMinute: number | null, count: number, now: number): void {
+  /** How many more may enter in the minute up to `now`. */
+  entriesLeft(perMinute: number | null, now: number): number {
+    if (perMinute === null) return Number.POSITIVE_INFINITY;
+    this.#forget(now);
+    return Math.max(0, Math.floor(perMinute) - this.#lastMinute);
+  }
+
+  /** Records that `count` got a turn, after asking `allowance`: those after them are spaced by it. */
+  giveTurns(perMinute: number | null, count: number, now: number): void {
+    if (perMinute === null) return;
+    const again = Math.min(this.#backAt + BURST_MS < now ? 0 : this.#back, count);
+    this.#back -= again;
+    this.#emptyAt += ((count - again) * MINUTE_MS) / perMinute;
+  }
+
+  /** So many turns were not used: as many may be given again. */
+  giveTurnsBack(count: number, now: number): void {
+    this.#back = (this.#backAt + BURST_MS < now ? 0 : this.#back) + count;
+    this.#backAt = now;
+  }
+
+  /** Records that `count` entered at `now`: they count in every minute that holds this instant. */
+  enter(count: number, now: number): void {
     if (count === 0) return;
-    if (perMinute !== null) {
-      this.#emptyAt += (count * MINUTE_MS) / perMinute;
-    }
     this.#forget(now);
     this.#lastMinute += count;
     if (this.#at[this.#at.length - 1] === now) this.#count[this.#count.length - 1]! += count;
@@ -54,6 +95,12 @@ export class Flow {
       this.#at.push(now);
       this.#count.push(count);
     }
+  }
+
+  /** Both at once: for those who go straight through, and where a turn counts from when it is given. */
+  take(perMinute: number | null, count: number, now: number): void {
+    this.giveTurns(perMinute, count, now);
+    this.enter(count, now);
   }
 
   /** So many that were taken are not let in after all. The latest are taken back first. */
@@ -72,23 +119,26 @@ export class Flow {
     }
   }
 
-  /** Admissions of the last minute, those of one second together and said to be at its end. */
+  /** Who entered in the last minute, those of one second together and said to be at its end. */
   bySecond(now: number): Map<number, number> {
     return this.#byStep(SECOND_MS, now);
   }
 
   /** All of it, for someone who goes on with it at once. */
   handOver(now: number): HandedFlow {
-    return { emptyAt: this.#emptyAt, steps: [...this.#byStep(HANDED_STEP_MS, now)] };
+    const steps = [...this.#byStep(HANDED_STEP_MS, now)];
+    return { emptyAt: this.#emptyAt, steps, back: this.#back, backAt: this.#backAt };
   }
 
   /** Goes on with what another handed over, and forgets its own. */
-  takeOver({ emptyAt, steps }: HandedFlow, now: number): void {
+  takeOver({ emptyAt, steps, back, backAt }: HandedFlow, now: number): void {
     this.#at = steps.map(([end]) => end);
     this.#count = steps.map(([, count]) => count);
     this.#head = 0;
     this.#lastMinute = this.#count.reduce((sum, count) => sum + count, 0);
     this.#emptyAt = emptyAt;
+    this.#back = back;
+    this.#backAt = backAt;
     this.#forget(now);
   }
 

@@ -110,16 +110,38 @@ test("a refused try costs nothing", () => {
 test("what is given back can be taken again, and no more than that", () => {
   const budget = new JoinBudget({ perMinute: 2, now: NOW });
   for (let i = 0; i < 50; i++) {
-    assert.ok(join(budget, "a", NOW));
-    budget.giveBack("a", NOW);
+    assert.equal(budget.waitMs("a", NOW), 0);
+    budget.giveBack(budget.take("a", NOW), NOW);
   }
   assert.ok(join(budget, "a", NOW) && join(budget, "a", NOW));
   assert.equal(join(budget, "a", NOW), false);
-  const { size } = budget;
-  budget.giveBack("b", NOW);
-  assert.equal(budget.size, size, "someone who took nothing is remembered");
-  assert.ok(join(budget, "b", NOW) && join(budget, "b", NOW));
-  assert.equal(join(budget, "b", NOW), false);
+});
+
+test("whatever is given back and however late, the joins that are kept would have been allowed without it", () => {
+  const step = fc.record({
+    passMs: fc.oneof(fc.constant(0), fc.nat({ max: 500 }), fc.nat({ max: 40_000 })),
+    giveBack: fc.option(fc.nat(), { nil: null, freq: 2 }),
+  });
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(step, { maxLength: 150, size: "max" }),
+      (perMinute, steps) => {
+        const budget = new JoinBudget({ perMinute, now: NOW });
+        const taken: { at: number; join: ReturnType<JoinBudget["take"]> }[] = [];
+        let now = NOW;
+        for (const { passMs, giveBack } of steps) {
+          now += passMs;
+          if (giveBack !== null && taken.length > 0) {
+            const [one] = taken.splice(giveBack % taken.length, 1);
+            budget.giveBack(one!.join, now);
+          } else if (budget.waitMs("a", now) === 0) taken.push({ at: now, join: budget.take("a", now) });
+        }
+        const clean = new JoinBudget({ perMinute, now: NOW });
+        for (const { at } of taken) assert.ok(join(clean, "a", at), `the join at ${at - NOW} ms was a gain`);
+      },
+    ),
+  );
 });
 
 test("a flood of keys is never remembered beyond the limit", () => {

@@ -17,6 +17,13 @@ const JOIN_UNITS = 60_000;
 /** The most keys that are remembered. */
 export const KEYS_MAX = 100_000;
 
+/** A join as the budget has counted it; see `giveBack`. */
+export interface TakenJoin {
+  readonly key: string;
+  /** When the bucket would have been full again, in the budget's own units. */
+  readonly fullAt: number;
+}
+
 export class JoinBudget {
   readonly perMinute: number;
   readonly #generationKeysMax: number;
@@ -45,14 +52,17 @@ export class JoinBudget {
   }
 
   /** Counts a join, after asking `waitMs`. */
-  take(key: string, now: number): void {
-    this.#keep(key, Math.max(this.#fullAt(key, now), this.#units(now)) + JOIN_UNITS, now);
+  take(key: string, now: number): TakenJoin {
+    const fullAt = Math.max(this.#fullAt(key, now), this.#units(now)) + JOIN_UNITS;
+    this.#keep(key, fullAt, now);
+    return { key, fullAt };
   }
 
-  /** Uncounts a join that came to nothing. */
-  giveBack(key: string, now: number): void {
+  /** Uncounts a join that came to nothing, but for what has filled up again since: nobody gets that twice. */
+  giveBack({ key, fullAt: fullAtThen }: TakenJoin, now: number): void {
+    const missing = Math.min(JOIN_UNITS, fullAtThen - this.#units(now));
     const fullAt = this.#fullAt(key, now);
-    if (fullAt > this.#units(now)) this.#keep(key, fullAt - JOIN_UNITS, now);
+    if (missing > 0 && fullAt > 0) this.#keep(key, fullAt - missing, now);
   }
 
   get #capacity(): number {

@@ -42,6 +42,31 @@ test("with the same joins, one more never lowers it", () => {
   );
 });
 
+test("joins that are given back leave the rate of the others, whenever that is", () => {
+  const step = fc.record({
+    passMs: fc.nat({ max: 5_000 }),
+    giveBack: fc.option(fc.nat(), { nil: null, freq: 2 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100, size: "max" }), (steps) => {
+      const rate = new JoinRate();
+      const kept: number[] = [];
+      let now = NOW;
+      for (const { passMs, giveBack } of steps) {
+        now += passMs;
+        if (giveBack !== null && kept.length > 0) rate.giveBack(kept.splice(giveBack % kept.length, 1)[0]!);
+        else {
+          rate.add(now);
+          kept.push(now);
+        }
+      }
+      const alone = new JoinRate();
+      for (const at of kept) alone.add(at);
+      assert.ok(Math.abs(rate.perSecond(now) - alone.perSecond(now)) < 1e-9);
+    }),
+  );
+});
+
 test("nobody joined: the rate is nothing", () => {
   assert.equal(new JoinRate().perSecond(NOW), 0);
 });

@@ -11,7 +11,12 @@ export class JoinRate {
   /** Counts one join. */
   add(now: number): void {
     this.#weight = this.#weightAt(now) + 1;
-    this.#at = now;
+    this.#at = Math.max(this.#at, now);
+  }
+
+  /** Uncounts a join that came to nothing, as if it had never been. */
+  giveBack(joinedAt: number): void {
+    this.#weight = Math.max(0, this.#weight - Math.exp(-Math.max(0, this.#at - joinedAt) / MEMORY_MS));
   }
 
   perSecond(now: number): number {

@@ -6,6 +6,8 @@
  * a Fenwick tree counts blocks of 256 bits, and over the segments lies another Fenwick tree. Every operation is
  * O(log n) with a very small constant and no allocation, about 0.15 bytes a sequence.
  *
+ * Numbers between whole ones (missed-turns.ts) are few, and kept as a sorted list beside the bits.
+ *
  * A segment without living bits is dropped, so memory follows the living, not the history; adding an old sequence
  * (a lapsed visitor's return, a line rebuilt from tickets) brings its segment back in its place.
  */
@@ -18,20 +20,25 @@ const BLOCKS = SEGMENT_WORDS / BLOCK_WORDS;
 export class Line {
   #segments: Segment[] = [];
   #sums = new Uint32Array(1);
+  /** Living sequences that are no whole numbers, in order. */
+  #between: number[] = [];
+  /** Living whole sequences. */
   #size = 0;
 
   /** How many are living. */
   get size(): number {
-    return this.#size;
+    return this.#size + this.#between.length;
   }
 
   has(sequence: number): boolean {
+    if (!isWhole(sequence)) return this.#between[lowerBound(this.#between, sequence)] === sequence;
     const segment = this.#find(sequence);
     return segment?.has(sequence - segment.number * SEGMENT_SIZE) ?? false;
   }
 
   /** Makes a sequence living. False when it was already. */
   add(sequence: number): boolean {
+    if (!isWhole(sequence)) return this.#addBetween(sequence);
     const number = Math.floor(sequence / SEGMENT_SIZE);
     let index = this.#lowerBound(number);
     if (this.#segments[index]?.number !== number) {
@@ -46,6 +53,7 @@ export class Line {
 
   /** Takes a sequence out. False when it was not living. */
   remove(sequence: number): boolean {
+    if (!isWhole(sequence)) return this.#removeBetween(sequence);
     const number = Math.floor(sequence / SEGMENT_SIZE);
     const index = this.#lowerBound(number);
     const segment = this.#segments[index];
@@ -61,6 +69,11 @@ export class Line {
 
   /** Living sequences below this one, whether or not it is living itself. */
   ahead(sequence: number): number {
+    const whole = this.#wholeAhead(Math.ceil(sequence));
+    return this.#between.length === 0 ? whole : whole + lowerBound(this.#between, sequence);
+  }
+
+  #wholeAhead(sequence: number): number {
     const number = Math.floor(sequence / SEGMENT_SIZE);
     const index = this.#lowerBound(number);
     let total = 0;
@@ -71,6 +84,20 @@ export class Line {
 
   /** The living sequence with exactly `rank` living before it, or -1 when the line is shorter. */
   at(rank: number): number {
+    if (this.#between.length === 0) return this.#wholeAt(rank);
+    let low = 0;
+    let high = this.#between.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#wholeAhead(Math.ceil(this.#between[middle]!)) + middle < rank) low = middle + 1;
+      else high = middle;
+    }
+    const found = this.#between[low];
+    if (found !== undefined && this.#wholeAhead(Math.ceil(found)) + low === rank) return found;
+    return this.#wholeAt(rank - low);
+  }
+
+  #wholeAt(rank: number): number {
     if (rank < 0 || rank >= this.#size) return -1;
     let index = 0;
     for (let step = highestPower(this.#segments.length); step > 0; step >>= 1) {
@@ -87,6 +114,20 @@ export class Line {
   /** The first living sequence, or -1. */
   first(): number {
     return this.at(0);
+  }
+
+  #addBetween(sequence: number): boolean {
+    const index = lowerBound(this.#between, sequence);
+    if (this.#between[index] === sequence) return false;
+    this.#between.splice(index, 0, sequence);
+    return true;
+  }
+
+  #removeBetween(sequence: number): boolean {
+    const index = lowerBound(this.#between, sequence);
+    if (this.#between[index] !== sequence) return false;
+    this.#between.splice(index, 1);
+    return true;
   }
 
   #find(sequence: number): Segment | undefined {
@@ -189,6 +230,22 @@ class Segment {
     this.count += change;
     for (let i = (offset >>> (5 + BLOCK_SHIFT)) + 1; i <= BLOCKS; i += i & -i) this.#sums[i]! += change;
   }
+}
+
+function isWhole(sequence: number): boolean {
+  return Math.floor(sequence) === sequence;
+}
+
+/** Index of the first of them that is at least `sequence`. */
+function lowerBound(sequences: readonly number[], sequence: number): number {
+  let low = 0;
+  let high = sequences.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sequences[middle]! < sequence) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function popcount(word: number): number {

@@ -2,6 +2,14 @@
  * When a waiting visitor should check in next. The whole room may cost `pollBudgetPerSecond`, whatever its length:
  * those far back come seldom, in proportion to their wait; someone within reach of the door is never kept longer than
  * a few seconds. Jitter keeps a crowd that came together from coming back together.
+ *
+ * Nobody should be kept away so long that their turn could come and run out unheard: the next check-in is at most a part
+ * of the shortest wait away, plus a part of the claim window (`heardWithin`). Near the front this goes before the budget.
+ * Where a turn comes sooner than could be reckoned with, it lasts until its holder was told to come (`claimDeadline`).
+ * What it costs is bounded, however long the line. As many as the site has slots can be called at once: these check in
+ * twice a claim window. Behind them, with v let in a second, the shortest wait at place a is a / v, and the sum of
+ * 1 / (claimWindow / 2 + a / 4v) over a line of L is at most 4v ln(1 + L / (2v claimWindow)): a few check-ins for each
+ * visitor let in.
  */
 import type { WaitRange } from "./board.ts";
 
@@ -14,6 +22,8 @@ const FAR_MAX_MS = 60_000;
 const UNKNOWN_WAIT_MS = 40_000;
 /** Check-ins over a visitor's remaining wait: one in each quarter of it. */
 const CHECKS_PER_WAIT = 4;
+/** A turn is heard of within this share of its claim window; the rest is for the network and for reading the page. */
+const HEARD_SHARE = 0.5;
 const JITTER = 0.2;
 /** Deadlines are kept in tenths of a second. */
 const DEADLINE_STEP_MS = 100;
@@ -21,8 +31,11 @@ const DEADLINE_STEP_MS = 100;
 export interface Standing {
   readonly waiting: number;
   readonly waitMs: WaitRange | null;
+  /** The shortest wait to reckon with, also while nobody can say how long it will be. */
+  readonly reachMs: number;
   readonly pollBudgetPerSecond: number;
   readonly ticketTtlMs: number;
+  readonly claimWindowMs: number;
 }
 
 /** Milliseconds until this visitor's next check-in. `dice` in [0, 1) is the jitter. */
@@ -30,8 +43,9 @@ export function nextCheckIn(standing: Standing, dice: number): number {
   const waitMs = standing.waitMs?.low ?? UNKNOWN_WAIT_MS;
   const byBudgetMs = (standing.waiting / standing.pollBudgetPerSecond) * 1_000;
   const wishedMs = Math.min(Math.max(waitMs / CHECKS_PER_WAIT, NEAR_MS), FAR_MAX_MS);
-  // A place must not run out between two check-ins, whatever the budget says.
-  const mostMs = waitMs <= REACH_MS ? NEAR_MAX_MS : standing.ticketTtlMs / 2;
+  // Neither a place nor a turn may run out between two check-ins, whatever the budget says.
+  const nearMs = waitMs <= REACH_MS ? NEAR_MAX_MS : standing.ticketTtlMs / 2;
+  const mostMs = Math.min(nearMs, heardWithin(standing));
   const periodMs = Math.min(Math.max(wishedMs, byBudgetMs), mostMs / (1 + JITTER));
   return Math.round(periodMs * (1 + JITTER * dice));
 }
@@ -42,14 +56,22 @@ export function nextCheckIn(standing: Standing, dice: number): number {
  */
 export function openingCheckIn(standing: Standing, opensInMs: number, dice: number): number {
   const { waiting, pollBudgetPerSecond } = standing;
-  const spreadMs = Math.max(NEAR_MS, (waiting / pollBudgetPerSecond) * 1_000);
-  return Math.round(
-    Math.min(nextCheckIn(standing, dice), Math.max(0, opensInMs) + NEAR_MS + dice * spreadMs),
-  );
+  const heardMs = heardWithin(standing);
+  const firstMs = Math.min(NEAR_MS, heardMs / 2);
+  const spreadMs = Math.min(Math.max(NEAR_MS, (waiting / pollBudgetPerSecond) * 1_000), heardMs - firstMs);
+  const soonMs = Math.max(0, opensInMs) + firstMs + dice * spreadMs;
+  return Math.round(Math.min(nextCheckIn(standing, dice), soonMs));
+}
+
+/** The longest that someone may stay away without missing a turn, even one that comes four times as soon as told. */
+function heardWithin({ claimWindowMs, reachMs }: Standing): number {
+  return claimWindowMs * HEARD_SHARE + reachMs / CHECKS_PER_WAIT;
 }
 
 /** The longest that anyone in a room of this size can have been told to stay away. */
-export function longestCheckIn(standing: Omit<Standing, "waitMs">): number {
+export function longestCheckIn(
+  standing: Pick<Standing, "waiting" | "pollBudgetPerSecond" | "ticketTtlMs">,
+): number {
   const { waiting, pollBudgetPerSecond, ticketTtlMs } = standing;
   const byBudgetMs = (waiting / pollBudgetPerSecond) * 1_000;
   return Math.min(Math.max(FAR_MAX_MS, byBudgetMs) * (1 + JITTER), ticketTtlMs / 2);
@@ -58,6 +80,22 @@ export function longestCheckIn(standing: Omit<Standing, "waitMs">): number {
 /** Until when a visitor told to come back in `nextCheckInMs` is waited for. */
 export function lapseDeadline(seen: { now: number; nextCheckInMs: number; lapseAfterMs: number }): number {
   return wholeTenth(seen.now + seen.nextCheckInMs + seen.lapseAfterMs);
+}
+
+/**
+ * Until when a turn given now may be used. Its holder, waited for until `lapseAt`, may have been told to come back later
+ * than that, since nobody can know when others leave: from then they have half a claim window. So whoever comes when
+ * told never misses a turn.
+ */
+export function claimDeadline(turn: {
+  now: number;
+  lapseAt: number;
+  lapseAfterMs: number;
+  claimWindowMs: number;
+}): number {
+  const { now, lapseAt, lapseAfterMs, claimWindowMs } = turn;
+  const expectedAt = lapseAt - lapseAfterMs;
+  return wholeTenth(Math.max(now + claimWindowMs, expectedAt + claimWindowMs * HEARD_SHARE));
 }
 
 /** Rounds a deadline up to the tenth of a second that engines keep. */

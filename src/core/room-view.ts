@@ -24,6 +24,7 @@ export interface RoomFigures {
   readonly phase: Phase;
   readonly waiting: number;
   readonly admitted: number;
+  readonly looseTurns: number;
   readonly onSite: number;
   readonly lapsed: number;
   readonly isActive: boolean;
@@ -85,11 +86,12 @@ export function boardOf(figures: RoomFigures, version: number): Board {
 }
 
 export function countsOf(figures: RoomFigures): Counts {
-  const { waiting, admitted, onSite, lapsed, rules, phase, pace, totals } = figures;
+  const { waiting, admitted, looseTurns, onSite, lapsed, rules, phase, pace, totals } = figures;
   const { totalActiveUsers, newUsersPerMinute } = rules;
   return {
     waiting,
     admitted,
+    looseTurns,
     onSite,
     lapsed,
     ratePerMinute: pace.perMs(rules) * MINUTE_MS,

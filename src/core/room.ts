@@ -5,25 +5,36 @@
  * It does not sign, pace or estimate. Identity (ticket id and order key) and the check-in time a visitor was told are
  * taken from the engine under test; everything that follows from them is decided here.
  */
-import { type Crowd, Doorkeeper } from "./doorkeeper.ts";
+import { type Crowd, Doorkeeper, placeFor } from "./doorkeeper.ts";
 import type { Newcomer, RefusalReason } from "./engine.ts";
 import { fromHex, toHex } from "./hex.ts";
 import { aheadInLanes, laneOf } from "./lanes.ts";
+import { Gaps, isForfeited, placesBack, sequenceToFollow } from "./missed-turns.ts";
 import type { OrderKey } from "./order.ts";
-import { lapseDeadline, wholeTenth } from "./pacing.ts";
+import { claimDeadline, lapseDeadline, wholeTenth } from "./pacing.ts";
 import { PRESENCE_GRACE_MS } from "./pass.ts";
 import type { DoorRules, EventRules, RoomRules } from "./rules.ts";
 import { sha256 } from "./sha256.ts";
 
-export type Standing = "waiting" | "lapsed" | "admitted" | "on site" | "gone";
+export type Standing = "waiting" | "lapsed" | "admitted" | "on site" | "gone" | "forfeited";
 
 export interface Visitor extends OrderKey {
-  /** A draw gives a new one. */
+  /** A draw gives a new one, and so does a missed turn. */
   sequence: number;
   standing: Standing;
-  /** Waiting: lapses then. Admitted: loses the turn then. On site: the slot is free again then. */
+  /** Waiting: lapses then. Admitted: misses the turn then. On site: the slot is free again then. */
   until: number;
   ticketExpiresAt: number;
+  /** Admitted: the turn is firm until then. Null: it is loose, or there is none. */
+  firmUntil: number | null;
+  /** They came with a loose turn to a full site and went back to the front, since they last missed a turn. */
+  hasReturned: boolean;
+  /** Turns given in their lane up to their own. */
+  letInBefore: number;
+  missedTurns: number;
+  /** When the turn that was missed last was given. */
+  missedAt: number;
+  givenAt: number;
 }
 
 export class Room {
@@ -34,6 +45,9 @@ export class Room {
   /** When the event they gathered for is over, and with it their draw. */
   #gatheredUntil = 0;
   #visitors: Visitor[] = [];
+  /** Turns given in each lane. */
+  readonly #letIn = new Map<number, number>();
+  readonly #gaps = new Gaps();
 
   constructor(rules: RoomRules, now: number) {
     this.#door = new Doorkeeper(rules, now);
@@ -54,19 +68,31 @@ export class Room {
     if (newcomer.invite && this.#usedInvites.has(newcomer.invite.id)) return "inviteUsed";
     const lane = laneOf(this.rules(now).lanes, newcomer.lane);
     const welcome = this.#door.greet({ ...newcomer, lane }, this.#crowd(now), now);
-    return welcome === "through" && this.#eventToDraw(now) ? "place" : welcome;
+    return welcome === "through" && this.#eventToDraw(now) ? placeFor(newcomer) : welcome;
   }
 
   /** The newcomer who was greeted with "through" or "place" comes in under this key. */
   arrive(key: OrderKey, newcomer: Newcomer, now: number): Visitor {
     const isThrough = this.greet(newcomer, now) === "through";
     const ticketExpiresAt = now + this.rules(now).ticketTtlMs;
-    const visitor: Visitor = { ...key, standing: "waiting", until: now, ticketExpiresAt };
+    const visitor: Visitor = {
+      ...key,
+      standing: "waiting",
+      until: now,
+      ticketExpiresAt,
+      firmUntil: null,
+      hasReturned: false,
+      letInBefore: 0,
+      missedTurns: 0,
+      missedAt: 0,
+      givenAt: 0,
+    };
     if (newcomer.invite) this.#usedInvites.add(newcomer.invite.id);
     this.#visitors.push(visitor);
     const { event, isPrequeue } = this.#door.phase(now);
     if (isThrough) {
       this.#door.admitted(1, now);
+      this.#countIn(laneOf(this.rules(now).lanes, visitor.lane));
       this.#visit(visitor, null, now);
     } else if (isPrequeue && event?.isShuffled) {
       this.#gathered.push(visitor);
@@ -84,11 +110,22 @@ export class Room {
     visitor.ticketExpiresAt = now + ticketTtlMs;
   }
 
-  /** Uses a turn. Someone for whom the site is too full keeps it. */
+  /** Uses a turn. Someone for whom the site is too full keeps a firm one, and goes back to the front with a loose one. */
   enter(visitor: Visitor, now: number): void {
     if (visitor.standing !== "admitted") return;
-    if (this.#door.mayEnter(this.#crowd(now), now)) this.#visit(visitor, this.#turnAge(visitor, now), now);
-    else visitor.until = wholeTenth(now + this.rules(now).claimWindowMs);
+    const isFirm = visitor.firmUntil !== null;
+    if (this.#door.mayEnter(this.#crowd(now), isFirm, now)) {
+      if (!isFirm) this.#door.admitted(1, now);
+      this.#visit(visitor, this.#turnAge(visitor, now), now);
+    } else if (isFirm) {
+      visitor.until = wholeTenth(now + this.rules(now).claimWindowMs);
+      visitor.firmUntil = wholeTenth(now + this.#door.firmMs(true, now));
+    } else if (this.rules(now).queueingMethod === "random") {
+      visitor.standing = "waiting";
+    } else if (!visitor.hasReturned) {
+      visitor.hasReturned = true;
+      visitor.standing = "waiting";
+    }
   }
 
   touch(visitor: Visitor, expiresAt: number): void {
@@ -96,13 +133,15 @@ export class Room {
       visitor.until = Math.max(visitor.until, expiresAt + PRESENCE_GRACE_MS);
   }
 
-  leave(visitor: Visitor): void {
+  leave(visitor: Visitor, now: number): void {
+    if (visitor.standing === "forfeited") return;
+    if (visitor.standing === "admitted" && visitor.firmUntil !== null) this.#door.gaveBack("left", now);
     visitor.standing = "gone";
   }
 
   /** One turn of the door: what ran out is let go, then those whose turn it is are admitted. */
   admit(dice: () => number, now: number): Visitor[] {
-    for (const visitor of this.#visitors) this.#runOut(visitor, now);
+    this.#runOut(now);
     if (now >= this.#gatheredUntil) this.#gathered = [];
     const event = this.#eventToDraw(now);
     if (event) this.#draw(event);
@@ -114,8 +153,7 @@ export class Room {
       const line = this.#waitingIn(lane, now);
       const isRandom = this.rules(now).queueingMethod === "random";
       const visitor = line[isRandom ? Math.floor(dice() * line.length) : 0]!;
-      visitor.standing = "admitted";
-      visitor.until = wholeTenth(now + this.rules(now).claimWindowMs);
+      this.#giveTurn(visitor, lane, now);
       admitted.push(visitor);
     }
     if (admitted.length > 0) this.#gathered = [];
@@ -134,15 +172,24 @@ export class Room {
     return aheadInLanes(lanes, (number) => this.#waitingIn(number, now).length, { lane, ahead: aheadInLane });
   }
 
-  counts(): Record<"waiting" | "admitted" | "onSite" | "lapsed", number> {
-    const count = (standing: Standing) =>
-      this.#visitors.filter((visitor) => visitor.standing === standing).length;
+  counts(): Record<"waiting" | "admitted" | "looseTurns" | "onSite" | "lapsed", number> {
+    const count = (standing: Standing) => this.#all(standing).length;
+    const firm = this.#firm().length;
     return {
       waiting: count("waiting"),
-      admitted: count("admitted"),
+      admitted: firm,
+      looseTurns: count("admitted") - firm,
       onSite: count("on site"),
       lapsed: count("lapsed"),
     };
+  }
+
+  #all(standing: Standing): Visitor[] {
+    return this.#visitors.filter((visitor) => visitor.standing === standing);
+  }
+
+  #firm(): Visitor[] {
+    return this.#all("admitted").filter(({ firmUntil }) => firmUntil !== null);
   }
 
   /** Those who wait in a lane, in order. */
@@ -158,10 +205,7 @@ export class Room {
       ...this.counts(),
       budgetFree: Number.POSITIVE_INFINITY,
       waitingIn: (lane) => this.#waitingIn(lane, now).length,
-      turnAges: () =>
-        this.#visitors
-          .filter(({ standing }) => standing === "admitted")
-          .map((visitor) => this.#turnAge(visitor, now)),
+      turnAges: () => this.#firm().map((visitor) => this.#turnAge(visitor, now)),
     };
   }
 
@@ -196,11 +240,60 @@ export class Room {
     visitor.until = now + this.rules(now).sessionDurationMs + PRESENCE_GRACE_MS;
   }
 
-  #runOut(visitor: Visitor, now: number): void {
-    if (visitor.until > now) return;
-    if (visitor.standing === "admitted") this.#door.missed();
-    if (visitor.standing === "on site") visitor.standing = "gone";
-    else if (visitor.standing === "waiting" || visitor.standing === "admitted") visitor.standing = "lapsed";
+  #giveTurn(visitor: Visitor, lane: number, now: number): void {
+    visitor.standing = "admitted";
+    visitor.until = claimDeadline({ ...this.rules(now), now, lapseAt: visitor.until });
+    visitor.firmUntil = wholeTenth(now + this.#door.firmMs(visitor.hasReturned, now));
+    visitor.givenAt = now;
+    visitor.letInBefore = this.#countIn(lane);
+  }
+
+  #countIn(lane: number): number {
+    const count = (this.#letIn.get(lane) ?? 0) + 1;
+    this.#letIn.set(lane, count);
+    return count;
+  }
+
+  /** Lets go of what is over: visits, then what firm turns held, then turns, then those who stopped checking in. */
+  #runOut(now: number): void {
+    const isOver = ({ until }: Visitor) => until <= now;
+    for (const visitor of this.#all("on site").filter(isOver)) visitor.standing = "gone";
+    for (const visitor of this.#firm()) if (visitor.firmUntil! <= now) this.#loosen(visitor, now);
+    const missed = this.#all("admitted").filter(isOver);
+    for (const visitor of missed.sort((a, b) => a.sequence - b.sequence)) this.#miss(visitor, now);
+    // Those who were set back just now are not among them: they lapsed by missing their turn.
+    for (const visitor of this.#all("waiting").filter(isOver)) visitor.standing = "lapsed";
+  }
+
+  #loosen(visitor: Visitor, now: number): void {
+    visitor.firmUntil = null;
+    this.#door.gaveBack("loose", now);
+  }
+
+  /** The place goes further back, or is forfeited. */
+  #miss(visitor: Visitor, now: number): void {
+    this.#door.missed();
+    visitor.standing = "lapsed";
+    visitor.missedTurns++;
+    visitor.missedAt = visitor.givenAt;
+    visitor.hasReturned = false;
+    if (isForfeited(visitor.missedTurns, this.rules(now).missedTurnsMax)) {
+      visitor.standing = "forfeited";
+      return;
+    }
+    const lane = laneOf(this.rules(now).lanes, visitor.lane);
+    const letIn = (this.#letIn.get(lane) ?? 0) - visitor.letInBefore;
+    const line = this.#waitingIn(lane, now).map(({ sequence }) => sequence);
+    const follow = sequenceToFollow(
+      {
+        size: line.length,
+        ahead: (own) => line.filter((sequence) => sequence < own).length,
+        at: (rank) => line[rank]!,
+      },
+      visitor.sequence,
+      placesBack(letIn, visitor.missedTurns),
+    );
+    visitor.sequence = this.#gaps.next(follow);
   }
 }
 

@@ -6,9 +6,9 @@
  * place. `schedule.ts` says which are in force at an instant.
  */
 export interface DoorRules {
-  /** The most visitors on the site at once, admitted-but-not-yet-entered included. null: no such limit. */
+  /** The most visitors on the site at once, those with a firm turn included. null: no such limit. */
   readonly totalActiveUsers: number | null;
-  /** The most visitors admitted in any minute, as an even flow. null: no such limit. */
+  /** The most visitors who enter in any minute, as an even flow. null: no such limit. */
   readonly newUsersPerMinute: number | null;
   readonly queueingMethod: QueueingMethod;
   /** Nobody is admitted while true; everybody keeps their place. */
@@ -32,8 +32,10 @@ export interface DoorRules {
   readonly sessionDurationMs: number;
   /** True: a pass lasts `sessionDurationMs` from entering, whatever its holder does. */
   readonly disableSessionRenewal: boolean;
-  /** How long an admitted visitor may take to enter before the turn goes to the next. */
+  /** How long an admitted visitor may take to enter before the turn is missed. */
   readonly claimWindowMs: number;
+  /** After so many turns that were not used a place is forfeited. */
+  readonly missedTurnsMax: number;
   /** How long after a missed check-in a waiting visitor is no longer waited for. */
   readonly lapseAfterMs: number;
   /** How long a ticket keeps its place without its holder being seen. */
@@ -164,6 +166,7 @@ export const DEFAULT_RULES: RoomRules = {
   sessionDurationMs: 5 * 60_000,
   disableSessionRenewal: false,
   claimWindowMs: 2 * 60_000,
+  missedTurnsMax: 3,
   lapseAfterMs: 60_000,
   ticketTtlMs: 24 * 3_600_000,
   pollBudgetPerSecond: 2_000,

@@ -16,6 +16,8 @@ import { seededFraction } from "../sim/hand-world.ts";
 import { DurableHost, StoreProblem } from "./host.ts";
 import type { DurableState } from "./storage.ts";
 
+/** Nothing here takes this long unless it hangs. */
+const HUNG_MS = 300_000;
 const CALLERS = 16;
 const LOG_BYTES = 128 * 1_024;
 const FILE_KIB_MAX = 1_024;
@@ -133,7 +135,9 @@ function tests(): void {
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   }
 
-  test("no number that was given out is lost or given again after kill -9", { timeout: 30_000 }, async () => {
+  test("no number that was given out is lost or given again after kill -9", {
+    timeout: HUNG_MS,
+  }, async () => {
     const at = join(root, "numbers");
     const given = new Set<number>();
     for (const enough of [1, 700, 3_000]) {
@@ -165,7 +169,7 @@ function tests(): void {
   });
 
   test("a value that is moved is in exactly one place after kill -9, however often", {
-    timeout: 30_000,
+    timeout: HUNG_MS,
   }, async () => {
     const at = join(root, "moves");
     const dice = seededFraction(7);
@@ -192,7 +196,7 @@ function tests(): void {
   });
 
   test("at the end of the disk nothing half is kept, and with room it goes on", {
-    timeout: 30_000,
+    timeout: HUNG_MS,
   }, async () => {
     const at = join(root, "full");
     const command = `ulimit -f ${FILE_KIB_MAX}; exec "$0" "$@"`;

@@ -210,9 +210,7 @@ function applied(model: Map<string, unknown>, one: Change): void {
   else model.delete(one.key);
 }
 
-test("storage behaves as a map does, through transactions, commits and new starts", {
-  timeout: 60_000,
-}, async () => {
+test("storage behaves as a map does, through transactions, commits and new starts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const directory = newDirectory();

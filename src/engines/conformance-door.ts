@@ -341,6 +341,22 @@ function invites(play: Play): void {
     assert.deepEqual(await joinAs(stage, { invite: code(stage) }), used);
   });
 
+  play(
+    "whoever cannot wait goes straight through or gets nothing, and uses nothing up",
+    { totalActiveUsers: 1 },
+    async (stage) => {
+      const passing = { canWait: false };
+      assert.equal((await joinAs(stage, passing)).kind, "entered");
+      const { totals } = await stage.engine.counts(ROOM);
+      const mustWait = { kind: "refused", reason: "mustWait" };
+      assert.deepEqual(await joinAs(stage, passing), mustWait);
+      assert.deepEqual(await joinAs(stage, { ...passing, invite: code(stage) }), mustWait);
+      const counts = await stage.engine.counts(ROOM);
+      assert.deepEqual([counts.waiting, counts.totals], [0, totals]);
+      assert.equal((await joinAs(stage, { invite: code(stage) })).kind, "waiting");
+    },
+  );
+
   play("of many who show one code at once, one gets the place", { totalActiveUsers: 1 }, async (stage) => {
     await stage.joinEntered();
     const answers = await Promise.all(range(20).map(() => joinAs(stage, { invite: code(stage) })));
@@ -422,14 +438,16 @@ function flow(play: Play): void {
     "at a set rate the gaps between admissions are even (ce7)",
     { newUsersPerMinute: 30 },
     async (stage) => {
-      while ((await stage.engine.join(ROOM)).kind === "entered") {}
+      await stage.fill();
       const tickets = await stage.joinMany(40);
       const at: number[] = [];
-      let seen = (await stage.engine.counts(ROOM)).totals.admitted;
       for (let step = 0; step < 100; step++) {
         await stage.pass(STEP_MS, tickets);
-        const { admitted } = (await stage.engine.counts(ROOM)).totals;
-        for (; seen < admitted; seen++) at.push(stage.now());
+        // They come in the order in which they joined, so only the first few can have a turn.
+        for (const _ of await stage.enterAll(tickets.slice(0, 2))) {
+          at.push(stage.now());
+          tickets.shift();
+        }
       }
       const gaps = at.slice(1).map((instant, i) => instant - at[i]!);
       assert.ok(gaps.length >= 17, `${at.length} admitted in 40 s`);

@@ -39,6 +39,15 @@ export class Stage {
     return expectKind(await this.engine.join(ROOM), "entered");
   }
 
+  /** Lets people through until the next one would have to wait. */
+  async fill(): Promise<void> {
+    for (;;) {
+      const answer = await this.engine.join(ROOM);
+      if (answer.kind === "entered") continue;
+      return this.engine.leave(expectKind(answer, "waiting").ticket);
+    }
+  }
+
   async joinMany(count: number): Promise<Ticket[]> {
     const tickets: Ticket[] = [];
     for (let i = 0; i < count; i++) tickets.push((await this.joinWaiting()).ticket);
@@ -54,9 +63,22 @@ export class Stage {
     }
   }
 
+  /** Whoever of these has a turn uses it. */
+  async enterAll(tickets: readonly Ticket[]): Promise<Ticket[]> {
+    const entered: Ticket[] = [];
+    for (const ticket of tickets)
+      if ((await this.engine.enter(ticket)).kind === "entered") entered.push(ticket);
+    return entered;
+  }
+
   async configure(rules: Partial<RoomRules>): Promise<void> {
     await this.engine.configure(ROOM, { ...DEFAULT_RULES, ...rules });
   }
+}
+
+/** Why an engine is not asked to pass a test; false when it is. */
+export function whyNot({ cannot }: EngineUnderTest, test: string): string | false {
+  return cannot?.(test) ?? false;
 }
 
 /** Opens a room under these rules on a new engine. */

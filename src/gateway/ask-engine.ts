@@ -5,6 +5,7 @@
  */
 import type { Eventually } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
+import { PacedLog } from "./paced-log.ts";
 import type { Traffic } from "./traffic.ts";
 
 export const ENGINE_AWAY = Symbol("engine away");
@@ -20,17 +21,19 @@ export class AskEngine {
   readonly #world: World;
   readonly #traffic: Traffic;
   readonly #patienceMs: number;
+  readonly #bugs: PacedLog;
   #complainedAt = Number.NEGATIVE_INFINITY;
 
   /** `timeoutMs`: after how long the engine gives up by itself; 0 when it never does. */
   constructor(traffic: Traffic, world: World, timeoutMs: number) {
     this.#traffic = traffic;
     this.#world = world;
+    this.#bugs = new PacedLog(world);
     this.#patienceMs = Math.max(PATIENCE_MS, timeoutMs + SAYING_WHY_MS);
   }
 
-  /** Calls `question`, then `use` with its answer or with `ENGINE_AWAY`. */
-  ask<T>(question: () => Eventually<T>, use: (answer: T | Away) => void): void {
+  /** Calls `question`, then `use` with its answer or with `ENGINE_AWAY`; an answer that comes after that goes to `late`. */
+  ask<T>(question: () => Eventually<T>, use: (answer: T | Away) => void, late?: (answer: T) => void): void {
     let answer: Eventually<T>;
     try {
       answer = question();
@@ -38,14 +41,17 @@ export class AskEngine {
       use(this.#away(cause));
       return;
     }
-    if (answer instanceof Promise) this.#wait(answer, use);
+    if (answer instanceof Promise) this.#wait(answer, use, late);
     else use(answer);
   }
 
-  #wait<T>(answer: Promise<T>, use: (answer: T | Away) => void): void {
+  #wait<T>(answer: Promise<T>, use: (answer: T | Away) => void, late?: (answer: T) => void): void {
     let isUsed = false;
     const useOnce = (value: T | Away) => {
-      if (isUsed) return;
+      if (isUsed) {
+        if (value !== ENGINE_AWAY && late) this.#use(value, late);
+        return;
+      }
       isUsed = true;
       stop();
       this.#use(value, use);
@@ -61,7 +67,8 @@ export class AskEngine {
     try {
       use(value);
     } catch (cause) {
-      this.#world.log.error({ err: cause }, "an answer of the engine could not be used");
+      const message = "an answer of the engine could not be used";
+      this.#bugs.add({ level: "error", about: String(cause), fields: { err: cause }, message });
     }
   }
 

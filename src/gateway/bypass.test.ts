@@ -432,13 +432,39 @@ test("an explanation has every rule up to the one that decides, with the first c
   assert.doesNotMatch(JSON.stringify(answers), /s3cret|other/);
 });
 
-test("an explanation tells which reading of a path decides", () => {
+test("an explanation tells a path that can be read in several ways", () => {
   const bypass = createBypass(bypassSchema.parse([{ path: ["/a/*/c"] }]));
   const why = (url: string) => bypass.explain(arrival({}), url, NO_PROXIES)[0]?.failed?.why;
-  assert.equal(why("/a/b%2fb/c"), "it can be read as /a/b/b/c, which is not /a/*/c");
+  assert.equal(why("/a/b%2fb/c"), "the path can be read in more than one way");
   assert.equal(why("/a/../a/b/c"), "the path can be read in more than one way");
   assert.equal(why("/a/b/d"), "/a/b/d is not /a/*/c");
   assert.equal(why("/a/b/c"), undefined);
+});
+
+test("what follows a rule's path may be read in several ways, as long as it stays below it", () => {
+  const matches = path("/hook", "/in/index.php", "/files/*.css");
+  const yes = ["/hook/a%2Fb", "/hook/a;b", "/hook/a.php/b", "/in/index.php", "/in/index.php/x", "/hook/x:y"];
+  const no = [
+    ...["/hook;a", "/hook%2Fa", "/x.php/hook", "/in/index.php/a;b", "/in/index.php;a/b"],
+    ...["/files/a;b.css", "/files/a:b.css", "/files/a%3Ab.css", "/files/a.php/b.css"],
+  ];
+  assert.deepEqual(each(yes, matches), []);
+  assert.deepEqual(
+    each(no, (url) => !matches(url)),
+    [],
+  );
+});
+
+test("a method counts only if no header asks for another", () => {
+  const match = rules({ methods: ["GET"], path: ["/a"] });
+  assert.equal(match({ url: "/a" }), "rule 1");
+  for (const name of [
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
+    "x_http_method_override",
+  ])
+    assert.equal(match({ url: "/a", headers: { [name]: "POST" } }), null, name);
 });
 
 test("an explanation and the decision never differ", () => {

@@ -2,24 +2,18 @@
  * Requests that go past a room's line by the operator's rules (`config/bypass-schema.ts`). Rules are made
  * ready once; what they ask of a request is worked out when the first of them asks.
  *
- * A mistake here lets people jump the line, so every doubt sends a request to the line: a path condition
- * holds only if it holds in every way in which an origin might read the path (`spellingsOf`), and never for
- * a path of the kind that tricks are made of (`isPlainPath`); a value that is given several times must be
- * right each time. Our own addresses are never passed on.
+ * A mistake here lets people jump the line, so every doubt sends a request to the line: a path condition looks
+ * only at what every origin reads alike (`plain-path.ts`), and never holds for a path with dot segments, doubled
+ * slashes or backslashes; a value that is given several times must be right each time; and the method counts only
+ * if no header asks the origin to take another. Our own addresses are never passed on.
  *
  * Values without a star may be secrets, so they are compared in constant time and never told.
  */
 import { hash, timingSafeEqual } from "node:crypto";
-import {
-  type BypassRule,
-  isEnding,
-  isPlainPath,
-  ruleName,
-  type WantedValue,
-} from "../config/bypass-schema.ts";
-import { normalPath, OWN_PATH } from "../config/route.ts";
+import { type BypassRule, isEnding, ruleName, type WantedValue } from "../config/bypass-schema.ts";
+import { isClear, isFileName, plainEnd, readPlainPath } from "../config/plain-path.ts";
+import { OWN_PATH } from "../config/route.ts";
 import { type Arrival, createTrust, type Trust } from "./proxy/trust.ts";
-import { spellingsOf } from "./route.ts";
 
 /** The parts of a request, HTTP/1 or HTTP/2, that rules look at. */
 export interface BypassRequest extends Arrival {
@@ -58,6 +52,8 @@ interface ReadyRule {
 type Matcher = (text: string) => boolean;
 
 const NOUNS = { header: "header", cookie: "cookie", query: "query parameter" } as const;
+/** Headers by which some frameworks take another method than the request's. */
+const OVERRIDE = /^x[^a-z0-9](?:http[^a-z0-9])?method(?:[^a-z0-9]override)?$/;
 const NO_BYPASS: Bypass = { match: () => null, explain: () => [] };
 
 /** Makes a room's rules ready. */
@@ -98,8 +94,14 @@ function answer({ name, conditions }: ReadyRule, facts: Facts): RuleAnswer {
   };
 }
 
-/** One reading of a path, in its parts. */
-type Parts = readonly string[];
+/** The names of a path, in their plain spelling. */
+interface Parts {
+  readonly names: readonly string[];
+  /** So many of the names are read alike by every origin. */
+  readonly certain: number;
+  /** True when the others are in doubt only because a file comes first. */
+  readonly isClear: boolean;
+}
 
 /** What rules ask of one request, each worked out once and only when asked for. */
 class Facts {
@@ -107,7 +109,7 @@ class Facts {
   readonly #request: BypassRequest;
   readonly #url: string;
   readonly #trust: Trust;
-  #readings: readonly Parts[] | undefined;
+  #parts: Parts | null | undefined;
   #query: URLSearchParams | undefined;
   #address: string | undefined;
 
@@ -118,10 +120,15 @@ class Facts {
     this.#trust = trust;
   }
 
-  /** Every reading of the path; none when it is a path for which no condition may hold. */
-  get readings(): readonly Parts[] {
-    this.#readings ??= readingsOf(this.#url);
-    return this.#readings;
+  /** Null for a path for which no condition may hold. */
+  get parts(): Parts | null {
+    if (this.#parts === undefined) this.#parts = partsOf(this.#url);
+    return this.#parts;
+  }
+
+  /** True when an origin may take another method than the request's. */
+  get isOverridden(): boolean {
+    return Object.keys(this.#request.headers).some((name) => OVERRIDE.test(name));
   }
 
   get address(): string {
@@ -150,19 +157,24 @@ class Facts {
   }
 }
 
-function readingsOf(url: string): readonly Parts[] {
-  const spellings = spellingsOf(url);
-  if (!spellings.every(isPlainPath)) return [];
-  return [...new Set(spellings)].map(partsOf);
+function partsOf(url: string): Parts | null {
+  const end = plainEnd(url);
+  // A slash at the end leaves an empty last name, which is no file's.
+  if (end >= 0) return whole(namesOf(url.slice(0, end)));
+  const path = readPlainPath(url);
+  if ("wrong" in path || path.isMoved) return null;
+  const names = namesOf(path.target.split("?", 1)[0]!);
+  if (path.names === null) return whole(names);
+  const certain = namesOf(path.key.slice(0, path.certain)).length - 1;
+  return { names, certain, isClear: isClear(path) };
 }
 
-/** The parts of a path in its normal form. A slash at the end leaves an empty last part, no file's name. */
-function partsOf(path: string): Parts {
-  // Most paths have nothing in them that has a second spelling, and a URL parser is slow.
-  if (/^[\w.~/-]+$/.test(path)) return path.split("/").slice(1);
-  const normal = normalPath(path) ?? "/";
-  const parts = normal.split("/").slice(1);
-  return path.endsWith("/") && normal !== "/" ? [...parts, ""] : parts;
+function whole(names: readonly string[]): Parts {
+  return { names, certain: names.length, isClear: true };
+}
+
+function namesOf(path: string): string[] {
+  return path.split("/").slice(1);
 }
 
 /** The cheapest first. */
@@ -182,39 +194,48 @@ function conditionsOf(rule: BypassRule): Condition[] {
 function methodCondition(methods: readonly string[]): Condition {
   return {
     name: "methods",
-    holds: ({ method }) => methods.includes(method),
-    why: ({ method }) => `${method} is not ${anyOf(methods)}`,
+    holds: (facts) => methods.includes(facts.method) && !facts.isOverridden,
+    why: (facts) =>
+      methods.includes(facts.method)
+        ? "a header asks for another method"
+        : `${facts.method} is not ${anyOf(methods)}`,
   };
 }
 
 function pathCondition(paths: readonly string[]): Condition {
   const matchers = paths.map(pathMatcher);
-  const isCovered = (parts: Parts) => matchers.some((matches) => matches(parts));
   return {
     name: "path",
-    holds: ({ readings }) => readings.length > 0 && readings.every(isCovered),
-    why: ({ readings }) => {
-      const failing = readings.find((parts) => !isCovered(parts));
-      if (!failing) return "the path can be read in more than one way";
-      const path = `/${failing.join("/")}`;
-      return readings.length > 1
-        ? `it can be read as ${path}, which is not ${anyOf(paths)}`
-        : `${path} is not ${anyOf(paths)}`;
-    },
+    holds: ({ parts }) => parts !== null && matchers.some((matches) => matches(parts)),
+    why: ({ parts }) =>
+      parts !== null && parts.certain === parts.names.length
+        ? `/${parts.names.join("/")} is not ${anyOf(paths)}`
+        : "the path can be read in more than one way",
   };
 }
 
 function pathMatcher(path: string): (parts: Parts) => boolean {
   if (isEnding(path)) {
     const ending = path.slice(1);
-    return (parts) => parts.at(-1)!.endsWith(ending);
+    return (parts) => isFile(parts) && parts.names.at(-1)!.endsWith(ending);
   }
-  const wanted = path === "/" ? [] : path.split("/").slice(1);
-  const isWhole = wanted.at(-1)?.includes("*") ?? false;
+  const wanted = path === "/" ? [] : namesOf(path);
+  const isForFiles = wanted.at(-1)?.includes("*") ?? false;
+  // A rule that names a file means the path as it is written.
+  const hasFile = wanted.some(isFileName);
   const matchers = wanted.map((part) => globMatcher(part));
-  return (parts) =>
-    (isWhole ? parts.length === matchers.length : parts.length >= matchers.length) &&
-    matchers.every((matches, index) => matches(parts[index]!));
+  return (parts) => {
+    const { names, certain, isClear } = parts;
+    const isCovered = isForFiles
+      ? names.length === matchers.length && isFile(parts)
+      : matchers.length <= (hasFile && isClear ? names.length : certain);
+    return isCovered && matchers.every((matches, index) => matches(names[index]!));
+  };
+}
+
+/** True when every origin finds the same last name; not for a stream of a Windows file, which ends in another name. */
+function isFile({ names, certain }: Parts): boolean {
+  return certain === names.length && !/:|%3A/.test(names.at(-1)!);
 }
 
 function valueConditions(

@@ -1,20 +1,34 @@
 /**
- * An answer that carries a visitor's token must not be stored by a cache that serves others: the next visitor would get
- * the page and, with it, somebody's pass. What the origin said for the visitor's own browser stays.
+ * An answer from behind a line must not be stored by a cache that serves others. With a token in it, the next visitor would
+ * get somebody's pass; without one, a page that others wait for. What the origin said for the visitor's own browser stays.
  */
 
-/** Words to caches in the network alone, which go before Cache-Control there (RFC 9213; Surrogate-Control is older). */
-const TARGETED = /^(?:[a-z0-9-]+-cache-control|surrogate-control)$/i;
+/**
+ * Words to caches in the network alone, which go before Cache-Control there: RFC 9213, the older Surrogate-Control, and
+ * those of Akamai and nginx.
+ */
+const TARGETED = /^(?:[a-z0-9-]+-cache-control|surrogate-control|edge-control|x-accel-expires)$/i;
+const TARGETED_CHARACTERS_MIN = "edge-control".length;
 const DIRECTIVE = /[^\s,="]+(?:\s*=\s*(?:"[^"]*"|[^,"]*))?/g;
 const FOR_SHARED = /^(?:public|private|s-maxage|proxy-revalidate)\b/i;
 
-/** True for a header that must not stand beside a visitor's token. */
+/** True for a header that must not stand in such an answer. */
 export function isForSharedCaches(name: string): boolean {
-  return name.length > 13 && TARGETED.test(name);
+  if (name.length < TARGETED_CHARACTERS_MIN) return false;
+  // By the last letter first: this is asked of every header.
+  const last = name.charCodeAt(name.length - 1) | 0x20;
+  return (last === 0x6c || last === 0x73) && TARGETED.test(name);
 }
+
+let lastGiven = "";
+let lastAnswer = "private";
 
 /** The Cache-Control to send instead of `given` ("" for none). */
 export function personalCacheControl(given: string): string {
+  // Most answers of a site say the same.
+  if (given === lastGiven) return lastAnswer;
   const kept = (given.match(DIRECTIVE) ?? []).filter((directive) => !FOR_SHARED.test(directive));
-  return ["private", ...kept.map((directive) => directive.trim())].join(", ");
+  lastGiven = given;
+  lastAnswer = ["private", ...kept.map((directive) => directive.trim())].join(", ");
+  return lastAnswer;
 }

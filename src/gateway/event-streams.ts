@@ -8,6 +8,9 @@
  *
  * A stream whose reader does not keep up is closed; the page falls back to the board by itself. And one whose ticket
  * has lived half its time says bye: the page opens another, and gets its ticket anew with that.
+ *
+ * There are limits for all streams together, for those of one address and for those of one ticket. A page that gets no
+ * stream asks for the board instead.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -15,14 +18,14 @@ import type { Board } from "../core/board.ts";
 import type { Engine } from "../core/engine.ts";
 import { type Ticket, tellAhead } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
+import type { StreamLimits } from "../sockets/socket-limits.ts";
+import { addressKey } from "../sockets/whereabouts.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Request, Response } from "./exchange.ts";
 import type { HeldTicket } from "./held-tokens.ts";
 import type { Traffic } from "./traffic.ts";
 import { replaceTicket } from "./visitor-tokens.ts";
 
-const STREAMS_MAX = 15_000;
-const STREAMS_PER_TICKET_MAX = 5;
 const BACKLOG_BYTES_MAX = 64 * 1_024;
 const CHECK_PERIOD_MS = 1_000;
 /** While no answer comes, a stream's visitor is checked in for this often, not each second. */
@@ -60,9 +63,14 @@ interface Stream {
   /** When its visitor should be given a fresh ticket, which only a new answer can do. */
   readonly freshUntil: number;
   nextCheckInAt: number;
+  /** Where its visitor is, as `addressKey` has it. */
+  readonly address: string;
   /** Under which its visitor's turn is called. Empty: to be found out. */
   key: string;
 }
+
+/** What was full, when there is no room for one more stream. */
+export type StreamRefusal = "all" | "address" | "ticket";
 
 /** What a stream is opened with. */
 export interface Opening {
@@ -72,6 +80,8 @@ export interface Opening {
   readonly response: Response;
   /** Flat list: the ticket, where it was given anew. */
   readonly headers: readonly string[];
+  /** The visitor's address. */
+  readonly address: string;
 }
 
 export class EventStreams {
@@ -81,11 +91,20 @@ export class EventStreams {
   readonly #traffic: Traffic;
   readonly #rooms = new Map<string, Set<Stream>>();
   readonly #bySequence = new Map<string, Set<Stream>>();
+  readonly #byAddress = new Map<string, number>();
   readonly #stop: () => void;
   #size = 0;
   #isClosed = false;
+  limits: StreamLimits;
 
-  constructor(parts: { engine: Engine; ask: AskEngine; traffic: Traffic; world: World }) {
+  constructor(parts: {
+    engine: Engine;
+    ask: AskEngine;
+    traffic: Traffic;
+    limits: StreamLimits;
+    world: World;
+  }) {
+    this.limits = parts.limits;
     this.#engine = parts.engine;
     this.#ask = parts.ask;
     this.#traffic = parts.traffic;
@@ -93,15 +112,21 @@ export class EventStreams {
     this.#stop = parts.world.timers.every(CHECK_PERIOD_MS, () => this.#checkIn());
   }
 
-  /** Opens a stream for a waiting visitor and sends the present board. False when there is no room for one more. */
-  open(opening: Opening): boolean {
+  /** Opens a stream for a waiting visitor and sends the present board; or says what there is no room for. */
+  open(opening: Opening): StreamRefusal | null {
     const { held, board, response } = opening;
     const { room } = held.ticket;
     const key = keyOf(held.ticket);
     const siblings = this.#bySequence.get(key) ?? new Set();
-    if (this.#isClosed || this.#size >= STREAMS_MAX || siblings.size >= STREAMS_PER_TICKET_MAX) return false;
-    const stream = start(opening, this.#world.clock.now());
+    const address = addressKey(opening.address);
+    const neighbours = this.#byAddress.get(address) ?? 0;
+    const { max, perAddressMax, perTicketMax } = this.limits;
+    if (this.#isClosed || this.#size >= max) return "all";
+    if (siblings.size >= perTicketMax) return "ticket";
+    if (neighbours >= perAddressMax) return "address";
+    const stream = start(opening, address, this.#world.clock.now());
     this.#bySequence.set(key, siblings.add(stream));
+    this.#byAddress.set(address, neighbours + 1);
     stream.key = key;
     const streams = this.#rooms.get(room) ?? new Set();
     this.#rooms.set(room, streams.add(stream));
@@ -109,7 +134,7 @@ export class EventStreams {
     response.on("close", () => this.#forget(stream));
     write(stream, eventOf(`retry: ${RETRY_MS}\n${boardText(board)}`));
     this.#checkInOne(stream);
-    return true;
+    return null;
   }
 
   /** A new board, to everyone in its room. */
@@ -193,6 +218,9 @@ export class EventStreams {
     if (!this.#rooms.get(stream.held.ticket.room)?.delete(stream)) return;
     this.#uncall(stream);
     this.#traffic.sseConnections = --this.#size;
+    const neighbours = this.#byAddress.get(stream.address)! - 1;
+    if (neighbours === 0) this.#byAddress.delete(stream.address);
+    else this.#byAddress.set(stream.address, neighbours);
   }
 }
 
@@ -201,7 +229,7 @@ function keyOf({ room, sequence }: Ticket): string {
 }
 
 /** Sends the head and finds the quickest way for what follows. */
-function start({ held, request, response, headers }: Opening, now: number): Stream {
+function start({ held, request, response, headers }: Opening, address: string, now: number): Stream {
   const plain = response as ServerResponse;
   request.socket.setNoDelay?.(true);
   plain.writeHead(200, [...HEADERS, ...headers]);
@@ -210,7 +238,7 @@ function start({ held, request, response, headers }: Opening, now: number): Stre
   const { issuedAt, expiresAt } = held.ticket;
   const freshUntil = (issuedAt + expiresAt) / 2;
   const socket = isChunked ? plain.socket : null;
-  return { held, response: plain, socket, freshUntil, nextCheckInAt: now, key: "" };
+  return { held, response: plain, socket, freshUntil, nextCheckInAt: now, address, key: "" };
 }
 
 function boardText(board: Board): string {

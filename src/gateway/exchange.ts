@@ -3,7 +3,8 @@
  * whole, with their length, in one write.
  */
 import type { ServerResponse } from "node:http";
-import type { AnyRequest, AnyResponse } from "./proxy/answer.ts";
+import type { Duplex } from "node:stream";
+import { type AnyRequest, type AnyResponse, isHttp2 } from "./proxy/answer.ts";
 
 export type Request = AnyRequest;
 export type Response = AnyResponse;
@@ -34,6 +35,17 @@ export function sendWhole(
   const plain = response as ServerResponse;
   plain.writeHead(status, headers as string[]);
   plain.end(body, encoding);
+}
+
+/** True when nobody is there to get an answer: they left while an engine took its time. */
+export function isGone(response: Response): boolean {
+  return isHttp2(response) ? response.stream.destroyed : response.destroyed;
+}
+
+/** True for what was closed before its answer had been sent whole, and for every upgraded connection that is closed. */
+export function isGivenUp(closed: Response | Duplex): boolean {
+  if (!("statusCode" in closed)) return true;
+  return isHttp2(closed) ? closed.stream.rstCode !== 0 : !closed.writableFinished;
 }
 
 /** One header's value; a repeated one as its first. */

@@ -15,30 +15,44 @@ import type { OriginSettings, Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import { EVERYBODY } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
+import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
 import type { Sender } from "./abuse/binding.ts";
 import { AskEngine } from "./ask-engine.ts";
 import type { BypassRequest } from "./bypass.ts";
 import { type Carrier, readCarrier } from "./carrier.ts";
 import { keepsPlace } from "./decide.ts";
 import { EventStreams } from "./event-streams.ts";
-import { PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
+import {
+  isGivenUp,
+  isGone,
+  PERSONAL_JSON,
+  type Request,
+  type Response,
+  send,
+  sendWhole,
+} from "./exchange.ts";
 import type { HeldPass } from "./held-tokens.ts";
 import { Keyring, type KeyringMemo, type KeyState } from "./keyring.ts";
 import { codeInUrl, linkWithoutCode, withoutCode } from "./lanes/carried-code.ts";
 import { KeySets } from "./lanes/key-sets.ts";
-import { Newcomers, retrySeconds, type TurnedAway } from "./newcomers.ts";
+import { Newcomers, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
 import { OriginTokens } from "./origin-token.ts";
 import { createWatch, type OnSite } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
+import { PacedLog } from "./paced-log.ts";
 import { PresenceReport } from "./presence.ts";
-import { originForm } from "./proxy/framing.ts";
+import { originForm, type Refusal } from "./proxy/framing.ts";
 import type { Forward } from "./proxy/proxy.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
-import { createTrust, type Trust } from "./proxy/trust.ts";
+import { type Client, createTrust, type Trust } from "./proxy/trust.ts";
+import { refuse, refuseUpgrade } from "./refusal.ts";
+import { type Over, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
-import { createRouter, type Router } from "./route.ts";
-import { Threshold } from "./threshold.ts";
+import { createRouter, type Routed, type Router } from "./route.ts";
+import { type Outcome, Threshold } from "./threshold.ts";
+import { TooManyRequests } from "./too-many-requests.ts";
 import { Traffic } from "./traffic.ts";
+import { UpgradedConnections } from "./upgraded-connections.ts";
 import { VisitorEndpoints } from "./visitor-endpoints.ts";
 import { VisitorTokens } from "./visitor-tokens.ts";
 import { answerKind, type Told, WaitingAnswers } from "./waiting-answers.ts";
@@ -74,16 +88,32 @@ interface InForce {
   readonly own: OwnAddresses;
 }
 
+/** Settings with all that was built from them, to be put in force. */
+export interface Prepared {
+  readonly inForce: InForce;
+  readonly keyring: Keyring;
+}
+
 /** One request on its way to the site. */
 interface Departing {
   readonly front: RoomFront | undefined;
   readonly carrier: Carrier;
   readonly onward: Onward;
   readonly isContinueExpected: boolean;
+  /** Behind a line, so that the answer is for its visitor alone. */
+  readonly isPersonal: boolean;
 }
 
 /** What someone is told who shows a token that was given to another browser. */
 const STRANGE: TurnedAway = { kind: "turnedAway", reason: "wrongBrowser", until: null };
+
+export interface GatewayParts {
+  readonly settings: Settings;
+  readonly engine: Engine;
+  readonly world: World;
+  /** How many files this process may open; left out where that does not matter. */
+  readonly fileLimit?: number;
+}
 
 export class Gateway {
   readonly traffic = new Traffic();
@@ -91,44 +121,43 @@ export class Gateway {
   readonly #world: World;
   readonly #tokens: VisitorTokens;
   readonly #streams: EventStreams;
+  readonly #streamLimits: (settings: Settings) => StreamLimits;
   readonly #endpoints: VisitorEndpoints;
   readonly #newcomers: Newcomers;
   readonly #threshold: Threshold;
   readonly #answers: WaitingAnswers;
   readonly #presence: PresenceReport;
+  readonly #underWay: RequestsUnderWay;
+  readonly #tooMany: TooManyRequests;
+  readonly #upgraded: UpgradedConnections;
   readonly #stop: (() => void)[] = [];
   readonly #idPrefix: string;
   readonly #keySets: KeySets;
   readonly #ask: AskEngine;
+  readonly #bugs: PacedLog;
   #originTokens: OriginTokens;
   #inForce!: InForce;
   #requests = 0;
 
-  /** Opens a gateway with its rooms configured. Fails when the engine does. */
-  static async open(parts: { settings: Settings; engine: Engine; world: World }): Promise<Gateway> {
-    const gateway = new Gateway(parts);
-    try {
-      await gateway.configure(parts.settings);
-      return gateway;
-    } catch (cause) {
-      await gateway.close();
-      throw cause;
-    }
-  }
-
-  private constructor(parts: { settings: Settings; engine: Engine; world: World }) {
-    const { engine, world, settings } = parts;
+  /** A gateway that has yet to be configured. Its secret is that of `settings`. */
+  constructor(parts: GatewayParts) {
+    const { engine, world, settings, fileLimit = Number.POSITIVE_INFINITY } = parts;
     const { traffic } = this;
     const keyring = newKeyring(settings);
     const ask = new AskEngine(traffic, world, settings.redis?.timeoutMs ?? 0);
     const tokens = new VisitorTokens(keyring, traffic, world);
-    const streams = new EventStreams({ engine, ask, traffic, world });
+    this.#streamLimits = (next) => socketLimits(next, fileLimit).streams;
+    const limits = this.#streamLimits(settings);
+    const streams = new EventStreams({ engine, ask, traffic, limits, world });
     this.#engine = engine;
     this.#world = world;
     this.#tokens = tokens;
     this.#streams = streams;
     this.#originTokens = new OriginTokens(keyring);
-    const newcomers = new Newcomers({ engine, ask, tokens, traffic, trust: () => this.#inForce.trust });
+    const newcomers = new Newcomers({
+      ...{ engine, ask, tokens, traffic, clock: world.clock },
+      trust: () => this.#inForce.trust,
+    });
     const { timers } = world;
     this.#keySets = new KeySets(world);
     this.#newcomers = newcomers;
@@ -136,7 +165,15 @@ export class Gateway {
     this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
     this.#answers = new WaitingAnswers({ tokens, traffic, world });
     this.#ask = ask;
+    this.#bugs = new PacedLog(world);
     this.#presence = new PresenceReport({ engine, ask, world });
+    this.#underWay = new RequestsUnderWay(world);
+    this.#tooMany = new TooManyRequests(traffic, world);
+    this.#upgraded = new UpgradedConnections({
+      ...{ presence: this.#presence, world },
+      frontOf: (room) => this.#inForce.fronts.get(room),
+      onEnd: () => traffic.upgradesEnded++,
+    });
     this.#idPrefix = Buffer.from(world.random.bytes(4)).toString("hex");
     this.#stop.push(world.timers.every(FORGET_PERIOD_MS, () => tokens.forget(world.clock.now())));
     this.#stop.push(world.timers.every(REPORT_PERIOD_MS, () => this.#reportLoad()));
@@ -151,30 +188,50 @@ export class Gateway {
     return this.#inForce.trust;
   }
 
-  /** Puts settings in force. Everything new is built first, so settings that cannot be built change nothing. */
-  async configure(settings: Settings): Promise<void> {
-    const keyring = isSameSecret(this.#inForce?.settings, settings)
-      ? this.#tokens.keyring
-      : newKeyring(settings);
-    const world = this.#world;
-    const keySets = this.#keySets;
-    const fronts = new Map<string, RoomFront>();
-    for (const name of Object.keys(settings.rooms)) {
-      const before = this.#inForce?.fronts.get(name);
-      const front = new RoomFront({ name, settings, keyring, keySets, world, before });
-      front.watch = createWatch(front, { engine: this.#engine, ask: this.#ask, tokens: this.#tokens, world });
-      fronts.set(name, front);
-    }
+  /** Builds all that follows from settings, and changes nothing. Throws when they cannot be used. */
+  prepare(settings: Settings): Prepared {
+    const keyring = this.#keyringFor(settings);
+    const fronts = new Map(
+      Object.keys(settings.rooms).map((name) => [name, this.#buildFront(settings, name, keyring)]),
+    );
     const own = new OwnAddresses(fronts.values());
-    const router = createRouter(settings.rooms);
-    const trust = createTrust(settings.trustedProxies);
-    for (const front of fronts.values()) {
-      await this.#engine.configure(front.name, front.roomRules);
-      front.show(await this.#engine.board(front.name));
+    const router = createRouter(settings);
+    const trust = createTrust(settings.trustedProxies, settings.forwardedHost);
+    return { inForce: { settings, router, trust, fronts, own }, keyring };
+  }
+
+  /** Why a room cannot be built from its settings; null when it can. */
+  problemOf(settings: Settings, room: string): string | null {
+    try {
+      this.#buildFront(settings, room, this.#keyringFor(settings));
+      return null;
+    } catch (cause) {
+      return (cause as Error).message;
+    }
+  }
+
+  /** Puts in force what was prepared from the settings before. Fails, changing nothing, when the engine does. */
+  async putInForce({ inForce, keyring }: Prepared): Promise<void> {
+    const told: string[] = [];
+    try {
+      for (const front of inForce.fronts.values()) {
+        told.push(front.name);
+        await this.#engine.configure(front.name, front.roomRules);
+        front.show(await this.#engine.board(front.name));
+      }
+    } catch (cause) {
+      await this.#configureBack(told);
+      throw cause;
     }
     if (keyring !== this.#tokens.keyring) this.#originTokens = new OriginTokens(keyring);
     this.#tokens.turnTo(keyring);
-    this.#inForce = { settings, router, trust, fronts, own };
+    this.#streams.limits = this.#streamLimits(inForce.settings);
+    this.#inForce = inForce;
+  }
+
+  /** Puts settings in force, or fails and changes nothing. */
+  async configure(settings: Settings): Promise<void> {
+    await this.putInForce(this.prepare(settings));
   }
 
   /** Serves one request; `onward` is how it reaches the site. */
@@ -189,32 +246,54 @@ export class Gateway {
     if (own)
       return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
     if (url.startsWith(OWN_PREFIX)) return this.#serveOther(url, request, response, carrier, now);
-    const front = this.#frontOf(request, url, now);
+    const routed = this.#route(request, url);
+    if ("status" in routed) return refuse(request, response, routed, { world: this.#world, isLast: false });
+    const { target } = routed;
+    // An odd spelling of an address of ours.
+    if (target.startsWith(OWN_PREFIX)) return this.#serveOther(target, request, response, carrier, now);
+    // What was routed is what is sent.
+    if (target !== written) request.url = target;
+    const front = this.#frontOf(routed, now);
     const hand: Onward = (words, origin) => {
       if (front?.membership.takesCodes) request.url = withoutCode(request.url!);
       onward(request, response, words, origin);
     };
-    const forward = (held: HeldPass | null, headers: readonly string[]) =>
-      this.#forward({ front, carrier, onward: hand, isContinueExpected }, held, headers);
-    if (!front || this.#isLetPast(front, request, url)) return forward(null, NOTHING);
+    const isLetPast = !front || this.#isLetPast(front, request, target);
+    const forward = (held: HeldPass | null, headers: readonly string[]) => {
+      if (isGone(response)) return;
+      const client = this.#inForce.trust.client(request);
+      const over = this.#count(held, client, response);
+      if (over !== null)
+        return this.#tooMany.refuse(request, response, { over, address: client.address, headers });
+      this.#forward(
+        { front, carrier, onward: hand, isContinueExpected, isPersonal: !isLetPast },
+        held,
+        headers,
+      );
+    };
+    if (isLetPast) return forward(null, NOTHING);
     const held = this.#tokens.read(front, carrier, now, this.#senderFor(front, request));
     // An address with a code in it is left at once, before anyone else sees it.
     const isCodeShown = hasCode(front, request);
     if (held?.kind === "pass") {
       const headers = this.#stay(front, held, carrier, now);
-      return isCodeShown ? redirect(response, linkWithoutCode(url), headers) : forward(held, headers);
+      return isCodeShown ? redirect(response, linkWithoutCode(target), headers) : forward(held, headers);
     }
     const kind = answerKind(front, request);
     const told = (headers: readonly string[], sequence: number): Told => {
       return { front, request, response, carrier, headers, sequence };
     };
     if (held?.kind === "stranger") return this.#answers.turnAway(told(NOTHING, -1), kind, STRANGE);
-    const come = isCodeShown && held?.ticket.lane === EVERYBODY ? "change" : "come";
-    this.#threshold[come]({ front, request, carrier, now }, held, {
+    const arriving = {
+      ...{ front, request, carrier, now, hasPlace: false },
+      canWait: keepsPlace(kind),
+      isGone: () => isGone(response),
+    };
+    const outcome: Outcome = {
       through: (pass, headers) =>
-        isCodeShown ? redirect(response, linkWithoutCode(url), headers) : forward(pass, headers),
+        isCodeShown ? redirect(response, linkWithoutCode(target), headers) : forward(pass, headers),
       wait: (waiting, headers) => {
-        if (isCodeShown) redirect(response, linkWithoutCode(url), headers);
+        if (isCodeShown) redirect(response, linkWithoutCode(target), headers);
         else this.#answers.wait(told(headers, waiting.ticket.sequence), kind, waiting);
       },
       turnAway: (why) => this.#answers.turnAway(told(NOTHING, -1), kind, why),
@@ -222,39 +301,55 @@ export class Gateway {
         if (front.settings.engineFailure === "open") forward(null, NOTHING);
         else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1), kind);
       },
-      keepsPlace: () => keepsPlace(kind),
-    });
+    };
+    if (isCodeShown && held?.ticket.lane === EVERYBODY) this.#threshold.change(arriving, held, outcome);
+    else this.#threshold.come(arriving, held, outcome);
   }
 
   /** Serves an upgrade (WebSocket): through with a pass or while there is room, else refused. It takes no place. */
   upgrade(request: IncomingMessage, socket: Duplex, onward: Onward): void {
     this.traffic.upgrades++;
-    const url = originForm(request.url ?? "/");
+    const routed = this.#route(request, originForm(request.url ?? "/"));
+    if ("status" in routed) return refuseUpgrade(socket, routed, this.#world);
+    const { target } = routed;
+    request.url = target;
     const now = this.#world.clock.now();
-    const front = this.#frontOf(request, url, now);
+    const front = this.#frontOf(routed, now);
     const carrier = readCarrier(request, this.#isSecure(request));
     const hand: Onward = (words, origin) => {
       if (front?.membership.takesCodes) request.url = withoutCode(request.url!);
       onward(words, origin);
     };
-    const forward = (held: HeldPass | null, headers: readonly string[]) =>
-      this.#forward({ front, carrier, onward: hand, isContinueExpected: false }, held, headers);
-    if (!front || this.#isLetPast(front, request, url)) return forward(null, NOTHING);
+    const isLetPast = !front || this.#isLetPast(front, request, target);
+    const forward = (held: HeldPass | null, headers: readonly string[]) => {
+      if (socket.destroyed) return;
+      const client = this.#inForce.trust.client(request);
+      const over = this.#count(held, client, socket);
+      if (over !== null) return this.#tooMany.refuseUpgrade(socket, over, client.address);
+      if (front && held) this.#upgraded.add(socket, front, held.pass);
+      const departing = { front, carrier, onward: hand, isContinueExpected: false, isPersonal: !isLetPast };
+      this.#forward(departing, held, headers);
+    };
+    if (isLetPast) return forward(null, NOTHING);
     const held = this.#tokens.read(front, carrier, now, this.#senderFor(front, request));
     if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
-    if (held?.kind === "stranger") return refuseUpgrade(socket, 403, null);
-    this.#threshold.come({ front, request, carrier, now }, held, {
+    if (held?.kind === "stranger") return holdUpgrade(socket, 403, null);
+    const arriving = {
+      ...{ front, request, carrier, now, hasPlace: false },
+      ...{ canWait: false, isGone: () => socket.destroyed },
+    };
+    this.#threshold.come(arriving, held, {
       through: forward,
-      wait: ({ nextCheckInMs }) => refuseUpgrade(socket, 429, Math.ceil(nextCheckInMs / 1_000)),
-      turnAway: (why) =>
-        why.kind === "heldBack"
-          ? refuseUpgrade(socket, 429, retrySeconds(why.verdict))
-          : refuseUpgrade(socket, 403, null),
+      wait: ({ nextCheckInMs }) => holdUpgrade(socket, 429, Math.ceil(nextCheckInMs / 1_000)),
+      turnAway: (why) => {
+        if (why.kind === "heldBack") holdUpgrade(socket, 429, retrySeconds(why.verdict));
+        else if (why.reason === "mustWait") holdUpgrade(socket, 429, turnedAwaySeconds(why, now));
+        else holdUpgrade(socket, 403, null);
+      },
       away: () => {
         if (front.settings.engineFailure === "open") forward(null, NOTHING);
-        else refuseUpgrade(socket, 503, AWAY_RETRY_SECONDS);
+        else holdUpgrade(socket, 503, AWAY_RETRY_SECONDS);
       },
-      keepsPlace: () => false,
     });
   }
 
@@ -291,7 +386,32 @@ export class Gateway {
   async close(): Promise<void> {
     this.#streams.close();
     for (const stop of this.#stop) stop();
+    this.#upgraded.close();
     await this.#presence.close();
+  }
+
+  #keyringFor(settings: Settings): Keyring {
+    const isSame = isSameSecret(this.#inForce?.settings, settings);
+    return isSame ? this.#tokens.keyring : newKeyring(settings);
+  }
+
+  #buildFront(settings: Settings, name: string, keyring: Keyring): RoomFront {
+    const world = this.#world;
+    const before = this.#inForce?.fronts.get(name);
+    const front = new RoomFront({ name, settings, keyring, keySets: this.#keySets, world, before });
+    front.watch = createWatch(front, { engine: this.#engine, ask: this.#ask, tokens: this.#tokens, world });
+    return front;
+  }
+
+  /** Gives these rooms of the engine the rules back that are in force. */
+  async #configureBack(rooms: readonly string[]): Promise<void> {
+    const before = rooms.flatMap((room) => this.#inForce?.fronts.get(room) ?? []);
+    try {
+      for (const { name, roomRules } of before) await this.#engine.configure(name, roomRules);
+    } catch (cause) {
+      // An engine that went away is given the rules in force when it is back, or at the next start.
+      this.#world.log.warn({ err: cause, rooms }, "rooms may have rules that were not put in force");
+    }
   }
 
   #isSecure(request: Request): boolean {
@@ -302,10 +422,15 @@ export class Gateway {
     return trust.client(request).protocol === "https";
   }
 
-  #frontOf(request: Request, url: string, now: number): RoomFront | undefined {
-    const { router, trust, fronts } = this.#inForce;
-    const room = router.only ?? router.match(trust.client(request).host, url);
-    const front = room === null ? undefined : fronts.get(room);
+  #route(request: Request, url: string): Routed | Refusal {
+    const { router, trust } = this.#inForce;
+    // Where one room has everything, neither host nor path decides.
+    if (router.only !== null) return { room: router.only, target: url, route: null };
+    return router.route(trust.client(request).host, url);
+  }
+
+  #frontOf({ room }: Routed, now: number): RoomFront | undefined {
+    const front = room === null ? undefined : this.#inForce.fronts.get(room);
     front?.turn(now);
     return front;
   }
@@ -323,17 +448,18 @@ export class Gateway {
     return front.binding.isOn ? this.#newcomers.sender(request) : null;
   }
 
-  /** Addresses of our own that are not an endpoint as it stands: one with a query, the key set, or none of ours. */
+  /** Addresses of our own that were not written as one: with a query or an odd path; the key set; or none of ours. */
   #serveOther(url: string, request: Request, response: Response, carrier: Carrier, now: number): void {
     const path = url.split("?", 1)[0]!;
-    const own = path === url ? undefined : this.#inForce.own.find(path);
+    const own = this.#inForce.own.find(path);
     if (own)
       return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
     if (path !== JWKS_PATH) return send(response, 404, PERSONAL_JSON, '{"error":"no such address"}');
     this.#originTokens.jwks().then(
       (jwks) => send(response, 200, JWKS_HEADERS, jwks),
       (cause) => {
-        this.#world.log.error({ err: cause }, "the key set could not be made");
+        const message = "the key set could not be made";
+        this.#bugs.add({ level: "error", about: "", fields: { err: cause }, message });
         send(response, 500, PERSONAL_JSON, '{"error":"internal"}');
       },
     );
@@ -342,14 +468,27 @@ export class Gateway {
   /** Someone on the site: no engine call, only word of their presence now and then. Gives what renews their pass. */
   #stay(front: RoomFront, held: HeldPass, carrier: Carrier, now: number): readonly string[] {
     const renewal = this.#tokens.renew(front, held, carrier, now);
-    if (renewal) this.#presence.report(renewal.pass);
-    else if (!held.isReported) this.#presence.report(held.pass);
+    if (renewal) {
+      this.#presence.report(renewal.pass);
+      this.#upgraded.renewed(renewal.pass);
+    } else if (!held.isReported) this.#presence.report(held.pass);
     held.isReported = true;
     return renewal?.headers ?? NOTHING;
   }
 
+  /** Counts a request on its way to the site until it is closed. Says whose limit it would exceed. */
+  #count(held: HeldPass | null, client: Client, closing: Response | Duplex): Over | null {
+    const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
+    if (typeof counted === "string") return counted;
+    closing.once("close", () => {
+      if (isGivenUp(closing)) this.#underWay.giveUp(counted);
+      else this.#underWay.release(counted);
+    });
+    return null;
+  }
+
   #forward(
-    { front, carrier, onward, isContinueExpected }: Departing,
+    { front, carrier, onward, isContinueExpected, isPersonal }: Departing,
     held: HeldPass | null,
     responseHeaders: readonly string[],
   ): void {
@@ -359,22 +498,21 @@ export class Gateway {
     const watch = front?.watch ?? null;
     const visitor: OnSite | null = watch && held && carrier ? { held, carrier } : null;
     const go = (requestHeaders: readonly string[]) =>
-      onward({ id, requestHeaders, responseHeaders, isContinueExpected, watch, visitor }, origin);
+      onward({ id, requestHeaders, responseHeaders, isPersonal, isContinueExpected, watch, visitor }, origin);
     if (!held) return go(NOTHING);
-    this.#originTokens.describe(held, origin?.token ?? "none", go, (cause) =>
-      this.#world.log.error(
-        { err: cause, id },
-        "the origin's token was not signed; the request goes on without",
-      ),
-    );
+    this.#originTokens.describe(held, origin?.token ?? "none", go, (cause) => {
+      const message = "the origin's token was not signed; the request goes on without";
+      this.#bugs.add({ level: "error", about: "", fields: { err: cause, id }, message });
+    });
   }
 
   /** Tells the engine how origins do, where it wants to know. */
   #reportLoad(): void {
     if (!this.#inForce) return;
     for (const front of this.#inForce.fronts.values()) {
-      if (!front.isLoadWatched) continue;
+      // Taken in any case: whoever begins to watch must not hear of a whole day as of one second.
       const load = front.load.take(this.#idPrefix, REPORT_PERIOD_MS);
+      if (!front.isLoadWatched) continue;
       this.#ask.ask(
         () => this.#engine.report(front.name, load),
         () => {},
@@ -389,7 +527,10 @@ export class Gateway {
         this.#tokens.noteDraw(room);
         this.#streams.showDraw(room);
       },
-      onRevoked: (_room, id, until) => this.#tokens.revoke(id, until),
+      onRevoked: (_room, id, until) => {
+        this.#tokens.revoke(id, until);
+        this.#upgraded.ended(id);
+      },
       onBoard: (board) => {
         this.#inForce?.fronts.get(board.room)?.show(board);
         this.#streams.showBoard(board);
@@ -398,7 +539,7 @@ export class Gateway {
   }
 }
 
-function refuseUpgrade(socket: Duplex, status: 403 | 429 | 503, retryAfterSeconds: number | null): void {
+function holdUpgrade(socket: Duplex, status: 403 | 429 | 503, retryAfterSeconds: number | null): void {
   const headers = retryAfterSeconds === null ? NOTHING : ["Retry-After", String(retryAfterSeconds)];
   answerRaw(socket, { status, headers, body: Buffer.alloc(0) });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
-  isOurHeader,
+  isNeverSent,
   type RequestContext,
   requestHeaders,
   responseHeaders,
@@ -126,8 +126,36 @@ test("a trusted proxy that speaks only one of the two languages is translated in
   );
   assert.deepEqual(values(modern, "x-forwarded-for"), ["2001:db8::1, 10.0.0.2, 10.0.0.1"]);
   assert.deepEqual(values(modern, "forwarded"), [
-    'for="[2001:db8::1]:4711";proto=https, for=10.0.0.2, for=10.0.0.1',
+    'for="[2001:db8::1]";host=shop.example;proto=https, for=10.0.0.2, for=10.0.0.1',
   ]);
+});
+
+test("the origin is told the host that was routed, whatever a proxy hands on", () => {
+  const claims = ["X-Forwarded-Host", "evil", "X_Forwarded_Host", "evil", "X-Forwarded-For", "198.51.100.1"];
+  const forwarded = 'for=6.6.6.6;host=evil;proto="https;host=evil", for=198.51.100.1;host="evil";by=a';
+  for (const raw of [claims, [...claims, "Forwarded", forwarded]])
+    for (const isPeerTrusted of [true, false]) {
+      const list = requestHeaders(raw, { ...context, client: { ...stranger, isPeerTrusted } });
+      assert.deepEqual(values(list, "x-forwarded-host"), ["shop.example"]);
+      assert.equal(values(list, "forwarded").join().match(/host=/g)?.length, 1);
+      assert.ok(!list.join().includes("evil"), list.join());
+    }
+});
+
+test("nobody tells the origin another path than the one that was routed", () => {
+  const names = [
+    ...["X-Original-URL", "x-rewrite-url", "X_Original_URL", "X-Original-URI", "X-Script-Name"],
+    ...["SCRIPT_NAME", "Script-Name", "PATH_INFO", "path-info", "X-Path-Info"],
+  ];
+  const others = ["Sec-Fetch-Mode", "Scripts-Name", "X-Original-Urls", "Path", "X-Rewrite"];
+  const raw = [...names, ...others].flatMap((name) => [name, "/tickets"]);
+  for (const isPeerTrusted of [true, false]) {
+    const list = requestHeaders(raw, { ...context, client: { ...stranger, isPeerTrusted } });
+    assert.deepEqual(
+      list.filter((_, i) => list[i + 1] === "/tickets"),
+      others,
+    );
+  }
 });
 
 test("cookies that are ours are removed, whatever stands around them", () => {
@@ -157,7 +185,7 @@ test("no visitor's header reaches the origin under a name that reads as ours", (
       return !list.includes("forged");
     }),
   );
-  assert.equal(isOurHeader("Fairgates"), false);
+  assert.equal(isNeverSent("Fairgates"), false);
 });
 
 test("a stranger's header about where it came from never reaches the origin", () => {
@@ -165,6 +193,9 @@ test("a stranger's header about where it came from never reaches the origin", ()
     "X-Forwarded-For",
     "X_Forwarded_For",
     "X-Forwarded-Server",
+    "X-Host",
+    "X-Original-Host",
+    "X-HTTP-Host-Override",
     "x-real-ip",
     "Forwarded",
     "X-Request-Id",
@@ -192,7 +223,7 @@ test("a response loses hop-by-hop headers, those named by Connection, and a leng
     ],
     ...["Keep-Alive", "1", "Upgrade", "h2", "TE", "x", "Proxy-Authenticate", "x", "ETag", "e"],
   ];
-  assert.deepEqual(responseHeaders(raw, { added: ["A", "b"], canTrail: false }), [
+  assert.deepEqual(responseHeaders(raw, { added: ["A", "b"], isPersonal: false, canTrail: false }), [
     "Server",
     "x",
     "ETag",
@@ -206,9 +237,15 @@ test("a response loses hop-by-hop headers, those named by Connection, and a leng
 
 test("Trailer stays only where trailers can follow", () => {
   const chunked = ["Trailer", "X-Sum", "Transfer-Encoding", "chunked"];
-  assert.deepEqual(responseHeaders(chunked, { added: [], canTrail: true }), ["Trailer", "X-Sum"]);
-  assert.deepEqual(responseHeaders(chunked, { added: [], canTrail: false }), []);
-  assert.deepEqual(responseHeaders(["Trailer", "X-Sum"], { added: [], canTrail: true }), []);
+  assert.deepEqual(responseHeaders(chunked, { added: [], isPersonal: false, canTrail: true }), [
+    "Trailer",
+    "X-Sum",
+  ]);
+  assert.deepEqual(responseHeaders(chunked, { added: [], isPersonal: false, canTrail: false }), []);
+  assert.deepEqual(
+    responseHeaders(["Trailer", "X-Sum"], { added: [], isPersonal: false, canTrail: true }),
+    [],
+  );
 });
 
 test("an origin cannot set our cookies or speak in our name", () => {
@@ -222,5 +259,8 @@ test("an origin cannot set our cookies or speak in our name", () => {
     "fairgate-x",
     "1",
   ];
-  assert.deepEqual(responseHeaders(raw, { added: [], canTrail: false }), ["Set-Cookie", "own=fairgate_"]);
+  assert.deepEqual(responseHeaders(raw, { added: [], isPersonal: false, canTrail: false }), [
+    "Set-Cookie",
+    "own=fairgate_",
+  ]);
 });

@@ -3,11 +3,13 @@
  * that keep order, case and duplicates.
  *
  * To the origin: no hop-by-hop header, none of our cookies, nothing a visitor may have forged (`Fairgate-*`, and from
- * strangers every claim about where the request came from), then our own words at the end. Names are compared the way
- * CGI-like origins see them, where `Fairgate_Room` and `Fairgate.Room` are the same as `Fairgate-Room`.
+ * strangers every claim about where the request came from), then our own words at the end. Some origins take the path
+ * from a header (`X-Original-URL`, `SCRIPT_NAME`), so nobody may send one: the path that was routed is the one they get.
+ * The host is the one that was routed, too. Names are compared the way CGI-like origins see them, where `Fairgate_Room`
+ * and `Fairgate.Room` are the same as `Fairgate-Room`.
  *
- * To the visitor: no hop-by-hop header, no `Fairgate-*`, no Set-Cookie under one of our names. With a token of ours
- * the answer is for its visitor alone, whatever the origin said to shared caches.
+ * To the visitor: no hop-by-hop header, no `Fairgate-*`, no Set-Cookie under one of our names. What lies behind a line is
+ * for its visitor alone, whatever the origin said to shared caches.
  *
  * No `Via` is added: common origins stop compressing when they see one, and compression is to pass untouched.
  */
@@ -36,6 +38,8 @@ export interface RequestContext {
 export interface ResponseContext {
   /** Flat list of headers of our own to add. */
   readonly added: readonly string[];
+  /** True when the answer is for its visitor alone. */
+  readonly isPersonal: boolean;
   /** True when trailers can follow, so that `Trailer` may announce them. */
   readonly canTrail: boolean;
 }
@@ -44,7 +48,12 @@ export interface ResponseContext {
 export const COMMAND = "Fairgate-Command";
 const OUR_HEADER = /^fairgate[^a-z0-9]/i;
 const OUR_COOKIE = /^(?:__Host-)?fairgate_/;
-const WHERE_FROM = /^x[^a-z0-9](?:forwarded[^a-z0-9]|real[^a-z0-9]ip$)/i;
+const WHERE_FROM =
+  /^x[^a-z0-9](?:forwarded[^a-z0-9]|(?:real[^a-z0-9]ip|host|original[^a-z0-9]host|http[^a-z0-9]host[^a-z0-9]override)$)/i;
+/** IIS, Symfony and Laminas take the path from the first two, Gunicorn and recipes for Flask from the others. */
+const PATH_ELSEWHERE =
+  /^(?:x[^a-z0-9](?:original|rewrite)[^a-z0-9]ur[il]|(?:x[^a-z0-9])?(?:script[^a-z0-9]name|path[^a-z0-9]info))$/i;
+const SCRIPT_NAME_CHARACTERS = "script-name".length;
 const SAID_BY_US = /^x[^a-z0-9]forwarded[^a-z0-9](?:for|host|proto)$/i;
 
 /** The header list for the origin. */
@@ -55,7 +64,6 @@ export function requestHeaders(raw: readonly string[], context: RequestContext):
     cookie: "",
     forwardedFor: "",
     forwarded: "",
-    host: "",
     proto: "",
     id: "",
   };
@@ -99,8 +107,10 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
   // And without the coding no trailers can follow.
   if (isChunked) out = without(out, LENGTH);
   else if (isTrailing) out = without(out, TRAILER);
-  if (context.added.length === 0) return out;
-  return [...asPersonal(out), ...context.added];
+  const { added, isPersonal } = context;
+  if (isPersonal || added.length > 0) out = asPersonal(out);
+  for (let i = 0; i < added.length; i++) out.push(added[i]!);
+  return out;
 }
 
 /** What an origin's answer tells us to do; null for nothing. */
@@ -121,9 +131,9 @@ export function stripCookies(value: string): string {
   return kept.join("; ");
 }
 
-/** True for a name a visitor or an origin must not use: `Fairgate-*`, in any spelling an origin could take for it. */
-export function isOurHeader(name: string): boolean {
-  return OUR_HEADER.test(name);
+/** True for a header that no visitor may send on to an origin: `Fairgate-*`, and one that names another path. */
+export function isNeverSent(name: string): boolean {
+  return OUR_HEADER.test(name) || PATH_ELSEWHERE.test(name);
 }
 
 /** What has been read of a request's header so far. */
@@ -133,7 +143,6 @@ interface Gathered {
   cookie: string;
   forwardedFor: string;
   forwarded: string;
-  host: string;
   proto: string;
   id: string;
 }
@@ -156,6 +165,10 @@ function takeRequestHeader(name: string, value: string, gathered: Gathered, cont
     case 0x75: // u
     case 0x78: // x
       takeNamed(name, value, gathered, context);
+      return;
+    case 0x73: // s, with which browsers send many
+      if (name.length !== SCRIPT_NAME_CHARACTERS || !PATH_ELSEWHERE.test(name))
+        gathered.out.push(name, value);
       return;
     default:
       gathered.out.push(name, value);
@@ -190,8 +203,7 @@ function takeNamed(name: string, value: string, gathered: Gathered, context: Req
     case "x-forwarded-for":
       gathered.forwardedFor = joinList(gathered.forwardedFor, value);
       return;
-    case "x-forwarded-host":
-      gathered.host = value;
+    case "x-forwarded-host": // said by us, whoever said it before
       return;
     case "x-forwarded-proto":
       gathered.proto = value;
@@ -208,7 +220,9 @@ function takeNamed(name: string, value: string, gathered: Gathered, context: Req
 function isForgery(name: string, { client }: RequestContext): boolean {
   const letter = name.charCodeAt(0) | 0x20;
   if (letter === 0x66) return OUR_HEADER.test(name);
-  if (letter !== 0x78 || !WHERE_FROM.test(name)) return false;
+  if (letter !== 0x78 && letter !== 0x70) return false;
+  if (PATH_ELSEWHERE.test(name)) return true;
+  if (!WHERE_FROM.test(name)) return false;
   // Even from a trusted proxy, another spelling of what we say ourselves would stand beside the true one.
   return !client.isPeerTrusted || SAID_BY_US.test(name);
 }
@@ -221,7 +235,7 @@ function addCookie(out: string[], cookie: string): void {
 function addOwn(out: string[], gathered: Gathered, context: RequestContext): void {
   const { client, added } = context;
   const claims = client.isPeerTrusted ? chains(gathered, client) : STRANGER;
-  const host = claims.host || client.host;
+  const { host } = client;
   if (context.host !== null) out.push("Host", context.host);
   out.push("X-Forwarded-For", joinList(claims.forwardedFor, client.peer));
   if (host !== "") out.push("X-Forwarded-Host", host);
@@ -237,21 +251,31 @@ function ownForwarded(before: string, { peer, host, protocol }: RequestContext["
   return `${before}, ${formatHop({ address: peer, host: null, protocol: null })}`;
 }
 
-type Claims = Pick<Gathered, "forwardedFor" | "forwarded" | "host" | "proto" | "id">;
+type Claims = Pick<Gathered, "forwardedFor" | "forwarded" | "proto" | "id">;
 
-const STRANGER: Claims = { forwardedFor: "", forwarded: "", host: "", proto: "", id: "" };
+const STRANGER: Claims = { forwardedFor: "", forwarded: "", proto: "", id: "" };
 
-/** What a trusted proxy said; where it gave only one of the two lists, the other says the same (RFC 7239, 7.4). */
+/**
+ * What a trusted proxy said; where it gave only one of the two lists, the other says the same (RFC 7239, 7.4). The host
+ * in `Forwarded` is ours, once: a proxy may have handed on what a visitor claims.
+ */
 function chains(gathered: Gathered, { host, protocol }: RequestContext["client"]): Claims {
-  if (gathered.forwarded === "" && gathered.forwardedFor !== "") {
-    const [visitor, ...proxies] = splitForwardedFor(gathered.forwardedFor);
-    const hops = [{ address: visitor!, host, protocol }];
-    for (const address of proxies) hops.push({ address, host: "", protocol: "" });
-    gathered.forwarded = hops.map(formatHop).join(", ");
-  } else if (gathered.forwardedFor === "" && gathered.forwarded !== "") {
-    const addresses = parseForwarded(gathered.forwarded).map((hop) => hop.address ?? "unknown");
-    gathered.forwardedFor = addresses.join(", ");
-  }
+  const hops =
+    gathered.forwarded === ""
+      ? splitForwardedFor(gathered.forwardedFor).map((address) => ({ address, protocol: null }))
+      : parseForwarded(gathered.forwarded);
+  if (gathered.forwarded === "" && gathered.forwardedFor === "") return gathered;
+  if (gathered.forwardedFor === "")
+    gathered.forwardedFor = hops.map((hop) => hop.address ?? "unknown").join(", ");
+  gathered.forwarded = hops
+    .map((hop, index) =>
+      formatHop({
+        address: hop.address,
+        host: index === 0 ? host : null,
+        protocol: hop.protocol ?? (index === 0 ? protocol : null),
+      }),
+    )
+    .join(", ");
   return gathered;
 }
 

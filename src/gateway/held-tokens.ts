@@ -57,7 +57,7 @@ export class HeldTokens {
     if (entry?.token === token) return entry.held;
     const aged = this.#old.get(key);
     if (aged?.token !== token) return undefined;
-    this.set(token, aged.held);
+    this.#put(key, aged);
     return aged.held;
   }
 
@@ -68,12 +68,21 @@ export class HeldTokens {
   }
 
   set(token: string, held: Held): void {
+    this.#put(keyOf(token), { token: ownText(token), held });
+  }
+
+  #put(key: number, entry: Entry): void {
     if (this.#young.size >= GENERATION_TOKENS_MAX) {
       this.#old = this.#young;
       this.#young = new Map();
     }
-    this.#young.set(keyOf(token), { token, held });
+    this.#young.set(key, entry);
   }
+}
+
+/** The text in memory of its own: a part of a Cookie header would keep the whole header for as long as it is held. */
+function ownText(ascii: string): string {
+  return Buffer.from(ascii, "latin1").toString("latin1");
 }
 
 interface Entry {

@@ -28,6 +28,20 @@ export interface KeyringMemo {
   readonly retired: readonly (readonly [id: number, until: number])[];
 }
 
+/** More retired keys than this are of no real ring. */
+const RETIRED_MAX = 1_000;
+
+/** Whether a value that was kept, by whatever version or hand, can be a ring's. */
+export function isKeyringMemo(value: unknown): value is KeyringMemo {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, generation, retired } = value as Record<string, unknown>;
+  const isPair = (pair: unknown) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isFinite);
+  const isNumber = (number: unknown) =>
+    Number.isInteger(number) && (number as number) >= 0 && (number as number) <= GENERATION_MAX;
+  if (!isNumber(name) || !isNumber(generation)) return false;
+  return Array.isArray(retired) && retired.length <= RETIRED_MAX && retired.every(isPair);
+}
+
 interface Branch {
   readonly name: number;
   readonly secret: string;

@@ -2,13 +2,16 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import net from "node:net";
 import { type TestContext, test } from "node:test";
+import { until } from "../../test/gateway/until.ts";
 import { realWorld } from "../../test/real-world.ts";
+import { limitsSchema } from "../config/schema.ts";
+import { handWorld } from "../sim/hand-world.ts";
 import { type Listener, type ListenOptions, listen } from "./listen.ts";
 import { HEADERS_MAX } from "./proxy/framing.ts";
 
 const LIMITS: ListenOptions["settings"]["limits"] = {
+  ...limitsSchema.parse({}),
   headerBytes: 4_096,
-  bodyBytes: null,
   headersTimeoutMs: 60_000,
   requestTimeoutMs: 60_000,
   keepAliveTimeoutMs: 60_000,
@@ -69,19 +72,26 @@ test("a header that does not arrive in time is answered with 408", async (t) => 
 });
 
 test("a body that falls silent is answered with 408, one that keeps coming is not", async (t) => {
+  const world = handWorld();
+  const came: Record<string, number> = { "/silent": 0, "/slow": 0 };
   const listener = await open(t, {
-    limits: { requestTimeoutMs: 60 },
+    world,
     handle: (request, response) => {
-      request.resume().on("end", () => (response as http.ServerResponse).end("whole"));
+      request.on("data", (chunk: Buffer) => (came[request.url!]! += chunk.length));
+      request.on("end", () => (response as http.ServerResponse).end("whole"));
     },
   });
-  const silent = talk(listener, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc");
+  const post = (path: string, bytes: number) =>
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${bytes}\r\n\r\n`;
+  const silent = talk(listener, `${post("/silent", 100)}abc`);
   const socket = net.connect(listener.address.port, "127.0.0.1");
-  socket.write("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 10\r\n\r\n");
   const heard = new Promise<string>((resolve) => socket.on("data", (chunk) => resolve(String(chunk))));
-  for (let i = 0; i < 10; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  socket.write(post("/slow", 10));
+  await until(() => came["/silent"] === 3);
+  for (let i = 1; i <= 10; i++) {
     socket.write("x");
+    await until(() => came["/slow"] === i);
+    world.pass(LIMITS.requestTimeoutMs * 0.9);
   }
   assert.match(await heard, /whole/);
   assert.match(await silent, /^HTTP\/1\.1 408 /);
@@ -179,8 +189,10 @@ test("a request during closing is told that the connection ends with it", async 
   const listener = await open(t, {
     handle: (request, response) => {
       const plain = response as http.ServerResponse;
-      if (request.url === "/2") plain.end("second");
-      else {
+      if (request.url === "/2") {
+        plain.end("second");
+        finish();
+      } else {
         finish = () => plain.end("first");
         onStart();
       }
@@ -195,7 +207,6 @@ test("a request during closing is told that the connection ends with it", async 
   await started;
   const closing = listener.close();
   socket.write(get("/2"));
-  setTimeout(finish, 20);
   await closing;
   await ended;
   assert.match(heard, /first[\s\S]*Connection: close[\s\S]*second$/);

@@ -10,13 +10,15 @@
  */
 import { readFile } from "node:fs/promises";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
-import http2, { type Http2SecureServer, type ServerHttp2Session } from "node:http2";
+import http2, { type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Listen } from "../config/kinds.ts";
 import type { LimitSettings, TlsSettings } from "../config/schema.ts";
 import type { Timers, World } from "../core/world.ts";
-import { answerUnderWay, IdleConnections } from "./idle-connections.ts";
+import { type ConnectionCounts, type ConnectionLimits, Connections } from "../sockets/connections.ts";
+import { answerUnderWay, IdleConnections } from "../sockets/idle-connections.ts";
+import { Http2Sessions } from "./http2-sessions.ts";
 import { LeanRequest } from "./lean-request.ts";
 import {
   type AnyRequest,
@@ -28,19 +30,38 @@ import {
   LINGER_MAX_MS,
   writeHead,
 } from "./proxy/answer.ts";
+import { plainAddress } from "./proxy/forwarded.ts";
 import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "./proxy/framing.ts";
 import { answerRaw, closeSoon } from "./proxy/raw-answer.ts";
+import { refuse, refuseUpgrade } from "./refusal.ts";
 
 /** The most requests one HTTP/2 connection may have open. */
 const STREAMS_MAX = 128;
 /** How often slow headers are looked for, and idle connections while closing. */
 const LOOK_EVERY_MS = 1_000;
 const CLOSING_LOOK_EVERY_MS = 50;
+const UNLIMITED: ConnectionLimits = {
+  max: Number.POSITIVE_INFINITY,
+  perAddressMax: Number.POSITIVE_INFINITY,
+};
+
+/** The limits that are the listener's to keep. */
+export type ListenLimits = Pick<
+  LimitSettings,
+  | "headerBytes"
+  | "bodyBytes"
+  | "headersTimeoutMs"
+  | "requestTimeoutMs"
+  | "keepAliveTimeoutMs"
+  | "shutdownTimeoutMs"
+>;
 
 export interface ListenSettings {
   readonly listen: Listen;
   readonly tls: TlsSettings | null;
-  readonly limits: LimitSettings;
+  readonly limits: ListenLimits;
+  /** How many connections there may be. Left out: as many as come. */
+  readonly connections?: ConnectionLimits;
 }
 
 export interface ListenOptions {
@@ -49,13 +70,18 @@ export interface ListenOptions {
   /** The same for a request that waits for `100 Continue` before it sends its body. */
   handleContinue(request: AnyRequest, response: AnyResponse): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** True for the address of a proxy that all visitors may come from. */
+  isTrusted?(address: string): boolean;
   readonly world: World;
 }
 
 export interface Listener {
   readonly address: Listen;
+  readonly connections: ConnectionCounts;
   /** Takes over new limits and reads the certificate again; the address stays. Fails, changing nothing, on bad files. */
   reload(settings: ListenSettings): Promise<void>;
+  /** A file handle could not be had elsewhere: closes idle connections. True when it is worth trying again. */
+  ranOut(error: Error): boolean;
   /** Resolves when every connection is closed, at the latest after `shutdownTimeoutMs`. */
   close(): Promise<void>;
 }
@@ -76,11 +102,13 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   let closing: Promise<void> | null = null;
   return {
     address: { host: address, port },
+    connections: door.connections.counts,
+    ranOut: (error) => door.connections.ranOut(error),
     async reload(next) {
       if (next.tls !== null && server instanceof http.Server === false)
         (server as Http2SecureServer).setSecureContext(await readCertificate(next.tls));
       applyLimits(server, next.limits);
-      door.turnTo(next.limits);
+      door.turnTo(next);
     },
     close: () =>
       (closing ??= closeGently(server, { door, world, deadlineMs: door.limits.shutdownTimeoutMs })),
@@ -115,7 +143,7 @@ async function createServer({ tls, limits }: ListenSettings): Promise<Server> {
   return server;
 }
 
-function applyLimits(server: Server, limits: LimitSettings): void {
+function applyLimits(server: Server, limits: ListenLimits): void {
   const http1 = server as http.Server;
   http1.headersTimeout = limits.headersTimeoutMs;
   // One more than allowed, so that too many are seen and refused, not dropped in silence.
@@ -143,34 +171,42 @@ function open(server: Server, { host, port }: Listen): Promise<void> {
 }
 
 /** Answers a request that two parsers could read differently, or that nobody may make, and tells that it did. */
-export function isRefused(request: AnyRequest, response: AnyResponse, { log, timers }: World): boolean {
+export function isRefused(request: AnyRequest, response: AnyResponse, world: World): boolean {
   const refusal = refuseFraming(request);
-  if (refusal === null) return false;
-  const { status, reason } = refusal;
-  log.debug({ code: "REQUEST_REFUSED", status, reason }, "request refused");
-  const body = Buffer.from(`${reason}\n`);
-  answerWhole(request, response, { status, headers: [...PLAIN], body, isLast: true, timers });
-  return true;
+  if (refusal !== null) refuse(request, response, refusal, { world, isLast: true });
+  return refusal !== null;
 }
 
 /** What stands between the server's events and the handlers. */
 class Door {
-  limits: LimitSettings;
+  limits: ListenLimits;
   isClosing = false;
-  readonly sessions = new Set<ServerHttp2Session>();
-  readonly sockets = new Set<Socket>();
+  readonly sessions: Http2Sessions;
+  readonly connections: Connections;
   readonly #options: ListenOptions;
   readonly #idle: IdleConnections;
+  readonly #stopLooking: () => void;
 
   constructor(options: ListenOptions) {
+    const { settings, world, isTrusted } = options;
     this.#options = options;
-    this.limits = options.settings.limits;
-    this.#idle = new IdleConnections(this.limits.keepAliveTimeoutMs, options.world);
+    this.limits = settings.limits;
+    this.#idle = new IdleConnections(this.limits.keepAliveTimeoutMs, world);
+    this.connections = new Connections({
+      limits: settings.connections ?? UNLIMITED,
+      whose: "visitors",
+      world,
+      ...(isTrusted && { isTrusted: (address) => isTrusted(plainAddress(address)) }),
+    });
+    this.sessions = new Http2Sessions(this.limits, (session) => this.connections.cut(session), world);
+    this.#stopLooking = world.timers.every(LOOK_EVERY_MS, () => this.connections.look());
   }
 
-  turnTo(limits: LimitSettings): void {
+  turnTo({ limits, connections }: ListenSettings): void {
     this.limits = limits;
     this.#idle.maxIdleMs = limits.keepAliveTimeoutMs;
+    this.sessions.limits = limits;
+    this.connections.turnTo(connections ?? UNLIMITED);
   }
 
   attach(server: Server): void {
@@ -184,21 +220,32 @@ class Door {
     http1.on("clientError", (error, socket) => answerClientError(error, socket, timers));
     // With a body or for HTTP/2 in the clear the offer to upgrade is ignored, as RFC 9110, section 7.8 allows.
     Object.assign(server, { shouldUpgradeCallback: canUpgrade });
-    server.on("connection", (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.on("close", () => this.sockets.delete(socket));
-    });
     const isPlain = server instanceof http.Server;
+    this.connections.guard(server, { isTls: !isPlain });
+    server.on("session", (session: ServerHttp2Session) => {
+      this.connections.openSession(session);
+      this.sessions.watch(session);
+    });
+    server.on("stream", (stream: ServerHttp2Stream) => {
+      this.connections.useStream(stream);
+      this.sessions.use(stream);
+    });
     server.on(isPlain ? "connection" : "secureConnection", (socket: Socket & { alpnProtocol?: unknown }) => {
       if (socket.alpnProtocol !== "h2") this.#idle.watch(socket);
     });
-    server.on("close", () => this.#idle.close());
-    server.on("session", (session: ServerHttp2Session) => this.#keepSession(session));
+    server.on("close", () => {
+      this.#idle.close();
+      this.sessions.close();
+      this.#stopLooking();
+    });
     server.on("sessionError", () => {});
   }
 
   #admit(request: AnyRequest, response: AnyResponse, handle: ListenOptions["handle"]): void {
-    if (request instanceof LeanRequest) request.handOver();
+    if (request instanceof LeanRequest) {
+      request.handOver();
+      this.connections.use(request.socket);
+    }
     if (isRefused(request, response, this.#options.world)) return;
     if (request.url === "*") {
       // About the server as a whole (RFC 9110, section 9.3.7), so ours to answer.
@@ -214,11 +261,12 @@ class Door {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#idle.release(socket);
+    this.connections.upgrade(socket);
     // From here on nobody else listens for what goes wrong on this socket.
     socket.on("error", () => socket.destroy());
     const refusal = refuseFraming(request) ?? (canUpgrade(request) ? null : NO_UPGRADE);
     if (refusal !== null) {
-      answerRaw(socket, { status: refusal.status, headers: PLAIN, body: Buffer.from(`${refusal.reason}\n`) });
+      refuseUpgrade(socket, refusal, this.#options.world);
       return;
     }
     request.url = originForm(request.url!);
@@ -258,14 +306,6 @@ class Door {
       isLast: true,
       timers,
     });
-  }
-
-  #keepSession(session: ServerHttp2Session): void {
-    this.sessions.add(session);
-    session.on("close", () => this.sessions.delete(session));
-    // Gentle: streams that are open go on for as long as their own limits allow; only new ones need a new connection.
-    if (this.isClosing) session.close();
-    else session.setTimeout(this.limits.keepAliveTimeoutMs, () => session.close());
   }
 }
 
@@ -322,13 +362,13 @@ function closeGently(
       (server as http.Server).closeIdleConnections?.(),
     );
     const stopDeadline = world.timers.after(deadlineMs, () => {
-      for (const socket of door.sockets) socket.destroy();
+      for (const socket of door.connections.sockets()) socket.destroy();
     });
     server.close(() => {
       stopLooking();
       stopDeadline();
       resolve();
     });
-    for (const session of door.sessions) session.close();
+    door.sessions.closeGently();
   });
 }

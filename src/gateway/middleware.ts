@@ -1,34 +1,40 @@
 /**
  * The gateway as Express or Connect middleware: the site is whatever comes next. It sees the request as an origin
- * would: our cookies and anything forged are gone, and `Fairgate-*` headers say who the visitor is.
+ * would: its path is the one that was routed, our cookies and anything forged are gone, and `Fairgate-*` headers say who
+ * the visitor is.
  */
 import type http from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../core/world.ts";
+import type { Clock, World } from "../core/world.ts";
 import { isForSharedCaches, personalCacheControl } from "./cache-control.ts";
 import type { Gateway } from "./gateway.ts";
-import { COMMAND, isOurHeader, stripCookies } from "./headers.ts";
+import { COMMAND, isNeverSent, stripCookies } from "./headers.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
+import type { Refusal } from "./proxy/framing.ts";
 import type { Forward, Watch } from "./proxy/proxy.ts";
+import { refuse } from "./refusal.ts";
 
 export type Next = (error?: unknown) => void;
 
 export function asMiddleware(
   gateway: Gateway,
-  clock: Clock,
+  world: World,
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
   return (request, response, next) => {
+    const mounted = request as Mounted;
     // Express shortens `url` below a mount point; the room is found by the whole address.
-    const whole = (request as { originalUrl?: string }).originalUrl;
-    const { url } = request;
-    if (whole !== undefined) request.url = whole;
+    const { url: below = "/", originalUrl: whole = below } = mounted;
+    request.url = whole;
     try {
       gateway.serve(request, response, (_request, _response, forward) => {
-        request.url = withoutCode(url ?? "/");
-        if (whole !== undefined) (request as { originalUrl?: string }).originalUrl = withoutCode(whole);
-        cleanHeaders(request, forward.requestHeaders);
-        if (forward.watch) watch(response, forward, forward.watch, clock);
-        else addAtHead(response, () => withoutCommand(response, forward.responseHeaders));
+        const sent = withoutCode(request.url!);
+        const rest = belowMount(sent, { whole, below });
+        if (rest === null) return refuse(request, response, LEFT_MOUNT, { world, isLast: false });
+        request.url = rest;
+        if (mounted.originalUrl !== undefined) mounted.originalUrl = sent;
+        cleanHeaders(request, { added: forward.requestHeaders, host: gateway.trust.client(request).host });
+        if (forward.watch) watch(response, forward, forward.watch, world.clock);
+        else addAtHead(response, forward, () => withoutCommand(response, forward.responseHeaders));
         next();
       });
     } catch (cause) {
@@ -37,13 +43,33 @@ export function asMiddleware(
   };
 }
 
+interface Mounted extends IncomingMessage {
+  originalUrl?: string;
+}
+
+/** In lower case, in any spelling that an app could take for it. */
+const FORWARDED_HOST = /^x[^a-z0-9]forwarded[^a-z0-9]host$/;
+const LEFT_MOUNT: Refusal = { status: 400, reason: "path that leads elsewhere" };
+
+/** What is left of the plain address below the mount point; null when it leads away from there. */
+function belowMount(sent: string, { whole, below }: { whole: string; below: string }): string | null {
+  if (whole === below) return sent;
+  // Express adds a slash where nothing is left.
+  const mountEnd = whole.length - (whole.endsWith(below) ? below.length : below.length - 1);
+  const mount = whole.slice(0, mountEnd);
+  if (!sent.startsWith(mount)) return null;
+  const rest = sent.slice(mountEnd);
+  if (rest === "" || rest.startsWith("?")) return `/${rest}`;
+  return rest.startsWith("/") ? rest : null;
+}
+
 type Heads = http.OutgoingHttpHeaders | readonly http.OutgoingHttpHeader[];
 
 /** Tells whoever watches how the site does, and what it has to say to us. */
 function watch(response: ServerResponse, forward: Forward, watcher: Watch, clock: Clock): void {
   const startedAt = clock.now();
   watcher.asked();
-  addAtHead(response, () => {
+  addAtHead(response, forward, () => {
     watcher.answered(response.statusCode, clock.now() - startedAt);
     const command = response.getHeader(COMMAND);
     const instead = command === undefined ? null : watcher.commanded(forward, String(command));
@@ -60,7 +86,11 @@ function withoutCommand(response: ServerResponse, headers: readonly string[]): r
 }
 
 /** Adds ours when the site's own headers are complete, so that it cannot replace them, nor offer them to a cache. */
-function addAtHead(response: ServerResponse, headersToAdd: () => readonly string[]): void {
+function addAtHead(
+  response: ServerResponse,
+  { isPersonal }: Forward,
+  headersToAdd: () => readonly string[],
+): void {
   const { writeHead } = response;
   response.writeHead = (status: number, ...rest: unknown[]): ServerResponse => {
     response.writeHead = writeHead;
@@ -68,7 +98,7 @@ function addAtHead(response: ServerResponse, headersToAdd: () => readonly string
     setAll(response, (message === undefined ? (rest[0] ?? rest[1]) : rest[1]) as Heads | undefined);
     response.statusCode = status;
     const added = headersToAdd();
-    if (added.length > 0) addPersonal(response, added);
+    if (isPersonal || added.length > 0) addPersonal(response, added);
     return message === undefined ? response.writeHead(status) : response.writeHead(status, message);
   };
 }
@@ -94,19 +124,28 @@ function setAll(response: ServerResponse, headers: Heads = {}): void {
   for (let i = 0; i < list.length; i += 2) response.appendHeader(list[i]!, list[i + 1]!);
 }
 
-/** Replaces the request's headers by what an origin would get. */
-function cleanHeaders(request: IncomingMessage, added: readonly string[]): void {
+/** Replaces the request's headers by what an origin would get. The host is the one by which the room was found. */
+function cleanHeaders(
+  request: IncomingMessage,
+  { added, host }: { added: readonly string[]; host: string },
+): void {
+  const { headers } = request;
+  const isHostForwarded = Object.keys(headers).some((name) => FORWARDED_HOST.test(name)) && host !== "";
+  const isDropped = (name: string, value: unknown) =>
+    isNeverSent(name) || FORWARDED_HOST.test(name) || (name === "forwarded" && /host/i.test(String(value)));
   const raw: string[] = [];
   for (let i = 0; i < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i]!;
     const value = request.rawHeaders[i + 1]!;
-    const kept = name.toLowerCase() === "cookie" ? stripCookies(value) : value;
-    if (!isOurHeader(name) && (kept !== "" || value === "")) raw.push(name, kept);
+    const lower = name.toLowerCase();
+    const kept = lower === "cookie" ? stripCookies(value) : value;
+    if (!isDropped(lower, value) && (kept !== "" || value === "")) raw.push(name, kept);
   }
-  request.rawHeaders = [...raw, ...added];
-  for (const name of Object.keys(request.headers)) if (isOurHeader(name)) delete request.headers[name];
-  const cookie = stripCookies(request.headers.cookie ?? "");
-  if (cookie === "") delete request.headers.cookie;
-  else request.headers.cookie = cookie;
-  for (let i = 0; i < added.length; i += 2) request.headers[added[i]!.toLowerCase()] = added[i + 1]!;
+  for (const [name, value] of Object.entries(headers)) if (isDropped(name, value)) delete headers[name];
+  const more = isHostForwarded ? ["X-Forwarded-Host", host, ...added] : added;
+  request.rawHeaders = [...raw, ...more];
+  const cookie = stripCookies(headers.cookie ?? "");
+  if (cookie === "") delete headers.cookie;
+  else headers.cookie = cookie;
+  for (let i = 0; i < more.length; i += 2) headers[more[i]!.toLowerCase()] = more[i + 1]!;
 }

@@ -3,10 +3,23 @@
  * and then the engine. Whoever is stopped on the way is told why.
  *
  *   guard: budgets, second contact, work ─▶ visits used up? ─▶ lane, by what they bring ─▶ engine.join
+ *
+ * There is one way out (`join`). What the guard took is kept for a place or a visit that is handed out; in every other
+ * case it is given back whole. A place or a visit that nobody is left to receive is given up.
  */
-import type { Engine, Entered, Newcomer, RefusalReason, Waiting } from "../core/engine.ts";
+import {
+  ANYBODY,
+  type Engine,
+  type Entered,
+  type JoinAnswer,
+  type Newcomer,
+  type RefusalReason,
+  type Waiting,
+} from "../core/engine.ts";
+import { EVERYBODY } from "../core/rules.ts";
 import { phaseAt } from "../core/schedule.ts";
-import type { ComeBack, JoinVerdict, MayJoin, TooMany, WrongWork } from "./abuse/abuse-guard.ts";
+import type { Clock } from "../core/world.ts";
+import type { ComeBack, JoinVerdict, TooMany, WrongWork } from "./abuse/abuse-guard.ts";
 import type { Sender } from "./abuse/binding.ts";
 import type { PastVisits } from "./abuse/slip.ts";
 import { WORK_HEADER } from "./abuse/work.ts";
@@ -23,6 +36,7 @@ import type { VisitorTokens } from "./visitor-tokens.ts";
 
 const WORK = WORK_HEADER.toLowerCase();
 const REJECTED_RETRY_SECONDS = 30;
+const MUST_WAIT_RETRY_SECONDS = 5;
 
 /** Someone without a place, and what they came with. */
 export interface Arriving {
@@ -30,9 +44,15 @@ export interface Arriving {
   readonly request: Request;
   readonly carrier: Carrier;
   readonly now: number;
+  /** False when they could not keep a place: then they go straight through or not at all. */
+  readonly canWait: boolean;
+  /** They hold a place, which they give up for the new one. */
+  readonly hasPlace: boolean;
+  /** True once nobody is left to be answered. */
+  isGone(): boolean;
 }
 
-export type Welcome = GoneThrough | GivenPlace | TurnedAway | HeldBack | typeof ENGINE_AWAY;
+export type Welcome = GoneThrough | GivenPlace | TurnedAway | HeldBack | Gone | typeof ENGINE_AWAY;
 
 export interface GoneThrough {
   readonly kind: "through";
@@ -44,8 +64,11 @@ export interface GivenPlace {
   readonly kind: "place";
   readonly waiting: Waiting;
   readonly badge: Badge;
-  /** What joining cost them with the guard; see `giveBack`. */
-  readonly verdict: MayJoin | null;
+}
+
+/** They hung up before there was an answer. */
+export interface Gone {
+  readonly kind: "gone";
 }
 
 /** `visitsUsed`: they were here as often as the room allows. `codeBad`: the code they brought is not good. */
@@ -68,6 +91,7 @@ export class Newcomers {
   readonly #tokens: VisitorTokens;
   readonly #traffic: Traffic;
   readonly #trust: () => Trust;
+  readonly #clock: Clock;
 
   constructor(parts: {
     engine: Engine;
@@ -75,12 +99,14 @@ export class Newcomers {
     tokens: VisitorTokens;
     traffic: Traffic;
     trust: () => Trust;
+    clock: Clock;
   }) {
     this.#engine = parts.engine;
     this.#ask = parts.ask;
     this.#tokens = parts.tokens;
     this.#traffic = parts.traffic;
     this.#trust = parts.trust;
+    this.#clock = parts.clock;
   }
 
   /** Lets someone join, if they may. */
@@ -92,23 +118,10 @@ export class Newcomers {
       this.#traffic.count("joinsHeld", verdict.reason);
       return use({ kind: "heldBack", verdict });
     }
-    const { front } = arriving;
-    const badge = this.#badge(arriving, verdict?.past ?? past);
-    if ("kind" in badge) {
-      this.giveBack(arriving, verdict);
-      return use(badge);
-    }
-    if (!front.membership.hasLanes) return this.#join(arriving, undefined, badge, verdict, use);
-    this.#ask.ask(
-      () => front.membership.laneOf(this.#facts(arriving)),
-      (belonging) => {
-        if (belonging === ENGINE_AWAY) return use(belonging);
-        const refused = this.#refusedCode(arriving, belonging);
-        if (!refused) return this.#join(arriving, belonging, badge, verdict, use);
-        this.giveBack(arriving, verdict);
-        use(refused);
-      },
-    );
+    this.#comeIn(arriving, verdict?.past ?? past, (welcome) => {
+      if (!isGiven(welcome)) verdict?.giveBack(this.#clock.now());
+      use(welcome);
+    });
   }
 
   /** Who sent a request, for what is bound to them. */
@@ -116,30 +129,56 @@ export class Newcomers {
     return { userAgent: headerOf(request, "user-agent"), address: this.#trust().client(request).address };
   }
 
-  /** Uncounts a join of which its sender has nothing. */
-  giveBack({ front, now }: Arriving, verdict: MayJoin | null): void {
-    if (verdict) front.guard?.giveBack(verdict, now);
+  /** Someone whom the guard lets join. */
+  #comeIn(arriving: Arriving, past: PastVisits, use: (welcome: Welcome) => void): void {
+    const { front, canWait } = arriving;
+    const badge = this.#badge(arriving, past);
+    if ("kind" in badge) return use(badge);
+    if (!front.membership.hasLanes) return this.#join(arriving, canWait ? ANYBODY : PASSING, badge, use);
+    this.#ask.ask(
+      () => front.membership.laneOf(this.#facts(arriving)),
+      (belonging) => {
+        if (belonging === ENGINE_AWAY) return use(belonging);
+        const refused = this.#refusedCode(arriving, belonging);
+        if (refused) return use(refused);
+        const { lane, invite } = belonging;
+        // Only a place that is kept is worth a code.
+        const newcomer = canWait ? { lane, invite, canWait } : invite ? PASSING : { ...PASSING, lane };
+        this.#join(arriving, newcomer, badge, use);
+      },
+    );
   }
 
-  #join(
-    arriving: Arriving,
-    newcomer: Newcomer | undefined,
-    badge: Badge,
-    verdict: MayJoin | null,
-    use: (welcome: Welcome) => void,
-  ): void {
+  #join(arriving: Arriving, newcomer: Newcomer, badge: Badge, use: (welcome: Welcome) => void): void {
     this.#ask.ask(
       () => this.#engine.join(arriving.front.name, newcomer),
       (answer) => {
-        if (answer !== ENGINE_AWAY && answer.kind === "entered")
-          return use({ kind: "through", entered: answer, badge: withVisit(badge) });
-        if (answer !== ENGINE_AWAY && answer.kind === "waiting")
-          return use({ kind: "place", waiting: answer, badge, verdict });
-        this.giveBack(arriving, verdict);
         if (answer === ENGINE_AWAY) return use(answer);
-        this.#traffic.count("turnedAway", answer.reason);
-        use({ kind: "turnedAway", reason: answer.reason, until: openingFor(answer.reason, arriving) });
+        if (answer.kind !== "refused" && arriving.isGone()) {
+          this.#giveUp(answer);
+          return use(GONE);
+        }
+        use(this.#welcome(arriving, answer, badge));
       },
+      (late) => this.#giveUp(late),
+    );
+  }
+
+  #welcome(arriving: Arriving, answer: JoinAnswer, badge: Badge): Welcome {
+    if (answer.kind === "entered") return { kind: "through", entered: answer, badge: withVisit(badge) };
+    if (answer.kind === "waiting") return { kind: "place", waiting: answer, badge };
+    const { reason } = answer;
+    // A picture is not a visitor who was turned away.
+    if (reason !== "mustWait") this.#traffic.count("turnedAway", reason);
+    return { kind: "turnedAway", reason, until: openingFor(reason, arriving) };
+  }
+
+  /** Leaves a place or a visit that nobody got. */
+  #giveUp(answer: JoinAnswer): void {
+    if (answer.kind === "refused") return;
+    this.#ask.ask(
+      () => this.#engine.leave(answer.kind === "entered" ? answer.pass : answer.ticket),
+      () => {},
     );
   }
 
@@ -156,10 +195,10 @@ export class Newcomers {
     return { kind: "turnedAway", reason: "visitsUsed", until: since + visitsWindow };
   }
 
-  #mayJoin({ front, request, carrier, now }: Arriving, past: PastVisits): JoinVerdict | null {
+  #mayJoin({ front, request, carrier, now, hasPlace }: Arriving, past: PastVisits): JoinVerdict | null {
     if (!front.guard) return null;
     return front.guard.mayJoin({
-      past,
+      ...{ past, hasPlace },
       address: this.#trust().client(request).address,
       slip: this.#tokens.slip(front, carrier),
       solution: headerOf(request, WORK) ?? null,
@@ -191,6 +230,15 @@ export class Newcomers {
   }
 }
 
+/** Someone like any other who cannot wait. */
+const PASSING: Newcomer = { lane: EVERYBODY, invite: null, canWait: false };
+const GONE: Gone = { kind: "gone" };
+
+/** True for what is handed out, and so worth what it took. */
+function isGiven(welcome: Welcome): boolean {
+  return welcome !== ENGINE_AWAY && (welcome.kind === "through" || welcome.kind === "place");
+}
+
 /** The badge of someone whose visit begins. */
 export function withVisit(badge: Badge): Badge {
   return badge.since === 0 ? badge : { ...badge, visits: badge.visits + 1 };
@@ -210,6 +258,7 @@ export function retrySeconds(verdict: HeldBack["verdict"]): number {
 /** How long someone who was turned away should stay away; null when nobody knows. */
 export function turnedAwaySeconds({ reason, until }: TurnedAway, now: number): number | null {
   if (until !== null) return secondsUntil(until, now);
+  if (reason === "mustWait") return MUST_WAIT_RETRY_SECONDS;
   return reason === "rejected" ? REJECTED_RETRY_SECONDS : null;
 }
 

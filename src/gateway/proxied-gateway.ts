@@ -5,15 +5,16 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { OriginSettings, Settings } from "../config/schema.ts";
-import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
-import { headerOf, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
-import { Gateway, type OnwardAny } from "./gateway.ts";
+import { Relief } from "../sockets/relief.ts";
+import { headerOf, isGone, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
+import { Gateway, type GatewayParts, type OnwardAny, type Prepared } from "./gateway.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
+import { PacedLog } from "./paced-log.ts";
 import { renderProblem } from "./page/problem.ts";
-import { isHttp2 } from "./proxy/answer.ts";
 import { createProxy, type Proxy as OriginProxy } from "./proxy/proxy.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
+import { SlowVisitors } from "./proxy/slow-visitors.ts";
 
 export interface OriginState {
   readonly address: string;
@@ -21,22 +22,48 @@ export interface OriginState {
   readonly inFlight: number;
 }
 
+export interface ProxiedGatewayParts extends GatewayParts {
+  /** Frees file handles when there are none left to connect with. */
+  readonly relief?: Relief;
+  /** The settings to begin with in place of `settings`. The gateway has no rooms yet; it can say which would be good. */
+  readonly amend?: (gateway: Gateway) => Promise<Settings>;
+}
+
+/** What a change needs to be put in force: everything is built, nothing is in use. */
+export interface PreparedAll {
+  readonly prepared: Prepared;
+  readonly proxies: ReadonlyMap<string, OriginProxy>;
+}
+
 export class ProxiedGateway {
   readonly gateway: Gateway;
   readonly #world: World;
-  #proxies = new Map<string, OriginProxy>();
+  readonly #relief: Relief;
+  readonly #slow: SlowVisitors;
+  readonly #bugs: PacedLog;
+  #proxies: ReadonlyMap<string, OriginProxy> = new Map();
   /** By the very settings a request was decided with: one decided just before a reload still finds its own. */
   readonly #byOrigin = new WeakMap<OriginSettings, OriginProxy>();
 
-  static async open(parts: { settings: Settings; engine: Engine; world: World }): Promise<ProxiedGateway> {
-    const proxied = new ProxiedGateway(await Gateway.open(parts), parts.world);
-    proxied.#openProxies(parts.settings);
-    return proxied;
+  /** Opens a gateway with its rooms configured. Fails when the engine does. */
+  static async open(parts: ProxiedGatewayParts): Promise<ProxiedGateway> {
+    const { settings, world, amend } = parts;
+    const proxied = new ProxiedGateway(new Gateway(parts), world, parts.relief ?? new Relief());
+    try {
+      await proxied.configure((await amend?.(proxied.gateway)) ?? settings);
+      return proxied;
+    } catch (cause) {
+      await proxied.close();
+      throw cause;
+    }
   }
 
-  private constructor(gateway: Gateway, world: World) {
+  private constructor(gateway: Gateway, world: World, relief: Relief) {
     this.gateway = gateway;
     this.#world = world;
+    this.#relief = relief;
+    this.#bugs = new PacedLog(world);
+    this.#slow = new SlowVisitors(() => gateway.settings.limits, world);
   }
 
   readonly handle = (request: Request, response: Response): void => this.#serve(request, response, false);
@@ -48,18 +75,45 @@ export class ProxiedGateway {
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     try {
       this.gateway.upgrade(request, socket, (forward, origin) => {
-        if (origin) this.#proxy(origin).upgrade(request, socket, head, forward);
+        if (origin) this.#byOrigin.get(origin)!.upgrade(request, socket, head, forward);
         else answerRaw(socket, { status: 404, headers: [], body: Buffer.alloc(0) });
       });
     } catch (cause) {
-      this.#world.log.error({ err: cause, url: withoutCode(request.url ?? "") }, "an upgrade failed");
+      this.#tellBug(request, cause, "an upgrade failed");
       socket.destroy();
     }
   };
 
+  /** Why a room cannot be built from its settings; null when it can. */
+  problemOf(settings: Settings, room: string): string | null {
+    return this.gateway.problemOf(settings, room);
+  }
+
+  /** Builds all that follows from settings, and changes nothing. Throws when they cannot be used. */
+  prepare(settings: Settings): PreparedAll {
+    return { prepared: this.gateway.prepare(settings), proxies: this.#prepareProxies(settings) };
+  }
+
+  /** Puts in force what was prepared from the settings before. Fails, changing nothing, when the engine does. */
+  async putInForce({ prepared, proxies }: PreparedAll): Promise<void> {
+    try {
+      await this.gateway.putInForce(prepared);
+    } catch (cause) {
+      this.discard({ prepared, proxies });
+      throw cause;
+    }
+    for (const proxy of missingFrom(proxies, this.#proxies)) void proxy.close();
+    this.#proxies = proxies;
+  }
+
+  /** Lets go of what was prepared and is not wanted. */
+  discard({ proxies }: PreparedAll): void {
+    for (const proxy of missingFrom(this.#proxies, proxies)) void proxy.close();
+  }
+
+  /** Puts settings in force, or fails and changes nothing. */
   async configure(settings: Settings): Promise<void> {
-    await this.gateway.configure(settings);
-    this.#openProxies(settings);
+    await this.putInForce(this.prepare(settings));
   }
 
   origins(): OriginState[] {
@@ -69,11 +123,13 @@ export class ProxiedGateway {
   async close(): Promise<void> {
     await this.gateway.close();
     await Promise.all([...this.#proxies.values()].map((proxy) => proxy.close()));
+    this.#slow.close();
   }
 
   readonly #onward: OnwardAny = (request, response, forward, origin) => {
+    // Signing the origin's token may have taken a while.
     if (isGone(response)) return;
-    if (origin) this.#proxy(origin).forward(request, response, forward);
+    if (origin) this.#byOrigin.get(origin)!.forward(request, response, forward);
     else sendNotFound(request, response, forward.id);
   };
 
@@ -82,35 +138,33 @@ export class ProxiedGateway {
       this.gateway.serve(request, response, this.#onward, isContinueExpected);
     } catch (cause) {
       // One request's bug must not end everyone's line.
-      this.#world.log.error({ err: cause, url: withoutCode(request.url ?? "") }, "a request failed");
+      this.#tellBug(request, cause, "a request failed");
       if (response.headersSent) response.destroy();
       else send(response, 500, PERSONAL_JSON, '{"error":"internal"}');
     }
   }
 
-  #proxy(origin: OriginSettings): OriginProxy {
-    const proxy = this.#byOrigin.get(origin);
-    if (proxy) return proxy;
-    // Settings that are in force already, with their proxies about to be opened.
-    this.#openProxies(this.gateway.settings);
-    return this.#byOrigin.get(origin)!;
+  /** Whoever found out how to cause one may do so again and again. */
+  #tellBug(request: Request, cause: unknown, message: string): void {
+    const fields = { err: cause, url: withoutCode(request.url ?? "") };
+    this.#bugs.add({ level: "error", about: String(cause), fields, message });
   }
 
-  #openProxies(settings: Settings): void {
+  /** The proxies of these settings; those there are already are used again. */
+  #prepareProxies(settings: Settings): ReadonlyMap<string, OriginProxy> {
     const wanted = [settings.origin, ...Object.values(settings.rooms).map((room) => room.origin)];
-    const kept = new Map<string, OriginProxy>();
+    const proxies = new Map<string, OriginProxy>();
     for (const origin of wanted) {
       if (!origin) continue;
-      const key = JSON.stringify([origin, settings.limits.bodyBytes]);
-      const proxy = kept.get(key) ?? this.#proxies.get(key) ?? this.#newProxy(origin, settings);
-      kept.set(key, proxy);
+      const key = JSON.stringify(origin);
+      const proxy = proxies.get(key) ?? this.#proxies.get(key) ?? this.#newProxy(origin);
+      proxies.set(key, proxy);
       this.#byOrigin.set(origin, proxy);
     }
-    for (const [key, proxy] of this.#proxies) if (!kept.has(key)) void proxy.close();
-    this.#proxies = kept;
+    return proxies;
   }
 
-  #newProxy(origin: OriginSettings, settings: Settings): OriginProxy {
+  #newProxy(origin: OriginSettings): OriginProxy {
     const { traffic } = this.gateway;
     return createProxy({
       settings: origin,
@@ -118,20 +172,25 @@ export class ProxiedGateway {
         isTrusted: (address) => this.gateway.trust.isTrusted(address),
         client: (request) => this.gateway.trust.client(request),
       },
-      bodyMax: settings.limits.bodyBytes,
+      slow: this.#slow,
       world: this.#world,
+      relief: this.#relief,
       renderProblem: (request, problem) => {
         traffic.requests.problems++;
         return renderProblem(headerOf(request, "accept"), headerOf(request, "accept-language"), problem);
       },
       onDone: ({ tookMs }) => traffic.originTook(tookMs),
+      onCut: (what) => traffic.count("slowCut", what),
     });
   }
 }
 
-/** True when nobody is there to get an answer: they left while an engine took its time. */
-function isGone(response: Response): boolean {
-  return isHttp2(response) ? response.stream.destroyed : response.destroyed;
+/** Proxies that are among `before` and not among `now`. */
+function missingFrom(
+  now: ReadonlyMap<string, OriginProxy>,
+  before: ReadonlyMap<string, OriginProxy>,
+): OriginProxy[] {
+  return [...before].flatMap(([key, proxy]) => (now.has(key) ? [] : [proxy]));
 }
 
 function sendNotFound(request: Request, response: Response, id: string): void {

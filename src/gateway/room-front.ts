@@ -13,6 +13,7 @@ import type { Board, WaitRange } from "../core/board.ts";
 import type { Waiting } from "../core/engine.ts";
 import type { DoorRules, RoomRules } from "../core/rules.ts";
 import { phaseAt } from "../core/schedule.ts";
+import type { Ticket } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import { type AbuseGuard, createGuard } from "./abuse/abuse-guard.ts";
 import { Binding } from "./abuse/binding.ts";
@@ -209,8 +210,9 @@ function seedsFrom(keyring: Keyring): (room: string, event: string, startAt: num
 }
 
 /** How the answer to one ticket begins; writing out a number beyond 31 bits is slow, so it is done once. */
-export function waitingOpening(sequence: number): string {
-  return inOnePiece(`{"status":"waiting","sequence":${sequence},"ahead":`);
+export function waitingOpening({ sequence, missedTurns, missedAt }: Ticket): string {
+  const missed = missedTurns === 0 ? "" : `"missedTurns":${missedTurns},"missedAt":${missedAt},`;
+  return inOnePiece(`{"status":"waiting","sequence":${sequence},${missed}"ahead":`);
 }
 
 /** A text put together from pieces stays a tree of them, walked anew each time it is sent. This is for those sent often. */

@@ -19,8 +19,8 @@ export interface Outcome {
   /** They get no place. */
   turnAway(why: TurnedAway | HeldBack): void;
   away(): void;
-  /** False when a new place would be lost on its sender. */
-  keepsPlace(): boolean;
+  /** They hung up; there is nobody to answer. */
+  gone?(): void;
 }
 
 export class Threshold {
@@ -28,6 +28,8 @@ export class Threshold {
   readonly #ask: AskEngine;
   readonly #tokens: VisitorTokens;
   readonly #newcomers: Newcomers;
+  /** Tickets that are being given up for another place, by id: each is good for one. */
+  readonly #changing = new Set<string>();
 
   constructor(parts: { engine: Engine; ask: AskEngine; tokens: VisitorTokens; newcomers: Newcomers }) {
     this.#engine = parts.engine;
@@ -63,20 +65,47 @@ export class Threshold {
 
   /**
    * Someone who waits in everybody's lane brings what may get them into another: they join anew, and give up the place
-   * they had once they have the other.
+   * they had once they have the other. Whatever comes in between, they keep the place they have.
    */
-  change(arriving: Arriving, held: HeldTicket | null, outcome: Outcome): void {
-    const giveUp = () => held && this.#leave(held.ticket);
+  change(arriving: Arriving, held: HeldTicket, outcome: Outcome): void {
+    const { ticket } = held;
+    if (this.#changing.has(ticket.id)) return this.come(arriving, held, outcome);
+    this.#changing.add(ticket.id);
+    const isOver = () => this.#changing.delete(ticket.id);
+    this.#ask.ask(
+      () => this.#engine.checkIn(ticket),
+      (answer) => {
+        if (answer !== ENGINE_AWAY && answer.kind === "waiting")
+          return this.#exchange({ ...arriving, hasPlace: true }, ticket, isOver, outcome);
+        isOver();
+        // Their turn has come, or the ticket is good for nothing.
+        this.come(arriving, held, outcome);
+      },
+    );
+  }
+
+  /** Gets another place and gives this one up, which is waited for: until then the ticket is not looked at again. */
+  #exchange(arriving: Arriving, ticket: Ticket, isOver: () => void, outcome: Outcome): void {
+    const after = (tell: () => void) =>
+      this.#ask.ask(
+        () => this.#engine.leave(ticket),
+        () => {
+          isOver();
+          tell();
+        },
+      );
     this.#join(arriving, {
-      ...outcome,
-      through: (pass, headers) => {
-        giveUp();
-        outcome.through(pass, headers);
+      through: (pass, headers) => after(() => outcome.through(pass, headers)),
+      wait: (waiting, headers) => after(() => outcome.wait(waiting, headers)),
+      turnAway: (why) => {
+        isOver();
+        outcome.turnAway(why);
       },
-      wait: (waiting, headers) => {
-        giveUp();
-        outcome.wait(waiting, headers);
+      away: () => {
+        isOver();
+        outcome.away();
       },
+      gone: isOver,
     });
   }
 
@@ -87,9 +116,9 @@ export class Threshold {
         case "through":
           return this.#letThrough(arriving, welcome.entered, welcome.badge, outcome);
         case "place":
-          if (outcome.keepsPlace()) return this.#letWait(arriving, welcome.waiting, welcome.badge, outcome);
-          this.#newcomers.giveBack(arriving, welcome.verdict);
-          return this.#letGo(welcome.waiting, outcome);
+          return this.#letWait(arriving, welcome.waiting, welcome.badge, outcome);
+        case "gone":
+          return outcome.gone?.();
         case "turnedAway":
         case "heldBack":
           return outcome.turnAway(welcome);
@@ -106,18 +135,5 @@ export class Threshold {
   #letWait({ front, carrier }: Arriving, waiting: Waiting, badge: Badge, outcome: Outcome): void {
     const ticket = tellAhead(waiting.ticket, waiting.ahead);
     outcome.wait({ ...waiting, ticket }, this.#tokens.giveTicket(front, ticket, badge, carrier).headers);
-  }
-
-  /** Gives a place back that its sender cannot keep. */
-  #letGo(waiting: Waiting, outcome: Outcome): void {
-    this.#leave(waiting.ticket);
-    outcome.wait(waiting, []);
-  }
-
-  #leave(ticket: Ticket): void {
-    this.#ask.ask(
-      () => this.#engine.leave(ticket),
-      () => {},
-    );
   }
 }

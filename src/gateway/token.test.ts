@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Pass } from "../core/pass.ts";
-import type { Ticket } from "../core/ticket.ts";
+import { NONE_MISSED, type Ticket } from "../core/ticket.ts";
 import { Keyring } from "./keyring.ts";
 import { type Badge, NO_BADGE, passToken, readToken, TOKEN_CHARACTERS_MAX, ticketToken } from "./token.ts";
 
@@ -24,6 +24,14 @@ const ticket: Ticket = {
   node: 7,
   aheadShown: 321,
   aheadAtJoin: 1_234,
+  ...NONE_MISSED,
+};
+const setBack: Ticket = {
+  ...ticket,
+  sequence: 44_000_000_000_150 + 15 / 16,
+  missedTurns: 2,
+  missedAt: NOW - 120_000,
+  origin: ticket.sequence,
 };
 const pass: Pass = {
   id: ticket.id,
@@ -42,13 +50,14 @@ const reasonOf = (reading: ReturnType<typeof read>) =>
   reading.kind === "refused" ? reading.reason : reading.kind;
 
 test("a ticket and a pass come back as they went out", () => {
-  assert.deepEqual(read(ticketToken(ticket, badge, keyring)), { kind: "ticket", ticket, badge });
+  for (const one of [ticket, setBack])
+    assert.deepEqual(read(ticketToken(one, badge, keyring)), { kind: "ticket", ticket: one, badge });
   assert.deepEqual(read(passToken(pass, badge, keyring)), { kind: "pass", pass, badge });
 });
 
 test("a token fits a cookie even with the longest room name", () => {
   const room = "r".repeat(32);
-  assert.ok(ticketToken({ ...ticket, room }, NO_BADGE, keyring).length <= TOKEN_CHARACTERS_MAX);
+  assert.ok(ticketToken({ ...setBack, room }, NO_BADGE, keyring).length <= TOKEN_CHARACTERS_MAX);
 });
 
 test("expired, wrong-room, over-long and empty tokens are refused with their reason", () => {
@@ -56,7 +65,7 @@ test("expired, wrong-room, over-long and empty tokens are refused with their rea
   assert.equal(reasonOf(read(text, { now: ticket.expiresAt })), "expired");
   assert.equal(reasonOf(read(text, { room: "other" })), "wrongRoom");
   const runOut = read(passToken(pass, badge, keyring), { now: pass.expiresAt });
-  assert.deepEqual(runOut, { kind: "refused", reason: "expired", badge });
+  assert.deepEqual(runOut, { kind: "refused", reason: "expired", badge, expiredPass: pass });
   assert.equal(reasonOf(read("A".repeat(TOKEN_CHARACTERS_MAX + 1))), "overlong");
   assert.equal(reasonOf(read("")), "malformed");
   assert.equal(

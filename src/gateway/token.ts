@@ -9,12 +9,14 @@
  * room's name is inside, so a token is good in one room only. Reading never throws: what is not right has a reason.
  */
 import type { Pass } from "../core/pass.ts";
-import type { Ticket } from "../core/ticket.ts";
+import { NONE_MISSED, type Ticket } from "../core/ticket.ts";
 import type { Keyring } from "./keyring.ts";
 
 const VERSION = 2;
 const TICKET = 1;
 const PASS = 2;
+/** A ticket that says which turns were missed; others need not carry it. (3 is a slip: abuse/slip.ts.) */
+const SET_BACK_TICKET = 4;
 const HEAD_BYTES = 7;
 const MAC_BYTES = 32;
 const ID_BYTES = 16;
@@ -24,10 +26,16 @@ const IDENTITY_BYTES = ID_BYTES + 2 + INSTANT_BYTES;
 /** Binding, visits, when they are counted from. */
 const BADGE_BYTES = 4 + 1 + INSTANT_BYTES;
 const TICKET_BYTES = IDENTITY_BYTES + 8 + INSTANT_BYTES * 2 + 2 + 4 + 4 + 4 + BADGE_BYTES;
+/** Missed turns, when the latest was given, origin. */
+const MISSED_BYTES = 1 + INSTANT_BYTES + 8;
+const SET_BACK_BYTES = TICKET_BYTES + MISSED_BYTES;
 const PASS_BYTES = IDENTITY_BYTES + INSTANT_BYTES * 3 + 2 + BADGE_BYTES;
 export const VISITS_MAX = 255;
+const MISSED_MAX = 255;
 /** Longest token text that is looked at. A room name has at most 32 bytes, so a real one is shorter. */
-export const TOKEN_CHARACTERS_MAX = 200;
+export const TOKEN_CHARACTERS_MAX = 210;
+
+type Missed = Pick<Ticket, "missedTurns" | "missedAt" | "origin">;
 
 /** What the gateway notes of a visitor. */
 export interface Badge {
@@ -53,11 +61,19 @@ export type TokenRefusal =
 export type TokenReading =
   | { readonly kind: "ticket"; readonly ticket: Ticket; readonly badge: Badge }
   | { readonly kind: "pass"; readonly pass: Pass; readonly badge: Badge }
-  /** What has run out is genuine all the same, and its badge still counts. */
-  | { readonly kind: "refused"; readonly reason: TokenRefusal; readonly badge: Badge };
+  /** An expired token is genuine all the same: its badge still counts, and the visit of an expired pass can be left. */
+  | {
+      readonly kind: "refused";
+      readonly reason: TokenRefusal;
+      readonly badge: Badge;
+      readonly expiredPass: Pass | null;
+    };
 
 export function ticketToken(ticket: Ticket, badge: Badge, keyring: Keyring): string {
-  const { bytes, at } = begin(TICKET, ticket.room, TICKET_BYTES, keyring);
+  const isSetBack = ticket.missedTurns > 0;
+  const { bytes, at } = isSetBack
+    ? begin(SET_BACK_TICKET, ticket.room, SET_BACK_BYTES, keyring)
+    : begin(TICKET, ticket.room, TICKET_BYTES, keyring);
   let offset = writeIdentity(bytes, at, ticket);
   bytes.writeDoubleBE(ticket.sequence, offset);
   offset = writeInstants(bytes, offset + 8, [ticket.issuedAt, ticket.expiresAt]);
@@ -66,6 +82,7 @@ export function ticketToken(ticket: Ticket, badge: Badge, keyring: Keyring): str
   bytes.writeUInt32BE(ticket.aheadAtJoin, offset + 6);
   bytes.writeUInt32BE(ticket.draw, offset + 10);
   writeBadge(bytes, offset + 14, badge);
+  if (isSetBack) writeMissed(bytes, at + TICKET_BYTES, ticket);
   return seal(bytes, keyring);
 }
 
@@ -97,21 +114,29 @@ function readFields(bytes: Buffer, reading: { room: string; now: number }): Toke
   const at = HEAD_BYTES + bytes[6]!;
   const room = bytes.toString("latin1", HEAD_BYTES, at);
   if (room !== reading.room) return refused("wrongRoom");
-  if (bytes[1] === TICKET) {
-    const ticket = readTicket(bytes, at, room);
+  if (bytes[1] !== PASS) {
+    const missed = bytes[1] === TICKET ? NONE_MISSED : readMissed(bytes, at + TICKET_BYTES);
+    const ticket = { ...readTicket(bytes, at, room), ...missed };
     const badge = readBadge(bytes, at + TICKET_BYTES - BADGE_BYTES);
     return ticket.expiresAt <= reading.now ? refused("expired", badge) : { kind: "ticket", ticket, badge };
   }
   const pass = readPass(bytes, at, room);
   const badge = readBadge(bytes, at + PASS_BYTES - BADGE_BYTES);
-  return pass.expiresAt <= reading.now ? refused("expired", badge) : { kind: "pass", pass, badge };
+  return pass.expiresAt <= reading.now ? refused("expired", badge, pass) : { kind: "pass", pass, badge };
 }
+
+/** By kind. */
+const FIELD_BYTES: Readonly<Record<number, number>> = {
+  [TICKET]: TICKET_BYTES,
+  [PASS]: PASS_BYTES,
+  [SET_BACK_TICKET]: SET_BACK_BYTES,
+};
 
 /** Right version, a known kind, exactly the length that its kind and room make, and the one spelling of those bytes. */
 function isWellFormed(bytes: Buffer, text: string): boolean {
   if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION) return false;
-  const fields = bytes[1] === TICKET ? TICKET_BYTES : bytes[1] === PASS ? PASS_BYTES : 0;
-  if (fields === 0 || bytes.length !== HEAD_BYTES + bytes[6]! + fields + MAC_BYTES) return false;
+  const fields = FIELD_BYTES[bytes[1]!];
+  if (fields === undefined || bytes.length !== HEAD_BYTES + bytes[6]! + fields + MAC_BYTES) return false;
   return bytes.toString("base64url") === text;
 }
 
@@ -156,7 +181,20 @@ function writeInstants(bytes: Buffer, at: number, instants: readonly number[]): 
   return at;
 }
 
-function readTicket(bytes: Buffer, at: number, room: string): Ticket {
+function writeMissed(bytes: Buffer, at: number, { missedTurns, missedAt, origin }: Ticket): void {
+  bytes[at] = Math.min(missedTurns, MISSED_MAX);
+  bytes.writeDoubleBE(origin, writeInstants(bytes, at + 1, [missedAt]));
+}
+
+function readMissed(bytes: Buffer, at: number): Missed {
+  return {
+    missedTurns: bytes[at]!,
+    missedAt: bytes.readUIntBE(at + 1, INSTANT_BYTES),
+    origin: bytes.readDoubleBE(at + 1 + INSTANT_BYTES),
+  };
+}
+
+function readTicket(bytes: Buffer, at: number, room: string): Omit<Ticket, keyof Missed> {
   const rest = at + IDENTITY_BYTES;
   return {
     ...readIdentity(bytes, at),
@@ -191,6 +229,10 @@ function readIdentity(bytes: Buffer, at: number): Pick<Pass, "id" | "lane" | "jo
   };
 }
 
-function refused(reason: TokenRefusal, badge: Badge = NO_BADGE): TokenReading {
-  return { kind: "refused", reason, badge };
+function refused(
+  reason: TokenRefusal,
+  badge: Badge = NO_BADGE,
+  expiredPass: Pass | null = null,
+): TokenReading {
+  return { kind: "refused", reason, badge, expiredPass };
 }

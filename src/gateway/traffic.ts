@@ -1,4 +1,5 @@
 /** What this gateway has done since it started, for metrics. Counting is all that happens on the hot path. */
+import type { ConnectionCounts } from "../sockets/connections.ts";
 
 /** Upper bounds, in seconds, of the origin response-time histogram. */
 const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -23,11 +24,21 @@ export class Traffic {
   readonly turnedAway: Record<string, number> = {};
   /** What visitors brought to get into a lane, and was not good. */
   readonly lanesRefused: Record<string, number> = {};
+  /** Event streams that were not opened, by what was full. */
+  readonly streamsRefused: Record<string, number> = {};
   /** Requests let past a line, by the rule that did. */
   readonly bypassed: Record<string, number> = {};
+  /** Visitors cut off for being too slow, by what was. */
+  readonly slowCut: Record<string, number> = {};
+  /** Requests over a limit of those under way, by whose it was. */
+  readonly requestsRefused: Record<string, number> = {};
   engineFailures = 0;
   sseConnections = 0;
   upgrades = 0;
+  /** Upgraded connections closed because their visit was over. */
+  upgradesEnded = 0;
+  /** Visitors' connections; null where they are another's to accept. */
+  connections: ConnectionCounts | null = null;
   /** `counts[i]` answers took at most `boundsSeconds[i]` and more than the bound before; the last, longer than all. */
   readonly originSeconds = {
     counts: new Array<number>(BOUNDS_SECONDS.length + 1).fill(0),
@@ -37,7 +48,15 @@ export class Traffic {
   };
 
   count(
-    what: "tokensRefused" | "joinsHeld" | "turnedAway" | "lanesRefused" | "bypassed",
+    what:
+      | "tokensRefused"
+      | "joinsHeld"
+      | "turnedAway"
+      | "lanesRefused"
+      | "streamsRefused"
+      | "bypassed"
+      | "requestsRefused"
+      | "slowCut",
     name: string,
   ): void {
     this[what][name] = (this[what][name] ?? 0) + 1;

@@ -17,16 +17,18 @@ import type { Pass } from "../core/pass.ts";
 import { drawnEvent } from "../core/schedule.ts";
 import { tellAhead } from "../core/ticket.ts";
 import type { Timers } from "../core/world.ts";
+import type { Sender } from "./abuse/binding.ts";
 import { holdJson } from "./abuse/hold-json.ts";
 import { SLIP_LIFE_MS } from "./abuse/slip.ts";
 import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
-import type { EventStreams } from "./event-streams.ts";
-import { PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
+import type { EventStreams, StreamRefusal } from "./event-streams.ts";
+import { isGone, PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
 import type { Held, HeldTicket } from "./held-tokens.ts";
 import { type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
 import { discardRest, hasBody } from "./proxy/answer.ts";
 import type { RoomFront } from "./room-front.ts";
+import { isFromElsewhere } from "./same-origin.ts";
 import type { Badge } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
 import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
@@ -47,6 +49,11 @@ const RETRY_SECONDS = 5;
 /** A check-in that comes before this share of the time it was told is answered from the last answer. */
 const EARLY_SHARE = 0.5;
 const NOTHING: readonly string[] = [];
+const STREAM_REFUSALS: Readonly<Record<StreamRefusal, string>> = {
+  all: "too many streams; read the board",
+  address: "too many streams from your address; read the board",
+  ticket: "too many streams for your place; read the board",
+};
 const NO_DRAW = '{"error":"no draw has given you a place"}';
 const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
 
@@ -91,7 +98,8 @@ export class VisitorEndpoints {
     const asked = call.request.method === "HEAD" && endpoint === "board" ? "GET" : call.request.method;
     if (asked !== method) return answer(call, 405, { error: `use ${method}` }, ["Allow", method]);
     if (endpoint === "board") return this.sendBoard(call.front, call.response);
-    if (call.carrier.fetchSite === "cross-site") return answer(call, 403, { error: "not from another site" });
+    if (isFromElsewhere(call.request, call.carrier.fetchSite))
+      return answer(call, 403, { error: "not from another site" });
     call.front.turn(call.now);
     // Nothing here takes a body; one that comes all the same is read for a while and then cut off.
     if (hasBody(call.request)) discardRest(call.request, call.response, this.#timers);
@@ -109,7 +117,7 @@ export class VisitorEndpoints {
       case "enter":
         return this.#enter(call, held);
       case "leave":
-        return this.#leave(call, held);
+        return this.#leave(call, held, sender);
       case "receipt":
         return this.#receipt(call, held);
     }
@@ -125,21 +133,29 @@ export class VisitorEndpoints {
     if (held?.kind !== "ticket") return answer(call, 403, { status: "refused", reason: "noTicket" });
     const { front, carrier, request, response, now } = call;
     const given = this.#tokens.refreshTicket(front, held, carrier, now) ?? { held, headers: NOTHING };
-    if (this.#streams.open({ ...given, board: front.board, request, response })) return;
-    answer(call, 503, { error: "too many streams; read the board" }, ["Retry-After", String(RETRY_SECONDS)]);
+    const { address } = this.#newcomers.sender(request);
+    const full = this.#streams.open({ ...given, board: front.board, request, response, address });
+    if (full === null) return;
+    this.#traffic.count("streamsRefused", full);
+    const retry = ["Retry-After", String(RETRY_SECONDS)];
+    const error = STREAM_REFUSALS[full];
+    answer(call, full === "all" ? 503 : 429, { error }, [...retry, ...given.headers]);
   }
 
   #join(call: Call, held: Held | null): void {
     if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
     if (held) return this.#checkIn(call, held, () => this.#join(call, null));
     const { front, carrier, now } = call;
-    this.#newcomers.join(call, (welcome) => {
+    const arriving = { ...call, canWait: true, hasPlace: false, isGone: () => isGone(call.response) };
+    this.#newcomers.join(arriving, (welcome) => {
       if (welcome === ENGINE_AWAY) return this.#away(call);
       switch (welcome.kind) {
         case "through":
           return this.#tellEntered(call, welcome.entered.pass, welcome.badge);
         case "place":
           return this.#tellPlace(call, welcome.waiting, welcome.badge);
+        case "gone":
+          return;
         case "turnedAway": {
           const { reason, until } = welcome;
           const seconds = turnedAwaySeconds(welcome, now);
@@ -200,9 +216,15 @@ export class VisitorEndpoints {
     );
   }
 
-  #leave(call: Call, held: Held | null): void {
+  /** "Left" is said only when the engine knows: a visit may last there for a while after its pass has expired. */
+  #leave(call: Call, held: Held | null, sender: Sender | null): void {
     this.#traffic.requests.leaves++;
-    const place = held?.kind === "pass" ? held.pass : held?.ticket;
+    const { front, carrier, now } = call;
+    const place = held
+      ? held.kind === "pass"
+        ? held.pass
+        : held.ticket
+      : this.#tokens.expiredPass(front, carrier, now, sender);
     if (held?.kind === "ticket") held.lastAnswer = null;
     this.#ask.ask(
       () => (place ? this.#engine.leave(place) : undefined),

@@ -75,6 +75,15 @@ export class VisitorTokens {
     return readToken(token, { room: front.name, keyring: this.keyring, now }).badge;
   }
 
+  /** The genuine pass that someone carries after its time was up, for leaving: the engine may still hold their visit. */
+  expiredPass(front: RoomFront, carrier: Carrier, now: number, sender: Sender | null): Pass | null {
+    const token = tokenOf(front, carrier);
+    if (token === null || isSlip(token)) return null;
+    const reading = readToken(token, { room: front.name, keyring: this.keyring, now });
+    if (reading.kind !== "refused" || reading.expiredPass === null) return null;
+    return sender && !front.binding.isOwn(reading.badge.binding, sender) ? null : reading.expiredPass;
+  }
+
   /** The slip a newcomer carries; null for none. */
   slip(front: RoomFront, carrier: Carrier): string | null {
     const token = tokenOf(front, carrier);
@@ -198,7 +207,7 @@ export class VisitorTokens {
   }
 
   #holdTicket(token: string, ticket: Ticket, badge: Badge): HeldTicket {
-    const opening = waitingOpening(ticket.sequence);
+    const opening = waitingOpening(ticket);
     const held: HeldTicket = { kind: "ticket", ticket, badge, opening, nextCheckInAt: 0, lastAnswer: null };
     this.#held.set(token, held);
     return held;
@@ -232,7 +241,7 @@ export class VisitorTokens {
 
 /** From now on this ticket is held; with another sequence, answers to it begin otherwise. */
 export function replaceTicket(held: HeldTicket, ticket: Ticket): void {
-  if (ticket.sequence !== held.ticket.sequence) held.opening = waitingOpening(ticket.sequence);
+  if (ticket.sequence !== held.ticket.sequence) held.opening = waitingOpening(ticket);
   held.ticket = ticket;
 }
 

@@ -110,7 +110,7 @@ export class WaitingAnswers {
     const seconds = why.kind === "heldBack" ? retrySeconds(why.verdict) : turnedAwaySeconds(why, now);
     const retryAfter = seconds === null ? [] : ["Retry-After", String(seconds)];
     if (kind === "plain")
-      return this.#send(told, plainStatus(problem), [...PLAIN_TEXT, ...retryAfter], NO_PLACE);
+      return this.#send(told, plainStatus(problem), [...PLAIN_TEXT, ...retryAfter], plainLine(why));
     const headers = [...retryAfter, ...this.#tokensFor(told, why)];
     if (kind === "json") {
       const status = why.kind === "heldBack" ? TOO_MANY : problem.status;
@@ -133,7 +133,7 @@ export class WaitingAnswers {
 
   #json(front: RoomFront, waiting: Waiting): string {
     const own = `/.fairgate/${front.name}`;
-    return `${front.waitingJson(waiting, waitingOpening(waiting.ticket.sequence)).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
+    return `${front.waitingJson(waiting, waitingOpening(waiting.ticket)).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
   }
 
   #page(
@@ -167,6 +167,9 @@ export class WaitingAnswers {
       opensAt: board.nextEventAt,
       draw: board.draw ?? null,
       isDrawn: (what.waiting?.ticket.draw ?? 0) > 0,
+      missedTurns: what.waiting?.ticket.missedTurns ?? 0,
+      missedAt: what.waiting?.ticket.missedAt ?? 0,
+      missedTurnsMax: front.rules.missedTurnsMax,
       nextCheckInMs,
       now,
       message: board.message,
@@ -207,7 +210,10 @@ function problemOf({ front, request }: Told, why: TurnedAway | HeldBack, now: nu
       return { status: 403, id: "", kind: "visitsUsed", ...at };
     case "wrongBrowser":
       return { status: 403, id: "", kind: "wrongBrowser", link: { href: "" } };
+    case "mustWait":
+      return { status: TOO_MANY, id: "", kind: "rejected" };
     case "ticketSpent":
+    case "turnsMissed":
     case "unknownRoom":
       // Not said of newcomers to a room that is served here.
       return { status: 503, id: "", kind: "engineAway" };
@@ -228,6 +234,10 @@ function heldProblem(front: RoomFront, verdict: HeldBack["verdict"], now: number
   const work = verdict.kind === "comeBack" ? verdict.work : null;
   if (work) return { status, id: "", kind: "proofOfWork", work: { room: front.name, ...work } };
   return { status, id: "", kind: "checking", retryAfterSeconds };
+}
+
+function plainLine(why: TurnedAway | HeldBack): string {
+  return why.kind === "turnedAway" && why.reason === "mustWait" ? NOT_YET : NO_PLACE;
 }
 
 /** What is not the page is never taken for it. */

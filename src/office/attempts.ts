@@ -1,6 +1,8 @@
 /**
- * Wrong tokens, counted by address. After too many within a minute the address gets no answer but "later" for a
- * minute, right token or not: otherwise guessing could go on and simply watch for the one that works.
+ * Wrong tokens, counted by address. After too many within a minute, further wrong ones from that address are told to come
+ * back later, for a minute. The right token is never counted and never locked out: whoever shares an operator's address,
+ * such as a program on the same machine, could otherwise keep the operator out with twenty wrong guesses a minute.
+ * Guessing gains nothing by that: a token has at least 32 characters.
  *
  * Memory is bounded: of too many addresses the one counted longest ago is forgotten.
  */
@@ -18,7 +20,7 @@ export class Attempts {
   readonly #failed = new Map<string, Record>();
   readonly #blockedUntil = new Map<string, number>();
 
-  /** Milliseconds until this address is listened to again; 0 when it is now. */
+  /** Milliseconds for which wrong tokens from this address are not counted any more; 0 when they are. */
   blockedForMs(address: string, now: number): number {
     const until = this.#blockedUntil.get(address);
     if (until === undefined) return 0;

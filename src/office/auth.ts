@@ -3,7 +3,8 @@
  * whatever was sent and however long it was. No token on our side opens nothing: everything behind this is then 403.
  */
 import { hash, timingSafeEqual } from "node:crypto";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
+import { LogPace } from "../core/log-pace.ts";
 import type { World } from "../core/world.ts";
 import { Attempts } from "./attempts.ts";
 import { addressOf, type OfficeEnv } from "./caller.ts";
@@ -13,39 +14,62 @@ const REALM = 'Bearer realm="fairgate"';
 const NO_TOKEN =
   "The control address is closed until a token is set: start Fairgate with FAIRGATE_CONTROL_TOKEN, at least 32 characters, in the environment.";
 
-/** Lets only requests with the token through. */
+/** Lets only requests with the token through. The right one always passes, whatever came before it. */
 export function requireToken(token: string | null, world: World): MiddlewareHandler<OfficeEnv> {
-  const attempts = new Attempts();
+  const wrongTokens = new WrongTokens(world);
   const expected = token === null ? null : digest(Buffer.from(token));
   return async (c, next) => {
     if (expected === null) return refuse(c, 403, { code: "no_token_set", message: NO_TOKEN });
-    const now = world.clock.now();
-    const address = addressOf(c);
-    const blockedForMs = attempts.blockedForMs(address, now);
-    if (blockedForMs > 0) {
-      c.header("Retry-After", String(Math.ceil(blockedForMs / 1_000)));
-      return refuse(c, 429, {
-        code: "too_many_attempts",
-        message: "Too many wrong tokens. Come back later.",
-      });
-    }
     const given = bearerOf(c.req.header("authorization"));
     if (given === null) {
       c.header("WWW-Authenticate", REALM);
       return refuse(c, 401, { code: "token_missing", message: "Send the token as Authorization: Bearer …" });
     }
-    if (timingSafeEqual(digest(given), expected)) return next();
-    if (attempts.fail(address, now))
-      world.log.warn({ address }, "too many wrong tokens at the control address");
+    if (timingSafeEqual(digest(given), expected)) {
+      c.env?.onToken?.();
+      return next();
+    }
+    return wrongTokens.refuse(c);
+  };
+}
+
+/** Answers wrong tokens. An address that sent too many of them gets nothing but "later", on a new connection each time. */
+class WrongTokens {
+  readonly #attempts = new Attempts();
+  readonly #blocks = new LogPace();
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  refuse(c: Context<OfficeEnv>): Response {
+    const now = this.#world.clock.now();
+    const address = addressOf(c);
+    const blockedForMs = this.#attempts.blockedForMs(address, now);
+    if (blockedForMs > 0) {
+      c.header("Retry-After", String(Math.ceil(blockedForMs / 1_000)));
+      c.header("Connection", "close");
+      const message = "Too many wrong tokens. Come back later.";
+      return refuse(c, 429, { code: "too_many_attempts", message });
+    }
+    if (this.#attempts.fail(address, now)) this.#logBlock(address, now);
     c.header("WWW-Authenticate", `${REALM}, error="invalid_token"`);
     return refuse(c, 401, { code: "token_wrong", message: "The token is not the right one." });
-  };
+  }
+
+  #logBlock(address: string, now: number): void {
+    const addresses = this.#blocks.add(now);
+    if (addresses > 0)
+      this.#world.log.warn({ address, addresses }, "too many wrong tokens at the control address");
+  }
 }
 
 /** The token's bytes as they were sent: header text has one character for each byte. */
 function bearerOf(header: string | undefined): Buffer | null {
-  const match = /^Bearer +(.+)$/i.exec(header ?? "");
-  return match ? Buffer.from(match[1]!, "latin1") : null;
+  const scheme = /^Bearer +/i.exec(header ?? "")?.[0];
+  const token = scheme === undefined ? "" : header!.slice(scheme.length);
+  return token === "" ? null : Buffer.from(token, "latin1");
 }
 
 function digest(token: Buffer): Buffer {

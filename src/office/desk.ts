@@ -28,6 +28,10 @@ export interface Desk {
   room(name: string): RoomSettings | undefined;
   /** Checks like the file does, then puts it in force for all. Throws `NotKept`. */
   change(name: string, change: unknown): Promise<ChangeAnswer>;
+  /** Changes that are kept and cannot be used here, and why. */
+  unusedChanges(): readonly UnusedChange[];
+  /** Those that were taken out of what is kept. */
+  asideChanges(): Promise<readonly AsideChange[]>;
   keys(): readonly KeyOnRing[];
   /** Throws `NotKept`. */
   rotateKeys(): Promise<{ readonly id: string }>;
@@ -38,6 +42,21 @@ export interface Desk {
   traffic(): GatewayTraffic;
   /** Null where this process is no node of a cluster. */
   readonly cluster: ClusterDesk | null;
+}
+
+/** A change that is kept and not in force here. */
+export interface UnusedChange {
+  readonly room: string;
+  /** The settings that are not used; empty: none of the change is. */
+  readonly settings: readonly string[];
+  readonly reason: string;
+}
+
+export interface AsideChange extends UnusedChange {
+  /** When it was put aside. */
+  readonly at: number;
+  /** The settings as they were sent, or the text that could not be read. */
+  readonly change: unknown;
 }
 
 export interface ClusterDesk {
@@ -146,14 +165,29 @@ export interface GatewayTraffic {
   readonly turnedAway: Readonly<Record<string, number>>;
   /** What visitors brought to get into a lane, and was not good. */
   readonly lanesRefused: Readonly<Record<string, number>>;
+  /** Event streams that were not opened, by what was full. */
+  readonly streamsRefused: Readonly<Record<string, number>>;
   /** Requests let past a line, by room and rule: `main: assets`. */
   readonly bypassed: Readonly<Record<string, number>>;
+  /** Visitors cut off for being too slow, by what was. */
+  readonly slowCut: Readonly<Record<string, number>>;
+  /** Requests refused because too many were under way, by whose limit it was. */
+  readonly requestsRefused: Readonly<Record<string, number>>;
   /** Since the gateway started. */
   readonly engineFailures: number;
+  /** Of visitors; null where this process does not accept them. */
+  readonly connections: {
+    readonly open: number;
+    readonly max: number;
+    readonly refused: Readonly<Record<string, number>>;
+    readonly closedIdle: number;
+  } | null;
   /** Open now. */
   readonly sseConnections: number;
   /** Since the gateway started. */
   readonly upgrades: number;
+  /** Upgraded connections closed because their visit was over. */
+  readonly upgradesEnded: number;
   readonly originSeconds: ResponseTimes;
 }
 

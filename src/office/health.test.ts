@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "../../test/gateway/until.ts";
 import { read, scene } from "../../test/office/fake-desk.ts";
 import { ENGINE_ANSWER_MAX_MS } from "./ask-engine.ts";
 
@@ -37,9 +38,13 @@ test("a desk that cannot tell, or never does, is not ready", async () => {
   const { ask, desk, world } = scene();
   desk.isReady = () => Promise.reject(new Error("broken"));
   assert.equal((await ask("/readyz", NOBODY)).status, 503);
-  desk.isReady = () => new Promise(() => {});
+  let isAsked = false;
+  desk.isReady = () => {
+    isAsked = true;
+    return new Promise(() => {});
+  };
   const asked = ask("/readyz", NOBODY);
-  await new Promise((resolve) => setImmediate(resolve));
+  await until(() => isAsked);
   world.pass(ENGINE_ANSWER_MAX_MS);
   assert.equal((await asked).status, 503);
 });

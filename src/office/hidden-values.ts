@@ -18,7 +18,8 @@ import type { SettingProblem } from "./desk.ts";
 export const HIDING_KEY_BYTES = 32;
 const SIGN = "hidden:";
 const SIGN_DIGITS = 16;
-const HIDDEN = new RegExp(`^${SIGN}[0-9a-f]{${SIGN_DIGITS}}$`);
+/** Both of these. */
+const HIDDEN = /^hidden:[0-9a-f]{16}$/;
 /** The conditions of a bypass rule that have such values. */
 const CONDITIONS = ["header", "cookie", "query"] as const;
 

@@ -171,9 +171,12 @@ test("traffic shows by kind and reason", async () => {
     turnedAway: { closed: 12, inviteUsed: 13 },
     lanesRefused: { expired: 14 },
     bypassed: { "main: assets": 15, "main: a: b": 16, "other: constructor": 17 },
+    requestsRefused: { visitor: 18 },
+    slowCut: { body: 19 },
     engineFailures: 5,
     sseConnections: 6,
     upgrades: 8,
+    upgradesEnded: 5,
   };
   const { families, value } = await scrape(on);
   const kinds = [...families.get("fairgate_requests_total")!.samples.values()];
@@ -189,16 +192,19 @@ test("traffic shows by kind and reason", async () => {
   assert.equal(value('fairgate_turned_away_total{reason="closed"}'), 12);
   assert.equal(value('fairgate_turned_away_total{reason="inviteUsed"}'), 13);
   assert.equal(value('fairgate_lanes_refused_total{reason="expired"}'), 14);
+  assert.equal(value('fairgate_requests_refused_total{reason="visitor"}'), 18);
+  assert.equal(value('fairgate_slow_visitors_cut_total{reason="body"}'), 19);
   assert.equal(value('fairgate_bypassed_total{room="main",rule="assets"}'), 15);
   assert.equal(value('fairgate_bypassed_total{room="main",rule="a: b"}'), 16);
   assert.equal(value('fairgate_bypassed_total{room="other",rule="constructor"}'), 17);
   assert.equal(value("fairgate_engine_failures_total"), 5);
   assert.equal(value("fairgate_sse_connections"), 6);
   assert.equal(value("fairgate_upgrades_total"), 8);
+  assert.equal(value("fairgate_upgrades_ended_total"), 5);
   assert.equal(value('fairgate_build_info{version="1.2.3"}'), 1);
 });
 
-test("origins show whether they are up, and their response times as a histogram that adds up", async () => {
+test("changes that are not used are counted; origins show whether they are up, and their response times as a histogram that adds up", async () => {
   const on = scene();
   on.desk.addresses = [
     { origin: "main", address: "http://a:1", isUp: true, inFlight: 4 },
@@ -208,7 +214,13 @@ test("origins show whether they are up, and their response times as a histogram 
     ...noTraffic(),
     originSeconds: { counts: [5, 3, 1, 2], boundsSeconds: [0.05, 0.5, 5], sum: 12.5, total: 11 },
   };
+  on.desk.unused = [
+    { room: "main", settings: ["page.title", "soonToBe"], reason: "odd" },
+    { room: "gone", settings: [], reason: "there is no such room" },
+  ];
   const { families, value } = await scrape(on);
+  assert.equal(value('fairgate_unused_changes{room="main"}'), 2);
+  assert.equal(value('fairgate_unused_changes{room="gone"}'), 1);
   assert.equal(value('fairgate_origin_up{origin="main",address="http://a:1"}'), 1);
   assert.equal(value('fairgate_origin_up{origin="main",address="http://b:1"}'), 0);
   assert.equal(value('fairgate_origin_requests_in_flight{origin="main",address="http://a:1"}'), 4);

@@ -2,7 +2,7 @@
  * The office: the second address, for operators and for what watches the process. Every request passes the same
  * doors in the same order, and what comes before the token is only health:
  *
- *   strict headers ▶ own host ▶ health │ token ▶ method ▶ body ▶ rooms, draws, keys, cluster, metrics, document
+ *   strict headers ▶ own host ▶ health │ token ▶ method ▶ body ▶ rooms, changes, draws, keys, cluster, metrics, document
  *
  * It is handed a desk to work at and knows neither gateway nor engine. It has no pages and allows no other origin
  * (no CORS), so a browser on another site can do nothing with it.
@@ -13,6 +13,7 @@ import type { World } from "../core/world.ts";
 import { requireToken } from "./auth.ts";
 import { readBody } from "./body.ts";
 import type { Connection, OfficeEnv } from "./caller.ts";
+import { addChanges } from "./changes.ts";
 import { addCluster } from "./cluster.ts";
 import type { Desk } from "./desk.ts";
 import { addDocument } from "./document.ts";
@@ -66,6 +67,7 @@ export function createOffice({ desk, token, host, world }: OfficeOptions): Offic
     readBody,
   );
   addRooms(app, handed);
+  addChanges(app, handed);
   addDraws(app, handed);
   addKeys(app, handed);
   addCluster(app, handed);

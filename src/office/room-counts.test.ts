@@ -58,7 +58,7 @@ test("counts have everything that the engine counts, in the form that is documen
     },
   });
   const lane = laneNumber("vip");
-  for (let i = 0; i < 4; i++) desk.engine.join("main", { lane, invite: null });
+  for (let i = 0; i < 4; i++) desk.engine.join("main", { lane, invite: null, canWait: true });
   world.pass(2_000);
   const { counts } = await read<{ counts: ShownCounts }>(await ask("/rooms/main"));
   const { lanes, ...rest } = JSON.parse(JSON.stringify(desk.engine.counts("main")));

@@ -11,7 +11,16 @@ const MINUTE_S = 60;
 
 const NOW: readonly Row[] = [
   ["waiting_visitors", "Living tickets in the line.", ({ counts }) => counts.waiting],
-  ["admitted_visitors", "Visitors admitted and not yet entered.", ({ counts }) => counts.admitted],
+  [
+    "admitted_visitors",
+    "Turns given and not used yet, for which a slot is kept.",
+    ({ counts }) => counts.admitted,
+  ],
+  [
+    "loose_turns",
+    "Turns that may still be used, for which no slot is kept any more.",
+    ({ counts }) => counts.looseTurns,
+  ],
   ["on_site_visitors", "Visitors on the site.", ({ counts }) => counts.onSite],
   ["lapsed_visitors", "Kept places nobody is waiting for at the moment.", ({ counts }) => counts.lapsed],
   [
@@ -54,11 +63,12 @@ const total = (key: keyof Totals) => (room: RoomSnapshot) => room.counts.totals[
 const SINCE_START: readonly Row[] = [
   ["joined_total", "Newcomers.", total("joined")],
   ["straight_through_total", "Newcomers who met no line.", total("straightThrough")],
-  ["admitted_total", "Visitors let in.", total("admitted")],
+  ["admitted_total", "Turns given, and newcomers who met no line.", total("admitted")],
   ["entered_total", "Visits begun.", total("entered")],
   ["lapsed_total", "Times a waiting visitor stopped checking in.", total("lapsed")],
   ["returned_total", "Times a lapsed visitor came back.", total("returned")],
   ["missed_turns_total", "Turns nobody used in time.", total("missedTurns")],
+  ["forfeited_total", "Places lost by missed turns.", total("forfeited")],
   ["left_total", "Places and visits given up.", total("left")],
   ["expired_total", "Visits that ran out.", total("expired")],
   ["revoked_total", "Visits ended by the operator or the origin.", total("revoked")],

@@ -55,7 +55,8 @@ const remarkSchema = z
 export const countsSchema = z
   .object({
     waiting: count("Living tickets in the line."),
-    admitted: count("Admitted and not yet entered."),
+    admitted: count("Turns given and not used yet, for which a slot is kept."),
+    looseTurns: count("Turns that may still be used, for which no slot is kept any more."),
     onSite: count("Visitors on the site."),
     lapsed: count("Kept places nobody is waiting for at the moment."),
     ratePerMinute: z.number().openapi({ description: "Visitors admitted per minute, as expected now." }),
@@ -80,11 +81,12 @@ export const countsSchema = z
       .object({
         joined: count("Newcomers."),
         straightThrough: count("Newcomers who met no line."),
-        admitted: count("Visitors let in."),
+        admitted: count("Turns given, and newcomers who met no line."),
         entered: count("Visits begun."),
         lapsed: count("Times a waiting visitor stopped checking in."),
         returned: count("Times a lapsed visitor came back."),
         missedTurns: count("Turns nobody used in time."),
+        forfeited: count("Places lost by missed turns."),
         left: count("Places and visits given up."),
         expired: count("Visits that ran out."),
         revoked: count("Visits ended from here or by the origin."),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "../../test/gateway/until.ts";
 import { read, type Scene, scene, TOKEN } from "../../test/office/fake-desk.ts";
 import type { RoomInput } from "../config/schema.ts";
 import type { Counts } from "../core/engine.ts";
@@ -298,13 +299,17 @@ test("while the engine fails, what needs it is 503, and the log has the reason",
 
 test("an engine that never answers is waited for a set time only", async () => {
   const { ask, desk, world } = scene();
-  desk.engine.revoke = () => new Promise<boolean>(() => {}) as never;
+  let isEngineAsked = false;
+  desk.engine.revoke = () => {
+    isEngineAsked = true;
+    return new Promise<boolean>(() => {}) as never;
+  };
   const asked = ask(`/rooms/main/sessions/${"0".repeat(32)}`, { method: "DELETE" });
   let isAnswered = false;
   void asked.then(() => {
     isAnswered = true;
   });
-  await new Promise((resolve) => setImmediate(resolve));
+  await until(() => isEngineAsked);
   world.pass(ENGINE_ANSWER_MAX_MS - 1);
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(isAnswered, false);

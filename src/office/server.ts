@@ -1,15 +1,20 @@
 /**
- * The office on a socket. Few connections, short limits: it serves operators and a scraper, never visitors. Closing
- * takes no new requests, lets those under way finish, and cuts off what has not finished by then.
+ * The office on a socket. Few connections, short limits: it serves operators and a scraper, never visitors. However many
+ * connections others leave open here, a new one gets in: idle ones are closed for it, and if there are none, one that has
+ * not shown the token. So a health check is always answered.
+ *
+ * Closing takes no new requests, lets those under way finish, and cuts off what has not finished by then.
  */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { getRequestListener, RequestError } from "@hono/node-server";
+import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
+import { type ConnectionLimits, Connections } from "../sockets/connections.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 import type { Office } from "./office.ts";
 import { errorBody } from "./refusal.ts";
 
-const CONNECTIONS_MAX = 256;
+const CONNECTIONS: ConnectionLimits = { max: 128, perAddressMax: 64 };
+const LOOK_EVERY_MS = 1_000;
 const LIMITS = {
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
@@ -31,21 +36,32 @@ export interface ListeningOffice {
 }
 
 /** Listens; rejects as Node does when the address cannot be had. An empty host is every address. */
-export async function listenOffice(office: Office, at: Address): Promise<ListeningOffice> {
-  const answer = getRequestListener((request, bindings) => office.fetch(request, bindings), {
+export async function listenOffice(
+  office: Office,
+  at: Address,
+  limits: ConnectionLimits = CONNECTIONS,
+): Promise<ListeningOffice> {
+  const { world } = office;
+  const connections = new Connections({ limits, whose: "control", cutsOffUnproven: true, world });
+  const hear = (request: Request, { incoming }: HttpBindings) =>
+    office.fetch(request, { incoming, onToken: () => connections.prove(incoming.socket) });
+  const answer = getRequestListener((request, bindings) => hear(request, bindings as HttpBindings), {
     errorHandler: (error) => answerUnreadable(error),
     // The program around us keeps its own Request and Response.
     overrideGlobalObjects: false,
   });
   const underWay = new Set<ServerResponse>();
   const server = createServer(LIMITS, (incoming, outgoing) => {
+    connections.use(incoming.socket);
     if (!server.listening) outgoing.shouldKeepAlive = false;
     underWay.add(outgoing);
     outgoing.once("close", () => underWay.delete(outgoing));
     void answer(incoming, outgoing);
   });
-  server.maxConnections = CONNECTIONS_MAX;
+  connections.guard(server, { isTls: false });
   await listening(server, at);
+  const stopLooking = world.timers.every(LOOK_EVERY_MS, () => connections.look());
+  server.on("close", stopLooking);
   const { address, port } = server.address() as AddressInfo;
   let closed: Promise<void> | undefined;
   return {

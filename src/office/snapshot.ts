@@ -5,7 +5,7 @@
 import type { RoomSettings } from "../config/schema.ts";
 import type { Counts } from "../core/engine.ts";
 import { askEngine } from "./ask-engine.ts";
-import type { ClusterReport, GatewayTraffic, Handed, OriginState } from "./desk.ts";
+import type { ClusterReport, GatewayTraffic, Handed, OriginState, UnusedChange } from "./desk.ts";
 
 export interface Snapshot {
   readonly version: string;
@@ -14,6 +14,7 @@ export interface Snapshot {
   readonly origins: readonly OriginState[];
   readonly traffic: GatewayTraffic;
   readonly cluster: ClusterReport | null;
+  readonly unusedChanges: readonly UnusedChange[];
 }
 
 export interface RoomSnapshot {
@@ -33,6 +34,7 @@ export async function takeSnapshot(handed: Handed): Promise<Snapshot> {
     origins: desk.origins(),
     traffic: desk.traffic(),
     cluster: desk.cluster?.report() ?? null,
+    unusedChanges: desk.unusedChanges(),
   };
 }
 

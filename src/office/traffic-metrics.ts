@@ -19,6 +19,7 @@ const REQUEST_KINDS: Readonly<Record<keyof GatewayTraffic["requests"], string>> 
 /** Adds the gateway's metrics to what is scraped. */
 export function addTrafficMetrics(scrape: Scrape): void {
   addRequests(scrape);
+  addConnections(scrape);
   addOrigins(scrape);
   addSurroundings(scrape);
 }
@@ -50,6 +51,18 @@ function addRequests(scrape: Scrape): void {
     name: "fairgate_lanes_refused_total",
     help: "Codes and tokens for a lane that were not accepted, by reason.",
   });
+  addByReason(scrape, "requestsRefused", {
+    name: "fairgate_requests_refused_total",
+    help: "Requests refused because too many were under way, by whose limit it was.",
+  });
+  addByReason(scrape, "streamsRefused", {
+    name: "fairgate_streams_refused_total",
+    help: "Event streams that were not opened, by what was full.",
+  });
+  addByReason(scrape, "slowCut", {
+    name: "fairgate_slow_visitors_cut_total",
+    help: "Visitors cut off for sending or reading too slowly, by what was slow.",
+  });
   addCounter(scrape, {
     name: "fairgate_bypassed_total",
     help: "Requests let past a line, by room and rule.",
@@ -63,6 +76,12 @@ function addRequests(scrape: Scrape): void {
     labelNames: [],
     samples: only(({ traffic }) => traffic.upgrades),
   });
+  addCounter(scrape, {
+    name: "fairgate_upgrades_ended_total",
+    help: "Upgraded connections closed because their visit was over.",
+    labelNames: [],
+    samples: only(({ traffic }) => traffic.upgradesEnded),
+  });
   addGauge(scrape, {
     name: "fairgate_sse_connections",
     help: "Waiting visitors with an open event stream.",
@@ -71,7 +90,43 @@ function addRequests(scrape: Scrape): void {
   });
 }
 
-type Reasons = "tokensRefused" | "joinsHeld" | "turnedAway" | "lanesRefused";
+function addConnections(scrape: Scrape): void {
+  const gauge = (what: "open" | "max", about: { name: string; help: string }) =>
+    addGauge(scrape, {
+      ...about,
+      labelNames: [],
+      samples: ({ traffic }) =>
+        traffic.connections ? [{ labels: {}, value: traffic.connections[what] }] : [],
+    });
+  gauge("open", { name: "fairgate_connections", help: "Visitors' connections, idle ones included." });
+  gauge("max", { name: "fairgate_connections_max", help: "The most there may be at once." });
+  addCounter(scrape, {
+    name: "fairgate_connections_refused_total",
+    help: "Visitors' connections that were not taken, by what was full.",
+    labelNames: ["reason"],
+    samples: ({ traffic }) =>
+      Object.entries(traffic.connections?.refused ?? {}).map(([reason, value]) => ({
+        labels: { reason },
+        value,
+      })),
+  });
+  addCounter(scrape, {
+    name: "fairgate_idle_connections_closed_total",
+    help: "Idle connections of visitors that were closed to make room for new ones.",
+    labelNames: [],
+    samples: ({ traffic }) =>
+      traffic.connections ? [{ labels: {}, value: traffic.connections.closedIdle }] : [],
+  });
+}
+
+type Reasons =
+  | "tokensRefused"
+  | "joinsHeld"
+  | "turnedAway"
+  | "lanesRefused"
+  | "streamsRefused"
+  | "requestsRefused"
+  | "slowCut";
 
 function addByReason(scrape: Scrape, key: Reasons, about: { name: string; help: string }): void {
   addCounter(scrape, {
@@ -126,6 +181,13 @@ function addSurroundings(scrape: Scrape): void {
     help: "Times the engine did not answer the gateway.",
     labelNames: [],
     samples: only(({ traffic }) => traffic.engineFailures),
+  });
+  addGauge(scrape, {
+    name: "fairgate_unused_changes",
+    help: "Settings of changes made at run time that are kept and cannot be used here.",
+    labelNames: ["room"],
+    samples: ({ unusedChanges }) =>
+      unusedChanges.map(({ room, settings }) => ({ labels: { room }, value: Math.max(1, settings.length) })),
   });
   addGauge(scrape, {
     name: "fairgate_build_info",

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findChromium } from "../../scripts/chromium.ts";
+import { GIVE_UP_MS } from "../cli/eventually.ts";
 
 const ARGUMENTS = [
   "--no-sandbox",
@@ -12,15 +13,21 @@ const ARGUMENTS = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
+  // Sound goes nowhere: the library for it would leave a folder behind.
+  "--disable-audio-output",
 ];
-const WAIT_MAX_MS = 30_000;
-const SCREENSHOTS = fileURLToPath(new URL("../screenshots/", import.meta.url));
+/** Only reached when something is broken. */
+export const WAIT_MAX_MS = GIVE_UP_MS;
+/** Not kept in the repository. */
+export const SCREENSHOTS = fileURLToPath(new URL("../screenshots/", import.meta.url));
+/** Whoever stays on the site looks at a page this often. */
+const PAGE_EVERY_MS = 3_000;
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error("there is no Chromium here; `npm test` says how to get one");
-  return chromium.launch({ executablePath, args: ARGUMENTS });
+  return chromium.launch({ executablePath, args: ARGUMENTS, timeout: WAIT_MAX_MS });
 }
 
 /** Tells the test of every number the page ever shows, however briefly. */
@@ -48,7 +55,9 @@ export class Person {
   loads = 0;
   readonly #address: string;
   readonly #newPage: () => Promise<Page>;
-  readonly close: () => Promise<void>;
+  readonly #close: () => Promise<void>;
+  #isStaying = false;
+  #staying: Promise<void> = Promise.resolve();
 
   static async sitDown(
     browser: Browser,
@@ -68,7 +77,12 @@ export class Person {
   private constructor(address: string, newPage: () => Promise<Page>, close: () => Promise<void>) {
     this.#address = address;
     this.#newPage = newPage;
-    this.close = close;
+    this.#close = close;
+  }
+
+  async close(): Promise<void> {
+    await this.#stopStaying();
+    await this.#close();
   }
 
   /** Opens the site in a new tab; the one before is closed first, as people do. */
@@ -108,12 +122,30 @@ export class Person {
     await this.page.getByRole("heading", { name: heading, exact: true }).waitFor();
   }
 
+  /** From now on looks at a page now and then, so that the visit does not run out however slow the machine is. */
+  stays(): void {
+    this.#isStaying = true;
+    const look = async () => {
+      while (this.#isStaying) {
+        await this.page.request.get(this.#address);
+        await new Promise((resolve) => setTimeout(resolve, PAGE_EVERY_MS));
+      }
+    };
+    this.#staying = look();
+  }
+
   /** Goes away for good, as a site's own sign-out would do it. */
   async leaveSite(): Promise<void> {
+    await this.#stopStaying();
     const { status } = await this.page.request
       .post(`${this.#address}/.fairgate/main/leave`)
       .then((answer) => answer.json());
     if (status !== "left") throw new Error(`leaving ended in ${status}`);
+  }
+
+  async #stopStaying(): Promise<void> {
+    this.#isStaying = false;
+    await this.#staying;
   }
 
   async screenshot(name: string): Promise<void> {

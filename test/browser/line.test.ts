@@ -40,11 +40,13 @@ describe("people in a line", { concurrency: 4 }, () => {
 
       await stage.makeRoom();
       await first.isInside();
+      first.stays();
       await second.seesAhead(0);
       await third.seesAhead(1);
       assert.equal((await stage.run.control.counts()).waiting, 2, "and nobody else is in");
       await first.leaveSite();
       await second.isInside();
+      second.stays();
       await third.seesAhead(0);
       await second.leaveSite();
       await third.isInside();

@@ -37,6 +37,14 @@ describe("newcomers", { concurrency: 3 }, () => {
     assert.deepEqual(person.faults, []);
   });
 
+  test("a link whose path names another host behind two slashes leads nowhere else once the task is done", async () => {
+    await using stage = await room("paused: true, abuse: { proofOfWork: { easiest: 14 } }");
+    const person = await stage.sitDown();
+    await person.open("//127.0.0.1:9/elsewhere");
+    await person.sees("heading", "The line is paused");
+    assert.deepEqual(person.faults, []);
+  });
+
   test("without JavaScript the task cannot be done, and the page says so", async () => {
     await using stage = await room("paused: true, abuse: { proofOfWork: { easiest: 14 } }");
     const person = await stage.sitDown({ javaScriptEnabled: false });

@@ -53,7 +53,7 @@ describe("fairgate check --url", { concurrency: 3 }, () => {
       problems: [],
       request: { method: "POST", url: "https://shop.example/booking/hook/7", address: "203.0.113.7" },
       room: "main",
-      route: { host: "shop.example", path: "/booking", reading: "/booking/hook/7" },
+      route: { host: "shop.example", path: "/booking", sent: "/booking/hook/7" },
       bypass: [{ rule: "webhooks", holds: true, failed: null }],
       suspended: false,
       lane: null,

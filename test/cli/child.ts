@@ -65,6 +65,10 @@ export class Child {
     }
   }
 
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
   }

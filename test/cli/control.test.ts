@@ -66,6 +66,33 @@ describe("the control address", { concurrency: 3 }, () => {
     assert.equal(body.settings.totalActiveUsers, 3);
   });
 
+  test("changes that come at the same moment are all made", async () => {
+    await using stage = await open();
+    const { control } = stage.run;
+    const changes = [
+      { message: "Tea" },
+      { paused: true },
+      { totalActiveUsers: 7 },
+      { page: { title: "Shop" } },
+      { page: { colour: "#123456" } },
+      { sessionDuration: "9m" },
+    ];
+    const answers = await Promise.all(changes.map((change) => control.ask("PATCH", "/rooms/main", change)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      changes.map(() => 200),
+    );
+    interface Shown {
+      readonly settings: Record<string, unknown> & { readonly page: Record<string, unknown> };
+    }
+    const { settings } = (await control.ask<Shown>("GET", "/rooms/main")).body;
+    const { message, paused, totalActiveUsers, sessionDuration, page } = settings;
+    assert.deepEqual(
+      [message, paused, totalActiveUsers, sessionDuration, page.title, page.colour],
+      ["Tea", true, 7, "9m", "Shop", "#123456"],
+    );
+  });
+
   test("ending a visit makes its holder join anew, behind those who wait", async () => {
     await using stage = await open();
     const [onSite, waiting] = await stage.arrive(2);

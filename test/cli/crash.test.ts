@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "./eventually.ts";
-import { startRun } from "./fairgate.ts";
+import { ownFolder, startRun } from "./fairgate.ts";
 import { TestOrigin } from "./test-origin.ts";
 import { Visitor } from "./visitor.ts";
 
@@ -39,6 +39,34 @@ test("after kill -9 a pass still gets in, and the line goes on in its order", as
     leaving = next;
   }
 });
+
+for (const [how, args, isGoodAgain] of [
+  ["without a data directory a pass that was left is good again after kill -9, as the docs say", [], true],
+  ["with a data directory it is not", ["--data", "kept"], false],
+] as const) {
+  test(how, async () => {
+    await using origin = await TestOrigin.open();
+    using folder = ownFolder();
+    const start = () =>
+      startRun(["--origin", origin.address, "--total-active-users", "1", ...args], { cwd: folder.path });
+    await using before = await start();
+    const visitor = await Visitor.arrive(before.address);
+    const { cookie } = visitor;
+    await visitor.leave();
+    // Somebody else has the slot, or the visitor would be let in as a newcomer.
+    const next = await Visitor.arrive(before.address);
+    assert.equal(next.standing.isIn, true);
+    await before.child.end("SIGKILL");
+    await using after = await start();
+    next.address = visitor.address = after.address;
+    assert.equal(await next.isIn(), true);
+    await eventually("the slot is known to be taken", async () => {
+      return (await after.control.counts()).onSite === 1;
+    });
+    visitor.cookie = cookie;
+    assert.equal(await visitor.isIn(), isGoodAgain);
+  });
+}
 
 test("a process with another secret takes back nothing, and fails nobody", async () => {
   await using origin = await TestOrigin.open();

@@ -180,6 +180,7 @@ describe("fairgate doctor", { concurrency: 4 }, () => {
     assert.match(wanting.of("replicas").join(), /^problem: 2 connected, and redis\.replicas is 3/);
     const misnamed = await ask({ sentinels, masterName: "nobody", password: PASSWORD });
     assert.deepEqual(new Set(misnamed.verdicts.map(({ level }) => level)), new Set(["problem"]));
+    await watched.watchClosely();
     await Promise.all([watched.sentinels[1]!.kill(), watched.sentinels[2]!.kill()]);
     const alone = await eventually("the last sentinel misses the others", async () => {
       const report = await askFor(1);
@@ -201,6 +202,7 @@ describe("fairgate doctor", { concurrency: 4 }, () => {
     const asOneServer = await ask({ url: cluster.nodes[0]!.url });
     assert.match(asOneServer.of("kind").join(), /^problem: This is a node of a cluster/);
     const [, primary, , , replica] = cluster.nodes;
+    await cluster.watchClosely();
     await replica!.kill();
     const lessOne = await eventually("the cluster misses its replica", async () => {
       const report = await askAll();

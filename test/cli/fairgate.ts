@@ -96,16 +96,27 @@ export interface Answer<T> {
   readonly text: string;
 }
 
-/** A folder of its own for a test, gone when the test is over. */
+/** Those that nobody has removed yet. */
+const folders = new Set<string>();
+process.on("exit", () => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+});
+
+/** A folder of its own for a test, gone when the test is over, and in any case with this process. */
 export function ownFolder(files: Readonly<Record<string, string>> = {}): {
   readonly path: string;
   write(name: string, text: string): void;
   [Symbol.dispose](): void;
 } {
   const path = mkdtempSync(join(tmpdir(), "fairgate-test-"));
+  folders.add(path);
   const write = (name: string, text: string) => writeFileSync(join(path, name), text);
   for (const [name, text] of Object.entries(files)) write(name, text);
-  return { path, write, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  const remove = () => {
+    folders.delete(path);
+    rmSync(path, { recursive: true, force: true });
+  };
+  return { path, write, [Symbol.dispose]: remove };
 }
 
 function readLog(out: string): LogLine[] {

@@ -32,6 +32,17 @@ describe("fairgate run", { concurrency: 3 }, () => {
     );
   });
 
+  test("says what a crash would cost where nothing is kept, and nothing of it where it is", async () => {
+    using folder = ownFolder();
+    const warned = (out: string) => /"code":"NOTHING_KEPT".*revoked or left.*--data/.test(out);
+    await using forgetful = await startRun(NOWHERE);
+    await forgetful.child.prints(/NOTHING_KEPT/);
+    assert.ok(warned(forgetful.child.out));
+    await using keeping = await startRun([...NOWHERE, "--data", "kept"], { cwd: folder.path });
+    assert.deepEqual(await keeping.child.end("SIGTERM"), { code: 0, signal: null });
+    assert.ok(!warned(keeping.child.out));
+  });
+
   test("refuses to start without a secret, and says how to make one", async () => {
     using folder = ownFolder();
     const { code, err } = await fairgate(["run", ...NOWHERE], { cwd: folder.path });

@@ -1,10 +1,12 @@
 /** The canary: nodes that know nothing of each other, before the same books. They must complain, or they are blind. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "../cli/eventually.ts";
 import { pause } from "../crash/ask.ts";
 import { assertKept, clusterPlay } from "./cluster-play.ts";
 
-/** By then many have left of whom every node of a cluster would know. */
+/** So many have left, and this much later every node of a cluster would know of them. */
+const GONE_MIN = 20;
 const UNTIL_OLD_NEWS_MS = 4_000;
 
 test("of nodes that are no cluster the same books are full of complaints: they can see", async () => {
@@ -12,6 +14,7 @@ test("of nodes that are no cluster the same books are full of complaints: they c
   const outcome = await clusterPlay(plan, async ({ crowd, atStake, calm }) => {
     atStake();
     calm();
+    await eventually("many have left", () => crowd.gone >= GONE_MIN);
     await pause(UNTIL_OLD_NEWS_MS);
     await crowd.showAgain();
   });

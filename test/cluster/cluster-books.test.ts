@@ -30,21 +30,32 @@ test("what is measured is no violation; everything else is", () => {
   assert.equal(books.close(20).violations[0]?.wrong, "too many on site");
 });
 
-test("an old pass that is taken is excused only where the news of its end may not have spread", () => {
-  const replay = ({ killedAt, calmAt, at }: { killedAt: number; calmAt: number; at: number }): number => {
+test("an old pass that is taken is excused only where the node that ended it died just after", () => {
+  const replay = (killedAt: number, killed: string): number => {
     const books = booksOf([1_000, 5_000]);
-    books.note({ kind: "killed", at: killedAt });
-    books.calm(calmAt);
-    books.note({ kind: "left", guest: 0, at: 10_000 });
-    books.note({ kind: "replayed", guest: 0, at, what: "pass", isTaken: true });
-    const { violations, shownAgain } = books.close(at);
+    books.note({ kind: "left", guest: 0, at: 10_000, address: "a" });
+    books.note({ kind: "killed", at: killedAt, address: killed });
+    books.calm(20_000);
+    books.note({ kind: "replayed", guest: 0, at: 30_000, what: "pass", isTaken: true });
+    const { violations, shownAgain } = books.close(40_000);
     assert.equal(violations.length, shownAgain);
     return shownAgain;
   };
-  const at = 20_000;
-  assert.equal(replay({ killedAt: 10_500, calmAt: 15_000, at }), 0, "a node was killed just after");
-  assert.equal(replay({ killedAt: 9_500, calmAt: 12_000, at }), 0, "a node was dead");
-  assert.equal(replay({ killedAt: 5_000, calmAt: 6_000, at: 10_100 }), 0, "just now");
-  assert.equal(replay({ killedAt: 5_000, calmAt: 9_000, at }), 1, "it was noticed before");
-  assert.equal(replay({ killedAt: 12_000, calmAt: 15_000, at }), 1, "a node was killed later");
+  assert.equal(replay(10_500, "a"), 0, "it was killed just after");
+  assert.equal(replay(16_000, "a"), 1, "it was killed later");
+  assert.equal(replay(10_500, "b"), 1, "another was killed");
+});
+
+test("whoever waited, or got their turn, while something was wrong is not judged; the others are", () => {
+  const turns: [number, number][] = [
+    [1_000, 2_000],
+    [1_500, 6_500],
+    [8_000, 9_500],
+    [8_500, 9_000],
+  ];
+  const books = booksOf(...turns);
+  books.note({ kind: "killed", at: 6_000 });
+  books.calm(7_000);
+  const { undisturbed, quietTau, overtakingMs } = books.close(1e5);
+  assert.deepEqual([undisturbed, quietTau, overtakingMs], [3, 1 / 3, 500]);
 });

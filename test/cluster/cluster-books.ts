@@ -3,20 +3,30 @@
  * measured here instead of judged there:
  *
  * - Order. A turn that was in hand when its node was killed or cut off is given once more, later; while a cluster is cut in
- *   two each part lets its own people in. So it is added up how many pairs stand the wrong way round, and by how
- *   much later somebody had joined who was let in before another.
- * - The end of a visit takes a moment to reach all nodes. What a node is told while others are dead or out of reach, and
- *   nobody has noticed yet, may reach nobody. So who left in such a time, or just now, may find their old pass good.
+ *   two each part lets its own people in. So the order is judged of those alone who neither waited while anything was wrong nor
+ *   got their turn then, and for all it is added up how many pairs stand the wrong way round.
+ * - Leaving is acknowledged when two nodes have it written down, and the others have it soon after. Somebody who was told so
+ *   by a node that died a moment later may find their old pass good: the other node may have died as well. Whoever was told by
+ *   a node that lives on, in whatever trouble, has left.
  */
-import { Books, type Note, type Served, type Summary, type Violation } from "../crash/books.ts";
+import { unfairness } from "../../src/core/fairness.ts";
+import {
+  Books,
+  type GuestTurn,
+  type Left,
+  type Note,
+  type Summary,
+  TURN_STEP_MS,
+  type Violation,
+} from "../crash/books.ts";
 
-/** What one node was told this long ago all of them know. */
-const SPREAD_MS = 1_000;
-/** Doors note their turns in tenths of a second, rounded up. */
-const TURN_STEP_MS = 100;
+/** What a node was told this long before its death all others know, also on a busy machine. */
+const SPREAD_MS = 5_000;
 
 export interface ClusterSummary extends Summary {
-  /** By how much later somebody joined, at the most, who was let in before another. */
+  /** Those whom no trouble touched; the order of their turns; and by how much later somebody joined who was let in before another. */
+  readonly undisturbed: number;
+  readonly quietTau: number;
   readonly overtakingMs: number;
   /** Old passes and tickets that were shown and must not have been taken. */
   readonly shownAgain: number;
@@ -29,18 +39,20 @@ interface Trouble {
 }
 
 export class ClusterBooks extends Books {
-  readonly #served = new Map<number, Served>();
-  readonly #leftAt = new Map<number, number>();
+  readonly #left = new Map<number, Left>();
+  /** Address of a node → when it was killed. */
+  readonly #killedAt = new Map<string, number>();
   readonly #troubles: Trouble[] = [];
   #shownAgain = 0;
 
   override note(note: Note): void {
-    if (note.kind === "replayed" && this.#isNews(note.guest, note.at)) return;
+    if (note.kind === "replayed" && this.#mayBeLost(note.guest)) return;
     if (note.kind === "replayed") this.#shownAgain++;
-    if (note.kind === "served" && !this.#leftAt.has(note.guest)) this.#served.set(note.guest, note);
-    if (note.kind === "left") this.#leftAt.set(note.guest, note.at);
-    if (note.kind === "killed")
-      this.#troubles.push({ from: note.at - SPREAD_MS, to: Number.POSITIVE_INFINITY });
+    if (note.kind === "left") this.#left.set(note.guest, note);
+    if (note.kind === "killed") {
+      this.#troubles.push({ from: note.at, to: Number.POSITIVE_INFINITY });
+      if (note.address !== undefined) this.#killedAt.set(note.address, note.at);
+    }
     super.note(note);
   }
 
@@ -52,14 +64,23 @@ export class ClusterBooks extends Books {
   override close(at: number): ClusterSummary {
     const summary = super.close(at);
     const violations = summary.violations.filter((violation) => !isMeasured(violation));
-    const overtakingMs = overtaking([...this.#served.values()]);
-    return { ...summary, violations, overtakingMs, shownAgain: this.#shownAgain };
+    const quiet = this.turns().filter((turn) => !this.#isDisturbed(turn));
+    return {
+      ...{ ...summary, violations, undisturbed: quiet.length, quietTau: unfairness(quiet) },
+      ...{ overtakingMs: overtaking(quiet), shownAgain: this.#shownAgain },
+    };
   }
 
-  /** Whether not all nodes need know that a guest has left. */
-  #isNews(guest: number, at: number): boolean {
-    const leftAt = this.#leftAt.get(guest) ?? Number.NEGATIVE_INFINITY;
-    return at - leftAt <= SPREAD_MS || this.#troubles.some(({ from, to }) => leftAt >= from && leftAt <= to);
+  /** Whether something was wrong at any time from when they joined until their turn. */
+  #isDisturbed({ joined, admitted }: GuestTurn): boolean {
+    return this.#troubles.some(({ from, to }) => joined <= to && admitted * TURN_STEP_MS >= from);
+  }
+
+  /** Whether the node that told a guest that they left may have been the last to know. */
+  #mayBeLost(guest: number): boolean {
+    const left = this.#left.get(guest);
+    const killedAt = left && this.#killedAt.get(left.address);
+    return killedAt !== undefined && killedAt - left!.at <= SPREAD_MS;
   }
 }
 
@@ -68,14 +89,13 @@ function isMeasured({ wrong }: Violation): boolean {
 }
 
 /** For each, how much later the last of those joined who were let in before them; the most of it. */
-function overtaking(served: readonly Pick<Served, "joinedAt" | "admittedAt">[]): number {
-  const turnOf = ({ admittedAt }: Pick<Served, "admittedAt">) => Math.ceil(admittedAt / TURN_STEP_MS);
-  let [most, joinedBefore, joinedSoFar, turn] = [0, 0, 0, Number.NEGATIVE_INFINITY];
-  for (const one of served.toSorted((a, b) => a.admittedAt - b.admittedAt)) {
+function overtaking(turns: readonly GuestTurn[]): number {
+  let [most, joinedBefore, joinedSoFar, step] = [0, 0, 0, Number.NEGATIVE_INFINITY];
+  for (const { joined, admitted } of turns.toSorted((a, b) => a.admitted - b.admitted)) {
     // Those of one turn of the door are let in together.
-    if (turnOf(one) > turn) [turn, joinedBefore] = [turnOf(one), joinedSoFar];
-    joinedSoFar = Math.max(joinedSoFar, one.joinedAt);
-    most = Math.max(most, joinedBefore - one.joinedAt);
+    if (admitted > step) [step, joinedBefore] = [admitted, joinedSoFar];
+    joinedSoFar = Math.max(joinedSoFar, joined);
+    most = Math.max(most, joinedBefore - joined);
   }
   return most;
 }

@@ -1,89 +1,13 @@
-/**
- * A cluster of real processes under load: two of five nodes are killed with -9, one is added, and one is cut off from the
- * others, both ways, by a network that drops what it says and what is said to it (network.ts). Visitors still reach
- * every node that lives, the one that is cut off as well. Through all of it everyone gets in once, nobody loses their place,
- * and never are more on the site than may be.
- *
- * The nodes are killed a second apart: whoever is let in is written down at a second node first, and at all of them soon
- * after; two that die in the same instant may be the only ones who knew.
- *
- * Order: it takes the others three to five seconds to find out that a node is gone. Its turns that were in hand by then are
- * given anew, at the head of the line; and the parts of a cluster that is cut in two each go on with their own line and
- * their share of the slots. So people may be let in before others who joined a little earlier, and the bounds say by how
- * much: three pairs in a hundred the wrong way round, and nobody before somebody who had joined five seconds earlier.
- */
+/** The play of kill-and-cut.ts, once; `npm run bench -- cluster-kills` runs it a hundred times. */
 import { test } from "node:test";
-import { eventually } from "../cli/eventually.ts";
-import { pause } from "../crash/ask.ts";
-import { areOne, assertKept, type ClusterScene, clusterPlay } from "./cluster-play.ts";
-import type { NodeProcess } from "./node-process.ts";
-
-const BETWEEN_KILLS_MS = 1_000;
-/** So long everyone has known of the cut when it is mended. */
-const CUT_MS = 1_500;
+import { assertKept } from "./cluster-play.ts";
+import { killAndCut } from "./kill-and-cut.ts";
 
 test("two of five nodes are killed, one is added and one cut off: everyone gets in once, in order, within capacity", async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.diagnostic(`seed ${seed}`);
-  const outcome = await clusterPlay({ seed, nodes: 5, spares: 1 }, async (scene) => {
-    const survivors = await killTwo(scene);
-    const [added] = scene.spares as [NodeProcess];
-    await added.start(survivors);
-    const nodes = [...survivors, added];
-    await eventually("the dead are forgotten, and the new one is in", () => areOne(nodes));
-    scene.calm();
-    await scene.crowd.showAgain();
-    await cutOne(nodes, scene);
-    await eventually("all are one again", () => areOne(nodes));
-    scene.calm();
-    const seenThen = scene.seen();
-    await eventually("people are let in again", () => scene.seen() > seenThen);
-    await eventually("all count the same", () => countTheSame(nodes));
-  });
+  const outcome = await killAndCut(seed);
   const { violations: _, failures: __, ...numbers } = outcome;
   t.diagnostic(JSON.stringify(numbers));
   assertKept(outcome);
 });
-
-/** Kills the one who founded the cluster, and then the one who turns the doors, as far as that is known. */
-async function killTwo({ nodes, atStake }: ClusterScene): Promise<readonly NodeProcess[]> {
-  const [founder, ...others] = nodes;
-  await founder!.end("SIGKILL");
-  atStake();
-  await pause(BETWEEN_KILLS_MS);
-  const root = await rootOf(others);
-  await root.end("SIGKILL");
-  atStake();
-  return others.filter((node) => node !== root);
-}
-
-/** Cuts off the one who turns the doors, until both sides know it and go on for a while. */
-async function cutOne(
-  nodes: readonly NodeProcess[],
-  { network, atStake, seen }: ClusterScene,
-): Promise<void> {
-  const cut = await rootOf(nodes);
-  const others = nodes.filter((node) => node !== cut);
-  network.cutOff(cut.peerAddress);
-  atStake();
-  await eventually("both parts know that they are parts", async () => {
-    const [own, ...theirs] = await Promise.all([cut, ...others].map((node) => node.report()));
-    const isAlone = own!.view?.isMajority === false && own!.lost.length === others.length;
-    return isAlone && theirs.every(({ view, lost }) => view?.isMajority === true && lost.length === 1);
-  });
-  const seenThen = seen();
-  await pause(CUT_MS);
-  await eventually("those who are many let people in", () => seen() > seenThen);
-  network.mend();
-}
-
-async function rootOf(nodes: readonly NodeProcess[]): Promise<NodeProcess> {
-  const { root } = await nodes[0]!.report();
-  return nodes.find(({ name }) => name === root) ?? nodes.at(-1)!;
-}
-
-async function countTheSame(nodes: readonly NodeProcess[]): Promise<boolean> {
-  const all = await Promise.all(nodes.map(({ control }) => control.counts()));
-  const numbers = all.map(({ waiting, admitted, onSite }) => [waiting, admitted, onSite].join());
-  return new Set(numbers).size === 1;
-}

@@ -22,17 +22,18 @@ interface Block {
 
 let own: Promise<Block> | null = null;
 
-/** A port of 127.0.0.1 that nobody listens on, and that is given out only here and only once. */
+/** A port of 127.0.0.1 that nobody listens on and that is given out only here, and again only after all others of its block. */
 export async function freePort(): Promise<number> {
   own ??= findBlock();
   const block = await own;
-  while (++block.given < BLOCK_PORTS) {
+  for (let tries = 1; tries < BLOCK_PORTS; tries++) {
+    block.given = (block.given % (BLOCK_PORTS - 1)) + 1;
     const server = await listening(block.first + block.given);
     if (!server) continue;
     server.close();
     return block.first + block.given;
   }
-  throw new Error(`all ${BLOCK_PORTS} ports from ${block.first} on were given out`);
+  throw new Error(`all ${BLOCK_PORTS} ports from ${block.first} on are in use`);
 }
 
 async function findBlock(): Promise<Block> {

@@ -8,6 +8,8 @@ import { Control, type LogLine, ownFolder, type Run, startRun, TOKEN } from "../
 import { freePort } from "./free-port.ts";
 import type { Network } from "./network.ts";
 
+const LAST_WORDS_MAX = 2_000;
+
 export interface NodeOptions {
   readonly name: string;
   readonly origin: string;
@@ -70,6 +72,11 @@ export class NodeProcess {
   /** What this life has logged. */
   log(): LogLine[] {
     return this.#run?.log() ?? [];
+  }
+
+  /** The last that this life said outside its log: why it ended, if it did so by itself. */
+  lastWords(): string {
+    return this.#run?.child.err.slice(-LAST_WORDS_MAX) ?? "";
   }
 
   /** kill -9, or another end. Behind a network it is not started again: its address is gone. */

@@ -14,6 +14,8 @@ export interface Question {
 }
 
 export interface Answer {
+  /** The gateway that answered. */
+  readonly address: string;
   readonly status: number;
   readonly text: string;
   /** The cookie that came with it, name and value; null for none. */
@@ -26,6 +28,8 @@ export interface Answer {
 
 export interface Asks {
   ask(question: Question): Promise<Answer | null>;
+  /** Asks every gateway the same; gives the answers there are. */
+  askAll(question: Question): Promise<Answer[]>;
   close(): void;
 }
 
@@ -55,9 +59,15 @@ export class Asker implements Asks {
       asked.setTimeout(this.#patienceMs, () => asked.destroy());
       // A request that fails before its answer says so once; one that fails within it fails the reading.
       asked.on("error", lost);
-      asked.once("response", (response) => void read(response, askedAt).then(resolve, lost));
+      const { origin: address } = this.#address;
+      asked.once("response", (response) => void read(response, { address, askedAt }).then(resolve, lost));
       asked.end(body);
     });
+  }
+
+  async askAll(question: Question): Promise<Answer[]> {
+    const answer = await this.ask(question);
+    return answer ? [answer] : [];
   }
 
   close(): void {
@@ -83,21 +93,25 @@ export class Askers implements Asks {
     return this.#askers[Math.floor(this.#fraction() * this.#askers.length)]!.ask(question);
   }
 
+  async askAll(question: Question): Promise<Answer[]> {
+    return (await Promise.all(this.#askers.map((asker) => asker.askAll(question)))).flat();
+  }
+
   close(): void {
     for (const asker of this.#askers) asker.close();
   }
 }
 
-async function read(response: IncomingMessage, askedAt: number): Promise<Answer> {
+async function read(response: IncomingMessage, asked: Pick<Answer, "address" | "askedAt">): Promise<Answer> {
   let text = "";
   for await (const piece of response.setEncoding("utf8")) text += piece;
   const [cookie] = response.headers["set-cookie"] ?? [];
   return {
+    ...asked,
     status: response.statusCode ?? 0,
     text,
     cookie: cookie?.split(";", 1)[0] ?? null,
     json: response.headers["content-type"]?.includes("json") ? JSON.parse(text || "{}") : {},
-    askedAt,
     at: Date.now(),
   };
 }

@@ -7,7 +7,7 @@ import { Books, type Note, type Terms, type Wrong } from "./books.ts";
 import { highestAtOnce } from "./guest-book.ts";
 import { honestHistory } from "./honest-history.ts";
 
-const TERMS: Terms = { capacity: 2, sessionMs: 10_000, lapseAfterMs: 5_000 };
+const TERMS: Terms = { capacity: 2, sessionMs: 10_000, lapseAfterMs: 5_000, ticketTtlMs: 20_000 };
 /** Answers take ten milliseconds here. */
 const asked = (guest: number, askedAt: number) => ({ guest, askedAt, at: askedAt + 10 });
 const placed = (guest: number, askedAt: number, sequence: number): Note => {
@@ -43,7 +43,7 @@ test("a visit from joining to leaving violates nothing", () => {
     entered(1, 4_000),
     served(1, 4_100, "a", 5, 3_900),
     { kind: "leaving", guest: 1, at: 5_000 },
-    { kind: "left", guest: 1, at: 5_010 },
+    { kind: "left", guest: 1, at: 5_010, address: "here" },
     { kind: "replayed", guest: 1, at: 6_000, what: "pass", isTaken: false },
     { kind: "replayed", guest: 1, at: 6_000, what: "ticket", isTaken: false },
   ];
@@ -57,6 +57,7 @@ test("a visit from joining to leaving violates nothing", () => {
     passes: 1,
     placesAtStake: 1,
     placesKept: 1,
+    ranOut: 0,
     tau: 0,
     highestOnSite: 1,
     capacity: 2,
@@ -73,6 +74,14 @@ test("a place lost is seen: another place, a refusal, a kill that cost it", () =
   books.note(refused(1, 200));
   const { placesAtStake, placesKept } = books.close(300);
   assert.deepEqual({ placesAtStake, placesKept }, { placesAtStake: 2, placesKept: 1 });
+});
+
+test("a place whose ticket had run out is not lost, and one whose ticket was renewed is", () => {
+  const books = new Books(TERMS);
+  for (const note of [placed(1, 0, 7), refused(1, 30_000)]) books.note(note);
+  const { ranOut, violations } = books.close(31_000);
+  assert.deepEqual({ ranOut, violations }, { ranOut: 1, violations: [] });
+  assert.deepEqual(wrongs(placed(1, 0, 7), placed(1, 15_000, 7), refused(1, 30_000)), ["place lost"]);
 });
 
 test("a turn that was used without an answer may have been the whole visit", () => {
@@ -121,7 +130,7 @@ test("two passes for one ticket are seen", () => {
   assert.deepEqual(wrongs(entered(1, 0), entered(2, 10), served(1, 100, "a"), served(2, 200, "a")), [
     "two passes",
   ]);
-  const left: Note = { kind: "left", guest: 1, at: 500 };
+  const left: Note = { kind: "left", guest: 1, at: 500, address: "here" };
   assert.deepEqual(wrongs(placed(1, 0, 7), entered(1, 100), left, entered(1, 600)), ["two passes"]);
 });
 

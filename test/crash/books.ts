@@ -16,6 +16,10 @@ export interface Terms {
   readonly capacity: number;
   readonly sessionMs: number;
   readonly lapseAfterMs: number;
+  /** How long a ticket is good; whoever comes later than that has no claim to their place. For ever when left out. */
+  readonly ticketTtlMs?: number;
+  /** How long a turn lasts; whoever does not come for so long may have missed one and be set back. For ever when left out. */
+  readonly claimWindowMs?: number;
 }
 
 interface Answered {
@@ -53,11 +57,18 @@ export interface Unanswered {
   readonly guest: number;
   readonly askedAt: number;
 }
-/** Asked for the end of a place or visit (or the operator did), and told that it is over. */
+/** Asked for the end of a place or visit (or the operator did). */
 export interface Leaving {
-  readonly kind: "leaving" | "left";
+  readonly kind: "leaving";
   readonly guest: number;
   readonly at: number;
+}
+/** Told that it is over, by the gateway at that address. */
+export interface Left {
+  readonly kind: "left";
+  readonly guest: number;
+  readonly at: number;
+  readonly address: string;
 }
 /** Something that is over was shown again. */
 export interface Replayed {
@@ -75,9 +86,11 @@ export interface Counted {
   readonly onSite: number;
   readonly admitted: number;
 }
+/** A gateway was killed, or, without an address, something else happened that puts places at stake. */
 export interface Killed {
   readonly kind: "killed";
   readonly at: number;
+  readonly address?: string;
 }
 /** A setting (or key) was asked to become this; was acknowledged as this; was read as this. null: not known yet. */
 export interface Setting {
@@ -94,6 +107,7 @@ export type Note =
   | TurnedAway
   | Unanswered
   | Leaving
+  | Left
   | Replayed
   | Counted
   | Killed
@@ -126,10 +140,19 @@ export interface Summary {
   /** Places that somebody held when the gateway was killed, added up over the kills, and those still held after. */
   readonly placesAtStake: number;
   readonly placesKept: number;
+  /** Visitors who came, or could come, only when their ticket had run out. */
+  readonly ranOut: number;
   readonly tau: number;
   readonly highestOnSite: number;
   readonly capacity: number;
   readonly violations: readonly Violation[];
+}
+
+export interface GuestTurn {
+  readonly number: number;
+  readonly joined: number;
+  /** In steps of the door. */
+  readonly admitted: number;
 }
 
 /** One visitor, as the books know them. */
@@ -142,6 +165,9 @@ interface Guest {
   /** Later than this, they are late by their own doing. */
   dueBy: number;
   wasLate: boolean;
+  /** The ticket is good at least until then. */
+  ticketUntil: number;
+  hasRunOut: boolean;
   firstAskedAt: number;
   /** Earliest question that may have been granted a pass without a word. */
   maybeEnteredAt: number | null;
@@ -158,7 +184,9 @@ interface Guest {
 }
 
 /** Doors note their turns in tenths of a second, rounded up. */
-const TURN_STEP_MS = 100;
+export const TURN_STEP_MS = 100;
+/** A gateway may not know yet of a turn that was given so long ago. */
+const TOLD_LATE_MS = 1_000;
 /** Name of the setting whose promise is also kept at the door. */
 export const PAUSED = "paused";
 export const CAPACITY = "totalActiveUsers";
@@ -213,11 +241,7 @@ export class Books {
   /** The books closed: the order of everyone served is judged, and all is added up. */
   close(at: number): Summary {
     const guests = [...this.#guests.values()];
-    const turns = guests
-      .filter((guest) => guest.visitor !== null && !guest.wasLate)
-      .map(({ number, joinedAt: joined, admittedAt }) => {
-        return { number, joined, admitted: Math.ceil(admittedAt / TURN_STEP_MS) };
-      });
+    const turns = this.turns();
     const tau = unfairness(turns);
     if (tau > 0) this.#wrong("wrong order", at, `tau is ${tau}; ${wrongPair(turns)}`);
     const stakes = guests.reduce((sum, guest) => sum + guest.stakes, 0);
@@ -227,11 +251,21 @@ export class Books {
       passes: guests.filter((guest) => guest.enteredAt !== null).length,
       placesAtStake: stakes,
       placesKept: stakes - guests.filter((guest) => guest.stakes > 0 && guest.hasLostPlace).length,
+      ranOut: guests.filter((guest) => guest.hasRunOut).length,
       tau,
       highestOnSite: this.#highest,
       capacity: this.#capacity,
       violations: this.violations,
     };
+  }
+
+  /** Everyone who was served and never late by their own doing: when they joined, and the step in which they got their turn. */
+  protected turns(): GuestTurn[] {
+    return [...this.#guests.values()]
+      .filter((guest) => guest.visitor !== null && !guest.wasLate)
+      .map(({ number, joinedAt: joined, admittedAt }) => {
+        return { number, joined, admitted: Math.ceil(admittedAt / TURN_STEP_MS) };
+      });
   }
 
   #placed(note: Placed): void {
@@ -245,13 +279,23 @@ export class Books {
       guest.sequence = note.sequence;
       guest.firstPlacedAt = note.at;
     } else if (guest.sequence !== note.sequence) {
-      this.#lost(guest, note.at, `stood at ${guest.sequence} and was put at ${note.sequence}`);
-      guest.sequence = note.sequence;
+      this.#moved(guest, note);
     }
+    guest.ticketUntil = note.askedAt + (this.#terms.ticketTtlMs ?? Number.POSITIVE_INFINITY);
     if (note.askedAt > guest.dueBy) guest.wasLate = true;
     guest.dueBy = note.at + note.nextCheckInMs + this.#terms.lapseAfterMs;
     guest.toldToWaitAt = note.askedAt;
     this.#checkNotOvertaken(guest, note);
+  }
+
+  /** A place may be further back for its holder's missed turn, and for nothing else. */
+  #moved(guest: Guest, { sequence, askedAt, at }: Placed): void {
+    const awayMs = askedAt - guest.toldToWaitAt;
+    const { claimWindowMs = Number.POSITIVE_INFINITY } = this.#terms;
+    const mayHaveMissed = sequence > guest.sequence! && awayMs >= claimWindowMs - TOLD_LATE_MS;
+    if (mayHaveMissed) guest.wasLate = true;
+    else this.#lost(guest, at, `stood at ${guest.sequence} and was put at ${sequence} after ${awayMs} ms`);
+    guest.sequence = sequence;
   }
 
   #checkNotOvertaken(guest: Guest, note: Placed): void {
@@ -331,7 +375,7 @@ export class Books {
     guest.maybeEnteredAt ??= note.askedAt;
   }
 
-  #leave(note: Leaving): void {
+  #leave(note: Leaving | Left): void {
     const guest = this.#guest({ guest: note.guest, askedAt: note.at });
     guest.leavingAt ??= note.at;
     if (note.kind === "left") guest.leftAt ??= note.at;
@@ -377,6 +421,10 @@ export class Books {
   }
 
   #lost(guest: Guest, at: number, words: string): void {
+    if (at >= guest.ticketUntil) {
+      guest.hasRunOut = guest.wasLate = true;
+      return;
+    }
     guest.hasLostPlace = true;
     this.#wrong("place lost", at, `guest ${guest.number}: ${words}`);
   }
@@ -396,7 +444,7 @@ export class Books {
 }
 
 /** One pair that stands the wrong way round, for whoever looks into it. */
-function wrongPair(turns: readonly { number: number; joined: number; admitted: number }[]): string {
+function wrongPair(turns: readonly GuestTurn[]): string {
   const inOrder = turns.toSorted((a, b) => a.joined - b.joined || a.admitted - b.admitted);
   for (const [i, later] of inOrder.entries()) {
     const earlier = inOrder
@@ -415,6 +463,8 @@ function newGuest(number: number, firstAskedAt: number): Guest {
     toldToWaitAt: Number.NEGATIVE_INFINITY,
     dueBy: Number.POSITIVE_INFINITY,
     wasLate: false,
+    ticketUntil: Number.POSITIVE_INFINITY,
+    hasRunOut: false,
     firstAskedAt,
     maybeEnteredAt: null,
     enteredAt: null,

@@ -1,7 +1,7 @@
 /** kill -9, at any instant, as often as you like: with a data folder it costs nobody anything. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../cli/eventually.ts";
+import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
 import { Control, ownFolder, TOKEN } from "../cli/fairgate.ts";
 import { TestOrigin } from "../cli/test-origin.ts";
 import { Visitor } from "../cli/visitor.ts";
@@ -14,7 +14,14 @@ const CROWD = { arrivalsPerSecond: 20, atOnceMax: 60 };
 test("a crowd notices nothing of six kills but the time they take", async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.diagnostic(`seed ${seed}`);
-  const outcome = await play({ kills: 6, seed, lifeMs: LIFE_MS, ...CROWD, drainMs: 60_000, keepsData: true });
+  const outcome = await play({
+    kills: 6,
+    seed,
+    lifeMs: LIFE_MS,
+    ...CROWD,
+    drainMs: GIVE_UP_MS,
+    keepsData: true,
+  });
   const { violations, failures, restartsMs, ...numbers } = outcome;
   t.diagnostic(JSON.stringify(numbers));
   assert.deepEqual(violations, []);

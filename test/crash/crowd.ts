@@ -18,6 +18,10 @@ export interface CrowdOptions {
   readonly patienceMs?: number;
   readonly books: Books;
   readonly sessionMs: number;
+  /** How long gateways may take to hear of each other's visitors; 0 where there is one. */
+  readonly spreadMs?: number;
+  /** How long tickets are good: whoever is refused later than that just goes. For ever when left out. */
+  readonly ticketTtlMs?: number;
   readonly arrivalsPerSecond: number;
   /** Nobody arrives while this many are about. */
   readonly atOnceMax: number;
@@ -51,6 +55,11 @@ export class Crowd {
 
   get about(): number {
     return this.#about.size;
+  }
+
+  /** How many were here and are through. */
+  get gone(): number {
+    return this.#gone.length;
   }
 
   /** Some of those who are gone show what is over. */
@@ -90,10 +99,17 @@ export class Crowd {
   }
 
   #come(): void {
-    const { books, sessionMs, fraction } = this.#options;
+    const {
+      books,
+      sessionMs,
+      ticketTtlMs = Number.POSITIVE_INFINITY,
+      spreadMs = 0,
+      fraction,
+    } = this.#options;
     const admittedOnBoard = () => this.#admittedOnBoard;
     const isOver = () => !this.#isOpen;
-    const around = { asker: this.#asker, books, sessionMs, fraction, admittedOnBoard, isOver };
+    const times = { sessionMs, ticketTtlMs, spreadMs };
+    const around = { asker: this.#asker, books, ...times, fraction, admittedOnBoard, isOver };
     const guest = new Guest(++this.#arrived, drawManner(fraction), around);
     const visit = guest.visit().catch((cause) => void this.#failures.push(cause));
     this.#about.set(

@@ -26,7 +26,7 @@ const DATABASE = "objects.db";
 const LOG = "objects.db-wal";
 const PAGE_BYTES = 4_096;
 const TORN_BYTES = 3_000;
-const ROOM = { totalActiveUsers: 100, sessionDuration: "5m" };
+const ROOM = { totalActiveUsers: 100, sessionDuration: "1h" };
 const VISITORS = 20;
 
 /** A gateway with a folder of its own, and visitors of which every second has left. */

@@ -30,7 +30,7 @@ async function scene() {
   await using parts = new AsyncDisposableStack();
   const data = parts.use(ownFolder());
   const origin = parts.use(await TestOrigin.open());
-  const room = { totalActiveUsers: 100_000, sessionDuration: "5m" };
+  const room = { totalActiveUsers: 100_000, sessionDuration: "1h" };
   const gate = parts.use(await Gate.make({ origin: origin.address, room, dataFolder: data.path }));
   const asker = parts.use(new Asker(gate.address, 8));
   const granted: string[] = [];

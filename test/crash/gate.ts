@@ -6,11 +6,12 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { Child, type Ended } from "../cli/child.ts";
+import { GIVE_UP_MS } from "../cli/eventually.ts";
 import { MAIN, ownFolder, SECRET, TOKEN } from "../cli/fairgate.ts";
 import { Asker, pause } from "./ask.ts";
 
 const ASK_EVERY_MS = 10;
-const START_MAX_MS = 30_000;
+const START_MAX_MS = GIVE_UP_MS;
 /**
  * Below the range from which the kernel gives ports to outgoing connections: a visitor who tries to reach a gateway that
  * is dead could be given its port. And none of those that browsers refuse to ask.

@@ -4,12 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { GIVE_UP_MS } from "../cli/eventually.ts";
 import { type Answer, type Asker, pause, type Question } from "./ask.ts";
 
 const OWN = "/.fairgate/main";
 const ASK_AGAIN_MS = 100;
 const UNAVAILABLE = 503;
-const GIVE_UP_MS = 40_000;
 
 /** One of those who gathered, or came later. */
 export interface Gathered {

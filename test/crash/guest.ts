@@ -15,6 +15,9 @@ const TOO_MANY = 429;
 /** Somebody who reads the board asks again this long after an answer at the soonest. */
 const BOARD_RESPITE_MS = 1_000;
 const LOOK_AT_BOARD_MS = 50;
+const SHOW_AGAIN_MS = 100;
+/** What is over is not answered like this. */
+const TAKEN = ["entered", "waiting", "admitted"];
 
 export interface Manner {
   /** Joins by asking for a page, or at the endpoint. */
@@ -31,9 +34,12 @@ export interface Surroundings {
   readonly asker: Asks;
   readonly books: Books;
   readonly sessionMs: number;
+  readonly ticketTtlMs: number;
   readonly fraction: () => number;
   /** Highest sequence admitted, as the board says. */
   readonly admittedOnBoard: () => number;
+  /** So long something that is over may still be taken by gateways that have not heard of it. */
+  readonly spreadMs: number;
   /** True when the play is over, whoever is still about. */
   readonly isOver: () => boolean;
 }
@@ -52,6 +58,9 @@ export class Guest {
   #pass: string | null = null;
   #sequence = 0;
   #nextCheckInMs = 0;
+  /** The ticket is good at least until then. */
+  #ticketUntil = Number.POSITIVE_INFINITY;
+  #hasRunOut = false;
   /** The pass is good at least until then. */
   #passUntil = 0;
 
@@ -68,7 +77,10 @@ export class Guest {
       await pause(this.#manner.pageMs);
       return this.#leave();
     }
-    while (this.#pass === null) await this.#waitOnce();
+    while (this.#pass === null) {
+      await this.#waitOnce();
+      if (this.#hasRunOut) return;
+    }
     this.isOnSite = true;
     await this.#browse();
     this.isOnSite = false;
@@ -131,14 +143,36 @@ export class Guest {
     const answer = await this.#insist({ method: "POST", path: `${OWN}/leave` });
     if (answer.json.status !== "left")
       throw new Error(`leaving was answered ${answer.status} ${answer.text}`);
-    books.note({ kind: "left", guest: this.number, at: answer.at });
+    books.note({ kind: "left", guest: this.number, at: answer.at, address: answer.address });
   }
 
   async #replay(what: "pass" | "ticket", cookie: string, endpoint: string): Promise<void> {
-    const headers = { cookie };
-    const answer = await this.#insist({ method: "POST", path: `${OWN}/${endpoint}`, headers });
-    const isTaken = ["entered", "waiting", "admitted"].includes(String(answer.json.status));
-    this.#around.books.note({ kind: "replayed", guest: this.number, at: answer.at, what, isTaken });
+    const question = { method: "POST", path: `${OWN}/${endpoint}`, headers: { cookie } } as const;
+    const giveUpAt = Date.now() + this.#around.spreadMs;
+    const isGood = () => what === "ticket" || Date.now() < this.#passUntil;
+    for (let times = 1; ; times++) {
+      const answers = await this.#showEverywhere(question);
+      const isTakenNow = answers.some(({ json }) => TAKEN.includes(String(json.status)));
+      if (isTakenNow && isGood() && Date.now() < giveUpAt) {
+        await pause(SHOW_AGAIN_MS);
+        continue;
+      }
+      // What was taken until it ran out by itself was never refused.
+      const isTaken = isTakenNow || (times > 1 && !isGood());
+      this.#around.books.note({ kind: "replayed", guest: this.number, at: answers[0]!.at, what, isTaken });
+      return;
+    }
+  }
+
+  /** What every gateway says that is there, and there must be one. */
+  async #showEverywhere(question: Question): Promise<Answer[]> {
+    for (;;) {
+      this.#checkGoesOn();
+      const answers = await this.#around.asker.askAll(question);
+      const said = answers.filter(({ status }) => status !== UNAVAILABLE);
+      if (said.length > 0) return said;
+      await this.#backOff();
+    }
   }
 
   /** Takes an answer in, and into the books. */
@@ -149,6 +183,7 @@ export class Guest {
     if (status === "waiting" && (answer.status === 200 || answer.status === TOO_MANY)) {
       this.#sequence = answer.json.sequence as number;
       this.#nextCheckInMs = answer.json.nextCheckInMs as number;
+      this.#ticketUntil = answer.askedAt + this.#around.ticketTtlMs;
       if (answer.cookie) this.#ticket = this.#cookie = answer.cookie;
       books.note({ kind: "placed", ...told, sequence: this.#sequence, nextCheckInMs: this.#nextCheckInMs });
     } else if (status === "entered") {
@@ -157,7 +192,9 @@ export class Guest {
       this.#hearSite(answer);
     } else if (status !== "admitted") {
       books.note({ kind: "turned away", ...told, words: `${answer.status} ${answer.text}` });
-      if (this.#pass === null) throw new Error(`guest ${this.number} is refused: ${answer.text}`);
+      if (this.#pass !== null) return;
+      if (answer.at < this.#ticketUntil) throw new Error(`guest ${this.number} is refused: ${answer.text}`);
+      this.#hasRunOut = true;
     }
   }
 
@@ -180,15 +217,23 @@ export class Guest {
   async #insist(question: Question): Promise<Answer> {
     const headers = { ...(this.#cookie ? { cookie: this.#cookie } : {}), ...question.headers };
     for (;;) {
-      if (this.#around.isOver()) throw new Error(`the play was over before guest ${this.number} was through`);
+      this.#checkGoesOn();
       const askedAt = Date.now();
       const answer = await this.#around.asker.ask({ ...question, headers });
       if (answer && answer.status !== UNAVAILABLE) return answer;
       if (question.path === ENTER)
         this.#around.books.note({ kind: "unanswered", guest: this.number, askedAt });
-      const { low, high } = BACK_OFF_MS;
-      await pause(low + (high - low) * this.#around.fraction());
+      await this.#backOff();
     }
+  }
+
+  #checkGoesOn(): void {
+    if (this.#around.isOver()) throw new Error(`the play was over before guest ${this.number} was through`);
+  }
+
+  #backOff(): Promise<void> {
+    const { low, high } = BACK_OFF_MS;
+    return pause(low + (high - low) * this.#around.fraction());
   }
 }
 

@@ -50,7 +50,7 @@ export function honestHistory(
     if (caller.state === "on site") {
       caller.state = "gone";
       slots++;
-      notes.push({ kind: "left", guest: caller.guest, at: told.at });
+      notes.push({ kind: "left", guest: caller.guest, at: told.at, address: "here" });
       return;
     }
     if (caller.state === "new") {

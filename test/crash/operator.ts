@@ -138,7 +138,7 @@ export class Operator {
       const answer = await this.#ask({ method: "DELETE", path: `${ROOM}/sessions/${guest.visitor}` });
       if (answer?.status === 204 || answer?.status === 404) {
         guest.revocation = "done";
-        this.#books.note({ kind: "left", guest: guest.number, at: answer.at });
+        this.#books.note({ kind: "left", guest: guest.number, at: answer.at, address: answer.address });
         return;
       }
       await pause(BACK_OFF_MS);

@@ -4,6 +4,7 @@
  * one.
  */
 import { seededFraction } from "../../src/sim/hand-world.ts";
+import { eventually } from "../cli/eventually.ts";
 import { ownFolder } from "../cli/fairgate.ts";
 import { pause } from "./ask.ts";
 import { Books, type Summary } from "./books.ts";
@@ -12,18 +13,17 @@ import { Gate } from "./gate.ts";
 import { GuestBook } from "./guest-book.ts";
 import { Operator } from "./operator.ts";
 
-export const TERMS = { capacity: 16, sessionMs: 8_000, lapseAfterMs: 10_000 };
+export const TERMS = { capacity: 16, sessionMs: 8_000, lapseAfterMs: 10_000, ticketTtlMs: 24_000 };
 /**
- * Nobody is told to stay away for longer than half of a ticket's time, and after a kill newcomers are held back by what
- * others were told: short tickets make for a quick play. The claim window is longer than anyone is told to stay away, or
- * a turn missed by doing as told would look like a place lost.
+ * A ticket outlasts a gateway that takes very long to start again. Nobody is told to stay away for longer than half of a
+ * ticket's time, and the claim window is longer than that, or a turn missed by doing as told would look like a place lost.
  */
 const ROOM = {
   totalActiveUsers: TERMS.capacity,
   sessionDuration: `${TERMS.sessionMs}ms`,
   lapseAfter: `${TERMS.lapseAfterMs}ms`,
-  claimWindow: "10s",
-  ticketTtl: "10s",
+  claimWindow: "13s",
+  ticketTtl: `${TERMS.ticketTtlMs}ms`,
 };
 /** One in so many lives is ended while it is still starting. */
 const KILLED_WHILE_STARTING = 0.15;
@@ -34,6 +34,8 @@ export interface Plan {
   readonly seed: number;
   /** How long a life lasts once it answers. */
   readonly lifeMs: { readonly low: number; readonly high: number };
+  /** A life that is long enough goes on until this is so, however slow the machine is. */
+  readonly isRipe?: (so: { readonly kills: number; readonly crowd: Crowd; readonly books: Books }) => boolean;
   readonly arrivalsPerSecond: number;
   /** Nobody arrives while this many are about. */
   readonly atOnceMax: number;
@@ -65,9 +67,12 @@ export async function play(plan: Plan): Promise<Outcome> {
   const books = new Books(TERMS);
   const fraction = seededFraction(plan.seed);
   const { address } = gate;
-  const { sessionMs, capacity } = TERMS;
+  const { sessionMs, ticketTtlMs, capacity } = TERMS;
   const { arrivalsPerSecond, atOnceMax } = plan;
-  const crowd = new Crowd({ addresses: [address], books, sessionMs, fraction, arrivalsPerSecond, atOnceMax });
+  const crowd = new Crowd({
+    ...{ addresses: [address], books, sessionMs, ticketTtlMs, fraction },
+    ...{ arrivalsPerSecond, atOnceMax },
+  });
   const operator = new Operator({ address: gate.controlAddress, books, crowd, capacity, fraction });
   const restartsMs: number[] = [];
   const between = ({ low, high }: Plan["lifeMs"]) => low + (high - low) * fraction();
@@ -75,10 +80,14 @@ export async function play(plan: Plan): Promise<Outcome> {
     await gate.end("SIGKILL");
     books.note({ kind: "killed", at: Date.now() });
   };
+  let kills = 0;
+  const live = async () => {
+    await pause(between(plan.lifeMs));
+    await eventually("it is ripe", () => plan.isRipe?.({ kills, crowd, books }) ?? true);
+  };
   try {
-    let kills = 0;
     while (kills < plan.kills) {
-      await pause(between(plan.lifeMs));
+      await live();
       await kill();
       kills++;
       if (kills < plan.kills && fraction() < KILLED_WHILE_STARTING) {
@@ -92,7 +101,7 @@ export async function play(plan: Plan): Promise<Outcome> {
       void crowd.showAgain().catch(() => {});
       plan.progress?.(`${kills} of ${plan.kills} kills, ${books.violations.length} violations`);
     }
-    await pause(between(plan.lifeMs));
+    await live();
     await operator.finish();
     const failure = await crowd.drain(plan.drainMs).then(
       () => [],

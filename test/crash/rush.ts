@@ -68,7 +68,7 @@ export async function rush(plan: {
       const left = await post("leave", joined.cookie);
       if (left?.json.status !== "left") break;
       rusher.state = "left";
-      books.note({ kind: "left", guest, at: left.at });
+      books.note({ kind: "left", guest, at: left.at, address: left.address });
     }
     underWay++;
   };

@@ -16,6 +16,30 @@ test("a bad custom page is refused, and everything stays as it was", async (t) =
   assertWaitingPage(await stage.visitor().open(), 202);
 });
 
+test("an engine that fails in the middle leaves every room, and every origin, as it was", async (t) => {
+  const rooms = (totalActiveUsers: number) => ({
+    one: { path: "/one", totalActiveUsers },
+    two: { path: "/two", totalActiveUsers },
+  });
+  const stage = await openStage(t, { settings: { rooms: rooms(1) } });
+  const before = stage.proxied.gateway.settings;
+  const moved = await openOrigin(t);
+  const changed = { rooms: rooms(50), origin: { addresses: [moved.address] } };
+  stage.engine.failsToConfigure = "two";
+  await assert.rejects(stage.proxied.configure(stage.settings({ settings: changed })), /store is away/);
+  assert.equal(stage.proxied.gateway.settings, before);
+  const limit = async (room: string) => (await stage.engine.counts(room)).limits.totalActiveUsers;
+  assert.deepEqual([await limit("one"), await limit("two")], [1, 1]);
+  assert.equal((await stage.visitor().open("/one")).text, "the site");
+  assertWaitingPage(await stage.visitor().open("/one"));
+  assert.equal(moved.seen.length, 0);
+  stage.engine.failsToConfigure = null;
+  await stage.proxied.configure(stage.settings({ settings: changed }));
+  assert.deepEqual([await limit("one"), await limit("two")], [50, 50]);
+  await stage.visitor().open("/elsewhere");
+  assert.equal(moved.seen.length, 1);
+});
+
 test("new limits keep every place and pass", async (t) => {
   const stage = await openStage(t);
   const occupant = await stage.occupant();

@@ -180,20 +180,52 @@ test("rooms and endpoints that do not exist get 404 and reach neither engine nor
   assert.deepEqual(stage.errors(), []);
 });
 
-test("another site cannot act for a visitor", async (t) => {
+test("neither another site nor a sibling subdomain can act for a visitor", async (t) => {
   const stage = await openStage(t);
   await stage.occupant();
   const visitor = await waitingVisitor(stage);
   const before = stage.engine.asked;
-  const headers = { "sec-fetch-site": "cross-site" };
-  for (const endpoint of ["join", "check-in", "enter", "leave"])
-    assert.equal((await visitor.post(endpoint, { headers })).status, 403, endpoint);
-  assert.equal((await visitor.listen("main", headers)).status, 403);
+  const elsewhere = [
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "same-site", origin: `http://127.0.0.1:${stage.port}` },
+    { "sec-fetch-site": "something-new" },
+    { origin: "http://evil.127.0.0.1" },
+    { origin: `http://127.0.0.1:${stage.port + 1}` },
+    { origin: "null" },
+    { origin: "file://" },
+  ];
+  for (const headers of elsewhere) {
+    for (const endpoint of ["join", "check-in", "enter", "leave"])
+      assert.equal(
+        (await visitor.post(endpoint, { headers })).status,
+        403,
+        `${endpoint} ${JSON.stringify(headers)}`,
+      );
+    assert.equal((await visitor.listen("main", headers)).status, 403);
+    assert.equal((await visitor.ask("/.fairgate/main/receipt", { headers })).status, 403);
+  }
   assert.equal(stage.engine.asked, before);
-  assert.equal(
-    (await visitor.post("check-in", { headers: { "sec-fetch-site": "same-origin" } })).status,
-    200,
-  );
+});
+
+test("a page of the site's own acts for its visitor, in any browser and behind a proxy", async (t) => {
+  const stage = await openStage(t);
+  await stage.occupant();
+  const visitor = await waitingVisitor(stage);
+  const own = [
+    { "sec-fetch-site": "same-origin", origin: "https://whatever.example" },
+    { "sec-fetch-site": "none" },
+    { origin: `http://127.0.0.1:${stage.port}` },
+    { origin: `HTTPS://127.0.0.1:${stage.port}` },
+    { origin: "https://Shop.example", "x-forwarded-host": "shop.example:443, other" },
+    {},
+  ];
+  for (const headers of own)
+    assert.equal(
+      (await visitor.post("check-in", { headers })).status,
+      200,
+      `${JSON.stringify(headers)} is refused`,
+    );
 });
 
 test("a program carries its token in a header and gets no cookie", async (t) => {

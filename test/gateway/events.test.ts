@@ -84,12 +84,44 @@ test("one ticket may open a few streams and no more", async (t) => {
   for (let i = 0; i < 5; i++) streams.push(await visitor.listen());
   assert.deepEqual(new Set(streams.map(({ status }) => status)), new Set([200]));
   const refused = await visitor.listen();
-  assert.equal(refused.status, 503);
+  assert.equal(refused.status, 429);
   assert.match(refused.headers["retry-after"]!, /^\d+$/);
   assert.equal((await (await waitingVisitor(stage)).listen()).status, 200);
   streams[0]!.hangUp();
   await until(() => stage.proxied.gateway.traffic.sseConnections === 5);
   assert.equal((await visitor.listen()).status, 200);
+  assert.deepEqual(stage.proxied.gateway.traffic.streamsRefused, { ticket: 1 });
+});
+
+test("one address may open so many streams, whatever the tickets, and others are not touched", async (t) => {
+  const settings = { trustedProxies: ["127.0.0.1"], limits: { streamsPerAddressMax: 3 } };
+  const stage = await openStage(t, { settings });
+  await stage.occupant();
+  const listenFrom = async (address: string) =>
+    (await waitingVisitor(stage)).listen("main", { "x-forwarded-for": address });
+  const streams = [];
+  for (let i = 0; i < 3; i++) streams.push(await listenFrom(`2001:db8:0:1::${i}`));
+  assert.deepEqual(new Set(streams.map(({ status }) => status)), new Set([200]));
+  assert.equal((await listenFrom("2001:db8:0:1:5::6")).status, 429);
+  assert.equal((await listenFrom("2001:db8:0:2::1")).status, 200);
+  streams[0]!.hangUp();
+  await until(() => stage.proxied.gateway.traffic.sseConnections === 3);
+  assert.equal((await listenFrom("2001:db8:0:1::9")).status, 200);
+  assert.deepEqual(stage.proxied.gateway.traffic.streamsRefused, { address: 1 });
+});
+
+test("three quarters of the connections may be streams, and a reload changes that", async (t) => {
+  const stage = await openStage(t, {
+    settings: { limits: { connectionsMax: 4, streamsPerAddressMax: 100 } },
+  });
+  await stage.occupant();
+  const status = async () => (await (await waitingVisitor(stage)).listen()).status;
+  for (let i = 0; i < 3; i++) assert.equal(await status(), 200);
+  assert.equal(await status(), 503);
+  await stage.proxied.configure(
+    stage.settings({ settings: { limits: { connectionsMax: 8, streamsPerAddressMax: 100 } } }),
+  );
+  assert.equal(await status(), 200);
 });
 
 test("without a ticket there is no stream", async (t) => {

@@ -58,6 +58,16 @@ test("someone whose pass has run out joins anew, at the end", async (t) => {
   assert.equal((await stage.engine.counts("main")).totals.expired, 1);
 });
 
+test("leaving with a pass that has just expired frees the slot, which the engine still holds", async (t) => {
+  const stage = await openStage(t, { room: { sessionDuration: "100s" } });
+  const visitor = await stage.occupant();
+  stage.world.pass(100_500);
+  assert.equal((await stage.engine.counts("main")).onSite, 1);
+  assert.equal((await visitor.call("leave")).status, "left");
+  assert.equal((await stage.engine.counts("main")).onSite, 0);
+  await stage.occupant();
+});
+
 test("presence is told in batches: once a second for the room, once in a tenth of the session for each", async (t) => {
   const stage = await openStage(t, { room: { totalActiveUsers: 10, sessionDuration: "100s" } });
   const visitors = [await stage.occupant(), await stage.occupant(), await stage.occupant()];

@@ -38,6 +38,7 @@ export interface Origin {
   readonly seen: Seen[];
   /** Connections made to it. */
   connections: number;
+  readonly server: http.Server;
 }
 
 /** An origin that answers "the site" unless told otherwise. */
@@ -50,7 +51,7 @@ export async function openOrigin(test: TestContext, answer: RequestListener = th
   server.on("connection", () => origin.connections++);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const origin: Origin = { address, seen: [], connections: 0 };
+  const origin: Origin = { address, seen: [], connections: 0, server };
   test.after(() => {
     server.closeAllConnections();
     server.close();

@@ -1,5 +1,5 @@
-/** Waiting for something that is about to become true, with an end to patience. */
-const PATIENCE_MS = 30_000;
+/** Waiting for something that is about to become true, with an end to patience that only a broken program reaches. */
+const PATIENCE_MS = 180_000;
 
 export async function until(
   isSo: () => boolean | Promise<boolean>,

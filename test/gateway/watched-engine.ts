@@ -14,6 +14,8 @@ type Call = "join" | "checkIn" | "enter" | "touch" | "leave" | "revoke" | "confi
 
 export class WatchedEngine implements Engine {
   broken: Breakage | null = null;
+  /** A room whose rules cannot be changed now. */
+  failsToConfigure: string | null = null;
   readonly calls: Record<Call, number> = {
     join: 0,
     checkIn: 0,
@@ -79,6 +81,7 @@ export class WatchedEngine implements Engine {
 
   configure(room: string, rules: RoomRules) {
     this.calls.configure++;
+    if (room === this.failsToConfigure) return Promise.reject(new Error("the store is away"));
     return this.#inner.configure(room, rules);
   }
 

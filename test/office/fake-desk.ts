@@ -6,7 +6,15 @@ import { checkRoomChange } from "../../src/config/room-change.ts";
 import { toRules } from "../../src/config/rules.ts";
 import { type RoomInput, type RoomSettings, roomSchema } from "../../src/config/schema.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
-import type { ClusterDesk, Desk, GatewayTraffic, KeyOnRing, OriginState } from "../../src/office/desk.ts";
+import type {
+  AsideChange,
+  ClusterDesk,
+  Desk,
+  GatewayTraffic,
+  KeyOnRing,
+  OriginState,
+  UnusedChange,
+} from "../../src/office/desk.ts";
 import { createOffice, type Office } from "../../src/office/office.ts";
 import { type HandWorld, handWorld } from "../../src/sim/hand-world.ts";
 
@@ -22,6 +30,8 @@ export class FakeDesk implements Desk {
   addresses: OriginState[] = [{ origin: "main", address: "http://127.0.0.1:3000", isUp: true, inFlight: 2 }];
   seen: GatewayTraffic = noTraffic();
   cluster: ClusterDesk | null = null;
+  unused: UnusedChange[] = [];
+  aside: AsideChange[] = [];
 
   constructor(world: HandWorld, rooms: Record<string, RoomInput>) {
     this.world = world;
@@ -38,9 +48,20 @@ export class FakeDesk implements Desk {
   }
 
   async change(name: string, change: unknown) {
-    const answer = checkRoomChange(this.settings.get(name)!, change);
+    const answer = checkRoomChange(this.settings.get(name)!, change, {
+      trustedProxies: [],
+      checkPage: () => null,
+    });
     if (answer.ok) this.#put(name, answer.room);
     return answer;
+  }
+
+  unusedChanges(): readonly UnusedChange[] {
+    return this.unused;
+  }
+
+  async asideChanges(): Promise<readonly AsideChange[]> {
+    return this.aside;
   }
 
   keys(): readonly KeyOnRing[] {
@@ -142,10 +163,15 @@ export function noTraffic(): GatewayTraffic {
     joinsHeld: {},
     turnedAway: {},
     lanesRefused: {},
+    streamsRefused: {},
+    connections: null,
     bypassed: {},
+    requestsRefused: {},
+    slowCut: {},
     engineFailures: 0,
     sseConnections: 0,
     upgrades: 0,
+    upgradesEnded: 0,
     originSeconds: { counts: [0, 0], boundsSeconds: [0.1, 1], sum: 0, total: 0 },
   };
 }

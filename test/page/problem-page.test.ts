@@ -35,9 +35,11 @@ describe("those without a place", TOGETHER, () => {
     await visit({ prepare, browser: { timezoneId: "Asia/Tokyo" } }, async ({ page, faults }) => {
       await page.getByText("Opens: 1 February 2030 at 01:05").waitFor();
       const timer = page.getByRole("timer", { name: "Time until the opening" });
-      await timer.filter({ hasText: /^3 hours0 minutes0 seconds$|^2 hours59 minutes5\d seconds$/ }).waitFor();
+      await timer
+        .filter({ hasText: /^3 hours0 minutes0 seconds$|^2 hours5\d minutes\d+ seconds$/ })
+        .waitFor();
       await page.clock.fastForward(2 * HOUR_MS);
-      await timer.filter({ hasText: /^1 hour0 minutes0 seconds$|^59 minutes\d+ seconds$/ }).waitFor();
+      await timer.filter({ hasText: /^1 hour0 minutes0 seconds$|^5\d minutes\d+ seconds$/ }).waitFor();
       assert.deepEqual(faults, []);
     });
   });

@@ -1,15 +1,12 @@
 /** A visit to a page of the stand-in gateway in a real browser, and what the tests look at there. */
 import { mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { PageLook } from "../../src/gateway/page/render.ts";
-import { openBrowser as launch } from "../browser/browser.ts";
+import { openBrowser as launch, SCREENSHOTS, WAIT_MAX_MS } from "../browser/browser.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 
-export const SHOTS = process.env.FAIRGATE_SHOTS ?? join(tmpdir(), "page-shots");
-const WAIT_MAX_MS = 15_000;
+export const SHOTS = process.env.FAIRGATE_SHOTS ?? SCREENSHOTS;
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 let browser: Browser | undefined;

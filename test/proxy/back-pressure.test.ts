@@ -86,12 +86,12 @@ test("an origin that reads nothing stops the visitor, and gets everything on rea
   assert.match(heard, new RegExp(`${TOTAL}`));
 });
 
-test("bytes are passed on as they come, in both directions at once", async (t) => {
+test("where bodies are not buffered, bytes are passed on as they come, in both directions at once", async (t) => {
   const origin = await openOrigin(t, (request, response) => {
     response.flushHeaders();
     request.pipe(response);
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openStage(t, [origin.address], { limits: { bufferedBodyBytes: 0 } });
   const socket = net.connect(port, "127.0.0.1");
   let heard = "";
   socket.on("data", (chunk) => (heard += chunk));

@@ -119,12 +119,21 @@ test("what a trusted proxy says is kept, and it is added to the lists", async (t
   ]);
   assert.deepEqual(lines["x-forwarded-for"], ["1.2.3.4, 10.0.0.9, 127.0.0.1"]);
   assert.deepEqual(lines["x-forwarded-proto"], ["https"]);
-  assert.deepEqual(lines["x-forwarded-host"], ["shop.example"]);
-  assert.deepEqual(lines.forwarded, ["for=1.2.3.4;proto=https, for=127.0.0.1"]);
+  // A host is believed only where the settings say so.
+  assert.deepEqual(lines["x-forwarded-host"], ["inner"]);
+  assert.deepEqual(lines.forwarded, ["for=1.2.3.4;host=inner;proto=https, for=127.0.0.1"]);
   assert.deepEqual(lines["x-request-id"], ["theirs"]);
   assert.deepEqual(lines["x-real-ip"], ["1.2.3.4"]);
   assert.equal(lines.x_forwarded_for, undefined);
   assert.deepEqual(lines.host, ["inner"]);
+});
+
+test("a host that a trusted proxy sets is the one the origin gets", async (t) => {
+  const { seen } = await echo(t, { trustedProxies: ["127.0.0.0/8"], forwardedHost: true });
+  const lines = await seen(["Host", "inner", "X-Forwarded-Host", "evil.example, shop.example"]);
+  assert.deepEqual(lines.host, ["shop.example"]);
+  assert.deepEqual(lines["x-forwarded-host"], ["shop.example"]);
+  assert.deepEqual((await seen(["Host", "inner"])).host, ["inner"]);
 });
 
 test("the Host is the visitor's, the address's own, or a fixed one, by setting", async (t) => {

@@ -93,7 +93,7 @@ test("an address that hangs in connecting is passed over too", async (t) => {
     response.end("ok");
   });
   const addresses = [`https://127.0.0.1:${silent.port}`, origin.address];
-  const { port } = await openStage(t, addresses, { origin: { connectTimeout: 50 } });
+  const { port } = await openStage(t, addresses, { origin: { connectTimeout: 1_000 } });
   assert.equal((await ask(port)).body.toString(), "ok");
 });
 
@@ -128,7 +128,7 @@ test("an address that fails its health check gets nothing until it passes again"
     response.end("well");
   });
   const { port, proxy, world } = await openStage(t, [sick.address, well.address], {
-    origin: { healthCheck: { path: "/health", interval: 20, timeout: 500 } },
+    origin: { healthCheck: { path: "/health", interval: 20, timeout: 60_000 } },
   });
   await until(() => proxy.health()[0]?.isUp === false);
   for (let i = 0; i < 4; i++) assert.equal((await ask(port)).body.toString(), "well");

@@ -5,20 +5,25 @@
 import http, { type IncomingMessage, type RequestListener } from "node:http";
 import net, { type AddressInfo, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { type OriginSettings, originSchema } from "../../src/config/schema.ts";
+import {
+  type LimitSettings,
+  limitsSchema,
+  type OriginSettings,
+  originSchema,
+} from "../../src/config/schema.ts";
 import { type ListenSettings, listen } from "../../src/gateway/listen.ts";
 import type { AnyRequest } from "../../src/gateway/proxy/answer.ts";
 import { createProxy, type Forward, type Outcome } from "../../src/gateway/proxy/proxy.ts";
+import { SlowVisitors } from "../../src/gateway/proxy/slow-visitors.ts";
 import { createTrust } from "../../src/gateway/proxy/trust.ts";
+import type { HandWorld } from "../../src/sim/hand-world.ts";
 import { realWorld } from "../real-world.ts";
 
-export const LIMITS: ListenSettings["limits"] = {
-  headerBytes: 16_384,
-  bodyBytes: null,
-  headersTimeoutMs: 15_000,
-  requestTimeoutMs: 300_000,
-  keepAliveTimeoutMs: 75_000,
-  shutdownTimeoutMs: 5_000,
+export { until } from "../gateway/until.ts";
+
+export const LIMITS: LimitSettings = {
+  ...limitsSchema.parse({}),
+  shutdownTimeoutMs: 60_000,
 };
 
 export interface Origin {
@@ -68,22 +73,27 @@ export async function openRawOrigin(
 
 export interface StageOptions {
   readonly origin?: Partial<OriginSettings>;
-  readonly limits?: Partial<ListenSettings["limits"]>;
+  readonly limits?: Partial<LimitSettings>;
   readonly tls?: ListenSettings["tls"];
   readonly trustedProxies?: readonly string[];
-  readonly bodyMax?: number | null;
+  readonly forwardedHost?: boolean;
+  /** The clock and timers, when the test moves them by hand. */
+  readonly time?: HandWorld;
   /** What the gateway would add to a request; the defaults add an id and nothing else. */
   readonly forward?: (request: AnyRequest) => Partial<Forward>;
 }
 
 /** A listener and a proxy in front of the given addresses. */
 export async function openStage(test: TestContext, addresses: readonly string[], options: StageOptions = {}) {
-  const world = realWorld();
+  const { time } = options;
+  const world = { ...realWorld(), ...(time && { clock: time.clock, timers: time.timers }) };
   const outcomes: Outcome[] = [];
+  const limits = { ...LIMITS, ...options.limits };
+  const slow = new SlowVisitors(() => limits, world);
   const proxy = createProxy({
     settings: { ...originSchema.parse({ addresses: [...addresses] }), ...options.origin },
-    trust: createTrust(options.trustedProxies ?? []),
-    bodyMax: options.bodyMax ?? null,
+    trust: createTrust(options.trustedProxies ?? [], options.forwardedHost),
+    slow,
     world,
     onDone: (outcome) => outcomes.push(outcome),
   });
@@ -92,6 +102,7 @@ export async function openStage(test: TestContext, addresses: readonly string[],
     id: `test-${++count}`,
     requestHeaders: [],
     responseHeaders: [],
+    isPersonal: false,
     watch: null,
     visitor: null,
     isContinueExpected,
@@ -101,7 +112,7 @@ export async function openStage(test: TestContext, addresses: readonly string[],
     settings: {
       listen: { host: "127.0.0.1", port: 0 },
       tls: options.tls ?? null,
-      limits: { ...LIMITS, ...options.limits },
+      limits,
     },
     handle: (request, response) => proxy.forward(request, response, forwardFor(request, false)),
     handleContinue: (request, response) => proxy.forward(request, response, forwardFor(request, true)),
@@ -112,11 +123,14 @@ export async function openStage(test: TestContext, addresses: readonly string[],
   const close = async () => {
     if (isClosed) return;
     isClosed = true;
-    await listener.close();
+    const closing = listener.close();
+    time?.pass(limits.shutdownTimeoutMs);
+    await closing;
     await proxy.close();
+    slow.close();
   };
   test.after(close);
-  return { port: listener.address.port, proxy, listener, world, outcomes, close };
+  return { port: listener.address.port, proxy, slow, listener, world, outcomes, close };
 }
 
 export interface Answer {
@@ -180,14 +194,6 @@ export function talk(port: number, text: string | Buffer, until?: RegExp): Promi
       .on("end", done);
     socket.write(typeof text === "string" ? Buffer.from(text, "latin1") : text);
   });
-}
-
-/** Waits for something that is about to become true. */
-export async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo(); tries++) {
-    if (tries > 2_000) throw new Error(`never became true: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 /** A port of loopback on which nobody listens. */

@@ -4,6 +4,8 @@
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { Timers } from "../../src/core/world.ts";
+import { realWorld } from "../real-world.ts";
 
 export interface BadLine extends AsyncDisposable {
   readonly port: number;
@@ -11,21 +13,39 @@ export interface BadLine extends AsyncDisposable {
   readonly connections: number;
   /** From now on nothing passes over the connections that are open. */
   cut(): void;
-  /** From now on answers take so much longer. */
+  /** From now on answers take this much longer. With 0, those that are delayed arrive at once. */
   delay(ms: number): void;
+  /** True while a delayed answer contains the text. */
+  isDelaying(text: string): boolean;
 }
 
-/** Opens a way to a port of this machine. */
-export async function openBadLine(target: number): Promise<BadLine> {
+interface Answer {
+  readonly data: string | Buffer;
+  /** To the one who asked. Does nothing the second time. */
+  deliver(): void;
+}
+
+/** Opens a way to a port of this machine. A delay is as long as the timers say. */
+export async function openBadLine(target: number, timers: Timers = realWorld().timers): Promise<BadLine> {
   const pairs: { readonly near: Socket; readonly far: Socket; isCut: boolean }[] = [];
+  const delayed = new Set<Answer>();
   let delayMs = 0;
+
+  function answerLater(data: string | Buffer, near: Socket): void {
+    const answer = { data, deliver: () => void (delayed.delete(answer) && near.write(data)) };
+    delayed.add(answer);
+    timers.after(delayMs, answer.deliver);
+  }
+
   const server = createServer((near) => {
     const pair = { near, far: connect(target, "127.0.0.1"), isCut: false };
     pairs.push(pair);
     const { far } = pair;
     near.on("data", (data) => pair.isCut || far.write(data));
     far.on("data", (data) => {
-      if (!pair.isCut) setTimeout(() => near.write(data), delayMs);
+      if (pair.isCut) return;
+      if (delayMs > 0) answerLater(data, near);
+      else near.write(data);
     });
     near.on("close", () => far.destroy()).on("error", () => {});
     far.on("close", () => near.destroy()).on("error", () => {});
@@ -42,7 +62,9 @@ export async function openBadLine(target: number): Promise<BadLine> {
     },
     delay(ms) {
       delayMs = ms;
+      if (ms === 0) for (const answer of delayed) answer.deliver();
     },
+    isDelaying: (text) => [...delayed].some(({ data }) => data.includes(text)),
     async [Symbol.asyncDispose]() {
       for (const { near, far } of pairs) for (const socket of [near, far]) socket.destroy();
       server.close();

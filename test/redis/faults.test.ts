@@ -1,7 +1,8 @@
 /**
  * Whatever dies, stands still or is cut off between visitors and their line in Redis: nobody loses their place, nobody is
  * let in twice, and never are more on the site than may be. Through a failover the order may suffer by less than one pair
- * in two thousand, and otherwise not at all.
+ * in two thousand. Where nobody hears of their turn for seconds, turns go loose, and their holders get one of the next: that
+ * costs order too, by less than one pair in a hundred.
  */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
@@ -9,7 +10,7 @@ import { createClient } from "@redis/client";
 import { eventually } from "../cli/eventually.ts";
 import { Visitor } from "../cli/visitor.ts";
 import { pause } from "../crash/ask.ts";
-import { assertKept, type FaultOutcome, type FaultPlan, faultPlay, type Scene } from "./fault-play.ts";
+import { assertKept, type FaultOutcome, type FaultPlan, faultPlay, type Scene, TERMS } from "./fault-play.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { Regular } from "./regular.ts";
 import { type RedisServer, startCluster, startRedis, startSentinels } from "./servers.ts";
@@ -18,12 +19,12 @@ import { Wire } from "./wire.ts";
 const AT_A_TIME = 3;
 const KEPT_ON_DISK = ["--appendonly", "yes", "--appendfsync", "always"];
 /** One pair in two thousand may be the wrong way round after a failover. */
-const FAILOVER = { tauBelow: 0.0005 };
+const FAILOVER = { tauBelow: 0.0005, mayBeOvertaken: false };
+/** Visitors who ask a gateway that does not answer hear of their turn seconds late, and may have to take another. */
+const UNHEARD = { tauBelow: 0.01, mayBeOvertaken: true };
 const ROOM_KEY = "fairgate:{main}:main";
 const AHEAD_MS = 600;
 const SLEEP_MS = 10_000;
-/** A lease that was given back moves in this share of the time that one takes to run out. */
-const AT_ONCE = 0.5;
 
 async function play(
   t: TestContext,
@@ -44,6 +45,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     const addresses = cluster.nodes.map(({ port }) => `127.0.0.1:${port}`);
     const redis = { cluster: addresses, replicas: 1 };
     const outcome = await play(t, { redis }, async ({ atStake }) => {
+      await cluster.watchClosely();
       const old = await cluster.primaryOf(ROOM_KEY);
       await killAhead(old);
       atStake();
@@ -61,6 +63,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     const sentinels = trio.sentinelPorts.map((port) => `127.0.0.1:${port}`);
     const redis = { sentinels, masterName: trio.name, replicas: 1 };
     const outcome = await play(t, { redis }, async ({ atStake }) => {
+      await trio.watchClosely();
       const old = await trio.primary();
       await killAhead(old);
       atStake();
@@ -76,7 +79,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
       atStake();
       await redis.restart();
     });
-    assertKept(outcome);
+    assertKept(outcome, UNHEARD);
   });
 
   test("everything is killed with -9 and started again", async (t) => {
@@ -86,7 +89,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
       atStake();
       await Promise.all([redis.restart(), ...gates.map((gate) => gate.start())]);
     });
-    assertKept(outcome);
+    assertKept(outcome, UNHEARD);
   });
 
   test("the gateway with the lease stands still, another turns the door, and it wakes too late", async (t) => {
@@ -100,12 +103,12 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
       const slept = pause(SLEEP_MS);
       await leases.after(old);
       const seenThen = seen();
+      await eventually("others are let in while it stands still", () => seen() > seenThen);
       await slept;
-      assert.ok(seen() > seenThen, "nobody was let in while it stood still");
       sleeper!.signal("SIGCONT");
     });
     leases.assertKept();
-    assertKept(outcome);
+    assertKept(outcome, UNHEARD);
   });
 
   test("a gateway that is cut off from Redis does as it was told to, and is back by itself", async (t) => {
@@ -136,14 +139,14 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
       await eventually("newcomers are taken again", async () => !(await isRefused()));
       wire.closeAll();
       await eventually("newcomers are refused while every connection is closed", isRefused);
-      assert.ok(seen() > seenThen, "the others let nobody in");
+      await eventually("the others let people in", () => seen() > seenThen);
       wire.mend();
       await eventually("newcomers are taken once more", async () => !(await isRefused()));
       await regular!.close();
     });
     assert.deepEqual(regular!.refusals, [], "a visitor with a pass");
     leases.assertKept();
-    assertKept(outcome);
+    assertKept(outcome, UNHEARD);
   });
 
   test("gateways come and go: a lease is given back at once, or runs out", async (t) => {
@@ -152,37 +155,36 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     const plan = { redis: { url: redis.url }, gateways: 2 };
     const outcome = await play(t, plan, async ({ gates, atStake }) => {
       const [first, second] = gates as [Scene["gates"][0], Scene["gates"][0]];
-      /** Ends the gateway that has the lease; how long it then took until the other had it. */
+      /** Ends the gateway that has the lease, and starts it again when the other has it. */
       const end = async (holder: typeof first, signal: NodeJS.Signals) => {
         const lease = leases.last;
         await holder.end(signal);
+        if (signal === "SIGTERM") assert.ok(await leases.isGivenBack(lease), "it still has the lease");
         atStake();
-        const { tookMs } = await leases.after(lease);
+        await leases.after(lease);
         await holder.start();
-        return tookMs;
       };
-      const gaveBackMs = await end(first, "SIGTERM");
-      const ranOutMs = await end(second, "SIGKILL");
-      const gaveBackAgainMs = await end(first, "SIGTERM");
-      const said = `${gaveBackMs} and ${gaveBackAgainMs} ms, beside ${ranOutMs} ms`;
-      assert.ok(Math.max(gaveBackMs, gaveBackAgainMs) < AT_ONCE * ranOutMs, said);
-      t.diagnostic(said);
+      await end(first, "SIGTERM");
+      await end(second, "SIGKILL");
+      await end(first, "SIGTERM");
     });
     leases.assertKept();
-    assertKept(outcome);
+    assertKept(outcome, UNHEARD);
   });
 
   test("a canary: of a Redis that keeps nothing the same books are full of complaints", async (t) => {
     await using redis = await startRedis();
     const plan = { redis: { url: redis.url }, gateways: 1, drainMs: 0 };
-    const outcome = await play(t, plan, async ({ atStake }) => {
-      await redis.kill();
+    const outcome = await play(t, plan, async ({ gates, crowd, atStake }) => {
+      // Enough of them waited and are gone; afterwards they show once more what is over.
+      await eventually("many are through", () => crowd.gone >= 2 * TERMS.capacity);
+      await Promise.all([redis.kill(), ...gates.map((gate) => gate.end("SIGKILL"))]);
       atStake();
-      await redis.restart();
+      await Promise.all([redis.restart(), ...gates.map((gate) => gate.start())]);
     });
     assert.throws(() => assertKept(outcome));
     const seen = new Set(outcome.violations.map(({ wrong }) => wrong));
-    assert.ok(seen.has("visit forgotten") || seen.has("too many on site"), [...seen].join());
+    assert.ok(seen.has("spent ticket taken"), [...seen].join());
   });
 });
 

@@ -53,11 +53,15 @@ export class LeaseWatch {
     return last;
   }
 
-  /** The next lease after this one, and how long it took to come. */
-  async after({ fence }: Lease): Promise<Lease & { readonly tookMs: number }> {
-    const from = performance.now();
-    const next = await eventually(`a lease after ${fence}`, () => this.last.fence > fence && this.last);
-    return { ...next, tookMs: performance.now() - from };
+  /** The next lease after this one. */
+  after({ fence }: Lease): Promise<Lease> {
+    return eventually(`a lease after ${fence}`, () => this.last.fence > fence && this.last);
+  }
+
+  /** True when the lease is not held any more: it was given back, and another may have it already. */
+  async isGivenBack({ fence: old }: Lease): Promise<boolean> {
+    const [fence, until] = await this.#looking.hmGet(`${ROOM}:lease`, ["fence", "until"]);
+    return Number(fence) > old || until === "0";
   }
 
   /** Fails when what was seen is against the rules. */

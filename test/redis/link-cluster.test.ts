@@ -8,6 +8,8 @@ import { openTestLink, problemFrom, refusedAtOnce, untilAnswered, untilProblem }
 import { type RedisCluster, type RedisServer, startCluster, startRedis } from "./servers.ts";
 
 const KEYS = Array.from({ length: 30 }, (_, i) => `room:{${i}}:list`);
+/** Far longer than a replica takes to confirm. */
+const KEPT_MS = 30_000;
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -56,7 +58,7 @@ describe("a cluster", () => {
     for (const key of KEYS) assert.deepEqual(await link.call("read", key, []), ["1"]);
     for (const [node, key] of await keyOfEach()) {
       assert.deepEqual(await node.command("LRANGE", key, 0, -1), ["1"]);
-      assert.deepEqual(await link.callKept("add", key, ["2"], 1, 2_000), [2, "2"]);
+      assert.deepEqual(await link.callKept("add", key, ["2"], 1, KEPT_MS), [2, "2"]);
     }
     assert.deepEqual(link.told, []);
   });
@@ -144,9 +146,10 @@ describe("a cluster", () => {
     const keys = await keyOfEach();
     const key = keys.get(lost)!;
     const others = [...keys.values()].filter((each) => each !== key);
-    await link.callKept("add", key, ["kept"], 1, 2_000);
+    await link.callKept("add", key, ["kept"], 1, KEPT_MS);
     const before = await link.call("read", key, []);
 
+    await cluster.watchClosely();
     await lost.kill();
     await eventually(
       "it is noticed",
@@ -165,7 +168,7 @@ describe("a cluster", () => {
 
     // The one that is back is a replica, and nobody is disturbed by it.
     await lost.restart();
-    assert.deepEqual(await link.callKept("add", key, ["again"], 1, 5_000), [before.length + 2, "again"]);
+    assert.deepEqual(await link.callKept("add", key, ["again"], 1, KEPT_MS), [before.length + 2, "again"]);
   });
 
   test("a cluster that is away as a whole is found again when it is back", async () => {

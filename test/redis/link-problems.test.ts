@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { RedisProblem } from "../../src/engines/redis/link/problem.ts";
+import { handWorld } from "../../src/sim/hand-world.ts";
 import { eventually } from "../cli/eventually.ts";
 import { openBadLine } from "./bad-line.ts";
 import {
@@ -10,6 +12,7 @@ import {
   openTestLink,
   problemFrom,
   refusedAtOnce,
+  TIMEOUT_MS,
   untilAnswered,
   untilProblem,
 } from "./open-link.ts";
@@ -58,43 +61,47 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
 
   test("a Redis that stands still is slow, then given up; when it goes on all is well", async () => {
     await using redis = await startRedis();
-    await using link = await openTestLink([redis.port], { timeoutMs: 200 });
+    const world = handWorld();
+    await using link = await openTestLink([redis.port], { world });
     await link.call("add", "list", ["1"]);
     redis.pause();
-    const slow = await problemFrom(link.call("add", "list", ["2"]));
+    const waiting = problemFrom(link.call("add", "list", ["2"]));
+    world.pass(TIMEOUT_MS);
+    const slow = await waiting;
     assert.deepEqual([slow.kind, slow.wasRefused], ["slow", false]);
     assert.equal(link.problem?.kind, "slow");
     // Not sent at all once the connection is given up.
-    await eventually("calls are refused", async () => {
-      const { wasRefused, kind } = await problemFrom(link.call("add", "list", ["3"]));
-      assert.equal(kind, "slow");
-      return wasRefused;
-    });
-    await refusedAtOnce(link.call("add", "list", ["3"]));
+    world.pass(3 * TIMEOUT_MS);
+    assert.equal((await refusedAtOnce(link.call("add", "list", ["3"]))).kind, "slow");
     redis.resume();
-    await untilProblem(link, null);
+    await untilProblem(link, null, world);
     await link.call("add", "list", ["4"]);
   });
 
   test("one that stood still for a moment only is well again without a new connection", async () => {
     await using redis = await startRedis();
-    await using link = await openTestLink([redis.port], { timeoutMs: 1_000 });
+    const world = handWorld();
+    await using link = await openTestLink([redis.port], { world });
     const id = await link.command(null, ["CLIENT", "ID"]);
     redis.pause();
-    assert.equal((await problemFrom(link.call("add", "list", ["1"]))).kind, "slow");
+    const waiting = problemFrom(link.call("add", "list", ["1"]));
+    world.pass(TIMEOUT_MS);
+    assert.equal((await waiting).kind, "slow");
     redis.resume();
-    await untilProblem(link, null);
+    await untilProblem(link, null, world);
     assert.equal(await link.command(null, ["CLIENT", "ID"]), id);
     assert.deepEqual(await link.call("read", "list", []), ["1"]);
   });
 
   test("a dead connection is found though nobody calls", async () => {
     await using redis = await startRedis();
-    await using link = await openTestLink([redis.port], { timeoutMs: 200 });
+    const world = handWorld();
+    await using link = await openTestLink([redis.port], { world });
     redis.pause();
-    await untilProblem(link, "slow");
+    world.pass(2 * TIMEOUT_MS);
+    assert.equal(link.problem?.kind, "slow");
     redis.resume();
-    await untilProblem(link, null);
+    await untilProblem(link, null, world);
   });
 
   test("one that became a replica is read only, until it is a primary again", async () => {
@@ -216,8 +223,8 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
   });
 
   test("a Redis that is still loading is waited for", async () => {
-    // Each key takes a while, and questions are looked at in between.
-    const slowly = ["--key-load-delay", "20000", "--loading-process-events-interval-bytes", "1024"];
+    // Each key takes a while, until it is told otherwise, and questions are looked at in between.
+    const slowly = ["--key-load-delay", "300000", "--loading-process-events-interval-bytes", "1024"];
     await using redis = await startRedis({ args: slowly });
     const value = "x".repeat(2_000);
     for (let i = 0; i < 10; i++)
@@ -225,12 +232,11 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
     await redis.command("CONFIG", "SET", "rdbcompression", "no");
     await redis.command("SAVE");
     await using link = await openTestLink([redis.port]);
-    await redis.restart();
+    const restarted = redis.restart();
+    await untilProblem(link, "loading");
+    await redis.command("CONFIG", "SET", "key-load-delay", 0);
+    await restarted;
     await untilProblem(link, null);
-    assert.ok(
-      link.told.some((problem) => problem?.kind === "loading"),
-      link.told.map((problem) => problem?.message).join("\n"),
-    );
     assert.equal(await link.command("0-0", ["GET", "0-0"]), value);
   });
 
@@ -245,12 +251,15 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
 
   test("a script that does not end makes Redis slow, until it is ended", async () => {
     await using redis = await startRedis({ args: ["--busy-reply-threshold", "50"] });
-    await using link = await openTestLink([redis.port], { timeoutMs: 400 });
+    const world = handWorld();
+    await using link = await openTestLink([redis.port], { world });
     const looping = problemFrom(link.call("loop", "k", []));
-    await using other = await openTestLink([redis.port], { timeoutMs: 400, problem: "slow" });
+    // Told by Redis, while the one that waits for an answer has to find out by itself.
+    await using other = await openTestLink([redis.port], { problem: "slow" });
+    world.pass(TIMEOUT_MS);
     assert.equal((await looping).kind, "slow");
     await redis.command("FUNCTION", "KILL");
-    await untilProblem(link, null);
+    await untilProblem(link, null, world);
     await untilProblem(other, null);
     await link.call("add", "list", ["1"]);
   });
@@ -258,9 +267,11 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
   test("the connection may be encrypted, and a certificate that is not trusted is refused", async () => {
     const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
     const [certificate, key] = [fixture("localhost.cert.pem"), fixture("localhost.key.pem")];
+    // A port that was free a moment ago.
     await using redis = await startRedis();
+    const tlsPort = redis.port;
+    await redis.kill();
     const files = ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", certificate];
-    const tlsPort = redis.port + 11_000;
     await using secured = await startRedis({
       args: [...files, "--tls-port", `${tlsPort}`, "--tls-auth-clients", "no"],
     });
@@ -281,23 +292,32 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
   });
 
   test("one whose answers all come too late stays slow, until they do not", async () => {
+    // Time is moved by hand: what is too late is so however busy the machine is.
+    const world = handWorld();
     await using redis = await startRedis();
-    await using line = await openBadLine(redis.port);
-    await using link = await openTestLink([line.port], { timeoutMs: 300 });
-    line.delay(600);
-    const call = () => link.call("add", "list", ["1"]).catch(() => undefined);
-    await call();
-    await untilProblem(link, "slow");
-    const toldBefore = link.told.length;
-    const late = numbers(20).map(async (n) => {
-      await new Promise((resolve) => setTimeout(resolve, Number(n) * 50));
-      return call();
-    });
-    assert.ok((await Promise.all(late)).every((answer) => answer === undefined));
-    // The answers of the first of them have come meanwhile.
-    assert.equal(link.told.length, toldBefore, `${link.told.map((problem) => problem?.kind)}`);
+    await using line = await openBadLine(redis.port, world.timers);
+    await using link = await openTestLink([line.port], { world });
+    using ending = new DisposableStack();
+    ending.defer(() => line.delay(0));
+    const told = () => link.told.map((problem) => problem?.kind ?? "well");
+
+    line.delay(2 * TIMEOUT_MS);
+    const calls: Promise<RedisProblem>[] = [];
+    for (const n of numbers(20)) {
+      calls.push(problemFrom(link.call("add", "list", [`late ${n}`])));
+      await eventually("the answer is on its way", () => line.isDelaying(`late ${n}`));
+      // So the answers to most of them come meanwhile.
+      world.pass(TIMEOUT_MS / 2);
+    }
+    world.pass(TIMEOUT_MS);
+    for (const { kind, wasRefused } of await Promise.all(calls))
+      assert.deepEqual([kind, wasRefused], ["slow", false]);
+    assert.equal(line.isDelaying("late 0"), false);
+    assert.deepEqual(told(), ["slow"]);
+
     line.delay(0);
-    await untilProblem(link, null);
+    assert.deepEqual(await link.call("add", "list", ["in time"]), [21, "in time"]);
+    assert.deepEqual(told(), ["slow", "well"]);
     assert.equal(line.connections, 1);
   });
 
@@ -307,14 +327,17 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
     await using link = await openTestLink([line.port], { timeoutMs: 300 });
     const heard: string[] = [];
     link.hear("news", { onMessage: (text) => heard.push(text), onGap: () => heard.push("(gap)") });
-    await eventually("it is heard", async () => Number(await redis.command("PUBLISH", "news", "a")) > 0);
-    await eventually("it was heard", () => heard.includes("a"));
+    const untilHeard = (text: string) =>
+      eventually(`${text} is heard`, async () => {
+        await redis.command("PUBLISH", "news", text);
+        return heard.includes(text);
+      });
+    await untilHeard("a");
     line.cut();
     await eventually("the gap is told", () => heard.includes("(gap)"));
     await untilAnswered(link, "add", "list", ["1"]);
     await untilProblem(link, null);
-    await redis.command("PUBLISH", "news", "b");
-    await eventually("it is heard again", () => heard.at(-1) === "b");
+    await untilHeard("b");
     assert.ok(line.connections >= 4);
   });
 });

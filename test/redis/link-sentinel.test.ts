@@ -8,7 +8,8 @@ import { bulk, list, pretendRedis } from "./pretend-redis.ts";
 import { type RedisSentinels, startRedis, startSentinels } from "./servers.ts";
 
 const AT_A_TIME = 4;
-const KEEP_MS = 2_000;
+/** Far longer than a replica takes to confirm. */
+const KEEP_MS = 30_000;
 
 const placed = (sentinels: RedisSentinels) =>
   [sentinels.sentinelPorts, { mode: "sentinel", masterName: sentinels.name }] as const;
@@ -32,6 +33,7 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
     for (let n = 0; n < 20; n++) await keep(n);
     assert.equal(kept.length, 20);
 
+    await sentinels.watchClosely();
     const old = await sentinels.primary();
     const inFlight = Promise.all(Array.from({ length: 200 }, (_, i) => keep(1_000 + i)));
     await old.kill();
@@ -64,6 +66,7 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
     // Its silence alone would not be noticed in time.
     await using link = await openTestLink(ports, { ...place, timeoutMs: GIVE_UP_MS });
     await untilAnswered(link, "add", "list", ["before"]);
+    await sentinels.watchClosely();
     const old = await sentinels.primary();
     old.pause();
     const after = await eventually("another took over", async () => {
@@ -106,9 +109,11 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
     const [ports, place] = placed(sentinels);
     await sentinels.sentinels[0]!.kill();
     sentinels.sentinels[1]!.pause();
-    await using link = await openTestLink(ports, { ...place, timeoutMs: 500 });
+    // Short, since the one that stands still is waited for each time.
+    const quick = { ...place, timeoutMs: 500 };
+    await using link = await openTestLink(ports, quick);
     await untilAnswered(link, "add", "list", ["1"]);
-    await using misnamed = await openTestLink(ports, { ...place, masterName: "nobody", problem: "other" });
+    await using misnamed = await openTestLink(ports, { ...quick, masterName: "nobody", problem: "other" });
     assert.match(misnamed.problem?.message ?? "", /knows no primary by the name/);
     await sentinels.sentinels[2]!.kill();
     sentinels.sentinels[1]!.resume();

@@ -4,12 +4,18 @@ import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { UNANSWERED_MAX } from "../../src/engines/redis/link/connection.ts";
+import { handWorld } from "../../src/sim/hand-world.ts";
 import { GIVE_UP_MS } from "../cli/eventually.ts";
-import { openTestLink, problemFrom, refusedAtOnce, untilProblem } from "./open-link.ts";
+import { openTestLink, problemFrom, refusedAtOnce, TIMEOUT_MS, untilProblem } from "./open-link.ts";
 import { startRedis } from "./servers.ts";
 
 /** They mostly wait, and each has processes of its own. */
 const AT_A_TIME = 5;
+
+/** Far longer than a replica takes to confirm. */
+const KEPT_MS = 30_000;
+/** A link looks at least this often for calls that are overdue. */
+const LOOKS_EVERY_MS = 250;
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
 
@@ -80,12 +86,12 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
     await replica.command("REPLICAOF", "127.0.0.1", redis.port);
     // By itself: nobody calls.
     await untilProblem(link, null);
-    assert.deepEqual(await link.callKept("add", "list", ["2"], 1, 2_000), [2, "2"]);
+    assert.deepEqual(await link.callKept("add", "list", ["2"], 1, KEPT_MS), [2, "2"]);
     assert.deepEqual(await replica.command("LRANGE", "list", 0, -1), ["1", "2"]);
     // Kept and other calls keep their order, also when the function was missing.
     await redis.command("FUNCTION", "FLUSH");
     const mixed = numbers(40).map((n) =>
-      Number(n) % 3 === 0 ? link.callKept("add", "mixed", [n], 1, 2_000) : link.call("add", "mixed", [n]),
+      Number(n) % 3 === 0 ? link.callKept("add", "mixed", [n], 1, KEPT_MS) : link.call("add", "mixed", [n]),
     );
     await Promise.all(mixed);
     assert.deepEqual(await link.call("read", "mixed", []), numbers(40));
@@ -93,7 +99,7 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
 
   test("as many calls as may wait are sent again when their function is missing", async () => {
     await using redis = await startRedis();
-    await using link = await openTestLink([redis.port], { timeoutMs: 10_000 });
+    await using link = await openTestLink([redis.port]);
     await redis.command("FUNCTION", "FLUSH");
     const calls = numbers(UNANSWERED_MAX).map((n) => link.call("add", "list", [n]));
     const outcomes = await Promise.allSettled(calls);
@@ -104,7 +110,7 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
 
   test("more calls than may wait are turned away at once", async () => {
     await using redis = await startRedis();
-    await using link = await openTestLink([redis.port], { timeoutMs: 20_000 });
+    await using link = await openTestLink([redis.port]);
     redis.pause();
     const waiting = Array.from({ length: UNANSWERED_MAX - 1 }, () => link.call("number", "k", []));
     const outcomes = Promise.allSettled(waiting);
@@ -136,11 +142,14 @@ describe("the end", { concurrency: AT_A_TIME }, () => {
 
   test("closing does not wait for ever for a Redis that stands still", async () => {
     await using redis = await startRedis();
-    await using link = await openTestLink([redis.port], { timeoutMs: 200 });
+    const world = handWorld();
+    await using link = await openTestLink([redis.port], { world });
     redis.pause();
-    const under = problemFrom(link.call("add", "list", ["1"]));
-    await link.close();
-    assert.equal((await under).wasRefused, false);
+    const underWay = problemFrom(link.call("add", "list", ["1"]));
+    const closing = link.close();
+    world.pass(TIMEOUT_MS);
+    await closing;
+    assert.equal((await underWay).wasRefused, false);
     redis.resume();
   });
 
@@ -166,12 +175,15 @@ describe("the end", { concurrency: AT_A_TIME }, () => {
 });
 
 test("a process that stood still itself does not blame Redis", async () => {
+  const world = handWorld();
+  let stoodStillMs = 0;
+  const clock = { now: () => world.clock.now() + stoodStillMs };
   await using redis = await startRedis();
-  await using link = await openTestLink([redis.port], { timeoutMs: 300 });
+  await using link = await openTestLink([redis.port], { world: { ...world, clock } });
   const call = link.call("number", "k", []);
-  // Sent, and then nothing is read for far longer than the timeout.
-  await new Promise((resolve) => setImmediate(resolve));
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  // Sent, and then no timer fires and nothing is read for far longer than the timeout.
+  stoodStillMs = 10 * TIMEOUT_MS;
+  world.pass(LOOKS_EVERY_MS);
   assert.deepEqual(await call, [7]);
   assert.deepEqual(link.told, []);
 });

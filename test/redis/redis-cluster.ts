@@ -1,14 +1,16 @@
 /**
- * A Redis Cluster of six processes: three primaries that share the slots, and a replica of each. A primary that dies
- * is replaced by its replica after about two seconds.
+ * A Redis Cluster of six processes: three primaries that share the slots, and a replica of each. No node is taken for
+ * dead because the machine is busy. Once they watch each other closely, a primary that dies is replaced by its replica
+ * after about two seconds.
  */
 import { eventually } from "../cli/eventually.ts";
 import { type RedisOptions, type RedisServer, startAll, stopAll } from "./redis-server.ts";
 
 const PRIMARY_COUNT = 3;
 const SLOT_COUNT = 16_384;
-/** After so long without an answer a node counts as gone. */
-const NODE_TIMEOUT_MS = 1_000;
+/** After so long without an answer a node counts as gone: while they watch closely, and otherwise. */
+const CLOSE_TIMEOUT_MS = 1_000;
+const CALM_TIMEOUT_MS = 60_000;
 
 export type ClusterOptions = Pick<RedisOptions, "args" | "password">;
 
@@ -18,23 +20,39 @@ export interface RedisCluster extends AsyncDisposable {
   readonly urls: readonly string[];
   /** Who holds the key now, as the newest of what the running nodes say; a dead one until it is replaced. */
   primaryOf(key: string): Promise<RedisServer>;
+  /** To be called before a node is to be found dead. */
+  watchClosely(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Starts the six, forms the cluster, and waits until every node knows it whole. */
 export async function startCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
-  const own = ["--cluster-enabled", "yes", "--cluster-node-timeout", `${NODE_TIMEOUT_MS}`];
+  // While they get to know each other, and after a restart, a short timeout makes them talk often.
+  const own = ["--cluster-enabled", "yes", "--cluster-node-timeout", `${CLOSE_TIMEOUT_MS}`];
   const args = [...own, ...(options.args ?? [])];
   const nodes = await startAll(Array.from({ length: 2 * PRIMARY_COUNT }, () => ({ ...options, args })));
   const stop = () => stopAll(nodes);
   try {
     await form(nodes);
+    await giveUpAfter(nodes, CALM_TIMEOUT_MS);
   } catch (error) {
     await stop();
     throw error;
   }
   const urls = nodes.map((node) => node.url);
-  return { nodes, urls, primaryOf: (key) => primaryOf(nodes, key), stop, [Symbol.asyncDispose]: stop };
+  return {
+    nodes,
+    urls,
+    primaryOf: (key) => primaryOf(nodes, key),
+    watchClosely: () => giveUpAfter(nodes, CLOSE_TIMEOUT_MS),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function giveUpAfter(nodes: readonly RedisServer[], timeoutMs: number): Promise<void> {
+  const running = nodes.filter(({ isRunning }) => isRunning);
+  await Promise.all(running.map((node) => node.command("CONFIG", "SET", "cluster-node-timeout", timeoutMs)));
 }
 
 async function form(nodes: readonly RedisServer[]): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * A Redis watched by sentinels: a primary, two replicas, and three sentinels of which two must agree. A primary that
- * dies is replaced by one of its replicas after about two seconds.
+ * A Redis watched by sentinels: a primary, two replicas, and three sentinels of which two must agree. Nobody is taken for
+ * dead because the machine is busy. Once the sentinels watch closely, a primary that dies is replaced by one of its
+ * replicas after about two seconds.
  */
 import { eventually } from "../cli/eventually.ts";
 import { type RedisOptions, type RedisServer, startAll, stopAll } from "./redis-server.ts";
@@ -9,7 +10,9 @@ const NAME = "fairgate";
 const SENTINEL_COUNT = 3;
 const REPLICA_COUNT = 2;
 const QUORUM = 2;
-const DOWN_AFTER_MS = 1_000;
+/** After so long without an answer somebody counts as gone: while they watch closely, and otherwise. */
+const CLOSE_DOWN_AFTER_MS = 1_000;
+const CALM_DOWN_AFTER_MS = 60_000;
 const FAILOVER_TIMEOUT_MS = 3_000;
 /** How often sentinels tell of themselves and look at the servers. Their own two and ten seconds make tests wait. */
 const NEWS_EVERY_MS = 100;
@@ -25,6 +28,8 @@ export interface RedisSentinels extends AsyncDisposable {
   readonly servers: readonly RedisServer[];
   /** The primary now, as the newest of what the running sentinels say; a dead one until it is replaced. */
   primary(): Promise<RedisServer>;
+  /** To be called before a server or sentinel is to be found dead. */
+  watchClosely(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -48,7 +53,13 @@ export async function startSentinels(options: SentinelsOptions = {}): Promise<Re
   }
   const sentinelPorts = sentinels.map((sentinel) => sentinel.port);
   const primary = () => newestPrimary(servers, sentinels);
-  return { name: NAME, sentinelPorts, sentinels, servers, primary, stop, [Symbol.asyncDispose]: stop };
+  const watchClosely = async () => {
+    const running = sentinels.filter(({ isRunning }) => isRunning);
+    const words = ["SENTINEL", "SET", NAME, "down-after-milliseconds", CLOSE_DOWN_AFTER_MS] as const;
+    await Promise.all(running.map((sentinel) => sentinel.command(...words)));
+  };
+  const whole = { name: NAME, sentinelPorts, sentinels, servers, primary, watchClosely, stop };
+  return { ...whole, [Symbol.asyncDispose]: stop };
 }
 
 async function follow([primary, ...replicas]: readonly RedisServer[]): Promise<void> {
@@ -64,7 +75,7 @@ async function watch(sentinel: RedisServer, primary: RedisServer, password?: str
   await sentinel.command("SENTINEL", "DEBUG", "PUBLISH-PERIOD", NEWS_EVERY_MS, "INFO-PERIOD", NEWS_EVERY_MS);
   await sentinel.command("SENTINEL", "MONITOR", NAME, "127.0.0.1", primary.port, QUORUM);
   const secret = password === undefined ? [] : ["auth-pass", password];
-  const patience = ["down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", FAILOVER_TIMEOUT_MS];
+  const patience = ["down-after-milliseconds", CALM_DOWN_AFTER_MS, "failover-timeout", FAILOVER_TIMEOUT_MS];
   await sentinel.command("SENTINEL", "SET", NAME, ...patience, ...secret);
 }
 

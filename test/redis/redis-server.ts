@@ -29,7 +29,8 @@ import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
 const PORT_FIRST = 12_000;
 const PORT_COUNT = 10_000;
 const PORT_TRIES_MAX = 50;
-const COMMAND_MS = 5_000;
+/** Reached only when a server stands still for good. */
+const COMMAND_MS = 30_000;
 const NOTHING_KEPT = ["--save", "", "--appendonly", "no"];
 /** Copies to replicas begin at once, and a cluster shows a replica to clients after the first word it had to copy. */
 const QUICK_REPLICAS = ["--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"];

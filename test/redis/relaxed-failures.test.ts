@@ -12,6 +12,8 @@ import { type RedisServer, startCluster, startRedis, startSentinels } from "./se
 
 /** What it takes that a server which is killed has all that it acknowledged when it comes back. */
 const KEPT = ["--appendonly", "yes", "--appendfsync", "always"];
+/** Nothing that is popped for so long comes back within a test. */
+const NEVER_MS = 600_000;
 const CONSUMER = fileURLToPath(new URL("relaxed-consumer.ts", import.meta.url));
 
 /** Servers that know nothing of each other; gone with the test. */
@@ -27,7 +29,7 @@ describe("when something dies", { concurrency: true }, () => {
   test("what a killed consumer held goes to the others after the timeout, and nothing else does", async () => {
     await using server = await startRedis();
     const options = { name: "mail", redis: server.url, shards: 4 };
-    await using queue = await open(options);
+    await using queue = await open({ ...options, timeoutMs: NEVER_MS });
     const added = await queue.add(numbered(30));
     const args = [CONSUMER, JSON.stringify({ ...options, timeoutMs: 1_500 }), "10"];
     await using child = new Child(process.execPath, args);
@@ -82,7 +84,7 @@ describe("when something dies", { concurrency: true }, () => {
   test("an add whose outcome is unknown can be done again, and there is one item", async () => {
     await using several = await startSeveral(2);
     const [silent] = several.servers;
-    await using queue = await open({ redis: several.urls, shards: 2, peek: 2, callTimeoutMs: 1_000 });
+    await using queue = await open({ redis: several.urls, shards: 2, peek: 2, callTimeoutMs: 5_000 });
     await queue.counts();
     silent!.pause();
     // So many that some are for the silent one.
@@ -168,6 +170,7 @@ describe("when something dies", { concurrency: true }, () => {
     await traffic.flows("at first");
     const [dying] = primaries;
     const sure = [...traffic.committed.keys()];
+    await cluster.watchClosely();
     await replicated(dying!);
     await dying!.kill();
     await traffic.flows("without it");

@@ -13,14 +13,17 @@ import { openLink } from "../../src/engines/redis/link/link.ts";
 import { RedisProblem } from "../../src/engines/redis/link/problem.ts";
 import { pieceKeyOf } from "../../src/engines/redis/orders.ts";
 import { RedisEngine } from "../../src/engines/redis/redis-engine.ts";
-import { eventually } from "../cli/eventually.ts";
+import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
 import { realWorld } from "../real-world.ts";
 import { placeOf } from "./open-link.ts";
 import { startCluster } from "./servers.ts";
 
 const ROOM = "main";
 const SHARDS = 6;
-const TIMEOUT_MS = 2_000;
+/** Nothing takes this long but a node that is dead, and that is told at once. */
+const TIMEOUT_MS = 30_000;
+/** A replica that has not confirmed by then may be dead, and it is tried again. */
+const CONFIRMED_MS = 2_000;
 const cluster = await startCluster();
 after(() => cluster.stop());
 
@@ -36,7 +39,7 @@ async function openGateways(count: number, rules: Partial<RoomRules>, prefix: st
     const link = await openLink({ place, library: roomLibrary(), world, timeoutMs: TIMEOUT_MS });
     opened.defer(() => link.close());
     await eventually("the cluster is reached", () => link.problem === null);
-    const engine = new RedisEngine({ link, world, prefix, replicas: 1, timeoutMs: TIMEOUT_MS });
+    const engine = new RedisEngine({ link, world, prefix, replicas: 1, timeoutMs: CONFIRMED_MS });
     opened.defer(() => engine.close());
     await engine.configure(ROOM, { ...DEFAULT_RULES, relaxed: { shards: SHARDS, peek: 2 }, ...rules });
     engines.push(engine);
@@ -106,14 +109,15 @@ test("a node that dies under load costs nobody their place, and lets nobody in t
   const entered = new Map<string, number>();
   // It comes back as a replica: while its successor has none, nothing can be kept twice, and nobody is let in.
   const killed = (async () => {
-    await sleep(300);
+    await eventually("some are in", () => entered.size > 0);
+    await cluster.watchClosely();
     await victim.kill();
     await eventually("another has its slots", async () => (await cluster.primaryOf(key)) !== victim);
     await victim.restart();
   })();
   let onSite = passes.length;
   const left = new Set(waiting);
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + GIVE_UP_MS;
   while (left.size > 0) {
     assert.ok(Date.now() < deadline, `${left.size} are still not in`);
     const leaving = passes.pop();

@@ -218,7 +218,8 @@ describe("timeouts", () => {
     await using queue = await fresh({ shards: 2, peek: 1, timeoutMs: 300 });
     await queue.add(numbered(1));
     const slow = (await queue.pop())!;
-    const quick = await eventually("the item is back", async () => (await queue.pop()) ?? undefined);
+    await using patient = await another({ shards: 2, peek: 1, timeoutMs: 600_000 });
+    const quick = await eventually("the item is back", async () => (await patient.pop()) ?? undefined);
     assert.deepEqual([quick.id, quick.payload], [slow.id, "item 0"]);
     assert.deepEqual(await queue.commit([slow.handle]), ["returned"]);
     assert.deepEqual(await queue.abort([slow.handle]), [false]);

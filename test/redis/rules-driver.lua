@@ -5,7 +5,7 @@
 -- case starts afresh; the calls of one are made in order, on the same state. A call that has the name of a function of
 -- the rules tells what that function says; the others look at the state or change it.
 
--- The admissions of a minute, as a plain table. An engine keeps them in Redis.
+-- Those who entered in a minute, as a plain table. An engine keeps them in Redis.
 local queue = {}
 queue.__index = queue
 
@@ -31,13 +31,16 @@ function queue:push(at, count)
 end
 
 local function fresh_flow()
-  return { empty_at = -math.huge, last_minute = 0, queue = setmetatable({}, queue) }
+  return {
+    empty_at = -math.huge, last_minute = 0, back = 0, back_at = -math.huge, queue = setmetatable({}, queue),
+  }
 end
 
 local function fresh_state()
   return {
     flow = fresh_flow(),
-    entries = fresh_flow(),
+    loose = 0,
+    gaps = {},
     no_shows = no_shows.fresh(),
     accounts = { {}, {} },
     pace = { admitted = {}, spent = {} },
@@ -51,17 +54,68 @@ local function at_of(c)
 end
 
 local function standing_of(c)
-  return { waiting = c.waiting, wait_low = c.waitLow, poll_budget = c.pollBudget, ticket_ttl = c.ticketTtl }
+  return {
+    waiting = c.waiting, wait_low = c.waitLow, reach = c.reach, poll_budget = c.pollBudget,
+    ticket_ttl = c.ticketTtl, claim_window = c.claimWindow,
+  }
 end
 
 local calls = {}
 
 calls["flow.allowance"] = function(state, c)
-  return flow.allowance(state.flow, c.perMinute, c.now)
+  return flow.allowance(state.flow, c.perMinute, c.now, c.firm, c.noShows)
 end
 
-calls["flow.take"] = function(state, c)
-  flow.take(state.flow, c.perMinute, c.count, c.now)
+calls["flow.entries_left"] = function(state, c)
+  return flow.entries_left(state.flow, c.perMinute, c.now)
+end
+
+calls["flow.give_turns"] = function(state, c)
+  flow.give_turns(state.flow, c.perMinute, c.count, c.now)
+end
+
+calls["flow.give_turns_back"] = function(state, c)
+  flow.give_turns_back(state.flow, c.count, c.now)
+end
+
+calls["flow.enter"] = function(state, c)
+  flow.enter(state.flow, c.count, c.now)
+end
+
+calls["firm_turns.used"] = function(state)
+  state.loose = firm_turns.used(state.loose)
+  return state.loose
+end
+
+calls["firm_turns.loosened"] = function(state)
+  state.loose = firm_turns.loosened(state.loose)
+  return state.loose
+end
+
+calls["firm_turns.firm_ms"] = function(state, c, rules)
+  return firm_turns.firm_ms(state.loose, rules[c.rules], c.isAgain)
+end
+
+calls["missed_turns.places_back"] = function(_, c)
+  return missed_turns.places_back(c.letIn, c.missed)
+end
+
+calls["missed_turns.is_forfeited"] = function(_, c)
+  return missed_turns.is_forfeited(c.missed, c.most)
+end
+
+calls["missed_turns.to_follow"] = function(_, c)
+  local function at(rank)
+    return c.living[rank + 1]
+  end
+  return missed_turns.to_follow(#c.living, c.ahead, at, c.own, c.back)
+end
+
+calls["missed_turns.next_number"] = function(state, c)
+  return missed_turns.next_number(
+    c.sequence,
+    function(gap) return state.gaps[gap] or 0 end,
+    function(gap, used) state.gaps[gap] = used end)
 end
 
 calls["flow.queue"] = function(state)
@@ -124,12 +178,12 @@ calls["door.why_no_place"] = function(_, c, rules)
   return door.why_no_place(rules[c.rules], c.isPrequeue)
 end
 
-calls["door.may_enter"] = function(state, c, rules)
-  return door.may_enter(rules[c.rules], at_of(c), state.entries, c.now)
+calls["door.may_use_turn"] = function(state, c, rules)
+  return door.may_use_turn(rules[c.rules], at_of(c), state.flow, c.now)
 end
 
-calls["door.enter"] = function(state, c, rules)
-  flow.take(state.entries, rules[c.rules].newUsersPerMinute, 1, c.now)
+calls["door.is_room_for_one"] = function(state, c, rules)
+  return door.is_room_for_one(rules[c.rules], at_of(c), state.flow, c.now)
 end
 
 calls["door.rate_of_turns"] = function(_, c, rules)
@@ -220,6 +274,10 @@ calls["pace.wait"] = function(state, c, rules)
   return pace.wait(pace.sums(state.pace), rules[c.rules], c.ahead)
 end
 
+calls["pace.reach"] = function(state, c, rules)
+  return pace.reach(pace.sums(state.pace), rules[c.rules], c.ahead)
+end
+
 calls["pacing.next_check_in"] = function(_, c)
   return pacing.next_check_in(standing_of(c), c.dice)
 end
@@ -230,6 +288,10 @@ end
 
 calls["pacing.lapse_deadline"] = function(_, c)
   return pacing.lapse_deadline(c.now, c.nextCheckIn, c.lapseAfter)
+end
+
+calls["pacing.claim_deadline"] = function(_, c)
+  return pacing.claim_deadline(c.now, c.lapseAt, c.lapseAfter, c.claimWindow)
 end
 
 calls["pacing.whole_tenth"] = function(_, c)

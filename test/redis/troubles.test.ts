@@ -21,8 +21,10 @@ const WELL = "Redis can be used again";
 /** For so long newcomers come one after the other while something is wrong, to see how much is logged. */
 const RUSH_MS = 2_500;
 const RUSH_PERIOD_MS = 50;
-/** Longer than a visit lasts, than a turn is kept, and than somebody is waited for, where these are a second. */
-const OUTAGE_MS = 5_000;
+/** Longer than a visit lasts, than a turn is kept, and than somebody is waited for, where these are five seconds. */
+const OUTAGE_MS = 7_000;
+/** For tests in which Redis is slow; still longer than a busy machine takes. */
+const SHORT_TIMEOUT = "2500ms";
 /** Nobody uses a port below the first thousand; nothing there can be reached. */
 const NOWHERE = ["127.0.0.1", 1] as const;
 const PASSWORD = "right-for-the-gateway";
@@ -145,11 +147,11 @@ describe("something is wrong with the Redis that has the line", { concurrency: A
   test("it stands still", async (t) => {
     await using redis = await startRedis();
     await suffer(t, {
-      redis: { url: redis.url },
+      redis: { url: redis.url, timeout: SHORT_TIMEOUT },
       make: () => redis.pause(),
       mend: () => redis.resume(),
       kind: "slow",
-      says: /^Redis at 127\.0\.0\.1:\d+ did not answer within 700 ms\.$/,
+      says: /^Redis at 127\.0\.0\.1:\d+ did not answer within 2500 ms\.$/,
     });
   });
 
@@ -174,6 +176,7 @@ describe("something is wrong with the Redis that has the line", { concurrency: A
       redis: { sentinels: trio.sentinelPorts.map((port) => `127.0.0.1:${port}`), masterName: trio.name },
       make: async () => {
         await mustAgree(1 + trio.sentinels.length);
+        await trio.watchClosely();
         await (await trio.primary()).kill();
       },
       mend: () => mustAgree(2),
@@ -258,7 +261,7 @@ describe("something is wrong with the Redis that has the line", { concurrency: A
   test("newcomers whom it could not answer in time hold no slots afterwards", async (t) => {
     await using redis = await startRedis();
     const room = { totalActiveUsers: 3 };
-    const stage = await openTroubleStage(t, { url: redis.url }, room);
+    const stage = await openTroubleStage(t, { url: redis.url, timeout: SHORT_TIMEOUT }, room);
     const newcomers = () => Promise.all(Array.from({ length: 3 }, () => stage.newcomer(CLOSED)));
     redis.pause();
     for (const answer of await newcomers()) assertWaitingPage(answer, 503);
@@ -275,8 +278,8 @@ describe("something is wrong with the Redis that has the line", { concurrency: A
 
   test("after it was away for longer than visits last, everybody is still where they were", async (t) => {
     await using redis = await startRedis();
-    const short = { sessionDuration: "1s", lapseAfter: "1s", claimWindow: "1s" };
-    const stage = await openTroubleStage(t, { url: redis.url }, short);
+    const short = { sessionDuration: "5s", lapseAfter: "5s", claimWindow: "5s" };
+    const stage = await openTroubleStage(t, { url: redis.url, timeout: SHORT_TIMEOUT }, short);
     const path = `/${CLOSED}`;
     const [occupant, first, second] = [stage.visitor(), stage.visitor(), stage.visitor()];
     assert.ok(await occupant.isIn(path));

@@ -19,8 +19,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "engines/cluster": ["core"],
   "engines/redis": ["core"],
   durable: ["core"],
-  gateway: ["core", "config"],
-  office: ["core", "config"],
+  sockets: ["core", "config"],
+  gateway: ["core", "config", "sockets"],
+  office: ["core", "config", "sockets"],
   sim: ["core", "engines"],
 };
 

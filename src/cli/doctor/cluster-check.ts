@@ -66,7 +66,7 @@ function readMembers(text: string, asked: RedisAddress): Member[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return lines.map((line) => {
     const [id = "", place = "", flags = "", primaryId = "", , , , , ...ranges] = line.split(" ");
-    const own = addressIn(place.replace(/[@,].*$/, ""));
+    const own = addressIn(place.split(/[@,]/, 1)[0]!);
     // A node that nobody has told where it is itself leaves that out.
     const address = own?.host === "" ? { ...own, host: asked.host } : own;
     const isFailed = /\bfail\b/.test(flags) || flags.includes("noaddr");

@@ -99,7 +99,7 @@ test("a body of another shape than its kind's, or of no kind, is none", () => {
     { ...REPORT, dropped: undefined },
     { ...REPORT, rooms: [["r", null]] },
     ...[reportOf({ lanes: [[0]] }), reportOf({ lanes: [[0, 1.5]] }), reportOf({ turns: Number.NaN })],
-    ...[reportOf({ kept: "9" }), reportOf({ missed: 1e12 })],
+    ...[reportOf({ kept: "9" }), reportOf({ used: 1e12 }), reportOf({ news: {} })],
   ];
   for (const value of hostile) assert.equal(isMessageBody(value), false, JSON.stringify(value));
 });

@@ -47,8 +47,9 @@ function orNull(is: Shape): Shape {
 
 const member = record({ name: text, life: whole, address: text });
 const ticket = record({
-  ...{ id, room: text, lane: count, joinedAt: number, sequence: whole, draw: whole, issuedAt: number },
+  ...{ id, room: text, lane: count, joinedAt: number, sequence: number, draw: whole, issuedAt: number },
   ...{ expiresAt: number, node: count, aheadShown: number, aheadAtJoin: number },
+  ...{ missedTurns: count, missedAt: number, origin: whole },
 });
 const pass = record({
   ...{ id, room: text, lane: count, joinedAt: number, admittedAt: number, createdAt: number },
@@ -56,7 +57,7 @@ const pass = record({
 });
 const presence = record({ id, lane: count, joinedAt: number, admittedAt: number, expiresAt: number });
 const invite = record({ id: text, expiresAt: number });
-const seen = pair(whole, count, id, number, number);
+const seen = pair(whole, count, id, number, number, number, count, number);
 const load = record({
   ...{ from: text, periodMs: number, requests: number, answers: number, errors: number },
   ...{ latencyMs: orNull(number), inFlight: number },
@@ -66,15 +67,20 @@ const laneNumbers = list(whole);
 const roomReport = record({
   lanes: list((value) => laneNumbers(value) && (value as unknown[]).length >= 2),
   ...{ turns: count, visits: count, kept: count, offered: count, owed: count, leaveBack: whole },
-  ...{ arrivals: count, missed: count, used: count },
+  ...{ arrivals: count, used: count },
+  news: record({ entered: count, loosened: count, left: count, missed: count }),
 });
 const roundId = pair(whole, whole);
-const flow = record({ emptyAt: (value) => typeof value === "number", steps: list(pair(number, number)) });
-const doorMemo = record({ admissions: list(anything), entries: list(anything), lanes: list(anything) });
+/** Minus infinity where nothing has happened yet. */
+const instant: Shape = (value) => typeof value === "number";
+const flow = record({ emptyAt: instant, steps: list(pair(number, number)), back: count, backAt: instant });
+const doorMemo = record({ admissions: list(anything), lanes: list(anything), looseTurns: number });
 const roomMemo = record({ door: doorMemo, flow, lastTurnAt: number });
 const memo = record({ view: whole, seq: whole, rooms: list(pair(text, roomMemo)) });
 const cut: Shape = (value) => laneNumbers(value) && [2, 3].includes((value as unknown[]).length);
-const share = record({ cuts: list(cut), slots: count, leave: count, paid: count, isOver: flag });
+const share = record({
+  ...{ cuts: list(cut), slots: count, leave: count, entries: orNull(count), paid: count, isOver: flag },
+});
 const announce = record({
   ...{ seq: whole, at: number, shares: list(pair(text, share)), memo, dropped: list(roundId) },
 });
@@ -95,7 +101,7 @@ const OPS: Readonly<Record<string, Shape>> = {
   enter: record({ ticket, dice: number }),
   leavePlace: record({ ticket }),
   seen: record({ room: text, seen }),
-  leaveVisit: record({ room: text, id, node: count }),
+  leaveVisit: record({ room: text, id }),
   revoke: record({ room: text, id }),
   invite: record({ room: text, invite }),
 };
@@ -124,7 +130,13 @@ const BODIES: Readonly<Record<string, Shape>> = {
   read: record({ logs: list(pair(text, whole, count)) }),
   heads: record({ heads: list(pair(text, whole, count)), isAsking: flag }),
   count: record({
-    ...{ seq: whole, root: count, pass: count, asks: list(pair(text, list(laneNumbers))), draws: list(text) },
+    ...{
+      seq: whole,
+      root: count,
+      pass: count,
+      asks: list(pair(text, list(list(number)))),
+      draws: list(text),
+    },
     ...{ drawn: list(pair(text, whole)), memoAt: roundId, last: orNull(announce) },
   }),
   report: record({

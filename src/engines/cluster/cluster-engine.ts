@@ -138,9 +138,8 @@ export class ClusterEngine implements Engine {
     this.#flushSoon();
   }
 
-  leave(place: Ticket | Pass): void {
-    this.#node.leave(place, this.#now());
-    this.#flushSoon();
+  leave(place: Ticket | Pass): Eventually<void> {
+    return this.#ask((done) => this.#node.leave(place, this.#now(), () => done(undefined)));
   }
 
   revoke(room: string, id: string): Eventually<boolean> {

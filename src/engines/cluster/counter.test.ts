@@ -89,7 +89,7 @@ class Cluster {
   }
 
   announce(seq: number, { cuts = [], slots = 0 }: { cuts?: readonly Cut[]; slots?: number } = {}): void {
-    const shares = [["r", { cuts, slots, leave: slots, paid: 0, isOver: false }]] as const;
+    const shares = [["r", { cuts, slots, entries: null, leave: slots, paid: 0, isOver: false }]] as const;
     this.root.announce({ seq, at: this.now, shares, memo: { ...MEMO, seq }, dropped: [] });
     this.deliver();
   }
@@ -178,7 +178,7 @@ test("an announcement of a round other than the last one reported to counts for 
   const node = cluster.nodes[1]!;
   cluster.count(1);
   cluster.count(2);
-  const share: RoomShare = { cuts: [], slots: 9, leave: 0, paid: 0, isOver: false };
+  const share: RoomShare = { cuts: [], slots: 9, entries: null, leave: 0, paid: 0, isOver: false };
   const stale: AnnounceBody = {
     kind: "announce",
     seq: 1,
@@ -197,7 +197,7 @@ test("only whoever asked may announce, and only those who were asked report", ()
   cluster.arrives = (from) => from !== 4;
   cluster.count(1);
   const [root, , , , leaf] = cluster.nodes as [Node, Node, Node, Node, Node];
-  const share: RoomShare = { cuts: [], slots: 9, leave: 0, paid: 0, isOver: false };
+  const share: RoomShare = { cuts: [], slots: 9, entries: null, leave: 0, paid: 0, isOver: false };
   leaf.counter.receive(
     3,
     { kind: "announce", seq: 1, at: 0, shares: [["r", share]], memo: MEMO, dropped: [] },
@@ -248,7 +248,7 @@ test("rounds under way are over with a new tree", () => {
   cluster.count(7);
   const { counter, applied } = cluster.nodes[1]!;
   counter.start([0]);
-  const share: RoomShare = { cuts: [], slots: 9, leave: 0, paid: 0, isOver: false };
+  const share: RoomShare = { cuts: [], slots: 9, entries: null, leave: 0, paid: 0, isOver: false };
   counter.receive(0, { kind: "announce", seq: 7, at: 0, shares: [["r", share]], memo: MEMO, dropped: [] }, 0);
   assert.deepEqual(applied, []);
   counter.receive(0, { kind: "count", ...NO_ASKS, seq: 1, pass: 0, last: null }, 0);

@@ -257,6 +257,10 @@ function splitShares(
       share.paid,
       reports.map((report) => report?.owed ?? 0),
     );
+    const entries = splitByWeight(
+      share.entries ?? 0,
+      reports.map((report) => report?.turns ?? 0),
+    );
     const cuts = splitCuts(share.cuts, reports, dice);
     for (const [index, part] of parts.entries())
       part.push([
@@ -265,6 +269,7 @@ function splitShares(
           cuts: cuts[index]!,
           slots: slots[index]!,
           leave: leave[index]!,
+          entries: share.entries === null ? null : entries[index]!,
           paid: paid[index]!,
           isOver: share.isOver,
         },

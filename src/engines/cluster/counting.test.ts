@@ -16,7 +16,8 @@ const lanes = fc
   .map((numbers) => numbers.map((lane) => [lane, 10 * lane + 5, lane, 2 * lane] as const));
 const report: fc.Arbitrary<RoomReport> = fc.record({
   ...{ lanes, turns: amount, visits: amount, kept: amount, offered: amount, owed: amount, leaveBack: amount },
-  ...{ arrivals: amount, missed: amount, used: amount },
+  ...{ arrivals: amount, used: amount },
+  news: fc.record({ entered: amount, loosened: amount, left: amount, missed: amount }),
 });
 const reports: fc.Arbitrary<RoomReports> = fc
   .array(report, { maxLength: 3 })

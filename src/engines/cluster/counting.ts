@@ -15,12 +15,15 @@
  * Here are the shapes and their sums; `counter.ts` takes part in rounds, `round.ts` decides.
  */
 
+import { NO_TURNS, type TurnCounts } from "./turn-news.ts";
+
 /** For one lane: how many wait, and how many of them up to each pivot. */
 export type LaneReport = readonly [lane: number, waiting: number, ...upTo: number[]];
 
 /** What nodes have together in a room. */
 export interface RoomReport {
   readonly lanes: readonly LaneReport[];
+  /** Those that are firm. */
   readonly turns: number;
   readonly visits: number;
   /** Spare slots that stay where they are, for those who come before the round is over. */
@@ -33,9 +36,10 @@ export interface RoomReport {
   readonly leaveBack: number;
   /** How many joined lately, times `ARRIVALS_UNIT` and a little more, by which slots are handed out. */
   readonly arrivals: number;
-  /** Turns that were not used, and those who came in without leave where none was needed, since the last round. */
-  readonly missed: number;
+  /** Those who came in without leave where none was needed, since the last round. */
   readonly used: number;
+  /** What became of turns since the last round that was announced. */
+  readonly news: TurnCounts;
 }
 
 export type RoomReports = readonly (readonly [room: string, report: RoomReport])[];
@@ -85,6 +89,8 @@ export interface RoomShare {
   /** Slots for those who come while nobody waits, and leave for so many. */
   readonly slots: number;
   readonly leave: number;
+  /** So many of the firm turns that were reported may be used before the next round. null: all. */
+  readonly entries: number | null;
   /** Slots for those who are in without one. */
   readonly paid: number;
   /** More are in use than there are: nobody keeps any to spare. */
@@ -111,7 +117,7 @@ export interface Memo {
 
 export const NOTHING: RoomReport = {
   ...{ lanes: [], turns: 0, visits: 0, kept: 0, offered: 0, owed: 0, leaveBack: 0 },
-  ...{ arrivals: 0, missed: 0, used: 0 },
+  ...{ arrivals: 0, used: 0, news: NO_TURNS },
 };
 
 /** What came is told in thousandths. */
@@ -140,8 +146,11 @@ function addRoom(a: RoomReport, b: RoomReport): RoomReport {
     owed: a.owed + b.owed,
     leaveBack: a.leaveBack + b.leaveBack,
     arrivals: a.arrivals + b.arrivals,
-    missed: a.missed + b.missed,
     used: a.used + b.used,
+    news: {
+      ...{ entered: a.news.entered + b.news.entered, loosened: a.news.loosened + b.news.loosened },
+      ...{ left: a.news.left + b.news.left, missed: a.news.missed + b.news.missed },
+    },
   };
 }
 

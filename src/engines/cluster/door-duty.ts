@@ -249,6 +249,7 @@ export class DoorDuty {
       qpid.memo = { ...carried!, oneByOne: left > 0 ? { ...due, left } : null } satisfies Carried;
       if (first >= 0) {
         books.held++;
+        books.flow.entries++;
         giveTurns(books, [first], { at: due.at, now });
       }
       weigh();
@@ -331,10 +332,12 @@ export class DoorDuty {
       const books = rooms.get(room);
       if (!books) continue;
       books.rulesAt(now);
-      const keys = share.cuts.flatMap((cut) => keysOf(books, cut, counts, dice));
+      books.turnNews.announced();
+      const sequences = share.cuts.flatMap((cut) => sequencesOf(books, cut, counts, dice));
       books.held += promised(room, share, counts) + share.paid;
       books.flow.receive(share.leave, now);
-      giveTurns(books, keys, { at, now });
+      books.flow.entries = (share.entries ?? Number.POSITIVE_INFINITY) + sequences.length;
+      giveTurns(books, sequences, { at, now });
       if (share.isOver) books.held = Math.min(books.held, books.used);
     }
     onComplete();
@@ -396,11 +399,10 @@ function settleUp(books: RoomBooks, now: number, isKeepingAll: boolean): Omit<Ro
   flow.leave = leaveKept;
   const arrivals = Math.round(books.arrivals * ARRIVALS_UNIT) + 1;
   books.arrivals *= ARRIVALS_KEPT;
-  const missed = books.missedSince;
-  books.missedSince = 0;
+  const news = books.turnNews.report();
   const used = flow.uncharged;
   flow.uncharged = 0;
-  return { turns, visits, kept, offered: spare - kept, owed, leaveBack, arrivals, missed, used };
+  return { turns, visits, kept, offered: spare - kept, owed, leaveBack, arrivals, used, news };
 }
 
 /** Slots that come with what was announced. */
@@ -411,7 +413,7 @@ function promised(room: string, { cuts, slots }: RoomShare, counts: OwnCounts): 
 }
 
 /** Those of this node's who are let in: the ones that were counted, as far as they still wait. */
-function keysOf(books: RoomBooks, cut: Cut, counts: OwnCounts, dice: () => number): number[] {
+function sequencesOf(books: RoomBooks, cut: Cut, counts: OwnCounts, dice: () => number): number[] {
   const [lane] = cut;
   const { own } = books;
   if (cut.length === 3) {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { drawOrder } from "../../core/draw.ts";
 import { DEFAULT_RULES, type EventRules } from "../../core/rules.ts";
-import type { Ticket } from "../../core/ticket.ts";
+import { NONE_MISSED, type Ticket } from "../../core/ticket.ts";
 import { Draws } from "./draws.ts";
 import {
   DRAWN,
@@ -38,7 +38,7 @@ const idOf = (n: number) => n.toString(16).padStart(32, "0");
 function ticketOf(n: number, key: number): Ticket {
   return {
     ...{ id: idOf(n), room: "r", lane: 0, joinedAt: OPENS_AT, sequence: key, draw: 0, issuedAt: OPENS_AT },
-    ...{ expiresAt: LATER, node: 0, aheadShown: 0, aheadAtJoin: 0 },
+    ...{ expiresAt: LATER, node: 0, aheadShown: 0, aheadAtJoin: 0, ...NONE_MISSED },
   };
 }
 
@@ -136,7 +136,7 @@ function played({ joins, before, after }: Play): [Node, Node, Node] {
     const node = nodes[at]!;
     const [key] = node.ownKeys();
     if (key === undefined) continue;
-    node.books.write(n % 2 ? [TURN, key, 0, 0, LATER, STARTS_AT] : [GONE, key, 0, LEFT, LATER, ""]);
+    node.books.write(n % 2 ? [TURN, key, 0, 0, LATER, STARTS_AT, LATER] : [GONE, key, 0, LEFT, LATER, ""]);
   }
   return nodes;
 }
@@ -195,7 +195,7 @@ test("what an owner writes after it has drawn is about places as they are then, 
   const nodes = played({ joins: [0, 1, 2, 0, 1, 2, 1], before: [], after: [] });
   const [, b] = nodes;
   const [key] = b.ownKeys() as [number];
-  b.books.write([TURN, key, 0, 0, LATER, STARTS_AT]);
+  b.books.write([TURN, key, 0, 0, LATER, STARTS_AT, LATER]);
   const reader = new Node("p#1", 5);
   for (let i = 0; i < 3; i++) for (const node of nodes) reader.read(node);
   for (const { books } of [b, reader]) {
@@ -245,7 +245,7 @@ test("someone who is let in while people gather ends it: they are served as they
   const node = new Node("a#1", 0);
   const keys = [1, 2, 3].map((n) => node.join(n));
   assert.equal(node.books.draws.isGathered(EVENT, keys[1]!), true);
-  node.books.write([TURN, keys[0]!, 0, 0, LATER, OPENS_AT]);
+  node.books.write([TURN, keys[0]!, 0, 0, LATER, OPENS_AT, LATER]);
   assert.equal(node.books.draws.isGathered(EVENT, keys[1]!), false);
 });
 

@@ -16,11 +16,14 @@ export const YIELD = 8;
 export const ADOPT = 9;
 export const POOL = 10;
 export const DRAWN = 11;
+export const LOOSE = 12;
+export const BACK = 13;
 
-/** How someone came to wait: new, back from having lapsed, or back from an earlier life. */
+/** How someone came to wait: new, back from having lapsed, back from an earlier life, or with a loose turn that was of no use. */
 export const NEW = 0;
 export const RETURNED = 1;
 export const TAKEN_BACK = 2;
+export const TO_FRONT = 3;
 /** Why a place lapsed: no check-in, or a turn not used. */
 export const UNSEEN = 0;
 export const MISSED = 1;
@@ -28,15 +31,18 @@ export const MISSED = 1;
 export const WITH_TURN = 0;
 export const THROUGH = 1;
 export const BY_PASS = 2;
-/** How it ended: the holder left, was sent away, or their pass ran out. */
+/** How it ended: the holder left, was sent away, their pass ran out, or they missed too many turns. */
 export const LEFT = 0;
 export const REVOKED = 1;
 export const EXPIRED = 2;
-/** Nothing happened: only the owner is another. */
+export const FORFEITED = 3;
+/** Nothing happened: only the owner is another. Places that were forfeited stay told from others that are over. */
 export const AS_BEFORE = 9;
+export const FORFEITED_BEFORE = 10;
 
 export type WaitEntry = readonly [op: typeof WAIT, key: number, lane: number, how: number, id: string];
 export type LapseEntry = readonly [op: typeof LAPSE, key: number, lane: number, how: number, until: number];
+/** `firmUntil`: when it goes loose; 0: it is loose. */
 export type TurnEntry = readonly [
   op: typeof TURN,
   key: number,
@@ -44,6 +50,7 @@ export type TurnEntry = readonly [
   how: number,
   claimBy: number,
   givenAt: number,
+  firmUntil: number,
 ];
 export type VisitEntry = readonly [
   op: typeof VISIT,
@@ -97,6 +104,21 @@ export type DrawnEntry = readonly [
   keepUntil: number,
 ];
 
+/** A turn is loose from here on. */
+export type LooseEntry = readonly [op: typeof LOOSE, key: number];
+/**
+ * A place has another number in the line, since it missed so many turns. `behind`: the number that it was put behind, with
+ * others perhaps.
+ */
+export type BackEntry = readonly [
+  op: typeof BACK,
+  key: number,
+  sequence: number,
+  behind: number,
+  missedTurns: number,
+  missedAt: number,
+];
+
 export type Entry =
   | WaitEntry
   | LapseEntry
@@ -108,7 +130,9 @@ export type Entry =
   | YieldEntry
   | AdoptEntry
   | PoolEntry
-  | DrawnEntry;
+  | DrawnEntry
+  | LooseEntry
+  | BackEntry;
 
 /** An entry and the room it is about. */
 export interface Written {
@@ -123,7 +147,7 @@ export type FieldKind = "key" | "number" | "text" | "list" | "place";
 export const ENTRY_FIELDS: Readonly<Record<Entry[0], readonly FieldKind[]>> = {
   [WAIT]: ["key", "number", "number", "text"],
   [LAPSE]: ["key", "number", "number", "number"],
-  [TURN]: ["key", "number", "number", "number", "number"],
+  [TURN]: ["key", "number", "number", "number", "number", "number"],
   [VISIT]: ["key", "number", "number", "text", "number", "number", "number", "number"],
   [GONE]: ["key", "number", "number", "number", "text"],
   [TOUCH]: ["key", "number"],
@@ -132,4 +156,6 @@ export const ENTRY_FIELDS: Readonly<Record<Entry[0], readonly FieldKind[]>> = {
   [ADOPT]: ["number", "number", "list", "place"],
   [POOL]: ["number", "text", "list"],
   [DRAWN]: ["number", "text", "number", "number", "number"],
+  [LOOSE]: ["key"],
+  [BACK]: ["key", "number", "number", "number", "number"],
 };

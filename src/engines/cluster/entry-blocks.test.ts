@@ -3,11 +3,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import {
   ADOPT,
+  BACK,
   DRAWN,
   type Entry,
   GONE,
   INVITE,
   LAPSE,
+  LOOSE,
   POOL,
   TOUCH,
   TURN,
@@ -21,7 +23,7 @@ import { blockOf, entriesIn } from "./entry-blocks.ts";
 const ENTRIES: readonly Entry[] = [
   [WAIT, 1, 0, 0, ""],
   [LAPSE, 1, 0, 0, 9],
-  [TURN, 2 ** 52, 0, 0, 9, 5.25],
+  [TURN, 2 ** 52, 0, 0, 9, 5.25, 9],
   [VISIT, 1, 0, 0, "id", 1, 2, 3, 4],
   [GONE, 1, 0, 0, 9, "id"],
   [TOUCH, 1, 9],
@@ -30,6 +32,8 @@ const ENTRIES: readonly Entry[] = [
   [ADOPT, 3, 1, ["a#1", 7], [WAIT, 1, 0, 9, ""]],
   [POOL, 1, "sale", [1, "id"]],
   [DRAWN, 1, "sale", 1, 5, 9],
+  [LOOSE, 1],
+  [BACK, 1, 2.5, 2, 1, 9],
 ];
 
 const inRoom = (...entries: readonly unknown[]): Written[] =>
@@ -78,7 +82,7 @@ test("an entry of no kind, a number that is none, a key that is not whole: then 
     ],
     ...[
       [TOUCH, 1, Number.POSITIVE_INFINITY],
-      [TURN, 1, 0, 0, Number.NaN, 5],
+      [TURN, 1, 0, 0, Number.NaN, 5, Number.NaN],
     ],
     [ADOPT, 3, 1, [], [ADOPT, 3, 1, [], [WAIT, 1, 0, 9, ""]]],
     [ADOPT, 3, 1, [], [YIELD, 1]],
@@ -86,7 +90,7 @@ test("an entry of no kind, a number that is none, a key that is not whole: then 
   for (const one of hostile) assert.equal(entriesIn(blockOf(inRoom(ENTRIES[0], one))), null, `${one}`);
   const [count, bytes] = blockOf(inRoom([YIELD, 1]));
   const opAt = bytes.length - 9;
-  for (const op of [0, 12, 255]) assert.equal(entriesIn([count, bytes.with(opAt, op)]), null, `${op}`);
+  for (const op of [0, 14, 255]) assert.equal(entriesIn([count, bytes.with(opAt, op)]), null, `${op}`);
 });
 
 test("whatever bytes come can be looked at without harm", () => {

@@ -2,8 +2,8 @@
  * What the places of a room count for: the lines, who is on the site, and how many of each kind there are, of all nodes and
  * of this one. Whoever changes a place takes it out before and puts it back after.
  *
- * Invariants: a key is in one line exactly when the claim that counts is WAITING, and in the node's own line when it is
- * this node's as well; counts follow from the claims that count.
+ * Invariants: a place's number is in one line exactly when the claim that counts is WAITING, and in the node's own line when
+ * it is this node's as well; counts follow from the claims that count.
  */
 import { LaneLines } from "./lane-lines.ts";
 import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
@@ -15,6 +15,7 @@ export class Headcount {
   readonly visits = new Map<string, Place>();
   readonly #laneOf: (lane: number) => number;
   #turns = 0;
+  #looseTurns = 0;
   #onSite = 0;
   #lapsed = 0;
   #ownTurns = 0;
@@ -25,8 +26,13 @@ export class Headcount {
     this.#laneOf = laneOf;
   }
 
+  /** Those that are firm. */
   get turns(): number {
     return this.#turns;
+  }
+
+  get looseTurns(): number {
+    return this.#looseTurns;
   }
 
   get onSite(): number {
@@ -37,6 +43,7 @@ export class Headcount {
     return this.#lapsed;
   }
 
+  /** Firm turns of this node's, which take its slots. */
   get ownTurns(): number {
     return this.#ownTurns;
   }
@@ -48,44 +55,64 @@ export class Headcount {
 
   /** Adds what a place counts for. */
   put(place: Place): void {
-    const { key, claim } = place;
+    const { sequence, claim } = place;
     const isOwn = claim.origin === SELF;
     switch (claim.state) {
       case WAITING: {
         const lane = this.#laneOf(place.lane);
-        this.lines.add(lane, key);
-        if (isOwn) this.own.add(lane, key);
+        this.lines.add(lane, sequence);
+        if (isOwn) this.own.add(lane, sequence);
         return;
       }
       case LAPSED:
         this.#lapsed++;
         return;
       case ADMITTED:
+        if (claim.firmUntil === 0) {
+          this.#looseTurns++;
+          return;
+        }
         this.#turns++;
         if (isOwn) this.#ownTurns++;
         return;
       case ON_SITE:
         this.#onSite++;
-        if (place.id !== "") this.visits.set(place.id, place);
+        if (place.id !== "") this.#find(place);
         if (isOwn && !claim.isBorrowed) this.#ownVisits++;
     }
   }
 
+  /** Someone on the site has that id. */
+  name(place: Place, id: string): void {
+    place.id = id;
+    if (place.claim.state === ON_SITE) this.#find(place);
+  }
+
+  /** A visit that is known by its ticket comes before the same one known by its pass alone, at every node. */
+  #find(place: Place): void {
+    const known = this.visits.get(place.id);
+    if (!known || known.key < 0 || place.key >= 0) this.visits.set(place.id, place);
+  }
+
   /** Takes away what it counted for. */
   take(place: Place): void {
-    const { key, claim } = place;
+    const { sequence, claim } = place;
     const isOwn = claim.origin === SELF;
     switch (claim.state) {
       case WAITING: {
         const lane = this.#laneOf(place.lane);
-        this.lines.remove(lane, key);
-        if (isOwn) this.own.remove(lane, key);
+        this.lines.remove(lane, sequence);
+        if (isOwn) this.own.remove(lane, sequence);
         return;
       }
       case LAPSED:
         this.#lapsed--;
         return;
       case ADMITTED:
+        if (claim.firmUntil === 0) {
+          this.#looseTurns--;
+          return;
+        }
         this.#turns--;
         if (isOwn) this.#ownTurns--;
         return;
@@ -97,8 +124,8 @@ export class Headcount {
   }
 
   /** Lanes are others now. */
-  rearrange(laneOfKey: (key: number) => number): void {
-    this.lines.rearrange(laneOfKey);
-    this.own.rearrange(laneOfKey);
+  rearrange(laneOf: (sequence: number) => number): void {
+    this.lines.rearrange(laneOf);
+    this.own.rearrange(laneOf);
   }
 }

@@ -1,5 +1,8 @@
 /** The lines of a room, one for each lane that has had people in it. A key is in one of them at the most. */
+import type { LineBehind } from "../../core/missed-turns.ts";
 import { BlockLine } from "./block-line.ts";
+
+const NOBODY = new BlockLine();
 
 export class LaneLines {
   #lines = new Map<number, BlockLine>();
@@ -41,6 +44,12 @@ export class LaneLines {
   at(lane: number, rank: number): number {
     const line = this.#lines.get(lane);
     return line && rank >= 0 && rank < line.size ? line.at(rank) : -1;
+  }
+
+  /** One lane's line, for going back in it. */
+  behind(lane: number): LineBehind {
+    const line = this.#lines.get(lane) ?? NOBODY;
+    return { size: line.size, ahead: (sequence) => line.rankOf(sequence), at: (rank) => line.at(rank) };
   }
 
   /** The smallest key of all lanes; null when nobody waits. */

@@ -1,17 +1,31 @@
 /** What a room's books make of lending (lending.ts): when this node needs slots, what it can spare, and what it gets. */
 import type { Newcomer } from "../../core/engine.ts";
+import { originOf, type Ticket } from "../../core/ticket.ts";
 import type { Loan } from "./lending.ts";
-import { welcomeTo } from "./room-answers.ts";
+import { ADMITTED, isFirm } from "./place.ts";
+import { currentTicket, welcomeTo } from "./room-answers.ts";
 import type { RoomBooks } from "./room-books.ts";
 
 /** True when a newcomer would get a place only because this node has no slot, or no leave, for them. */
 export function isShortOfSlots(books: RoomBooks, newcomer: Newcomer, now: number): boolean {
-  if (welcomeTo(books, newcomer, now) === "through") return false;
+  return isOnlyShort(books, () => welcomeTo(books, newcomer, now) === "through");
+}
+
+/** True when someone with a loose turn cannot enter only because of that. */
+export function isShortForTurn(books: RoomBooks, ticket: Ticket, now: number): boolean {
+  const place = books.places.get(originOf(currentTicket(books, ticket)));
+  if (books.isAlone || place?.claim.state !== ADMITTED || isFirm(place)) return false;
+  return isOnlyShort(books, () => books.door.mayEnter(books.crowd, false, now));
+}
+
+/** False as it is, and true if there were a slot and leave for one more. */
+function isOnlyShort(books: RoomBooks, isRoom: () => boolean): boolean {
+  if (isRoom()) return false;
   const { held } = books;
   books.held = books.used + 1;
-  const welcome = books.flow.ifThereWereLeave(() => welcomeTo(books, newcomer, now));
+  const wouldBe = books.flow.ifThereWereLeave(isRoom);
   books.held = held;
-  return welcome === "through";
+  return wouldBe;
 }
 
 /** Half of what a room can spare here, for another node. */

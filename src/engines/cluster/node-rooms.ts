@@ -22,6 +22,7 @@ export class NodeRooms {
   /** As they were set. */
   readonly #rules = new Map<string, RoomRules>();
   #view: View | null = null;
+  #slot = 0;
 
   constructor(parts: NodeRoomsParts) {
     this.#parts = parts;
@@ -48,9 +49,10 @@ export class NodeRooms {
     return true;
   }
 
-  /** Another view. */
-  start(view: View): void {
+  /** Another view, in which this node has that slot. */
+  start(view: View, slot: number): void {
     this.#view = view;
+    this.#slot = slot;
     for (const books of this.#books.values()) this.#standAs(books);
   }
 
@@ -90,6 +92,13 @@ export class NodeRooms {
     }
     books.isAlone = isAlone;
     books.flow.isRoot = isAlone;
+    // Nobody else is there to hear of them.
+    if (isAlone) books.flow.enter(books.turnNews.take().entered, this.#parts.now());
+    if (view)
+      books.setBacks.share(
+        this.#slot,
+        [...view.members, ...view.lost].map(({ slot }) => slot),
+      );
     books.flow.share = view ? view.members.length / (view.members.length + view.lost.length) : 1;
     books.change(this.#fit(this.#rules.get(books.name)!), this.#parts.now());
   }

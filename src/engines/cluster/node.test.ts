@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
 import { WAIT } from "./entries.ts";
 import { blockOf } from "./entry-blocks.ts";
 import type { Letter } from "./letter.ts";
@@ -97,7 +99,7 @@ test("a one-time code gives one place, whichever nodes it is shown at", () => {
   const invite = { id: "code", expiresAt: cluster.now + 60_000 };
   const kinds: string[] = [];
   for (const [n, name] of [..."abc"].entries()) {
-    const arriving = { id: `${n}`.repeat(32), newcomer: { lane: 0, invite }, dice: 0.5 };
+    const arriving = { id: `${n}`.repeat(32), newcomer: { lane: 0, invite, canWait: true }, dice: 0.5 };
     cluster.of(name).join("r", arriving, cluster.now, ({ kind }) => kinds.push(kind));
   }
   cluster.run(1_000);
@@ -153,7 +155,7 @@ test("what one keeps, all keep, and hear of", () => {
 test("a room that nobody opened here is refused, and asking for its counts is a mistake", () => {
   const cluster = new VirtualCluster("a", QUEUE_ALL);
   const answers: unknown[] = [];
-  const arriving = { id: "0".repeat(32), newcomer: { lane: 0, invite: null }, dice: 0 };
+  const arriving = { id: "0".repeat(32), newcomer: { lane: 0, invite: null, canWait: true }, dice: 0 };
   cluster.of("a").join("other", arriving, cluster.now, (answer) => answers.push(answer));
   assert.deepEqual(answers, [{ kind: "refused", reason: "unknownRoom" }]);
   assert.equal(cluster.of("a").has("other"), false);
@@ -320,11 +322,219 @@ test("a shorter time that was told elsewhere does not take away from a longer on
   const lapseMs = DEFAULT_RULES.lapseAfterMs;
   const seen = (until: number): Letter => ({
     ...{ to: null, name: "b", life: 1, clock: cluster.now, view: cluster.of("b").status().view!.number },
-    bodies: [{ kind: "seen", room: "r", list: [[ticket.sequence, 0, ticket.id, until, ticket.expiresAt]] }],
+    bodies: [
+      {
+        kind: "seen",
+        room: "r",
+        list: [[ticket.sequence, 0, ticket.id, until, ticket.expiresAt, ticket.sequence, 0, 0]],
+      },
+    ],
   });
   const longAfter = cluster.now + 10 * lapseMs;
   cluster.of("a").receive("b", seen(longAfter), cluster.now);
   cluster.of("a").receive("b", seen(cluster.now + 10), cluster.now);
   cluster.run(5_000);
   assert.equal(cluster.of("a").counts("r", cluster.now).waiting, 1);
+});
+
+/** Nodes at which somebody's visit goes on: it is counted there, or their pass is not known to be over. */
+function takenAt(cluster: VirtualCluster, { id }: Pass): string[] {
+  return [...cluster.nodes].flatMap(([name, node]) => {
+    const isOver = [...node.ended("r")].some(([ended]) => ended === id);
+    return node.counts("r", cluster.now).onSite > 0 || !isOver ? [name] : [];
+  });
+}
+
+interface Handed {
+  readonly cluster: VirtualCluster;
+  /** Has the place of someone whose ticket is from a node that has died since. */
+  readonly owner: string;
+  readonly others: readonly string[];
+  readonly ticket: Ticket;
+  /** Its holder enters at the owner. */
+  enter(): Pass;
+}
+
+function handedOver(): Handed {
+  const cluster = new VirtualCluster("abcde", QUEUE_ALL);
+  const ticket = cluster.queue("e");
+  cluster.run(500);
+  cluster.nodes.delete("e");
+  cluster.run(6_000);
+  for (const node of cluster.nodes.values())
+    node.configure("r", { ...DEFAULT_RULES, totalActiveUsers: 1 }, cluster.now);
+  cluster.of("a").forget("e", cluster.now);
+  cluster.run(1_000);
+  const owner = [...cluster.nodes].find(([, node]) => node.status().rooms.r!.turns > 0)![0];
+  const enter = () => {
+    const entered = cluster.enter(owner, ticket);
+    if (entered.kind !== "entered") throw new Error(`"${entered.kind}" instead of a pass`);
+    return entered.pass;
+  };
+  return { cluster, owner, ticket, others: [..."abcd"].filter((name) => name !== owner), enter };
+}
+
+test("a visit ends at a node that knows nothing of it yet", () => {
+  const { cluster, others, enter } = handedOver();
+  const [at] = others as [string];
+  cluster.arrives = (_from, to) => to !== at;
+  const pass = enter();
+  cluster.of(at).leave(pass, cluster.now, () => {});
+  cluster.run(500);
+  cluster.arrives = () => true;
+  cluster.run(1_000);
+  assert.deepEqual(takenAt(cluster, pass), []);
+  assert.equal(cluster.of(at).counts("r", cluster.now).totals.left, 1);
+  assert.equal(cluster.join(at).kind, "entered", "the slot is free");
+});
+
+test("a visit ends though its owner does not answer", () => {
+  const { cluster, owner, others, enter } = handedOver();
+  const pass = enter();
+  cluster.run(500);
+  cluster.arrives = (from, to) => from !== owner && to !== owner;
+  cluster.leave(others[0]!, pass);
+  cluster.arrives = () => true;
+  cluster.run(1_000);
+  assert.deepEqual(takenAt(cluster, pass), []);
+  assert.equal(cluster.of(owner).counts("r", cluster.now).totals.left, 1);
+  assert.equal(cluster.join(owner).kind, "entered", "the slot is free");
+});
+
+test("whoever is told that they left has left, though that node and the owner of the visit die at once", () => {
+  const { cluster, owner, others, enter } = handedOver();
+  const pass = enter();
+  cluster.run(1_000);
+  const [at] = others as [string];
+  cluster.arrives = (from) => from !== owner;
+  cluster.leave(at, pass);
+  cluster.nodes.delete(at);
+  cluster.nodes.delete(owner);
+  cluster.run(10_000);
+  assert.deepEqual(takenAt(cluster, pass), []);
+});
+
+test("someone whose place is ended at one node while another lets them in has left", () => {
+  const { cluster, ticket, owner, others, enter } = handedOver();
+  const [at] = others as [string];
+  cluster.arrives = (from, to) => to !== at && from !== at;
+  const pass = enter();
+  cluster.of(at).leave(ticket, cluster.now, () => {});
+  cluster.run(600);
+  cluster.arrives = () => true;
+  cluster.run(1_000);
+  assert.deepEqual(takenAt(cluster, pass), []);
+  assert.equal(cluster.join(owner).kind, "entered", "the slot is free");
+});
+
+test("a visit that is known by its pass alone as well as by its ticket ends as a whole", () => {
+  const { cluster, owner, others, enter } = handedOver();
+  const [at, other] = others as [string, string];
+  // The owner is not heard when the holder of the pass is seen on the site.
+  cluster.arrives = (from) => from !== owner;
+  const pass = enter();
+  cluster.of(at).touch("r", [{ ...pass, expiresAt: pass.expiresAt + 1_000 }], cluster.now);
+  cluster.run(1_500);
+  assert.equal(cluster.of(at).counts("r", cluster.now).onSite, 1, "it is known by its pass");
+  cluster.arrives = () => true;
+  cluster.leave(other, pass);
+  cluster.run(1_000);
+  assert.deepEqual(takenAt(cluster, pass), []);
+});
+
+test("a visit that is known by its pass alone as well as by its ticket takes one slot", () => {
+  const { cluster, owner, others, enter } = handedOver();
+  cluster.arrives = (from) => from !== owner;
+  const pass = enter();
+  cluster.of(others[0]!).touch("r", [pass], cluster.now);
+  cluster.run(1_500);
+  const slots = () => [...cluster.nodes.values()].map((node) => node.status().rooms.r!.visits);
+  assert.equal(slots().filter((visits) => visits === 1).length, 2);
+  cluster.arrives = () => true;
+  cluster.run(3_000);
+  assert.deepEqual(
+    [...cluster.nodes.values()].map((node) => node.counts("r", cluster.now).onSite),
+    [1, 1, 1, 1],
+  );
+  assert.equal(cluster.of(owner).status().rooms.r!.visits, 1);
+});
+
+test("someone who is seen on the site just after they came is not counted twice", () => {
+  const { cluster, others, enter } = handedOver();
+  cluster.arrives = (_from, to) => !others.includes(to) || to === others[0];
+  const pass = enter();
+  for (const name of others) cluster.of(name).touch("r", [pass], cluster.now);
+  cluster.run(500);
+  cluster.arrives = () => true;
+  cluster.run(2_000);
+  const visits = [...cluster.nodes.values()].reduce((sum, node) => sum + node.status().rooms.r!.visits, 0);
+  assert.equal(visits, 1);
+});
+
+/** A line in which the first has a turn and does not use it, at c; and what the others know of the line. */
+function missedAtC(missedTurnsMax: number): { cluster: VirtualCluster; ticket: Ticket } {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  const ticket = cluster.queue("c");
+  for (const name of "abab") {
+    cluster.run(10);
+    cluster.queue(name);
+  }
+  const rules = { ...DEFAULT_RULES, totalActiveUsers: 1, claimWindowMs: 3_000, sessionDurationMs: 1_000 };
+  for (const node of cluster.nodes.values())
+    node.configure("r", { ...rules, lapseAfterMs: 3_600_000, missedTurnsMax }, cluster.now);
+  cluster.run(10_000);
+  return { cluster, ticket };
+}
+
+/** What each node says to a ticket. */
+const saidBy = (cluster: VirtualCluster, ticket: Ticket) =>
+  [...cluster.nodes].map(([name, node]) => ({ name, ...node.checkIn(ticket, 0.5, cluster.now) }));
+
+test("a place that missed a turn stays where it was put when its owner dies, and for a node that joins later", () => {
+  const { cluster, ticket } = missedAtC(3);
+  // Nobody else gets a turn meanwhile.
+  for (const node of cluster.nodes.values()) node.configure("r", QUEUE_ALL, cluster.now);
+  const [before] = saidBy(cluster, ticket);
+  if (before?.kind !== "waiting") assert.fail("the place is kept");
+  assert.ok(before.ticket.missedTurns >= 1 && before.ticket.sequence > ticket.sequence);
+  cluster.run(500);
+  cluster.nodes.delete("c");
+  cluster.run(6_000);
+  cluster.start("d", { join: ["a"] }).configure("r", QUEUE_ALL, cluster.now);
+  cluster.run(6_000);
+  for (const answer of saidBy(cluster, ticket)) {
+    if (answer.kind !== "waiting") assert.fail(`${answer.name}: ${answer.kind}`);
+    const { sequence, missedTurns, origin } = answer.ticket;
+    assert.deepEqual(
+      [sequence, missedTurns, origin],
+      [before.ticket.sequence, before.ticket.missedTurns, ticket.sequence],
+    );
+  }
+});
+
+test("a place that was forfeited is so at every node, also when its owner has died and for one that joins later", () => {
+  const { cluster, ticket } = missedAtC(1);
+  cluster.nodes.delete("c");
+  cluster.run(6_000);
+  cluster.start("d", { join: ["a"] }).configure("r", QUEUE_ALL, cluster.now);
+  cluster.run(6_000);
+  for (const { name, ...answer } of saidBy(cluster, ticket))
+    assert.deepEqual(answer, { kind: "refused", reason: "turnsMissed" }, name);
+});
+
+test("turns that nobody uses give their slots back, wherever they are, and none is given out twice", () => {
+  const cluster = new VirtualCluster("abc", QUEUE_ALL);
+  for (let i = 0; i < 90; i++) cluster.queue("abc"[i % 3]!);
+  const capacity = 9;
+  for (const node of cluster.nodes.values())
+    node.configure("r", { ...DEFAULT_RULES, totalActiveUsers: capacity }, cluster.now);
+  for (let second = 0; second < 40; second++) {
+    cluster.run(1_000);
+    const rooms = [...cluster.nodes.values()].map((node) => node.status().rooms.r!);
+    const slots = rooms.reduce((sum, { turns, visits, spare }) => sum + turns + visits + spare, 0);
+    assert.ok(slots <= capacity, `${slots} slots after ${second} s`);
+  }
+  const { admitted, looseTurns, totals } = cluster.of("b").counts("r", cluster.now);
+  assert.ok(admitted <= capacity && looseTurns > 2 * capacity, `${admitted} firm, ${looseTurns} loose`);
+  assert.equal(totals.admitted, admitted + looseTurns);
 });

@@ -167,8 +167,9 @@ export class ClusterNode {
 
   enter(ticket: Ticket, dice: number, now: number, answer: (answer: TicketAnswer) => void): void {
     const books = this.#rooms.books.get(ticket.room);
-    if (books) this.#visitors.enter(books, ticket, { dice, now }, answer);
-    else answer(UNKNOWN_ROOM);
+    if (!books) return answer(UNKNOWN_ROOM);
+    this.#now = now;
+    this.#visitors.enter(books, ticket, { dice, now }, answer);
   }
 
   touch(room: string, presences: readonly Presence[], now: number): void {
@@ -176,13 +177,19 @@ export class ClusterNode {
     if (books) this.#visitors.touch(books, presences, now);
   }
 
-  leave(place: Ticket | Pass, now: number): void {
-    if (this.#rooms.books.has(place.room)) this.#visitors.leave(place, now);
+  /** `done`: it is written down at two nodes, or there is nobody to wait for. */
+  leave(place: Ticket | Pass, now: number, done: () => void): void {
+    const books = this.#rooms.books.get(place.room);
+    if (!books) return done();
+    this.#now = now;
+    this.#visitors.leave(books, place, now, done);
   }
 
   revoke(room: string, id: string, now: number, answer: (isEnded: boolean) => void): void {
-    if (!this.#rooms.books.get(room)?.visits.has(id)) return answer(false);
-    this.#visitors.revoke(room, id, now, answer);
+    const books = this.#rooms.books.get(room);
+    if (!books?.visits.has(id)) return answer(false);
+    this.#now = now;
+    this.#visitors.revoke(books, id, now, () => answer(true));
   }
 
   report(room: string, load: Load, now: number): void {
@@ -453,7 +460,7 @@ export class ClusterNode {
     this.#qpid.start({ version: viewNumber(view), neighbours, towards }, now);
     this.#replication.start(view, now, this.#settings.canary === "adopt-in-minority");
     this.#duty.start(view, { slot, neighbours }, now);
-    this.#rooms.start(view);
+    this.#rooms.start(view, slot);
     this.#requests.reroute(now);
     this.#lending.start(viewNumber(view));
     this.#notes.start(this.#peers().map(idOf), now);

@@ -26,6 +26,7 @@ function claim(owner: string, state: PlaceState, more: Partial<Claim> = {}): Cla
     state,
     until: 0,
     admittedAt: 0,
+    firmUntil: 0,
     isBorrowed: false,
     ...more,
   };
@@ -34,6 +35,7 @@ function claim(owner: string, state: PlaceState, more: Partial<Claim> = {}): Cla
 function placeOf(first: Claim, ...others: Claim[]): Place {
   const place: Place = {
     ...{ key: 1, lane: 0, id: "", joinedAt: 0, lookAt: null, wasLate: false },
+    ...{ sequence: 1, behind: 1, missedTurns: 0, missedAt: 0, hasReturned: false },
     ...{ claim: first, others: null, voids: null },
   };
   for (const other of others) addClaim(place, other);

@@ -16,6 +16,9 @@ export const ON_SITE = 4;
 
 export type PlaceState = typeof WAITING | typeof LAPSED | typeof ADMITTED | typeof ON_SITE;
 
+/** Hexadecimal digits of an id that fit into a key. */
+const PASS_KEY_DIGITS = 13;
+
 export interface Claim {
   /** The owner: index of a log as known here. */
   readonly origin: number;
@@ -29,6 +32,8 @@ export interface Claim {
   until: number;
   /** Turn and visit: when the turn was given. */
   admittedAt: number;
+  /** Turn: a slot is kept for it until then. 0: it is loose. */
+  firmUntil: number;
   /** A visit whose slot is still with the lost owner before. */
   isBorrowed: boolean;
 }
@@ -42,6 +47,15 @@ export interface Void {
 export interface Place {
   readonly key: number;
   readonly lane: number;
+  /** Its number in the line: the key, until it missed a turn. */
+  sequence: number;
+  /** The number it was put behind when it missed one. */
+  behind: number;
+  missedTurns: number;
+  /** When the turn that was missed last was given. */
+  missedAt: number;
+  /** Its holder came with a loose turn, in vain, since the last missed one. */
+  hasReturned: boolean;
   /** Empty while nobody but the ticket needs to know it. */
   id: string;
   joinedAt: number;
@@ -54,6 +68,16 @@ export interface Place {
   others: Claim[] | null;
   /** Claims of these owners are void, as far as they are from the first entries of their logs. */
   voids: Void[] | null;
+}
+
+/** A visit that is known by its pass alone has a number of its own kind, below zero, made from its id. */
+export function keyOfPass(id: string): number {
+  return -1 - Number.parseInt(id.slice(0, PASS_KEY_DIGITS), 16);
+}
+
+/** True for a turn that a slot is kept for. */
+export function isFirm({ claim }: Place): boolean {
+  return claim.state === ADMITTED && claim.firmUntil > 0;
 }
 
 export function claimOf(place: Place, origin: number): Claim | undefined {

@@ -178,7 +178,7 @@ test("whoever is further behind than a log goes back gets a copy, in parts, and 
   const people = 4_500;
   for (let n = 0; n < people; n++) a.wait(n);
   for (let i = 0; i < 36_000; i++) a.books.write([INVITE, "code", LATER]);
-  a.books.write([TURN, a.key(0), 0, 0, LATER, START]);
+  a.books.write([TURN, a.key(0), 0, 0, LATER, START, LATER]);
   cluster.run(1_000);
   cluster.arrives = lossy();
   cluster.run(5_000);
@@ -246,7 +246,7 @@ function withoutC(then: (view: View) => View, names = "ab"): Cluster {
   const cluster = new Cluster("abc");
   const c = cluster.of("c");
   c.wait(...Array.from({ length: 40 }, (_, n) => n));
-  c.books.write([TURN, c.key(0), 0, 0, LATER, START]);
+  c.books.write([TURN, c.key(0), 0, 0, LATER, START, LATER]);
   c.books.write([VISIT, c.key(1), 0, WITH_TURN, "v", START, START, START, LATER]);
   cluster.run(1_000);
   cluster.arrives = (from, to) => names.includes(from[0]!) && names.includes(to[0]!);

@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { type AskBody, type Op, type OpAnswer, type ReplyBody, Requests } from "./requests.ts";
 
 const REVOKE: Op = { op: "revoke", room: "r", id: "v" };
-const LEAVE: Op = { op: "leaveVisit", room: "r", id: "v", node: 0 };
+const INVITE: Op = { op: "invite", room: "r", invite: { id: "code", expiresAt: 1 } };
+const SEEN: Op = { op: "seen", room: "r", seen: [1, 0, "v", 1, 1, 1, 0, 0] };
+const LEAVE: Op = { op: "leaveVisit", room: "r", id: "v" };
 
 /** A node that knows who the owner is, and counts what it is made to do. */
 class Node {
@@ -120,11 +122,13 @@ test("one that is not the owner does nothing and says nothing", () => {
   assert.deepEqual(stranger.sent(), []);
 });
 
-test("a visitor does not wait for ever, and what need not be answered is tried for longer", () => {
+test("a visitor does not wait for ever, what the asker can do itself is done soon, and what need not be answered is tried for longer", () => {
   const asker = new Node("b");
-  const [awaited, tried] = [answersOf(asker, REVOKE, 0), answersOf(asker, LEAVE, 0)];
-  asker.requests.tick(1_499);
-  assert.deepEqual([awaited, tried], [[], []]);
+  const [awaited, ends, tried] = [INVITE, LEAVE, SEEN].map((op) => answersOf(asker, op, 0));
+  asker.requests.tick(399);
+  assert.deepEqual([awaited, ends, tried], [[], [], []]);
+  asker.requests.tick(400);
+  assert.deepEqual([awaited, ends, tried], [[], [null], []]);
   asker.requests.tick(1_500);
   assert.deepEqual([awaited, tried], [[null], []]);
   asker.requests.tick(15_000);

@@ -1,7 +1,8 @@
 /**
  * Questions to the owner of a place or visit, for a visitor who came to another node. A question is asked again until
  * it is answered, of whoever is the owner then; everything asked here may be done twice without harm. When nobody answers
- * in time, the visitor is told what can be told without the owner.
+ * in time, the asker goes on without the owner: a visitor with a turn is told to come again, and a node that is told of the end
+ * of a place writes that down itself.
  */
 import type { Invite, TicketAnswer } from "../../core/engine.ts";
 import type { Ticket } from "../../core/ticket.ts";
@@ -10,6 +11,8 @@ import type { Seen } from "./room-answers.ts";
 const RESEND_MS = 250;
 /** A visitor does not wait longer than this, which is less than gateways wait for an engine. */
 const ANSWER_MAX_MS = 1_500;
+/** Then the asker ends a place without its owner. Having that copied takes time too, and gateways wait for both. */
+const END_MAX_MS = 400;
 /** What need not be answered is not tried longer than this. */
 const TRY_MAX_MS = 15_000;
 /** With more under way than this, nobody can be asked anything. */
@@ -22,8 +25,7 @@ export type Op =
   | { readonly op: "leavePlace"; readonly ticket: Ticket }
   /** Someone came back who was not waited for. */
   | { readonly op: "seen"; readonly room: string; readonly seen: Seen }
-  /** `node`: the slot of the node that let them in. */
-  | { readonly op: "leaveVisit"; readonly room: string; readonly id: string; readonly node: number }
+  | { readonly op: "leaveVisit"; readonly room: string; readonly id: string }
   | { readonly op: "revoke"; readonly room: string; readonly id: string }
   | { readonly op: "invite"; readonly room: string; readonly invite: Invite };
 
@@ -73,8 +75,7 @@ export class Requests {
   ask(op: Op, now: number, answer: (answer: OpAnswer | null) => void): void {
     if (this.#parts.routeOf(op) === "self") return this.#parts.perform(op, now, answer);
     if (this.#pending.size >= PENDING_MAX) return answer(null);
-    const isAwaited = op.op === "enter" || op.op === "revoke" || op.op === "invite";
-    const by = now + (isAwaited ? ANSWER_MAX_MS : TRY_MAX_MS);
+    const by = now + patienceMs(op);
     const pending = { number: ++this.#number, op, by, answer, sentAt: Number.NEGATIVE_INFINITY };
     this.#pending.set(pending.number, pending);
     this.#send(pending, now);
@@ -154,6 +155,11 @@ export class Requests {
       if (this.#answered.size <= ANSWERED_MAX / 2) break;
     }
   }
+}
+
+function patienceMs({ op }: Op): number {
+  if (op === "enter" || op === "invite") return ANSWER_MAX_MS;
+  return op === "seen" ? TRY_MAX_MS : END_MAX_MS;
 }
 
 function isAnswer(op: Op, answer: OpAnswer): boolean {

@@ -3,6 +3,7 @@
  * what is known here, whoever owns the place; the owner hears of it (`Seen`). Everything that gives or frees a slot
  * is the owner's to do, and is done here for places of this node's.
  */
+import { placeFor } from "../../core/doorkeeper.ts";
 import type {
   Admitted,
   Entered,
@@ -15,10 +16,19 @@ import type {
 import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
 import { type Pass, PRESENCE_GRACE_MS } from "../../core/pass.ts";
 import { expectedAhead, isAheadShown } from "../../core/room-view.ts";
-import type { DoorRules } from "../../core/rules.ts";
-import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
+import { type DoorRules, EVERYBODY } from "../../core/rules.ts";
+import {
+  AHEAD_UNKNOWN,
+  NONE_MISSED,
+  originOf,
+  setBackTicket,
+  shownAhead,
+  type Ticket,
+} from "../../core/ticket.ts";
 import {
   ADOPT,
+  AS_BEFORE,
+  BACK,
   BY_PASS,
   GONE,
   INVITE,
@@ -28,20 +38,19 @@ import {
   type REVOKED,
   TAKEN_BACK,
   THROUGH,
+  TO_FRONT,
   TOUCH,
   VISIT,
   WAIT,
   WITH_TURN,
 } from "./entries.ts";
 import { slotOfKey } from "./order-clock.ts";
-import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
+import { ADMITTED, isFirm, keyOfPass, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { standingOf, voidsOf } from "./standing.ts";
 
 /** Someone who comes with a turn that cannot be used at once looks again this soon. */
 const TURN_IN_HAND_MS = 2_000;
-/** Hexadecimal digits of an id that fit into a key. */
-const PASS_KEY_DIGITS = 13;
 
 export interface Moment {
   /** For jitter. */
@@ -58,7 +67,17 @@ export interface Arrival {
 }
 
 /** A visitor was seen waiting, and is waited for until then; told to the owner of the place. */
-export type Seen = readonly [key: number, lane: number, id: string, until: number, ticketExpiresAt: number];
+export type Seen = readonly [
+  key: number,
+  lane: number,
+  id: string,
+  until: number,
+  ticketExpiresAt: number,
+  /** What their ticket says of missed turns. */
+  sequence: number,
+  missedTurns: number,
+  missedAt: number,
+];
 
 export interface SeenHow {
   readonly now: number;
@@ -98,17 +117,20 @@ export function welcomeTo(
 ): ReturnType<RoomBooks["door"]["greet"]> {
   books.rulesAt(now);
   const welcome = books.door.greet(newcomer, books.crowd, now);
-  return welcome === "through" && books.isDrawDue(books.door.phase(now)) ? "place" : welcome;
+  return welcome === "through" && books.isDrawDue(books.door.phase(now)) ? placeFor(newcomer) : welcome;
 }
 
 /** "I am still here", of whoever owns the place. */
 export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): CheckedIn {
   const { now } = moment;
   if (shown.expiresAt <= now) return { answer: { kind: "expired" }, seen: null };
-  const ticket = books.draws.current(shown);
-  if (books.over.has(ticket.sequence))
-    return { answer: { kind: "refused", reason: "ticketSpent" }, seen: null };
-  const place = books.places.get(ticket.sequence);
+  const ticket = currentTicket(books, shown);
+  const key = originOf(ticket);
+  if (books.over.has(key) || books.ended.has(ticket.id)) {
+    const reason = books.forfeited.has(key) ? "turnsMissed" : "ticketSpent";
+    return { answer: { kind: "refused", reason }, seen: null };
+  }
+  const place = books.places.get(key);
   switch (place?.claim.state) {
     case ADMITTED:
       return { answer: { kind: "admitted", ticket, claimBy: place.claim.until }, seen: null };
@@ -116,9 +138,26 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
       return { answer: stillOnSite(books, place, now), seen: null };
     default: {
       const { answer, until } = waitingAnswer(books, ticket, moment);
-      return { answer, seen: [ticket.sequence, ticket.lane, ticket.id, until, ticket.expiresAt] };
+      return { answer, seen: seenOf(ticket, until) };
     }
   }
+}
+
+/** What a ticket has become by draws and missed turns since it was given. */
+export function currentTicket(books: RoomBooks, shown: Ticket): Ticket {
+  const ticket = shown.missedTurns === 0 ? books.draws.current(shown) : shown;
+  const place = books.places.get(originOf(ticket));
+  if (!place || place.missedTurns === 0 || place.missedTurns < ticket.missedTurns) return ticket;
+  const current = setBackTicket(ticket, place);
+  // Two parts of the cluster may have set it back for the same turn. No more are shown ahead for that.
+  if (place.missedTurns > ticket.missedTurns || current === ticket) return current;
+  const { aheadShown, aheadAtJoin } = ticket;
+  return { ...current, aheadShown, aheadAtJoin };
+}
+
+function seenOf(ticket: Ticket, until: number): Seen {
+  const { lane, id, expiresAt, sequence, missedTurns, missedAt } = ticket;
+  return [originOf(ticket), lane, id, until, expiresAt, sequence, missedTurns, missedAt];
 }
 
 /**
@@ -126,8 +165,8 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
  * come after a later answer that gave them more time, and takes none of that away.
  */
 export function noteSeen(books: RoomBooks, seen: Seen, { now, isNews }: SeenHow): void {
-  const [key, lane, id, until, ticketExpiresAt] = seen;
-  if (books.over.has(key)) return;
+  const [key, lane, id, until, ticketExpiresAt, sequence, missedTurns, missedAt] = seen;
+  if (books.over.has(key) || books.ended.has(id)) return;
   const known = books.places.get(key);
   if (!known && ticketExpiresAt > now)
     books.write([WAIT, key, lane, TAKEN_BACK, books.isGathering(key) ? id : ""]);
@@ -135,6 +174,8 @@ export function noteSeen(books: RoomBooks, seen: Seen, { now, isNews }: SeenHow)
     books.write([WAIT, key, known.lane, RETURNED, known.id]);
   const place = books.places.get(key);
   if (place?.claim.state !== WAITING || place.claim.origin !== SELF) return;
+  // An earlier life of the cluster knew of missed turns of which nobody knows any more.
+  if (missedTurns > place.missedTurns) books.write([BACK, key, sequence, sequence, missedTurns, missedAt]);
   const before = isNews && Number.isFinite(place.claim.until) ? place.claim.until : until;
   books.await(place, Math.max(before, until));
 }
@@ -144,12 +185,25 @@ export function enter(books: RoomBooks, shown: Ticket, moment: Moment): TicketAn
   const { answer, seen } = checkIn(books, shown, moment);
   if (seen) noteSeen(books, seen, { now: moment.now, isNews: false });
   if (answer.kind !== "admitted") return answer;
-  const place = books.places.get(answer.ticket.sequence)!;
-  if (!books.door.mayEnter(books.crowd, moment.now)) return waitWithTurn(books, answer, place, moment.now);
-  if (books.isAlone) books.door.entered(books.turnAge(place, moment.now), moment.now);
-  const { id, sequence: key, lane, joinedAt, node } = answer.ticket;
+  const place = books.places.get(originOf(answer.ticket))!;
+  if (books.door.mayEnter(books.crowd, isFirm(place), moment.now))
+    return useTurn(books, answer, place, moment.now);
+  return isFirm(place)
+    ? waitWithTurn(books, answer, place, moment.now)
+    : returnToFront(books, answer, place, moment);
+}
+
+/** A loose turn gave its slot and its share of the rate back, and takes them anew. */
+function useTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Entered {
+  if (!isFirm(place)) books.door.admitted(1, now);
+  if (books.isAlone) books.door.entered(books.turnAge(place, now), now);
+  else if (isFirm(place)) {
+    books.flow.enter(1, now);
+    books.turnNews.note("entered");
+  }
+  const { id, lane, joinedAt, node } = ticket;
   const { admittedAt } = place.claim;
-  return startVisit(books, { id, key, node, lane, joinedAt, admittedAt }, WITH_TURN, moment.now);
+  return startVisit(books, { id, key: place.key, node, lane, joinedAt, admittedAt }, WITH_TURN, now);
 }
 
 /** Turn in hand, but it cannot be used at once: come again soon. */
@@ -173,31 +227,39 @@ export function touch(books: RoomBooks, presence: Presence, now: number): void {
   books.write([VISIT, keyOfPass(id), lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
 }
 
-/** The holder of a ticket gives their place up; it is this node's, or nobody's. */
+/** The holder of a ticket gives their place up, whoever owns it. */
 export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
-  const ticket = books.draws.current(shown);
-  if (books.over.has(ticket.sequence) || ticket.expiresAt <= now) return;
-  const place = books.places.get(ticket.sequence);
-  if (place?.claim.state === ON_SITE) return endVisit(books, place, LEFT, now);
-  books.write([GONE, ticket.sequence, ticket.lane, LEFT, ticket.expiresAt, ""]);
+  const ticket = currentTicket(books, shown);
+  const { id, lane, expiresAt } = ticket;
+  const key = originOf(ticket);
+  if (books.over.has(key) || expiresAt <= now) return;
+  const place = books.places.get(key);
+  if (place?.claim.state === ON_SITE) return endVisit(books, id, LEFT, now);
+  if (place && isFirm(place) && books.isAlone) books.door.gaveBack("left", now);
+  if (books.isAlone) return books.write([GONE, key, lane, LEFT, expiresAt, ""]);
+  // Another node may have let them in of which nothing is known here: that visit is over, too.
+  books.write([GONE, key, lane, LEFT, Math.max(expiresAt, lastPassEnd(books, now)), id]);
 }
 
-/** Ends a visit of this node's. */
-export function endVisit(
-  books: RoomBooks,
-  place: Place,
-  how: typeof LEFT | typeof REVOKED,
-  now: number,
-): void {
-  const { sessionDurationMs } = books.rulesAt(now);
-  // A pass that a gateway renewed just now, and has not told of yet, is good for one more session.
-  const until = Math.max(place.claim.until, now + sessionDurationMs) + PRESENCE_GRACE_MS;
-  books.write([GONE, place.key, place.lane, how, until, place.id]);
+/**
+ * Ends a visit, whoever owns it. One that is not known here may have begun elsewhere a moment ago: then the key that it would
+ * have by its pass alone is over, and with it the id.
+ */
+export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof REVOKED, now: number): void {
+  if (books.ended.has(id)) return;
+  const place = books.visits.get(id);
+  const until = Math.max(place?.claim.until ?? 0, lastPassEnd(books, now));
+  books.write([GONE, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
+}
+
+/** A pass that a gateway renewed just now, and has not told of yet, is good for one more session. */
+function lastPassEnd(books: RoomBooks, now: number): number {
+  return now + books.rulesAt(now).sessionDurationMs + PRESENCE_GRACE_MS;
 }
 
 function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Entered {
   books.door.admitted(1, now);
-  books.door.entered(null, now);
+  if (books.isAlone) books.door.entered(null, now);
   const lane = books.laneOf(newcomer.lane);
   return startVisit(books, { id, key, node, lane, joinedAt: now, admittedAt: now }, THROUGH, now);
 }
@@ -238,6 +300,7 @@ function newTicket(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: 
     node,
     aheadShown: AHEAD_UNKNOWN,
     aheadAtJoin: AHEAD_UNKNOWN,
+    ...NONE_MISSED,
   };
 }
 
@@ -249,15 +312,17 @@ function waitingAnswer(
 ): { answer: Waiting; until: number } {
   const { lines, draws } = books;
   const rules = books.rulesAt(now);
-  const { lapseAfterMs, ticketTtlMs, pollBudgetPerSecond, show } = rules;
+  const { lapseAfterMs, ticketTtlMs, claimWindowMs, pollBudgetPerSecond, show } = rules;
   const { event, isPrequeue, opensAt } = books.door.phase(now);
   const actual = aheadOf(books, rules, ticket);
   const waitMs = books.pace.wait(rules, actual);
-  const standing = { waiting: lines.size, waitMs, pollBudgetPerSecond, ticketTtlMs };
-  const nextCheckInMs = isPrequeue
-    ? openingCheckIn(standing, opensAt! - now, dice)
-    : nextCheckIn(standing, dice);
-  const isGathered = draws.isGathered(event, ticket.sequence);
+  const reachMs = books.pace.reach(rules, actual);
+  const standing = { waiting: lines.size, waitMs, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
+  const paced = isPrequeue ? openingCheckIn(standing, opensAt! - now, dice) : nextCheckIn(standing, dice);
+  const key = originOf(ticket);
+  // Someone who came with a loose turn, in vain, has the next one.
+  const nextCheckInMs = books.places.get(key)?.hasReturned ? Math.min(paced, TURN_IN_HAND_MS) : paced;
+  const isGathered = draws.isGathered(event, key);
   // Some who joined elsewhere a moment before are not known here yet, and what is shown once can never rise.
   const isExact = books.isAlone || now - ticket.joinedAt >= books.spreadMs;
   const answer: Waiting = {
@@ -282,8 +347,20 @@ function aheadOf(books: RoomBooks, rules: DoorRules, ticket: Ticket): number {
 
 /** More came than were expected. The turn is kept, and lasts. */
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Waiting {
-  books.lengthenTurn(place, wholeTenth(now + books.rulesAt(now).claimWindowMs));
+  const until = wholeTenth(now + books.rulesAt(now).claimWindowMs);
+  const firmUntil = wholeTenth(now + books.door.firmMs(true, now));
+  books.lengthenTurn(place, { until, firmUntil });
   return tryAgainSoon(ticket);
+}
+
+/** The turn is loose, and there is no room. Its holder is here, so the next turn is theirs; that is so once. */
+function returnToFront(books: RoomBooks, { ticket }: Admitted, place: Place, moment: Moment): Waiting {
+  const isFront = books.rulesAt(moment.now).queueingMethod !== "random";
+  if (isFront && place.hasReturned) return tryAgainSoon(ticket);
+  books.write([WAIT, place.key, place.lane, isFront ? TO_FRONT : AS_BEFORE, place.id]);
+  const { answer, until } = waitingAnswer(books, ticket, moment);
+  books.await(books.places.get(place.key)!, until);
+  return answer;
 }
 
 /** The ticket was used already: its holder missed the answer, or shows it twice. One visit either way. */
@@ -296,9 +373,4 @@ function stillOnSite(books: RoomBooks, place: Place, now: number): TicketAnswer 
     ...{ expiresAt: claim.until, node: slotOfKey(Math.max(0, place.key)) },
   };
   return { kind: "entered", pass };
-}
-
-/** A visit that is known by its pass alone has a number of its own kind, below zero, made from its id. */
-export function keyOfPass(id: string): number {
-  return -1 - Number.parseInt(id.slice(0, PASS_KEY_DIGITS), 16);
 }

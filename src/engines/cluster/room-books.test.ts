@@ -6,12 +6,14 @@ import {
   ADOPT,
   type AdoptEntry,
   AS_BEFORE,
+  BACK,
   type Entry,
   EXPIRED,
   GONE,
   INVITE,
   LAPSE,
   LEFT,
+  LOOSE,
   MISSED,
   NEW,
   RETURNED,
@@ -26,7 +28,7 @@ import {
   YIELD,
 } from "./entries.ts";
 import { keyAt } from "./order-clock.ts";
-import { ADMITTED, type Claim, LAPSED, ON_SITE, SELF, WAITING } from "./place.ts";
+import { ADMITTED, type Claim, isFirm, LAPSED, ON_SITE, SELF, WAITING } from "./place.ts";
 import { RoomBooks } from "./room-books.ts";
 
 const START = Date.UTC(2026, 0, 1);
@@ -62,7 +64,7 @@ test("a place of this node's goes from waiting to a turn to a visit to its end, 
   const now = () => [books.lines.size, books.own.size, books.turns, books.onSite, books.used];
   books.write([WAIT, KEY, 0, NEW, ""]);
   assert.deepEqual(now(), [1, 1, 0, 0, 0]);
-  books.write([TURN, KEY, 0, 0, LATER, START]);
+  books.write([TURN, KEY, 0, 0, LATER, START, LATER]);
   assert.deepEqual(now(), [0, 0, 1, 0, 1]);
   books.write([VISIT, KEY, 0, WITH_TURN, "v", START, START, START + 5, LATER]);
   assert.deepEqual(now(), [0, 0, 0, 1, 1]);
@@ -81,7 +83,7 @@ test("places of others are in the line, and use none of this node's slots", () =
   read(books, 1, [
     [WAIT, KEY, 0, NEW, ""],
     [WAIT, KEY + 64, 0, NEW, ""],
-    [TURN, KEY, 0, 0, LATER, START],
+    [TURN, KEY, 0, 0, LATER, START, LATER],
   ]);
   assert.deepEqual([books.lines.size, books.own.size, books.turns, books.ownTurns], [1, 0, 1, 0]);
   assert.equal(books.spare, 2);
@@ -95,7 +97,7 @@ test("totals tell what happened, by owner; taking something over is nothing that
     [WAIT, KEY, 0, NEW, ""],
     [LAPSE, KEY, 0, UNSEEN, LATER],
     [WAIT, KEY, 0, RETURNED, ""],
-    [TURN, KEY, 0, 0, LATER, START],
+    [TURN, KEY, 0, 0, LATER, START, LATER],
     [LAPSE, KEY, 0, MISSED, LATER],
     [VISIT, KEY + 64, 0, THROUGH, "v", START, START, START, LATER],
     [GONE, KEY + 64, 0, REVOKED, LATER, "v"],
@@ -120,11 +122,11 @@ test("what was taken over is void however late it is read, and what its owner wr
   read(books, 2, [[ADOPT, 3, 0, ["x#1", 2], [WAIT, KEY, 0, AS_BEFORE, ""]]]);
   read(books, 1, [
     [WAIT, KEY, 0, NEW, ""],
-    [TURN, KEY, 0, 0, LATER, START],
+    [TURN, KEY, 0, 0, LATER, START, LATER],
   ]);
   const place = books.places.get(KEY)!;
   assert.deepEqual([place.claim.owner, place.claim.state, place.others], ["y#1", WAITING, null]);
-  books.apply([TURN, KEY, 0, 0, LATER, START], origin(1), 2);
+  books.apply([TURN, KEY, 0, 0, LATER, START, LATER], origin(1), 2);
   assert.deepEqual([place.claim.owner, place.claim.state], ["x#1", ADMITTED]);
 });
 
@@ -135,7 +137,7 @@ test("voids go along from owner to owner", () => {
   for (const entry of books.entriesOf(2)) other.apply(entry, origin(2), 0);
   read(other, 1, [
     [WAIT, KEY, 0, NEW, ""],
-    [TURN, KEY, 0, 0, LATER, START],
+    [TURN, KEY, 0, 0, LATER, START, LATER],
   ]);
   assert.equal(other.places.get(KEY)!.claim.owner, "y#1");
 });
@@ -143,7 +145,7 @@ test("voids go along from owner to owner", () => {
 test("of a place that two have in hand, the one whose claim loses remembers to let go of it", () => {
   const { books } = booksOf();
   books.write([WAIT, KEY, 0, NEW, ""]);
-  read(books, 1, [[ADOPT, 3, 0, [], [TURN, KEY, 0, AS_BEFORE, LATER, START]]]);
+  read(books, 1, [[ADOPT, 3, 0, [], [TURN, KEY, 0, AS_BEFORE, LATER, START, LATER]]]);
   assert.deepEqual([books.own.size, books.turns], [0, 1]);
   assert.deepEqual(new Set(books.lostKeys), new Set([KEY]));
   books.write([YIELD, KEY]);
@@ -153,7 +155,7 @@ test("of a place that two have in hand, the one whose claim loses remembers to l
 test("one who was taken for lost and is here keeps the place, and remembers to say so", () => {
   const { books } = booksOf();
   books.write([WAIT, KEY, 0, NEW, ""]);
-  books.write([TURN, KEY, 0, 0, LATER, START]);
+  books.write([TURN, KEY, 0, 0, LATER, START, LATER]);
   read(books, 1, [[ADOPT, 3, 0, ["self#1", 1], [WAIT, KEY, 0, AS_BEFORE, ""]]]);
   assert.equal(books.places.get(KEY)!.claim.origin, SELF);
   assert.equal(books.used, 1);
@@ -184,8 +186,8 @@ test("only this node's own places are due here, when their time is up", () => {
   books.await(books.places.get(KEY)!, START + 100);
   books.await(books.places.get(KEY)!, START + 200);
   books.write([WAIT, KEY + 1, 0, NEW, ""]);
-  books.write([TURN, KEY + 1, 0, 0, START + 100, START]);
-  read(books, 1, [[TURN, KEY + 2, 0, 0, START + 100, START]]);
+  books.write([TURN, KEY + 1, 0, 0, START + 100, START, START + 100]);
+  read(books, 1, [[TURN, KEY + 2, 0, 0, START + 100, START, START + 100]]);
   const keysDue = (state: typeof WAITING | typeof ADMITTED, now: number) =>
     [...books.due(state, now)].map(({ key }) => key);
   assert.deepEqual(keysDue(WAITING, START + 150), []);
@@ -220,7 +222,7 @@ test("what is over is over, whoever has it in hand, and whatever is read of it l
   read(books, 1, [[GONE, KEY, 0, LEFT, LATER, "v"]]);
   assert.deepEqual([books.onSite, books.used, books.places.size, books.over.has(KEY)], [0, 0, 0, true]);
   books.write([WAIT, KEY, 0, RETURNED, ""]);
-  read(books, 2, [[ADOPT, 9, 0, ["b#1", 9], [TURN, KEY, 0, AS_BEFORE, LATER, START]]]);
+  read(books, 2, [[ADOPT, 9, 0, ["b#1", 9], [TURN, KEY, 0, AS_BEFORE, LATER, START, LATER]]]);
   assert.deepEqual([books.turns, books.lines.size, books.places.size], [0, 0, 0]);
   assert.equal(books.tallies.totalsOf(SELF).returned, 1, "what happened is counted all the same");
 });
@@ -250,8 +252,8 @@ test("who tells newcomers of a place that is over is the same for all who have r
 test("listeners hear of turns together, and of a visit's end at once", () => {
   const { books, heard } = booksOf();
   read(books, 1, [
-    [TURN, KEY, 0, 0, LATER, START],
-    [TURN, KEY + 64, 0, 0, LATER, START],
+    [TURN, KEY, 0, 0, LATER, START, LATER],
+    [TURN, KEY + 64, 0, 0, LATER, START, LATER],
     [GONE, KEY, 0, LEFT, LATER, "v"],
   ]);
   assert.deepEqual(heard, ["v"]);
@@ -278,7 +280,7 @@ interface Said {
 
 const said = fc.record<Said>({
   place: fc.nat({ max: 3 }),
-  what: fc.nat({ max: 5 }),
+  what: fc.nat({ max: 8 }),
   until: fc.integer({ min: START, max: LATER }),
   epoch: fc.nat({ max: 4 }),
   isBorrowed: fc.boolean(),
@@ -289,10 +291,17 @@ const said = fc.record<Said>({
 function standing({ place, what, until }: Said): AdoptEntry[4] {
   const key = KEYS[place]!;
   if (what === 1) return [LAPSE, key, 0, UNSEEN, until];
-  if (what === 2) return [TURN, key, 0, 0, until, START];
+  if (what === 2) return [TURN, key, 0, 0, until, START, until];
   if (what === 3) return [VISIT, key, 0, WITH_TURN, `v${place}`, START, START, START, until];
   if (what === 4) return [GONE, key, 0, LEFT, until, ""];
+  if (what === 6) return [GONE, key, 0, LEFT, until, `v${place}`];
   return [WAIT, key, 0, NEW, ""];
+}
+
+/** A place is set back further each time; nobody gives out a number that another gave. */
+function backOf({ place, epoch }: Said, owner: number): Entry {
+  const key = KEYS[place]!;
+  return [BACK, key, key + 8 * epoch + owner + 1, key, epoch + 1, START];
 }
 
 /** What the three owners wrote down. */
@@ -302,6 +311,8 @@ function logsOf(all: readonly (readonly Said[])[]): Entry[][] {
   const logs = all.map((log, owner) =>
     log.map((one): Entry => {
       if (one.what === 5) return [TOUCH, KEYS[one.place]!, one.until];
+      if (one.what === 7) return [LOOSE, KEYS[one.place]!];
+      if (one.what === 8) return backOf(one, owner);
       if (one.epoch === 0) return standing(one);
       if (one.from === owner) return [ADOPT, one.epoch, Number(one.isBorrowed), [], standing(one)];
       const head = Math.floor(one.share * all[one.from]!.length);
@@ -319,7 +330,8 @@ function logsOf(all: readonly (readonly Said[])[]): Entry[][] {
 
 /** Whoever finds their place taken over says first how it really is. */
 function saySo(log: Entry[], key: number, head: number): void {
-  const at = log.findIndex((entry, index) => index >= head && entry[0] !== TOUCH && entry[1] === key);
+  const isOfState = (op: number) => op !== TOUCH && op !== LOOSE && op !== BACK;
+  const at = log.findIndex((entry, index) => index >= head && isOfState(entry[0]) && entry[1] === key);
   const entry = log[at];
   if (entry && entry[0] !== ADOPT) log[at] = [ADOPT, 1, 0, [], entry as AdoptEntry[4]];
 }
@@ -336,37 +348,44 @@ function readAll(books: RoomBooks, logs: readonly (readonly Entry[])[], turns: r
   for (const owner of logs.keys()) while (isLeft(owner)) next(owner);
 }
 
-const claimText = ({ owner, state, until, epoch, isBorrowed }: Claim) =>
-  `${owner} ${state} ${until} ${epoch} ${isBorrowed}`;
+const claimText = ({ owner, state, until, epoch, isBorrowed, firmUntil }: Claim) =>
+  `${owner} ${state} ${until} ${epoch} ${isBorrowed} ${firmUntil}`;
 
 function stateOf(books: RoomBooks): unknown {
   const places = KEYS.map((key) => books.places.get(key)).map(
-    (place) => place && [place.claim, ...(place.others ?? [])].map(claimText),
+    (place) =>
+      place && [place.sequence, place.missedTurns, [place.claim, ...(place.others ?? [])].map(claimText)],
   );
-  const { lines, own, turns, onSite, lapsed, visits } = books;
+  const { lines, own, turns, looseTurns, onSite, lapsed, visits } = books;
+  const ended = [...books.ended].sort();
   const line = Array.from({ length: lines.size }, (_, rank) => lines.at(0, rank));
   const over = KEYS.map((key) => books.over.get(key)).map(
     (place) => place && { ...place, epoch: 0, origin: 0 },
   );
-  return { places, over, line, own: own.size, turns, onSite, lapsed, visits: [...visits.keys()].sort() };
+  return {
+    ...{ places, over, ended, line, own: own.size, turns, looseTurns, onSite, lapsed },
+    visits: [...visits.keys()].sort(),
+  };
 }
 
 /** A key is in the line exactly when the claim that counts says so, and counts follow from those claims. */
 function assertInvariants(books: RoomBooks): void {
   const places = [...books.places.values()];
   const keysIn = (state: number) => places.filter(({ claim }) => claim.state === state).map(({ key }) => key);
-  const waiting = keysIn(WAITING).sort((a, b) => a - b);
+  const waiting = places.filter(({ claim }) => claim.state === WAITING).map(({ sequence }) => sequence);
+  waiting.sort((a, b) => a - b);
+  for (const place of places) assert.equal(books.placeAt(place.sequence), place);
   assert.deepEqual(
     Array.from({ length: books.lines.size }, (_, rank) => books.lines.at(0, rank)),
     waiting,
   );
   assert.deepEqual(
-    [books.turns, books.onSite, books.lapsed],
+    [books.turns + books.looseTurns, books.onSite, books.lapsed],
     [keysIn(ADMITTED).length, keysIn(ON_SITE).length, keysIn(LAPSED).length],
   );
   const own = places.filter(({ claim }) => claim.origin === SELF);
   assert.equal(books.own.size, own.filter(({ claim }) => claim.state === WAITING).length);
-  assert.equal(books.ownTurns, own.filter(({ claim }) => claim.state === ADMITTED).length);
+  assert.equal(books.ownTurns, own.filter(isFirm).length);
   assert.equal(
     books.ownVisits,
     own.filter(({ claim }) => claim.state === ON_SITE && !claim.isBorrowed).length,
@@ -390,6 +409,23 @@ test("whoever has read the same logs has the same books, in whatever order they 
     }),
     { numRuns: 400 },
   );
+});
+
+test("what a takeover made void stays void, though another took the place over from there before it was read", () => {
+  const [key] = KEYS as [number];
+  const wait: AdoptEntry[4] = [WAIT, key, 0, NEW, ""];
+  const logs: Entry[][] = [
+    [wait],
+    [[ADOPT, 1, 0, [origin(3).owner, 1], wait]],
+    [
+      [ADOPT, 1, 0, [origin(1).owner, 1], wait],
+      [ADOPT, 1, 0, [], wait],
+    ],
+  ];
+  const [one, other] = [booksOf("p#1").books, booksOf("q#1").books];
+  readAll(one, logs, [2]);
+  readAll(other, logs, []);
+  assert.deepEqual(stateOf(one), stateOf(other));
 });
 
 test("a copy of what each owner has makes the same books", () => {

@@ -27,16 +27,21 @@ import {
   ADOPT,
   type AdoptEntry,
   AS_BEFORE,
+  BACK,
+  type BackEntry,
   BY_PASS,
   DRAWN,
   type DrawnEntry,
   type Entry,
   EXPIRED,
+  FORFEITED,
+  FORFEITED_BEFORE,
   GONE,
   type GoneEntry,
   INVITE,
   LAPSE,
   LEFT,
+  LOOSE,
   MISSED,
   NEW,
   POOL,
@@ -44,6 +49,7 @@ import {
   REVOKED,
   TAKEN_BACK,
   THROUGH,
+  TO_FRONT,
   TOUCH,
   TURN,
   type TurnEntry,
@@ -64,6 +70,8 @@ import {
   claimBy,
   claimOf,
   dropClaim,
+  isFirm,
+  keyOfPass,
   LAPSED,
   ON_SITE,
   type Place,
@@ -72,11 +80,14 @@ import {
   settleClaims,
   WAITING,
 } from "./place.ts";
+import { RecentTurns } from "./recent-turns.ts";
 import { RoomCrowd } from "./room-crowd.ts";
 import { RoomDues, type TimedState } from "./room-dues.ts";
 import { RoomFlow } from "./room-flow.ts";
+import { SetBacks } from "./set-backs.ts";
 import { standingOf, voidsOf } from "./standing.ts";
 import { Tallies } from "./tallies.ts";
+import { TurnNews } from "./turn-news.ts";
 
 /** Who writes an entry: the index of their log here, and their name everywhere. */
 export interface Origin {
@@ -113,6 +124,11 @@ export class RoomBooks {
   /** Ended visits whose pass has not run out. */
   readonly ended = new Map<string, number>();
   readonly invites = new Map<string, number>();
+  /** Of those that are over, the ones that missed too many turns. */
+  readonly forfeited = new Set<number>();
+  /** Numbers of places that missed turns. */
+  readonly setBacks = new SetBacks();
+  readonly recentTurns = new RecentTurns();
   readonly tallies = new Tallies();
   held = 0;
   /** The only node there is, and was: all slots are its own, and it counts for itself. */
@@ -125,18 +141,23 @@ export class RoomBooks {
   lastTurnAt = 0;
   /** How many joined lately; falls with every counting round. */
   arrivals = 0;
-  /** Turns that were not used since the last counting round. */
-  missedSince = 0;
+  /** What became of turns, for the root. */
+  readonly turnNews = new TurnNews();
   /** Admitted since the speed of the door was last looked at. */
   admittedSince = 0;
   /** Places whose claim lost, to be let go of, and places that others took over while this node has them. */
   readonly lostKeys: number[] = [];
   readonly heldKeys: number[] = [];
+  /** Visits of this node's that others, who knew of no visit or of another one with that id, said are over. */
+  readonly endedKeys: number[] = [];
+  /** Visits of this node's by their pass alone that are known by their ticket as well. */
+  readonly twinKeys: number[] = [];
   #at = 0;
-  readonly #dues = new RoomDues(this.places, this.over);
+  readonly #dues = new RoomDues(this.places, this.over, (key) => this.#setBackUntil(key));
   #turnsHeard: number[] = [];
   #lanes: LanesRules;
   #capacity = Number.POSITIVE_INFINITY;
+  #perMinute = Number.POSITIVE_INFINITY;
   #ticketTtlMaxMs = 0;
 
   constructor(parts: { name: string; rules: RoomRules; events: RoomEvents; self: Origin; now: number }) {
@@ -149,8 +170,13 @@ export class RoomBooks {
     this.#noteTicketTtl(parts.rules);
   }
 
+  /** Those that are firm. */
   get turns(): number {
     return this.#headcount.turns;
+  }
+
+  get looseTurns(): number {
+    return this.#headcount.looseTurns;
   }
 
   get onSite(): number {
@@ -161,6 +187,7 @@ export class RoomBooks {
     return this.#headcount.lapsed;
   }
 
+  /** Firm turns of this node's. */
   get ownTurns(): number {
     return this.#headcount.ownTurns;
   }
@@ -191,6 +218,14 @@ export class RoomBooks {
     this.#noteTicketTtl(rules);
     this.door.change(rules, now);
     this.#noteCapacity();
+    this.#noteRate();
+  }
+
+  /** Firm turns were given under the rate before; the next round knows how many of them may be used now. */
+  #noteRate(): void {
+    const perMinute = this.door.rate ?? Number.POSITIVE_INFINITY;
+    if (perMinute < this.#perMinute) this.flow.entries = 0;
+    this.#perMinute = perMinute;
   }
 
   /** Slots to spare were handed out under the capacity before; the next round knows how many there are now. */
@@ -218,6 +253,7 @@ export class RoomBooks {
   rulesAt(now: number): DoorRules {
     const rules = this.door.inForce(now);
     this.#noteCapacity();
+    this.#noteRate();
     if (rules.lanes !== this.#lanes) this.#arrange(rules.lanes);
     return rules;
   }
@@ -280,6 +316,10 @@ export class RoomBooks {
         return this.draws.addToPool(entry, origin.index);
       case DRAWN:
         return this.#drawn(entry, origin);
+      case LOOSE:
+        return this.#loosen(entry[1], origin);
+      case BACK:
+        return this.#back(entry);
     }
   }
 
@@ -291,6 +331,7 @@ export class RoomBooks {
       const claim = claimOf(place, origin);
       if (!claim) continue;
       yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, claim)];
+      if (place.missedTurns > 0) yield backEntryOf(place);
     }
     for (const place of this.over.of(origin)) yield [ADOPT, place.epoch, 0, [], this.goneEntryOf(place)];
   }
@@ -298,9 +339,23 @@ export class RoomBooks {
   /** That a place is over, with the pass of its visit while that is still good. */
   goneEntryOf({ key, lane, until, id }: OverPlace): GoneEntry {
     const passUntil = this.ended.get(id);
+    const how = this.forfeited.has(key) ? FORFEITED_BEFORE : AS_BEFORE;
     return passUntil === undefined
-      ? [GONE, key, lane, AS_BEFORE, until, ""]
-      : [GONE, key, lane, AS_BEFORE, passUntil, id];
+      ? [GONE, key, lane, how, until, ""]
+      : [GONE, key, lane, how, passUntil, id];
+  }
+
+  /** The place with that number in the line. */
+  placeAt(sequence: number): Place | undefined {
+    return this.places.get(this.setBacks.keyOf(sequence));
+  }
+
+  /** A number right behind that one, and behind all that were put there before. */
+  numberBehind(sequence: number): { sequence: number; behind: number } {
+    const before = this.placeAt(sequence);
+    const behind = before && before.missedTurns > 0 ? before.behind : sequence;
+    const isTaken = (number: number) => this.places.has(number) || this.over.has(number);
+    return { sequence: this.setBacks.next(behind, isTaken), behind };
   }
 
   /** A new deadline for someone of this node's who waits. */
@@ -323,10 +378,17 @@ export class RoomBooks {
     this.tallies.forgetTotals(origin);
   }
 
-  /** A turn of this node's lasts until then. */
-  lengthenTurn(place: Place, until: number): void {
+  /** A firm turn of this node's lasts until then. */
+  lengthenTurn(place: Place, { until, firmUntil }: { until: number; firmUntil: number }): void {
     place.claim.until = until;
+    place.claim.firmUntil = firmUntil;
     this.#dues.addTurn(place.key, until);
+    this.#dues.addFirm(place.key, firmUntil);
+  }
+
+  /** This node's firm turns whose time to be firm is up. */
+  firmDue(now: number): Iterable<Place> {
+    return this.#dues.firmOver(now);
   }
 
   /** This node's places in that state whose time is up. */
@@ -337,9 +399,10 @@ export class RoomBooks {
   /** Forgets what no good ticket, pass or code can be about. */
   forget(now: number): void {
     for (const key of this.#dues.forgotten(now)) this.#forgetKey(key);
-    for (const id of this.#dues.endedForgotten(now)) this.ended.delete(id);
+    for (const id of this.#dues.endedForgotten(now)) if (this.ended.get(id)! <= now) this.ended.delete(id);
     for (const id of this.#dues.invitesForgotten(now)) this.invites.delete(id);
     this.draws.forget(now);
+    this.recentTurns.forget(now);
   }
 
   /** Tells listeners of the turns that came in since this was last asked. */
@@ -369,7 +432,8 @@ export class RoomBooks {
     if (how === RETURNED || how === TAKEN_BACK) totals.returned++;
     const place = this.#set(key, lane, origin, { state: WAITING, until: Number.POSITIVE_INFINITY });
     if (!place) return;
-    if (how !== NEW && how !== AS_BEFORE) place.wasLate = true;
+    if (how === TO_FRONT) place.hasReturned = true;
+    else if (how !== NEW && how !== AS_BEFORE) place.wasLate = true;
     if (id === "") return;
     place.id = id;
     const event = this.#gathering(key);
@@ -406,26 +470,63 @@ export class RoomBooks {
     this.#dues.addMemory(key, until);
   }
 
-  #turn([, key, lane, how, claimBy, givenAt]: TurnEntry, origin: Origin): void {
-    const place = this.#set(key, lane, origin, { state: ADMITTED, until: claimBy, admittedAt: givenAt });
-    if (origin.index === SELF) this.#dues.addTurn(key, claimBy);
+  #turn([, key, lane, how, claimBy, givenAt, firmUntil]: TurnEntry, origin: Origin): void {
+    const turn = { until: claimBy, admittedAt: givenAt, firmUntil };
+    const place = this.#set(key, lane, origin, { state: ADMITTED, ...turn });
+    if (origin.index === SELF) {
+      this.#dues.addTurn(key, claimBy);
+      if (firmUntil > 0) this.#dues.addFirm(key, firmUntil);
+    }
     if (how === AS_BEFORE) return;
     this.draws.scatter();
-    this.#noteAdmitted({ lane, key }, givenAt, origin.index);
+    const sequence = place?.sequence ?? key;
+    this.#noteAdmitted({ lane, key: sequence }, givenAt, origin.index);
     if (lane === EVERYBODY && place?.wasLate === false) this.tallies.remember(key, givenAt);
     this.admittedSince++;
-    this.#turnsHeard.push(key);
+    this.#turnsHeard.push(sequence);
+  }
+
+  #loosen(key: number, { index }: Origin): void {
+    const place = this.places.get(key);
+    const claim = place && claimOf(place, index);
+    if (claim?.state !== ADMITTED) return;
+    this.#headcount.take(place!);
+    claim.firmUntil = 0;
+    this.#headcount.put(place!);
+  }
+
+  #back([, key, sequence, behind, missedTurns, missedAt]: BackEntry): void {
+    if (this.over.has(key)) return;
+    const setBack = this.setBacks.tell(key, { sequence, behind, missedTurns, missedAt });
+    if (!setBack) return;
+    this.#dues.addMemory(key, missedAt + this.#ticketTtlMaxMs);
+    const place = this.places.get(key);
+    if (!place) return;
+    this.#headcount.take(place);
+    Object.assign(place, setBack);
+    this.#headcount.put(place);
+    place.hasReturned = false;
+    place.wasLate = true;
+  }
+
+  /** How long missed turns are remembered of a place that nobody tells of. */
+  #setBackUntil(key: number): number | null {
+    const setBack = this.setBacks.get(key);
+    return setBack ? setBack.missedAt + this.#ticketTtlMaxMs : null;
   }
 
   #visit([, key, lane, how, id, joinedAt, admittedAt, enteredAt, until]: VisitEntry, origin: Origin): void {
     const totals = this.tallies.totalsOf(origin.index);
     const place = this.#set(key, lane, origin, { state: ON_SITE, until, admittedAt });
     if (place) {
-      place.id = id;
       place.joinedAt = joinedAt;
-      if (place.claim.state === ON_SITE) this.visits.set(id, place);
+      this.#headcount.name(place, id);
+      this.#noteTwin(id);
     }
-    if (origin.index === SELF) this.#dues.addVisit(key, until);
+    if (origin.index === SELF) {
+      this.#dues.addVisit(key, until);
+      if (this.ended.has(id)) this.endedKeys.push(key);
+    }
     if (how === AS_BEFORE || how === BY_PASS) return;
     totals.entered++;
     if (how !== THROUGH) {
@@ -443,15 +544,25 @@ export class RoomBooks {
     if (how === LEFT) totals.left++;
     if (how === REVOKED) totals.revoked++;
     if (how === EXPIRED) totals.expired++;
+    if (how === FORFEITED) {
+      totals.missedTurns++;
+      totals.forfeited++;
+    }
+    if (how === FORFEITED || how === FORFEITED_BEFORE) this.forfeited.add(key);
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
     const place = this.places.get(key);
+    if (place && isFirm(place) && place.claim.origin === SELF) this.turnNews.note("left");
     if (place) this.#drop(place);
+    this.setBacks.forget(key);
     this.over.tell({ key, lane, origin: origin.index, epoch, until: forgetAt, id }, origin.owner);
     this.#dues.addMemory(key, forgetAt);
     if (id === "") return;
-    this.ended.set(id, until);
-    this.#dues.addEnded(id, until);
-    this.events.onRevoked(id, until);
+    const passUntil = Math.max(until, this.ended.get(id) ?? 0);
+    this.ended.set(id, passUntil);
+    this.#dues.addEnded(id, passUntil);
+    this.events.onRevoked(id, passUntil);
+    for (const same of [this.visits.get(id), this.places.get(keyOfPass(id))])
+      if (same?.claim.origin === SELF) this.endedKeys.push(same.key);
   }
 
   #touch(key: number, expiresAt: number, { index }: Origin): void {
@@ -476,11 +587,14 @@ export class RoomBooks {
     if (of[0] === GONE) return this.#gone(of, origin, epoch);
     this.#apply(of, origin);
     const place = this.places.get(of[1]);
-    const claim = place && claimOf(place, origin.index);
-    if (!claim) return;
+    if (!place) return;
     this.#headcount.take(place);
-    claim.epoch = epoch;
-    claim.isBorrowed = isBorrowed === 1;
+    // Where another has taken it over since, there is no claim left; what it made void stays so.
+    const claim = claimOf(place, origin.index);
+    if (claim) {
+      claim.epoch = epoch;
+      claim.isBorrowed = isBorrowed === 1;
+    }
     for (let i = 0; i + 1 < voids.length; i += 2) this.#void(place, String(voids[i]), Number(voids[i + 1]));
     settleClaims(place);
     this.#headcount.put(place);
@@ -514,7 +628,7 @@ export class RoomBooks {
       if (place) this.#drop(place);
     }
     moved.forEach((place, index) => {
-      if (place) this.#moveTo({ ...place, key: to[index]! });
+      if (place) this.#moveTo({ ...place, key: to[index]!, sequence: to[index]! });
     });
     for (const { key, until } of this.over.move(from, to)) this.#dues.addMemory(key, until);
   }
@@ -530,10 +644,13 @@ export class RoomBooks {
     key: number,
     lane: number,
     { index: origin, owner }: Origin,
-    { state, until, admittedAt = 0 }: { state: PlaceState; until: number; admittedAt?: number },
+    { state, until, admittedAt = 0, firmUntil = 0 }: Said,
   ): Place | null {
     const at = this.#at;
-    const told: Claim = { origin, owner, epoch: 0, at, state, until, admittedAt, isBorrowed: false };
+    const told: Claim = {
+      ...{ origin, owner, epoch: 0, at, state, until, admittedAt, firmUntil },
+      isBorrowed: false,
+    };
     let place = this.places.get(key);
     if (!place) {
       if (this.over.has(key)) return null;
@@ -541,10 +658,12 @@ export class RoomBooks {
       place = {
         key,
         lane,
+        ...(this.setBacks.get(key) ?? { sequence: key, behind: key, missedTurns: 0, missedAt: 0 }),
+        hasReturned: false,
         id: "",
         joinedAt,
         lookAt: null,
-        wasLate: false,
+        wasLate: this.setBacks.get(key) !== undefined,
         claim: told,
         others: null,
         voids: null,
@@ -562,6 +681,7 @@ export class RoomBooks {
       claim.state = state;
       claim.until = until;
       claim.admittedAt = admittedAt;
+      claim.firmUntil = firmUntil;
       if (state !== ON_SITE) claim.isBorrowed = false;
     } else addClaim(place, told);
     settleClaims(place);
@@ -574,6 +694,14 @@ export class RoomBooks {
     const place = this.places.get(key);
     if (place) this.#drop(place);
     else this.over.delete(key);
+    this.forfeited.delete(key);
+    this.setBacks.forget(key);
+  }
+
+  /** A visit of this node's that is known by its pass alone is let go of when it is known by its ticket. */
+  #noteTwin(id: string): void {
+    const byPass = this.places.get(keyOfPass(id));
+    if (byPass?.claim.origin === SELF && this.visits.get(id) !== byPass) this.twinKeys.push(byPass.key);
   }
 
   #noteLoss(place: Place): void {
@@ -588,15 +716,27 @@ export class RoomBooks {
   #noteAdmitted({ lane, key }: Pick<Place, "lane" | "key">, at: number, origin: number): void {
     this.lastTurnAt = Math.max(this.lastTurnAt, at);
     this.tallies.noteAdmitted({ lane: this.laneOf(lane), key, origin });
+    this.recentTurns.note(this.laneOf(lane), at, key);
   }
 
   #arrange(lanes: LanesRules): void {
     const isSame = numbersOf(lanes) === numbersOf(this.#lanes);
     this.#lanes = lanes;
     if (isSame) return;
-    const laneOfKey = (key: number) => this.laneOf(this.places.get(key)!.lane);
-    this.#headcount.rearrange(laneOfKey);
+    this.#headcount.rearrange((sequence) => this.laneOf(this.placeAt(sequence)!.lane));
   }
+}
+
+/** What an owner says of a place. */
+interface Said {
+  readonly state: PlaceState;
+  readonly until: number;
+  readonly admittedAt?: number;
+  readonly firmUntil?: number;
+}
+
+function backEntryOf({ key, sequence, behind, missedTurns, missedAt }: Place): BackEntry {
+  return [BACK, key, sequence, behind, missedTurns, missedAt];
 }
 
 function numbersOf({ named }: LanesRules): string {

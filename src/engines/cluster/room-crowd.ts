@@ -3,7 +3,7 @@
  * it has in hand are all the room there is.
  */
 import type { Crowd } from "../../core/doorkeeper.ts";
-import { ADMITTED } from "./place.ts";
+import { isFirm } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 
 export class RoomCrowd implements Crowd {
@@ -37,7 +37,6 @@ export class RoomCrowd implements Crowd {
   }
 
   *turnAges(now: number): Generator<number> {
-    for (const place of this.#books.places.values())
-      if (place.claim.state === ADMITTED) yield this.#books.turnAge(place, now);
+    for (const place of this.#books.places.values()) if (isFirm(place)) yield this.#books.turnAge(place, now);
   }
 }

@@ -17,16 +17,23 @@ export type TimedState = typeof WAITING | typeof ADMITTED | typeof ON_SITE;
 export class RoomDues {
   readonly #places: ReadonlyMap<number, Place>;
   readonly #over: Pick<OverPlaces, "get">;
+  readonly #setBackUntil: (key: number) => number | null;
   readonly #waits = new Deadlines<number>();
   readonly #turns = new Deadlines<number>();
+  readonly #firm = new Deadlines<number>();
   readonly #visits = new Deadlines<number>();
   readonly #memories = new Deadlines<number>();
   readonly #ended = new Deadlines<string>();
   readonly #invites = new Deadlines<string>();
 
-  constructor(places: ReadonlyMap<number, Place>, over: Pick<OverPlaces, "get">) {
+  constructor(
+    places: ReadonlyMap<number, Place>,
+    over: Pick<OverPlaces, "get">,
+    setBackUntil: (key: number) => number | null,
+  ) {
     this.#places = places;
     this.#over = over;
+    this.#setBackUntil = setBackUntil;
   }
 
   /** Someone waits who may lapse then. One look is due at a time, however often they check in. */
@@ -38,6 +45,11 @@ export class RoomDues {
 
   addTurn(key: number, until: number): void {
     this.#turns.add(until, key);
+  }
+
+  /** A turn that goes loose then. */
+  addFirm(key: number, until: number): void {
+    this.#firm.add(until, key);
   }
 
   /** `until`: the pass runs out. */
@@ -65,7 +77,10 @@ export class RoomDues {
     if (claim.origin !== SELF) return;
     place.lookAt = null;
     if (claim.state === WAITING) this.addWait(place, claim.until);
-    if (claim.state === ADMITTED) this.addTurn(key, claim.until);
+    if (claim.state === ADMITTED) {
+      this.addTurn(key, claim.until);
+      if (claim.firmUntil > 0) this.addFirm(key, claim.firmUntil);
+    }
     if (claim.state === ON_SITE) this.addVisit(key, claim.until);
   }
 
@@ -88,6 +103,16 @@ export class RoomDues {
     }
   }
 
+  /** This node's firm turns that go loose. */
+  *firmOver(now: number): Generator<Place> {
+    for (const key of taken(this.#firm, now)) {
+      const place = this.#places.get(key);
+      if (place?.claim.state !== ADMITTED || place.claim.origin !== SELF) continue;
+      const { firmUntil } = place.claim;
+      if (firmUntil > 0 && firmUntil <= now) yield place;
+    }
+  }
+
   /** Keys that no ticket can be about any more. */
   *forgotten(now: number): Generator<number> {
     for (const key of taken(this.#memories, now)) {
@@ -102,8 +127,8 @@ export class RoomDues {
   /** When the last ticket of a place that lapsed or is over runs out; null for others. */
   #rememberedUntil(key: number): number | null {
     const claim = this.#places.get(key)?.claim;
-    if (claim?.state === LAPSED) return claim.until;
-    return this.#over.get(key)?.until ?? null;
+    if (claim) return claim.state === LAPSED ? claim.until : null;
+    return this.#over.get(key)?.until ?? this.#setBackUntil(key);
   }
 
   /** Ids of ended visits whose pass has run out. */

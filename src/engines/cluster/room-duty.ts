@@ -1,13 +1,27 @@
 /**
  * What a room has to do by itself, a few times a second: visits and turns of this node's whose time is up end, those who
- * stopped checking in lapse, and places that another has in hand as well are let go of. Then, where this node is
+ * stopped checking in lapse, and places that another has in hand as well, or said are over, are let go of. Then, where this node is
  * alone, as many get a turn as the doorkeeper says; otherwise that is for counting rounds to find out.
  */
 import type { Admission } from "../../core/engine.ts";
-import { wholeTenth } from "../../core/pacing.ts";
+import { isForfeited, placesBack, sequenceToFollow } from "../../core/missed-turns.ts";
+import { claimDeadline, wholeTenth } from "../../core/pacing.ts";
 import type { DoorRules } from "../../core/rules.ts";
-import { ADOPT, EXPIRED, GONE, LAPSE, MISSED, TURN, UNSEEN, YIELD } from "./entries.ts";
-import { ADMITTED, claimOf, ON_SITE, SELF, WAITING } from "./place.ts";
+import {
+  ADOPT,
+  AS_BEFORE,
+  BACK,
+  EXPIRED,
+  FORFEITED,
+  GONE,
+  LAPSE,
+  LOOSE,
+  MISSED,
+  TURN,
+  UNSEEN,
+  YIELD,
+} from "./entries.ts";
+import { ADMITTED, claimOf, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { standingOf, voidsOf } from "./standing.ts";
 
@@ -17,14 +31,39 @@ export function sweep(books: RoomBooks, now: number): void {
   letGo(books);
   for (const { key, lane } of books.due(ON_SITE, now))
     books.write([GONE, key, lane, EXPIRED, now + ticketTtlMs, ""]);
-  for (const { key, lane } of books.due(ADMITTED, now)) {
-    books.write([LAPSE, key, lane, MISSED, now + ticketTtlMs]);
-    if (books.isAlone) books.door.missed();
-    else books.missedSince++;
-  }
+  for (const { key } of books.firmDue(now)) loosen(books, key, now);
+  // Those who missed their turn are set back in the order in which they stood.
+  const missed = [...books.due(ADMITTED, now)].sort((a, b) => a.sequence - b.sequence);
+  for (const place of missed) miss(books, place, now);
   for (const { key, lane } of books.due(WAITING, now))
     books.write([LAPSE, key, lane, UNSEEN, now + ticketTtlMs]);
   books.forget(now);
+}
+
+/** A turn was firm for long enough: what was kept for it is for the next. */
+function loosen(books: RoomBooks, key: number, now: number): void {
+  books.write([LOOSE, key]);
+  if (books.isAlone) books.door.gaveBack("loose", now);
+  else books.turnNews.note("loosened");
+}
+
+/** A turn was not used. The place goes further back and is kept for its holder's return, or is forfeited. */
+function miss(books: RoomBooks, place: Place, now: number): void {
+  const { key, claim } = place;
+  const { ticketTtlMs, missedTurnsMax, queueingMethod } = books.rulesAt(now);
+  if (books.isAlone) books.door.missed();
+  else books.turnNews.note("missed");
+  const missedTurns = place.missedTurns + 1;
+  if (isForfeited(missedTurns, missedTurnsMax))
+    return books.write([GONE, key, place.lane, FORFEITED, now + books.ticketTtlMaxMs, ""]);
+  const lane = books.laneOf(place.lane);
+  const givenAt = claim.admittedAt;
+  const turn = { at: givenAt, sequence: place.sequence };
+  const back = placesBack(books.recentTurns.after(lane, turn, queueingMethod === "random"), missedTurns);
+  const follow = sequenceToFollow(books.lines.behind(lane), place.sequence, back);
+  const { sequence, behind } = books.numberBehind(follow);
+  books.write([LAPSE, key, place.lane, MISSED, now + ticketTtlMs]);
+  books.write([BACK, key, sequence, behind, missedTurns, givenAt]);
 }
 
 /** One turn of the door of a node that is alone. */
@@ -40,12 +79,12 @@ export function turnDoor(books: RoomBooks, dice: () => number, now: number): Adm
   const phase = door.phase(now);
   if (books.isDrawDue(phase)) draw(books, now);
   const opening = door.open(crowd, now);
-  const keys = nextKeys(books, opening.admit, { rules, dice, now });
-  giveTurns(books, keys, { at: now, now });
-  door.admitted(keys.length, now);
+  const sequences = nextInLine(books, opening.admit, { rules, dice, now });
+  giveTurns(books, sequences, { at: now, now });
+  door.admitted(sequences.length, now);
   const isLine = books.lines.size > 0 && opening.reason !== "paused" && opening.reason !== "not started";
   observe(books, isLine, now);
-  return { admitted: keys.length, reason: opening.reason };
+  return { admitted: sequences.length, reason: opening.reason };
 }
 
 /** Those who gathered get the places that were drawn. */
@@ -57,11 +96,18 @@ export function draw(books: RoomBooks, now: number): void {
 /** The owner's part of admitting: these of its own have a turn, given at that instant of the root's. */
 export function giveTurns(
   books: RoomBooks,
-  keys: readonly number[],
+  sequences: readonly number[],
   { at, now }: { at: number; now: number },
 ): void {
-  const claimBy = wholeTenth(now + books.rulesAt(now).claimWindowMs);
-  for (const key of keys) books.write([TURN, key, books.places.get(key)!.lane, 0, claimBy, at]);
+  const { lapseAfterMs, claimWindowMs } = books.rulesAt(now);
+  for (const sequence of sequences) {
+    const { key, lane, claim, hasReturned } = books.placeAt(sequence)!;
+    // A place that was taken over is waited for without end until its holder is heard of.
+    const lapseAt = Number.isFinite(claim.until) ? claim.until : now;
+    const claimBy = claimDeadline({ now, lapseAt, lapseAfterMs, claimWindowMs });
+    const firmUntil = wholeTenth(now + books.door.firmMs(hasReturned, now));
+    books.write([TURN, key, lane, 0, claimBy, at, firmUntil]);
+  }
   books.tellTurns();
 }
 
@@ -72,28 +118,44 @@ export function observe(books: RoomBooks, isLine: boolean, now: number): void {
 }
 
 /** Whose turn is next among this node's, without giving it. */
-function nextKeys(
+function nextInLine(
   books: RoomBooks,
   count: number,
   { rules, dice, now }: { rules: DoorRules; dice: () => number; now: number },
 ): number[] {
   const { own, door } = books;
   const isRandom = rules.queueingMethod === "random";
-  const keys: number[] = [];
-  while (keys.length < count) {
+  const sequences: number[] = [];
+  while (sequences.length < count) {
     const lane = door.nextLane((other) => own.waitingIn(other), now);
     if (lane === null) break;
     const rank = isRandom ? Math.floor(dice() * own.waitingIn(lane)) : 0;
-    const key = own.at(lane, rank);
-    own.remove(lane, key);
-    keys.push(key);
+    const sequence = own.at(lane, rank);
+    own.remove(lane, sequence);
+    sequences.push(sequence);
   }
-  for (const key of keys) own.add(books.laneOf(books.places.get(key)!.lane), key);
-  return keys;
+  for (const sequence of sequences) own.add(books.laneOf(books.placeAt(sequence)!.lane), sequence);
+  return sequences;
 }
 
-/** Places of which another has the better claim are let go of; those that others took over by mistake are claimed again. */
+/**
+ * Places of which another has the better claim are let go of, and so are visits that others said are over or that another node has
+ * under their ticket; places that others took over by mistake are claimed again.
+ */
 function letGo(books: RoomBooks): void {
+  for (let key = books.endedKeys.pop(); key !== undefined; key = books.endedKeys.pop()) {
+    const place = books.places.get(key);
+    const passUntil = place && books.ended.get(place.id);
+    if (place?.claim.origin === SELF && passUntil !== undefined)
+      books.write([GONE, key, place.lane, AS_BEFORE, passUntil, place.id]);
+  }
+  for (let key = books.twinKeys.pop(); key !== undefined; key = books.twinKeys.pop()) {
+    const place = books.places.get(key);
+    const twin = place && books.visits.get(place.id);
+    // It goes only when the other lasts as long: one visitor must not be counted twice, nor less than their pass is good for.
+    if (place?.claim.origin === SELF && twin && twin !== place && twin.claim.until >= place.claim.until)
+      books.write([YIELD, key]);
+  }
   for (let key = books.heldKeys.pop(); key !== undefined; key = books.heldKeys.pop()) {
     const place = books.places.get(key);
     if (place?.claim.origin !== SELF) continue;

@@ -12,6 +12,7 @@ export function figuresOf(books: RoomBooks, now: number): RoomFigures {
     phase: door.phase(now),
     waiting: lines.size,
     admitted: books.turns,
+    looseTurns: books.looseTurns,
     onSite: books.onSite,
     lapsed: books.lapsed,
     isActive: door.isActive,

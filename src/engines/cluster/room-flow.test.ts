@@ -16,7 +16,8 @@ function admittedInAMinute(flow: RoomFlow, perMinute: number): number {
   let admitted = 0;
   for (let now = START; now < START + 60_000; now += 200) {
     const count = flow.allowance(perMinute, now);
-    flow.take(perMinute, count, now);
+    flow.giveTurns(perMinute, count, now);
+    flow.enter(count, now);
     admitted += count;
   }
   return admitted;
@@ -27,7 +28,7 @@ test("a node lets nobody straight through without leave, and with leave so many,
   assert.equal(flow.allowance(PER_MINUTE, START), 0);
   flow.receive(3, START);
   assert.equal(flow.allowance(PER_MINUTE, START + 999), 3);
-  flow.take(PER_MINUTE, 1, START + 999);
+  flow.giveTurns(PER_MINUTE, 1, START + 999);
   assert.equal(flow.allowance(PER_MINUTE, START + 999), 2);
   assert.equal(flow.allowance(PER_MINUTE, START + 1_000), 0);
 });
@@ -35,7 +36,7 @@ test("a node lets nobody straight through without leave, and with leave so many,
 test("without a rate nobody needs leave, and who came is counted for the root to know", () => {
   const flow = nodeFlow();
   assert.equal(flow.allowance(null, START), Number.POSITIVE_INFINITY);
-  flow.take(null, 4, START);
+  flow.giveTurns(null, 4, START);
   assert.equal(flow.uncharged, 4);
   assert.equal(flow.leave, 0);
 });
@@ -77,8 +78,23 @@ test("to look what would be with leave changes nothing", () => {
 
 test("another root goes on with the flow as it was handed over", () => {
   const [before, after] = [new RoomFlow(), new RoomFlow()];
-  before.take(PER_MINUTE, before.allowance(PER_MINUTE, START - 1), START - 1);
+  const count = before.allowance(PER_MINUTE, START - 1);
+  before.giveTurns(PER_MINUTE, count, START - 1);
+  before.enter(count, START - 1);
+  before.giveTurnsBack(1, START - 1);
   after.takeOver(structuredClone(before.handOver(START)), START);
   assert.deepEqual(after.bySecond(START), before.bySecond(START));
   assert.equal(after.allowance(PER_MINUTE, START), before.allowance(PER_MINUTE, START));
+});
+
+test("whoever has a firm turn enters, and counts in the minute at the root alone", () => {
+  const [root, node] = [new RoomFlow(), nodeFlow()];
+  assert.equal(node.entriesLeft(1, START), Number.POSITIVE_INFINITY);
+  node.enter(5, START);
+  node.giveTurnsBack(5, START);
+  node.isRoot = true;
+  assert.equal(node.entriesLeft(PER_MINUTE, START), PER_MINUTE);
+  root.enter(5, START);
+  assert.equal(root.entriesLeft(PER_MINUTE, START), PER_MINUTE - 5);
+  assert.equal(root.allowance(7, START, { firm: 2, noShows: 0 }), 0);
 });

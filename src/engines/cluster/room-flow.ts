@@ -3,10 +3,12 @@
  * straight through with is handed out in counting rounds, as leave for so many, good for a second. A node that is alone,
  * and the root in a round, ask the flow; everyone else asks how much leave is left.
  *
- * Leave counts in the flow from the instant at which it can be used at the latest, so the limit of a minute holds
- * whenever it is used; what is not used is given back with the next round.
+ * In no minute do more enter than may. The root gives a turn only while those who entered in the last minute, those with a firm
+ * turn anywhere and the leave that is out are fewer; nodes report who used a firm turn (`turn-news.ts`) with the round in which
+ * that turn is counted no longer. Leave counts as used at the last instant at which it can be; what is not used is given back with the
+ * next round.
  */
-import { Flow, type HandedFlow } from "../../core/flow.ts";
+import { Flow, type HandedFlow, type TurnsOut } from "../../core/flow.ts";
 
 const LEAVE_GOOD_MS = 1_000;
 
@@ -17,20 +19,40 @@ export class RoomFlow {
   #leaveUntil = Number.NEGATIVE_INFINITY;
   /** Who came in without leave, where none was needed, since the last round. */
   uncharged = 0;
+  /** How many firm turns may be used before the next round. */
+  entries = Number.POSITIVE_INFINITY;
   /** True while the flow itself is to be asked. */
   isRoot = true;
   /** The part of the rate that is left to those who are not lost. */
   share = 1;
 
-  allowance(perMinute: number | null, now: number): number {
+  allowance(perMinute: number | null, now: number, out?: TurnsOut): number {
     if (perMinute === null) return Number.POSITIVE_INFINITY;
-    if (this.isRoot) return this.#flow.allowance(perMinute * this.share, now);
+    if (this.isRoot) return this.#flow.allowance(perMinute * this.share, now, out);
     return now < this.#leaveUntil ? this.leave : 0;
   }
 
-  take(perMinute: number | null, count: number, now: number): void {
-    if (this.isRoot) this.#flow.take(this.#scaled(perMinute), count, now);
+  /** A turn that is firm is counted by the root: whoever has one enters, but where the rate was lowered since. */
+  entriesLeft(perMinute: number | null, now: number): number {
+    if (perMinute === null) return Number.POSITIVE_INFINITY;
+    if (this.isRoot) return this.#flow.entriesLeft(this.#scaled(perMinute), now);
+    return Math.max(this.entries, this.allowance(perMinute, now));
+  }
+
+  giveTurns(perMinute: number | null, count: number, now: number): void {
+    if (this.isRoot) this.#flow.giveTurns(this.#scaled(perMinute), count, now);
     else if (perMinute === null) this.uncharged += count;
+    else this.leave -= count;
+  }
+
+  giveTurnsBack(count: number, now: number): void {
+    if (this.isRoot) this.#flow.giveTurnsBack(count, now);
+  }
+
+  /** Elsewhere these used firm turns, and are reported. */
+  enter(count: number, now: number): void {
+    if (this.isRoot) this.#flow.enter(count, now);
+    else if (this.entries > 0) this.entries -= count;
     else this.leave -= count;
   }
 

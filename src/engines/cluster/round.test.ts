@@ -16,6 +16,7 @@ import { keyAt } from "./order-clock.ts";
 import { SELF } from "./place.ts";
 import { RoomBooks } from "./room-books.ts";
 import { Round, type RoundSettings } from "./round.ts";
+import { NO_TURNS } from "./turn-news.ts";
 
 const START = Date.UTC(2026, 0, 1);
 const PASSES_MAX = 4;
@@ -215,7 +216,9 @@ test("while someone is lost what was offered goes back, also where nobody is let
 test("when more are in use than there are, nobody gets any and everybody is told", () => {
   const round = roundOf([booksOf({ totalActiveUsers: 5 }, [1])]);
   const { shares } = played(round, { r: { lanes: { 0: [1] }, report: { visits: 9 } } });
-  assert.deepEqual(shares.get("r"), { cuts: [], slots: 0, leave: 0, paid: 0, isOver: true });
+  assert.deepEqual(shares.get("r"), {
+    ...{ cuts: [], slots: 0, leave: 0, entries: null, paid: 0, isOver: true },
+  });
 });
 
 test("a room without a limit lets everyone in and hands out no slots", () => {
@@ -234,6 +237,29 @@ test("leave to go straight through is handed out within the rate, and comes off 
   assert.equal(second.leave, 0);
   const back = { r: { lanes: { 0: [] }, report: { leaveBack: 20 } } };
   assert.equal(played(roundOf([books]), back).shares.get("r")!.leave, 20, "what was not used is there again");
+});
+
+test("firm turns and leave count in the minute, and so do those who used a turn", () => {
+  const minute = (report: Partial<RoomReport>) =>
+    played(roundOf([booksOf({ newUsersPerMinute: 600 })]), { r: { lanes: { 0: [] }, report } }).shares.get(
+      "r",
+    )!;
+  assert.deepEqual([minute({ turns: 590 }).leave, minute({ turns: 590 }).entries], [10, 590]);
+  const news = { ...NO_TURNS, entered: 600 };
+  assert.deepEqual([minute({ news }).leave, minute({ turns: 3, news }).entries], [0, 0]);
+});
+
+test("what went loose may be given again at once, beyond what is saved up", () => {
+  const books = booksOf({ newUsersPerMinute: 60 }, [1, 2, 3, 4, 5, 6, 7, 8]);
+  const lanes = { 0: [1, 2, 3, 4, 5, 6, 7, 8] };
+  const round = (report: Partial<RoomReport>) => {
+    const one = roundOf([books]);
+    played(one, { r: { lanes, report } });
+    return one.reasons().get("r")!.admitted;
+  };
+  assert.equal(round({}), 2);
+  assert.equal(round({ turns: 2 }), 0);
+  assert.equal(round({ news: { ...NO_TURNS, loosened: 2 } }), 2);
 });
 
 test("rooms that share a capacity never get more than it together, and each at least what is its own", () => {

@@ -162,6 +162,7 @@ export class Round {
       const { newUsersPerMinute } = books.rulesAt(this.#now);
       const { leaveBack: back, used: uncharged } = report;
       books.flow.settle(newUsersPerMinute, { back, uncharged }, this.#now);
+      hearOfTurns(books, report, this.#now);
       free.set(room, this.#ownFree(books, report));
     }
     for (const [room, books] of this.#rooms) {
@@ -174,7 +175,6 @@ export class Round {
     const { door } = books;
     const now = this.#now;
     const rules = books.rulesAt(now);
-    for (let i = 0; i < report.missed; i++) door.missed();
     const { turns, visits } = report;
     const waiting = report.lanes.reduce((sum, [, count]) => sum + count, 0);
     for (const remark of door.weigh({ waiting, admitted: turns, onSite: visits }, now))
@@ -289,10 +289,16 @@ export class Round {
     const isLimited = free !== Number.POSITIVE_INFINITY;
     const left = Math.max(0, Math.min(ownFree - admitted, this.#budgetLeft(round)));
     const slots = isLimited && (isOpen || this.#isSomeoneLost) ? left : 0;
-    const allowed = isOpen && newUsersPerMinute !== null ? books.flow.allowance(newUsersPerMinute, now) : 0;
+    const out = { firm: round.report.turns + admitted, noShows: 0 };
+    const allowed =
+      isOpen && newUsersPerMinute !== null ? books.flow.allowance(newUsersPerMinute, now, out) : 0;
     const leave = Math.min(allowed, isLimited ? slots : allowed);
+    // Fewer than there are turns only where the rate was lowered since they were given.
+    const { turns } = round.report;
+    const entries =
+      newUsersPerMinute === null ? null : Math.min(turns, books.flow.entriesLeft(newUsersPerMinute, now));
     if (newUsersPerMinute !== null) books.flow.grant(newUsersPerMinute, leave, now);
-    return { slots, leave, paid: this.#paid(round), isOver: free < 0 };
+    return { slots, leave, entries, paid: this.#paid(round), isOver: free < 0 };
   }
 
   /** While someone is lost there are no slots but those that were offered. */
@@ -319,6 +325,14 @@ export class Round {
       all.findIndex((round) => round.books === books),
     );
   }
+}
+
+/** Those who used a firm turn count in the minute from now on, as they did by the turn. */
+function hearOfTurns({ door }: RoomBooks, { news }: RoomReport, now: number): void {
+  for (let i = 0; i < news.entered; i++) door.entered(0, now);
+  for (let i = 0; i < news.loosened; i++) door.gaveBack("loose", now);
+  for (let i = 0; i < news.left; i++) door.gaveBack("left", now);
+  for (let i = 0; i < news.missed; i++) door.missed();
 }
 
 /** So many may well come to a room before the next rounds; a room where hardly anybody comes is not to hoard slots. */

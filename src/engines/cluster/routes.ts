@@ -3,11 +3,12 @@
  * they are gone, for the member it falls to (`homeOf`), which is the same for all; so are codes and visits known by
  * their pass alone.
  */
+import { originOf } from "../../core/ticket.ts";
 import { slotOfKey } from "./order-clock.ts";
-import { type Place, SELF } from "./place.ts";
+import { keyOfPass, type Place, SELF } from "./place.ts";
 import type { Replication } from "./replication.ts";
 import type { Op } from "./requests.ts";
-import { keyOfPass } from "./room-answers.ts";
+import { currentTicket } from "./room-answers.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { homeOf } from "./takeover.ts";
 import { idOf, type Member, type View } from "./view.ts";
@@ -44,7 +45,7 @@ export class Routes {
     if (op.op === "revoke" || op.op === "leaveVisit") return this.#ofVisit(op);
     const books = rooms.get(op.op === "seen" ? op.room : op.ticket.room);
     if (!books) return "self";
-    const key = op.op === "seen" ? op.seen[0] : books.draws.current(op.ticket).sequence;
+    const key = op.op === "seen" ? op.seen[0] : originOf(currentTicket(books, op.ticket));
     return books.over.has(key) ? "self" : this.ofPlace(books.places.get(key), key);
   }
 
@@ -58,15 +59,10 @@ export class Routes {
     return visit ? this.#ownerOf(visit) : this.#home(keyOfPass(id));
   }
 
-  #ofVisit(op: Extract<Op, { op: "revoke" | "leaveVisit" }>): Route {
-    const { rooms, replication } = this.#parts;
-    const visit = rooms.get(op.room)?.visits.get(op.id);
-    if (visit) return this.#ownerOf(visit);
-    // One that began a moment ago is known where it began.
-    const giver = op.op === "leaveVisit" ? this.#slots.get(op.node) : undefined;
-    if (giver && this.#orSelf(idOf(giver)) !== "self") return idOf(giver);
-    // Who has it now is known once all have told what they know.
-    return replication.isSettled && replication.isCaughtUp ? "self" : null;
+  /** A visit that is not known here may have begun elsewhere a moment ago; anyone may write down that it is over. */
+  #ofVisit({ room, id }: Extract<Op, { op: "revoke" | "leaveVisit" }>): Route {
+    const visit = this.#parts.rooms.get(room)?.visits.get(id);
+    return visit ? this.#ownerOf(visit) : "self";
   }
 
   #ownerOf({ claim }: Place): Route {

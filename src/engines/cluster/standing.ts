@@ -10,9 +10,9 @@ export function voidsOf({ voids }: Place): (string | number)[] {
 /** What a place is now, as an entry that makes the same of it elsewhere. */
 export function standingOf(place: Place, claim: Claim): AdoptEntry[4] {
   const { key, lane, id, joinedAt } = place;
-  const { state, until, admittedAt } = claim;
+  const { state, until, admittedAt, firmUntil } = claim;
   if (state === LAPSED) return [LAPSE, key, lane, AS_BEFORE, until];
-  if (state === ADMITTED) return [TURN, key, lane, AS_BEFORE, until, admittedAt];
+  if (state === ADMITTED) return [TURN, key, lane, AS_BEFORE, until, admittedAt, firmUntil];
   if (state === ON_SITE) return [VISIT, key, lane, AS_BEFORE, id, joinedAt, admittedAt, 0, until];
   return [WAIT, key, lane, AS_BEFORE, id];
 }

@@ -6,7 +6,7 @@
  * far as slots go: visits are borrowed, and turns begin anew as places in the line.
  */
 import { ADOPT, type AdoptEntry, AS_BEFORE, WAIT } from "./entries.ts";
-import { ADMITTED, type Claim, claimOf, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
+import { ADMITTED, type Claim, claimOf, isFirm, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { standingOf, voidsOf } from "./standing.ts";
 import { idOf, type View } from "./view.ts";
@@ -102,6 +102,7 @@ function adopt(takeover: Takeover, books: RoomBooks, place: Place, claim: Claim,
   const voids = [...voidsOf(place), claim.owner, headOf(claim.owner)];
   books.write([ADOPT, view.version, isBorrowed, voids, of]);
   const taken = books.places.get(place.key);
+  if (taken && isFirm(taken) && taken.claim.origin === SELF) books.flow.entries++;
   if (taken?.claim.state === WAITING && taken.claim.origin === SELF) books.awaitAnew(taken, now);
 }
 

@@ -24,11 +24,10 @@ import { AcceptorHandshake, DiallerHandshake, NONCE_BYTES, secretKey } from "./w
 import { Peer, type PeerState } from "./wire/peer.ts";
 import { type Problem, Problems } from "./wire/problems.ts";
 import { listenAt, type PeerTls, type SocketServer } from "./wire/sockets.ts";
+import { type Caller, Strangers } from "./wire/strangers.ts";
 
 /** So many peers may be sent to, and as many may send. */
 export const PEERS_MAX = 256;
-/** So many connections may have proved nothing yet; the longest there goes first. */
-export const STRANGERS_MAX = 64;
 /** How often what takes too long is looked for, and receipts are given. */
 const SWEEP_EVERY_MS = 250;
 /** So much of what is no address is shown. */
@@ -52,13 +51,6 @@ export interface TransportEvents {
   onProblem?(problem: Problem): void;
   /** Every time a connection to an address was refused: the machine is there, and nothing listens. */
   onRefused?(address: string): void;
-}
-
-/** Someone who has opened a connection to us. */
-interface Caller {
-  readonly raw: Socket;
-  readonly host: string;
-  readonly knockedAt: number;
 }
 
 /** Listens for peers. Rejects when that is not possible, or the settings do not say who is to be let in. */
@@ -85,8 +77,7 @@ export class Transport {
   readonly #peers = new Map<string, Peer>();
   /** Peers with letters that leave at the end of this turn. */
   readonly #talkative = new Set<Peer>();
-  /** Those who have proved nothing yet, the oldest first. */
-  readonly #strangers = new Map<Socket, Caller>();
+  readonly #strangers = new Strangers();
   readonly #accepted = new Map<string, Accepted>();
   #server: SocketServer | null = null;
   #address: string;
@@ -211,13 +202,11 @@ export class Transport {
     });
   }
 
-  /** Whoever comes while too many are there takes the place of the one who has been deciding for longest. */
   #letKnock(raw: Socket): void {
-    const oldest = this.#strangers.size >= STRANGERS_MAX ? this.#strangers.keys().next().value : undefined;
-    if (oldest) this.#turnAway(oldest, "was one stranger too many");
     // Asked now: a closed socket does not know it any more.
     const host = raw.remoteAddress ?? "someone";
-    this.#strangers.set(raw, { raw, host, knockedAt: this.#world.clock.now() });
+    const oneTooMany = this.#strangers.add({ raw, host, knockedAt: this.#world.clock.now() });
+    if (oneTooMany) this.#turnAway(oneTooMany.raw, "was one stranger too many");
     raw.once("close", () => this.#strangers.delete(raw));
   }
 
@@ -237,7 +226,7 @@ export class Transport {
   #welcome(connection: Accepted, peer: string, caller: Caller): boolean {
     const older = this.#accepted.get(peer);
     if (this.#closing || (!older && this.#accepted.size >= PEERS_MAX)) return false;
-    this.#strangers.delete(caller.raw);
+    this.#strangers.welcome(caller);
     older?.close();
     this.#accepted.set(peer, connection);
     return true;
@@ -269,10 +258,8 @@ export class Transport {
 
   #sweep(): void {
     const now = this.#world.clock.now();
-    for (const { raw, knockedAt } of this.#strangers.values()) {
-      if (now - knockedAt <= HANDSHAKE_MS) break;
+    for (const { raw } of this.#strangers.since(now - HANDSHAKE_MS - 1))
       this.#turnAway(raw, "took too long to say who it is");
-    }
     for (const connection of this.#accepted.values()) connection.sweep();
     for (const peer of this.#peers.values()) {
       peer.sweep(now);

@@ -4,6 +4,7 @@
  * what goes wrong.
  */
 import { ANYBODY, type JoinAnswer, type TicketAnswer } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { Letter } from "./letter.ts";
@@ -82,6 +83,11 @@ export class VirtualCluster {
 
   enter(name: string, ticket: Ticket): TicketAnswer {
     return this.#answered((answer) => this.of(name).enter(ticket, this.dice(), this.now, answer));
+  }
+
+  /** Runs until the node says that the place or visit is over. */
+  leave(name: string, place: Ticket | Pass): void {
+    this.#answered<true>((answer) => this.of(name).leave(place, this.now, () => answer(true)));
   }
 
   #answered<Answer>(ask: (answer: (given: Answer) => void) => void): Answer {

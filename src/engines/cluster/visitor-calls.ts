@@ -6,10 +6,10 @@
 import type { JoinAnswer, Newcomer, Presence, RefusalReason, TicketAnswer } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { INVITE, REVOKED } from "./entries.ts";
+import { INVITE, LEFT, REVOKED } from "./entries.ts";
 import type { Lending } from "./lending.ts";
 import type { MessageBody } from "./letter.ts";
-import { isShortOfSlots } from "./loans.ts";
+import { isShortForTurn, isShortOfSlots } from "./loans.ts";
 import type { OrderClock } from "./order-clock.ts";
 import { SELF, WAITING } from "./place.ts";
 import type { Replication } from "./replication.ts";
@@ -31,6 +31,9 @@ import type { RoomBooks } from "./room-books.ts";
 import type { Routes } from "./routes.ts";
 import { Sightings } from "./sightings.ts";
 import { type Touch, Touches } from "./touches.ts";
+
+/** That a place or visit is over. */
+type EndOp = Extract<Op, { op: "leavePlace" | "leaveVisit" | "revoke" }>;
 
 /** A newcomer as the engine hands them in. */
 export interface Arriving {
@@ -108,8 +111,10 @@ export class VisitorCalls {
 
   touch(books: RoomBooks, presences: readonly Presence[], now: number): void {
     for (const presence of presences) {
-      const owner = this.#parts.routes.ofPass(books.visits.get(presence.id), presence.id);
-      if (owner === "self") touch(books, presence, now);
+      const visit = books.visits.get(presence.id);
+      const owner = this.#parts.routes.ofPass(visit, presence.id);
+      if (owner === "self" && (visit || !isFresh(books, presence, now))) touch(books, presence, now);
+      else if (owner === "self") this.#touches.told(books.name, presence, now);
       else {
         if (owner !== null) this.#sightings.addTouched(owner, books.name, presence);
         this.#touches.told(books.name, presence, now);
@@ -129,16 +134,29 @@ export class VisitorCalls {
     return this.#touches.nextAt();
   }
 
-  leave(place: Ticket | Pass, now: number): void {
-    const op: Op =
-      "sequence" in place
-        ? { op: "leavePlace", ticket: place }
-        : { op: "leaveVisit", room: place.room, id: place.id, node: place.node };
-    this.#parts.requests.ask(op, now, () => {});
+  /** Calls back once the end of a place or visit is written down at two nodes. */
+  leave(books: RoomBooks, place: Ticket | Pass, now: number, done: () => void): void {
+    if ("sequence" in place) this.#end(books, { op: "leavePlace", ticket: place }, now, done);
+    else this.#end(books, { op: "leaveVisit", room: place.room, id: place.id }, now, done);
   }
 
-  revoke(room: string, id: string, now: number, answer: (isEnded: boolean) => void): void {
-    this.#parts.requests.ask({ op: "revoke", room, id }, now, (isEnded) => answer(isEnded === true));
+  revoke(books: RoomBooks, id: string, now: number, done: () => void): void {
+    this.#end(books, { op: "revoke", room: books.name, id }, now, done);
+  }
+
+  /**
+   * The owner ends it, so that its slot is free at once. Where the owner cannot be asked or does not answer, this node writes down
+   * that it is over, and the owner ends it when it reads that.
+   */
+  #end(books: RoomBooks, op: EndOp, now: number, done: () => void): void {
+    const { requests, routes, replication } = this.#parts;
+    const endHere = () => {
+      const at = this.#parts.now();
+      writeEnd(books, op, at);
+      replication.whenCopied(done, at);
+    };
+    if (routes.of(op) === null) return endHere();
+    requests.ask(op, now, (isEnded) => (isEnded === true ? done() : endHere()));
   }
 
   /**
@@ -147,8 +165,9 @@ export class VisitorCalls {
    */
   hearTouched(books: RoomBooks, presences: readonly Presence[], now: number): void {
     for (const presence of presences) {
-      const owner = this.#parts.routes.ofPass(books.visits.get(presence.id), presence.id);
-      if (owner === "self") touch(books, presence, now);
+      const visit = books.visits.get(presence.id);
+      if (!visit && isFresh(books, presence, now)) continue;
+      if (this.#parts.routes.ofPass(visit, presence.id) === "self") touch(books, presence, now);
     }
   }
 
@@ -167,19 +186,18 @@ export class VisitorCalls {
     if (!books) return answer(false);
     switch (op.op) {
       case "enter":
-        return this.#tell(enter(books, op.ticket, { dice: op.dice, now }), answer, now);
+        return this.#withSlot(books, op.ticket, now, () => {
+          const moment = { dice: op.dice, now: this.#parts.now() };
+          this.#tell(enter(books, op.ticket, moment), answer, moment.now);
+        });
       case "seen":
         noteSeen(books, op.seen, { now, isNews: true });
         return answer(true);
       case "leavePlace":
-        leavePlace(books, op.ticket, now);
-        return answer(true);
       case "leaveVisit":
-      case "revoke": {
-        const place = books.visits.get(op.id);
-        if (place) endVisit(books, place, op.op === "revoke" ? REVOKED : 0, now);
-        return answer(place !== undefined);
-      }
+      case "revoke":
+        writeEnd(books, op, now);
+        return this.#parts.replication.whenCopied(() => answer(true), now);
       case "invite": {
         const isNew = !books.invites.has(op.invite.id);
         if (isNew) books.write([INVITE, op.invite.id, op.invite.expiresAt]);
@@ -220,6 +238,11 @@ export class VisitorCalls {
     if (!isShort || !this.#parts.lending.ask(books.name, now, go)) go();
   }
 
+  /** The same for someone with a loose turn, for which no slot is kept. */
+  #withSlot(books: RoomBooks, ticket: Ticket, now: number, go: () => void): void {
+    if (!isShortForTurn(books, ticket, now) || !this.#parts.lending.ask(books.name, now, go)) go();
+  }
+
   /** A one-time code is used up where it belongs, whichever node it is shown at. */
   #useInvite(books: RoomBooks, newcomer: Newcomer, then: (reason: RefusalReason | null) => void): void {
     const now = this.#parts.now();
@@ -244,4 +267,15 @@ export class VisitorCalls {
     if (given.kind !== "entered") return answer(given);
     this.#parts.replication.whenCopied(() => answer(given), now);
   }
+}
+
+/** The pass was given just now: the visit that it is for may not be known here yet, and whoever tells of it does so again. */
+function isFresh(books: RoomBooks, { expiresAt }: Presence, now: number): boolean {
+  return !books.isAlone && now - (expiresAt - books.rulesAt(now).sessionDurationMs) < books.spreadMs;
+}
+
+/** Writes down that it is over, whoever owns it. */
+function writeEnd(books: RoomBooks, op: EndOp, now: number): void {
+  if (op.op === "leavePlace") leavePlace(books, op.ticket, now);
+  else endVisit(books, op.id, op.op === "revoke" ? REVOKED : LEFT, now);
 }

@@ -1,13 +1,14 @@
 /**
- * One turn of a room's door, some times a second: visits and turns whose time is up end, those who stopped
- * checking in lapse, an event that begins draws its places, and then as many get a turn as the doorkeeper
- * says. In this order, so that a slot that came free goes to the next at once.
+ * One turn of a room's door, some times a second: visits and turns whose time is up end, turns that have been firm for
+ * long enough go loose, those who stopped checking in lapse, an event that begins draws its places, and then as many get
+ * a turn as the doorkeeper says. In this order, so that a slot that came free goes to the next at once.
  */
 import type { Admission } from "../../core/engine.ts";
-import { wholeTenth } from "../../core/pacing.ts";
+import { isForfeited, placesBack, sequenceToFollow } from "../../core/missed-turns.ts";
+import { claimDeadline, wholeTenth } from "../../core/pacing.ts";
 import { type DoorRules, EVERYBODY } from "../../core/rules.ts";
 import type { Phase } from "../../core/schedule.ts";
-import { ADMITTED, LAPSED, WAITING } from "./places.ts";
+import { ADMITTED, FORFEITED, LAPSED, WAITING } from "./places.ts";
 import type { RoomBooks } from "./room-books.ts";
 
 const SWEEP_PLACES_MAX = 500_000;
@@ -19,8 +20,9 @@ export function turnDoor(books: RoomBooks, dice: () => number, now: number): Adm
   // The doorkeeper counts lane by lane, so everyone must be in theirs before it is asked.
   const rules = books.rulesAt(now);
   expireVisits(books, now);
-  expireTurns(books, now);
-  books.places.sweep(now, SWEEP_PLACES_MAX, (sequence) => lapse(books, sequence, now));
+  books.turns.loosen(now, () => door.gaveBack("loose", now));
+  missTurns(books, now);
+  books.places.sweep(now, SWEEP_PLACES_MAX, (place) => lapse(books, place, now));
   for (const remark of door.weigh(crowd, now)) events.onRemark(remark);
   books.draws.forget(now);
   forget(books, now);
@@ -41,24 +43,44 @@ function expireVisits(books: RoomBooks, now: number): void {
   });
 }
 
-/** Turns nobody used go back to the door; their holders keep their place for when they return. */
-function expireTurns(books: RoomBooks, now: number): void {
-  const { turns, places } = books;
-  for (let sequence = turns.takeDue(now); sequence; sequence = turns.takeDue(now)) {
-    const isOver = places.state(sequence) === ADMITTED && places.deadline(sequence) <= now;
-    if (!isOver) continue;
-    turns.end(sequence);
-    places.set(sequence, LAPSED, wholeTenth(now));
-    books.lapsed++;
-    books.totals.missedTurns++;
-    books.door.missed();
-  }
+/** Turns nobody used in time. Those who missed theirs are set back in the order in which they stood. */
+function missTurns(books: RoomBooks, now: number): void {
+  const { turns, places, setBacks } = books;
+  const missed: number[] = [];
+  for (let place = turns.takeDue(now); place; place = turns.takeDue(now))
+    if (places.state(place) === ADMITTED && places.deadline(place) <= now) missed.push(place);
+  missed.sort((a, b) => setBacks.sequenceOf(a) - setBacks.sequenceOf(b));
+  for (const place of missed) missTurn(books, place, now);
 }
 
-function lapse(books: RoomBooks, sequence: number, now: number): void {
-  const { places } = books;
-  books.lines.remove(books.laneOf(places.lane(sequence), now), sequence);
-  places.set(sequence, LAPSED, wholeTenth(now));
+/** The place goes further back and is kept for its holder's return, or is forfeited. */
+function missTurn(books: RoomBooks, place: number, now: number): void {
+  const { turns, places, setBacks, totals, door } = books;
+  // Twice in the list when its time was lengthened.
+  const turn = turns.end(place);
+  if (!turn) return;
+  totals.missedTurns++;
+  door.missed();
+  const missedTurns = (setBacks.get(place)?.missedTurns ?? 0) + 1;
+  if (isForfeited(missedTurns, books.rulesAt(now).missedTurnsMax)) {
+    totals.forfeited++;
+    places.set(place, FORFEITED, wholeTenth(now));
+    places.keepUntil(place, now + books.ticketTtlMaxMs);
+    return setBacks.drop(place);
+  }
+  const lane = books.laneOf(places.lane(place), now);
+  const back = placesBack(books.letIn(lane) - turn.letInBefore, missedTurns);
+  const follow = sequenceToFollow(books.lines.behind(lane), setBacks.sequenceOf(place), back);
+  setBacks.set(place, { sequence: setBacks.numberBehind(follow), missedTurns, missedAt: turn.givenAt });
+  places.setReturned(place, false);
+  places.set(place, LAPSED, wholeTenth(now));
+  books.lapsed++;
+}
+
+function lapse(books: RoomBooks, place: number, now: number): void {
+  const { places, setBacks } = books;
+  books.lines.remove(books.laneOf(places.lane(place), now), setBacks.sequenceOf(place));
+  places.set(place, LAPSED, wholeTenth(now));
   books.lapsed++;
   books.totals.lapsed++;
 }
@@ -92,7 +114,6 @@ function admitNext(
 ): number[] {
   const { lines, places, door } = books;
   const sequences: number[] = [];
-  const claimBy = wholeTenth(now + rules.claimWindowMs);
   const waitingIn = (lane: number) => lines.waitingIn(lane);
   while (sequences.length < count) {
     const lane = door.nextLane(waitingIn, now);
@@ -100,14 +121,25 @@ function admitNext(
     const rank = rules.queueingMethod === "random" ? Math.floor(dice() * waitingIn(lane)) : 0;
     const sequence = lines.at(lane, rank);
     if (books.lastMoment.isHeld(sequence, now)) break;
-    if (lane === EVERYBODY && rank === 0 && !places.wasLate(sequence)) books.remember(sequence, now);
+    const place = books.setBacks.originOf(sequence);
+    if (lane === EVERYBODY && rank === 0 && !places.wasLate(place)) books.remember(sequence, now);
     lines.remove(lane, sequence);
-    places.set(sequence, ADMITTED, claimBy);
-    books.turns.give(sequence, now, claimBy);
     books.noteAdmitted(lane, sequence, now);
+    giveTurn(books, { place, lane, rules, now });
     sequences.push(sequence);
   }
   if (sequences.length > 0) books.draws.scatter();
   door.admitted(sequences.length, now);
   return sequences;
+}
+
+function giveTurn(
+  books: RoomBooks,
+  { place, lane, rules, now }: { place: number; lane: number; rules: DoorRules; now: number },
+): void {
+  const { places, door } = books;
+  const claimBy = claimDeadline({ ...rules, now, lapseAt: places.deadline(place) });
+  const firmUntil = wholeTenth(now + door.firmMs(places.hasReturned(place), now));
+  places.set(place, ADMITTED, claimBy);
+  books.turns.give(place, { givenAt: now, letInBefore: books.letIn(lane), isFirm: true, claimBy, firmUntil });
 }

@@ -6,10 +6,12 @@ import type { DoorkeeperMemo } from "../../core/doorkeeper.ts";
 import type { JoinAnswer, TicketAnswer, Totals } from "../../core/engine.ts";
 import type { Measured } from "../../core/eta.ts";
 import { lapseDeadline, longestCheckIn, wholeTenth } from "../../core/pacing.ts";
+import type { SetBack } from "../../core/ticket.ts";
 import type { DrawMemo } from "./draws.ts";
 import type { LastMomentMemo } from "./last-moment.ts";
 import { ADMITTED, BLOCK_SIZE, LAPSED, type State, WAITING } from "./places.ts";
 import type { RoomBooks } from "./room-books.ts";
+import type { KeptTurn } from "./turns.ts";
 import type { Visit } from "./visits.ts";
 
 /** After an unclean end, how long before it a pass may have been renewed without our knowing. */
@@ -20,7 +22,9 @@ const SEQUENCES_UNSEEN_MAX = 1_000_000;
 const HEARTBEAT_MS = 1_000;
 
 /** Rises when what is kept of a room changes in a way that an older program could not read, or that we could not. */
-export const KEPT_VERSION = 2;
+export const KEPT_VERSION = 3;
+/** The version before, which can be read: it knew of no loose turns, and no place had missed one. */
+export const READABLE_VERSION = 2;
 
 /** What a room keeps of itself besides its places and visits. */
 export interface RoomMemo {
@@ -47,7 +51,9 @@ export interface RoomMemo {
 export interface RoomChanges {
   readonly memo: RoomMemo;
   readonly blocks: ReadonlyMap<number, Uint8Array | null>;
-  readonly turns: ReadonlyMap<number, number | null>;
+  readonly turns: ReadonlyMap<number, KeptTurn | null>;
+  /** Places that missed turns, by origin. */
+  readonly setBacks: ReadonlyMap<number, SetBack | null>;
   readonly visits: ReadonlyMap<string, Visit | number | null>;
   /** Who gathered for a draw, in blocks. */
   readonly gathered: ReadonlyMap<string, Uint8Array | null>;
@@ -59,16 +65,19 @@ export interface KeptRoom {
   readonly memo: RoomMemo;
   /** In the order of their numbers. */
   readonly blocks: Iterable<readonly [block: number, bytes: Uint8Array]>;
-  /** When each turn was given, by sequence. */
-  readonly turns: ReadonlyMap<number, number>;
+  /** By place. Of a version before, only when each was given. */
+  readonly turns: ReadonlyMap<number, KeptTurn | number>;
+  readonly setBacks: Iterable<readonly [origin: number, setBack: SetBack]>;
   readonly visits: Iterable<readonly [id: string, visit: Visit | number]>;
   readonly gathered: Iterable<readonly [block: string, bytes: Uint8Array]>;
   readonly invites: Iterable<readonly [id: string, expiresAt: number]>;
 }
 
 /** True when there is something worth keeping that was not taken yet. */
-export function hasChanges({ places, visits, draws, invites, memoAt }: RoomBooks, now: number): boolean {
-  if (places.hasChanges || visits.hasChanges || draws.hasChanges || invites.hasChanges) return true;
+export function hasChanges(books: RoomBooks, now: number): boolean {
+  const { places, turns, visits, draws, invites, memoAt } = books;
+  if (places.hasChanges || turns.hasChanges || visits.hasChanges) return true;
+  if (draws.hasChanges || invites.hasChanges) return true;
   return visits.size > 0 && now - memoAt >= HEARTBEAT_MS;
 }
 
@@ -79,6 +88,7 @@ export function takeChanges(books: RoomBooks, now: number, isClosed: boolean): R
     memo: memoOf(books, now, isClosed),
     blocks: books.places.takeChanges(),
     turns: books.turns.takeChanges(),
+    setBacks: books.setBacks.takeChanges(),
     visits: books.visits.takeChanges(),
     gathered: books.draws.takeChanges(),
     invites: books.invites.takeChanges(),
@@ -132,22 +142,28 @@ export function restore(books: RoomBooks, kept: KeptRoom, now: number): void {
   books.places.restoreLanes(memo.lanes);
   books.draws.restore(memo.draws, kept.gathered);
   books.invites.restore(kept.invites);
+  for (const [origin, setBack] of kept.setBacks) books.setBacks.restore(origin, setBack);
   restorePlaces(books, kept, now);
   restoreVisits(books, kept, now);
   books.lastMoment.restore(memo.lastMoment, memo.isClosed ? null : memo.nextSequence, now);
 }
 
 function restorePlaces(books: RoomBooks, { memo, blocks, turns }: KeptRoom, now: number): void {
-  const { places, lines } = books;
+  const { places, lines, setBacks } = books;
   const { lapseAfterMs, claimWindowMs, ticketTtlMs, pollBudgetPerSecond } = books.rulesAt(now);
   const nextCheckInMs = longestCheckIn({ waiting: memo.waiting, ticketTtlMs, pollBudgetPerSecond });
   const lapseAt = lapseDeadline({ now, nextCheckInMs, lapseAfterMs });
   const claimBy = wholeTenth(now + claimWindowMs);
-  const deadlineOf = (sequence: number, state: State): number => {
-    if (state === WAITING) lines.add(books.laneOf(places.lane(sequence), now), sequence);
+  const deadlineOf = (place: number, state: State): number => {
+    const lane = books.laneOf(places.lane(place), now);
+    if (state === WAITING) lines.add(lane, setBacks.sequenceOf(place));
     else if (state === LAPSED) books.lapsed++;
     if (state !== ADMITTED) return state === WAITING ? lapseAt : wholeTenth(now);
-    books.turns.give(sequence, turns.get(sequence) ?? now, claimBy);
+    const turn = turns.get(place) ?? now;
+    const kept =
+      typeof turn === "number" ? { givenAt: turn, letInBefore: books.letIn(lane), isFirm: true } : turn;
+    // Its holder may have come while nobody was here to answer, so a firm turn is firm until it ends.
+    books.turns.give(place, { ...kept, claimBy, firmUntil: claimBy });
     return claimBy;
   };
   for (const [block, bytes] of blocks) {

@@ -1,5 +1,6 @@
 /** The lines of a room, one for each lane that has had people in it. A sequence is in one of them at the most. */
 import { Line } from "../../core/line.ts";
+import type { LineBehind } from "../../core/missed-turns.ts";
 import { EVERYBODY } from "../../core/rules.ts";
 
 export class LaneLines {
@@ -46,6 +47,11 @@ export class LaneLines {
   /** The sequence with `rank` before it in its lane, or -1. */
   at(lane: number, rank: number): number {
     return this.#find(lane)?.at(rank) ?? -1;
+  }
+
+  /** A lane's line, for those who go back in it. */
+  behind(lane: number): LineBehind {
+    return this.#line(lane);
   }
 
   /** Puts everyone into the lane that `laneOf` says. */

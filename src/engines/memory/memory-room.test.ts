@@ -6,9 +6,10 @@ import { ANYBODY, type JoinAnswer } from "../../core/engine.ts";
 import { lapseDeadline, longestCheckIn } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
-import type { Ticket } from "../../core/ticket.ts";
+import type { SetBack, Ticket } from "../../core/ticket.ts";
 import type { KeptRoom, RoomChanges, RoomMemo } from "./kept-room.ts";
 import { MemoryRoom } from "./memory-room.ts";
+import type { KeptTurn } from "./turns.ts";
 import type { Visit } from "./visits.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 10);
@@ -18,15 +19,17 @@ const RULES: RoomRules = { ...DEFAULT_RULES, totalActiveUsers: 3 };
 class Shelf {
   #memo: RoomMemo | null = null;
   readonly #blocks = new Map<number, Uint8Array>();
-  readonly #turns = new Map<number, number>();
+  readonly #turns = new Map<number, KeptTurn>();
+  readonly #setBacks = new Map<number, SetBack>();
   readonly #visits = new Map<string, Visit | number>();
   readonly #gathered = new Map<string, Uint8Array>();
   readonly #invites = new Map<string, number>();
 
-  put({ memo, blocks, turns, visits, gathered, invites }: RoomChanges): void {
+  put({ memo, blocks, turns, setBacks, visits, gathered, invites }: RoomChanges): void {
     this.#memo = structuredClone(memo);
     for (const [block, bytes] of blocks) setOrDelete(this.#blocks, block, bytes);
-    for (const [sequence, givenAt] of turns) setOrDelete(this.#turns, sequence, givenAt);
+    for (const [place, turn] of turns) setOrDelete(this.#turns, place, structuredClone(turn));
+    for (const [origin, setBack] of setBacks) setOrDelete(this.#setBacks, origin, structuredClone(setBack));
     for (const [id, visit] of visits) setOrDelete(this.#visits, id, structuredClone(visit));
     for (const [block, bytes] of gathered) setOrDelete(this.#gathered, block, bytes);
     for (const [id, expiresAt] of invites) setOrDelete(this.#invites, id, expiresAt);
@@ -37,6 +40,7 @@ class Shelf {
       memo: this.#memo!,
       blocks: [...this.#blocks].sort(([a], [b]) => a - b),
       turns: this.#turns,
+      setBacks: this.#setBacks,
       visits: this.#visits,
       gathered: this.#gathered,
       invites: this.#invites,
@@ -163,6 +167,68 @@ test("a turn given before and used after a restart was given when it was given",
   const answer = scene.room.enter(ticket, scene.moment);
   assert.ok(answer.kind === "entered");
   assert.equal(answer.pass.admittedAt, givenAt);
+});
+
+test("a place that missed a turn stays where it went, and one that missed too many stays lost", () => {
+  const scene = new Scene({ totalActiveUsers: 1, claimWindowMs: 20_000, lapseAfterMs: 3_600_000 });
+  const pass = scene.entered();
+  const idle = scene.waiting();
+  const others = Array.from({ length: 30 }, () => scene.waiting());
+  scene.room.leaveVisit(pass.id, scene.now);
+  for (let missed = 1; missed <= 3; missed++) {
+    while (scene.room.counts(scene.now).totals.missedTurns < missed) {
+      scene.pass(1_000);
+      // Everyone else uses a turn at once and leaves.
+      for (const ticket of others.slice(0, 5)) {
+        if (scene.room.enter(ticket, scene.moment).kind !== "entered") continue;
+        scene.room.leaveVisit(ticket.id, scene.now);
+        others.shift();
+      }
+      scene.kindOf(idle);
+    }
+    const before = scene.room.checkIn(idle, scene.moment);
+    scene.keep();
+    scene.restart();
+    const after = scene.room.checkIn(idle, scene.moment);
+    if (before.kind === "waiting" && after.kind === "waiting") {
+      assert.equal(after.ticket.missedTurns, missed);
+      assert.deepEqual([after.ticket, after.ahead], [before.ticket, before.ahead]);
+    } else {
+      assert.deepEqual([missed, after], [3, { kind: "refused", reason: "turnsMissed" }]);
+    }
+  }
+});
+
+test("a loose turn is loose after a restart, so that the site is never too full", () => {
+  const scene = new Scene({ totalActiveUsers: 1, lapseAfterMs: 3_600_000 });
+  const pass = scene.entered();
+  const [slow, next] = [scene.waiting(), scene.waiting()];
+  scene.room.leaveVisit(pass.id, scene.now);
+  scene.pass(1_000);
+  scene.pass(20_000);
+  scene.keep();
+  scene.restart();
+  const { admitted, looseTurns } = scene.room.counts(scene.now);
+  assert.deepEqual([admitted, looseTurns], [1, 1]);
+  assert.equal(scene.room.enter(next, scene.moment).kind, "entered");
+  assert.equal(scene.room.enter(slow, scene.moment).kind, "waiting");
+  assert.equal(scene.room.counts(scene.now).onSite, 1);
+});
+
+test("a room kept by the version before goes on: its turns are firm", () => {
+  const scene = new Scene({ totalActiveUsers: 1 });
+  const pass = scene.entered();
+  const ticket = scene.waiting();
+  scene.room.leaveVisit(pass.id, scene.now);
+  scene.pass(1_000);
+  const givenAt = scene.now;
+  scene.keep();
+  const kept = scene.shelf.get();
+  scene.shelf.get = () => ({ ...kept, turns: new Map([[ticket.sequence, givenAt]]), setBacks: [] });
+  scene.restart();
+  assert.equal(scene.room.counts(scene.now).admitted, 1);
+  const answer = scene.room.enter(ticket, scene.moment);
+  assert.ok(answer.kind === "entered" && answer.pass.admittedAt === givenAt);
 });
 
 test("a full room is still full after a restart", () => {
@@ -339,7 +405,7 @@ test("when lanes change, the very next board and turn have everyone in their new
   const named = [{ number: 7, name: "members", share: 50, isPrivileged: true }];
   const members: Partial<RoomRules> = { lanes: { ...RULES.lanes, named } };
   const scene = new Scene({ ...members, paused: true });
-  const ticket = { lane: 7, invite: null };
+  const ticket = { lane: 7, invite: null, canWait: true };
   for (let i = 0; i < 2; i++) scene.room.join(`${i}`.padStart(32, "0"), ticket, scene.moment);
   const waitingIn = () => scene.room.counts(scene.now).lanes.map(({ name, waiting }) => [name, waiting]);
   scene.room.change({ ...RULES, paused: true }, scene.now);

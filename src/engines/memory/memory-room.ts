@@ -47,9 +47,9 @@ export class MemoryRoom {
     this.#books.change(rules, now);
   }
 
-  /** Visitors on the site and turns not yet used, for a budget shared with other rooms. */
+  /** Visitors on the site and firm turns, for a budget shared with other rooms. */
   get used(): number {
-    return this.#books.visits.size + this.#books.turns.size;
+    return this.#books.visits.size + this.#books.turns.firm;
   }
 
   /** How many it would admit now, were it not for the budget. */

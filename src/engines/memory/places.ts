@@ -1,6 +1,7 @@
 /**
- * What has become of each sequence: one byte of state and four of deadline, in segments of 65,536 sequences. The
- * ticket carries everything else about a visitor, so ten million waiting cost five bytes each here.
+ * What has become of each place, by the sequence it was given: one byte of state and four of deadline, in segments of
+ * 65,536 sequences. The ticket carries everything else about a visitor, so ten million waiting cost five bytes each
+ * here.
  *
  * The deadline means: for someone waiting, when they lapse; for someone admitted, when the turn is lost. It is kept
  * in tenths of a second since `epoch`. A segment is dropped when nothing in it is under way and the last ticket that
@@ -22,11 +23,15 @@ export const LAPSED = 2;
 export const ADMITTED = 3;
 export const ON_SITE = 4;
 export const GONE = 5;
-export type State = 0 | 1 | 2 | 3 | 4 | 5;
+/** Lost by missed turns. */
+export const FORFEITED = 6;
+export type State = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 const STATE_BITS = 0x0f;
 /** Set once a place has lapsed: its holder was late by their own doing. */
 const WAS_LATE = 0x10;
+/** Its holder came with a loose turn to a full site and went back to the front, since they last missed a turn. */
+const HAS_RETURNED = 0x20;
 const SEGMENT_SIZE = 65_536;
 /** Places in one piece of what is kept on disk. */
 export const BLOCK_SIZE = 4_096;
@@ -63,6 +68,21 @@ export class Places {
   wasLate(sequence: number): boolean {
     const segment = this.#find(numberOf(sequence));
     return segment !== undefined && (segment.states[offsetOf(sequence)]! & WAS_LATE) !== 0;
+  }
+
+  hasReturned(sequence: number): boolean {
+    const segment = this.#find(numberOf(sequence));
+    return segment !== undefined && (segment.states[offsetOf(sequence)]! & HAS_RETURNED) !== 0;
+  }
+
+  /** Remembers that its holder went back to the front, or forgets it. */
+  setReturned(sequence: number, hasReturned: boolean): void {
+    const segment = this.#segment(numberOf(sequence));
+    const offset = offsetOf(sequence);
+    const before = segment.states[offset]!;
+    const after = hasReturned ? before | HAS_RETURNED : before & ~HAS_RETURNED;
+    if (this.#isKept && after !== before) this.#note(segment, offset);
+    segment.states[offset] = after;
   }
 
   /** The lane a place was given in. */
@@ -134,7 +154,7 @@ export class Places {
     const offset = offsetOf(sequence);
     const before = segment.states[offset]!;
     segment.underWay += Number(isUnderWay(state)) - Number(isUnderWay(before & STATE_BITS));
-    const after = state | (before & WAS_LATE) | (state === LAPSED ? WAS_LATE : 0);
+    const after = state | (before & ~STATE_BITS) | (state === LAPSED ? WAS_LATE : 0);
     if (this.#isKept && after !== before) this.#note(segment, offset);
     segment.states[offset] = after;
     segment.deadlines[offset] = (deadline - this.#epoch) / TENTH_MS;

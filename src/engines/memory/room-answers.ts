@@ -18,9 +18,16 @@ import type {
 import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
 import { isAheadShown } from "../../core/room-view.ts";
-import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
+import {
+  AHEAD_UNKNOWN,
+  NONE_MISSED,
+  originOf,
+  setBackTicket,
+  shownAhead,
+  type Ticket,
+} from "../../core/ticket.ts";
 import { TOO_LATE } from "./draws.ts";
-import { ADMITTED, GONE, LAPSED, ON_SITE, UNKNOWN, WAITING } from "./places.ts";
+import { ADMITTED, FORFEITED, GONE, LAPSED, ON_SITE, UNKNOWN, WAITING } from "./places.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { aheadOf } from "./room-view.ts";
 import type { Visit } from "./visits.ts";
@@ -41,11 +48,12 @@ export function join(books: RoomBooks, id: string, newcomer: Newcomer, moment: M
   const lane = books.laneOf(newcomer.lane, now);
   const welcome = books.door.greet(newcomer, books.crowd, now);
   if (welcome !== "through" && welcome !== "place") return { kind: "refused", reason: welcome };
+  const isThrough = welcome === "through" && !isHeldBack(books, books.nextSequence, now);
+  if (!isThrough && !newcomer.canWait) return { kind: "refused", reason: "mustWait" };
   const sequence = books.nextSequence++;
   books.totals.joined++;
   if (invite) books.invites.use(invite);
-  if (welcome === "through" && !isHeldBack(books, sequence, now))
-    return goStraightThrough(books, { id, sequence, lane, now });
+  if (isThrough) return goStraightThrough(books, { id, sequence, lane, now });
   const answer = takePlace(books, newTicket(books, { id, sequence, lane, now }), moment);
   if (books.lastMoment.tell(answer.nextCheckInMs) || invite) books.unproven = answer;
   return answer;
@@ -54,8 +62,9 @@ export function join(books: RoomBooks, id: string, newcomer: Newcomer, moment: M
 export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): TicketAnswer {
   const { now } = moment;
   if (shown.expiresAt <= now) return { kind: "expired" };
-  const ticket = currentTicket(books, shown);
-  switch (books.places.state(ticket.sequence)) {
+  const ticket = currentTicket(books, shown, now);
+  const place = originOf(ticket);
+  switch (books.places.state(place)) {
     case UNKNOWN:
       takeBack(books, ticket, now);
       return comeBack(books, ticket, moment);
@@ -66,19 +75,22 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Ticket
     case WAITING:
       return goOnWaiting(books, ticket, moment);
     case ADMITTED:
-      return { kind: "admitted", ticket, claimBy: books.places.deadline(ticket.sequence) };
+      return { kind: "admitted", ticket, claimBy: books.places.deadline(place) };
     case ON_SITE:
       return stillOnSite(books, ticket, now);
     case GONE:
       return { kind: "refused", reason: "ticketSpent" };
+    case FORFEITED:
+      return { kind: "refused", reason: "turnsMissed" };
   }
 }
 
 export function enter(books: RoomBooks, ticket: Ticket, moment: Moment): TicketAnswer {
   const answer = checkIn(books, ticket, moment);
   if (answer.kind !== "admitted") return answer;
-  if (!books.door.mayEnter(books.crowd, moment.now)) return waitWithTurn(books, answer, moment.now);
-  return useTurn(books, answer, moment.now);
+  const isFirm = books.turns.isFirm(originOf(answer.ticket));
+  if (books.door.mayEnter(books.crowd, isFirm, moment.now)) return useTurn(books, answer, moment.now);
+  return isFirm ? waitWithTurn(books, answer, moment.now) : returnToFront(books, answer, moment);
 }
 
 export function touch({ visits }: RoomBooks, presences: readonly Presence[], now: number): void {
@@ -87,17 +99,18 @@ export function touch({ visits }: RoomBooks, presences: readonly Presence[], now
 
 export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   const { places } = books;
-  const ticket = currentTicket(books, shown);
-  const { sequence } = ticket;
-  const state = places.state(sequence);
-  if (state === GONE || ticket.expiresAt <= now) return;
+  const ticket = currentTicket(books, shown, now);
+  const place = originOf(ticket);
+  const state = places.state(place);
+  if (state === GONE || state === FORFEITED || ticket.expiresAt <= now) return;
   if (state === ON_SITE) return leaveVisit(books, ticket.id, now);
-  if (state === WAITING) books.lines.remove(books.laneOf(ticket.lane, now), sequence);
+  if (state === WAITING) books.lines.remove(books.laneOf(ticket.lane, now), ticket.sequence);
   if (state === LAPSED) books.lapsed--;
-  if (state === ADMITTED) books.turns.end(sequence);
+  if (state === ADMITTED && books.turns.end(place)?.isFirm) books.door.gaveBack("left", now);
   books.totals.left++;
-  places.set(sequence, GONE, wholeTenth(now));
-  places.keepUntil(sequence, ticket.expiresAt);
+  places.set(place, GONE, wholeTenth(now));
+  places.keepUntil(place, ticket.expiresAt);
+  books.setBacks.drop(place);
 }
 
 export function leaveVisit(books: RoomBooks, id: string, now: number): void {
@@ -148,6 +161,7 @@ function newTicket(books: RoomBooks, { id, sequence, lane, now }: Arrival): Tick
     node: 0,
     aheadShown: AHEAD_UNKNOWN,
     aheadAtJoin: AHEAD_UNKNOWN,
+    ...NONE_MISSED,
   };
 }
 
@@ -180,18 +194,19 @@ function comeBack(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
 function goOnWaiting(books: RoomBooks, ticket: Ticket, { dice, now }: Moment): Waiting {
   const { places, lines } = books;
   const { sequence } = ticket;
+  const place = originOf(ticket);
   const rules = books.rulesAt(now);
-  const { lapseAfterMs, ticketTtlMs, pollBudgetPerSecond, show } = rules;
+  const { lapseAfterMs, ticketTtlMs, claimWindowMs, pollBudgetPerSecond, show } = rules;
   const { event, isPrequeue, opensAt } = books.door.phase(now);
   const actual = aheadOf(lines, rules, books.laneOf(ticket.lane, now), sequence);
   const waitMs = books.pace.wait(rules, actual);
-  const standing = { waiting: lines.size, waitMs, pollBudgetPerSecond, ticketTtlMs };
-  const nextCheckInMs = isPrequeue
-    ? openingCheckIn(standing, opensAt! - now, dice)
-    : nextCheckIn(standing, dice);
-  places.set(sequence, WAITING, lapseDeadline({ now, nextCheckInMs, lapseAfterMs }));
-  places.keepUntil(sequence, now + ticketTtlMs);
-  const isGathered = books.draws.isGathered(event, sequence);
+  const reachMs = books.pace.reach(rules, actual);
+  const standing = { waiting: lines.size, waitMs, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
+  const paced = isPrequeue ? openingCheckIn(standing, opensAt! - now, dice) : nextCheckIn(standing, dice);
+  const nextCheckInMs = places.hasReturned(place) ? Math.min(paced, TURN_IN_HAND_MS) : paced;
+  places.set(place, WAITING, lapseDeadline({ now, nextCheckInMs, lapseAfterMs }));
+  places.keepUntil(place, now + ticketTtlMs);
+  const isGathered = books.draws.isGathered(event, place);
   return {
     kind: "waiting",
     ticket,
@@ -201,34 +216,75 @@ function goOnWaiting(books: RoomBooks, ticket: Ticket, { dice, now }: Moment): W
   };
 }
 
-/** What a ticket has become by the draws since it was given. */
-function currentTicket(books: RoomBooks, shown: Ticket): Ticket {
-  const ticket = books.draws.current(shown);
-  return ticket === TOO_LATE ? books.draws.takeLate(shown, books.nextSequence++) : ticket;
+/** What a ticket has become by draws and missed turns since it was given. */
+function currentTicket(books: RoomBooks, shown: Ticket, now: number): Ticket {
+  if (shown.missedTurns === 0) {
+    let ticket = books.draws.current(shown);
+    if (ticket === TOO_LATE) ticket = books.draws.takeLate(shown, books.nextSequence++);
+    if (books.setBacks.size === 0) return ticket;
+    const known = books.setBacks.get(ticket.sequence);
+    return known ? setBackTicket(ticket, known) : ticket;
+  }
+  const known = books.setBacks.get(shown.origin);
+  if (known && known.missedTurns >= shown.missedTurns) return setBackTicket(shown, known);
+  if (shown.expiresAt > now) learnSetBack(books, shown, now);
+  return shown;
+}
+
+/** A ticket knows of missed turns that this process does not: an earlier life's. Where the place lives, it goes there. */
+function learnSetBack(books: RoomBooks, ticket: Ticket, now: number): void {
+  const { places, lines, setBacks } = books;
+  const { origin, sequence } = ticket;
+  const state = places.state(origin);
+  if (state === ON_SITE || state === GONE || state === FORFEITED) return;
+  const lane = books.laneOf(places.lane(origin), now);
+  if (state === WAITING) lines.remove(lane, setBacks.sequenceOf(origin));
+  setBacks.restore(origin, ticket);
+  if (state === WAITING) lines.add(lane, sequence);
 }
 
 /** A good ticket this process never saw: an earlier life's. Its sequence must not be given out again. */
 function takeBack(books: RoomBooks, ticket: Ticket, now: number): void {
-  books.nextSequence = Math.max(books.nextSequence, ticket.sequence + 1);
+  books.nextSequence = Math.max(books.nextSequence, Math.floor(ticket.sequence) + 1);
   books.totals.returned++;
-  gather(books, ticket, now);
-  books.places.setLane(ticket.sequence, ticket.lane);
+  if (ticket.missedTurns === 0) gather(books, ticket, now);
+  books.places.setLane(originOf(ticket), ticket.lane);
 }
 
 /** More came than were expected. The turn is kept, and lasts. */
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, now: number): Waiting {
+  const place = originOf(ticket);
   const claimBy = wholeTenth(now + books.rulesAt(now).claimWindowMs);
-  books.places.set(ticket.sequence, ADMITTED, claimBy);
-  books.turns.lengthen(ticket.sequence, claimBy);
+  const firmUntil = wholeTenth(now + books.door.firmMs(true, now));
+  books.places.set(place, ADMITTED, claimBy);
+  books.turns.lengthen(place, { claimBy, firmUntil });
+  return turnInHand(ticket);
+}
+
+function turnInHand(ticket: Ticket): Waiting {
   return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs: TURN_IN_HAND_MS };
 }
 
+/** The turn is loose, and there is no room. Its holder is here, so the next turn is theirs; that is so once. */
+function returnToFront(books: RoomBooks, { ticket }: Admitted, moment: Moment): Waiting {
+  const place = originOf(ticket);
+  const isFront = books.rulesAt(moment.now).queueingMethod !== "random";
+  if (isFront && books.places.hasReturned(place)) return turnInHand(ticket);
+  if (isFront) books.places.setReturned(place, true);
+  books.turns.end(place);
+  return wait(books, ticket, moment);
+}
+
 function useTurn(books: RoomBooks, turn: Admitted, now: number): Entered {
-  const { id, sequence, lane, joinedAt } = turn.ticket;
+  const { id, lane, joinedAt } = turn.ticket;
+  const place = originOf(turn.ticket);
   books.totals.waitedMs += now - joinedAt;
-  books.door.entered(books.turnAge(sequence, now), now);
-  const admittedAt = books.turns.end(sequence) ?? now;
-  return startVisit(books, { id, sequence, lane, joinedAt, admittedAt, expiresAt: 0 }, now);
+  // A loose turn gave its share of the rate back, and takes one anew.
+  if (!books.turns.isFirm(place)) books.door.admitted(1, now);
+  books.door.entered(books.turnAge(place, now), now);
+  const admittedAt = books.turns.end(place)?.givenAt ?? now;
+  books.setBacks.drop(place);
+  return startVisit(books, { id, sequence: place, lane, joinedAt, admittedAt, expiresAt: 0 }, now);
 }
 
 function startVisit(books: RoomBooks, visit: Visit, now: number): Entered {

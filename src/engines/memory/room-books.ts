@@ -4,8 +4,11 @@
  * the turn of the door (`door-turn.ts`) and the taking over of a kept room (`kept-room.ts`), each of which
  * leaves them in step again.
  *
- * Invariants: a sequence is in one line exactly when its state is WAITING; `turns` counts the ADMITTED;
- * `lapsed` counts the LAPSED; visits from this room's places are ON_SITE; and visits + turns never exceed
+ * A place is known by its origin, the sequence it was given; the lines hold the number it has now, which is another one
+ * once it missed a turn. `setBacks` knows both.
+ *
+ * Invariants: a place is in one line exactly when its state is WAITING; `turns` counts the ADMITTED;
+ * `lapsed` counts the LAPSED; visits from this room's places are ON_SITE; and visits + firm turns never exceed
  * `totalActiveUsers` by the door's doing.
  */
 import { type Crowd, Doorkeeper } from "../../core/doorkeeper.ts";
@@ -21,6 +24,7 @@ import { Invites } from "./invites.ts";
 import { LaneLines } from "./lane-lines.ts";
 import { LastMoment } from "./last-moment.ts";
 import { GONE, Places } from "./places.ts";
+import { SetBacks } from "./set-backs.ts";
 import { Turns } from "./turns.ts";
 import { type Visit, Visits } from "./visits.ts";
 
@@ -55,6 +59,7 @@ export class RoomBooks {
   readonly lines = new LaneLines();
   readonly visits: Visits;
   readonly turns: Turns;
+  readonly setBacks: SetBacks;
   readonly draws: Draws;
   readonly invites: Invites;
   readonly lastMoment: LastMoment;
@@ -91,6 +96,7 @@ export class RoomBooks {
     this.places = new Places(now, isKept);
     this.visits = new Visits(isKept);
     this.turns = new Turns(isKept);
+    this.setBacks = new SetBacks(isKept);
     this.draws = new Draws(isKept, now);
     this.invites = new Invites(isKept);
     this.lastMoment = new LastMoment(isKept);
@@ -130,15 +136,20 @@ export class RoomBooks {
     return event?.isShuffled === true && !isPrequeue && !this.draws.isDrawn(event);
   }
 
-  /** How much of a turn's claim window is over, 0 to 1. */
-  turnAge(sequence: number, now: number): number {
-    return 1 - (this.places.deadline(sequence) - now) / this.rulesAt(now).claimWindowMs;
+  /** How much of the claim window of a place's turn is over, 0 to 1. */
+  turnAge(place: number, now: number): number {
+    return 1 - (this.places.deadline(place) - now) / this.rulesAt(now).claimWindowMs;
+  }
+
+  /** How many turns were given in a lane. */
+  letIn(lane: number): number {
+    return this.admittedInLane.get(lane) ?? 0;
   }
 
   noteAdmitted(lane: number, sequence: number, now: number): void {
     this.lastTurnAt = now;
     this.totals.admitted++;
-    this.admittedInLane.set(lane, (this.admittedInLane.get(lane) ?? 0) + 1);
+    this.admittedInLane.set(lane, this.letIn(lane) + 1);
     const highest = this.admittedSequences.get(lane) ?? 0;
     if (sequence > highest) this.admittedSequences.set(lane, sequence);
   }
@@ -160,7 +171,8 @@ export class RoomBooks {
   #arrange(lanes: LanesRules): void {
     const isSame = numbersOf(lanes) === numbersOf(this.#lanes);
     this.#lanes = lanes;
-    if (!isSame) this.lines.rearrange((sequence) => laneOf(lanes, this.places.lane(sequence)));
+    if (isSame) return;
+    this.lines.rearrange((sequence) => laneOf(lanes, this.places.lane(this.setBacks.originOf(sequence))));
   }
 }
 
@@ -182,7 +194,7 @@ export class RoomCrowd implements Crowd {
   }
 
   get admitted(): number {
-    return this.#books.turns.size;
+    return this.#books.turns.firm;
   }
 
   get onSite(): number {
@@ -198,7 +210,7 @@ export class RoomCrowd implements Crowd {
   }
 
   turnAges(now: number): number[] {
-    return Array.from(this.#books.turns.sequences(), (sequence) => this.#books.turnAge(sequence, now));
+    return Array.from(this.#books.turns.firmPlaces(), (place) => this.#books.turnAge(place, now));
   }
 }
 

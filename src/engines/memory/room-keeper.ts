@@ -9,11 +9,19 @@
  * that takes writes again.
  */
 import type { RoomRules } from "../../core/rules.ts";
+import type { SetBack } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
 import type { DurableStorage } from "../../durable/storage.ts";
-import { KEPT_VERSION, type KeptRoom, type RoomChanges, type RoomMemo } from "./kept-room.ts";
+import {
+  KEPT_VERSION,
+  type KeptRoom,
+  READABLE_VERSION,
+  type RoomChanges,
+  type RoomMemo,
+} from "./kept-room.ts";
 import { MemoryRoom } from "./memory-room.ts";
 import type { RoomEvents } from "./room-books.ts";
+import type { KeptTurn } from "./turns.ts";
 import type { Visit } from "./visits.ts";
 
 const RETRY_MS = 1_000;
@@ -22,10 +30,12 @@ const ENTRIES_MAX = 128;
 const MEMO = "memo";
 const PLACES = "places/";
 const TURNS = "turn/";
+const SET_BACKS = "setback/";
 const VISITS = "visit/";
 const GATHERED = "gathered/";
 const INVITES = "invite/";
 const BLOCK_DIGITS = 12;
+const READABLE: readonly number[] = [READABLE_VERSION, KEPT_VERSION];
 
 export interface RoomKeeperParts {
   readonly name: string;
@@ -128,13 +138,14 @@ export class RoomKeeper {
     this.#room.changesKept(changes.memo);
   }
 
-  #put({ memo, blocks, turns, visits, gathered, invites }: RoomChanges): void {
+  #put({ memo, blocks, turns, setBacks, visits, gathered, invites }: RoomChanges): void {
     const changed: [string, unknown][] = [[MEMO, memo]];
     const gone: string[] = [];
     const note = (key: string, value: unknown) =>
       value === null ? gone.push(key) : changed.push([key, value]);
     for (const [block, bytes] of blocks) note(blockKey(block), bytes);
-    for (const [sequence, givenAt] of turns) note(TURNS + sequence, givenAt);
+    for (const [place, turn] of turns) note(TURNS + place, turn);
+    for (const [origin, setBack] of setBacks) note(SET_BACKS + origin, setBack);
     for (const [id, visit] of visits) note(VISITS + id, visit);
     for (const [block, bytes] of gathered) note(GATHERED + block, bytes);
     for (const [id, expiresAt] of invites) note(INVITES + id, expiresAt);
@@ -215,12 +226,13 @@ async function readKept(storage: DurableStorage): Promise<KeptRoom | null> {
   const once = { noCache: true };
   const memo = await storage.get<RoomMemo>(MEMO, once);
   if (!memo) return null;
-  if (memo.version !== KEPT_VERSION)
+  if (!READABLE.includes(memo.version))
     throw new Error(
       "the room was kept by another version of Fairgate, which this one cannot read; start with that version, or with an empty data directory",
     );
   const blocks = await storage.list<Uint8Array>({ prefix: PLACES, ...once });
-  const turns = await storage.list<number>({ prefix: TURNS, ...once });
+  const turns = await storage.list<KeptTurn | number>({ prefix: TURNS, ...once });
+  const setBacks = await storage.list<SetBack>({ prefix: SET_BACKS, ...once });
   const visits = await storage.list<Visit | number>({ prefix: VISITS, ...once });
   const gathered = await storage.list<Uint8Array>({ prefix: GATHERED, ...once });
   const invites = await storage.list<number>({ prefix: INVITES, ...once });
@@ -228,6 +240,7 @@ async function readKept(storage: DurableStorage): Promise<KeptRoom | null> {
     memo,
     blocks: cut(blocks, PLACES, Number),
     turns: new Map(cut(turns, TURNS, Number)),
+    setBacks: cut(setBacks, SET_BACKS, Number),
     visits: cut(visits, VISITS, (id) => id),
     gathered: cut(gathered, GATHERED, (block) => block),
     invites: cut(invites, INVITES, (id) => id),

@@ -24,6 +24,7 @@ export function figuresOf(books: RoomBooks, now: number): RoomFigures {
     phase: door.phase(now),
     waiting: crowd.waiting,
     admitted: crowd.admitted,
+    looseTurns: books.turns.loose,
     onSite: crowd.onSite,
     lapsed,
     isActive: door.isActive,
@@ -34,7 +35,7 @@ export function figuresOf(books: RoomBooks, now: number): RoomFigures {
     waitingIn: (lane) => lines.waitingIn(lane),
     sequenceAt: (lane, rank) => lines.at(lane, rank),
     highestAdmitted: (lane) => books.admittedSequences.get(lane) ?? 0,
-    admittedIn: (lane) => books.admittedInLane.get(lane) ?? 0,
+    admittedIn: (lane) => books.letIn(lane),
     recent: () => books.recent,
     announce: (event) => draws.announce(event),
   };

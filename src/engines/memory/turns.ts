@@ -1,13 +1,38 @@
 /**
- * Turns given and not used yet: when each was given, and when it is lost. A turn whose process died begins anew, but it
- * was given when it was given.
+ * Turns given and not used yet: when each was given, until when it is firm, and when it is missed. A turn whose process
+ * died begins anew, but it was given when it was given.
  */
 import { Deadlines } from "../../core/deadlines.ts";
 
+/** What is kept of a turn. */
+export interface KeptTurn {
+  readonly givenAt: number;
+  /** Turns given in its lane up to it. */
+  readonly letInBefore: number;
+  readonly isFirm: boolean;
+}
+
+/** A turn as it is given. */
+export interface NewTurn extends KeptTurn {
+  readonly claimBy: number;
+  /** Of no meaning for a turn that is loose already. */
+  readonly firmUntil: number;
+}
+
+interface Turn {
+  readonly givenAt: number;
+  readonly letInBefore: number;
+  isFirm: boolean;
+  firmUntil: number;
+}
+
 export class Turns {
-  readonly #givenAt = new Map<number, number>();
+  readonly #turns = new Map<number, Turn>();
+  /** By when they are missed, and by when they go loose. */
   readonly #due = new Deadlines<number>();
-  /** Sequences whose turns were given or ended since changes were last taken. */
+  readonly #firmDue = new Deadlines<number>();
+  #firm = 0;
+  /** Places whose turns were given, loosened or ended since changes were last taken. */
   readonly #changed = new Set<number>();
   readonly #isKept: boolean;
 
@@ -16,33 +41,63 @@ export class Turns {
     this.#isKept = isKept;
   }
 
-  get size(): number {
-    return this.#givenAt.size;
+  /** How many are firm, and how many are loose. */
+  get firm(): number {
+    return this.#firm;
   }
 
-  give(sequence: number, givenAt: number, claimBy: number): void {
-    this.#givenAt.set(sequence, givenAt);
-    this.#due.add(claimBy, sequence);
-    this.#note(sequence);
+  get loose(): number {
+    return this.#turns.size - this.#firm;
   }
 
-  /** A turn that is there lasts until then. */
-  lengthen(sequence: number, claimBy: number): void {
-    if (this.#givenAt.has(sequence)) this.#due.add(claimBy, sequence);
+  give(place: number, { givenAt, letInBefore, isFirm, claimBy, firmUntil }: NewTurn): void {
+    this.#turns.set(place, { givenAt, letInBefore, isFirm, firmUntil });
+    this.#due.add(claimBy, place);
+    if (isFirm) {
+      this.#firm++;
+      this.#firmDue.add(firmUntil, place);
+    }
+    this.#note(place);
   }
 
-  /** Ends a turn, used or not. The instant returned is when it was given; null when there is none. */
-  end(sequence: number): number | null {
-    const givenAt = this.#givenAt.get(sequence);
-    if (givenAt === undefined) return null;
-    this.#givenAt.delete(sequence);
-    this.#note(sequence);
-    return givenAt;
+  isFirm(place: number): boolean {
+    return this.#turns.get(place)?.isFirm === true;
   }
 
-  /** Those who have a turn. */
-  sequences(): IterableIterator<number> {
-    return this.#givenAt.keys();
+  /** A firm turn stays so until then, and may be used until `claimBy`. */
+  lengthen(place: number, { claimBy, firmUntil }: Pick<NewTurn, "claimBy" | "firmUntil">): void {
+    const turn = this.#turns.get(place);
+    if (!turn) return;
+    this.#due.add(claimBy, place);
+    turn.firmUntil = firmUntil;
+    this.#firmDue.add(firmUntil, place);
+  }
+
+  /** Loosens what has been firm for long enough, telling of each. */
+  loosen(now: number, onLoose: () => void): void {
+    for (let place = this.#firmDue.takeDue(now); place; place = this.#firmDue.takeDue(now)) {
+      const turn = this.#turns.get(place);
+      if (!turn?.isFirm || turn.firmUntil > now) continue;
+      turn.isFirm = false;
+      this.#firm--;
+      this.#note(place);
+      onLoose();
+    }
+  }
+
+  /** Ends a turn, used or not. What was known of it is returned; undefined when there is none. */
+  end(place: number): KeptTurn | undefined {
+    const turn = this.#turns.get(place);
+    if (!turn) return undefined;
+    this.#turns.delete(place);
+    if (turn.isFirm) this.#firm--;
+    this.#note(place);
+    return turn;
+  }
+
+  /** Those who have a firm turn. */
+  *firmPlaces(): Generator<number> {
+    for (const [place, { isFirm }] of this.#turns) if (isFirm) yield place;
   }
 
   /** One whose time to be used may be over; the caller knows. */
@@ -50,15 +105,26 @@ export class Turns {
     return this.#due.takeDue(now);
   }
 
-  /** When each turn was given that began or ended since this was last asked; null for one that ended. */
-  takeChanges(): Map<number, number | null> {
-    const changes = new Map<number, number | null>();
-    for (const sequence of this.#changed) changes.set(sequence, this.#givenAt.get(sequence) ?? null);
+  get hasChanges(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  /** Each turn that began, went loose or ended since this was last asked; null for one that ended. */
+  takeChanges(): Map<number, KeptTurn | null> {
+    const changes = new Map<number, KeptTurn | null>();
+    for (const place of this.#changed) {
+      const turn = this.#turns.get(place);
+      changes.set(place, turn ? keptTurn(turn) : null);
+    }
     this.#changed.clear();
     return changes;
   }
 
-  #note(sequence: number): void {
-    if (this.#isKept) this.#changed.add(sequence);
+  #note(place: number): void {
+    if (this.#isKept) this.#changed.add(place);
   }
+}
+
+function keptTurn({ givenAt, letInBefore, isFirm }: Turn): KeptTurn {
+  return { givenAt, letInBefore, isFirm };
 }

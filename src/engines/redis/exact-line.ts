@@ -90,6 +90,6 @@ export function readTurn(values: readonly unknown[]): Turned {
     leftMs: fence === 0 ? number : 0,
     hasMore: more === 1,
     waiting: fence === 0 ? 0 : number,
-    sequences: values.slice(TURN_HEAD_LENGTH) as number[],
+    sequences: values.slice(TURN_HEAD_LENGTH).map(Number),
   };
 }

@@ -64,7 +64,8 @@ function phasesOf(rules: RoomRules): Phase[] {
 function doorRules(rules: DoorRules, isBudgeted: boolean): object {
   const { totalActiveUsers, newUsersPerMinute, standby, adaptive, lanes } = rules;
   const { queueingMethod, paused, queueAll, drained, closed, privilegedOnly, fillNoShows } = rules;
-  const { sessionDurationMs, claimWindowMs, lapseAfterMs, ticketTtlMs, pollBudgetPerSecond } = rules;
+  const { sessionDurationMs, claimWindowMs, missedTurnsMax, lapseAfterMs, ticketTtlMs } = rules;
+  const { pollBudgetPerSecond } = rules;
   return {
     ...(totalActiveUsers !== null && { totalActiveUsers }),
     ...(newUsersPerMinute !== null && { newUsersPerMinute }),
@@ -73,7 +74,7 @@ function doorRules(rules: DoorRules, isBudgeted: boolean): object {
     ...{ queueingMethod, paused, queueAll, drained, closed, privilegedOnly, lanes },
     // Rooms that share a capacity could not each tell what turns on top of it the others have given.
     fillNoShows: fillNoShows && !isBudgeted,
-    ...{ sessionDurationMs, claimWindowMs, lapseAfterMs, ticketTtlMs, pollBudgetPerSecond },
+    ...{ sessionDurationMs, claimWindowMs, missedTurnsMax, lapseAfterMs, ticketTtlMs, pollBudgetPerSecond },
   };
 }
 

@@ -22,7 +22,7 @@ import { assertNear, Case, LuaRules, NEAR, type Value } from "../../../test/redi
 import type { WaitRange } from "../../core/board.ts";
 import { Pace, perHundredAt, waitAt } from "../../core/eta.ts";
 import { aheadInLanes, LaneTurns, laneOf, shareOf } from "../../core/lanes.ts";
-import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
+import { claimDeadline, lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
 import { DEFAULT_RULES, type DoorRules, EVERYBODY } from "../../core/rules.ts";
 
 const lua = await LuaRules.start();
@@ -130,6 +130,7 @@ function tellWait(
     if (wait) assertNear(words(waitAt(speed, ahead)), words(wait));
   });
   one.near("pace.wait", { ...asked, ahead }, ...words(wait));
+  one.near("pace.reach", { ...asked, ahead }, pace.reach(rules, ahead));
 }
 
 function words(wait: WaitRange | null): Value[] {
@@ -148,23 +149,31 @@ lua.sameAsCore(
   fc.record({
     waiting: fc.oneof(people, fc.nat(20_000_000)),
     low: fc.option(fc.oneof(fc.constantFrom(8_000, 8_001), fc.nat(300_000), waits)),
+    reachMs: fc.oneof(fc.nat(300_000), waits),
     pollBudgetPerSecond: fc.integer({ min: 1, max: 10_000 }),
     ticketTtlMs: fc.integer({ min: 1_000, max: 86_400_000 }),
+    claimWindowMs: fc.oneof(fc.constant(1_000), fc.integer({ min: 1_000, max: 86_400_000 })),
     dice: fc.oneof(fc.constantFrom(0, 0.5), fraction),
     opensIn: fc.integer({ min: -10_000, max: 200_000 }),
     lapseAfterMs: fc.nat(600_000),
     now: fc.integer({ min: NOW, max: NOW + 86_400_000 }),
   }),
-  ({ waiting, low, pollBudgetPerSecond, ticketTtlMs, dice, opensIn, lapseAfterMs, now }) => {
-    const waitMs = low === null ? null : { low, middle: low, high: low };
-    const standing = { waiting, waitMs, pollBudgetPerSecond, ticketTtlMs };
-    const asked = { waiting, waitLow: low, pollBudget: pollBudgetPerSecond, ticketTtl: ticketTtlMs, dice };
+  ({ low, dice, opensIn, lapseAfterMs, now, ...rest }) => {
+    const standing = { ...rest, waitMs: low === null ? null : { low, middle: low, high: low } };
+    const { waiting, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs } = rest;
+    const asked = {
+      ...{ waiting, waitLow: low, reach: reachMs, pollBudget: pollBudgetPerSecond },
+      ...{ ticketTtl: ticketTtlMs, claimWindow: claimWindowMs, dice },
+    };
     const nextCheckInMs = nextCheckIn(standing, dice);
     const one = new Case();
     one.same("pacing.next_check_in", asked, nextCheckInMs);
     one.same("pacing.opening_check_in", { ...asked, opensIn }, openingCheckIn(standing, opensIn, dice));
     const told = { now, nextCheckIn: nextCheckInMs, lapseAfter: lapseAfterMs };
     one.same("pacing.lapse_deadline", told, lapseDeadline({ now, nextCheckInMs, lapseAfterMs }));
+    const lapseAt = lapseDeadline({ now: now - opensIn, nextCheckInMs, lapseAfterMs });
+    const turn = { now, lapseAt, lapseAfter: lapseAfterMs, claimWindow: claimWindowMs };
+    one.same("pacing.claim_deadline", turn, claimDeadline({ now, lapseAt, lapseAfterMs, claimWindowMs }));
     one.same("pacing.whole_tenth", { at: now }, wholeTenth(now));
     return one;
   },

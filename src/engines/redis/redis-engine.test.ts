@@ -1,7 +1,7 @@
 /** The suites of every engine, on a real Redis whose time is the test's own. Each engine has keys of its own there. */
 import { after, test } from "node:test";
 import { realWorld } from "../../../test/real-world.ts";
-import { placeOf } from "../../../test/redis/open-link.ts";
+import { placeOf, TIMEOUT_MS } from "../../../test/redis/open-link.ts";
 import { startRedis } from "../../../test/redis/servers.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
@@ -28,7 +28,7 @@ const link = await openLink({
   place: placeOf([server.port]),
   library: roomLibrary(),
   world: realWorld(),
-  timeoutMs: 10_000,
+  timeoutMs: TIMEOUT_MS,
 });
 after(async () => {
   await link.close();

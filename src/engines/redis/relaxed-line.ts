@@ -9,7 +9,7 @@
 import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
 import { ID_BYTES, idFromBytes } from "../../core/id.ts";
 import type { RelaxedRules, RoomRules } from "../../core/rules.ts";
-import type { Ticket } from "../../core/ticket.ts";
+import { NONE_MISSED, setBackTicket, type Ticket } from "../../core/ticket.ts";
 import { type LineParts, readLook, readTurn } from "./exact-line.ts";
 import { RedisProblem } from "./link/problem.ts";
 import { ordersOf, pieceKeyOf } from "./orders.ts";
@@ -18,7 +18,7 @@ import { type Taken, takeNext } from "./relaxed-turn.ts";
 import { openInRedis, RoomCalls, type RoomCallsParts } from "./room-calls.ts";
 import type { LookOptions, RoomLine, TurnCall, Turned } from "./room-line.ts";
 import type { Look } from "./room-look.ts";
-import { endedUntil, joining, showing } from "./visit-answers.ts";
+import { endedUntil, isReturned, joining, showing, type TurnOutcome } from "./visit-answers.ts";
 import { VisitCalls, type VisitReply } from "./visit-calls.ts";
 
 /** For so long after a line was seen a newcomer goes to its end without asking whether there still is one. */
@@ -28,6 +28,8 @@ const PIECE_DIGITS = 8;
 /** Where a piece is away a newcomer tries others. */
 const JOIN_TRIES_MAX = 4;
 const ID_DIGITS = 2 * ID_BYTES;
+/** The holder of a loose turn found no room, and goes back to their piece. */
+const RETURNED = Symbol("returned");
 /** Values of a turn before how many are to be taken. */
 const TURN_LENGTH = 5;
 
@@ -78,7 +80,7 @@ export class RelaxedLine implements RoomLine {
 
   async join(newcomer: Newcomer): Promise<JoinAnswer> {
     const isLineKnown = this.#parts.world.clock.now() - this.#lineSeenAt < LINE_SEEN_MS;
-    const atItsEnd = isLineKnown ? await this.#joinPiece(newcomer) : null;
+    const atItsEnd = isLineKnown && newcomer.canWait ? await this.#joinPiece(newcomer) : null;
     if (atItsEnd && atItsEnd.kind !== "refused") return atItsEnd;
     // Whoever gets no place may still go through, should there be no line by now.
     return (await this.#joinMain(newcomer)) ?? this.#joinPiece(newcomer);
@@ -87,16 +89,18 @@ export class RelaxedLine implements RoomLine {
   async checkIn(ticket: Ticket): Promise<TicketAnswer> {
     const answer = (await this.#ask("c", ticket))!;
     const isSpent = answer.kind === "refused" && answer.reason === "ticketSpent";
-    return (isSpent && (await this.#askMain(ticket))) || answer;
+    const known = isSpent ? await this.#askMain(ticket) : null;
+    return known === RETURNED || known === null ? answer : known;
   }
 
   async enter(ticket: Ticket): Promise<TicketAnswer> {
     const answer = await this.#askMain(ticket);
+    if (answer === RETURNED) return (await this.#ask("b", ticket)) ?? this.checkIn(ticket);
     if (answer?.kind === "entered") {
       await this.#unlessAway(this.#ask("k", ticket));
       return answer;
     }
-    if (answer) return answer;
+    if (answer) return this.#withPast(answer, ticket);
     const standing = (await this.#ask("c", ticket))!;
     // Taken by a gateway that could not confirm it: no turn was given.
     if (standing.kind === "admitted") return (await this.#ask("a", ticket)) ?? this.checkIn(ticket);
@@ -178,8 +182,14 @@ export class RelaxedLine implements RoomLine {
     }
   }
 
-  /** What a piece says: to a check-in (c), that its holder is in (k), or that a turn is none (a). */
-  #ask(what: "c" | "k" | "a", ticket: Ticket): Promise<TicketAnswer | null> {
+  /** The main part knows nothing of missed turns; the ticket does. */
+  #withPast(answer: TicketAnswer, { sequence, missedTurns, missedAt }: Ticket): TicketAnswer {
+    if (answer.kind !== "waiting" && answer.kind !== "admitted") return answer;
+    return { ...answer, ticket: setBackTicket(answer.ticket, { sequence, missedTurns, missedAt }) };
+  }
+
+  /** What a piece says to a check-in, or of what came of a turn. */
+  #ask(what: "c" | TurnOutcome, ticket: Ticket): Promise<TicketAnswer | null> {
     const { reader, world } = this.#parts;
     const doing = showing(what, ticket, world.random.fraction());
     return this.#pieceOf(ticket.id).visits.ask(doing, (reply) =>
@@ -188,10 +198,13 @@ export class RelaxedLine implements RoomLine {
   }
 
   /** What the main part says to someone who would enter; null when it knows no turn and no visit of theirs. */
-  #askMain(ticket: Ticket): Promise<TicketAnswer | null> {
+  #askMain(ticket: Ticket): Promise<TicketAnswer | typeof RETURNED | null> {
     const { reader, world, visits } = this.#parts;
     const doing = showing("e", ticket, world.random.fraction());
-    return visits.ask(doing, (reply) => (isNothing(reply) ? null : reader.ticket(reply, ticket)));
+    return visits.ask(doing, (reply) => {
+      if (isReturned(reply)) return RETURNED;
+      return isNothing(reply) ? null : reader.ticket(reply, ticket);
+    });
   }
 
   /** Lets go of what has run out in each piece. True when there is more. */
@@ -218,10 +231,9 @@ export class RelaxedLine implements RoomLine {
 
   /** Gives turns to those who were taken; their sequences, or null when the lease is another gateway's by now. */
   async #confirm(taken: readonly Taken[], words: readonly string[]): Promise<number[] | null> {
-    const people = taken.flatMap(({ member, sequence, hasLapsed }) => [
+    const people = taken.flatMap(({ member, sequence, past, claimBy }) => [
       member,
-      String(sequence),
-      hasLapsed ? "1" : "0",
+      ...[sequence, past, claimBy].map(String),
     ]);
     const [token, ...isGiven] = await this.#parts.calls.callKept("confirm", [...words, ...people]);
     if (token === 0) {
@@ -239,7 +251,7 @@ export class RelaxedLine implements RoomLine {
     const joinedAt = Number(member.slice(ID_DIGITS));
     const { name, world } = this.#parts;
     const now = world.clock.now();
-    const unknown = { lane: 0, draw: 0, node: 0, aheadShown: 0, aheadAtJoin: 0 };
+    const unknown = { lane: 0, draw: 0, node: 0, aheadShown: 0, aheadAtJoin: 0, ...NONE_MISSED };
     return { id, room: name, joinedAt, sequence, issuedAt: now, expiresAt: now, ...unknown };
   }
 

@@ -14,7 +14,7 @@ import {
 import type { RoomCalls } from "./room-calls.ts";
 
 /** Values of each one that was taken. */
-const TAKEN_LENGTH = 3;
+const TAKEN_LENGTH = 4;
 
 /** Someone who was taken out of a piece. */
 export interface Taken {
@@ -22,7 +22,10 @@ export interface Taken {
   /** Id and time of joining, as the functions have them. */
   readonly member: string;
   readonly sequence: number;
-  readonly hasLapsed: boolean;
+  /** What the piece knows of their past, for the main part. */
+  readonly past: number;
+  /** Until when the turn may be used. */
+  readonly claimBy: number;
 }
 
 export interface TakingParts {
@@ -94,7 +97,13 @@ function guardOf(key: RelaxedKey | null): string[] {
 }
 
 function takenIn(values: readonly unknown[], at: number, piece: number): Taken | null {
-  const [sequence, member, late] = values.slice(at, at + TAKEN_LENGTH);
+  const [sequence, member, past, claimBy] = values.slice(at, at + TAKEN_LENGTH);
   if (member === 0) return null;
-  return { piece, member: String(member), sequence: Number(sequence), hasLapsed: late === 1 };
+  return {
+    piece,
+    member: String(member),
+    sequence: Number(sequence),
+    past: Number(past),
+    claimBy: Number(claimBy),
+  };
 }

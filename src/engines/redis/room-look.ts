@@ -14,6 +14,7 @@ export interface Look {
   readonly now: number;
   readonly waiting: number;
   readonly admitted: number;
+  readonly looseTurns: number;
   readonly onSite: number;
   readonly lapsed: number;
   readonly share: number;
@@ -54,19 +55,19 @@ export interface DrawLook {
 
 /** A room of which nothing is known yet. */
 export function emptyLook(now: number): Look {
-  const nobody = { waiting: 0, admitted: 0, onSite: 0, lapsed: 0, noShows: 0 };
+  const nobody = { waiting: 0, admitted: 0, looseTurns: 0, onSite: 0, lapsed: 0, noShows: 0 };
   return { now, ...nobody, share: 1, isAwake: false, perMs: "0", doubt: "0", totals: {}, lanes: [] };
 }
 
 export function figuresOf(name: string, roomRules: RoomRules, look: Look): RoomFigures {
-  const { now, waiting, admitted, onSite, lapsed, noShows, share } = look;
+  const { now, waiting, admitted, looseTurns, onSite, lapsed, noShows, share } = look;
   const phase = phaseAt(roomRules, now);
   const isLowered = share !== 1 && phase.rules.adaptive !== null;
   const rules = isLowered ? { ...phase.rules, ...limitsAt(phase.rules, share) } : phase.rules;
   const lanes = new Map(look.lanes.map((lane) => [lane.lane, lane]));
   const speed = { perMs: Number(look.perMs), doubt: Number(look.doubt) };
   return {
-    ...{ name, now, roomRules, rules, phase, waiting, admitted, onSite, lapsed, noShows },
+    ...{ name, now, roomRules, rules, phase, waiting, admitted, looseTurns, onSite, lapsed, noShows },
     isActive: phase.rules.standby === null || look.isAwake,
     remarks: memoOf(look)?.remarks ?? [],
     totals: totalsOf(look),

@@ -22,8 +22,19 @@ import {
 import { Case, LuaRules, type Value } from "../../../test/redis/lua-rules.ts";
 import { Adaptive } from "../../core/adaptive.ts";
 import { freeInBudget } from "../../core/budget.ts";
-import { type AtTheDoor, door, isDoorOpen, mayEnter, rateOfTurns, whyNoPlace } from "../../core/door.ts";
+import {
+  type AtTheDoor,
+  door,
+  isDoorOpen,
+  isRoomForOne,
+  mayUseTurn,
+  rateOfTurns,
+  whyNoPlace,
+} from "../../core/door.ts";
+import { FirmTurns } from "../../core/firm-turns.ts";
 import { Flow } from "../../core/flow.ts";
+import { Line } from "../../core/line.ts";
+import { Gaps, isForfeited, placesBack, sequenceToFollow } from "../../core/missed-turns.ts";
 import { NoShows, turnsToGive } from "../../core/no-shows.ts";
 
 const MINUTE_MS = 60_000;
@@ -38,21 +49,35 @@ lua.sameAsCore(
     fc.record({
       passed: passedMs,
       perMinute: fc.option(ratePerMinute, { freq: 8 }),
+      firm: fc.nat(10),
+      noShows: fc.oneof(
+        fc.constant(0),
+        share.map((part) => part / 2),
+      ),
       isWholeAllowance: fc.boolean(),
       count: fc.nat(8),
+      entering: fc.nat(4),
+      back: fc.nat(4),
     }),
   ),
   (steps) => {
     const flow = new Flow();
     const one = new Case();
     let now = NOW;
-    for (const { passed, perMinute, isWholeAllowance, count } of steps) {
+    for (const { passed, perMinute, firm, noShows, isWholeAllowance, count, entering, back } of steps) {
       now += passed;
-      const allowance = flow.allowance(perMinute, now);
-      one.same("flow.allowance", { perMinute, now }, allowance);
-      const taken = isWholeAllowance && Number.isFinite(allowance) ? allowance : count;
-      flow.take(perMinute, taken, now);
-      one.same("flow.take", { perMinute, count: taken, now });
+      const allowance = flow.allowance(perMinute, now, { firm, noShows });
+      one.same("flow.allowance", { perMinute, now, firm, noShows }, allowance);
+      const given = isWholeAllowance && Number.isFinite(allowance) ? allowance : count;
+      flow.giveTurns(perMinute, given, now);
+      one.same("flow.give_turns", { perMinute, count: given, now });
+      flow.enter(entering, now);
+      one.same("flow.enter", { count: entering, now });
+      if (back > 0) {
+        flow.giveTurnsBack(back, now);
+        one.same("flow.give_turns_back", { count: back, now });
+      }
+      one.same("flow.entries_left", { perMinute, now }, flow.entriesLeft(perMinute, now));
     }
     const known = flow.bySecond(now);
     one.judged("flow.queue", {}, ([lastMinute, ...entries]) => {
@@ -117,6 +142,64 @@ lua.sameAsCore(
 );
 
 lua.sameAsCore(
+  "firm turns: the same is learned of turns used and loosened, and they are firm for as long",
+  "short",
+  fc.array(
+    fc.record({
+      isUsed: fc.boolean(),
+      isAgain: fc.boolean(),
+      claimWindowMs: fc.integer({ min: 1_000, max: 120_000 }),
+      sessionDurationMs: fc.integer({ min: 1_000, max: 120_000 }),
+    }),
+    { maxLength: 60, size: "max" },
+  ),
+  (turns) => {
+    const firm = new FirmTurns();
+    const one = new Case(...turns);
+    for (const [i, { isUsed, isAgain, ...bounds }] of turns.entries()) {
+      if (isUsed) firm.used();
+      else firm.loosened();
+      one.same(isUsed ? "firm_turns.used" : "firm_turns.loosened", {}, firm.looseShare);
+      one.same("firm_turns.firm_ms", { rules: i + 1, isAgain }, firm.firmMs(bounds, isAgain));
+    }
+    return one;
+  },
+);
+
+lua.sameAsCore(
+  "missed turns: a place goes as far back, and gets the same number there",
+  "short",
+  fc.record({
+    living: fc.uniqueArray(fc.nat(60), { maxLength: 30 }),
+    missing: fc.array(
+      fc.record({
+        own: fc.nat(60),
+        letIn: fc.integer({ min: -3, max: 40 }),
+        missed: fc.integer({ min: 1, max: 4 }),
+      }),
+      { minLength: 1, maxLength: 60, size: "max" },
+    ),
+    most: fc.integer({ min: 1, max: 5 }),
+  }),
+  ({ living, missing, most }) => {
+    const line = new Line();
+    for (const sequence of living) line.add(sequence);
+    const gaps = new Gaps();
+    const one = new Case();
+    const sorted = [...living].sort((a, b) => a - b);
+    for (const { own, letIn, missed } of missing) {
+      const back = placesBack(letIn, missed);
+      one.same("missed_turns.places_back", { letIn, missed }, back);
+      one.same("missed_turns.is_forfeited", { missed, most }, isForfeited(missed, most));
+      const follow = sequenceToFollow(line, own, back);
+      one.same("missed_turns.to_follow", { living: sorted, ahead: line.ahead(own), own, back }, follow);
+      one.same("missed_turns.next_number", { sequence: follow }, gaps.next(follow));
+    }
+    return one;
+  },
+);
+
+lua.sameAsCore(
   "no-shows: as many turns are given on top",
   "short",
   fc.record({ capacity: people, onSite: people, out: people, expectedShare: share, share }),
@@ -137,7 +220,7 @@ lua.sameAsCore(
     steps: stepsOf(fc.record({ at: crowds, passed: passedMs, ruled: fc.nat(2) })),
   }),
   ({ rules, steps }) => {
-    const [flow, entries] = [new Flow(), new Flow()];
+    const flow = new Flow();
     const one = new Case(...rules);
     let now = NOW;
     for (const { at, passed, ruled } of steps) {
@@ -150,12 +233,13 @@ lua.sameAsCore(
       one.same("door.open", asked, admit, reason);
       const perMinute = rateOfTurns(inForce, at.noShows);
       one.same("door.rate_of_turns", { ...asked, share: at.noShows }, perMinute);
-      flow.take(perMinute, admit, now);
-      one.same("flow.take", { perMinute, count: admit, now });
-      const may = mayEnter(inForce, at, entries, now);
-      one.same("door.may_enter", asked, may);
-      if (may) entries.take(inForce.newUsersPerMinute, 1, now);
-      if (may) one.same("door.enter", asked);
+      flow.giveTurns(perMinute, admit, now);
+      one.same("flow.give_turns", { perMinute, count: admit, now });
+      one.same("door.is_room_for_one", asked, isRoomForOne(inForce, at, flow, now));
+      const may = mayUseTurn(inForce, at, flow, now);
+      one.same("door.may_use_turn", asked, may);
+      if (may) flow.enter(1, now);
+      if (may) one.same("flow.enter", { count: 1, now });
       one.same("door.why_no_place", { ...asked, isPrequeue: at.isPrequeue }, whyNoPlace(inForce, at));
     }
     return one;

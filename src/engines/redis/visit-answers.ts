@@ -12,7 +12,7 @@ import { waitAt } from "../../core/eta.ts";
 import { laneOf } from "../../core/lanes.ts";
 import { isAheadShown } from "../../core/room-view.ts";
 import type { DoorRules } from "../../core/rules.ts";
-import { AHEAD_UNKNOWN, shownAhead, type Ticket } from "../../core/ticket.ts";
+import { AHEAD_UNKNOWN, NONE_MISSED, setBackTicket, shownAhead, type Ticket } from "../../core/ticket.ts";
 import type { Doing, VisitReply } from "./visit-calls.ts";
 
 const IS_WAITING = 1;
@@ -20,18 +20,27 @@ const HAS_ENTERED = 2;
 const IS_ADMITTED = 3;
 const HAS_EXPIRED = 4;
 const IS_REFUSED = 5;
+const HAS_RETURNED = 6;
 const GATHERED = 1;
 const TURN_IN_HAND = 2;
 
-export function joining(id: string, { lane, invite }: Newcomer, dice: number): Doing {
+export function joining(id: string, { lane, invite, canWait }: Newcomer, dice: number): Doing {
   const code = invite ? [invite.id, String(invite.expiresAt)] : ["", "0"];
-  return { words: ["j", id, String(lane), ...code, String(dice)], isJoin: true, movesSlot: true };
+  return {
+    words: ["j", id, String(lane), ...code, canWait ? "1" : "", String(dice)],
+    isJoin: true,
+    movesSlot: true,
+  };
 }
 
-/** A ticket is shown: to check in (c), to enter (e), to leave (l); or, to a piece of a line, what came of its turn (k, a). */
-export function showing(what: "c" | "e" | "l" | "k" | "a", ticket: Ticket, dice: number): Doing {
-  const { id, sequence, lane, joinedAt, draw, expiresAt } = ticket;
-  const numbers = [sequence, lane, joinedAt, draw, expiresAt, dice].map(String);
+/** What is done with a ticket: check in, enter, leave; or, to a piece of a line, what came of its turn. */
+export type Showing = "c" | "e" | "l" | TurnOutcome;
+/** Its holder is in (k), it was none (a), or they came when it was loose and there was no room (b). */
+export type TurnOutcome = "k" | "a" | "b";
+
+export function showing(what: Showing, ticket: Ticket, dice: number): Doing {
+  const { id, sequence, lane, joinedAt, draw, expiresAt, missedTurns, missedAt } = ticket;
+  const numbers = [sequence, lane, joinedAt, draw, expiresAt, dice, missedTurns, missedAt].map(String);
   return { words: [what, id, ...numbers], isJoin: false, movesSlot: what !== "c" };
 }
 
@@ -48,6 +57,11 @@ export function seeing({ id, lane, joinedAt, admittedAt, expiresAt }: Presence):
 /** Until when the end of a visit is remembered; 0 when there was none. */
 export function endedUntil({ values, at }: VisitReply): number {
   return values[at + 1] as number;
+}
+
+/** True when the main part says that a turn was loose and there is no room: its holder is to go back to their piece. */
+export function isReturned({ values, at }: VisitReply): boolean {
+  return values[at] === HAS_RETURNED;
 }
 
 /** Reads answers for a room whose rules, as they are at an instant, `rulesAt` tells. */
@@ -104,6 +118,7 @@ export class AnswerReader {
       node: 0,
       aheadShown: AHEAD_UNKNOWN,
       aheadAtJoin: AHEAD_UNKNOWN,
+      ...NONE_MISSED,
     };
   }
 
@@ -125,7 +140,7 @@ function waiting(reply: VisitReply, shown: Ticket, rules: DoorRules): Waiting {
   const ahead = values[at + 3] as number;
   const nextCheckInMs = values[at + 4] as number;
   const ticket = current(reply, shown);
-  const standing = values[at + 5];
+  const [standing] = standingIn(reply);
   if (standing === TURN_IN_HAND) return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs };
   const hasNumber = standing !== GATHERED;
   return {
@@ -137,7 +152,23 @@ function waiting(reply: VisitReply, shown: Ticket, rules: DoorRules): Waiting {
   };
 }
 
-/** The ticket as it is by now: a draw may have given it another sequence. */
-function current({ values, at }: VisitReply, ticket: Ticket): Ticket {
-  return { ...ticket, sequence: values[at + 1] as number, draw: values[at + 2] as number };
+/** The ticket as it is by now: a draw or a missed turn may have given it another sequence. */
+function current(reply: VisitReply, ticket: Ticket): Ticket {
+  const { values, at } = reply;
+  const sequence = Number(values[at + 1]);
+  const draw = values[at + 2] as number;
+  const [, missedTurns, missedAt] = standingIn(reply);
+  if (missedTurns === 0) return { ...ticket, sequence, draw };
+  return setBackTicket({ ...ticket, draw }, { sequence, missedTurns, missedAt });
+}
+
+/** How someone stands, their missed turns, and when the latest was given. */
+function standingIn({
+  values,
+  at,
+}: VisitReply): readonly [standing: number, missedTurns: number, missedAt: number] {
+  const word = values[at + 5];
+  if (typeof word === "number") return [word, 0, 0];
+  const [standing, missedTurns, missedAt] = String(word).split(" ").map(Number);
+  return [standing!, missedTurns!, missedAt!];
 }

@@ -38,6 +38,7 @@ function ask(guard: AbuseGuard, now: number, joining: Partial<Joining> = {}): Jo
     slip: null,
     solution: null,
     past: NO_PAST,
+    hasPlace: false,
     now,
     ...joining,
   });
@@ -143,17 +144,40 @@ test("a slip shown again at once leaves the cookie alone: its place is on the wa
   assert.equal(ask(guard, NOW + 7_000, { slip: fresh }).kind, "ok");
 });
 
-test("a join that came to nothing is given back: budget, slip and work are good again", () => {
+test("a join that came to nothing is given back: budget, slip and work are good again, and nobody's gets harder", () => {
   const guard = guardOf({ joinsPerMinutePerAddress: 1, joinsPerMinutePerNetwork: 1, proofOfWork: WORK });
   const { slip, work } = comeBack(ask(guard, NOW), "firstContact");
   const solution = solve(work!.challenge, work!.bits);
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < 5_000; i++) {
     const verdict = ask(guard, NOW + i, { slip, solution });
     assert.ok(verdict.kind === "ok");
-    guard.giveBack(verdict, NOW + i);
+    verdict.giveBack(NOW + i);
+    verdict.giveBack(NOW + i);
   }
-  assert.equal(ask(guard, NOW + 5, { slip, solution }).kind, "ok");
-  assert.equal(ask(guard, NOW + 6).kind, "tooMany");
+  const { work: others } = comeBack(ask(guard, NOW + 5_000, { address: "192.0.2.1" }), "firstContact");
+  assert.equal(others!.bits, WORK.easiest);
+  assert.equal(ask(guard, NOW + 5_000, { slip, solution }).kind, "ok");
+  assert.equal(ask(guard, NOW + 5_000).kind, "tooMany");
+});
+
+test("what was taken under settings that have changed since is given back all the same", () => {
+  const before = guardOf({ proofOfWork: { ...WORK, joinsPerSecond: 1 } });
+  const taken = Array.from({ length: 100 }, () => {
+    const slip = slipOf(before, NOW);
+    const verdict = ask(before, NOW, { slip, solution: solve(slip, 8) });
+    return verdict.kind === "ok" ? verdict : assert.fail(verdict.kind);
+  });
+  const settings = { proofOfWork: { ...WORK, joinsPerSecond: 1 }, joinsPerMinutePerAddress: 500 };
+  const after = guardOf(settings, { now: NOW + 1, before });
+  assert.ok(comeBack(ask(after, NOW + 1), "firstContact").work!.bits > WORK.easiest);
+  for (const verdict of taken) verdict.giveBack(NOW + 2);
+  assert.equal(comeBack(ask(after, NOW + 2), "firstContact").work!.bits, WORK.easiest);
+});
+
+test("someone who has a place need not come twice or work again for another, and keeps to the budgets", () => {
+  const guard = guardOf({ joinsPerMinutePerAddress: 1, entryDelay: true, proofOfWork: WORK });
+  assert.equal(ask(guard, NOW, { hasPlace: true }).kind, "ok");
+  assert.equal(ask(guard, NOW, { hasPlace: true }).kind, "tooMany");
 });
 
 test("with proof of work a place is given for a solution, and for nothing less", () => {

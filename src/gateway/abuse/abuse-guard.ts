@@ -7,7 +7,7 @@
  *   slip, too young, or work not done ────────────▶ comeBack, with the same slip
  *   slip that gave a place a moment ago ──────────▶ comeBack: that place is still on its way
  *   slip and a solution that is none ─────────────▶ wrongWork
- *   slip, old enough, work done, never used ──────▶ ok: the slip is used, the join is counted
+ *   slip, old enough, work done, never used ──────▶ ok: the slip is used, the join is counted, until it is given back
  *
  * What someone was asked to do is what they must do, even if it is harder for those who came later; but for a slip
  * that is too far behind the present difficulty, or slips could be hoarded while they are cheap.
@@ -17,8 +17,8 @@ import { difficulty } from "../../core/difficulty.ts";
 import { JoinBudget } from "../../core/join-budget.ts";
 import { JoinRate } from "../../core/join-rate.ts";
 import type { Random } from "../../core/world.ts";
+import { type Whereabouts, whereabouts } from "../../sockets/whereabouts.ts";
 import type { Keyring } from "../keyring.ts";
-import { type Whereabouts, whereabouts } from "./network.ts";
 import { isCurrent, type PastVisits, readSlip, SLIP_ID_BYTES, type Slip, slipToken } from "./slip.ts";
 import { UsedSlips } from "./used-slips.ts";
 import { isSolved } from "./work.ts";
@@ -37,6 +37,8 @@ export interface Joining {
   readonly slip: string | null;
   /** What they say solves it. */
   readonly solution: string | null;
+  /** They hold a place, which they give up for the new one: they have shown a slip, and done the work, for that. */
+  readonly hasPlace: boolean;
   /** What the token they carry says of earlier visits; a slip carries it on. */
   readonly past: PastVisits;
   readonly now: number;
@@ -63,8 +65,8 @@ export interface MayJoin {
   readonly kind: "ok";
   /** What is known of their earlier visits. */
   readonly past: PastVisits;
-  /** What it cost; see `giveBack`. */
-  readonly cost: Cost;
+  /** Gives back all that the join took: budgets, slip, join rate. For one that came to nothing; twice is once. */
+  giveBack(now: number): void;
 }
 
 export interface ComeBack {
@@ -90,12 +92,6 @@ export interface WrongWork {
 }
 
 export type JoinVerdict = MayJoin | ComeBack | TooMany | WrongWork;
-
-/** A join that was allowed, as the books have it. */
-interface Cost {
-  readonly from: Whereabouts | null;
-  readonly slip: Slip | null;
-}
 
 interface Parts {
   readonly room: string;
@@ -139,18 +135,9 @@ export class AbuseGuard {
     const from = hasBudget ? whereabouts(joining.address) : null;
     const overdrawn = from && this.#overdrawn(from, joining.now);
     if (overdrawn) return overdrawn;
-    if (!entryDelay && proofOfWork === null) return this.#join(from, null, joining);
+    if (joining.hasPlace || (!entryDelay && proofOfWork === null)) return this.#join(from, null, joining);
     const slip = this.#slipOf(joining);
     return "kind" in slip ? slip : this.#join(from, slip, joining);
-  }
-
-  /** Uncounts a join that came to nothing: no place and no pass were handed out for it. */
-  giveBack({ cost: { from, slip } }: MayJoin, now: number): void {
-    if (from) {
-      this.#byAddress?.giveBack(from.address, now);
-      this.#byNetwork?.giveBack(from.network, now);
-    }
-    if (slip) this.#used.giveBack(slip);
   }
 
   #overdrawn(from: Whereabouts, now: number): TooMany | null {
@@ -162,14 +149,23 @@ export class AbuseGuard {
     return { kind: "tooMany", reason, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
   }
 
+  /** All that a join takes, with the one way to give it back. */
   #join(from: Whereabouts | null, slip: Slip | null, { past, now }: Joining): MayJoin {
-    if (from) {
-      this.#byAddress?.take(from.address, now);
-      this.#byNetwork?.take(from.network, now);
-    }
+    const [byAddress, byNetwork] = [this.#byAddress, this.#byNetwork];
+    const ofAddress = from && byAddress?.take(from.address, now);
+    const ofNetwork = from && byNetwork?.take(from.network, now);
     if (slip) this.#used.use(slip, now);
     this.#rate.add(now);
-    return { kind: "ok", past: slip?.past ?? past, cost: { from, slip } };
+    let isGivenBack = false;
+    const giveBack = (later: number) => {
+      if (isGivenBack) return;
+      isGivenBack = true;
+      if (ofAddress) byAddress?.giveBack(ofAddress, later);
+      if (ofNetwork) byNetwork?.giveBack(ofNetwork, later);
+      if (slip) this.#used.giveBack(slip);
+      this.#rate.giveBack(now);
+    };
+    return { kind: "ok", past: slip?.past ?? past, giveBack };
   }
 
   /** The slip that gives them a place, or why they get none yet. */

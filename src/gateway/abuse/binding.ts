@@ -8,8 +8,8 @@
  */
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { AbuseSettings } from "../../config/abuse-schema.ts";
+import { whereabouts } from "../../sockets/whereabouts.ts";
 import { Keyring } from "../keyring.ts";
-import { whereabouts } from "./network.ts";
 
 export type BindMode = AbuseSettings["bindTickets"];
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { NONE_MISSED } from "../../core/ticket.ts";
 import { Keyring } from "../keyring.ts";
 import { NO_BADGE, passToken, readToken, ticketToken } from "../token.ts";
 import { isCurrent, isSlip, readSlip, SLIP_LIFE_MS, type Slip, type SlipReading, slipToken } from "./slip.ts";
@@ -102,7 +103,7 @@ test("no text whatever makes reading throw", () => {
 test("a slip is told from a ticket and a pass by its first letters, and none is taken for another", () => {
   const room = "main";
   const who = { id: "00112233445566778899aabbccddeeff", room, lane: 0, joinedAt: NOW, node: 0 };
-  const place = { sequence: 5, draw: 0, issuedAt: NOW, aheadShown: 3, aheadAtJoin: 3 };
+  const place = { sequence: 5, draw: 0, issuedAt: NOW, aheadShown: 3, aheadAtJoin: 3, ...NONE_MISSED };
   const visit = { admittedAt: NOW, createdAt: NOW };
   const others = [
     ticketToken({ ...who, ...place, expiresAt: NOW + 1_000 }, NO_BADGE, keyring),

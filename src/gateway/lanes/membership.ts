@@ -44,7 +44,7 @@ export type LaneRefusal =
   | `jwt${Capitalize<JwtRefusal>}`;
 
 /** A newcomer's lane, as the engine takes it. */
-export interface Belonging extends Newcomer {
+export interface Belonging extends Pick<Newcomer, "lane" | "invite"> {
   /** What was wrong with what they brought. Null: nothing. */
   readonly refusal: LaneRefusal | null;
   /** In words, for the operator. */

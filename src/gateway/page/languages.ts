@@ -25,6 +25,8 @@ export type ProblemKind =
   | "originSlow"
   | "tooLarge"
   | "badRequest"
+  | "tooSlow"
+  | "tooManyRequests"
   | "formNotSent"
   | "engineAway"
   | "notFound"
@@ -89,6 +91,8 @@ export interface Texts {
   readonly alert: Readonly<Record<"offer" | "on" | "soundOnly", string>>;
   readonly turn: Readonly<Record<"heading" | "text" | "link", string>>;
   readonly ended: Readonly<Record<"heading" | "text" | "link", string>>;
+  /** A missed turn, and the place lost by the last of them. */
+  readonly missed: Readonly<Record<"turn" | "lost", string>>;
   readonly notice: Readonly<
     Record<"engineAway" | "formNotSent" | "cookiesHeading" | "cookiesNeeded" | "offline" | "kept", string>
   >;

@@ -29,7 +29,7 @@ export function tabIcon(colour: string): string {
 export function readLogo(logo: string): string {
   if (/^data:image\/[a-z0-9.+-]+[;,]/i.test(logo)) return logo;
   if (/^https?:\/\//i.test(logo) && URL.canParse(logo)) return logo;
-  if (/^\/(?!\/)[^\\\s]*$/.test(logo)) return logo;
+  if (/^\/(?:[^/\\\s][^\\\s]*)?$/.test(logo)) return logo;
   throw new Error(
     `the logo "${logo.slice(0, 40)}" is not an https:// or data:image/ address, or a path such as /logo.svg`,
   );

@@ -15,7 +15,17 @@
  * Plain JavaScript, put into the page behind `words.js`. A browser too old for it keeps the page that reloads itself
  * by header.
  */
-import { aheadOn, form, numeral, peopleBehind, progress, tabTitle, waitOn, waitWords } from "./words.js";
+import {
+  aheadOn,
+  fill,
+  form,
+  numeral,
+  peopleBehind,
+  progress,
+  tabTitle,
+  waitOn,
+  waitWords,
+} from "./words.js";
 
 const FIRST_EVENT_MS = 4_000;
 const POLL_MS = 4_000;
@@ -211,8 +221,16 @@ function drawTime() {
   put("updated", new Date().toLocaleTimeString(locale, { numberingSystem }));
 }
 
+/** What became of a turn that came and was not used. */
+function missedText() {
+  const { missedTurns, missedAt, missedTurnsMax: max } = seen;
+  if (!missedTurns) return "";
+  const time = new Date(missedAt).toLocaleTimeString(locale, { timeStyle: "short", numberingSystem });
+  return fill(texts.missed.turn, { time, n: count(missedTurns), max: count(max) });
+}
+
 function drawNotice() {
-  const text = misses > 1 || !navigator.onLine ? texts.offline : seen.notice;
+  const text = misses > 1 || !navigator.onLine ? texts.offline : seen.notice || missedText();
   put("notice", text);
   reveal("notice", text);
 }
@@ -339,9 +357,10 @@ async function checkIn() {
   paceCheckIns();
 }
 
-function takeAnswer({ status, nextCheckInMs, claimByMs, sequence: given, ...news }) {
+function takeAnswer({ status, reason, nextCheckInMs, claimByMs, sequence: given, ...news }) {
   if (isDone) return;
   if (status === "admitted" || status === "entered") return turn(claimByMs, true);
+  if (reason === "turnsMissed") return end({ ...texts.ended, text: texts.missed.lost });
   if (status === "expired" || status === "refused") return end(texts.ended);
   if (status !== "waiting") throw status;
   checkInMs = nextCheckInMs;
@@ -382,7 +401,7 @@ function turn(claimByMs, isSure) {
 
 /** A page that answered a form must not send the form again: it is asked for anew, not reloaded. */
 function loadAgain() {
-  if (view.isFromForm) location.replace(location.pathname + location.search);
+  if (view.isFromForm) location.replace(location.origin + location.pathname + location.search);
   else location.reload();
 }
 

@@ -11,6 +11,8 @@ const KINDS: ProblemKind[] = [
   "originSlow",
   "tooLarge",
   "badRequest",
+  "tooSlow",
+  "tooManyRequests",
   "formNotSent",
   "engineAway",
   "notFound",
@@ -88,7 +90,8 @@ test("every kind has a page in every language, and only what may pass offers to 
     for (const kind of KINDS) {
       const page = renderProblem(BROWSER, language, { status: 500, id: "k3f9", kind }).body.toString();
       assert.match(page, /<h1>[^<]+<\/h1>\s*<p class="lead">[^<]+<\/p>/);
-      const isPassing = /^(originAway|originSlow|engineAway|formNotSent|rejected|notPrivileged)$/.test(kind);
+      const isPassing =
+        /^(originAway|originSlow|tooManyRequests|engineAway|formNotSent|rejected|notPrivileged)$/.test(kind);
       assert.equal(/<a class="button" href="">/.test(page), isPassing, kind);
     }
   }

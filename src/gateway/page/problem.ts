@@ -53,6 +53,7 @@ const STYLE_TEXT = STYLE + EVENT_STYLE + colourStyle(COLOUR, null);
 const PASSING: ReadonlySet<ProblemKind> = new Set([
   "originAway",
   "originSlow",
+  "tooManyRequests",
   "engineAway",
   "formNotSent",
   "rejected",

@@ -72,7 +72,7 @@ export const STYLE = squeezeStyle(readAsset("page.css"));
 export const EVENT_STYLE = squeezeStyle(readAsset("event.css"));
 /** A line with nothing on it but a section's tag or a comment leaves no empty line behind. */
 const BUILT_IN = compileTemplate(
-  readAsset("page.html").replace(/^(\{\{[#^/!][^}]*\}\})\n/gm, "$1"),
+  readAsset("page.html").replace(/^(\{\{[#^/!][^{}]*\}\})\n/gm, "$1"),
   TEMPLATE_NAMES,
 );
 

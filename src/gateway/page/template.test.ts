@@ -57,6 +57,7 @@ test("what is wrong is said with its line and what to write", () => {
     ["{{{message}}}", /{{{message}}} would not be safe; write {{message}}/],
     ["a\n{{message", /^line 2: {{message has no closing braces$/],
     ["{{constructor}}", /there is no variable/],
+    ["{{#message}}".repeat(60_000), /^line 1: {{#message}} is inside 50 other sections, which is too deep$/],
   ];
   for (const [source, message] of wrong) {
     assert.throws(() => compileTemplate(source, NAMES), { message }, source);

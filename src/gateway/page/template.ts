@@ -45,7 +45,9 @@ interface Section {
 
 type Part = string | Escaped | Raw | Section;
 
-const TAG = /\{\{\{\s*([^{}]*?)\s*\}\}\}|\{\{([#^/!]?)\s*([^{}]*?)\s*\}\}/g;
+/** Sections inside sections; rendering goes as deep. */
+const SECTIONS_DEEP_MAX = 50;
+const TAG = /\{\{\{([^{}]*)\}\}\}|\{\{([#^/!]?)([^{}]*)\}\}/g;
 
 /** Compiles a template, or throws an Error that names the line and what to write instead. */
 export function compileTemplate(source: string, names: TemplateNames): Template {
@@ -135,10 +137,11 @@ interface Place {
 }
 
 function takeTag(match: RegExpExecArray, place: Place): void {
-  const [tag, rawName, sign, name = ""] = match;
+  const [tag, rawName, sign, written = ""] = match;
   const { index } = match;
+  const name = written.trim();
   if (rawName !== undefined) {
-    takeRaw(rawName, index, place);
+    takeRaw(rawName.trim(), index, place);
   } else if (sign === "/") {
     closeSection(name, index, place);
   } else if (sign !== "!") {
@@ -159,6 +162,12 @@ function takeName({ tag, sign, name, index }: NameTag, place: Place): void {
     place.parts.push({ kind: "escaped", name });
     return;
   }
+  if (place.open.length >= SECTIONS_DEEP_MAX)
+    throw wrong(
+      place.source,
+      index,
+      `${tag} is inside ${SECTIONS_DEEP_MAX} other sections, which is too deep`,
+    );
   const section: Section = { kind: "section", name, isInverted: sign === "^", index, parts: [] };
   place.parts.push(section);
   place.open.push(section);

@@ -36,6 +36,10 @@ export interface PageView {
   readonly draw?: DrawNotice | null;
   /** True when a draw gave them their place, so that there is a receipt. Left out: whenever its seed is known. */
   readonly isDrawn?: boolean;
+  /** Turns that came and were not used, when the latest of them was given, and how many may be missed. Left out: none. */
+  readonly missedTurns?: number;
+  readonly missedAt?: number;
+  readonly missedTurnsMax?: number;
   readonly nextCheckInMs: number;
   readonly now: number;
   readonly message: string;
@@ -87,7 +91,7 @@ export function viewValues(view: PageView, voice: Voice): TemplateValues {
     lastUpdatedAt: new Date(view.now).toISOString(),
     refreshSeconds: Math.ceil(view.nextCheckInMs / 1_000),
     message: view.message,
-    notice: noticeText(view, voice.texts),
+    notice: noticeText(view, voice),
     isEngineAway: view.notice === "engineAway",
     isFormNotSent: view.notice === "formNotSent",
     isCookiesNeeded: view.notice === "cookiesNeeded",
@@ -112,8 +116,10 @@ export function scriptView(view: PageView, voice: Voice): object {
     lane: view.lane ?? 0,
     show,
     nextCheckInMs,
-    notice: noticeText(view, voice.texts),
+    notice: noticeText(view, voice),
     isFromForm: view.notice === "formNotSent",
+    ...(view.missedTurns && { missedTurns: view.missedTurns, missedAt: view.missedAt }),
+    missedTurnsMax: view.missedTurnsMax ?? 0,
     ...(hasOpening && { now, opensAt: view.opensAt }),
     ...(hasDraw && { draw: view.draw, isDrawn: isDrawn(view) }),
   };
@@ -121,12 +127,12 @@ export function scriptView(view: PageView, voice: Voice): object {
 
 /** The texts the live script may need, and no others. */
 export function scriptTexts(texts: Texts, { hasOpening, hasDraw }: Extras): object {
-  const { heading, lead, ahead, next, wait, turn, ended, notice } = texts;
+  const { heading, lead, ahead, next, wait, turn, ended, missed, notice } = texts;
   const { gathering, drawing, gathered, checked, wrong, place } = texts.draw;
   const alert = { on: texts.alert.on, soundOnly: texts.alert.soundOnly };
   const offline = `${notice.offline} ${notice.kept}`;
   return {
-    ...{ heading, lead, ahead, next, wait, alert, turn, ended, offline },
+    ...{ heading, lead, ahead, next, wait, alert, turn, ended, missed, offline },
     ...(hasOpening && { opensAt: texts.opensAt, until: texts.until }),
     ...(hasDraw && {
       waiting: texts.waiting,
@@ -240,8 +246,14 @@ function outsideTexts(view: PageView, texts: Texts): { heading: string; text: st
   return null;
 }
 
-function noticeText(view: PageView, texts: Texts): string {
-  if (view.notice === "none" || outsideTexts(view, texts)) return "";
+function noticeText(view: PageView, { language, texts, clock }: Voice): string {
+  if (outsideTexts(view, texts)) return "";
+  if (view.notice === "none") {
+    if (!view.missedTurns) return "";
+    const time = `${clock.format(view.missedAt)} UTC`;
+    const max = numeral(language, view.missedTurnsMax ?? 0);
+    return fill(texts.missed.turn, { time, n: numeral(language, view.missedTurns), max });
+  }
   const text = texts.notice[view.notice];
   return view.notice === "engineAway" ? `${text} ${texts.notice.kept}` : text;
 }

@@ -52,8 +52,9 @@ async function join() {
   const tries = countTry();
   if (tries) await pause(Math.min(FIRST_PAUSE_MS * 2 ** tries, PAUSE_MAX_MS));
   while (!(await handIn(solution))) await pause(PAUSE_MAX_MS * Math.random());
-  // Asked for anew, not reloaded: a page that answered a form must not send the form again.
-  location.replace(location.pathname + location.search);
+  // Asked for anew, not reloaded: a page that answered a form must not send the form again. With the origin in front: a
+  // path that begins with two slashes would name another host.
+  location.replace(location.origin + location.pathname + location.search);
 }
 
 join();

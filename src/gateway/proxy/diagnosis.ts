@@ -11,7 +11,10 @@ export type ProxyErrorCode =
   | "ORIGIN_IDLE_TIMEOUT"
   | "ORIGIN_BROKEN"
   | "ORIGIN_BUSY"
+  | "OUT_OF_FILES"
   | "BODY_TOO_LARGE"
+  | "BODY_TOO_SLOW"
+  | "READER_TOO_SLOW"
   | "REQUEST_MALFORMED"
   | "VISITOR_LEFT";
 
@@ -24,6 +27,7 @@ export interface Diagnosis {
 const UNREACHABLE: Diagnosis = { status: 502, kind: "originAway", code: "ORIGIN_UNREACHABLE" };
 const BROKEN: Diagnosis = { status: 502, kind: "originAway", code: "ORIGIN_BROKEN" };
 const CONNECT_TIMEOUT: Diagnosis = { status: 504, kind: "originSlow", code: "ORIGIN_CONNECT_TIMEOUT" };
+const OUT_OF_FILES: Diagnosis = { status: 503, kind: "originAway", code: "OUT_OF_FILES" };
 const MALFORMED: Diagnosis = { status: 400, kind: "badRequest", code: "REQUEST_MALFORMED" };
 
 const BY_CODE: Readonly<Record<string, Diagnosis>> = {
@@ -36,8 +40,12 @@ const BY_CODE: Readonly<Record<string, Diagnosis>> = {
   ENETUNREACH: UNREACHABLE,
   ENOTFOUND: UNREACHABLE,
   EAI_AGAIN: UNREACHABLE,
+  EMFILE: OUT_OF_FILES,
+  ENFILE: OUT_OF_FILES,
   ORIGIN_BUSY: { status: 503, kind: "originAway", code: "ORIGIN_BUSY" },
   BODY_TOO_LARGE: { status: 413, kind: "tooLarge", code: "BODY_TOO_LARGE" },
+  BODY_TOO_SLOW: { status: 408, kind: "tooSlow", code: "BODY_TOO_SLOW" },
+  READER_TOO_SLOW: { status: 408, kind: "tooSlow", code: "READER_TOO_SLOW" },
   BODY_CUT_SHORT: { status: 400, kind: "badRequest", code: "VISITOR_LEFT" },
   VISITOR_LEFT: { status: 408, kind: "badRequest", code: "VISITOR_LEFT" },
   UND_ERR_INVALID_ARG: MALFORMED,

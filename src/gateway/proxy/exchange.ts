@@ -1,26 +1,30 @@
 /**
  * One request and its answer: the visitor's on one side, the origin's on the other, bytes passed on as they come.
  *
- * Nothing is kept: when the visitor reads slowly the origin is paused, when the origin reads slowly the visitor is. A
- * visitor who leaves takes the origin's request along. What can still be saved is saved: as long as no connection was
- * made any other address may serve the request, and a request that may be repeated is, once, when a kept connection
- * turns out to be closed. From the first byte of an answer there is no way back, only breaking off.
+ * Little is kept: the beginning of a body (`upload.ts`) and some of an answer for a slow visitor (`spool.ts`), so that
+ * slow visitors hold no connection to the origin. Beyond that, when the visitor reads slowly the origin is paused, when
+ * the origin reads slowly the visitor is. A visitor who leaves takes the origin's request along. What can still be saved
+ * is saved: as long as no connection was made any other address may serve the request, and a request that may be repeated
+ * is, once, when a kept connection turns out to be closed. From the first byte of an answer there is no way back, only
+ * breaking off.
  *
- *   asking ──▶ connected ──▶ answering ──▶ over
- *     │  ▲         │              └── origin fails: break off
- *     └──┘         └── origin fails: repeat once, or a problem page
- *   next address
+ *   gathering ──▶ asking ──▶ connected ──▶ answering ──▶ over
+ *                  │  ▲         │              └── origin fails: break off
+ *                  └──┘         └── origin fails: repeat once, or a problem page
+ *               next address
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
+import { isOutOfHandles } from "../../sockets/relief.ts";
 import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import { diagnose } from "./diagnosis.ts";
 import { originForm } from "./framing.ts";
-import type { Address } from "./origin.ts";
+import type { Address, Waiter } from "./origin.ts";
 import type { PoolHandler, PoolRequest } from "./pool.ts";
 import type { ProblemKind } from "./problem.ts";
-import type { Forward, ProxyContext } from "./proxy.ts";
+import type { Forward, ProxyContext, SlowKind } from "./proxy.ts";
+import { Spool } from "./spool.ts";
 import { BodyTooLarge, Upload } from "./upload.ts";
 
 /** Reported for a visitor who left before the answer; nobody is sent it. */
@@ -36,19 +40,34 @@ class VisitorLeft extends Error {
   readonly code = "VISITOR_LEFT";
 }
 
+/** The visitor sends less of the body than the pace asks for. */
+class BodyTooSlow extends Error {
+  readonly code = "BODY_TOO_SLOW";
+}
+
+/** The visitor takes less of the answer than the pace asks for. */
+class ReaderTooSlow extends Error {
+  readonly code = "READER_TOO_SLOW";
+}
+
 /** Every connection stays taken. */
 export class OriginBusy extends Error {
   readonly code = "ORIGIN_BUSY";
 }
 
+/** Early hints and trailers: nothing of ours goes with them, and caches do not go by them. */
+const HINTS = { added: [], isPersonal: false, canTrail: false } as const;
+
 /** Carries one request to the origin and its answer back. */
-export class Exchange implements PoolHandler {
+export class Exchange implements PoolHandler, Waiter {
+  readonly use = "requests";
   isInvalid = false;
   private readonly proxy: ProxyContext;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly forward: Forward;
-  private readonly startedAt: number;
+  /** When the origin was first asked; null before that. */
+  private askedAt: number | null = null;
   private readonly isHttp2: boolean;
   private readonly headers: string[];
   private readonly upload: Upload | null;
@@ -61,6 +80,10 @@ export class Exchange implements PoolHandler {
   /** The first small piece of a body, until the end of the tick in which it came. */
   private held: Buffer | null = null;
   private isFlushed = false;
+  private isRelieved = false;
+  private isWaiting = false;
+  /** Only for an answer that its visitor does not take at once. */
+  private spool: Spool | null = null;
   private stopTimer: (() => void) | null = null;
 
   constructor(proxy: ProxyContext, request: IncomingMessage, response: ServerResponse, forward: Forward) {
@@ -69,40 +92,75 @@ export class Exchange implements PoolHandler {
     this.response = response;
     this.forward = forward;
     this.isHttp2 = request.httpVersionMajor === 2;
-    this.startedAt = proxy.world.clock.now();
-    forward.watch?.asked();
+    const client = proxy.trust.client(request);
     this.headers = requestHeaders(request.rawHeaders, {
-      client: proxy.trust.client(request),
-      host: proxy.hostFor(request),
+      client,
+      host: proxy.hostFor(client),
       id: forward.id,
       added: forward.requestHeaders,
       upgrade: null,
     });
     this.upload = hasBody(request)
-      ? new Upload(request, { bytesMax: proxy.bodyMax, onStart: () => this.onUploadStart() })
+      ? new Upload(request, {
+          slow: proxy.slow,
+          address: () => (this.isWaiting ? null : this.address),
+          onStart: () => this.onUploadStart(),
+          onTooSlow: () => this.cutOff("body", new BodyTooSlow("visitor sends slower than the pace")),
+        })
       : null;
+  }
+
+  get isComing(): boolean {
+    return this.upload !== null && !this.upload.isWhole;
   }
 
   start(): void {
     this.response.on("close", () => this.onVisitorClose());
-    const { bodyMax } = this.proxy;
-    if (bodyMax !== null && Number(this.request.headers["content-length"]) > bodyMax)
+    const { bodyBytes } = this.proxy.slow.limits;
+    if (bodyBytes !== null && Number(this.request.headers["content-length"]) > bodyBytes)
       this.fail(new BodyTooLarge("Content-Length over the limit"));
-    else this.ask();
+    else if (this.upload === null) this.ask();
+    else this.upload.gather((error) => this.onGathered(error));
+  }
+
+  private onGathered(error: Error | null): void {
+    if (this.isOver) return;
+    if (error === null) this.ask();
+    else this.fail(error);
   }
 
   private ask(): void {
     const { origin, settings, world } = this.proxy;
+    if (this.askedAt === null) {
+      this.askedAt = world.clock.now();
+      this.forward.watch?.asked();
+    }
     const address = origin.pick(this.tried);
-    // As many requests may wait for a connection as there are connections.
-    if (address === null || address.requests >= settings.connectionsMax * 2) {
-      this.fail(new OriginBusy("every connection is taken"));
+    if (address === null) {
+      this.fail(new OriginBusy("no address left to try"));
       return;
     }
     this.address = address;
-    origin.take(address, "requests");
-    if (address.requests > settings.connectionsMax)
+    if (origin.take(address, "requests")) this.go();
+    else if (origin.wait(address, this)) {
+      this.isWaiting = true;
       this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
+      if (!this.isComing) this.proxy.slow.press(address);
+    } else {
+      this.address = null;
+      this.fail(new OriginBusy("every connection is taken"), address);
+    }
+  }
+
+  /** There is a connection. */
+  go(): void {
+    this.isWaiting = false;
+    this.clearTimer();
+    if (this.isOver) {
+      this.leaveAddress();
+      return;
+    }
+    const address = this.address!;
     const options: PoolRequest = {
       path: originForm(this.request.url!),
       method: this.request.method!,
@@ -114,7 +172,6 @@ export class Exchange implements PoolHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.clearTimer();
     // Thrown, not aborted: undici then drops the request and keeps the connection, to which nothing has been written.
     if (this.isOver) throw new VisitorLeft("visitor left before the request was sent");
     this.controller = controller;
@@ -129,12 +186,12 @@ export class Exchange implements PoolHandler {
   ): void {
     const raw = decode(controller.rawHeaders as Buffer[]);
     if (status < 200) {
-      if (status === 103)
-        writeHints(this.request, this.response, responseHeaders(raw, { added: [], canTrail: false }));
+      if (status === 103) writeHints(this.request, this.response, responseHeaders(raw, HINTS));
       return;
     }
     const canTrail = this.request.method !== "HEAD" && this.request.httpVersion !== "1.0";
-    const headers = responseHeaders(raw, { added: this.watched(status, raw), canTrail });
+    const { isPersonal } = this.forward;
+    const headers = responseHeaders(raw, { added: this.watched(status, raw), isPersonal, canTrail });
     this.isAnswered = true;
     writeHead(this.response, { status, message, headers });
     // A head that comes alone must not wait for its body.
@@ -145,12 +202,14 @@ export class Exchange implements PoolHandler {
   private watched(status: number, raw: readonly string[]): readonly string[] {
     const { watch, responseHeaders } = this.forward;
     if (watch === null) return responseHeaders;
-    watch.answered(status, this.proxy.world.clock.now() - this.startedAt);
+    watch.answered(status, this.proxy.world.clock.now() - this.askedAt!);
     const command = commandIn(raw);
     return (command === null ? null : watch.commanded(this.forward, command)) ?? responseHeaders;
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // undici says so whenever it goes on after a pause. Answering with the next pause would go on for ever.
+    if (chunk.length === 0) return;
     if (!this.isFlushed && this.held === null && chunk.length <= HELD_BYTES_MAX) this.held = chunk;
     else {
       this.flush();
@@ -161,14 +220,21 @@ export class Exchange implements PoolHandler {
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.leaveAddress();
     const trailers = controller.rawTrailers as Buffer[] | null;
-    if (trailers !== null && trailers.length > 0) this.addTrailers(decode(trailers));
     this.finish(this.response.statusCode);
+    if (this.spool === null) this.end(trailers);
+    else this.spool.end(() => this.end(trailers));
+    if (this.upload !== null && !this.request.complete)
+      discardRest(this.request, this.response, this.proxy.world.timers);
+  }
+
+  /** Ends the answer; what the visitor has not taken by then goes on being watched. */
+  private end(trailers: Buffer[] | null): void {
+    if (trailers !== null && trailers.length > 0) this.addTrailers(decode(trailers));
     // A small page that came whole leaves whole: as text it goes out with its head in one write.
     if (this.held === null) this.response.end();
     else if (this.isHttp2) this.response.end(this.held);
     else this.response.end(this.held.toString("latin1"), "latin1");
-    if (this.upload !== null && !this.request.complete)
-      discardRest(this.request, this.response, this.proxy.world.timers);
+    if (this.spool === null && this.response.writableLength > 0) this.spool = this.newSpool();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -178,12 +244,21 @@ export class Exchange implements PoolHandler {
     this.leaveAddress();
     if (this.isOver) return;
     if (this.isAnswered || this.isInvalid || address === null) this.fail(error, address);
+    else if (!wasConnected && isOutOfHandles(error)) this.askWithRelief(address, error);
     else if (!wasConnected) this.askAnother(address, error);
     else if (this.canRepeat(error)) {
       this.isRepeated = true;
       // Not from inside undici's own closing of the connection.
       process.nextTick(askAgain, this);
     } else this.fail(error, address);
+  }
+
+  /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
+  private askWithRelief(address: Address, error: Error): void {
+    const isRelieved = this.proxy.relief.ask(error) && !this.isRelieved;
+    this.isRelieved = true;
+    if (isRelieved) process.nextTick(askAgain, this);
+    else this.fail(error, address);
   }
 
   /** Nothing was sent, so any method may go to the next address. */
@@ -202,15 +277,16 @@ export class Exchange implements PoolHandler {
 
   private fail(error: Error, address: Address | null = null): void {
     const { status, kind, code } = diagnose(error);
-    const { world } = this.proxy;
     const { id } = this.forward;
     const cause = (error as NodeJS.ErrnoException).code;
     const fields = { code, id, address: address?.name ?? null, status, cause, error: error.message };
-    world.log.warn(
+    this.proxy.log.add({
+      level: "warn",
+      about: `${code} ${fields.address}`,
       fields,
-      this.isAnswered ? "answer from the origin broken off" : "request not answered by the origin",
-    );
-    if (!this.isAnswered && isOrigins(kind)) this.forward.watch?.failed();
+      message: this.isAnswered ? "answer from the origin broken off" : "request not answered by the origin",
+    });
+    if (!this.isAnswered && isOrigins(kind) && !isOutOfHandles(error)) this.forward.watch?.failed();
     this.finish(status);
     if (this.response.headersSent) breakOff(this.response);
     else this.answerProblem(status, kind);
@@ -229,10 +305,8 @@ export class Exchange implements PoolHandler {
         timers: world.timers,
       });
     } catch (error) {
-      world.log.error(
-        { code: "PROBLEM_NOT_SENT", id, error: String(error) },
-        "problem page could not be sent",
-      );
+      const fields = { code: "PROBLEM_NOT_SENT", id, error: String(error) };
+      this.proxy.log.add({ level: "error", about: "", fields, message: "problem page could not be sent" });
       this.response.destroy();
     }
   }
@@ -242,19 +316,23 @@ export class Exchange implements PoolHandler {
     this.clearTimer();
     // Before undici does it, so that whoever reads the rest of the visitor's body is not stopped again.
     this.upload?.destroy();
+    if (this.askedAt === null) return;
     this.forward.watch?.done();
-    this.proxy.onDone?.({ status, tookMs: this.proxy.world.clock.now() - this.startedAt });
+    this.proxy.onDone?.({ status, tookMs: this.proxy.world.clock.now() - this.askedAt });
   }
 
   private leaveAddress(): void {
     const address = this.address;
     this.address = null;
     this.controller = null;
-    if (address !== null) this.proxy.origin.release(address, "requests");
+    if (address === null) return;
+    if (this.isWaiting) this.proxy.origin.giveUp(address, this);
+    else this.proxy.origin.release(address, "requests");
+    this.isWaiting = false;
   }
 
   private addTrailers(raw: readonly string[]): void {
-    const clean = responseHeaders(raw, { added: [], canTrail: false });
+    const clean = responseHeaders(raw, HINTS);
     const trailers: Record<string, string> = {};
     for (let i = 0; i < clean.length; i += 2) trailers[clean[i]!] = clean[i + 1]!;
     this.response.addTrailers(trailers);
@@ -275,11 +353,18 @@ export class Exchange implements PoolHandler {
   }
 
   private pass(chunk: Buffer): void {
-    if (this.response.write(chunk)) return;
-    if (this.stopTimer !== null) return;
-    this.controller!.pause();
-    this.response.once("drain", () => this.onDrain());
-    this.stopTimer = this.proxy.world.timers.after(this.proxy.settings.idleTimeout, () => this.onStalled());
+    if (this.spool !== null) this.spool.push(chunk);
+    else if (!this.response.write(chunk)) this.spool = this.newSpool();
+    if (this.spool?.isFull) this.controller!.pause();
+  }
+
+  private newSpool(): Spool {
+    return new Spool(this.response, {
+      slow: this.proxy.slow,
+      address: () => this.address,
+      onRoom: () => this.controller?.resume(),
+      onTooSlow: () => this.cutOff("answer", new ReaderTooSlow("visitor reads slower than the pace")),
+    });
   }
 
   private clearTimer(): void {
@@ -291,23 +376,27 @@ export class Exchange implements PoolHandler {
     if (this.forward.isContinueExpected && !this.response.headersSent) this.response.writeContinue();
   }
 
-  private onDrain(): void {
-    this.clearTimer();
-    this.controller?.resume();
-  }
-
-  private onStalled(): void {
-    this.controller?.abort(new VisitorLeft("visitor stopped reading"));
+  /** Ends it for its visitor's slowness. Whoever waits for the connection has it at once. */
+  private cutOff(what: SlowKind, error: Error): void {
+    const { controller, address } = this;
+    this.proxy.onCut?.(what);
+    this.leaveAddress();
+    if (this.isOver) breakOff(this.response);
+    else this.fail(error, address);
+    controller?.abort(error);
   }
 
   private onWaitOver(): void {
-    this.fail(new OriginBusy("no connection came free"), this.address);
+    const { address } = this;
+    this.leaveAddress();
+    this.fail(new OriginBusy("no connection came free"), address);
   }
 
   private onVisitorClose(): void {
     if (this.isOver) return;
     const { controller } = this;
     this.finish(STATUS_VISITOR_LEFT);
+    if (this.isWaiting) this.leaveAddress();
     controller?.abort(new VisitorLeft("visitor left"));
   }
 }

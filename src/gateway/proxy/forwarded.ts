@@ -33,7 +33,7 @@ export function parseForwarded(value: string): Hop[] {
 export function formatHop(hop: Hop): string {
   let text = `for=${formatNode(hop.address ?? "unknown")}`;
   if (hop.host) text += `;host=${isToken(hop.host) ? hop.host : `"${hop.host}"`}`;
-  if (hop.protocol) text += `;proto=${hop.protocol}`;
+  if (hop.protocol && isToken(hop.protocol)) text += `;proto=${hop.protocol}`;
   return text;
 }
 
@@ -95,7 +95,7 @@ function unquote(text: string): string {
 
 /** RFC 7239, section 6: an IPv6 address goes in brackets and quotes. */
 function formatNode(address: string): string {
-  if (address.includes(":")) return `"[${address}]"`;
+  if (address.includes(":") && /^[\w:.%]*$/.test(address)) return `"[${address}]"`;
   return isToken(address) ? address : "unknown";
 }
 

@@ -22,16 +22,17 @@ export interface RequestHead {
 
 /** Why a request is refused, and with which status. */
 export interface Refusal {
-  readonly status: 400 | 405 | 431 | 505;
+  readonly status: 400 | 405 | 421 | 431 | 505;
   readonly reason: string;
 }
 
 /** The most header lines in one request. */
 export const HEADERS_MAX = 200;
 
-const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[0-9a-fA-F:.]+\])(?::\d{0,5})?$/;
+/** Names between single dots, one of which may close it; or an IPv6 address. Then a port. */
+const HOST = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\])(?::\d{0,5})?$/;
 const DIGITS = /^\d{1,15}$/;
-const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/i;
+const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/is;
 
 /** Why this request must not be acted on; null for a sound one. */
 export function refuseFraming(head: RequestHead): Refusal | null {

@@ -5,8 +5,11 @@
 import { Client } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
+import { isOutOfHandles } from "../../sockets/relief.ts";
 import type { Address, Origin } from "./origin.ts";
 import { createConnector } from "./pool.ts";
+
+const UNASKED = "not asked";
 
 type Check = NonNullable<OriginSettings["healthCheck"]>;
 
@@ -46,7 +49,8 @@ function watch(address: Address, { check, settings, origin, world }: Watch): () 
     isAsking = true;
     const problem = await askOnce(client, check.path, { "user-agent": "fairgate-health-check", ...host });
     isAsking = false;
-    if (isStopped) return;
+    // Without a handle to ask with, nothing is known of the origin.
+    if (isStopped || problem === UNASKED) return;
     note(address, problem, world);
     if (problem === null) origin.connected(address);
   };
@@ -59,7 +63,7 @@ function watch(address: Address, { check, settings, origin, world }: Watch): () 
   };
 }
 
-/** Null when the address is well, else what is wrong with it. */
+/** Null when the address is well, else what is wrong with it; `UNASKED` when it could not be asked. */
 async function askOnce(
   client: Client,
   path: string,
@@ -70,6 +74,7 @@ async function askOnce(
     await body.dump();
     return statusCode < 500 ? null : `status ${statusCode}`;
   } catch (error) {
+    if (error instanceof Error && isOutOfHandles(error)) return UNASKED;
     return error instanceof Error ? error.message : String(error);
   }
 }

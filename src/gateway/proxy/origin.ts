@@ -12,10 +12,15 @@
  *    └── check passed ────┴──────── connect failed ──────────┘
  *
  * A failing health check takes an address down too, and only a passing one brings it back from that.
+ *
+ * Requests and upgraded connections together never have more connections to an address than `connectionsMax`. What comes
+ * on top waits for a free one, in the order it came, and as many may wait as there are connections. Uploads that are still
+ * coming wait behind everything else: nobody knows how long their visitors will hold a connection.
  */
 import type { Pool } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
+import { PacedLog } from "../paced-log.ts";
 import { startChecks } from "./health-check.ts";
 import { createConnector, createPool, hostnameOf } from "./pool.ts";
 
@@ -29,8 +34,12 @@ export interface Address {
   /** As the operator wrote it; in logs and health answers. */
   readonly name: string;
   readonly pool: Pool;
+  /** Requests and upgraded connections that have a connection, or are about to make one. */
   requests: number;
   tunnels: number;
+  /** Those that wait for one, the first in front; and uploads that do. */
+  readonly waiting: Set<Waiter>;
+  readonly waitingUploads: Set<Waiter>;
   /** Connects failed in a row. */
   failures: number;
   failedAt: number;
@@ -49,13 +58,24 @@ export interface AddressHealth {
 /** What uses an address: a request through its pool, or an upgraded connection of its own. */
 export type Use = "requests" | "tunnels";
 
+/** Something that waits for a connection; called once, when it has one. */
+export interface Waiter {
+  readonly use: Use;
+  /** True when some of the request has yet to come from the visitor. */
+  readonly isComing: boolean;
+  go(): void;
+}
+
 export interface Origin {
   readonly addresses: readonly Address[];
   /** The address to use next, leaving out those tried; null when none is left. */
   pick(tried: readonly Address[]): Address | null;
-  /** Counts a use of the address until it is released. */
-  take(address: Address, use: Use): void;
+  /** Takes a connection to the address until it is released. False when all are taken. */
+  take(address: Address, use: Use): boolean;
   release(address: Address, use: Use): void;
+  /** Takes the next connection that is free, then calls the waiter. False when too many wait already. */
+  wait(address: Address, waiter: Waiter): boolean;
+  giveUp(address: Address, waiter: Waiter): void;
   /** A connection was made: the address is up. */
   connected(address: Address): void;
   /** A connection could not be made. */
@@ -67,7 +87,11 @@ export interface Origin {
 }
 
 /** An origin whose addresses are all taken to be up. */
-export function createOrigin(settings: OriginSettings, world: World): Origin {
+export function createOrigin(
+  settings: OriginSettings,
+  world: World,
+  log: PacedLog = new PacedLog(world),
+): Origin {
   const addresses = settings.addresses.map((name) => createAddress(name, settings));
   let turn = 0;
   let onIdle: (() => void) | null = null;
@@ -83,27 +107,52 @@ export function createOrigin(settings: OriginSettings, world: World): Origin {
       return address;
     },
     take(address, use) {
+      if (address.requests + address.tunnels >= settings.connectionsMax) return false;
       address[use]++;
+      return true;
     },
     release(address, use) {
       address[use]--;
       address.isOnTrial = false;
-      if (onIdle !== null && origin.inFlight() === 0) onIdle();
+      for (const line of [address.waiting, address.waitingUploads]) {
+        for (const waiter of line) {
+          if (!origin.take(address, waiter.use)) break;
+          line.delete(waiter);
+          // Not from inside undici's own finishing of the request before.
+          process.nextTick(call, waiter);
+        }
+      }
+      tellIdle();
+    },
+    wait(address, waiter) {
+      const line = waiter.isComing ? address.waitingUploads : address.waiting;
+      if (line.size >= settings.connectionsMax) return false;
+      line.add(waiter);
+      return true;
+    },
+    giveUp(address, waiter) {
+      address.waiting.delete(waiter);
+      address.waitingUploads.delete(waiter);
+      tellIdle();
     },
     connected(address) {
       if (address.failures === 0) return;
       address.failures = 0;
-      world.log.info({ code: "ORIGIN_UP", address: address.name }, "origin address is back");
+      const fields = { code: "ORIGIN_UP", address: address.name };
+      log.add({ level: "info", about: address.name, fields, message: "origin address is back" });
     },
     failed(address, error) {
       noteFailure(address, world.clock.now());
       if (address.failures > 1) return;
       const fields = { code: "ORIGIN_DOWN", address: address.name, error: error.message };
-      world.log.warn(fields, "origin address cannot be reached");
+      log.add({ level: "warn", about: address.name, fields, message: "origin address cannot be reached" });
     },
     inFlight: () => addresses.reduce((sum, address) => sum + loadOf(address), 0),
     health: () => addresses.map(healthOf),
     close: () => (closing ??= finishAll()),
+  };
+  const tellIdle = () => {
+    if (onIdle !== null && origin.inFlight() === 0) onIdle();
   };
   const finishAll = async () => {
     stopChecks();
@@ -126,6 +175,8 @@ function createAddress(name: string, settings: OriginSettings): Address {
     pool: createPool(url, settings, createConnector(url, settings.connectTimeout)),
     requests: 0,
     tunnels: 0,
+    waiting: new Set(),
+    waitingUploads: new Set(),
     failures: 0,
     failedAt: 0,
     retryAt: 0,
@@ -171,7 +222,11 @@ function noteFailure(address: Address, now: number): void {
 }
 
 function loadOf(address: Address): number {
-  return address.requests + address.tunnels;
+  return address.requests + address.tunnels + address.waiting.size + address.waitingUploads.size;
+}
+
+function call(waiter: Waiter): void {
+  waiter.go();
 }
 
 function healthOf(address: Address): AddressHealth {

@@ -6,9 +6,9 @@ import { STATUS_CODES } from "node:http";
 
 /**
  * What went wrong. `originAway`: no address takes a connection, or it hung up, or all are busy. `originSlow`: it took too
- * long. `tooLarge`, `badRequest`: the request itself.
+ * long. `tooLarge`, `tooSlow`, `badRequest`: the request itself.
  */
-export type ProblemKind = "originAway" | "originSlow" | "tooLarge" | "badRequest";
+export type ProblemKind = "originAway" | "originSlow" | "tooLarge" | "tooSlow" | "badRequest";
 
 export interface Problem {
   readonly status: number;
@@ -34,6 +34,7 @@ const SENTENCES: Record<ProblemKind, string> = {
   originAway: "The site cannot be reached at the moment. Please try again in a minute.",
   originSlow: "The site took too long to answer. Please try again in a minute.",
   tooLarge: "What you sent is larger than this site accepts.",
+  tooSlow: "What you sent arrived too slowly. Please try again.",
   badRequest: "The request could not be understood.",
 };
 

@@ -6,11 +6,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
+import { Relief } from "../../sockets/relief.ts";
+import { PacedLog } from "../paced-log.ts";
 import type { AnyRequest, AnyResponse } from "./answer.ts";
 import { Exchange } from "./exchange.ts";
 import { type AddressHealth, createOrigin, type Origin } from "./origin.ts";
 import { type RenderProblem, renderPlainProblem } from "./problem.ts";
-import type { Trust } from "./trust.ts";
+import type { SlowVisitors } from "./slow-visitors.ts";
+import type { Client, Trust } from "./trust.ts";
 import { Tunnel } from "./upgrade.ts";
 
 /** What one request carries besides itself. */
@@ -21,6 +24,8 @@ export interface Forward {
   readonly requestHeaders: readonly string[];
   /** Flat list of headers for the visitor, such as our Set-Cookie. */
   readonly responseHeaders: readonly string[];
+  /** The answer is for this visitor alone, whatever the origin says to shared caches. */
+  readonly isPersonal: boolean;
   /** The visitor sent `Expect: 100-continue` and waits for our 100 before sending the body. */
   readonly isContinueExpected: boolean;
   /** Who wants to know how the origin does. Null: nobody. */
@@ -51,15 +56,22 @@ export interface Outcome {
   readonly tookMs: number;
 }
 
+/** What was too slow: a request body, the reading of an answer, or that of an upgraded connection. */
+export type SlowKind = "body" | "answer" | "upgraded";
+
 export interface ProxyOptions {
   readonly settings: OriginSettings;
   readonly trust: Trust;
-  /** The largest request body in bytes; null leaves it to the origin. */
-  readonly bodyMax: number | null;
+  /** Shared by all proxies. */
+  readonly slow: SlowVisitors;
   readonly world: World;
+  /** Frees file handles when there are none left to connect with; nothing does when left out. */
+  readonly relief?: Relief;
   /** Makes error pages; a plain English one when left out. */
   readonly renderProblem?: RenderProblem;
   readonly onDone?: (outcome: Outcome) => void;
+  /** A visitor was cut off for being too slow. */
+  readonly onCut?: (what: SlowKind) => void;
 }
 
 export interface Proxy {
@@ -79,25 +91,33 @@ export interface ProxyContext {
   readonly settings: OriginSettings;
   readonly origin: Origin;
   readonly trust: Trust;
-  readonly bodyMax: number | null;
+  readonly slow: SlowVisitors;
   readonly world: World;
+  /** For what visitors can cause. */
+  readonly log: PacedLog;
+  readonly relief: Relief;
   readonly renderProblem: RenderProblem;
   readonly onDone: ((outcome: Outcome) => void) | undefined;
+  readonly onCut: ((what: SlowKind) => void) | undefined;
   /** The Host the origin gets; null for that of the address. */
-  hostFor(request: AnyRequest): string | null;
+  hostFor(client: Client): string | null;
 }
 
 /** A proxy to one origin. Connections are made when they are first needed. */
 export function createProxy(options: ProxyOptions): Proxy {
-  const origin = createOrigin(options.settings, options.world);
+  const log = new PacedLog(options.world);
+  const origin = createOrigin(options.settings, options.world, log);
   const context: ProxyContext = {
     settings: options.settings,
     origin,
     trust: options.trust,
-    bodyMax: options.bodyMax,
+    slow: options.slow,
     world: options.world,
+    log,
+    relief: options.relief ?? new Relief(),
     renderProblem: options.renderProblem ?? renderPlainProblem,
     onDone: options.onDone,
+    onCut: options.onCut,
     hostFor: hostRule(options.settings.hostHeader),
   };
   return {
@@ -117,5 +137,6 @@ export function createProxy(options: ProxyOptions): Proxy {
 function hostRule(hostHeader: string): ProxyContext["hostFor"] {
   if (hostHeader === "origin") return () => null;
   if (hostHeader !== "preserve") return () => hostHeader;
-  return ({ headers }) => headers.host ?? (headers[":authority"] as string | undefined) ?? null;
+  // The host by which the room was found.
+  return ({ host }) => host || null;
 }

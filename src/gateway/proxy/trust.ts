@@ -14,7 +14,7 @@ export interface Client {
   /** The visitor's address, without brackets or port. */
   readonly address: string;
   readonly protocol: "http" | "https";
-  /** The host the visitor asked for, port included; empty when none was given. */
+  /** The host the visitor asked for, port included; empty when none was given. It finds the room, and the origin gets it. */
   readonly host: string;
   /** The other end of the connection: the visitor, or the nearest proxy. */
   readonly peer: string;
@@ -37,8 +37,11 @@ export interface Trust {
 /** How many answers about addresses are remembered. */
 const REMEMBERED_MAX = 10_000;
 
-/** Trust in the given addresses and networks (`10.0.0.0/8`), and in nobody else. */
-export function createTrust(trustedProxies: readonly string[]): Trust {
+/**
+ * Trust in the given addresses and networks (`10.0.0.0/8`), and in nobody else. Most proxies hand on a visitor's own
+ * `X-Forwarded-Host`, so a host is believed only where `isHostForwarded` says that they set it themselves.
+ */
+export function createTrust(trustedProxies: readonly string[], isHostForwarded = false): Trust {
   const isTrusted = createLookup(trustedProxies);
   return {
     isTrusted,
@@ -51,7 +54,7 @@ export function createTrust(trustedProxies: readonly string[]): Trust {
         peer,
         isPeerTrusted: false,
       } as const;
-      return isTrusted(peer) ? behindProxy(direct, request, isTrusted) : direct;
+      return isTrusted(peer) ? behindProxy(direct, request, { isTrusted, isHostForwarded }) : direct;
     },
   };
 }
@@ -83,14 +86,19 @@ function addTo(list: BlockList, written: string): void {
   list.addSubnet(address, isUnmapped ? Number(prefix) - 96 : Number(prefix), family);
 }
 
-function behindProxy(direct: Client, request: Arrival, isTrusted: (address: string) => boolean): Client {
+interface Believed {
+  readonly isTrusted: (address: string) => boolean;
+  readonly isHostForwarded: boolean;
+}
+
+function behindProxy(direct: Client, request: Arrival, { isTrusted, isHostForwarded }: Believed): Client {
   const hops = hopsOf(request.headers);
   const visitor = visitorAmong(hops, isTrusted);
   return {
     ...direct,
     address: visitor?.address ?? direct.address,
     protocol: protocolOf(request.headers, visitor) ?? direct.protocol,
-    host: forwardedHost(request.headers, visitor) ?? direct.host,
+    host: (isHostForwarded ? forwardedHost(request.headers, visitor) : null) ?? direct.host,
     isPeerTrusted: true,
   };
 }
@@ -107,11 +115,16 @@ function visitorAmong(hops: readonly Hop[], isTrusted: (address: string) => bool
   let nearest: Hop | null = null;
   for (let i = hops.length - 1; i >= 0; i--) {
     const hop = hops[i]!;
-    if (hop.address === null || isIP(hop.address) === 0) break;
+    if (hop.address === null || !isAddress(hop.address)) break;
     nearest = hop;
     if (!isTrusted(hop.address)) break;
   }
   return nearest;
+}
+
+/** A zone (`fe80::1%eth0`) means something on one machine alone, and may be as long as a header. */
+function isAddress(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes("%");
 }
 
 function protocolOf(headers: Arrival["headers"], visitor: Hop | null): "http" | "https" | null {
@@ -119,8 +132,9 @@ function protocolOf(headers: Arrival["headers"], visitor: Hop | null): "http" | 
   return given === "https" || given === "http" ? given : null;
 }
 
+/** Of several the last, which the nearest proxy added; those before it may be a visitor's own. */
 function forwardedHost(headers: Arrival["headers"], visitor: Hop | null): string | null {
-  const given = first(headers["x-forwarded-host"]) || visitor?.host || "";
+  const given = last(headers["x-forwarded-host"]) || visitor?.host || "";
   return given !== "" && isHost(given) ? given : null;
 }
 
@@ -137,4 +151,9 @@ function first(value: string | string[] | undefined): string {
   const text = joined(value);
   const comma = text.indexOf(",");
   return (comma < 0 ? text : text.slice(0, comma)).trim();
+}
+
+function last(value: string | string[] | undefined): string {
+  const text = joined(value);
+  return text.slice(text.lastIndexOf(",") + 1).trim();
 }

@@ -8,19 +8,24 @@ import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { isOutOfHandles } from "../../sockets/relief.ts";
 import { requestHeaders, responseHeaders } from "../headers.ts";
+import { LINGER_MAX_MS } from "./answer.ts";
 import { diagnose } from "./diagnosis.ts";
 import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
 import { originForm } from "./framing.ts";
-import type { Address } from "./origin.ts";
+import type { Address, Waiter } from "./origin.ts";
 import type { Forward, ProxyContext } from "./proxy.ts";
 import { answerRaw, closeSoon, rawHead } from "./raw-answer.ts";
+import { type Flow, Pace } from "./slow-visitors.ts";
 
 /** How much a visitor may send ahead of the origin's agreement before we stop reading. */
 const EARLY_BYTES_MAX = 65_536;
 
 /** Carries one upgrade request to the origin and joins the connections when it agrees. */
-export class Tunnel {
+export class Tunnel implements Waiter, Flow {
+  readonly use = "tunnels";
+  readonly isComing = false;
   private readonly proxy: ProxyContext;
   private readonly request: IncomingMessage;
   private readonly socket: Duplex;
@@ -28,14 +33,18 @@ export class Tunnel {
   private readonly forward: Forward;
   private readonly startedAt: number;
   private readonly headers: string[];
+  private readonly hasHost: boolean;
   private address: Address | null = null;
   private outgoing: ClientRequest | null = null;
   private tried: readonly Address[] = [];
   private readonly early: Buffer[] = [];
   private earlyBytes = 0;
+  private isWaiting = false;
   private isConnected = false;
   private isReported = false;
+  private isRelieved = false;
   private stopTimer: (() => void) | null = null;
+  private readonly pace: Pace;
 
   constructor(proxy: ProxyContext, request: IncomingMessage, socket: Duplex, head: Buffer, forward: Forward) {
     this.proxy = proxy;
@@ -44,9 +53,13 @@ export class Tunnel {
     this.head = head;
     this.forward = forward;
     this.startedAt = proxy.world.clock.now();
+    const client = proxy.trust.client(request);
+    const host = proxy.hostFor(client);
+    this.hasHost = host !== null;
+    this.pace = new Pace(this.startedAt);
     this.headers = requestHeaders(request.rawHeaders, {
-      client: proxy.trust.client(request),
-      host: proxy.hostFor(request),
+      client,
+      host,
       id: forward.id,
       added: forward.requestHeaders,
       upgrade: request.headers.upgrade ?? "",
@@ -62,15 +75,34 @@ export class Tunnel {
   }
 
   private ask(): void {
-    const { origin, settings } = this.proxy;
+    const { origin, settings, world } = this.proxy;
     const address = origin.pick(this.tried);
     if (address === null) {
       this.fail(new OriginBusy("no address left to try"), null);
       return;
     }
     this.address = address;
+    if (origin.take(address, "tunnels")) this.go();
+    else if (origin.wait(address, this)) {
+      this.isWaiting = true;
+      this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
+      this.proxy.slow.press(address);
+    } else {
+      this.address = null;
+      this.fail(new OriginBusy("every connection is taken"), address);
+    }
+  }
+
+  /** There may be a connection. */
+  go(): void {
+    this.isWaiting = false;
+    this.clearTimer();
+    if (this.isReported) {
+      this.leaveAddress();
+      return;
+    }
+    const address = this.address!;
     this.isConnected = false;
-    origin.take(address, "tunnels");
     const outgoing = this.send(address);
     this.outgoing = outgoing;
     outgoing.on("socket", (socket: Socket) => {
@@ -79,13 +111,18 @@ export class Tunnel {
     outgoing.on("upgrade", this.onUpgrade);
     outgoing.on("response", this.onResponse);
     outgoing.on("error", this.onError);
-    this.limit(settings.connectTimeout, "UND_ERR_CONNECT_TIMEOUT");
+    this.limit(this.proxy.settings.connectTimeout, "UND_ERR_CONNECT_TIMEOUT");
+  }
+
+  private onWaitOver(): void {
+    const { address } = this;
+    this.leaveAddress();
+    this.fail(new OriginBusy("no connection came free"), address);
   }
 
   private send(address: Address): ClientRequest {
     const { url, hostname: name } = address;
-    const headers =
-      this.proxy.hostFor(this.request) === null ? [...this.headers, "Host", url.host] : this.headers;
+    const headers = this.hasHost ? this.headers : [...this.headers, "Host", url.host];
     const options = {
       host: name,
       port: url.port,
@@ -119,6 +156,7 @@ export class Tunnel {
     this.clearTimer();
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,
+      isPersonal: this.forward.isPersonal,
       canTrail: false,
     });
     headers.push(
@@ -133,8 +171,35 @@ export class Tunnel {
     for (const chunk of this.early) origin.write(chunk);
     this.outgoing = null;
     this.report(101);
+    this.watchReading();
     this.join(origin);
   };
+
+  /** Cuts off a visitor who takes too little of what is waiting for them. */
+  judge(now: number): void {
+    const visitor = this.socket as Socket;
+    const { answerPace: perSecond, paceWindowMs: windowMs } = this.proxy.slow.limits;
+    const waiting = visitor.writableLength;
+    const taken = visitor.bytesWritten - waiting;
+    if (waiting === 0) this.pace.restart(now, taken);
+    else if (this.pace.isTooSlow(now, taken, { windowMs, perSecond, piece: waiting })) this.cut();
+  }
+
+  /** Upgraded connections may be silent for as long as they like. */
+  holdingUp(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  cut(): void {
+    this.proxy.onCut?.("upgraded");
+    this.socket.destroy();
+  }
+
+  private watchReading(): void {
+    const { slow } = this.proxy;
+    slow.watch(this);
+    this.socket.on("close", () => slow.release(this));
+  }
 
   /** Both ways, until either side closes or both are silent for the idle time. */
   private join(origin: Socket): void {
@@ -146,7 +211,7 @@ export class Tunnel {
       closeSoon(visitor);
     });
     visitor.on("error", () => origin.destroy());
-    visitor.on("close", () => closeSoon(origin));
+    visitor.on("close", () => this.letGo(origin));
     // Traffic in either direction passes the origin's socket; the visitor's is watched for a reader who stopped.
     origin.setTimeout(idleTimeout, () => origin.destroy());
     visitor.setTimeout(idleTimeout, () => visitor.destroy());
@@ -154,16 +219,25 @@ export class Tunnel {
     visitor.pipe(origin);
   }
 
+  /** The visitor is gone: what they sent last may still go out, but an origin that does not take it is not waited for. */
+  private letGo(origin: Socket): void {
+    closeSoon(origin);
+    const stop = this.proxy.world.timers.after(LINGER_MAX_MS, () => origin.destroy());
+    origin.on("close", stop);
+  }
+
   private readonly onResponse = (answer: IncomingMessage): void => {
     this.clearTimer();
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,
+      isPersonal: this.forward.isPersonal,
       canTrail: false,
     });
     headers.push("Connection", "close");
     this.socket.write(rawHead(answer.statusCode!, answer.statusMessage, headers), "latin1");
     this.report(answer.statusCode!);
     this.socket.off("data", this.onEarly).off("end", this.onVisitorClose).resume();
+    this.watchReading();
     answer.on("error", () => this.socket.destroy());
     answer.on("close", () => {
       this.leaveAddress();
@@ -178,6 +252,7 @@ export class Tunnel {
     this.clearTimer();
     this.leaveAddress();
     if (this.isReported || address === null) return;
+    if (!this.isConnected && isOutOfHandles(error)) return this.askWithRelief(address, error);
     if (!this.isConnected) {
       this.proxy.origin.failed(address, error);
       this.tried = [...this.tried, address];
@@ -186,13 +261,22 @@ export class Tunnel {
     else this.fail(error, address);
   };
 
+  /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
+  private askWithRelief(address: Address, error: Error): void {
+    const isRelieved = this.proxy.relief.ask(error) && !this.isRelieved;
+    this.isRelieved = true;
+    if (isRelieved) this.ask();
+    else this.fail(error, address);
+  }
+
   private fail(error: Error, address: Address | null): void {
     const { status, kind, code } = diagnose(error);
-    const { world, renderProblem } = this.proxy;
+    const { log, renderProblem } = this.proxy;
     const { id } = this.forward;
     const cause = (error as NodeJS.ErrnoException).code;
     const fields = { code, id, address: address?.name ?? null, status, cause, error: error.message };
-    world.log.warn(fields, "upgrade not answered by the origin");
+    const message = "upgrade not answered by the origin";
+    log.add({ level: "warn", about: `${code} ${fields.address}`, fields, message });
     this.report(status);
     const { headers, body } = renderProblem(this.request, { status, id, kind });
     answerRaw(this.socket, {
@@ -211,7 +295,10 @@ export class Tunnel {
   private leaveAddress(): void {
     const address = this.address;
     this.address = null;
-    if (address !== null) this.proxy.origin.release(address, "tunnels");
+    if (address === null) return;
+    if (this.isWaiting) this.proxy.origin.giveUp(address, this);
+    else this.proxy.origin.release(address, "tunnels");
+    this.isWaiting = false;
   }
 
   private clearTimer(): void {
@@ -228,6 +315,7 @@ export class Tunnel {
 
   private readonly onVisitorClose = (): void => {
     this.clearTimer();
+    if (this.isWaiting) this.leaveAddress();
     this.report(STATUS_VISITOR_LEFT);
     this.outgoing?.destroy();
     this.socket.destroy();

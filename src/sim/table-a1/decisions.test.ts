@@ -10,7 +10,7 @@ type Seen = Pick<Answered, "id" | "askedAt" | "request">;
 
 function answered(seen: Seen, answer: JoinAnswer | TicketAnswer): Answered {
   const about = { kind: "answered", at: seen.askedAt, visitor: 0, station: 0, life: 1 } as const;
-  return { ...about, ...seen, aheadShown: null, answer, expiresAt: null };
+  return { ...about, ...seen, aheadShown: null, missedTurns: 0, answer, expiresAt: null };
 }
 
 function join(id: string, askedAt: number): Answered {

@@ -32,6 +32,8 @@ class DeskNode implements SimNode {
   #nextAt: number;
   #outbox: Outgoing[] = [];
   #events: NodeEvent[] = [];
+  /** How many of those who left its gateway was told of. */
+  #toldOf = 0;
   /** What a careless node would put into letters and go on changing. */
   readonly #sent: number[] = [];
 
@@ -69,6 +71,9 @@ class DeskNode implements SimNode {
   }
 
   takeEvents(): NodeEvent[] {
+    const { ended } = this.#desk;
+    while (this.#toldOf < ended.length)
+      this.#events.push({ kind: "revoked", room: "main", id: ended[this.#toldOf++]! });
     return this.#events.splice(0);
   }
 
@@ -89,8 +94,9 @@ class DeskNode implements SimNode {
     for (const { id, expiresAt } of presences) this.#desk.touch(id, expiresAt);
   }
 
-  leave({ id }: Ticket | Pass): void {
+  leave({ id }: Ticket | Pass, _now: number, done: () => void): void {
     this.#desk.leave(id);
+    done();
   }
 
   leaveCluster(): void {

@@ -1,11 +1,11 @@
 /**
  * A very small gateway in front of each node: it knows a real ticket or pass from a made-up one by the book of all that
  * were ever issued, where a real gateway checks a signature, and asks its node. Forged ones never reach a node. It also
- * renews passes and reports presence in batches, and tells the checks what its node answered.
+ * renews passes, but for those its node told it are over, reports presence in batches, and tells the checks what its node answered.
  */
 import { ANYBODY, type JoinAnswer, type TicketAnswer } from "../../core/engine.ts";
 import { type Pass, renewPass } from "../../core/pass.ts";
-import { type Ticket, tellAhead } from "../../core/ticket.ts";
+import { originOf, type Ticket, tellAhead } from "../../core/ticket.ts";
 import type { EventLoop } from "./event-loop.ts";
 import type { Answered, Notice } from "./notice.ts";
 import type { Station } from "./station.ts";
@@ -23,7 +23,7 @@ export type GatewayReply =
   | TicketAnswer
   | { readonly kind: "renewed"; readonly pass: Pass }
   | { readonly kind: "left" }
-  /** Not real, or a pass that has run out. */
+  /** Not real, or a pass that has run out or whose visit is over. */
   | { readonly kind: "not good" };
 
 export interface Asking {
@@ -43,14 +43,23 @@ export interface GatewayOptions {
 export class Gateway {
   /** Made-up tickets and passes that were sent away. */
   refused = 0;
+  /** Passes of visits that are over, and were sent away. */
+  ended = 0;
   readonly #options: GatewayOptions;
   readonly #tickets = new Map<string, Ticket>();
   readonly #passes = new Map<string, Pass>();
   /** Station → passes renewed there, not yet reported. */
   readonly #presences = new Map<number, Pass[]>();
+  /** "station/life/id" of visits that a node said are over. */
+  readonly #ended = new Set<string>();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+  }
+
+  /** A node tells its gateway that a visit is over. */
+  end(station: Station, id: string): void {
+    this.#ended.add(`${station.index}/${station.life}/${id}`);
   }
 
   take(asking: Asking): void {
@@ -77,7 +86,7 @@ export class Gateway {
     const issued = this.#tickets.get(ticket.id);
     return (
       issued !== undefined &&
-      issued.sequence === ticket.sequence &&
+      originOf(issued) === originOf(ticket) &&
       issued.lane === ticket.lane &&
       issued.joinedAt === ticket.joinedAt
     );
@@ -93,7 +102,9 @@ export class Gateway {
     const isJoin = request.kind === "join";
     const id = isJoin ? request.id : request.ticket.id;
     const aheadShown = isJoin ? null : request.ticket.aheadShown;
-    const about = { visitor, station: station.index, life, askedAt, id, request: request.kind, aheadShown };
+    const missedTurns = isJoin ? 0 : request.ticket.missedTurns;
+    const who = { visitor, station: station.index, life, askedAt, id };
+    const about = { ...who, request: request.kind, aheadShown, missedTurns };
     let isAnswered = false;
     const answer = (decided: JoinAnswer | TicketAnswer) => {
       const given = signed(decided);
@@ -119,22 +130,32 @@ export class Gateway {
   ): void {
     const at = this.#options.loop.time;
     if (answer.kind === "waiting" || answer.kind === "admitted") this.#tickets.set(about.id, answer.ticket);
-    if (answer.kind === "entered") this.#passes.set(about.id, answer.pass);
+    if (answer.kind === "entered") {
+      this.#passes.set(about.id, answer.pass);
+      this.#report(station, answer.pass);
+    }
     const expiresAt = answer.kind === "entered" ? at + answer.pass.expiresAt - station.now : null;
     this.#options.notice({ kind: "answered", at, ...about, answer, expiresAt });
   }
 
   #leave({ station, reply }: Asking, place: Ticket | Pass): void {
     const { index, life } = station;
-    station.call((node, now) => node.leave(place, now));
-    this.#options.notice({ kind: "left", at: this.#options.loop.time, id: place.id, station: index, life });
-    reply({ kind: "left" });
+    const { loop, notice } = this.#options;
+    notice({ kind: "leaving", at: loop.time, id: place.id });
+    const done = () => {
+      if (!station.isUp || station.life !== life) return;
+      notice({ kind: "left", at: loop.time, id: place.id, station: index, life });
+      reply({ kind: "left" });
+    };
+    station.call((node, now) => node.leave(place, now, done));
   }
 
   #renew({ station, reply }: Asking, pass: Pass): void {
     const { loop, sessionMs, notice } = this.#options;
     const { now } = station;
-    if (pass.expiresAt <= now) return reply({ kind: "not good" });
+    const isEnded = this.#ended.has(`${station.index}/${station.life}/${pass.id}`);
+    if (isEnded) this.ended++;
+    if (pass.expiresAt <= now || isEnded) return reply({ kind: "not good" });
     const renewed = renewPass(pass, { now, sessionDurationMs: sessionMs });
     notice({ kind: "renewed", at: loop.time, id: pass.id, expiresAt: loop.time + sessionMs });
     this.#report(station, renewed);
@@ -148,7 +169,8 @@ export class Gateway {
       return;
     }
     this.#presences.set(station.index, [pass]);
-    this.#options.loop.after(PRESENCE_EVERY_MS, () => {
+    const { loop } = this.#options;
+    loop.after(PRESENCE_EVERY_MS - (loop.time % PRESENCE_EVERY_MS), () => {
       const presences = this.#presences.get(station.index)!;
       this.#presences.delete(station.index);
       station.call((node, now) => node.touch(this.#options.room, presences, now));

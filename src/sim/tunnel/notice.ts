@@ -7,6 +7,7 @@ import type { NodeStatus } from "./sim-node.ts";
 
 export type Notice =
   | Answered
+  | Leaving
   | Left
   | Renewed
   | Turns
@@ -33,12 +34,21 @@ export interface Answered {
   readonly request: "join" | "checkIn" | "enter";
   /** The number of people ahead that the ticket says its holder was shown. null: there was no ticket. */
   readonly aheadShown: number | null;
+  /** Missed turns that the ticket tells of. */
+  readonly missedTurns: number;
   readonly answer: JoinAnswer | TicketAnswer;
   /** When the pass in it runs out. null: there is none. */
   readonly expiresAt: number | null;
 }
 
-/** A node was told that a place or visit is given up. */
+/** A node was asked to end a place or visit: its holder uses it no more. */
+export interface Leaving {
+  readonly kind: "leaving";
+  readonly at: number;
+  readonly id: string;
+}
+
+/** A node said that a place or visit is over; the answer may still be lost on its way. */
 export interface Left {
   readonly kind: "left";
   readonly at: number;

@@ -10,7 +10,7 @@ import { Flow } from "../../core/flow.ts";
 import { lapseDeadline } from "../../core/pacing.ts";
 import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
-import { AHEAD_UNKNOWN, type Ticket } from "../../core/ticket.ts";
+import { AHEAD_UNKNOWN, NONE_MISSED, type Ticket } from "../../core/ticket.ts";
 import { BlockLine } from "../../engines/cluster/block-line.ts";
 import type { Dice } from "./dice.ts";
 import type { Arrival, NodeEvent } from "./sim-node.ts";
@@ -19,6 +19,7 @@ export const WRONGS = [
   "one too many",
   "second visit",
   "spent ticket taken",
+  "ended pass taken",
   "place lost",
   "ahead rises",
   "ahead too low",
@@ -62,6 +63,8 @@ export class OneDesk {
   rules: RoomRules = DEFAULT_RULES;
   now = 0;
   version = 0;
+  /** Ids of those who left, in turn. */
+  readonly ended: string[] = [];
   readonly #members = new Map<string, DeskMember & { seenAt: number }>();
   readonly #places = new Map<string, Place>();
   readonly #bySequence = new Map<number, Place>();
@@ -107,7 +110,7 @@ export class OneDesk {
   join({ id, dice }: Arrival, now: number): JoinAnswer {
     this.#joined++;
     const sequence = 1_000_000 + this.#joined;
-    const shown = { aheadShown: AHEAD_UNKNOWN, aheadAtJoin: AHEAD_UNKNOWN };
+    const shown = { aheadShown: AHEAD_UNKNOWN, aheadAtJoin: AHEAD_UNKNOWN, ...NONE_MISSED };
     const life = { issuedAt: now, expiresAt: now + 3_600_000 };
     const ticket: Ticket = {
       id,
@@ -143,6 +146,7 @@ export class OneDesk {
   leave(id: string): void {
     const place = this.#places.get(id);
     if (place) this.#move(place, "gone", 0);
+    if (!this.is("ended pass taken")) this.ended.push(id);
   }
 
   touch(id: string, expiresAt: number): void {

@@ -91,7 +91,8 @@ const NODES: Range = { from: 1, to: 8 };
 const VISITORS: Range = { from: 20, to: 500 };
 const SPAN_MS: Range = { from: 15_000, to: 60_000 };
 const SESSION_MS: Range = { from: 10_000, to: 30_000 };
-const STAY_MS: Range = { from: 1_000, to: 10_000 };
+/** Some leave before all nodes know that they came. */
+const STAY_MS: Range = { from: 20, to: 10_000 };
 /** How long it should take until everybody has been let in, as a share of the time in which they come. */
 const DRAIN_SHARE: Range = { from: 0.6, to: 2.5 };
 /** Of the rate at which they would be let in for capacity alone: it is to bind in some plans, and not in others. */

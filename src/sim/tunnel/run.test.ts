@@ -51,6 +51,7 @@ const EXPECTED: Readonly<Record<Exclude<Wrong, "shares letters" | "copies too li
     "one too many": ["capacity"],
     "second visit": ["once"],
     "spent ticket taken": ["once", "capacity"],
+    "ended pass taken": ["once"],
     "place lost": ["place kept"],
     "ahead rises": ["place kept"],
     "ahead too low": ["ahead"],

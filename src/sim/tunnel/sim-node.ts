@@ -56,7 +56,8 @@ export interface SimNode {
   checkIn(ticket: Ticket, dice: number, now: number): TicketAnswer;
   enter(ticket: Ticket, dice: number, now: number, answer: (answer: TicketAnswer) => void): void;
   touch(room: string, presences: readonly Presence[], now: number): void;
-  leave(place: Ticket | Pass, now: number): void;
+  /** `done`: it is sure that the place or visit is over. */
+  leave(place: Ticket | Pass, now: number, done: () => void): void;
   leaveCluster(now: number): void;
   counts(room: string, now: number): Counts;
   board(room: string, now: number): Board;
@@ -79,7 +80,9 @@ export interface Outgoing {
 export type NodeEvent =
   /** Turns that this node gave or heard of, in order. */
   | { readonly kind: "turns"; readonly room: string; readonly sequences: readonly number[] }
-  | { readonly kind: "revoked" | "draw" | "remark" | "kept" };
+  /** A visit is over, though its pass would still be good. */
+  | { readonly kind: "revoked"; readonly room: string; readonly id: string }
+  | { readonly kind: "draw" | "remark" | "kept" };
 
 /** What a node says of itself. */
 export interface NodeStatus {

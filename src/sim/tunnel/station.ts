@@ -68,11 +68,12 @@ export class Station {
     return this.#node !== null;
   }
 
-  /** Since when the node that runs here has been seen to be a member. Infinity: it has not. */
+  /** Since when the node that runs here has been seen to be a member that knows what the others know. Infinity: it has not. */
   get memberSince(): number {
     if (this.#node === null) return Number.POSITIVE_INFINITY;
-    if (this.#memberSince === Number.POSITIVE_INFINITY && this.status()?.view != null)
-      this.#memberSince = this.#options.loop.time;
+    if (this.#memberSince !== Number.POSITIVE_INFINITY) return this.#memberSince;
+    const status = this.status();
+    if (status?.view && status.isSettled) this.#memberSince = this.#options.loop.time;
     return this.#memberSince;
   }
 

@@ -7,11 +7,20 @@
  *   vanishing   is away for a while in the middle, longer than they are waited for, and comes back
  *   replaying   shows the ticket at several nodes at once, and again when the visit is over
  *   moving      goes to another node each time
+ *   idling      checks in when told and never enters, until their place is forfeited
  *   forging     makes tickets and passes up
  */
 import { between, type Dice, oneOf, type Range } from "./dice.ts";
 
-export const VISITOR_KINDS = ["patient", "impatient", "vanishing", "replaying", "moving", "forging"] as const;
+export const VISITOR_KINDS = [
+  "patient",
+  "impatient",
+  "vanishing",
+  "replaying",
+  "moving",
+  "idling",
+  "forging",
+] as const;
 export type VisitorKind = (typeof VISITOR_KINDS)[number];
 
 export interface Traits {
@@ -24,6 +33,8 @@ export interface Traits {
   /** How many other stations everything is shown to. */
   readonly replays: number;
   readonly isMoving: boolean;
+  /** Goes on checking in when it is their turn, instead of using it. */
+  readonly isIdling: boolean;
   /** Hears of their turn as soon as the node they wait at does. */
   readonly isListening: boolean;
   /** From hearing of their turn to entering. null: they do not enter. */
@@ -65,8 +76,9 @@ export function traitsOf(kind: VisitorKind, dice: Dice, habits: Habits): Traits 
     away: kind === "vanishing" ? { afterMs, forMs } : null,
     replays: kind === "replaying" ? replays : 0,
     isMoving: kind === "moving",
+    isIdling: kind === "idling",
     isListening,
-    reactionMs: kind === "impatient" && isNoShow ? null : reactionMs,
+    reactionMs: kind === "idling" || (kind === "impatient" && isNoShow) ? null : reactionMs,
     stayMs: habits.isRenewing ? stayMs : Math.min(stayMs, 0.9 * habits.sessionMs),
     isPolite,
     isRenewing: habits.isRenewing,
@@ -82,6 +94,7 @@ export function patientAt(station: number, stayMs: number): Traits {
     away: null,
     replays: 0,
     isMoving: false,
+    isIdling: false,
     isListening: true,
     reactionMs: 0,
     stayMs,

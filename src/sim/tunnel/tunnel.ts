@@ -253,6 +253,7 @@ export class Tunnel {
 
   #hear(station: Station, events: readonly NodeEvent[]): void {
     for (const event of events) {
+      if (event.kind === "revoked") this.gateway.end(station, event.id);
       if (event.kind !== "turns") continue;
       const { sequences } = event;
       for (const sequence of sequences) this.note("turn", station.index, sequence);

@@ -23,10 +23,14 @@ export type Phase = "coming" | "joining" | "waiting" | "entering" | "on site" | 
 const RETRY_MS: Range = { from: 200, to: 1_000 };
 /** A node that does not know the room yet is asked again after this. */
 const NOT_READY_MS = 500;
+/** Someone who does not use their turn looks again after this. */
+const IDLE_MS = 2_000;
 /** Between two renewals of a pass, as a share of the session. */
 const RENEW_SHARE = 0.25;
-/** Used tickets are shown again within this time after a visit. */
+/** Used tickets and passes are shown again within this time after a visit. */
 const REPLAY_WITHIN_MS = 20_000;
+/** So often a visitor who is not heard says that they leave. */
+const LEAVES_MAX = 5;
 /** Ids of one visitor: whoever joins this often has them used up. */
 const JOINS_MAX = 1_000;
 
@@ -166,7 +170,8 @@ export class Visitor implements Guest {
   #takeTurn(ticket: Ticket): void {
     this.#ticket = ticket;
     this.phase = "entering";
-    const { reactionMs } = this.traits;
+    const { reactionMs, isIdling } = this.traits;
+    if (isIdling) return this.#later(IDLE_MS, () => this.#checkIn());
     if (reactionMs === null) return this.#go();
     this.#later(reactionMs, () => this.#show("enter"));
   }
@@ -203,27 +208,41 @@ export class Visitor implements Guest {
   }
 
   #leaveSite(): void {
-    if (this.traits.isPolite) this.#leave(this.#pass!);
-    if (this.traits.replays > 0 && this.#ticket) this.#replayLater(this.#ticket);
+    const { isMoving, isPolite, replays } = this.traits;
+    if (isMoving) this.station = this.#world.anyStation(this.#dice, this.station);
+    if (isPolite) this.#leave(this.#pass!, LEAVES_MAX);
+    for (let i = 0; i < replays; i++) this.#replayLater();
     this.#go();
   }
 
-  /** The ticket of a visit that is over must be good for nothing. */
-  #replayLater(ticket: Ticket): void {
-    for (let i = 0; i < this.traits.replays; i++)
-      this.#world.after(this.#dice() * REPLAY_WITHIN_MS, () => this.#replay("enter", ticket));
+  /** The ticket of a visit that is over must be good for nothing, and so must the pass of someone who left. */
+  #replayLater(): void {
+    const ticket = this.#ticket;
+    if (ticket) this.#world.after(this.#dice() * REPLAY_WITHIN_MS, () => this.#replay("enter", ticket));
+    if (!this.traits.isPolite) return;
+    this.#world.after(this.#dice() * REPLAY_WITHIN_MS, () => {
+      const station = this.#world.anyStation(this.#dice, this.station);
+      const request: Request = { kind: "renew", pass: this.#pass! };
+      this.#world.ask({ visitor: this.number, dice: this.#dice, station, request, reply: () => {} });
+    });
   }
 
   #giveUp(): void {
     if (this.phase !== "joining" && this.phase !== "waiting" && this.phase !== "entering") return;
-    if (this.traits.isPolite && this.#ticket) this.#leave(this.#ticket);
+    if (this.traits.isPolite && this.#ticket) this.#leave(this.#ticket, LEAVES_MAX);
     this.#go();
   }
 
-  #leave(place: Ticket | Pass): void {
+  /** Says so until it is heard, to another node each time. */
+  #leave(place: Ticket | Pass, tries: number): void {
     const { number: visitor, station } = this;
     const request: Request = { kind: "leave", place };
-    this.#world.ask({ visitor, dice: this.#dice, station, request, reply: () => {} });
+    const reply = ({ kind }: Reply) => {
+      if ((kind !== "no answer" && kind !== "not there") || tries === 1) return;
+      this.station = this.#world.anyStation(this.#dice, station);
+      this.#world.after(between(this.#dice, RETRY_MS), () => this.#leave(place, tries - 1));
+    };
+    this.#world.ask({ visitor, dice: this.#dice, station, request, reply });
   }
 
   #vanish(): void {

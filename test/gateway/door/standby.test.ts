@@ -53,6 +53,27 @@ test("too many requests a second start the line, and a quiet while stops it", as
   assertSite(await stage.visitor().open());
 });
 
+test("what came before anybody watched does not start the line", async (t) => {
+  const stage = await openStage(t, { room: { totalActiveUsers: 1 } });
+  const visitor = await stage.occupant();
+  for (let minute = 0; minute < 3; minute++) {
+    await browse(visitor, "/", 100);
+    stage.world.pass(60_000);
+  }
+  const standby = { requestsPerSecond: 2, quietFor: "5s" };
+  await stage.proxied.configure(stage.settings({ room: { standby } }));
+  stage.world.pass(2_000);
+  assert.deepEqual(
+    stage.engine.reports.map(({ requests, answers }) => [requests, answers]),
+    [
+      [0, 0],
+      [0, 0],
+    ],
+  );
+  assert.equal(await isActive(stage), false);
+  assertSite(await stage.visitor().open());
+});
+
 test("too many visitors on the site start the line", async (t) => {
   const stage = await openStandby(t, { activeUsers: 3 });
   for (let i = 0; i < 4; i++) await stage.occupant();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { FrameReader, framesIn, lengthPrefix, receiptFor } from "./frames.ts";
+import { FRAME_BYTES_MAX, FrameReader, framesIn, lengthPrefix, receiptFor } from "./frames.ts";
 
 const BYTES_MAX = 100;
 const framed = (body: Buffer) => Buffer.concat([lengthPrefix(body.length), body]);
@@ -64,4 +64,17 @@ test("a receipt says how many frames were heard, and nothing else is one", () =>
   for (const frames of [0, 1, 2 ** 40]) assert.equal(framesIn(receiptFor(frames)), frames);
   assert.equal(framesIn(Buffer.alloc(0)), null);
   assert.equal(framesIn(Buffer.alloc(7)), null);
+});
+
+test("a large frame that comes byte by byte comes out whole, and so does what follows it", () => {
+  const bodies = [Buffer.alloc(1_100_000, "large"), Buffer.from("small")];
+  const whole = Buffer.concat(bodies.flatMap((body) => [lengthPrefix(body.length), body]));
+  const reader = new FrameReader(FRAME_BYTES_MAX);
+  const found: Buffer[] = [];
+  for (let at = 0; at < whole.length; at++) {
+    reader.push(whole.subarray(at, at + 1));
+    const frame = reader.next();
+    if (typeof frame !== "string") found.push(frame);
+  }
+  assert.deepEqual(found, bodies);
 });

@@ -13,7 +13,10 @@ export const FRAME_BYTES_MAX = 16 * 1_024 * 1_024;
 const LENGTH_BYTES = 4;
 /** The most that Node reads as one number. */
 const RECEIPT_BYTES = 6;
-/** Beyond so many pieces they are joined: a byte in a piece of its own costs a hundred. */
+/**
+ * So many pieces are joined into one, and so many of those again: a byte in a piece of its own costs a hundred, and one
+ * that is copied with every piece after it costs more still.
+ */
 const PIECES_MAX = 1_024;
 
 /** The length that goes before a body of so many bytes. */
@@ -38,6 +41,8 @@ export function framesIn(receipt: Buffer): number | null {
 export class FrameReader {
   bytesMax: number;
   #pieces: Buffer[] = [];
+  /** Of the pieces, so many at the front were joined from others. */
+  #joined = 0;
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -48,7 +53,7 @@ export class FrameReader {
   push(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
-    if (this.#pieces.length > PIECES_MAX) this.#join();
+    if (this.#pieces.length - this.#joined > PIECES_MAX) this.#joinLatest();
   }
 
   /** The body of the next frame, in memory that nobody else writes to. After "tooBig" there is no going on. */
@@ -64,13 +69,23 @@ export class FrameReader {
   #take(bytes: number): Buffer {
     if (this.#pieces[0]!.length < bytes) this.#join();
     const whole = this.#pieces[0]!;
-    if (whole.length === bytes) this.#pieces.shift();
-    else this.#pieces[0] = whole.subarray(bytes);
+    if (whole.length === bytes) {
+      this.#pieces.shift();
+      this.#joined = Math.max(0, this.#joined - 1);
+    } else this.#pieces[0] = whole.subarray(bytes);
     this.#bytes -= bytes;
     return whole.subarray(0, bytes);
   }
 
+  /** Joins what came since this was last done. */
+  #joinLatest(): void {
+    this.#pieces.push(Buffer.concat(this.#pieces.splice(this.#joined)));
+    this.#joined++;
+    if (this.#joined > PIECES_MAX) this.#join();
+  }
+
   #join(): void {
     this.#pieces = [Buffer.concat(this.#pieces, this.#bytes)];
+    this.#joined = 1;
   }
 }

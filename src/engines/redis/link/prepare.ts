@@ -27,7 +27,8 @@ export async function loadLibrary(connection: Connection, library: Library): Pro
 }
 
 function field(info: string, name: string): string | undefined {
-  return new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1];
+  const line = info.split(/\r?\n/).find((one) => one.startsWith(`${name}:`));
+  return line?.slice(name.length + 1);
 }
 
 function isNewEnough(version: string): boolean {

@@ -79,7 +79,7 @@ const REFUSALS: readonly Case[] = [
     (asked) => `${at(asked)} does not accept the user name and password: correct them here or there.`,
   ],
   [
-    /^(NOPERM|ERR .*no permissions).*\b(function|fcall)/i,
+    /^(NOPERM|ERR) .*no permissions to run the '(function|fcall)/i,
     "noFunctions",
     (asked) => `${at(asked)} does not let this user load and call functions: ${RIGHTS}.`,
   ],

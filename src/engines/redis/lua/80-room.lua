@@ -5,13 +5,16 @@
 --   :orders    text    the rules, phase by phase, as JSON; decoded once and remembered until they change
 --   :line:L    sorted  those who wait in lane L, by sequence and then by id
 --   :due       sorted  the same by when they lapse
---   :turns     sorted  those admitted and not yet in, by when the turn is lost
+--   :turns     sorted  those admitted and not yet in, by when the turn is missed; :firm those whose turn is firm, by when
+--                      it goes loose
+--   :returned  set     those in a line who came with a loose turn to a full site
+--   :gap:N     text    numbers given out between N and the next whole one
 --   :visits    hash    those on the site; :visits:due the same by when their slot is free again
 --   :places:B  hash    what has become of each ticket, by id, in buckets by when its holder joined
 --   :buckets   sorted  the buckets by when their last ticket has run out
 --   :ended     sorted  ids of visits that were ended, until their passes have run out
 --   :invites   sorted  one-time codes that were used, until they would have run out
---   :flow      list    admissions of the last minute; :entries the same of those who entered
+--   :flow      list    those who entered in the last minute
 --   :pool:G    text    those who gathered for a draw
 --   :loads     list    what gateways told of the origin
 --
@@ -50,12 +53,17 @@ local function whole(number)
   return string.format("%.0f", number)
 end
 
+-- A sequence as an answer has it: Redis cuts a number off behind the point, but not a text.
+local function sequence_word(sequence)
+  return sequence % 1 == 0 and sequence or text(sequence)
+end
+
 -- Orders by room, as they were decoded last.
 local known_orders = {}
 
 local STATE = {
   "orders", "run", "next", "lapsed", "lastTurn", "share", "active", "noShows", "lanesUsed", "paceSums",
-  "flowEmpty", "flowCount", "entriesEmpty", "entriesCount", "draws", "pool", "seenAt", "told", "toldBefore",
+  "flowEmpty", "flowCount", "flowBack", "flowBackAt", "loose", "hasSetBacks", "hasReturned", "draws", "pool", "seenAt", "told", "toldBefore",
   "toldAt", "heldFrom", "heldUntil", "pardonUntil", "createdAt",
   "boardVersion", "pieceWaiting", "reserved", "total",
 }
@@ -70,7 +78,7 @@ local function orders_of(prefix, version)
   return decoded
 end
 
--- Admissions of the last minute, kept in a list: the queue that `flow` works on.
+-- Those who entered in the last minute, kept in a list: the queue that `flow` works on.
 local flow_queue = {}
 flow_queue.__index = flow_queue
 
@@ -127,10 +135,12 @@ function flow_queue:push(at, count)
   self.head = nil
 end
 
-local function open_flow(key, empty_at, count)
+local function open_flow(key, s)
   return {
-    empty_at = tonumber(empty_at) or -math.huge,
-    last_minute = tonumber(count) or 0,
+    empty_at = tonumber(s.flowEmpty) or -math.huge,
+    last_minute = tonumber(s.flowCount) or 0,
+    back = tonumber(s.flowBack) or 0,
+    back_at = tonumber(s.flowBackAt) or -math.huge,
     queue = setmetatable({ key = key }, flow_queue),
   }
 end
@@ -162,8 +172,7 @@ function room.open(prefix, given, is_handed)
     prefix = prefix, now = now, state = s, changed = {}, totals = {}, orders = orders_of(prefix, s.orders),
     next = tonumber(s.next), lapsed = tonumber(s.lapsed) or 0, last_turn = tonumber(s.lastTurn) or 0,
     share = tonumber(s.share) or 1, is_awake = s.active == "1",
-    flow = open_flow(prefix .. ":flow", s.flowEmpty, s.flowCount),
-    entries = open_flow(prefix .. ":entries", s.entriesEmpty, s.entriesCount),
+    flow = open_flow(prefix .. ":flow", s), loose = tonumber(s.loose) or 0,
     lanes_used = decode_list(s.lanesUsed), counts = {}, waiting = 0, keep_until = {}, turns_out = {}, ended = {},
     place_keys = {}, due_at = {}, told = tonumber(s.told) or 0, told_at = tonumber(s.toldAt) or 0,
   }
@@ -172,7 +181,7 @@ function room.open(prefix, given, is_handed)
     self.counts[lane] = count
     self.waiting = self.waiting + count
   end
-  self.admitted = redis.call("ZCARD", prefix .. ":turns")
+  self.admitted = redis.call("ZCARD", prefix .. ":firm")
   self.on_site = redis.call("ZCARD", prefix .. ":visits:due")
   if self.orders.isMain then
     self.waiting = tonumber(s.pieceWaiting) or 0
@@ -266,12 +275,15 @@ function room.count(self, total, by)
   self.totals[total] = (self.totals[total] or 0) + (by or 1)
 end
 
--- The line's next number. Pieces of a line have no numbering in common but the time.
+-- The number that the next one will get. Pieces of a line have no numbering in common but the time.
+function room.coming_sequence(self)
+  if not self.orders.pieces and not self.orders.isMain then return self.next end
+  return math.max(self.next, (math.floor(self.now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
+end
+
+-- The line's next number.
 function room.next_sequence(self)
-  if self.orders.pieces or self.orders.isMain then
-    self.next = math.max(self.next, (math.floor(self.now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
-  end
-  local sequence = self.next
+  local sequence = room.coming_sequence(self)
   self.next = sequence + 1
   return sequence
 end
@@ -341,8 +353,11 @@ function room.close(self)
   put("lastTurn", whole(self.last_turn))
   put("flowEmpty", text(self.flow.empty_at))
   put("flowCount", whole(self.flow.last_minute))
-  put("entriesEmpty", text(self.entries.empty_at))
-  put("entriesCount", whole(self.entries.last_minute))
+  if self.flow.back_at > -math.huge then
+    put("flowBack", whole(self.flow.back))
+    put("flowBackAt", text(self.flow.back_at))
+  end
+  if self.loose > 0 then put("loose", text(self.loose)) end
   local fields = {}
   for name, value in pairs(self.changed) do
     fields[#fields + 1] = name

@@ -2,9 +2,13 @@
 
 local places = {}
 
-local WAITING, LAPSED, ADMITTED, ON_SITE, GONE = 1, 2, 3, 4, 5
+local WAITING, LAPSED, ADMITTED, ON_SITE, GONE, FORFEITED = 1, 2, 3, 4, 5, 6
 -- state, whether it ever lapsed, lane, sequence, the draw that gave it, the pool it is gathered in, when its turn was given
 local PLACE = ">BBHdI4I4d"
+local PLACE_BYTES = 28
+-- Behind it, where any of it is not 0: whether its holder came with a loose turn to a full site since they last missed one,
+-- missed turns, when the latest was given, turns given in its lane up to its own
+local PLACE_PAST = ">BBdd"
 local BUCKET_MS = 600000
 
 local function bucket_of(joined_at)
@@ -26,15 +30,21 @@ function places.get(self, id, joined_at)
   local packed = redis.call("HGET", places.key(self, joined_at), id)
   if not packed then return nil end
   local state, late, lane, sequence, draw, pool, given_at = struct.unpack(PLACE, packed)
+  local returned, missed, missed_at, let_in = 0, 0, 0, 0
+  if #packed > PLACE_BYTES then returned, missed, missed_at, let_in = struct.unpack(PLACE_PAST, packed, PLACE_BYTES + 1) end
   return {
     id = id, joined_at = joined_at, state = state, late = late, lane = lane, sequence = sequence, draw = draw,
-    pool = pool, given_at = given_at,
+    pool = pool, given_at = given_at, returned = returned, missed = missed, missed_at = missed_at, let_in = let_in,
   }
 end
 
 function places.put(self, place)
   local packed = struct.pack(
     PLACE, place.state, place.late, place.lane, place.sequence, place.draw, place.pool, place.given_at)
+  local returned, missed, let_in = place.returned or 0, place.missed or 0, place.let_in or 0
+  if returned + missed + let_in > 0 then
+    packed = packed .. struct.pack(PLACE_PAST, returned, missed, place.missed_at or 0, let_in)
+  end
   redis.call("HSET", places.key(self, place.joined_at), place.id, packed)
 end
 
@@ -83,7 +93,11 @@ function line.add(self, place)
     room.set(self, "lanesUsed", table.concat(self.lanes_used, " "))
   end
   local member = member_of(place.id, place.joined_at)
-  if redis.call("ZADD", line_key(self, lane), place.sequence, member) == 1 then
+  if place.returned == 1 then
+    redis.call("SADD", self.prefix .. ":returned", member)
+    if self.state.hasReturned ~= "1" then room.set(self, "hasReturned", "1") end
+  end
+  if redis.call("ZADD", line_key(self, lane), text(place.sequence), member) == 1 then
     self.counts[lane] = self.counts[lane] + 1
     self.waiting = self.waiting + 1
   end
@@ -97,11 +111,21 @@ function line.remove(self, place)
     self.waiting = self.waiting - 1
   end
   redis.call("ZREM", self.prefix .. ":due", member)
+  if place.returned == 1 then
+    redis.call("SREM", self.prefix .. ":returned", member)
+    if redis.call("EXISTS", self.prefix .. ":returned") == 0 then room.set(self, "hasReturned", "0") end
+  end
 end
 
 -- Those who wait lapse then. Written when the call is done, for all in one command.
 function line.expect(self, place, deadline)
   self.due_at[member_of(place.id, place.joined_at)] = deadline
+end
+
+-- Until when someone who waits may use a turn that is given now.
+function line.claim_until(self, member)
+  local lapse_at = tonumber(redis.call("ZSCORE", self.prefix .. ":due", member) or self.now)
+  return pacing.claim_deadline(self.now, lapse_at, self.rules.lapseAfterMs, self.rules.claimWindowMs)
 end
 
 -- How many of the line it stands in are before a place; nil when it does not stand there.
@@ -116,7 +140,7 @@ function line.ahead(self, lane, place, rank)
   if #self.lanes_used == 1 then return ahead end
   for _, used in ipairs(self.lanes_used) do
     if used ~= place.lane and self.counts[used] > 0 and room.lane_of(self, used) == lane then
-      ahead = ahead + redis.call("ZCOUNT", line_key(self, used), "-inf", "(" .. whole(place.sequence))
+      ahead = ahead + redis.call("ZCOUNT", line_key(self, used), "-inf", "(" .. text(place.sequence))
     end
   end
   return ahead
@@ -169,10 +193,22 @@ function line.at(self, lane, rank)
     local middle = math.floor((low + high) / 2)
     if before(middle) <= rank then low = middle else high = middle end
   end
-  local left = rank - before(low)
+  -- And those between it and the next whole number, who missed a turn.
+  local found = {}
   for _, other in ipairs(used) do
-    local same = redis.call("ZRANGEBYSCORE", line_key(self, other), whole(low), whole(low))
-    if left < #same then return other, same[left + 1], low end
-    left = left - #same
+    local near = redis.call("ZRANGEBYSCORE", line_key(self, other), whole(low), "(" .. whole(low + 1), "WITHSCORES")
+    for i = 1, #near, 2 do found[#found + 1] = { other, near[i], tonumber(near[i + 1]) } end
   end
+  table.sort(found, function(a, b) return a[3] < b[3] or (a[3] == b[3] and a[2] < b[2]) end)
+  local one = found[rank - before(low) + 1]
+  return one[1], one[2], one[3]
+end
+
+-- How many of a lane, as the rules of now have it, are before a sequence.
+function line.before(self, lane, sequence)
+  local total = 0
+  for _, used in ipairs(used_as(self, lane)) do
+    total = total + redis.call("ZCOUNT", line_key(self, used), "-inf", "(" .. text(sequence))
+  end
+  return total
 end

@@ -25,15 +25,16 @@ local function served_waiting(self)
   return waiting
 end
 
--- How much of a turn's claim window is over, 0 to 1.
+-- How much of a turn's claim window is over, 0 to 1. Those `admitted` have a firm turn.
 local function turn_age(self, claim_by)
   return 1 - (claim_by - self.now) / self.rules.claimWindowMs
 end
 
 local function turn_ages(self)
   local ages = {}
-  local turns = redis.call("ZRANGE", self.prefix .. ":turns", 0, -1, "WITHSCORES")
-  for i = 2, #turns, 2 do ages[#ages + 1] = turn_age(self, tonumber(turns[i])) end
+  for i, member in ipairs(redis.call("ZRANGE", self.prefix .. ":firm", 0, -1)) do
+    ages[i] = turn_age(self, tonumber(redis.call("ZSCORE", self.prefix .. ":turns", member)))
+  end
   return ages
 end
 
@@ -86,7 +87,7 @@ function keeper.greet(self, lane)
   if not keeper.is_lane_served(self, lane) then return rules.closed and "closed" or "notPrivileged" end
   if served_waiting(self) == 0 then
     local at = at_the_door(self, keeper.budget_free(self))
-    if door.is_open(rules, at, self.flow, self.now) and door.may_enter(rules, at, self.entries, self.now) then
+    if door.is_open(rules, at, self.flow, self.now) and door.may_use_turn(rules, at, self.flow, self.now) then
       return "through"
     end
   end
@@ -98,25 +99,47 @@ function keeper.open(self)
 end
 
 function keeper.took(self, count)
+  if count == 0 then return end
   local rate = door.rate_of_turns(self.rules, no_shows.share(room.no_shows(self)))
-  flow.take(self.flow, rate, count, self.now)
+  flow.give_turns(self.flow, rate, count, self.now)
 end
 
-function keeper.may_enter(self)
-  if not self.rules.fillNoShows then return true end
-  return door.may_enter(self.rules, at_the_door(self, math.huge), self.entries, self.now)
+-- Until when a turn that is given now is firm.
+function keeper.firm_until(self, is_again)
+  return pacing.whole_tenth(self.now + firm_turns.firm_ms(self.loose, self.rules, is_again))
 end
 
--- Someone came in: with a turn that would have been lost at `claim_by`, or straight through (nil).
+-- Makes a turn firm, and loose again. The second tells whether it was firm.
+function keeper.make_firm(self, member, until_at)
+  if redis.call("ZADD", self.prefix .. ":firm", until_at, member) == 1 then self.admitted = self.admitted + 1 end
+end
+
+function keeper.unmake_firm(self, member)
+  local was_firm = redis.call("ZREM", self.prefix .. ":firm", member) == 1
+  if was_firm then self.admitted = self.admitted - 1 end
+  return was_firm
+end
+
+-- A firm turn is given back: it was firm for long enough ("loose"), or its holder left.
+function keeper.gave_back(self, why)
+  flow.give_turns_back(self.flow, 1, self.now)
+  if why == "loose" then self.loose = firm_turns.loosened(self.loose) end
+end
+
+-- True when someone with a turn may come in at once.
+function keeper.may_enter(self, is_firm)
+  local at = at_the_door(self, is_firm and math.huge or keeper.budget_free(self))
+  if not is_firm and not door.is_room_for_one(self.rules, at, self.flow, self.now) then return false end
+  return door.may_use_turn(self.rules, at, self.flow, self.now)
+end
+
+-- Someone came in: with a turn that would have been missed at `claim_by`, or straight through (nil).
 function keeper.entered(self, claim_by)
-  local rules = self.rules
-  if rules.fillNoShows then
-    flow.allowance(self.entries, rules.newUsersPerMinute, self.now)
-    flow.take(self.entries, rules.newUsersPerMinute, 1, self.now)
-  end
+  flow.enter(self.flow, 1, self.now)
   if claim_by then
     no_shows.used(room.no_shows(self), turn_age(self, claim_by))
     room.keep_no_shows(self)
+    self.loose = firm_turns.used(self.loose)
   end
 end
 
@@ -129,6 +152,21 @@ end
 function keeper.note_admitted(self, lane, sequence)
   self.last_turn = self.now
   room.count(self, "admitted")
+  keeper.count_in(self, lane, sequence)
+end
+
+-- How many turns were given in a lane.
+function keeper.let_in(self, lane)
+  local kept = self.let_in_before or {}
+  self.let_in_before = kept
+  if not kept[lane] then
+    kept[lane] = tonumber(redis.call("HGET", self.prefix .. ":lanes", "admitted:" .. lane) or 0)
+  end
+  local since = self.in_lane and self.in_lane[lane]
+  return kept[lane] + (since and since.count or 0)
+end
+
+function keeper.count_in(self, lane, sequence)
   local in_lane = self.in_lane or {}
   self.in_lane = in_lane
   local known = in_lane[lane] or { count = 0, highest = 0 }
@@ -141,7 +179,7 @@ end
 function keeper.remember(self, sequence)
   local recent = self.recent or {}
   self.recent = recent
-  recent[#recent + 1] = whole(sequence) .. " " .. whole(self.now)
+  recent[#recent + 1] = text(sequence) .. " " .. whole(self.now)
 end
 
 -- Writes back the room, and what was noted of admissions.
@@ -151,7 +189,7 @@ function keeper.close(self)
     redis.call("HINCRBY", prefix .. ":lanes", "admitted:" .. lane, known.count)
     local highest = tonumber(redis.call("HGET", prefix .. ":lanes", "highest:" .. lane) or 0)
     if known.highest > highest then
-      redis.call("HSET", prefix .. ":lanes", "highest:" .. lane, whole(known.highest))
+      redis.call("HSET", prefix .. ":lanes", "highest:" .. lane, text(known.highest))
     end
   end
   if self.recent then

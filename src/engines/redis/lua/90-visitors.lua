@@ -1,9 +1,12 @@
 -- A room's answers to visitors: to those who join, check in, enter with their turn, are seen on the site, or leave.
--- Many are asked for in one call; each answer is six values, the first of which says what kind it is.
+-- Many are asked for in one call; each answer is six values, the first of which says what kind it is. Of someone who
+-- waits or has a turn the last one says how they stand (0, GATHERED or IN_HAND), and after a missed turn it is a text: that,
+-- how many they missed, and when the latest was given.
 
 local visitors = {}
 
-local NOTHING, IS_WAITING, HAS_ENTERED, IS_ADMITTED, HAS_EXPIRED, IS_REFUSED = 0, 1, 2, 3, 4, 5
+local NOTHING, IS_WAITING, HAS_ENTERED, IS_ADMITTED, HAS_EXPIRED, IS_REFUSED, HAS_RETURNED = 0, 1, 2, 3, 4, 5, 6
+local GATHERED, IN_HAND = 1, 2
 -- Someone who comes with a turn to a site that is full looks again this soon.
 local TURN_IN_HAND_MS = 2000
 -- A slot is held this long past its pass, because presence is reported in batches.
@@ -18,6 +21,12 @@ local function answer(answers, kind, a, b, c, d, e)
   answers[n + 4] = c or 0
   answers[n + 5] = d or 0
   answers[n + 6] = e or 0
+end
+
+-- How a place stands, with what is known of its missed turns.
+local function standing_word(place, standing)
+  if (place.missed or 0) == 0 then return standing end
+  return whole(standing) .. " " .. whole(place.missed) .. " " .. whole(place.missed_at)
 end
 
 local function refuse(answers, reason)
@@ -45,19 +54,22 @@ local function go_on_waiting(self, answers, place, dice, ahead)
   if self.orders.pieces then actual = actual * self.orders.pieces end
   local standing = self.standing
   standing.waiting = math.max(self.waiting, self.total)
-  standing.wait_low = pace.wait(room.pace_sums(self), rules, actual)
+  local sums = room.pace_sums(self)
+  standing.wait_low = pace.wait(sums, rules, actual)
+  standing.reach = pace.reach(sums, rules, actual)
   local next_check_in
   if self.phase.isPrequeue then
     next_check_in = pacing.opening_check_in(standing, self.phase.opensAt - self.now, dice)
   else
     next_check_in = pacing.next_check_in(standing, dice)
   end
+  if place.returned == 1 then next_check_in = math.min(next_check_in, TURN_IN_HAND_MS) end
   local deadline = pacing.lapse_deadline(self.now, next_check_in, rules.lapseAfterMs)
   line.expect(self, place, deadline)
   places.keep(self, place.joined_at, self.now + rules.ticketTtlMs)
   room.tell(self, next_check_in)
-  local is_gathered = draws.is_gathered(self, place) and 1 or 0
-  answer(answers, IS_WAITING, place.sequence, place.draw, actual, next_check_in, is_gathered)
+  local standing = standing_word(place, draws.is_gathered(self, place) and GATHERED or 0)
+  answer(answers, IS_WAITING, sequence_word(place.sequence), place.draw, actual, next_check_in, standing)
 end
 
 local function start_visit(self, answers, visit)
@@ -86,8 +98,8 @@ local function go_straight_through(self, answers, arrival)
   })
 end
 
--- id, lane, invite or "", when the invite runs out, dice
-function visitors.join(self, answers, id, lane, invite, invite_expires_at, dice)
+-- id, lane, invite or "", when the invite runs out, "1" if they can wait, dice
+function visitors.join(self, answers, id, lane, invite, invite_expires_at, can_wait, dice)
   if invite ~= "" and redis.call("ZSCORE", self.prefix .. ":invites", invite) then
     return refuse(answers, "inviteUsed")
   end
@@ -99,7 +111,9 @@ function visitors.join(self, answers, id, lane, invite, invite_expires_at, dice)
     welcome = keeper.greet(self, lane)
   end
   if welcome ~= "through" and welcome ~= "place" then return refuse(answers, welcome) end
-  if self.orders.isMain and (welcome == "place" or is_held_back(self, self.next)) then
+  local is_through = welcome == "through" and not is_held_back(self, room.coming_sequence(self))
+  if not is_through and can_wait == "" then return refuse(answers, "mustWait") end
+  if self.orders.isMain and not is_through then
     -- The place is in a piece; until that is counted, those who come now must not go before it.
     self.waiting = self.waiting + 1
     room.set(self, "pieceWaiting", whole(self.waiting))
@@ -108,7 +122,7 @@ function visitors.join(self, answers, id, lane, invite, invite_expires_at, dice)
   local sequence = room.next_sequence(self)
   room.count(self, "joined")
   if invite ~= "" then redis.call("ZADD", self.prefix .. ":invites", invite_expires_at, invite) end
-  if welcome == "through" and not is_held_back(self, sequence) then
+  if is_through then
     return go_straight_through(self, answers, { id = id, sequence = sequence, lane = own })
   end
   local place = {
@@ -126,21 +140,34 @@ end
 -- draw has lost its place in it.
 local function take_back(self, answers, ticket)
   local sequence, draw = ticket.sequence, ticket.draw
-  local missed = draw == 0 and draws.missed(self, ticket.joined_at)
+  local missed = draw == 0 and ticket.missed == 0 and draws.missed(self, ticket.joined_at)
   if missed then
     sequence, draw = room.next_sequence(self), missed.number
   else
-    self.next = math.max(self.next, sequence + 1)
+    self.next = math.max(self.next, math.floor(sequence) + 1)
   end
   room.count(self, "returned")
   local place = {
     id = ticket.id, joined_at = ticket.joined_at, state = WAITING, late = 0, lane = ticket.lane, sequence = sequence,
-    draw = draw, pool = 0, given_at = 0,
+    draw = draw, pool = 0, given_at = 0, missed = ticket.missed, missed_at = ticket.missed_at,
   }
-  draws.gather(self, place)
+  if place.missed == 0 then
+    draws.gather(self, place)
+  elseif not self.state.hasSetBacks then
+    room.set(self, "hasSetBacks", "1")
+  end
   places.put(self, place)
   line.add(self, place)
   go_on_waiting(self, answers, place, ticket.dice)
+end
+
+-- A ticket knows of missed turns that nobody knows of here: they were lost. The place goes where the ticket says.
+local function learn_set_back(self, place, ticket)
+  if place.state == WAITING then line.remove(self, place) end
+  place.sequence, place.missed, place.missed_at = ticket.sequence, ticket.missed, ticket.missed_at
+  if place.state == WAITING then line.add(self, place) end
+  places.put(self, place)
+  if not self.state.hasSetBacks then room.set(self, "hasSetBacks", "1") end
 end
 
 local function claim_by(self, place)
@@ -163,6 +190,14 @@ local function stands_in_line(self, answers, ticket)
   if #room.draws(self) > 0 then return false end
   local rank = line.rank(self, ticket)
   if not rank then return false end
+  local member = member_of(ticket.id, ticket.joined_at)
+  if self.state.hasSetBacks or ticket.missed > 0 then
+    local sequence = tonumber(redis.call("ZSCORE", line_key(self, ticket.lane), member))
+    if sequence ~= ticket.sequence then return false end
+  end
+  if self.state.hasReturned == "1" then
+    ticket.returned = redis.call("SISMEMBER", self.prefix .. ":returned", member)
+  end
   ticket.pool = 0
   go_on_waiting(self, answers, ticket, ticket.dice, line.ahead(self, room.lane_of(self, ticket.lane), ticket, rank))
   return true
@@ -181,6 +216,9 @@ local function present(self, answers, ticket)
     answer(answers, NOTHING)
   elseif not place then
     take_back(self, answers, ticket)
+  elseif ticket.missed > place.missed and (place.state <= ADMITTED) then
+    learn_set_back(self, place, ticket)
+    return present(self, answers, ticket)
   elseif place.state == WAITING then
     go_on_waiting(self, answers, place, ticket.dice)
   elseif place.state == LAPSED then
@@ -193,6 +231,8 @@ local function present(self, answers, ticket)
     return place
   elseif place.state == ON_SITE then
     still_on_site(self, answers, ticket.id)
+  elseif place.state == FORFEITED then
+    refuse(answers, "turnsMissed")
   else
     refuse(answers, "ticketSpent")
   end
@@ -201,23 +241,53 @@ end
 
 function visitors.check_in(self, answers, ticket)
   local place = present(self, answers, ticket)
-  if place then answer(answers, IS_ADMITTED, place.sequence, place.draw, claim_by(self, place)) end
+  if not place then return end
+  local standing = standing_word(place, 0)
+  answer(answers, IS_ADMITTED, sequence_word(place.sequence), place.draw, claim_by(self, place), 0, standing)
+end
+
+local function wait_with_turn(answers, place)
+  local standing = standing_word(place, IN_HAND)
+  answer(answers, IS_WAITING, sequence_word(place.sequence), place.draw, 0, TURN_IN_HAND_MS, standing)
+end
+
+-- Back into the line with a turn that is loose. `is_front`: the next turn is theirs, so this is for once.
+local function return_to_line(self, answers, place, dice, is_front)
+  redis.call("ZREM", self.prefix .. ":turns", member_of(place.id, place.joined_at))
+  if is_front then place.returned = 1 end
+  places.set_state(self, place, WAITING)
+  line.add(self, place)
+  go_on_waiting(self, answers, place, dice)
+end
+
+-- Someone came with a turn for whom there is no room. A firm one is kept, and lasts.
+local function find_no_room(self, answers, place, member, dice)
+  if redis.call("ZSCORE", self.prefix .. ":firm", member) then
+    redis.call("ZADD", self.prefix .. ":turns", pacing.whole_tenth(self.now + self.rules.claimWindowMs), member)
+    keeper.make_firm(self, member, keeper.firm_until(self, true))
+    return wait_with_turn(answers, place)
+  end
+  local is_front = self.rules.queueingMethod ~= "random"
+  if is_front and place.returned == 1 then return wait_with_turn(answers, place) end
+  if not self.orders.isMain then return return_to_line(self, answers, place, dice, is_front) end
+  -- The place is in a piece, which is told so by who asks.
+  redis.call("ZREM", self.prefix .. ":turns", member)
+  places.drop(self, place.id, place.joined_at)
+  answer(answers, HAS_RETURNED)
 end
 
 function visitors.enter(self, answers, ticket)
   local place = present(self, answers, ticket)
   if not place then return end
   local member = member_of(place.id, place.joined_at)
-  if not keeper.may_enter(self) then
-    -- More came than were expected. The turn is kept, and lasts.
-    local lasts = pacing.whole_tenth(self.now + self.rules.claimWindowMs)
-    redis.call("ZADD", self.prefix .. ":turns", lasts, member)
-    return answer(answers, IS_WAITING, place.sequence, place.draw, 0, TURN_IN_HAND_MS, 2)
-  end
+  local is_firm = redis.call("ZSCORE", self.prefix .. ":firm", member) and true or false
+  if not keeper.may_enter(self, is_firm) then return find_no_room(self, answers, place, member, ticket.dice) end
   room.count(self, "waitedMs", self.now - place.joined_at)
+  -- A loose turn gave its share of the rate back, and takes one anew.
+  if not is_firm then keeper.took(self, 1) end
   keeper.entered(self, claim_by(self, place))
   redis.call("ZREM", self.prefix .. ":turns", member)
-  self.admitted = self.admitted - 1
+  keeper.unmake_firm(self, member)
   places.set_state(self, place, ON_SITE)
   places.keep(self, place.joined_at, self.now + self.rules.ticketTtlMs)
   start_visit(self, answers, {
@@ -262,27 +332,27 @@ function visitors.revoke(self, answers, id)
   answer(answers, NOTHING, until_at or 0)
 end
 
--- Takes someone out of the line, the lapsed or the admitted, wherever they are.
+-- Takes someone out of the line, the lapsed or the admitted, wherever they are. True when they had a firm turn.
 function visitors.give_up(self, place)
   if place.state == WAITING then line.remove(self, place) end
   if place.state == LAPSED then self.lapsed = self.lapsed - 1 end
-  if place.state == ADMITTED then
-    redis.call("ZREM", self.prefix .. ":turns", member_of(place.id, place.joined_at))
-    self.admitted = self.admitted - 1
-  end
+  if place.state ~= ADMITTED then return false end
+  local member = member_of(place.id, place.joined_at)
+  redis.call("ZREM", self.prefix .. ":turns", member)
+  return keeper.unmake_firm(self, member)
 end
 
 function visitors.leave_place(self, answers, ticket)
   if ticket.expires_at <= self.now then return answer(answers, NOTHING) end
   local place = places.get(self, ticket.id, ticket.joined_at)
   if place and place.state == ON_SITE then return visitors.leave_visit(self, answers, ticket.id) end
-  if place and place.state == GONE then return answer(answers, NOTHING) end
+  if place and place.state >= GONE then return answer(answers, NOTHING) end
   if self.orders.isMain and not place then return answer(answers, NOTHING) end
   place = place or {
     id = ticket.id, joined_at = ticket.joined_at, late = 0, lane = ticket.lane, sequence = ticket.sequence,
     draw = ticket.draw, pool = 0, given_at = 0,
   }
-  visitors.give_up(self, place)
+  if visitors.give_up(self, place) then keeper.gave_back(self, "left") end
   if not self.orders.isMain then room.count(self, "left") end
   places.set_state(self, place, GONE)
   places.keep(self, place.joined_at, ticket.expires_at)
@@ -301,11 +371,13 @@ function visitors.commit(self, answers, ticket)
   answer(answers, NOTHING)
 end
 
--- Of a piece: a turn of which the main part knows nothing is no turn; its holder waits on where they stood.
-function visitors.abort(self, answers, ticket)
+-- Of a piece: a turn of which the main part knows nothing is no turn; its holder waits on where they stood. `has_returned`:
+-- they came with it when it was loose, and there was no room.
+function visitors.abort(self, answers, ticket, has_returned)
   local place = places.get(self, ticket.id, ticket.joined_at)
   if place and place.state == ADMITTED then
     visitors.give_up(self, place)
+    if has_returned then place.returned = 1 end
     places.set_state(self, place, WAITING)
     line.add(self, place)
     return go_on_waiting(self, answers, place, ticket.dice)
@@ -343,19 +415,23 @@ function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires
 end
 
 -- One call for many visitors: the time or "", who calls, then for each what they do and with what.
-local FIELDS = { j = 5, c = 7, e = 7, l = 7, v = 1, r = 1, t = 5, k = 7, a = 7 }
+local FIELDS = { j = 6, c = 9, e = 9, l = 9, v = 1, r = 1, t = 5, k = 9, a = 9, b = 9 }
 
 local function ticket_at(args, i)
   return {
     id = args[i], sequence = tonumber(args[i + 1]), lane = tonumber(args[i + 2]), joined_at = tonumber(args[i + 3]),
     draw = tonumber(args[i + 4]), expires_at = tonumber(args[i + 5]), dice = tonumber(args[i + 6]),
+    missed = tonumber(args[i + 7]), missed_at = tonumber(args[i + 8]),
   }
 end
 
 local function visit_call(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
-  self.standing = { poll_budget = self.rules.pollBudgetPerSecond, ticket_ttl = self.rules.ticketTtlMs }
+  self.standing = {
+    poll_budget = self.rules.pollBudgetPerSecond, ticket_ttl = self.rules.ticketTtlMs,
+    claim_window = self.rules.claimWindowMs,
+  }
   self.total = tonumber(self.state.total) or 0
   self.waiting_in = function(lane) return room.waiting_in(self, lane) end
   local sums, rules = room.pace_sums(self), self.rules
@@ -365,7 +441,8 @@ local function visit_call(keys, args)
   while args[i] do
     local what = args[i]
     if what == "j" then
-      visitors.join(self, answers, args[i + 1], tonumber(args[i + 2]), args[i + 3], args[i + 4], tonumber(args[i + 5]))
+      visitors.join(self, answers, args[i + 1], tonumber(args[i + 2]), args[i + 3], args[i + 4], args[i + 5],
+        tonumber(args[i + 6]))
     elseif what == "c" then
       visitors.check_in(self, answers, ticket_at(args, i + 1))
     elseif what == "e" then
@@ -375,7 +452,9 @@ local function visit_call(keys, args)
     elseif what == "k" then
       visitors.commit(self, answers, ticket_at(args, i + 1))
     elseif what == "a" then
-      visitors.abort(self, answers, ticket_at(args, i + 1))
+      visitors.abort(self, answers, ticket_at(args, i + 1), false)
+    elseif what == "b" then
+      visitors.abort(self, answers, ticket_at(args, i + 1), true)
     elseif what == "v" then
       visitors.leave_visit(self, answers, args[i + 1])
     elseif what == "r" then

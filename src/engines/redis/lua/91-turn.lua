@@ -1,5 +1,5 @@
--- One turn of a room's door: visits and turns whose time is up end, those who stopped checking in lapse, and as many get a
--- turn as the door says. And the lease: one gateway at a time turns the door, and one that lost the lease does nothing.
+-- One turn of a room's door: visits and turns whose time is up end, turns that have been firm for long enough go loose, those
+-- who stopped checking in lapse, and as many get a turn as the door says. And the lease: one gateway at a time turns the door, and one that lost the lease does nothing.
 
 local turn = {}
 
@@ -57,11 +57,52 @@ local function expire_visits(self)
   redis.call("ZREMRANGEBYSCORE", self.prefix .. ":ended", "-inf", whole(math.floor(self.now)))
 end
 
--- Turns nobody used go back to the door; their holders keep their place for when they return.
+local function loosen_turns(self)
+  for _, member in ipairs(due(self, ":firm")) do
+    if keeper.unmake_firm(self, member) then keeper.gave_back(self, "loose") end
+  end
+end
+
+-- The number that a place gets which goes behind so many of its lane.
+local function number_behind(self, place, back)
+  local lane = room.lane_of(self, place.lane)
+  local follow = missed_turns.to_follow(
+    room.waiting_in(self, lane), line.before(self, lane, place.sequence),
+    function(rank)
+      local _, _, sequence = line.at(self, lane, rank)
+      return sequence
+    end,
+    place.sequence, back)
+  local key = self.prefix .. ":gap:"
+  return missed_turns.next_number(
+    follow,
+    function(gap) return tonumber(redis.call("GET", key .. whole(gap)) or 0) end,
+    function(gap, used) redis.call("SET", key .. whole(gap), whole(used), "PX", self.rules.ticketTtlMs) end)
+end
+
+-- The place goes further back and is kept for its holder's return, or is forfeited.
+local function miss_turn(self, place)
+  place.missed = place.missed + 1
+  place.missed_at = place.given_at
+  place.returned = 0
+  if missed_turns.is_forfeited(place.missed, self.rules.missedTurnsMax) then
+    room.count(self, "forfeited")
+    return places.set_state(self, place, FORFEITED)
+  end
+  local let_in = keeper.let_in(self, room.lane_of(self, place.lane)) - place.let_in
+  place.sequence = number_behind(self, place, missed_turns.places_back(let_in, place.missed))
+  place.let_in = 0
+  if not self.state.hasSetBacks then room.set(self, "hasSetBacks", "1") end
+  self.lapsed = self.lapsed + 1
+  places.set_state(self, place, LAPSED)
+end
+
+-- Turns nobody used in time. Those who missed theirs are set back in the order in which they stood.
 local function expire_turns(self)
+  local missed = {}
   for _, member in ipairs(due(self, ":turns")) do
     redis.call("ZREM", self.prefix .. ":turns", member)
-    self.admitted = self.admitted - 1
+    if keeper.unmake_firm(self, member) then keeper.gave_back(self, "loose") end
     local id, joined_at = id_and_joined(member)
     if not self.orders.pieces then
       room.count(self, "missedTurns")
@@ -70,11 +111,11 @@ local function expire_turns(self)
     if self.orders.isMain then
       places.drop(self, id, joined_at)
     else
-      self.lapsed = self.lapsed + 1
-      local place = places.get(self, id, joined_at)
-      if place then places.set_state(self, place, LAPSED) end
+      missed[#missed + 1] = places.get(self, id, joined_at)
     end
   end
+  table.sort(missed, function(a, b) return a.sequence < b.sequence or (a.sequence == b.sequence and a.id < b.id) end)
+  for _, place in ipairs(missed) do miss_turn(self, place) end
 end
 
 local function lapse(self)
@@ -101,16 +142,18 @@ function turn.forget(self)
   redis.call("ZREMRANGEBYSCORE", self.prefix .. ":invites", "-inf", now)
 end
 
-local function admit_one(self, lane, member, sequence, claim_until)
+local function admit_one(self, lane, member, sequence)
+  local claim_until = line.claim_until(self, member)
   local id, joined_at = id_and_joined(member)
   local place = places.get(self, id, joined_at)
   if lane == EVERYBODY and self.rank == 0 and place.late == 0 then keeper.remember(self, sequence) end
   line.remove(self, place)
+  keeper.note_admitted(self, lane, sequence)
   place.given_at = self.now
+  place.let_in = keeper.let_in(self, lane)
   places.set_state(self, place, ADMITTED)
   redis.call("ZADD", self.prefix .. ":turns", claim_until, member)
-  self.admitted = self.admitted + 1
-  keeper.note_admitted(self, lane, sequence)
+  keeper.make_firm(self, member, keeper.firm_until(self, place.returned == 1))
 end
 
 -- Gives turns; `dice` say who is next where that is left to chance. The sequences, in order.
@@ -118,7 +161,6 @@ local function admit_next(self, count, dice)
   local rules = self.rules
   local named = rules.lanes.named
   local is_random = rules.queueingMethod == "random"
-  local claim_until = pacing.whole_tenth(self.now + rules.claimWindowMs)
   local accounts
   if #named > 0 then
     accounts = {}
@@ -138,7 +180,7 @@ local function admit_next(self, count, dice)
     self.rank = is_random and math.floor(dice[#sequences + 1] * waiting) or 0
     local _, member, sequence = line.at(self, lane, self.rank)
     if room.is_held(self, sequence) then break end
-    admit_one(self, lane, member, sequence, claim_until)
+    admit_one(self, lane, member, sequence)
     sequences[#sequences + 1] = sequence
   end
   if accounts then
@@ -195,6 +237,7 @@ function turn.begin(self, args)
     room.follow(self)
   end
   expire_visits(self)
+  loosen_turns(self)
   expire_turns(self)
   return fence
 end
@@ -208,7 +251,7 @@ end
 function turn.tell(self, gateway, sequences)
   if #sequences == 0 then return end
   local news = {}
-  for i, sequence in ipairs(sequences) do news[i] = whole(sequence) end
+  for i, sequence in ipairs(sequences) do news[i] = text(sequence) end
   redis.call("PUBLISH", self.prefix .. ":news", gateway .. " turns " .. table.concat(news, " "))
 end
 
@@ -243,6 +286,6 @@ function turn.call(keys, args)
   keeper.close(self)
   local has_more = self.has_more or (#sequences > 0 and #sequences < admit)
   local reply = { fence, reason, has_more and 1 or 0, 0, self.waiting }
-  for i, sequence in ipairs(sequences) do reply[i + 5] = sequence end
+  for i, sequence in ipairs(sequences) do reply[i + 5] = sequence_word(sequence) end
   return reply
 end

@@ -62,7 +62,7 @@ local function lane_figures(self, lane, lane_state, has_marks)
     for _, rank in ipairs(mark_ranks(figures.waiting)) do
       local _, _, sequence = line.at(self, lane, rank)
       figures.marks[#figures.marks + 1] = rank
-      figures.marks[#figures.marks + 1] = whole(sequence)
+      figures.marks[#figures.marks + 1] = text(sequence)
     end
   end
   return figures
@@ -89,6 +89,7 @@ function office.look(keys, args)
   draws.announce_all(self)
   local look = {
     now = self.now, waiting = self.waiting, admitted = self.admitted, onSite = self.on_site, lapsed = self.lapsed,
+    looseTurns = redis.call("ZCARD", prefix .. ":turns") - redis.call("ZCARD", prefix .. ":firm"),
     share = self.share, isAwake = self.is_awake, memo = redis.call("HGET", prefix .. ":state", "memo") or nil,
     noShows = no_shows.share(room.no_shows(self)), lanes = figures,
     perMs = text(pace.per_ms(sums, self.rules)), doubt = text(pace.doubt(sums, self.rules)),

@@ -2,11 +2,15 @@
 
 local data = {}
 
--- A field, what it holds as far as the caller knows ("" for nothing), and what it shall hold. Gives 1, or 0 when it holds
+-- A field, what it holds as far as the caller knows, and what it shall hold; "" for nothing. Gives 1, or 0 when it holds
 -- something else by now.
 function data.swap(keys, args)
   local held = redis.call("HGET", keys[1], args[1]) or ""
   if held ~= args[2] then return { 0 } end
-  redis.call("HSET", keys[1], args[1], args[3])
+  if args[3] == "" then
+    redis.call("HDEL", keys[1], args[1])
+  else
+    redis.call("HSET", keys[1], args[1], args[3])
+  end
   return { 1 }
 end

@@ -30,35 +30,38 @@ function pieces.peek(keys, args)
   for i = 1, #found, 2 do
     local sequence = tonumber(found[i + 1])
     if room.is_held(self, sequence) then break end
-    first[i] = sequence
+    first[i] = sequence_word(sequence)
     first[i + 1] = found[i]
   end
   return first
 end
 
 -- Of a piece. The time or "", then for each one to be taken what it must not be worse than: a sequence and a member, or ""
--- twice. Gives for each sequence, member and whether they ever lapsed, or 0 three times where nobody was taken.
+-- twice. Gives for each sequence, member, 1 if they ever lapsed and 2 more if they came with a loose turn before, and until when
+-- the turn may be used, or 0 four times where nobody was taken.
 function pieces.take(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
-  local claim_until = pacing.whole_tenth(self.now + self.rules.claimWindowMs)
   local taken = {}
   for i = 2, #args, 2 do
     local _, member, sequence = line.at(self, EVERYBODY, 0)
     local worst = tonumber(args[i])
     local is_worse = member and worst and (sequence > worst or (sequence == worst and member > args[i + 1]))
     if not member or is_worse or room.is_held(self, sequence) then
-      for _ = 1, 3 do taken[#taken + 1] = 0 end
+      for _ = 1, 4 do taken[#taken + 1] = 0 end
     else
+      local claim_until = line.claim_until(self, member)
       local place = places.get(self, id_and_joined(member))
       line.remove(self, place)
+      keeper.count_in(self, EVERYBODY, sequence)
       place.given_at = self.now
+      place.let_in = keeper.let_in(self, EVERYBODY)
       places.set_state(self, place, ADMITTED)
       redis.call("ZADD", self.prefix .. ":turns", claim_until, member)
-      self.admitted = self.admitted + 1
-      taken[#taken + 1] = sequence
+      taken[#taken + 1] = sequence_word(sequence)
       taken[#taken + 1] = member
-      taken[#taken + 1] = place.late
+      taken[#taken + 1] = place.late + 2 * place.returned
+      taken[#taken + 1] = claim_until
     end
   end
   keeper.close(self)
@@ -86,30 +89,30 @@ function pieces.reserve(keys, args)
 end
 
 -- Of the main part. The time or "", gateway, its token, "1" if people waited and the door was not shut, then of each one
--- taken member, sequence and whether they ever lapsed. Gives the token, or 0 when another gateway has the lease, and for
--- each 1, or 0 when their ticket was used already.
+-- taken member, sequence, what `take` told of their past and until when the turn may be used. Gives the token, or 0 when
+-- another gateway has the lease, and for each 1, or 0 when their ticket was used already.
 function pieces.confirm(keys, args)
   local self = room.open(keys[1], args[1])
   if not self or not turn.is_holder(self, args[2], tonumber(args[3])) then return { 0 } end
-  local claim_until = pacing.whole_tenth(self.now + self.rules.claimWindowMs)
   local reply, sequences = { tonumber(args[3]) }, {}
   self.admitted = self.admitted - self.reserved
   room.set(self, "reserved", "0")
-  for i = 5, #args, 3 do
+  for i = 5, #args, 4 do
     local member, sequence = args[i], tonumber(args[i + 1])
     local id, joined_at = id_and_joined(member)
     local is_new = places.get(self, id, joined_at) == nil
+    local past = tonumber(args[i + 2])
     reply[#reply + 1] = is_new and 1 or 0
     if is_new then
       places.put(self, {
         id = id, joined_at = joined_at, state = ADMITTED, late = 0, lane = EVERYBODY, sequence = sequence, draw = 0,
-        pool = 0, given_at = self.now,
+        pool = 0, given_at = self.now, returned = past >= 2 and 1 or 0,
       })
       places.keep(self, joined_at, self.now + self.rules.ticketTtlMs)
-      redis.call("ZADD", self.prefix .. ":turns", claim_until, member)
-      self.admitted = self.admitted + 1
+      redis.call("ZADD", self.prefix .. ":turns", args[i + 3], member)
+      keeper.make_firm(self, member, keeper.firm_until(self, past >= 2))
       keeper.note_admitted(self, EVERYBODY, sequence)
-      if args[i + 2] == "0" then keeper.remember(self, sequence) end
+      if past % 2 == 0 then keeper.remember(self, sequence) end
       sequences[#sequences + 1] = sequence
     end
   end

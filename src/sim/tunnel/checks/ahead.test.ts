@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AHEAD_UNKNOWN } from "../../../core/ticket.ts";
+import { AHEAD_UNKNOWN, NONE_MISSED } from "../../../core/ticket.ts";
 import type { Notice } from "../notice.ts";
 import { Ahead } from "./ahead.ts";
 
@@ -12,9 +12,18 @@ function waiting(sequence: number, at: number, ahead: number | null, request: "j
     expiresAt: 1e9,
     aheadShown: AHEAD_UNKNOWN,
     aheadAtJoin: AHEAD_UNKNOWN,
+    ...NONE_MISSED,
   };
   const ticket = { id, room: "main", lane: 0, sequence, draw: 0, node: 0, ...times };
-  const who = { visitor: sequence, id, station: 0, life: 1, aheadShown: null, expiresAt: null };
+  const who = {
+    visitor: sequence,
+    id,
+    station: 0,
+    life: 1,
+    aheadShown: null,
+    missedTurns: 0,
+    expiresAt: null,
+  };
   const answer = { kind: "waiting", ticket, ahead, waitMs: null, nextCheckInMs: 5_000 } as const;
   return { kind: "answered", at, askedAt: at, request, answer, ...who };
 }
@@ -53,9 +62,9 @@ test("what changed lately may not be known yet, and must be later", () => {
   assert.equal(lastWord([...called, shown(7, 2_000)]), null);
   assert.ok(lastWord([...called, shown(6, 2_000)]));
   assert.ok(lastWord([...called, shown(8, 2_600)]));
-  const left: Notice = { kind: "left", at: 1_000, id: "v1", station: 0, life: 1 };
-  assert.ok(lastWord([...TEN, left, shown(9, 2_600)]));
-  assert.equal(lastWord([...TEN, left, shown(8, 2_600)]), null);
+  const leaving: Notice = { kind: "leaving", at: 1_000, id: "v1" };
+  assert.ok(lastWord([...TEN, leaving, shown(9, 2_600)]));
+  assert.equal(lastWord([...TEN, leaving, shown(8, 2_600)]), null);
 });
 
 test("who may have lapsed, or came back, is counted or not", () => {

@@ -20,7 +20,8 @@ const LAPSE_UNSURE_MS = 2_500;
 const JUDGE_EVERY_MS = 100;
 
 interface Entry {
-  readonly sequence: number;
+  /** Another one after a missed turn. */
+  sequence: number;
   readonly joinedAt: number;
   /** When it lapses, by the last answer. */
   until: number;
@@ -57,7 +58,7 @@ export class Ahead implements Check {
     if (notice.kind === "turns") for (const sequence of notice.sequences) this.#turn(sequence, notice.at);
     const entry = "id" in notice ? this.#entries.get(notice.id) : undefined;
     if (!entry) return null;
-    if (notice.kind === "left") entry.endedAt ??= notice.at;
+    if (notice.kind === "leaving") entry.endedAt ??= notice.at;
     else if (notice.kind === "told") entry.isSteady = notice.isSteady;
     else if (notice.kind === "away") [entry.isSteady, entry.isUnsure] = [false, true];
     return null;
@@ -73,6 +74,7 @@ export class Ahead implements Check {
     const entry = known ?? this.#enlist(notice, answer.ticket.sequence);
     // Asked to wait on: whatever has ended it may have been undone, or not be known there.
     if (entry.endedAt !== null || entry.until < at) entry.isUnsure = true;
+    this.#renumber(entry, answer.ticket.sequence);
     entry.until = at + answer.nextCheckInMs + this.#lapseAfterMs;
     return this.#judge(notice, entry, answer.ahead);
   }
@@ -83,6 +85,14 @@ export class Ahead implements Check {
     this.#entries.set(id, entry);
     this.#bySequence.set(sequence, entry);
     return entry;
+  }
+
+  #renumber(entry: Entry, sequence: number): void {
+    if (entry.sequence === sequence) return;
+    this.#bySequence.delete(entry.sequence);
+    entry.sequence = sequence;
+    entry.isUnsure = true;
+    this.#bySequence.set(sequence, entry);
   }
 
   #turn(sequence: number, at: number): void {

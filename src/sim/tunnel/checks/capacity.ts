@@ -1,6 +1,6 @@
 /**
  * Never more on the site than `totalActiveUsers`, at any instant. Counted are distinct ids that any node answered
- * "entered", from that answer on, until their pass runs out or some node is told that they left.
+ * "entered", from that answer on, until their pass runs out or some node is told that they leave.
  *
  * The stated exceptions: when everybody who knew anything has died, the cluster forgot who is on the site, and for one
  * session twice as many may be there; and where a lost part's slots are given out again before its passes have run out
@@ -10,7 +10,7 @@
  * seen again: so it must have died in that same cut, or before the parts had met.
  */
 import { Deadlines } from "../../../core/deadlines.ts";
-import type { Check, Notice } from "../notice.ts";
+import type { Answered, Check, Notice } from "../notice.ts";
 
 /** Clocks differ, and a slot is held a little longer than a pass is good for. */
 const UNSURE_MS = 2_500;
@@ -35,6 +35,8 @@ export class Capacity implements Check {
   #forgotAt = Number.NEGATIVE_INFINITY;
   #isSplit = false;
   #splitAt = Number.NEGATIVE_INFINITY;
+  /** Id → when the visit that was last given was admitted, by which it is known. */
+  readonly #visits = new Map<string, number>();
   readonly #leftAt = new Map<string, number>();
   readonly #leftInOtherPart = new Set<string>();
   /** Let in during this cut, and where. */
@@ -45,12 +47,13 @@ export class Capacity implements Check {
   }
 
   see(notice: Notice): string | null {
-    if (notice.kind === "answered" && notice.expiresAt !== null && !this.#hasLeft(notice)) {
+    if (notice.kind === "answered" && notice.answer.kind === "entered" && !this.#hasLeft(notice)) {
+      this.#visits.set(notice.id, notice.answer.pass.admittedAt);
       if (this.#isApart(notice.at)) this.#givenApart.set(notice.id, notice.station);
-      return this.#enter(notice.id, notice.expiresAt, notice.at);
+      return this.#enter(notice.id, notice.expiresAt!, notice.at);
     }
     if (notice.kind === "renewed" && this.#isKnown(notice.id)) this.#extend(notice.id, notice.expiresAt);
-    if (notice.kind === "left") this.#leave(notice.id, notice.at);
+    if (notice.kind === "leaving") this.#leave(notice.id, notice.at);
     if (notice.kind === "split") {
       if (!this.#isApart(notice.at)) this.#givenApart.clear();
       this.#isSplit = notice.isSplit;
@@ -74,9 +77,15 @@ export class Capacity implements Check {
       : null;
   }
 
-  /** In the other part, or with the answer still on its way: then the visit was over before it came. */
-  #hasLeft({ id, askedAt }: { readonly id: string; readonly askedAt: number }): boolean {
-    return this.#leftInOtherPart.has(id) || (this.#leftAt.get(id) ?? Number.NEGATIVE_INFINITY) >= askedAt;
+  /**
+   * In the other part, or with the answer still on its way: then the visit was over before it came. Whoever shows the ticket of a visit
+   * that they are leaving may be told of that visit once more; `Once` judges for how long.
+   */
+  #hasLeft({ id, askedAt, answer }: Answered): boolean {
+    const leftAt = this.#leftAt.get(id);
+    if (leftAt === undefined) return false;
+    const isSame = answer.kind === "entered" && this.#visits.get(id) === answer.pass.admittedAt;
+    return isSame || leftAt >= askedAt || this.#leftInOtherPart.has(id);
   }
 
   #leave(id: string, at: number): void {
@@ -96,7 +105,7 @@ export class Capacity implements Check {
   }
 
   #isKnown(id: string): boolean {
-    return this.#onSite.has(id) || this.#givenApart.has(id);
+    return !this.#leftAt.has(id) && (this.#onSite.has(id) || this.#givenApart.has(id));
   }
 
   #allowed(at: number): number {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TicketAnswer } from "../../../core/engine.ts";
-import { AHEAD_UNKNOWN, type Ticket } from "../../../core/ticket.ts";
+import { AHEAD_UNKNOWN, NONE_MISSED, type Ticket } from "../../../core/ticket.ts";
 import type { Answered, Check, Notice } from "../notice.ts";
 import type { NodeStatus } from "../sim-node.ts";
 import { Capacity } from "./capacity.ts";
@@ -18,13 +18,13 @@ const SESSION_MS = 10_000;
 
 function ticketOf(id: string, sequence: number): Ticket {
   const times = { joinedAt: 0, issuedAt: 0, expiresAt: 1e9 };
-  const shown = { aheadShown: AHEAD_UNKNOWN, aheadAtJoin: AHEAD_UNKNOWN };
+  const shown = { aheadShown: AHEAD_UNKNOWN, aheadAtJoin: AHEAD_UNKNOWN, ...NONE_MISSED };
   return { id, room: "main", lane: 0, sequence, draw: 0, node: 0, ...times, ...shown };
 }
 
 function answered(id: string, at: number, answer: TicketAnswer, more: Partial<Answered> = {}): Answered {
   const expiresAt = answer.kind === "entered" ? at + SESSION_MS : null;
-  const who = { visitor: 1, id, station: 0, life: 1, aheadShown: null };
+  const who = { visitor: 1, id, station: 0, life: 1, aheadShown: null, missedTurns: 0 };
   return { kind: "answered", at, askedAt: at, request: "enter", answer, expiresAt, ...who, ...more };
 }
 
@@ -46,6 +46,7 @@ function waiting(id: string, at: number, sequence = 1, more: Partial<Answered> =
   return answered(id, at, answer, { request: "checkIn", ...more });
 }
 
+const leaving = (id: string, at: number): Notice => ({ kind: "leaving", at, id });
 const left = (id: string, at: number): Notice => ({ kind: "left", at, id, station: 0, life: 1 });
 const split = (at: number, isSplit: boolean): Notice => ({ kind: "split", at, isSplit });
 const stopped = (at: number, isLast = false): Notice => ({
@@ -74,9 +75,18 @@ test("capacity: one more than may be on the site is too many", () => {
 
 test("capacity: the same id counts once, who left or ran out not at all", () => {
   assert.equal(lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("b", 2)]), null);
-  assert.equal(lastWord(capacity(), [entered("a", 0), entered("b", 1), left("a", 5), entered("c", 6)]), null);
+  assert.equal(
+    lastWord(capacity(), [entered("a", 0), entered("b", 1), leaving("a", 5), entered("c", 6)]),
+    null,
+  );
   assert.equal(lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("c", 10_000)]), null);
   assert.ok(lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("c", 9_999)]));
+});
+
+test("capacity: whoever leaves is not counted again for the same visit, but for another one", () => {
+  const full = [entered("a", 0), entered("b", 1), leaving("a", 5), entered("c", 6)];
+  assert.equal(lastWord(capacity(), [...full, entered("a", 9)]), null);
+  assert.ok(lastWord(capacity(), [...full, entered("a", 9, { admittedAt: 8 })]));
 });
 
 test("capacity: a renewed pass counts until it runs out", () => {
@@ -132,11 +142,28 @@ test("once: a visit that is over is not taken up again", () => {
   assert.equal(lastWord(new Once(), [entered("a", 0), left("a", 100), stopped(200), again(6_000)]), null);
 });
 
+test("once: the pass of someone who was told that they left is not taken", () => {
+  const renewed = (at: number): Notice => ({ kind: "renewed", at, id: "a", expiresAt: at + SESSION_MS });
+  const gone = [entered("a", 0), leaving("a", 90), left("a", 100)];
+  assert.equal(lastWord(new Once(), [entered("a", 0), leaving("a", 100), renewed(6_000)]), null);
+  assert.equal(lastWord(new Once(), [...gone, renewed(4_000)]), null);
+  assert.match(lastWord(new Once(), [...gone, renewed(6_000)])!, /taken 5900 ms after/);
+  assert.equal(lastWord(new Once(), [...gone, stopped(200), renewed(6_000)]), null);
+  assert.equal(lastWord(new Once(), [...gone, stopped(200, true), renewed(6_000)]), null);
+});
+
+test("once: what was said in a part that was cut off is known to all some time after they meet", () => {
+  const gone = [split(0, true), entered("a", 10), left("a", 100)];
+  assert.equal(lastWord(new Once(), [...gone, entered("a", 9_000)]), null);
+  assert.equal(lastWord(new Once(), [...gone, split(9_000, false), entered("a", 18_000)]), null);
+  assert.ok(lastWord(new Once(), [...gone, split(9_000, false), entered("a", 20_000)]));
+});
+
 test("place kept: a ticket that was never used is not refused", () => {
   const refused = answered("a", 9, { kind: "refused", reason: "ticketSpent" });
   assert.match(lastWord(new PlaceKept(), [waiting("a", 0), refused])!, /never used their ticket/);
   assert.equal(lastWord(new PlaceKept(), [entered("a", 0), refused]), null);
-  assert.equal(lastWord(new PlaceKept(), [left("a", 0), refused]), null);
+  assert.equal(lastWord(new PlaceKept(), [leaving("a", 0), refused]), null);
   const unknown = answered("a", 9, { kind: "refused", reason: "unknownRoom" });
   assert.equal(lastWord(new PlaceKept(), [waiting("a", 0), unknown]), null);
   assert.ok(lastWord(new PlaceKept(), [waiting("a", 0), answered("a", 9, { kind: "expired" })]));
@@ -146,6 +173,27 @@ test("place kept: nobody is shown more people ahead than before, or gets what is
   assert.equal(lastWord(new PlaceKept(), [waiting("a", 0, 1, { aheadShown: 5 }, 5)]), null);
   assert.match(lastWord(new PlaceKept(), [waiting("a", 0, 1, { aheadShown: 5 }, 6)])!, /5 ahead, and then 6/);
   assert.match(lastWord(new PlaceKept(), [{ ...entered("a", 0), id: "b" }])!, /another's/);
+});
+
+test("place kept: more ahead than before is shown only after a missed turn, of someone who had one", () => {
+  const setBack = (at: number, sequence: number): Answered => {
+    const answer = waiting("a", at, sequence, { aheadShown: 0 }, 7);
+    if (answer.answer.kind !== "waiting") throw new Error("they wait");
+    const ticket = { ...answer.answer.ticket, missedTurns: 1, origin: 1 };
+    return { ...answer, answer: { ...answer.answer, ticket } };
+  };
+  const turn: Notice = { kind: "turns", at: 5, station: 0, sequences: [1] };
+  assert.equal(lastWord(new PlaceKept(), [waiting("a", 0), turn, setBack(9, 3)]), null);
+  assert.match(lastWord(new PlaceKept(), [waiting("a", 0), setBack(9, 3)])!, /had none/);
+});
+
+test("place kept: whoever is there when told forfeits nothing, and nobody does who had no turn", () => {
+  const refused = answered("a", 9, { kind: "refused", reason: "turnsMissed" });
+  const turn: Notice = { kind: "turns", at: 5, station: 0, sequences: [1] };
+  const told = (isSteady: boolean): Notice => ({ kind: "told", at: 1, id: "a", isSteady });
+  assert.equal(lastWord(new PlaceKept(), [waiting("a", 0), told(false), turn, refused]), null);
+  assert.match(lastWord(new PlaceKept(), [waiting("a", 0), told(false), refused])!, /had no turn/);
+  assert.match(lastWord(new PlaceKept(), [waiting("a", 0), told(true), turn, refused])!, /never used/);
 });
 
 function rush(count: number, turnOrder: (sequences: number[]) => number[]): Notice[] {
@@ -276,21 +324,21 @@ test("line book: who was told to wait waits, until they lapse, give up, or get t
   assert.deepEqual(bounds(100, waiting("a", 0)), [1, 1, 0, 0]);
   assert.deepEqual(bounds(7_000, waiting("a", 0)), [0, 1, 0, 0]);
   assert.deepEqual(bounds(9_600, waiting("a", 0)), [0, 0, 0, 0]);
-  assert.deepEqual(bounds(3_000, waiting("a", 0), left("a", 100)), [0, 0, 0, 0]);
-  assert.deepEqual(bounds(1_000, waiting("a", 0), left("a", 100)), [0, 1, 0, 0]);
+  assert.deepEqual(bounds(3_000, waiting("a", 0), leaving("a", 100)), [0, 0, 0, 0]);
+  assert.deepEqual(bounds(1_000, waiting("a", 0), leaving("a", 100)), [0, 1, 0, 0]);
   assert.deepEqual(bounds(3_000, waiting("a", 0), turns(100, 1)), [0, 0, 0, 0]);
   assert.deepEqual(bounds(3_000, waiting("a", 0), turns(100, 1), waiting("a", 200)), [0, 1, 0, 0]);
 });
 
 test("line book: who entered is on the site until they leave or their pass runs out", () => {
   assert.deepEqual(bounds(3_000, waiting("a", 0), entered("a", 100)), [0, 0, 1, 1]);
-  assert.deepEqual(bounds(3_000, entered("a", 100), left("a", 200)), [0, 0, 0, 0]);
+  assert.deepEqual(bounds(3_000, entered("a", 100), leaving("a", 200)), [0, 0, 0, 0]);
   assert.deepEqual(bounds(11_000, entered("a", 100)), [0, 0, 0, 1]);
   assert.deepEqual(bounds(15_000, entered("a", 100)), [0, 0, 0, 0]);
 });
 
 test("line book: nobody knows for sure what a part that was cut off, or a node that died, made of it", () => {
-  assert.deepEqual(bounds(3_000, waiting("a", 0), split(50, true), left("a", 100)), [0, 1, 0, 0]);
+  assert.deepEqual(bounds(3_000, waiting("a", 0), split(50, true), leaving("a", 100)), [0, 1, 0, 0]);
   assert.deepEqual(bounds(3_000, waiting("a", 0), stopped(500)), [0, 1, 0, 0]);
   assert.deepEqual(bounds(3_000, entered("a", 0), stopped(500)), [0, 0, 0, 1]);
 });

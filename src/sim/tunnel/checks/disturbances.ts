@@ -6,6 +6,8 @@ import type { Notice } from "../notice.ts";
 
 /** News that a node had for longer than this is known to others, if it could talk to them. */
 export const SPREAD_MS = 5_000;
+/** So long after links were mended parts may not have met yet. */
+const MEET_MS = 10_000;
 /** What a node said this shortly before its end may have died with it. */
 const UNSPREAD_MS = 1_000;
 
@@ -31,6 +33,11 @@ export class Disturbances {
   /** True when some links were broken at some time since `at`, or so shortly before that news may not have spread. */
   isSplitSince(at: number): boolean {
     return this.#isSplit || this.#splitUntil + SPREAD_MS > at;
+  }
+
+  /** True while links are broken, and until parts have met again after that. */
+  isApart(at: number): boolean {
+    return this.#isSplit || at - this.#splitUntil <= MEET_MS;
   }
 
   isForgottenSince(at: number): boolean {

@@ -52,7 +52,7 @@ export class LineBook implements Check {
     if (notice.kind === "answered") this.#answer(notice);
     else if (notice.kind === "turns")
       for (const sequence of notice.sequences) this.#turns.set(sequence, notice.at);
-    else if (notice.kind === "left") this.#entry(notice.id).leftAt ??= notice.at;
+    else if (notice.kind === "leaving") this.#entry(notice.id).leftAt ??= notice.at;
     else if (notice.kind === "renewed") {
       const { visit } = this.#entry(notice.id);
       if (visit) visit.until = Math.max(visit.until, notice.expiresAt);

@@ -1,11 +1,13 @@
 /**
  * Each visitor is admitted at most once: one ticket gives one visit, however often and wherever it is shown, and none
- * when its visit is over. To be told of the same visit again is fine.
+ * when its visit is over. To be told of the same visit again is fine. Someone who was told that they left has left: neither
+ * their ticket nor their pass is good any more.
  *
  * The stated exceptions: nodes that cannot talk may each give a visit to somebody who shows the ticket on both sides; a
- * visit that its node did not live to pass on may be given again; and so may all, when everybody who knew has died.
+ * visit, or the end of one, that its node did not live to pass on may be given again; and so may all, when everybody who
+ * knew has died. What one part knows all know soon after they have met.
  */
-import type { Answered, Check, Notice } from "../notice.ts";
+import type { Answered, Check, Notice, Renewed } from "../notice.ts";
 import { Disturbances, SPREAD_MS } from "./disturbances.ts";
 
 interface Visit {
@@ -29,8 +31,7 @@ export class Once implements Check {
     const visit =
       notice.kind === "left" || notice.kind === "renewed" ? this.#visits.get(notice.id) : undefined;
     if (visit && notice.kind === "left") visit.left ??= notice;
-    if (visit && notice.kind === "renewed") visit.expiresAt = Math.max(visit.expiresAt, notice.expiresAt);
-    return null;
+    return visit && notice.kind === "renewed" ? this.#renew(visit, notice) : null;
   }
 
   #enter(notice: Answered, admittedAt: number): string | null {
@@ -55,9 +56,23 @@ export class Once implements Check {
   #repeat(visit: Visit, { id, at, visitor, expiresAt }: Answered): string | null {
     const endedAt = this.#endOf(visit);
     visit.expiresAt = Math.max(visit.expiresAt, expiresAt!);
-    if (at <= endedAt + SPREAD_MS || this.#disturbances.isSplitSince(endedAt)) return null;
-    if (this.#disturbances.isForgottenSince(visit.at)) return null;
+    if (this.#isNews(endedAt, at) || this.#disturbances.isForgottenSince(visit.at)) return null;
     return `visitor ${visitor} (${id}) was let in again ${Math.round(at - endedAt)} ms after the visit was over`;
+  }
+
+  #renew(visit: Visit, { id, at, expiresAt }: Renewed): string | null {
+    const { left } = visit;
+    if (left === null || this.#disturbances.mayBeLost(left)) {
+      visit.expiresAt = Math.max(visit.expiresAt, expiresAt);
+      return null;
+    }
+    if (this.#isNews(left.at, at) || this.#disturbances.isForgottenSince(left.at)) return null;
+    return `the pass of ${id} was taken ${Math.round(at - left.at)} ms after they were told that they left`;
+  }
+
+  /** Whether some node need not know yet what one was told then. */
+  #isNews(toldAt: number, at: number): boolean {
+    return at <= toldAt + SPREAD_MS || this.#disturbances.isApart(at);
   }
 
   #endOf({ left, expiresAt }: Visit): number {

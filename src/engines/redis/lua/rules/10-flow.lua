@@ -1,10 +1,11 @@
--- An even flow of admissions: at most `per_minute` in any minute, spread out and not in a burst at its start.
--- The same rule as core/flow.ts, which says why.
+-- An even flow of visitors: at most `per_minute` enter in any minute, and turns are spread out. The same rule as
+-- core/flow.ts, which says why.
 --
--- `f` is { empty_at, last_minute, queue }. `empty_at` is the instant at which the bucket was, or will be,
--- empty (-math.huge at first); `last_minute` is the sum of the queue. The queue holds the admissions of the
--- last minute, oldest first, those of one millisecond together: first() gives at and count, or nil;
--- drop_first(); last_at() gives an instant, or nil; add_to_last(count); push(at, count).
+-- `f` is { empty_at, last_minute, back, back_at, queue }. `empty_at` is the instant at which the bucket was, or
+-- will be, empty (-math.huge at first); `last_minute` is the sum of the queue; `back` are turns given back, the
+-- latest at `back_at` (0 and -math.huge at first). The queue holds those who entered in the last minute, oldest
+-- first, those of one millisecond together: first() gives at and count, or nil; drop_first(); last_at() gives an
+-- instant, or nil; add_to_last(count); push(at, count).
 --
 -- Here and in the other files nothing of `math` is kept in a local outside functions: Redis 7.0 has no such
 -- libraries while it loads this text, only when a function is called.
@@ -26,23 +27,49 @@ do
     end
   end
 
-  -- How many more may be admitted at `now`; without a rate, any number.
-  function flow.allowance(f, per_minute, now)
+  local function turns_back(f, now)
+    return f.back_at + BURST_MS < now and 0 or f.back
+  end
+
+  -- How many more may enter in the minute up to `now`; without a rate, any number.
+  function flow.entries_left(f, per_minute, now)
     if per_minute == nil then return math.huge end
     forget(f, now)
-    local gap_ms = MINUTE_MS / per_minute
-    local left_in_minute = math.max(0, math.floor(per_minute) - f.last_minute)
+    return math.max(0, math.floor(per_minute) - f.last_minute)
+  end
+
+  -- How many more turns may be given at `now`, with `firm` of them out and a share `no_show` that nobody uses;
+  -- without a rate, any number.
+  function flow.allowance(f, per_minute, now, firm, no_show)
+    if per_minute == nil then return math.huge end
+    local gap_ms = (MINUTE_MS / per_minute) * (1 - no_show)
+    -- A hair of tolerance: sums of a gap that is not a whole number must not cost a visitor a turn.
+    local to_fill = math.floor(flow.entries_left(f, per_minute, now) / (1 - no_show) + 1e-6)
+    local left_in_minute = math.max(0, to_fill - firm)
     -- Time during which the minute held people back is not saved up, or it would come out as a burst.
     local saved_max_ms = math.min(math.max(BURST_MS, gap_ms + TURN_MAX_MS), (left_in_minute + 1) * gap_ms)
     f.empty_at = math.max(f.empty_at, now - saved_max_ms)
-    -- A hair of tolerance: sums of a gap that is not a whole number must not cost a visitor a turn.
-    return math.max(0, math.min(math.floor((now - f.empty_at) / gap_ms + 1e-6), left_in_minute))
+    local spaced = math.floor((now - f.empty_at) / gap_ms + 1e-6)
+    return math.max(0, math.min(spaced + turns_back(f, now), left_in_minute))
   end
 
-  -- Records that `count` were admitted at `now`, after asking `allowance`.
-  function flow.take(f, per_minute, count, now)
+  -- Records that `count` got a turn, after asking `allowance`.
+  function flow.give_turns(f, per_minute, count, now)
+    if per_minute == nil then return end
+    local again = math.min(turns_back(f, now), count)
+    f.back = f.back - again
+    f.empty_at = f.empty_at + ((count - again) * MINUTE_MS) / per_minute
+  end
+
+  -- So many turns were not used: as many may be given again.
+  function flow.give_turns_back(f, count, now)
+    f.back = turns_back(f, now) + count
+    f.back_at = now
+  end
+
+  -- Records that `count` entered at `now`.
+  function flow.enter(f, count, now)
     if count == 0 then return end
-    if per_minute ~= nil then f.empty_at = f.empty_at + (count * MINUTE_MS) / per_minute end
     forget(f, now)
     f.last_minute = f.last_minute + count
     local queue = f.queue

@@ -51,21 +51,27 @@ do
     if is_wide_open(r, at) then return most, "line empty" end
     local free = free_slots(r, at)
     if waiting > 0 and free <= 0 then return 0, "site full" end
-    local allowed = flow.allowance(f, door.rate_of_turns(r, at.no_shows), now)
+    local no_show = r.fillNoShows and at.no_shows or 0
+    local allowed = flow.allowance(f, r.newUsersPerMinute, now, at.admitted, no_show)
     local admit = math.max(0, math.min(most, free, allowed))
     if admit == waiting then return admit, "line empty" end
     return admit, free <= allowed and "site full" or "rate"
   end
 
   -- How many of those waiting may be admitted at `now`, and the reason. What is admitted is recorded by
-  -- `flow.take`.
+  -- `flow.give_turns`.
   function door.open(r, at, f, now)
     return opening(r, at, at.waiting, f, now)
   end
 
   -- True when a newcomer may go straight through: nobody is waiting, and the door would let one in.
   function door.is_open(r, at, f, now)
-    return at.waiting == 0 and opening(r, at, 1, f, now) == 1
+    return at.waiting == 0 and door.is_room_for_one(r, at, f, now)
+  end
+
+  -- True when the door would let one in, whoever waits.
+  function door.is_room_for_one(r, at, f, now)
+    return opening(r, at, 1, f, now) == 1
   end
 
   -- Why a newcomer for whom the door is not open gets no place either; nil when they get one.
@@ -74,11 +80,13 @@ do
     return r.queueingMethod == "reject" and not is_prequeue and "rejected" or nil
   end
 
-  -- True when someone with a turn may come in. Always, but where turns are given out on top.
-  function door.may_enter(r, at, entries, now)
-    if not r.fillNoShows or is_wide_open(r, at) then return true end
+  -- True when someone with a firm turn may come in. Always, but where turns are given out on top, or where the
+  -- rate was lowered since.
+  function door.may_use_turn(r, at, f, now)
+    if is_wide_open(r, at) then return true end
     local free = (r.totalActiveUsers or math.huge) - at.on_site
-    return free > 0 and flow.allowance(entries, r.newUsersPerMinute, now) > 0
+    if r.fillNoShows and free <= 0 then return false end
+    return flow.entries_left(f, r.newUsersPerMinute, now) > 0
   end
 
   local function part(set, share)

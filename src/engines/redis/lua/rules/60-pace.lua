@@ -99,11 +99,10 @@ do
     return math.max(LEAST_DOUBT, s.doubt + promised / s.bins)
   end
 
-  -- The wait of someone with `ahead` before them, in milliseconds, as low, middle, high; nil while nothing
-  -- can be said. Worked out in steps of about a hundredth of the line, as core tells it.
-  function pace.wait(s, r, ahead)
+  -- The wait of someone with `ahead` before them once the door is open, as `pace.wait` tells it.
+  local function wait_once_open(s, r, ahead)
     local per_ms = pace.per_ms(s, r)
-    if per_ms <= 0 or is_held(r) then return nil end
+    if per_ms <= 0 then return nil end
     local _, bits = math.frexp(ahead + 1)
     local shift = math.max(0, bits - STEP_BITS - 1)
     local width = math.ldexp(1, shift)
@@ -112,5 +111,24 @@ do
     local factor = math.exp(TENTH_DEVIATIONS * math.min(math.sqrt(doubt * doubt + 1 / turns), DOUBT_MAX))
     local middle = turns / per_ms
     return middle / factor, middle, middle * factor
+  end
+
+  -- The wait of someone with `ahead` before them, in milliseconds, as low, middle, high; nil while nothing
+  -- can be said. Worked out in steps of about a hundredth of the line, as core tells it.
+  function pace.wait(s, r, ahead)
+    if is_held(r) then return nil end
+    return wait_once_open(s, r, ahead)
+  end
+
+  -- The shortest wait to reckon with, in milliseconds, also while the door is held: it may open at any moment.
+  -- The set rate is never exceeded. Of a full site everyone may leave at once, so only those beyond that many
+  -- have to wait for visits to end. Without either limit it follows the poll budget.
+  function pace.reach(s, r, ahead)
+    local per_minute, slots = r.newUsersPerMinute, r.totalActiveUsers
+    if not per_minute and not slots then return (ahead / r.pollBudgetPerSecond) * 1000 end
+    local by_rate = per_minute and (ahead / per_minute) * 60000 or 0
+    if not slots or ahead <= slots then return by_rate end
+    local by_slots = wait_once_open(s, r, ahead - slots - 1)
+    return math.max(by_rate, by_slots or 0)
   end
 end

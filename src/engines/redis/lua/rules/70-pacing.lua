@@ -1,9 +1,10 @@
 -- When a waiting visitor should check in next, so that the whole room costs no more than its poll budget. The
 -- same rule as core/pacing.ts, which says why.
 --
--- `standing` is { waiting, wait_low, poll_budget, ticket_ttl }: how many wait in the room, the low end of
--- this visitor's wait in milliseconds (nil: nobody knows), check-ins a second that the room may cost, and a
--- ticket's life in milliseconds. `dice` in [0, 1) is the jitter.
+-- `standing` is { waiting, wait_low, reach, poll_budget, ticket_ttl, claim_window }: how many wait in the room,
+-- the low end of this visitor's wait in milliseconds (nil: nobody knows), the shortest wait to reckon with,
+-- check-ins a second that the room may cost, and a ticket's life and the claim window in milliseconds. `dice`
+-- in [0, 1) is the jitter.
 local pacing = {}
 
 do
@@ -16,6 +17,8 @@ do
   local UNKNOWN_WAIT_MS = 40000
   -- Check-ins over a visitor's remaining wait: one in each quarter of it.
   local CHECKS_PER_WAIT = 4
+  -- A turn is heard of within this share of its claim window.
+  local HEARD_SHARE = 0.5
   local JITTER = 0.2
   -- Deadlines are kept in tenths of a second.
   local DEADLINE_STEP_MS = 100
@@ -26,13 +29,20 @@ do
     return value - whole < 0.5 and whole or whole + 1
   end
 
+  -- The longest that someone may stay away without missing a turn, even one that comes four times as soon as
+  -- told.
+  local function heard_within(standing)
+    return standing.claim_window * HEARD_SHARE + standing.reach / CHECKS_PER_WAIT
+  end
+
   -- Milliseconds until this visitor's next check-in.
   function pacing.next_check_in(standing, dice)
     local wait_ms = standing.wait_low or UNKNOWN_WAIT_MS
     local by_budget_ms = (standing.waiting / standing.poll_budget) * 1000
     local wished_ms = math.min(math.max(wait_ms / CHECKS_PER_WAIT, NEAR_MS), FAR_MAX_MS)
-    -- A place must not run out between two check-ins, whatever the budget says.
-    local most_ms = wait_ms <= REACH_MS and NEAR_MAX_MS or standing.ticket_ttl / 2
+    -- Neither a place nor a turn may run out between two check-ins, whatever the budget says.
+    local near_ms = wait_ms <= REACH_MS and NEAR_MAX_MS or standing.ticket_ttl / 2
+    local most_ms = math.min(near_ms, heard_within(standing))
     local period_ms = math.min(math.max(wished_ms, by_budget_ms), most_ms / (1 + JITTER))
     return round(period_ms * (1 + JITTER * dice))
   end
@@ -40,14 +50,24 @@ do
   -- The same before an event opens: everyone comes back soon after that, and no sooner than the budget lets
   -- them, so that the last of them is seen when they would all have come once.
   function pacing.opening_check_in(standing, opens_in_ms, dice)
-    local spread_ms = math.max(NEAR_MS, (standing.waiting / standing.poll_budget) * 1000)
-    local after_opening_ms = math.max(0, opens_in_ms) + NEAR_MS + dice * spread_ms
-    return round(math.min(pacing.next_check_in(standing, dice), after_opening_ms))
+    local heard_ms = heard_within(standing)
+    local first_ms = math.min(NEAR_MS, heard_ms / 2)
+    local by_budget_ms = (standing.waiting / standing.poll_budget) * 1000
+    local spread_ms = math.min(math.max(NEAR_MS, by_budget_ms), heard_ms - first_ms)
+    local soon_ms = math.max(0, opens_in_ms) + first_ms + dice * spread_ms
+    return round(math.min(pacing.next_check_in(standing, dice), soon_ms))
   end
 
   -- Rounds a deadline up to the tenth of a second that engines keep.
   function pacing.whole_tenth(at)
     return math.ceil(at / DEADLINE_STEP_MS) * DEADLINE_STEP_MS
+  end
+
+  -- Until when a turn given now may be used by someone who is waited for until `lapse_at`: whoever comes when
+  -- told never misses a turn.
+  function pacing.claim_deadline(now, lapse_at, lapse_after, claim_window)
+    local expected_at = lapse_at - lapse_after
+    return pacing.whole_tenth(math.max(now + claim_window, expected_at + claim_window * HEARD_SHARE))
   end
 
   -- Until when a visitor told to come back in `next_check_in` is waited for.

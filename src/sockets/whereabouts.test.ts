@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { whereabouts } from "./network.ts";
+import { addressKey, whereabouts } from "./whereabouts.ts";
 
 const isSameAddress = (a: string, b: string) => whereabouts(a).address === whereabouts(b).address;
 const isSameNetwork = (a: string, b: string) => whereabouts(a).network === whereabouts(b).network;
@@ -74,4 +74,9 @@ test("what is no address is all one, and never an error", () => {
       return address.length <= 19 && network.length <= 15 && !address.includes("NaN");
     }),
   );
+});
+
+test("the key of an address alone is the one among its whereabouts", () => {
+  const addresses = ["10.0.0.1", "::ffff:10.0.0.1", "2001:db8:0:1::5", "::1", "", "unknown", "1.2.3"];
+  for (const address of addresses) assert.equal(addressKey(address), whereabouts(address).address, address);
 });

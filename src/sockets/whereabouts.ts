@@ -22,6 +22,12 @@ export interface Whereabouts {
 /** What is not an IP address is all one place: whoever comes through a socket that has none. */
 const NOWHERE: Whereabouts = { address: "", network: "" };
 
+/** The address alone, as `whereabouts` has it. */
+export function addressKey(address: string): string {
+  // Nearly all there are: plain IPv4, which is its own key.
+  return address.includes(":") ? whereabouts(address).address : isIP(address) === 4 ? address : "";
+}
+
 /** The keys of an address without brackets or port. Every spelling of one address has the same keys. */
 export function whereabouts(address: string): Whereabouts {
   const family = isIP(address);

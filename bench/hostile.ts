@@ -1,0 +1,96 @@
+/**
+ * Every attack of `test/hostile` in full, one line each: what it tried and got, how long honest visitors waited for a
+ * page before and during it, what it cost them, and the gateway's memory. The same gateway, site and visitors serve for
+ * before and during, so the ratio of the two is the attack's doing.
+ */
+import { ensurePrograms } from "../scripts/debian.ts";
+import { ORIGINS } from "../scripts/origins.ts";
+import type { Scale } from "../test/hostile/attack.ts";
+import { ATTACKS } from "../test/hostile/attacks.ts";
+import { besiege, type Siege } from "../test/hostile/siege.ts";
+import { aligned, type Bench, type Row, row } from "./bench.ts";
+
+const NONE = { of: "value", atMost: 0 } as const;
+/** Honest visitors' slowest pages under attack, beside those of the same run without it. */
+const P99_RATIO = { of: "ratio", atMost: 5 } as const;
+const MEGABYTE = 2 ** 20;
+
+const THROUGH = "got through";
+const LOST = "pages and places lost";
+const P50 = "honest p50";
+const P99 = "honest p99";
+const MEMORY = "memory at most";
+const ATTEMPTS = "attempts";
+
+export const hostileBench: Bench = {
+  name: "hostile",
+  about: "attacks over real sockets, with honest visitors on the site and in the line; every process its own",
+  async run({ isQuick, progress }) {
+    ensurePrograms(ORIGINS);
+    const scale: Scale = isQuick ? "small" : "full";
+    const rows: Row[] = [];
+    for (const attack of ATTACKS) {
+      progress(attack.name);
+      const siege = await besiege(attack, scale);
+      for (const line of [...(siege.examples ?? []), ...siege.complaints].slice(0, 5))
+        console.error(`  ${attack.name}: ${line}`);
+      rows.push(...rowsOf(attack.name, siege));
+    }
+    return rows;
+  },
+  table: attackTable,
+};
+
+function rowsOf(attack: string, siege: Siege): Row[] {
+  const { before, during, memoryBefore, memoryPeak } = siege;
+  const pages = (name: string, value: number, baseline: number, goal?: typeof P99_RATIO) =>
+    row({ name: `${attack}: ${name}`, unit: "ms", value, baseline, ...(goal ? { goal } : {}) });
+  return [
+    row({ name: `${attack}: ${ATTEMPTS}`, unit: "", value: siege.attempts }),
+    row({ name: `${attack}: ${THROUGH}`, unit: "", value: siege.through, goal: NONE }),
+    row({ name: `${attack}: ${LOST}`, unit: "", value: siege.complaints.length, goal: NONE }),
+    pages(P50, during.p50, before.p50),
+    pages(P99, during.p99, before.p99, P99_RATIO),
+    row({
+      name: `${attack}: ${MEMORY}`,
+      unit: "MB",
+      value: memoryPeak / MEGABYTE,
+      baseline: memoryBefore / MEGABYTE,
+    }),
+  ];
+}
+
+/** One line an attack. */
+function attackTable(rows: readonly Row[]): string {
+  const attacks = Map.groupBy(rows, ({ name }) => name.slice(0, name.lastIndexOf(":")));
+  const header = [
+    "",
+    ATTEMPTS,
+    THROUGH,
+    "lost",
+    "p50 ms",
+    "during",
+    "p99 ms",
+    "during",
+    "ratio",
+    "MB",
+    "peak",
+    "",
+  ];
+  const body = [...attacks].map(([attack, measured]) => {
+    const of = (what: string) => measured.find(({ name }) => name.endsWith(`: ${what}`))!;
+    const [p50, p99, memory] = [of(P50), of(P99), of(MEMORY)];
+    const isHeld = measured.every(({ ok }) => ok !== false);
+    return [
+      attack,
+      of(ATTEMPTS).value.toLocaleString("en"),
+      String(of(THROUGH).value),
+      String(of(LOST).value),
+      ...[p50.baseline!, p50.value, p99.baseline!, p99.value].map((ms) => ms.toFixed(1)),
+      p99.ratio!.toFixed(2),
+      ...[memory.baseline!, memory.value].map((bytes) => bytes.toFixed(0)),
+      isHeld ? "held" : "MISSED",
+    ];
+  });
+  return aligned([header, ...body], (column) => column > 0 && column < header.length - 1);
+}

@@ -1,0 +1,56 @@
+/**
+ * Turns of a room by the round in which they were given, to tell how many were let in since somebody got theirs. Those of one round
+ * were given at one instant of the root's, in the order of their numbers; where that is left to chance, as they were told.
+ */
+/** Turns older than this are forgotten: nobody's turn lasts so long, or it says nothing any more. */
+const KEPT_MS = 1_800_000;
+/** And so are the oldest when there are more than this. */
+const KEPT_MAX = 1_000_000;
+
+interface GivenAt {
+  readonly at: number;
+  readonly sequences: number[];
+}
+
+export class RecentTurns {
+  /** By lane, the latest round last. */
+  readonly #rounds = new Map<number, GivenAt[]>();
+  #size = 0;
+
+  note(lane: number, at: number, sequence: number): void {
+    let rounds = this.#rounds.get(lane);
+    if (!rounds) {
+      rounds = [];
+      this.#rounds.set(lane, rounds);
+    }
+    this.#size++;
+    // Others' turns of a round come in a little late.
+    let index = rounds.length;
+    while (index > 0 && rounds[index - 1]!.at > at) index--;
+    const round = rounds[index - 1];
+    if (round?.at === at) round.sequences.push(sequence);
+    else rounds.splice(index, 0, { at, sequences: [sequence] });
+  }
+
+  /** How many turns were given in a lane after the one at that instant with that number. */
+  after(lane: number, turn: { readonly at: number; readonly sequence: number }, isByLot: boolean): number {
+    const rounds = this.#rounds.get(lane) ?? [];
+    let count = 0;
+    for (let index = rounds.length - 1; index >= 0 && rounds[index]!.at >= turn.at; index--) {
+      const { at, sequences } = rounds[index]!;
+      if (at > turn.at) count += sequences.length;
+      else if (isByLot) count += sequences.length - 1 - sequences.lastIndexOf(turn.sequence);
+      else for (const sequence of sequences) if (sequence > turn.sequence) count++;
+    }
+    return count;
+  }
+
+  forget(now: number): void {
+    for (const rounds of this.#rounds.values()) {
+      let gone = 0;
+      while (gone < rounds.length && (rounds[gone]!.at < now - KEPT_MS || this.#size > KEPT_MAX))
+        this.#size -= rounds[gone++]!.sequences.length;
+      if (gone > 0) rounds.splice(0, gone);
+    }
+  }
+}

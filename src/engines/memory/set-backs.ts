@@ -1,0 +1,83 @@
+/**
+ * Places that missed a turn and went back in the line. A place is known by its first sequence, its origin, for as long as
+ * it lives: state, deadline and lane stay there, and old tickets find it. Only its number in the line is another one.
+ *
+ * Few places ever miss a turn, so these are in maps. What is over is forgotten here; its state at the origin says enough.
+ */
+import { Gaps } from "../../core/missed-turns.ts";
+import type { SetBack } from "../../core/ticket.ts";
+
+export class SetBacks {
+  readonly #byOrigin = new Map<number, SetBack>();
+  readonly #origins = new Map<number, number>();
+  readonly #gaps = new Gaps();
+  /** Origins whose place was set back, or is over, since changes were last taken. */
+  readonly #changed = new Set<number>();
+  readonly #isKept: boolean;
+
+  /** `isKept`: someone takes the changes. */
+  constructor(isKept: boolean) {
+    this.#isKept = isKept;
+  }
+
+  get size(): number {
+    return this.#byOrigin.size;
+  }
+
+  get(origin: number): SetBack | undefined {
+    return this.#byOrigin.get(origin);
+  }
+
+  /** The number that a place has in the line. */
+  sequenceOf(origin: number): number {
+    if (this.#byOrigin.size === 0) return origin;
+    return this.#byOrigin.get(origin)?.sequence ?? origin;
+  }
+
+  /** The place that has this number in the line. */
+  originOf(sequence: number): number {
+    if (this.#origins.size === 0) return sequence;
+    return this.#origins.get(sequence) ?? sequence;
+  }
+
+  /** A number behind this one that nobody has. */
+  numberBehind(sequence: number): number {
+    return this.#gaps.next(sequence);
+  }
+
+  set(origin: number, setBack: SetBack): void {
+    const { sequence, missedTurns, missedAt } = setBack;
+    this.#origins.delete(this.sequenceOf(origin));
+    this.#byOrigin.set(origin, { sequence, missedTurns, missedAt });
+    this.#origins.set(sequence, origin);
+    this.#note(origin);
+  }
+
+  /** Takes one in whose number was given by an earlier life of the room. */
+  restore(origin: number, setBack: SetBack): void {
+    this.#gaps.note(setBack.sequence);
+    this.set(origin, setBack);
+  }
+
+  /** The place is over. */
+  drop(origin: number): void {
+    const known = this.#byOrigin.get(origin);
+    if (!known) return;
+    this.#byOrigin.delete(origin);
+    this.#origins.delete(known.sequence);
+    if (this.#byOrigin.size === 0) this.#gaps.clear();
+    this.#note(origin);
+  }
+
+  /** What has become of each place that changed since this was last asked; null for one that is over. */
+  takeChanges(): Map<number, SetBack | null> {
+    const changes = new Map<number, SetBack | null>();
+    for (const origin of this.#changed) changes.set(origin, this.#byOrigin.get(origin) ?? null);
+    this.#changed.clear();
+    return changes;
+  }
+
+  #note(origin: number): void {
+    if (this.#isKept) this.#changed.add(origin);
+  }
+}

@@ -1,0 +1,6 @@
+/** Turns that nobody uses do not starve those behind: on the embedded engine. */
+import type { HandWorld } from "../../sim/hand-world.ts";
+import { starvingTests } from "../starving.ts";
+import { MemoryEngine } from "./memory-engine.ts";
+
+starvingTests({ name: "memory", make: async (world: HandWorld) => new MemoryEngine(world) }, 60);

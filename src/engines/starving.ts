@@ -1,0 +1,125 @@
+/**
+ * The property that turns which nobody uses do not starve those behind: the same honest visitors get in at no less than
+ * half the speed with idle ones among them as without, for any share of idle ones up to nine tenths, wherever these stand
+ * and whatever they do when their turn is over. Time is moved by hand.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
+import type { Ticket } from "../core/ticket.ts";
+import { handWorld } from "../sim/hand-world.ts";
+import { type EngineUnderTest, ROOM, whyNot } from "./conformance-stage.ts";
+
+const RUNS = 12;
+const STEP_MS = 500;
+const HONEST = 40;
+/** What is learned of turns in the first seconds counts for nothing. */
+const LEARNING_MS = 30_000;
+const NEVER_MS = 4 * 3_600_000;
+
+interface Siege {
+  readonly rules: Partial<RoomRules>;
+  /** Idle visitors to each honest one. */
+  readonly idlePerHonest: number;
+  readonly where: "front" | "mixed" | "back";
+  /** Once a turn is missed or the place is lost: come back with the ticket, or join anew. */
+  readonly after: "return" | "join";
+}
+
+const sieges: fc.Arbitrary<Siege> = fc
+  .record({
+    limit: fc.oneof(
+      fc.integer({ min: 20, max: 120 }).map((newUsersPerMinute) => ({ newUsersPerMinute })),
+      fc.integer({ min: 1, max: 10 }).map((totalActiveUsers) => ({ totalActiveUsers })),
+      fc
+        .tuple(fc.integer({ min: 20, max: 120 }), fc.integer({ min: 2, max: 30 }))
+        .map(([newUsersPerMinute, totalActiveUsers]) => ({ newUsersPerMinute, totalActiveUsers })),
+    ),
+    claimWindowMs: fc.constantFrom(10_000, 24_000, 60_000, 120_000),
+    sessionDurationMs: fc.constantFrom(15_000, 60_000),
+    idlePerHonest: fc.constantFrom(0.5, 1, 2, 4, 8.5),
+    where: fc.constantFrom("front", "mixed", "back"),
+    after: fc.constantFrom("return", "join"),
+  })
+  .map(({ limit, claimWindowMs, sessionDurationMs, ...how }) => ({
+    rules: { ...limit, claimWindowMs, sessionDurationMs, disableSessionRenewal: true, lapseAfterMs: 600_000 },
+    ...how,
+  }));
+
+/** Declares the property for one engine. */
+export function starvingTests(subject: EngineUnderTest, runs = RUNS): void {
+  const name = "those who use their turns get in at half their speed at least, whoever does not";
+  test(`${subject.name} engine: ${name}`, { skip: whyNot(subject, name) }, async () => {
+    await fc.assert(
+      fc.asyncProperty(sieges, async (siege) => {
+        const alone = await timeToGetIn(subject, { ...siege, idlePerHonest: 0 });
+        const besieged = await timeToGetIn(subject, siege);
+        assert.ok(
+          besieged <= 2 * alone + LEARNING_MS,
+          `${besieged / 1_000} s with idle ones, ${alone / 1_000} s without`,
+        );
+      }),
+      { numRuns: runs },
+    );
+  });
+}
+
+/** How long it takes until every honest visitor is in. */
+async function timeToGetIn(subject: EngineUnderTest, siege: Siege): Promise<number> {
+  const world = { ...handWorld(), timers: { every: () => () => {}, after: () => () => {} } };
+  const engine = await subject.make(world);
+  const startedAt = world.clock.now();
+  try {
+    await engine.configure(ROOM, { ...DEFAULT_RULES, ...siege.rules, queueAll: true });
+    const join = async (): Promise<Ticket | null> => {
+      const answer = await engine.join(ROOM);
+      return answer.kind === "waiting" ? answer.ticket : null;
+    };
+    const [honest, idle]: [Ticket[], Ticket[]] = [[], []];
+    for (const isIdle of arrivals(siege)) (isIdle ? idle : honest).push((await join())!);
+    await engine.configure(ROOM, { ...DEFAULT_RULES, ...siege.rules });
+    while (honest.length > 0) {
+      assert.ok(world.clock.now() < startedAt + NEVER_MS, `${honest.length} never got in`);
+      world.pass(STEP_MS);
+      await engine.admit(ROOM);
+      // Honest pages hear of their turn within a second; they come in the order of the line, or nearly so.
+      for (const ticket of honest.slice(0, 12))
+        if ((await engine.enter(ticket)).kind === "entered") honest.splice(honest.indexOf(ticket), 1);
+      await haunt(engine, idle, siege, join, (world.clock.now() - startedAt) / STEP_MS);
+    }
+    return world.clock.now() - startedAt;
+  } finally {
+    await engine.close();
+  }
+}
+
+/** True for an idle one, in the order of arrival. */
+function arrivals({ idlePerHonest, where }: Siege): boolean[] {
+  const idle = Math.round(HONEST * idlePerHonest);
+  if (where === "front") return [...Array(idle).fill(true), ...Array(HONEST).fill(false)];
+  if (where === "back") return [...Array(HONEST).fill(false), ...Array(idle).fill(true)];
+  const all: boolean[] = [];
+  for (let i = 0; i < HONEST; i++) {
+    const due = Math.round((i + 1) * idlePerHonest) - Math.round(i * idlePerHonest);
+    all.push(...Array(due).fill(true), false);
+  }
+  return all;
+}
+
+/** Idle ones check in now and then, never enter, and come again when they have lost their place. */
+async function haunt(
+  engine: { checkIn(ticket: Ticket): unknown },
+  idle: Ticket[],
+  { after }: Siege,
+  join: () => Promise<Ticket | null>,
+  step: number,
+): Promise<void> {
+  for (const [i, ticket] of idle.entries()) {
+    if ((step + i) % 8 !== 0) continue;
+    const answer = (await engine.checkIn(ticket)) as { kind: string; ticket?: Ticket };
+    if (answer.kind === "waiting" && after === "return") idle[i] = answer.ticket!;
+    if (answer.kind === "refused" || (after === "join" && answer.ticket && answer.ticket.missedTurns > 0))
+      idle[i] = (await join()) ?? ticket;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * What all proxies share against visitors who send or read slowly: memory that holds bodies for them, within limits, and
+ * one sweep that looks at every slow body a few times in each pace window. No request has a timer of its own for this.
+ *
+ * The pace is for quiet times, and friendly. When every connection to an origin is taken and a request has to wait, the
+ * slowest of those who hold one up gives it to the request: thousands of visitors who are each just fast enough cannot
+ * keep everybody else out.
+ */
+import type { LimitSettings } from "../../config/schema.ts";
+import type { World } from "../../core/world.ts";
+
+const LOOK_EVERY_MS = 100;
+const LOOKS_PER_WINDOW = 8;
+/** Who is faster than this, in bytes per second, keeps the connection even when others wait for one. */
+const PRESSED_PACE = 16_384;
+/** And that is measured over this time at least, and the time between two looks at most. */
+const PRESSED_WINDOW_MS = 1_000;
+
+export type FlowLimits = Pick<
+  LimitSettings,
+  | "bodyBytes"
+  | "bufferedBodyBytes"
+  | "bufferedBodiesBytes"
+  | "spooledAnswerBytes"
+  | "spooledAnswersBytes"
+  | "bodyPace"
+  | "answerPace"
+  | "paceWindowMs"
+>;
+
+/** An origin address, and those who wait for a connection to it. */
+export interface Pressed {
+  readonly waiting: { readonly size: number };
+}
+
+/** A body on its way that may be too slow. */
+export interface Flow {
+  /** Called a few times in each pace window, for as long as it is watched. */
+  judge(now: number): void;
+  /**
+   * How fast the visitor is, in bytes per second, where they hold up a connection of this origin address; Infinity where
+   * they do not, or nobody knows yet.
+   */
+  holdingUp(address: Pressed, now: number): number;
+  /** Ends it, because its visitor is too slow. The connection it has is free when this returns. */
+  cut(): void;
+}
+
+export class SlowVisitors {
+  /** Memory for request bodies that are read before the origin is asked. */
+  readonly bodies: Memory;
+  /** Memory for answers that wait for their visitors. */
+  readonly answers: Memory;
+  readonly #limits: () => FlowLimits;
+  readonly #world: World;
+  readonly #flows = new Set<Flow>();
+  /** Where somebody waited when this was last looked at. */
+  readonly #pressed = new Set<Pressed>();
+  readonly #stop: () => void;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(limits: () => FlowLimits, world: World) {
+    this.#limits = limits;
+    this.#world = world;
+    this.bodies = new Memory(() => this.limits.bufferedBodiesBytes);
+    this.answers = new Memory(() => this.limits.spooledAnswersBytes);
+    this.#stop = world.timers.every(LOOK_EVERY_MS, () => this.#look());
+  }
+
+  get limits(): FlowLimits {
+    return this.#limits();
+  }
+
+  now(): number {
+    return this.#world.clock.now();
+  }
+
+  watch(flow: Flow): void {
+    this.#flows.add(flow);
+  }
+
+  release(flow: Flow): void {
+    this.#flows.delete(flow);
+  }
+
+  /** Somebody waits for a connection to the address: whoever holds one up most slowly has to give it. */
+  press(address: Pressed): void {
+    this.#pressed.add(address);
+    this.#relieve(address, this.now());
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  /** As many as wait get a connection, if there are as many slow visitors to take it from. */
+  #relieve(address: Pressed, now: number): void {
+    while (address.waiting.size > 0) {
+      const slowest = this.#slowestOn(address, now);
+      if (slowest === null) return;
+      slowest.cut();
+    }
+    this.#pressed.delete(address);
+  }
+
+  #slowestOn(address: Pressed, now: number): Flow | null {
+    let slowest: Flow | null = null;
+    let pace = PRESSED_PACE;
+    for (const flow of this.#flows) {
+      const own = flow.holdingUp(address, now);
+      if (own >= pace) continue;
+      slowest = flow;
+      pace = own;
+    }
+    return slowest;
+  }
+
+  #look(): void {
+    if (this.#flows.size === 0) return;
+    const now = this.now();
+    for (const address of this.#pressed) this.#relieve(address, now);
+    if (now - this.#lookedAt < this.limits.paceWindowMs / LOOKS_PER_WINDOW) return;
+    this.#lookedAt = now;
+    for (const flow of this.#flows) flow.judge(now);
+  }
+}
+
+/** A number of bytes that may be held together. */
+export class Memory {
+  readonly #bytesMax: () => number;
+  #taken = 0;
+
+  constructor(bytesMax: () => number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  get free(): number {
+    return Math.max(0, this.#bytesMax() - this.#taken);
+  }
+
+  take(bytes: number): void {
+    this.#taken += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#taken -= bytes;
+  }
+}
+
+/** How far a stream of bytes had come at some time. */
+interface Mark {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Judges a stream of bytes by how far it has come. */
+export class Pace {
+  /** The window that is on. */
+  #start: Mark;
+  /** For what goes on now: the pace since the older of them counts. */
+  #older: Mark;
+  #newer: Mark;
+
+  constructor(now: number) {
+    this.#start = { at: now, bytes: 0 };
+    this.#older = this.#start;
+    this.#newer = this.#start;
+  }
+
+  /** The clock starts anew: whatever held it up was not the visitor. */
+  restart(now: number, bytes: number): void {
+    this.#start = { at: now, bytes };
+    this.#older = this.#start;
+    this.#newer = this.#start;
+  }
+
+  /** Bytes per second of late; Infinity while that is not known. */
+  current(now: number, bytes: number): number {
+    if (now - this.#newer.at >= PRESSED_WINDOW_MS) {
+      this.#older = this.#newer;
+      this.#newer = { at: now, bytes };
+    }
+    const lastedMs = now - this.#older.at;
+    if (lastedMs < PRESSED_WINDOW_MS) return Number.POSITIVE_INFINITY;
+    return ((bytes - this.#older.bytes) / lastedMs) * 1_000;
+  }
+
+  /**
+   * True when fewer than `perSecond` bytes a second came through in the window that is just over. `bytes` is how far the
+   * stream has come. `piece`: where progress shows only once so many bytes are through, it gets the time for that, and
+   * a part of a piece may have come that does not show yet.
+   */
+  isTooSlow(
+    now: number,
+    bytes: number,
+    { windowMs, perSecond, piece = 0 }: { windowMs: number; perSecond: number; piece?: number },
+  ): boolean {
+    // Marks are set now, so that the pace of late is known when somebody asks.
+    this.current(now, bytes);
+    const lastedMs = now - this.#start.at;
+    if (lastedMs < Math.max(windowMs, (piece / perSecond) * 1_000)) return false;
+    const came = bytes - this.#start.bytes;
+    this.#start = { at: now, bytes };
+    return came <= 0 || came + piece < (perSecond * lastedMs) / 1_000;
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Whether a browser's request was made by a page of another origin, a sibling subdomain included: such a page can make the
+ * browser send our cookie, and must not act for the visitor by that. Newer browsers say it themselves on https
+ * (`Sec-Fetch-Site`; `none` is the visitor's own doing, such as a typed address). Others send `Origin` with every POST, which
+ * is then compared with the host that was asked. Programs send neither.
+ *
+ * A page cannot set any of the headers that are looked at here, so `X-Forwarded-Host` counts whoever sent it: a proxy in
+ * front may have put another host in its place.
+ */
+import type { Request } from "./exchange.ts";
+import { rawHeader } from "./proxy/raw-header.ts";
+
+const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
+/** Ports that a browser leaves out. */
+const USUAL_PORT = /:(?:80|443)$/;
+
+/** `fetchSite` is the request's `Sec-Fetch-Site`. */
+export function isFromElsewhere(request: Request, fetchSite: string | undefined): boolean {
+  if (fetchSite !== undefined) return !OWN_SITES.has(fetchSite);
+  const origin = rawHeader(request, "Origin", "origin");
+  return origin !== undefined && !hostsOf(request).includes(hostIn(origin));
+}
+
+/** The host and port of an origin; "" for one that has none, such as `null`. */
+function hostIn(origin: string): string {
+  const scheme = origin.indexOf("://");
+  return scheme < 0 ? "" : plain(origin.slice(scheme + 3));
+}
+
+/** Every host that the visitor may have asked for. */
+function hostsOf(request: Request): string[] {
+  const asked = rawHeader(request, "Host", "host") ?? request.headers[":authority"];
+  const forwarded = rawHeader(request, "X-Forwarded-Host", "x-forwarded-host");
+  const named = `${asked ?? ""},${forwarded ?? ""}`.split(",");
+  return named.map(plain).filter((host) => host !== "");
+}
+
+function plain(host: string): string {
+  return host.trim().toLowerCase().replace(USUAL_PORT, "");
+}

@@ -1,0 +1,438 @@
+/**
+ * The connections of one listener: how many there are, whose they are, and which of them go when there are too many.
+ *
+ * Every connection takes a file handle, from the moment the system accepts it: also one that never sends a byte, or is
+ * still in its TLS handshake. Idle ones are the first to go, so that whoever opens thousands of connections and leaves
+ * them there keeps nobody out. A connection is idle while no answer is under way on it; one that has sent half a header
+ * is idle too, however slowly the rest keeps coming. There are four kinds of idle connections:
+ *
+ *   fresh     had no request yet
+ *   used      had a request
+ *   regular   had requests a while apart
+ *   trusted   of a proxy that the operator named; these go last
+ *
+ * When a new connection comes and there is no room, the most numerous of the first three kinds gives up its longest idle
+ * one. So a flood of one kind costs the others nothing: silent connections do not cost visitors those they use, and a
+ * flood that sends one request each does not push out newcomers who are about to send theirs. When nothing is idle the
+ * new connection is refused.
+ *
+ * Nothing is closed while new connections are being taken in, but right after: whoever has sent a request by then, that is
+ * only waiting to be read, is no longer idle. Until then there may be a few more connections than the limit says.
+ *
+ * An address (with IPv6 its /64) has a limit of its own and gives up its own idle connections first. Trusted proxies have
+ * none, since everybody comes from there.
+ *
+ * Requests only move a link from one place to another. Whether an answer is under way is asked when a connection is to be
+ * closed, not before; one that is busy then is set aside until its answer is over, so that nobody has to step over it
+ * again. Finding the next to close is then a step or two, with any number of connections.
+ */
+import type { Http2Session, Http2Stream } from "node:http2";
+import type { Server, Socket } from "node:net";
+import type { World } from "../core/world.ts";
+import { Chain, Link } from "./chain.ts";
+import { ConnectionLog } from "./connection-log.ts";
+import { answerUnderWay } from "./idle-connections.ts";
+import { isOutOfHandles } from "./relief.ts";
+import { addressKey } from "./whereabouts.ts";
+
+export interface ConnectionLimits {
+  /** The most connections at once. */
+  readonly max: number;
+  /** The most of one address. */
+  readonly perAddressMax: number;
+}
+
+/** What is counted, for metrics. */
+export interface ConnectionCounts {
+  open: number;
+  max: number;
+  /** New connections that were not taken, by what was full. */
+  readonly refused: { full: number; address: number };
+  /** Idle connections that were closed to make room. */
+  closedIdle: number;
+}
+
+export interface ConnectionsOptions {
+  readonly limits: ConnectionLimits;
+  /** Whose connections these are, for the log. */
+  readonly whose: string;
+  /** True for the address of a proxy that all visitors may come from. */
+  isTrusted?(address: string): boolean;
+  /** When nothing is idle, connections go that are busy and have not shown a right to be here (`prove`). */
+  readonly cutsOffUnproven?: boolean;
+  readonly world: World;
+}
+
+/** A connection that had requests this far apart is a regular one: to have many, they must be kept, and be of use. */
+export const REGULAR_AFTER_MS = 500;
+/** Until idle ones have been closed there may be this share more of connections, up to this many. */
+export const SLACK_SHARE = 1 / 16;
+export const SLACK_MAX = 256;
+/** When handles run out this many idle connections are closed at once. */
+const FREED_AT_ONCE = 16;
+/** After that, this share of the connections there were is not taken again for a while. */
+const KEPT_FREE_SHARE = 1 / 16;
+const KEPT_FREE_MS = 30_000;
+const REFUSAL =
+  "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 21\r\nCache-Control: no-store\r\n" +
+  "Retry-After: 5\r\nConnection: close\r\n\r\ntoo many connections\n";
+
+/** Under which a socket carries its connection. */
+const CONNECTION = Symbol("connection");
+interface Carrier {
+  [CONNECTION]?: Connection | undefined;
+}
+
+/** All connections of one address. */
+interface Peer {
+  readonly address: string;
+  size: number;
+  /** Those not known to be busy, the longest unused first. */
+  readonly chain: Chain<Connection>;
+}
+
+type Kind = "fresh" | "used" | "regular" | "trusted";
+
+class Connection {
+  readonly socket: Socket;
+  /** Null for a trusted proxy. */
+  readonly peer: Peer | null;
+  readonly inOrder = new Link<Connection>(this);
+  readonly atPeer = new Link<Connection>(this);
+  /** What speaks HTTP/1: the socket, or with TLS the one around it. */
+  http1: Socket | null;
+  kind: Kind;
+  firstUsedAt = 0;
+  /** Open streams, with HTTP/2. */
+  streams = 0;
+  /** Carries something that is no HTTP any more. */
+  isUpgraded = false;
+  /** Its sender has shown a right to be here. */
+  isProven = false;
+  isAside = false;
+  isGone = false;
+
+  constructor(socket: Socket, peer: Peer | null, http1: Socket | null) {
+    this.socket = socket;
+    this.peer = peer;
+    this.kind = peer === null ? "trusted" : "fresh";
+    this.http1 = http1;
+  }
+}
+
+export class Connections {
+  readonly counts: ConnectionCounts = {
+    open: 0,
+    max: 0,
+    refused: { full: 0, address: 0 },
+    closedIdle: 0,
+  };
+  readonly #options: ConnectionsOptions;
+  /** Those not known to be busy, the longest unused first. */
+  readonly #kinds: Readonly<Record<Kind, Chain<Connection>>> = {
+    fresh: new Chain(),
+    used: new Chain(),
+    regular: new Chain(),
+    trusted: new Chain(),
+  };
+  /** Busy when last asked. */
+  readonly #aside = new Chain<Connection>();
+  readonly #peers = new Map<string, Peer>();
+  /** Addresses with more connections than they may have. */
+  readonly #crowded = new Set<Peer>();
+  readonly #log: ConnectionLog;
+  #isTrimming = false;
+  #limits: ConnectionLimits;
+  /** Fewer than allowed for a while after handles ran out. */
+  #ceiling = Number.POSITIVE_INFINITY;
+  #ceilingUntil = 0;
+  #isTls = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    this.#limits = options.limits;
+    this.#log = new ConnectionLog(options.whose, options.world.log);
+    this.counts.max = options.limits.max;
+  }
+
+  /** Every connection, raw. */
+  *sockets(): Iterable<Socket> {
+    for (const chain of [...Object.values(this.#kinds), this.#aside])
+      for (const { socket } of chain) yield socket;
+  }
+
+  /** From now on the server hears only of connections that there is room for, and survives a lack of handles. */
+  guard(server: Server, { isTls }: { isTls: boolean }): void {
+    this.#isTls = isTls;
+    const own = server.listeners("connection");
+    server.removeAllListeners("connection");
+    server.on("connection", (socket: Socket) => {
+      if (!this.#admit(socket)) return;
+      for (const listener of own) listener.call(server, socket);
+    });
+    if (isTls) server.prependListener("secureConnection", (socket: Socket) => this.#wrap(socket));
+    // Without this, one failed accept would end the process.
+    server.on("listening", () => server.on("error", (error) => this.ranOut(error)));
+  }
+
+  turnTo(limits: ConnectionLimits): void {
+    this.#limits = limits;
+    this.counts.max = limits.max;
+    this.#trim();
+  }
+
+  /** A request begins on this connection, over HTTP/1. */
+  use(socket: Socket): void {
+    const connection = (socket as Carrier)[CONNECTION];
+    if (connection !== undefined) this.#used(connection);
+  }
+
+  /** The connection speaks HTTP/2. */
+  openSession(session: Http2Session): void {
+    // Asked now: a session whose socket is gone gives no answer.
+    (session as Carrier)[CONNECTION] = (session.socket as Carrier)[CONNECTION];
+  }
+
+  /** Closes an HTTP/2 connection without waiting for anybody. */
+  cut(session: Http2Session): void {
+    (session as Carrier)[CONNECTION]?.socket.destroy();
+  }
+
+  /** A request begins, over HTTP/2. */
+  useStream(stream: Http2Stream): void {
+    const connection = (stream.session as Carrier | undefined)?.[CONNECTION];
+    if (connection === undefined || stream.closed) return;
+    connection.streams++;
+    this.#used(connection);
+    stream.once("close", () => {
+      if (--connection.streams === 0) this.#takeBack(connection);
+    });
+  }
+
+  /** The connection carries something else than requests from now on: it is never idle again. */
+  upgrade(socket: object): void {
+    const connection = (socket as Carrier)[CONNECTION];
+    if (connection === undefined || connection.isGone) return;
+    connection.isUpgraded = true;
+    this.#setAside(connection);
+  }
+
+  /** Whoever is at the other end has shown a right to be here. */
+  prove(socket: object): void {
+    const connection = (socket as Carrier)[CONNECTION];
+    if (connection !== undefined) connection.isProven = true;
+  }
+
+  /**
+   * A file handle could not be had: closes idle connections, and for a while lets fewer in than otherwise. True when
+   * there is a handle to be had now.
+   */
+  ranOut(error: Error): boolean {
+    const now = this.#options.world.clock.now();
+    const { open } = this.counts;
+    if (!isOutOfHandles(error)) {
+      this.#log.failed(error, now);
+      return false;
+    }
+    this.#log.ranOut(error, now);
+    this.#ceiling = Math.max(1, Math.floor(open * (1 - KEPT_FREE_SHARE)));
+    this.#ceilingUntil = now + KEPT_FREE_MS;
+    let freed = 0;
+    while (freed < FREED_AT_ONCE && this.#closeIdle()) freed++;
+    return freed > 0;
+  }
+
+  /** To be called about once a second: logs what was not logged yet. */
+  look(): void {
+    this.#log.look(this.#options.world.clock.now());
+  }
+
+  /** Takes a connection in, or closes it. */
+  #admit(socket: Socket): boolean {
+    const address = socket.remoteAddress;
+    // Gone before we got to it.
+    if (address === undefined) return this.#drop(socket);
+    const peer = this.#options.isTrusted?.(address) ? null : this.#peerOf(address);
+    const now = this.#options.world.clock.now();
+    const { perAddressMax } = this.#limits;
+    const max = this.#max(now);
+    if (peer !== null && peer.size >= withSlack(perAddressMax) && !this.#closeFirst(peer.chain)) {
+      this.counts.refused.address++;
+      this.#log.addressFull(address, now);
+      return this.#refuse(socket, peer);
+    }
+    if (this.counts.open >= withSlack(max) && !this.#closeIdle()) {
+      this.counts.refused.full++;
+      this.#log.full(max, now);
+      return this.#refuse(socket, peer);
+    }
+    this.#keep(socket, peer);
+    if (peer !== null && peer.size > perAddressMax) this.#crowded.add(peer);
+    if (this.counts.open > max || this.#crowded.size > 0) this.#trimSoon();
+    return true;
+  }
+
+  #trimSoon(): void {
+    if (this.#isTrimming) return;
+    this.#isTrimming = true;
+    this.#options.world.timers.after(0, () => {
+      this.#isTrimming = false;
+      this.#trim();
+    });
+  }
+
+  /** Closes idle connections down to the limits, as far as there are any. */
+  #trim(): void {
+    const { perAddressMax } = this.#limits;
+    for (const peer of this.#crowded) while (peer.size > perAddressMax && this.#closeFirst(peer.chain));
+    this.#crowded.clear();
+    const max = this.#max(this.#options.world.clock.now());
+    while (this.counts.open > max && this.#closeIdle());
+  }
+
+  #keep(socket: Socket, peer: Peer | null): void {
+    const connection = new Connection(socket, peer, this.#isTls ? null : socket);
+    (socket as Carrier)[CONNECTION] = connection;
+    this.counts.open++;
+    if (peer !== null) peer.size++;
+    this.#toEnd(connection);
+    socket.once("close", () => this.#forget(connection));
+  }
+
+  /** The TLS socket around a raw one; Node keeps the raw one there. */
+  #wrap(socket: Socket & { _parent?: Carrier }): void {
+    const connection = socket._parent?.[CONNECTION];
+    if (connection === undefined) return;
+    (socket as Carrier)[CONNECTION] = connection;
+    connection.http1 = socket;
+  }
+
+  #max(now: number): number {
+    const { max } = this.#limits;
+    return now < this.#ceilingUntil ? Math.min(max, this.#ceiling) : max;
+  }
+
+  #peerOf(remote: string): Peer {
+    const address = addressKey(remote);
+    const known = this.#peers.get(address);
+    if (known) return known;
+    const peer: Peer = { address, size: 0, chain: new Chain() };
+    this.#peers.set(address, peer);
+    return peer;
+  }
+
+  #used(connection: Connection): void {
+    if (connection.kind === "fresh") {
+      connection.kind = "used";
+      connection.firstUsedAt = this.#options.world.clock.now();
+    } else if (connection.kind === "used") {
+      const sinceMs = this.#options.world.clock.now() - connection.firstUsedAt;
+      if (sinceMs >= REGULAR_AFTER_MS) connection.kind = "regular";
+    }
+    if (!connection.isAside) this.#toEnd(connection);
+  }
+
+  /** Makes it the last of its kind to be closed. */
+  #toEnd({ kind, peer, inOrder, atPeer }: Connection): void {
+    this.#kinds[kind].append(inOrder);
+    peer?.chain.append(atPeer);
+  }
+
+  /** Closes the longest idle connection of all. False when there is none. */
+  #closeIdle(): boolean {
+    const { fresh, used, regular, trusted } = this.#kinds;
+    const [most, more, fewest] = [fresh, used, regular].sort((a, b) => b.size - a.size);
+    return (
+      this.#closeFirst(most!) ||
+      this.#closeFirst(more!) ||
+      this.#closeFirst(fewest!) ||
+      this.#closeFirst(trusted) ||
+      this.#cutOff()
+    );
+  }
+
+  /** Closes the first busy one that has shown no right to be here, where that is wanted. */
+  #cutOff(): boolean {
+    if (!this.#options.cutsOffUnproven) return false;
+    for (const connection of this.#aside) {
+      if (connection.isProven || connection.isUpgraded) continue;
+      this.#close(connection);
+      return true;
+    }
+    return false;
+  }
+
+  /** Closes the first that is idle, and sets those before it aside. */
+  #closeFirst(chain: Chain<Connection>): boolean {
+    for (let first = chain.first; first !== null; first = chain.first) {
+      if (!isBusy(first)) {
+        this.#close(first);
+        return true;
+      }
+      this.#setAside(first);
+    }
+    return false;
+  }
+
+  #close(connection: Connection): void {
+    this.counts.closedIdle++;
+    this.#log.closedIdle(this.#options.world.clock.now());
+    // Before its `close` event: the handle is free at once, and so is its place.
+    this.#forget(connection);
+    connection.socket.destroy();
+  }
+
+  #setAside(connection: Connection): void {
+    connection.isAside = true;
+    this.#aside.append(connection.inOrder);
+    connection.peer?.chain.remove(connection.atPeer);
+    if (connection.isUpgraded || connection.streams > 0) return;
+    answerUnderWay(connection.http1!)?.once("close", () => this.#takeBack(connection));
+  }
+
+  #takeBack(connection: Connection): void {
+    if (!connection.isAside || connection.isUpgraded || connection.isGone) return;
+    connection.isAside = false;
+    this.#toEnd(connection);
+  }
+
+  #forget(connection: Connection): void {
+    if (connection.isGone) return;
+    connection.isGone = true;
+    const { inOrder, atPeer, peer } = connection;
+    inOrder.chain?.remove(inOrder);
+    atPeer.chain?.remove(atPeer);
+    this.counts.open--;
+    if (peer === null) return;
+    peer.size--;
+    this.#forgetPeer(peer);
+  }
+
+  #forgetPeer(peer: Peer): void {
+    if (peer.size === 0) this.#peers.delete(peer.address);
+  }
+
+  /** Says so where that can be said in the clear; with TLS the connection just ends. */
+  #refuse(socket: Socket, peer: Peer | null): boolean {
+    if (peer !== null) this.#forgetPeer(peer);
+    socket.on("error", () => {});
+    // A few bytes on a new connection leave at once, so the handle can be given back in the same step.
+    if (!this.#isTls) socket.write(REFUSAL, "latin1");
+    return this.#drop(socket);
+  }
+
+  #drop(socket: Socket): false {
+    socket.on("error", () => {});
+    socket.destroy();
+    return false;
+  }
+}
+
+/** As many as there may be for a moment. */
+export function withSlack(max: number): number {
+  return max + Math.min(SLACK_MAX, Math.floor(max * SLACK_SHARE));
+}
+
+function isBusy({ http1, streams, isUpgraded }: Connection): boolean {
+  return isUpgraded || streams > 0 || (http1 !== null && answerUnderWay(http1) !== null);
+}

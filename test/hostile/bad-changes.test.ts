@@ -1,0 +1,4 @@
+import { badChanges } from "./bad-changes.ts";
+import { testAttack } from "./held.ts";
+
+testAttack(badChanges);

@@ -1,0 +1,82 @@
+/**
+ * HTTP/2 connections that send what costs the server more than the sender: streams opened and reset at once
+ * (CVE-2023-44487), pings, settings, empty DATA frames, headers that never end in CONTINUATION frames, priorities,
+ * streams over the limit. What the attacker wants is that such a connection goes on for as long as it likes; what it
+ * costs honest visitors is measured beside it.
+ */
+import { fileURLToPath } from "node:url";
+import type { Attack, Target } from "./attack.ts";
+import { END_HEADERS, END_STREAM, frame, headersFor, RawSession } from "./http2-frames.ts";
+
+const SESSIONS = { small: 2, full: 50 } as const;
+/** Frames of one kind on one session. More than any visitor ever sends, and few enough for a patient test. */
+const FRAMES_MAX = 20_000;
+/** Sent together; then their answers are waited for, so that they do not pile up. */
+const BATCH = 50;
+const HEADERS = headersFor("GET", "/.fairgate/main/board");
+const UPLOAD = headersFor("POST", "/.fairgate/main/check-in");
+const CANCEL = Buffer.from([0, 0, 0, 8]);
+const FIXTURES = new URL("../fixtures/", import.meta.url);
+const fixture = (name: string) => fileURLToPath(new URL(name, FIXTURES));
+
+/** The n-th of each kind. */
+const FLOODS: Readonly<Record<string, (n: number) => Buffer[]>> = {
+  "rapid reset": (n) => [
+    frame({ type: "headers", stream: 2 * n + 1, flags: END_HEADERS | END_STREAM, payload: HEADERS }),
+    frame({ type: "rstStream", stream: 2 * n + 1, payload: CANCEL }),
+  ],
+  ping: () => [frame({ type: "ping", payload: Buffer.alloc(8) })],
+  settings: () => [frame({ type: "settings", payload: Buffer.from([0, 3, 0, 0, 0, 100]) })],
+  "empty data": (n) =>
+    n === 0
+      ? [frame({ type: "headers", stream: 1, flags: END_HEADERS, payload: UPLOAD })]
+      : [frame({ type: "data", stream: 1 })],
+  continuation: (n) =>
+    n === 0
+      ? [frame({ type: "headers", stream: 1, payload: HEADERS })]
+      : [frame({ type: "continuation", stream: 1 })],
+  priority: (n) => [frame({ type: "priority", stream: 2 * n + 1, payload: Buffer.from([0, 0, 0, 0, 16]) })],
+  "too many streams": (n) => [
+    frame({ type: "headers", stream: 2 * n + 1, flags: END_HEADERS, payload: HEADERS }),
+  ],
+};
+
+export const http2Floods: Attack = {
+  name: "HTTP/2 floods",
+  about: "send control frames and half requests over HTTP/2 for as long as they like",
+  settings: {
+    tls: { certificateFile: fixture("localhost.cert.pem"), keyFile: fixture("localhost.key.pem") },
+  },
+  async run(target, scale) {
+    const survived: string[] = [];
+    let attempts = 0;
+    for (const [name, make] of Object.entries(FLOODS)) {
+      const floods = Array.from({ length: SESSIONS[scale] }, () => flood(target, make));
+      for (const { sent, isOver } of await Promise.all(floods)) {
+        attempts += sent;
+        if (!isOver) survived.push(`${name}: ${sent} frames were taken`);
+      }
+    }
+    return { attempts, through: survived.length, examples: survived.slice(0, 3) };
+  },
+};
+
+/** Sends until it is cut off, or has sent all. */
+async function flood(
+  target: Target,
+  make: (n: number) => Buffer[],
+): Promise<{ sent: number; isOver: boolean }> {
+  const session = await RawSession.open(target, "127.0.0.1");
+  let sent = 0;
+  while (!session.isOver && sent < FRAMES_MAX) {
+    const frames: Buffer[] = [];
+    for (let i = 0; i < BATCH; i++) frames.push(...make(sent++));
+    session.send(frames);
+    await session.taken();
+    // Lets answers and the end be heard.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  const isOver = session.isOver || (await session.endsSoon());
+  session.end();
+  return { sent, isOver };
+}

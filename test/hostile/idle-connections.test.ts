@@ -1,0 +1,4 @@
+import { testAttack } from "./held.ts";
+import { idleConnections } from "./idle-connections.ts";
+
+testAttack(idleConnections);

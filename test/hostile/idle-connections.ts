@@ -1,0 +1,59 @@
+/**
+ * Connections that are opened and left there, until no file handle is left for anybody else: silent ones, ones that never
+ * finish their header, and ones that asked for the board once. First all from one address, then from thousands. What the
+ * attacker wants is that newcomers cannot connect, or that a health check at the control address fails.
+ */
+import type { Attack, Target } from "./attack.ts";
+import { Flood } from "./flood.ts";
+import { ask } from "./wire.ts";
+
+const CONNECTIONS = { small: 1_000, full: 18_000 } as const;
+const NEWCOMERS = { small: 20, full: 200 } as const;
+const REFILL = 20;
+const HALF_A_HEADER = "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ";
+const BOARD = "GET /.fairgate/main/board HTTP/1.1\r\nHost: a\r\n\r\n";
+
+export const idleConnections: Attack = {
+  name: "idle connections",
+  about: "keep others out by thousands of connections that do nothing",
+  filesMax: { small: 640, full: 20_000 },
+  async run(target, scale) {
+    const examples: string[] = [];
+    let attempts = 0;
+    for (const from of [() => "127.0.0.1", anywhere]) {
+      const flood = new Flood({
+        ...target,
+        from,
+        send: (n) => ["", HALF_A_HEADER, BOARD][n % 3]!,
+      });
+      await flood.open(CONNECTIONS[scale]);
+      flood.dribble("x");
+      attempts += CONNECTIONS[scale];
+      examples.push(...(await comeAnew(target, flood, NEWCOMERS[scale])));
+      flood.end();
+    }
+    return { attempts, through: examples.length, examples: examples.slice(0, 3) };
+  },
+};
+
+/** Newcomers, each from an address and on a connection of their own, and as many health checks: who was kept out. */
+async function comeAnew(target: Target, flood: Flood, count: number): Promise<string[]> {
+  const keptOut: string[] = [];
+  for (let n = 0; n < count; n++) {
+    // Whatever came free is taken again at once.
+    const refilled = flood.open(REFILL);
+    const board = ask(target, { path: "/.fairgate/main/board", localAddress: `127.0.2.${1 + (n % 250)}` });
+    const health = ask(target.control, { path: "/healthz" });
+    for (const [who, answer] of Object.entries({ newcomer: board, "health check": health })) {
+      const { status } = await answer.catch((error: Error) => ({ status: error.message }));
+      if (status !== 200) keptOut.push(`${who} ${n}: ${status}`);
+    }
+    await refilled;
+  }
+  return keptOut;
+}
+
+/** An address of this machine that is nobody's else: one for each connection. */
+function anywhere(n: number): string {
+  return `127.${100 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
+}

@@ -1,0 +1,46 @@
+/**
+ * What it costs to read a text. The least of several measurements counts: whatever else the machine does makes one
+ * longer, and nothing makes one shorter.
+ */
+import { type Letters, type Parser, SPECIAL_LETTERS } from "./parser.ts";
+
+const KILOBYTE = 1_024;
+/** Short readings are measured together, as many as take this long. */
+const MEASURED_NS_MIN = 50_000;
+const TOGETHER_MAX = 4_096;
+
+/** The letters that took longest of all that are tried on a parser, each read once. */
+export async function worstFor(parser: Parser, kilobytes: number, count: number): Promise<Letters[]> {
+  const tried: { letters: Letters; tookNs: number }[] = [];
+  for (const letters of [...parser.worst, ...SPECIAL_LETTERS])
+    tried.push({ letters, tookNs: await measure(parser.read, letters.text(kilobytes * KILOBYTE), 1) });
+  tried.sort((a, b) => b.tookNs - a.tookNs);
+  return tried.slice(0, count).map(({ letters }) => letters);
+}
+
+/** Nanoseconds to read so many kilobytes of these letters, at best. */
+export async function costOf(
+  { read }: Parser,
+  letters: Letters,
+  { kilobytes, tries }: { kilobytes: number; tries: number },
+): Promise<number> {
+  const text = letters.text(kilobytes * KILOBYTE);
+  let together = 1;
+  let least = Number.POSITIVE_INFINITY;
+  for (let done = 0; done < tries; ) {
+    const tookNs = await measure(read, text, together);
+    least = Math.min(least, tookNs / together);
+    if (tookNs >= MEASURED_NS_MIN || together === TOGETHER_MAX) done++;
+    else together *= 8;
+  }
+  return least;
+}
+
+async function measure(read: Parser["read"], text: string, times: number): Promise<number> {
+  const startedAt = process.hrtime.bigint();
+  for (let i = 0; i < times; i++) {
+    const answer = read(text);
+    if (answer instanceof Promise) await answer;
+  }
+  return Number(process.hrtime.bigint() - startedAt);
+}

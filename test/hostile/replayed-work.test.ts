@@ -1,0 +1,4 @@
+import { testAttack } from "./held.ts";
+import { replayedWork } from "./replayed-work.ts";
+
+testAttack(replayedWork);

@@ -1,0 +1,4 @@
+import { testAttack } from "./held.ts";
+import { siblingActs } from "./sibling-acts.ts";
+
+testAttack(siblingActs);

@@ -1,0 +1,118 @@
+/**
+ * One attack on one gateway: a site, a `fairgate run` with its settings in a file, honest visitors who fill the room and
+ * some who wait, and the attacker. Everything is a process of its own but the honest visitors, who are measured here.
+ */
+import { readFileSync } from "node:fs";
+import type { RoomInput, SettingsInput } from "../../src/config/schema.ts";
+import { Child } from "../cli/child.ts";
+import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../cli/fairgate.ts";
+import type { Attack, Gain, Scale, Target } from "./attack.ts";
+import { HonestVisitors, type Latency } from "./honest.ts";
+
+const ON_SITE = 8;
+const WAITING = 4;
+/** Pages measured before the attack. */
+const PAGES_BEFORE: Readonly<Record<Scale, number>> = { small: 50, full: 2_000 };
+/** Pages measured during it at least: a short attack is over before enough have been asked for. */
+const PAGES_DURING_MIN: Readonly<Record<Scale, number>> = { small: 50, full: 500 };
+const LOOK_EVERY_MS = 100;
+
+export interface Siege extends Gain {
+  readonly before: Latency;
+  readonly during: Latency;
+  /** What went wrong for honest visitors: pages, places or connections lost. */
+  readonly complaints: readonly string[];
+  /** Memory of the gateway, in bytes. */
+  readonly memoryBefore: number;
+  readonly memoryPeak: number;
+}
+
+export async function besiege(attack: Attack, scale: Scale): Promise<Siege> {
+  await using site = await (attack.openSite ?? openOwnSite)();
+  using folder = ownFolder();
+  folder.write("fairgate.yaml", JSON.stringify(settingsFor(attack, scale, site.port)));
+  await using run = await startGateway(attack, scale, folder.path);
+  const target = targetOf(run, attack.settings?.tls != null);
+  const path = attack.room?.path ?? "/";
+  const honest = new HonestVisitors({ ...target, room: "main", path });
+  try {
+    await honest.arrive({ onSite: ON_SITE, waiting: WAITING });
+    await honest.measure(PAGES_BEFORE[scale]);
+    const before = honest.latency();
+    const memory = watchMemory(run.child.pid);
+    const pages = honest.measure(PAGES_DURING_MIN[scale]);
+    const gain = await runAttack(attack, scale, target);
+    await pages;
+    const during = honest.latency();
+    return { ...gain, before, during, complaints: [...honest.complaints], ...memory() };
+  } finally {
+    await honest.leave();
+  }
+}
+
+async function openOwnSite(): Promise<{ readonly port: number } & AsyncDisposable> {
+  const child = new Child(process.execPath, [`${import.meta.dirname}/site.ts`]);
+  const { port } = JSON.parse((await child.prints(/^\{.*\}$/m))[0]) as { port: number };
+  return { port, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
+}
+
+function settingsFor(attack: Attack, scale: Scale, sitePort: number): SettingsInput {
+  const { room, otherRooms, settings } = attack;
+  const { origin = {}, limits = {} } = attack.scaled?.[scale] ?? {};
+  const main: RoomInput = { totalActiveUsers: ON_SITE, sessionDuration: "30m", ...room };
+  return {
+    origin: { addresses: [`http://127.0.0.1:${sitePort}`], ...origin },
+    limits,
+    rooms: { main, ...otherRooms },
+    ...settings,
+  };
+}
+
+/** `fairgate run` in the folder, with as many files as the attack leaves it. */
+async function startGateway(attack: Attack, scale: Scale, cwd: string): Promise<Run> {
+  const limit = attack.filesMax ? `ulimit -n ${attack.filesMax[scale]}; ` : "";
+  const args = [MAIN, "run", "--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"];
+  const environment = { FAIRGATE_SECRET: SECRET, FAIRGATE_CONTROL_TOKEN: TOKEN };
+  const command = `${limit}exec "$0" "$@"`;
+  return running(new Child("sh", ["-c", command, process.execPath, ...args], { cwd, environment }));
+}
+
+function targetOf(run: Run, isTls: boolean): Target {
+  const [visitors, control] = [new URL(run.address), new URL(run.control.address)];
+  return {
+    host: visitors.hostname,
+    port: Number(visitors.port),
+    isTls,
+    control: { host: control.hostname, port: Number(control.port) },
+  };
+}
+
+async function runAttack({ name }: Attack, scale: Scale, target: Target): Promise<Gain> {
+  const script = `${import.meta.dirname}/attacker.ts`;
+  await using attacker = new Child(process.execPath, [script, name, scale, JSON.stringify(target)]);
+  const { code } = await attacker.ended;
+  if (code !== 0) throw new Error(`the attack "${name}" itself failed:\n${attacker.err}`);
+  return JSON.parse(attacker.out) as Gain;
+}
+
+/** Looks at a process's memory until it is asked what was seen. */
+function watchMemory(pid: number): () => Pick<Siege, "memoryBefore" | "memoryPeak"> {
+  const memoryBefore = memoryOf(pid);
+  let memoryPeak = memoryBefore;
+  const timer = setInterval(() => {
+    memoryPeak = Math.max(memoryPeak, memoryOf(pid));
+  }, LOOK_EVERY_MS);
+  return () => {
+    clearInterval(timer);
+    return { memoryBefore, memoryPeak: Math.max(memoryPeak, memoryOf(pid)) };
+  };
+}
+
+/** Resident memory in bytes; 0 where the system does not tell. */
+function memoryOf(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1_024;
+  } catch {
+    return 0;
+  }
+}

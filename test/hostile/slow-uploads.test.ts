@@ -1,0 +1,4 @@
+import { testAttack } from "./held.ts";
+import { slowUploads } from "./slow-uploads.ts";
+
+testAttack(slowUploads);

@@ -1,0 +1,4 @@
+import { testAttack } from "./held.ts";
+import { streamFlood } from "./stream-flood.ts";
+
+testAttack(streamFlood);
