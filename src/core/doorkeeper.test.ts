@@ -369,7 +369,10 @@ test("with turns that nobody uses, others get theirs at once, and those who ente
     }
     const { admit } = keeper.open(line(firm.length), now);
     for (let i = 0; i < admit; i++)
-      firm.push({ until: now + keeper.firmMs(false, now), isUsed: given++ % 10 === 9 });
+      firm.push({
+        until: now + keeper.firmMs({ hasReturned: false, hasMissed: false }, now),
+        isUsed: given++ % 10 === 9,
+      });
     keeper.admitted(admit, now);
     const inMinute = entries.filter((at) => at > now - 60_000).length;
     assert.ok(inMinute + firm.length <= 60, `${inMinute} entered and ${firm.length} may`);

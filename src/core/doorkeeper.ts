@@ -20,7 +20,7 @@ import {
   whyNoPlace,
 } from "./door.ts";
 import type { Limits, Load, Newcomer, RefusalReason, Remark } from "./engine.ts";
-import { FirmTurns } from "./firm-turns.ts";
+import { FirmTurns, type TurnHolder } from "./firm-turns.ts";
 import { Flow } from "./flow.ts";
 import { type LaneMemo, LaneTurns, laneOf } from "./lanes.ts";
 import { NoShows, type NoShowsMemo } from "./no-shows.ts";
@@ -155,10 +155,17 @@ export class Doorkeeper {
     if (count > 0) this.#flow.giveTurns(rate, count, now);
   }
 
-  /** How long a turn that is given now is firm. `isAgain`: its holder came with one before, and found the site full. */
-  firmMs(isAgain: boolean, now: number): number {
+  /** How long a turn that is given now is firm. */
+  firmMs({ hasReturned, hasMissed }: TurnHolder, now: number): number {
     const rules = this.inForce(now);
-    return this.#firmTurns.firmMs(rules, isAgain);
+    // In random order nobody goes back to the front, so a place whose turns are always loose might never get in.
+    const isLoose = hasMissed && rules.queueingMethod !== "random";
+    return this.#firmTurns.firmMs(rules, { hasReturned, hasMissed: isLoose });
+  }
+
+  /** The same for someone who came with a firm turn and finds no room: they keep it for longer. */
+  lengthenedFirmMs(now: number): number {
+    return this.#firmTurns.firmMs(this.inForce(now), { hasReturned: true, hasMissed: false });
   }
 
   /** A firm turn is given back: it was firm for long enough, or its holder left. */

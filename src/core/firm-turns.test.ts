@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FIRM_AGAIN_MS, FIRM_LEAST_MS, FIRM_MS, FirmTurns } from "./firm-turns.ts";
 
+const FIRST = { hasReturned: false, hasMissed: false };
+const RETURNED = { ...FIRST, hasReturned: true };
 const BOUNDS = { claimWindowMs: 120_000, sessionDurationMs: 300_000 };
 
 function taught(loose: number, of: number): FirmTurns {
@@ -11,37 +13,42 @@ function taught(loose: number, of: number): FirmTurns {
 }
 
 test("at first a turn is firm for as long as anyone near the door needs", () => {
-  assert.equal(new FirmTurns().firmMs(BOUNDS, false), FIRM_MS);
+  assert.equal(new FirmTurns().firmMs(BOUNDS, FIRST), FIRM_MS);
 });
 
 test("it is never firm for longer than its claim window or than a visit", () => {
-  assert.equal(new FirmTurns().firmMs({ ...BOUNDS, claimWindowMs: 3_000 }, false), 3_000);
-  assert.equal(new FirmTurns().firmMs({ ...BOUNDS, sessionDurationMs: 2_000 }, true), 2_000);
+  assert.equal(new FirmTurns().firmMs({ ...BOUNDS, claimWindowMs: 3_000 }, FIRST), 3_000);
+  assert.equal(new FirmTurns().firmMs({ ...BOUNDS, sessionDurationMs: 2_000 }, RETURNED), 2_000);
 });
 
 test("the more turns go loose, the shorter they are firm, down to a turn of the door", () => {
-  const half = taught(1, 2).firmMs(BOUNDS, false);
+  const half = taught(1, 2).firmMs(BOUNDS, FIRST);
   assert.ok(Math.abs(half - FIRM_MS / 2) < FIRM_MS / 20, `${half}`);
-  const most = taught(9, 10).firmMs(BOUNDS, false);
+  const most = taught(9, 10).firmMs(BOUNDS, FIRST);
   assert.ok(most >= FIRM_LEAST_MS && most < FIRM_MS / 4, `${most}`);
-  assert.equal(taught(1, 1).firmMs(BOUNDS, false), FIRM_LEAST_MS);
+  assert.equal(taught(1, 1).firmMs(BOUNDS, FIRST), FIRM_LEAST_MS);
 });
 
 test("whoever came before and found the site full has time to hear of the next turn", () => {
-  assert.equal(taught(1, 1).firmMs(BOUNDS, true), FIRM_AGAIN_MS);
-  assert.equal(new FirmTurns().firmMs(BOUNDS, true), FIRM_MS);
+  assert.equal(taught(1, 1).firmMs(BOUNDS, RETURNED), FIRM_AGAIN_MS);
+  assert.equal(new FirmTurns().firmMs(BOUNDS, RETURNED), FIRM_MS);
+});
+
+test("a place that missed a turn gets a loose one, until its holder came and found the site full", () => {
+  assert.equal(new FirmTurns().firmMs(BOUNDS, { ...FIRST, hasMissed: true }), 0);
+  assert.equal(new FirmTurns().firmMs(BOUNDS, { ...RETURNED, hasMissed: true }), FIRM_MS);
 });
 
 test("once turns are used again they are firm for longer again", () => {
   const turns = taught(1, 1);
   for (let i = 0; i < 100; i++) turns.used();
-  assert.ok(turns.firmMs(BOUNDS, false) > 0.98 * FIRM_MS);
+  assert.ok(turns.firmMs(BOUNDS, FIRST) > 0.98 * FIRM_MS);
 });
 
 test("what was learned goes on after a restart, and nonsense is left aside", () => {
   const turns = new FirmTurns();
   turns.restore(taught(1, 2).looseShare);
-  assert.equal(turns.firmMs(BOUNDS, false), taught(1, 2).firmMs(BOUNDS, false));
+  assert.equal(turns.firmMs(BOUNDS, FIRST), taught(1, 2).firmMs(BOUNDS, FIRST));
   for (const nonsense of [Number.NaN, -1, 2, undefined as unknown as number]) turns.restore(nonsense);
   assert.equal(turns.looseShare, taught(1, 2).looseShare);
 });

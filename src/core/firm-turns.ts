@@ -15,6 +15,10 @@
  * use alone, where L is what one of them holds a slot for: a visit, or for the rate a minute. With visits of ten seconds
  * or more that is above a half for any s up to 0.9; beyond that `FIRM_LEAST_MS` counts.
  *
+ * A place that has missed a turn gets the next one loose. Its holder has shown once that a slot kept for them may be kept
+ * in vain; if they are there after all and find the site full, they go to the front like anyone else, and that turn is
+ * firm. So each idle place costs those behind it one firm turn, not `missedTurnsMax` of them.
+ *
  * A turn is never firm for longer than a visit lasts by the rules, or than its claim window.
  */
 
@@ -24,8 +28,11 @@ export const FIRM_MS = 10_000;
 export const FIRM_LEAST_MS = 1_000;
 /** The second time their holder is known to be there, and was told to come back in two seconds. */
 export const FIRM_AGAIN_MS = 5_000;
-/** What is learned is the mean of about so many turns: few, since an attack takes the first ones. */
-const SMOOTHED_OVER_TURNS = 20;
+/**
+ * What is learned is the mean of about this many turns. Few, since it takes as many unused ones to learn of an attack, a
+ * minute where turns are given one by one; a wrong guess costs little, as a loose turn is still good.
+ */
+const SMOOTHED_OVER_TURNS = 6;
 
 /** What bounds a turn. */
 export interface TurnBounds {
@@ -33,15 +40,24 @@ export interface TurnBounds {
   readonly sessionDurationMs: number;
 }
 
+/** Who gets a turn. */
+export interface TurnHolder {
+  /** They came with a loose turn to a full site and went back to the front. */
+  readonly hasReturned: boolean;
+  /** They have missed a turn before. */
+  readonly hasMissed: boolean;
+}
+
 export class FirmTurns {
   /** Smoothed share of turns that went loose. */
   #looseShare = 0;
 
-  /** How long a turn that is given now is firm. `isAgain`: its holder came before, and found the site full. */
-  firmMs({ claimWindowMs, sessionDurationMs }: TurnBounds, isAgain: boolean): number {
+  /** How long a turn that is given now is firm; 0: it is loose from the start. */
+  firmMs({ claimWindowMs, sessionDurationMs }: TurnBounds, { hasReturned, hasMissed }: TurnHolder): number {
     const mostMs = Math.min(FIRM_MS, claimWindowMs, sessionDurationMs);
     const learnedMs = Math.max(FIRM_LEAST_MS, mostMs * (1 - this.#looseShare));
-    return Math.min(isAgain ? Math.max(FIRM_AGAIN_MS, learnedMs) : learnedMs, mostMs);
+    if (hasReturned) return Math.min(mostMs, Math.max(FIRM_AGAIN_MS, learnedMs));
+    return hasMissed ? 0 : Math.min(mostMs, learnedMs);
   }
 
   /** A turn was used, firm or loose. */

@@ -119,7 +119,7 @@ export class Room {
       this.#visit(visitor, this.#turnAge(visitor, now), now);
     } else if (isFirm) {
       visitor.until = wholeTenth(now + this.rules(now).claimWindowMs);
-      visitor.firmUntil = wholeTenth(now + this.#door.firmMs(true, now));
+      visitor.firmUntil = wholeTenth(now + this.#door.lengthenedFirmMs(now));
     } else if (this.rules(now).queueingMethod === "random") {
       visitor.standing = "waiting";
     } else if (!visitor.hasReturned) {
@@ -243,7 +243,9 @@ export class Room {
   #giveTurn(visitor: Visitor, lane: number, now: number): void {
     visitor.standing = "admitted";
     visitor.until = claimDeadline({ ...this.rules(now), now, lapseAt: visitor.until });
-    visitor.firmUntil = wholeTenth(now + this.#door.firmMs(visitor.hasReturned, now));
+    const { hasReturned, missedTurns } = visitor;
+    const firmMs = this.#door.firmMs({ hasReturned, hasMissed: missedTurns > 0 }, now);
+    visitor.firmUntil = wholeTenth(now + firmMs);
     visitor.givenAt = now;
     visitor.letInBefore = this.#countIn(lane);
   }

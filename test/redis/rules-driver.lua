@@ -93,7 +93,7 @@ calls["firm_turns.loosened"] = function(state)
 end
 
 calls["firm_turns.firm_ms"] = function(state, c, rules)
-  return firm_turns.firm_ms(state.loose, rules[c.rules], c.isAgain)
+  return firm_turns.firm_ms(state.loose, rules[c.rules], c.hasReturned, c.hasMissed)
 end
 
 calls["missed_turns.places_back"] = function(_, c)

@@ -2,6 +2,7 @@
 import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
 import { propertyTests } from "../properties.ts";
+import { starvingTests } from "../starving.ts";
 import { ClusterEngine } from "./cluster-engine.ts";
 import { InstantCluster } from "./instant-cluster.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
@@ -15,6 +16,7 @@ const alone = {
 conformance(alone);
 modelTest(alone);
 propertyTests(alone);
+starvingTests(alone, { runs: 6, honest: 40 });
 
 const together = {
   name: "cluster (three nodes)",
@@ -27,3 +29,4 @@ const together = {
 
 conformance(together);
 propertyTests(together, 5);
+starvingTests(together, { runs: 1, honest: 12 });

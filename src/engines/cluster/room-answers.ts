@@ -348,7 +348,7 @@ function aheadOf(books: RoomBooks, rules: DoorRules, ticket: Ticket): number {
 /** More came than were expected. The turn is kept, and lasts. */
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Waiting {
   const until = wholeTenth(now + books.rulesAt(now).claimWindowMs);
-  const firmUntil = wholeTenth(now + books.door.firmMs(true, now));
+  const firmUntil = wholeTenth(now + books.door.lengthenedFirmMs(now));
   books.lengthenTurn(place, { until, firmUntil });
   return tryAgainSoon(ticket);
 }

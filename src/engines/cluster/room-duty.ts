@@ -32,8 +32,9 @@ export function sweep(books: RoomBooks, now: number): void {
   for (const { key, lane } of books.due(ON_SITE, now))
     books.write([GONE, key, lane, EXPIRED, now + ticketTtlMs, ""]);
   for (const { key } of books.firmDue(now)) loosen(books, key, now);
-  // Those who missed their turn are set back in the order in which they stood.
-  const missed = [...books.due(ADMITTED, now)].sort((a, b) => a.sequence - b.sequence);
+  // Those who missed their turn are set back in the order in which they stood. A turn that was lengthened has two deadlines,
+  // and is missed once.
+  const missed = [...new Set(books.due(ADMITTED, now))].sort((a, b) => a.sequence - b.sequence);
   for (const place of missed) miss(books, place, now);
   for (const { key, lane } of books.due(WAITING, now))
     books.write([LAPSE, key, lane, UNSEEN, now + ticketTtlMs]);
@@ -101,11 +102,11 @@ export function giveTurns(
 ): void {
   const { lapseAfterMs, claimWindowMs } = books.rulesAt(now);
   for (const sequence of sequences) {
-    const { key, lane, claim, hasReturned } = books.placeAt(sequence)!;
+    const { key, lane, claim, hasReturned, missedTurns } = books.placeAt(sequence)!;
     // A place that was taken over is waited for without end until its holder is heard of.
     const lapseAt = Number.isFinite(claim.until) ? claim.until : now;
     const claimBy = claimDeadline({ now, lapseAt, lapseAfterMs, claimWindowMs });
-    const firmUntil = wholeTenth(now + books.door.firmMs(hasReturned, now));
+    const firmUntil = wholeTenth(now + books.door.firmMs({ hasReturned, hasMissed: missedTurns > 0 }, now));
     books.write([TURN, key, lane, 0, claimBy, at, firmUntil]);
   }
   books.tellTurns();

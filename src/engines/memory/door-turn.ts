@@ -137,9 +137,10 @@ function giveTurn(
   books: RoomBooks,
   { place, lane, rules, now }: { place: number; lane: number; rules: DoorRules; now: number },
 ): void {
-  const { places, door } = books;
+  const { places, setBacks, door } = books;
+  const hasMissed = setBacks.get(place) !== undefined;
   const claimBy = claimDeadline({ ...rules, now, lapseAt: places.deadline(place) });
-  const firmUntil = wholeTenth(now + door.firmMs(places.hasReturned(place), now));
+  const firmUntil = wholeTenth(now + door.firmMs({ hasReturned: places.hasReturned(place), hasMissed }, now));
   places.set(place, ADMITTED, claimBy);
   books.turns.give(place, { givenAt: now, letInBefore: books.letIn(lane), isFirm: true, claimBy, firmUntil });
 }

@@ -255,7 +255,7 @@ function takeBack(books: RoomBooks, ticket: Ticket, now: number): void {
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, now: number): Waiting {
   const place = originOf(ticket);
   const claimBy = wholeTenth(now + books.rulesAt(now).claimWindowMs);
-  const firmUntil = wholeTenth(now + books.door.firmMs(true, now));
+  const firmUntil = wholeTenth(now + books.door.lengthenedFirmMs(now));
   books.places.set(place, ADMITTED, claimBy);
   books.turns.lengthen(place, { claimBy, firmUntil });
   return turnInHand(ticket);

@@ -3,4 +3,7 @@ import type { HandWorld } from "../../sim/hand-world.ts";
 import { starvingTests } from "../starving.ts";
 import { MemoryEngine } from "./memory-engine.ts";
 
-starvingTests({ name: "memory", make: async (world: HandWorld) => new MemoryEngine(world) }, 60);
+starvingTests(
+  { name: "memory", make: async (world: HandWorld) => new MemoryEngine(world) },
+  { runs: 12, honest: 40 },
+);

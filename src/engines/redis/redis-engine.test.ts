@@ -14,6 +14,7 @@ import {
   siteIsNeverTooFull,
   thePatientGetIn,
 } from "../properties.ts";
+import { starvingTests } from "../starving.ts";
 import { roomLibrary } from "./library.ts";
 import { openLink } from "./link/link.ts";
 import { RedisEngine } from "./redis-engine.ts";
@@ -78,6 +79,7 @@ const onePiece = {
 for (const subject of [exact, onePiece]) conformance(subject);
 modelTest(exact, MODEL_RUNS);
 propertyTests(exact, LIVES);
+for (const subject of [exact, onePiece]) starvingTests(subject, { runs: 1, honest: 6 });
 
 test("a relaxed line of four pieces, whatever happens: never too many on the site or in a minute, and the patient get in", () =>
   holdInEveryLife(

@@ -147,7 +147,8 @@ lua.sameAsCore(
   fc.array(
     fc.record({
       isUsed: fc.boolean(),
-      isAgain: fc.boolean(),
+      hasReturned: fc.boolean(),
+      hasMissed: fc.boolean(),
       claimWindowMs: fc.integer({ min: 1_000, max: 120_000 }),
       sessionDurationMs: fc.integer({ min: 1_000, max: 120_000 }),
     }),
@@ -156,11 +157,12 @@ lua.sameAsCore(
   (turns) => {
     const firm = new FirmTurns();
     const one = new Case(...turns);
-    for (const [i, { isUsed, isAgain, ...bounds }] of turns.entries()) {
+    for (const [i, { isUsed, hasReturned, hasMissed, ...bounds }] of turns.entries()) {
       if (isUsed) firm.used();
       else firm.loosened();
       one.same(isUsed ? "firm_turns.used" : "firm_turns.loosened", {}, firm.looseShare);
-      one.same("firm_turns.firm_ms", { rules: i + 1, isAgain }, firm.firmMs(bounds, isAgain));
+      const holder = { hasReturned, hasMissed };
+      one.same("firm_turns.firm_ms", { rules: i + 1, ...holder }, firm.firmMs(bounds, holder));
     }
     return one;
   },

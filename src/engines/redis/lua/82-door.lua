@@ -104,9 +104,11 @@ function keeper.took(self, count)
   flow.give_turns(self.flow, rate, count, self.now)
 end
 
--- Until when a turn that is given now is firm.
-function keeper.firm_until(self, is_again)
-  return pacing.whole_tenth(self.now + firm_turns.firm_ms(self.loose, self.rules, is_again))
+-- Until when a turn that is given now is firm. In random order nobody goes back to the front, so a place whose turns are
+-- always loose might never get in.
+function keeper.firm_until(self, has_returned, has_missed)
+  local is_loose = has_missed and self.rules.queueingMethod ~= "random"
+  return pacing.whole_tenth(self.now + firm_turns.firm_ms(self.loose, self.rules, has_returned, is_loose))
 end
 
 -- Makes a turn firm, and loose again. The second tells whether it was firm.

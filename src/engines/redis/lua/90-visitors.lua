@@ -264,7 +264,7 @@ end
 local function find_no_room(self, answers, place, member, dice)
   if redis.call("ZSCORE", self.prefix .. ":firm", member) then
     redis.call("ZADD", self.prefix .. ":turns", pacing.whole_tenth(self.now + self.rules.claimWindowMs), member)
-    keeper.make_firm(self, member, keeper.firm_until(self, true))
+    keeper.make_firm(self, member, keeper.firm_until(self, true, false))
     return wait_with_turn(answers, place)
   end
   local is_front = self.rules.queueingMethod ~= "random"

@@ -153,7 +153,7 @@ local function admit_one(self, lane, member, sequence)
   place.let_in = keeper.let_in(self, lane)
   places.set_state(self, place, ADMITTED)
   redis.call("ZADD", self.prefix .. ":turns", claim_until, member)
-  keeper.make_firm(self, member, keeper.firm_until(self, place.returned == 1))
+  keeper.make_firm(self, member, keeper.firm_until(self, place.returned == 1, place.missed > 0))
 end
 
 -- Gives turns; `dice` say who is next where that is left to chance. The sequences, in order.

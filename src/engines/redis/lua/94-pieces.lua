@@ -37,8 +37,8 @@ function pieces.peek(keys, args)
 end
 
 -- Of a piece. The time or "", then for each one to be taken what it must not be worse than: a sequence and a member, or ""
--- twice. Gives for each sequence, member, 1 if they ever lapsed and 2 more if they came with a loose turn before, and until when
--- the turn may be used, or 0 four times where nobody was taken.
+-- twice. Gives for each sequence, member, their past (1 if they ever lapsed, 2 more if they came with a loose turn before, 4 more
+-- if they missed one), and until when the turn may be used, or 0 four times where nobody was taken.
 function pieces.take(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
@@ -60,7 +60,7 @@ function pieces.take(keys, args)
       redis.call("ZADD", self.prefix .. ":turns", claim_until, member)
       taken[#taken + 1] = sequence_word(sequence)
       taken[#taken + 1] = member
-      taken[#taken + 1] = place.late + 2 * place.returned
+      taken[#taken + 1] = place.late + 2 * place.returned + (place.missed > 0 and 4 or 0)
       taken[#taken + 1] = claim_until
     end
   end
@@ -102,15 +102,16 @@ function pieces.confirm(keys, args)
     local id, joined_at = id_and_joined(member)
     local is_new = places.get(self, id, joined_at) == nil
     local past = tonumber(args[i + 2])
+    local has_returned, has_missed = past % 4 >= 2, past >= 4
     reply[#reply + 1] = is_new and 1 or 0
     if is_new then
       places.put(self, {
         id = id, joined_at = joined_at, state = ADMITTED, late = 0, lane = EVERYBODY, sequence = sequence, draw = 0,
-        pool = 0, given_at = self.now, returned = past >= 2 and 1 or 0,
+        pool = 0, given_at = self.now, returned = has_returned and 1 or 0,
       })
       places.keep(self, joined_at, self.now + self.rules.ticketTtlMs)
       redis.call("ZADD", self.prefix .. ":turns", args[i + 3], member)
-      keeper.make_firm(self, member, keeper.firm_until(self, past >= 2))
+      keeper.make_firm(self, member, keeper.firm_until(self, has_returned, has_missed))
       keeper.note_admitted(self, EVERYBODY, sequence)
       if past % 2 == 0 then keeper.remember(self, sequence) end
       sequences[#sequences + 1] = sequence

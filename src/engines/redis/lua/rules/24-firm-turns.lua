@@ -8,14 +8,15 @@ do
   local FIRM_LEAST_MS = 1000
   local FIRM_AGAIN_MS = 5000
   -- What is learned is the mean of about so many turns.
-  local SMOOTHED_OVER_TURNS = 20
+  local SMOOTHED_OVER_TURNS = 6
 
-  -- How long a turn that is given now is firm, under the rules `r`. `is_again`: its holder came before, and found
-  -- the site full.
-  function firm_turns.firm_ms(loose, r, is_again)
+  -- How long a turn that is given now is firm, under the rules `r`; 0: it is loose from the start. `has_returned`: its
+  -- holder came before and found the site full; `has_missed`: they missed a turn before.
+  function firm_turns.firm_ms(loose, r, has_returned, has_missed)
     local most_ms = math.min(FIRM_MS, r.claimWindowMs, r.sessionDurationMs)
     local learned_ms = math.max(FIRM_LEAST_MS, most_ms * (1 - loose))
-    return math.min(is_again and math.max(FIRM_AGAIN_MS, learned_ms) or learned_ms, most_ms)
+    if has_returned then return math.min(most_ms, math.max(FIRM_AGAIN_MS, learned_ms)) end
+    return has_missed and 0 or math.min(most_ms, learned_ms)
   end
 
   -- What is learned from a turn that was used, and from one that went loose.
