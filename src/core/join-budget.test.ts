@@ -144,6 +144,17 @@ test("whatever is given back and however late, the joins that are kept would hav
   );
 });
 
+test("a join given back after an earlier one has less left to give", () => {
+  const budget = new JoinBudget({ perMinute: 2, now: NOW });
+  const [first, second] = [budget.take("a", NOW), budget.take("a", NOW)];
+  budget.giveBack(first, NOW);
+  assert.ok(join(budget, "a", NOW + 14_352));
+  budget.giveBack(second, NOW + 28_932);
+  assert.ok(join(budget, "a", NOW + 29_377), "the bucket holds two, and one was kept");
+  // By now the one of 14.4 s is back, and the one of 29.4 s is not.
+  assert.equal(join(budget, "a", NOW + 30_000), false);
+});
+
 test("a flood of keys is never remembered beyond the limit", () => {
   const budget = new JoinBudget({ perMinute: 1, now: NOW });
   let most = 0;

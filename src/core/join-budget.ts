@@ -5,8 +5,9 @@
  * was saved and what came in since), and over a long time no more than `perMinute` a minute. No key costs another
  * anything.
  *
- * All that is kept of a bucket is the instant at which it will be full again (virtual scheduling, as in ITU-T I.371),
- * in units of which a millisecond has `perMinute` and a join costs 60,000: whole numbers, so no rounding adds up.
+ * What is kept of a bucket is the instant at which it will be full again (virtual scheduling, as in ITU-T I.371), in units
+ * of which a millisecond has `perMinute` and a join costs 60,000: whole numbers, so no rounding adds up. Beside it stands
+ * how much was given back so far, since a join that is given back after another may have less left to give.
  *
  * Memory is bounded by two generations: when the young one is full or a minute old it becomes the old one, and what is
  * still asked for moves over. A bucket that nobody touched for a minute is full, so forgetting it changes nothing. Only
@@ -20,17 +21,26 @@ export const KEYS_MAX = 100_000;
 /** A join as the budget has counted it; see `giveBack`. */
 export interface TakenJoin {
   readonly key: string;
-  /** When the bucket would have been full again, in the budget's own units. */
-  readonly fullAt: number;
+  /** The bucket after it, in the budget's own units. */
+  readonly bucket: Bucket;
 }
+
+interface Bucket {
+  /** When it is full again. */
+  readonly fullAt: number;
+  /** All that was given back to it. */
+  readonly givenBack: number;
+}
+
+const FULL: Bucket = { fullAt: 0, givenBack: 0 };
 
 export class JoinBudget {
   readonly perMinute: number;
   readonly #generationKeysMax: number;
   readonly #since: number;
   #turnedAt: number;
-  #young = new Map<string, number>();
-  #old = new Map<string, number>();
+  #young = new Map<string, Bucket>();
+  #old = new Map<string, Bucket>();
 
   constructor(budget: { perMinute: number; now: number; keysMax?: number }) {
     this.perMinute = budget.perMinute;
@@ -47,22 +57,27 @@ export class JoinBudget {
   /** Milliseconds until one more join is allowed under this key; 0 when it is now. */
   waitMs(key: string, now: number): number {
     const units = this.#units(now);
-    const missing = Math.max(this.#fullAt(key, now), units) + JOIN_UNITS - units - this.#capacity;
+    const missing = Math.max(this.#bucket(key, now).fullAt, units) + JOIN_UNITS - units - this.#capacity;
     return Math.max(0, Math.ceil(missing / this.perMinute));
   }
 
   /** Counts a join, after asking `waitMs`. */
   take(key: string, now: number): TakenJoin {
-    const fullAt = Math.max(this.#fullAt(key, now), this.#units(now)) + JOIN_UNITS;
-    this.#keep(key, fullAt, now);
-    return { key, fullAt };
+    const { fullAt, givenBack } = this.#bucket(key, now);
+    const bucket = { fullAt: Math.max(fullAt, this.#units(now)) + JOIN_UNITS, givenBack };
+    this.#keep(key, bucket, now);
+    return { key, bucket };
   }
 
   /** Uncounts a join that came to nothing, but for what has filled up again since: nobody gets that twice. */
-  giveBack({ key, fullAt: fullAtThen }: TakenJoin, now: number): void {
-    const missing = Math.min(JOIN_UNITS, fullAtThen - this.#units(now));
-    const fullAt = this.#fullAt(key, now);
-    if (missing > 0 && fullAt > 0) this.#keep(key, fullAt - missing, now);
+  giveBack({ key, bucket: then }: TakenJoin, now: number): void {
+    const { fullAt, givenBack } = this.#bucket(key, now);
+    const givenSince = givenBack - then.givenBack;
+    // The bucket was forgotten and is another one.
+    if (givenSince < 0 || fullAt === 0) return;
+    // Without the joins that were given back since, the bucket would have been full that much sooner.
+    const missing = Math.min(JOIN_UNITS, then.fullAt - givenSince - this.#units(now));
+    if (missing > 0) this.#keep(key, { fullAt: fullAt - missing, givenBack: givenBack + missing }, now);
   }
 
   get #capacity(): number {
@@ -75,23 +90,23 @@ export class JoinBudget {
   }
 
   /** What is asked for stays remembered: someone who keeps knocking must not be forgotten for it. */
-  #fullAt(key: string, now: number): number {
+  #bucket(key: string, now: number): Bucket {
     const known = this.#young.get(key);
     if (known !== undefined) return known;
     const aged = this.#old.get(key);
-    if (aged === undefined) return 0;
+    if (aged === undefined) return FULL;
     this.#old.delete(key);
     this.#keep(key, aged, now);
     return aged;
   }
 
-  #keep(key: string, fullAt: number, now: number): void {
+  #keep(key: string, bucket: Bucket, now: number): void {
     const isFull = this.#young.size >= this.#generationKeysMax && !this.#young.has(key);
     if (isFull || now - this.#turnedAt >= MINUTE_MS) {
       this.#old = this.#young;
       this.#young = new Map();
       this.#turnedAt = now;
     }
-    this.#young.set(key, fullAt);
+    this.#young.set(key, bucket);
   }
 }
