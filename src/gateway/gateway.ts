@@ -292,9 +292,9 @@ export class Gateway {
     const outcome: Outcome = {
       through: (pass, headers) =>
         isCodeShown ? redirect(response, linkWithoutCode(target), headers) : forward(pass, headers),
-      wait: (waiting, headers) => {
+      wait: (waiting, headers, isAnew) => {
         if (isCodeShown) redirect(response, linkWithoutCode(target), headers);
-        else this.#answers.wait(told(headers, waiting.ticket.sequence), kind, waiting);
+        else this.#answers.wait({ ...told(headers, waiting.ticket.sequence), isAnew }, kind, waiting);
       },
       turnAway: (why) => this.#answers.turnAway(told(NOTHING, -1), kind, why),
       away: () => {

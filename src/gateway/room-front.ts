@@ -215,6 +215,11 @@ export function waitingOpening({ sequence, missedTurns, missedAt }: Ticket): str
   return inOnePiece(`{"status":"waiting","sequence":${sequence},${missed}"ahead":`);
 }
 
+/** The answer to someone who gets this place because the former one was given up, which is told once. */
+export function withFormerPlace(waitingJson: string): string {
+  return `{"formerPlace":"turnsMissed",${waitingJson.slice(1)}`;
+}
+
 /** A text put together from pieces stays a tree of them, walked anew each time it is sent. This is for those sent often. */
 function inOnePiece(ascii: string): string {
   return Buffer.from(ascii, "latin1").toString("latin1");

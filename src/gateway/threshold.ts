@@ -3,7 +3,7 @@
  * answer is either a pass, and they go through, or a place, and they wait. What an engine that is away means for them
  * is for the caller to say.
  */
-import type { Engine, Entered, Waiting } from "../core/engine.ts";
+import type { Engine, Entered, TicketAnswer, Waiting } from "../core/engine.ts";
 import { type Ticket, tellAhead } from "../core/ticket.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import type { HeldPass, HeldTicket } from "./held-tokens.ts";
@@ -15,7 +15,8 @@ import type { VisitorTokens } from "./visitor-tokens.ts";
 export interface Outcome {
   /** Headers, here and below: a flat list that hands out the token. */
   through(held: HeldPass, headers: readonly string[]): void;
-  wait(waiting: Waiting, headers: readonly string[]): void;
+  /** `isAnew`: they get this place because the former one was forfeited, which they should be told. */
+  wait(waiting: Waiting, headers: readonly string[], isAnew: boolean): void;
   /** They get no place. */
   turnAway(why: TurnedAway | HeldBack): void;
   away(): void;
@@ -49,7 +50,7 @@ export class Threshold {
           case "entered":
             return this.#letThrough(arriving, answer, withVisit(held.badge), outcome);
           case "waiting":
-            return this.#letWait(arriving, answer, held.badge, outcome);
+            return this.#letWait(arriving, { waiting: answer, badge: held.badge, isAnew: false }, outcome);
           case "admitted":
             // Entering never answers so.
             return outcome.away();
@@ -57,7 +58,7 @@ export class Threshold {
           case "refused":
             // What is spent or run out makes its holder a newcomer.
             this.#tokens.refuseTicket(answer, arriving.front, arriving.now);
-            return this.#join(arriving, outcome);
+            return this.#join(arriving, outcome, isForfeit(answer));
         }
       },
     );
@@ -96,7 +97,7 @@ export class Threshold {
       );
     this.#join(arriving, {
       through: (pass, headers) => after(() => outcome.through(pass, headers)),
-      wait: (waiting, headers) => after(() => outcome.wait(waiting, headers)),
+      wait: (waiting, headers, isAnew) => after(() => outcome.wait(waiting, headers, isAnew)),
       turnAway: (why) => {
         isOver();
         outcome.turnAway(why);
@@ -109,14 +110,14 @@ export class Threshold {
     });
   }
 
-  #join(arriving: Arriving, outcome: Outcome): void {
+  #join(arriving: Arriving, outcome: Outcome, isAnew = false): void {
     this.#newcomers.join(arriving, (welcome) => {
       if (welcome === ENGINE_AWAY) return outcome.away();
       switch (welcome.kind) {
         case "through":
           return this.#letThrough(arriving, welcome.entered, welcome.badge, outcome);
         case "place":
-          return this.#letWait(arriving, welcome.waiting, welcome.badge, outcome);
+          return this.#letWait(arriving, { ...welcome, isAnew }, outcome);
         case "gone":
           return outcome.gone?.();
         case "turnedAway":
@@ -132,8 +133,20 @@ export class Threshold {
     outcome.through(held, headers);
   }
 
-  #letWait({ front, carrier }: Arriving, waiting: Waiting, badge: Badge, outcome: Outcome): void {
+  #letWait({ front, carrier }: Arriving, { waiting, badge, isAnew }: Placed, outcome: Outcome): void {
     const ticket = tellAhead(waiting.ticket, waiting.ahead);
-    outcome.wait({ ...waiting, ticket }, this.#tokens.giveTicket(front, ticket, badge, carrier).headers);
+    const { headers } = this.#tokens.giveTicket(front, ticket, badge, carrier);
+    outcome.wait({ ...waiting, ticket }, headers, isAnew);
   }
+}
+
+interface Placed {
+  readonly waiting: Waiting;
+  readonly badge: Badge;
+  readonly isAnew: boolean;
+}
+
+/** True for a place that is gone because its turns were not used. */
+export function isForfeit(answer: TicketAnswer): boolean {
+  return answer.kind === "refused" && answer.reason === "turnsMissed";
 }

@@ -25,10 +25,11 @@ import type { Carrier } from "./carrier.ts";
 import type { EventStreams, StreamRefusal } from "./event-streams.ts";
 import { isGone, PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
 import type { Held, HeldTicket } from "./held-tokens.ts";
-import { type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
+import { type GivenPlace, type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
 import { discardRest, hasBody } from "./proxy/answer.ts";
-import type { RoomFront } from "./room-front.ts";
+import { type RoomFront, withFormerPlace } from "./room-front.ts";
 import { isFromElsewhere } from "./same-origin.ts";
+import { isForfeit } from "./threshold.ts";
 import type { Badge } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
 import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
@@ -56,6 +57,9 @@ const STREAM_REFUSALS: Readonly<Record<StreamRefusal, string>> = {
 };
 const NO_DRAW = '{"error":"no draw has given you a place"}';
 const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
+
+/** Takes up a ticket that is spent or has run out. */
+type OrElse = (spent: TicketAnswer) => void;
 
 /** One visitor's call. */
 export interface Call {
@@ -142,9 +146,10 @@ export class VisitorEndpoints {
     answer(call, full === "all" ? 503 : 429, { error }, [...retry, ...given.headers]);
   }
 
-  #join(call: Call, held: Held | null): void {
+  /** `isAnew`: their former place was forfeited. */
+  #join(call: Call, held: Held | null, isAnew = false): void {
     if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
-    if (held) return this.#checkIn(call, held, () => this.#join(call, null));
+    if (held) return this.#checkIn(call, held, (spent) => this.#join(call, null, isForfeit(spent)));
     const { front, carrier, now } = call;
     const arriving = { ...call, canWait: true, hasPlace: false, isGone: () => isGone(call.response) };
     this.#newcomers.join(arriving, (welcome) => {
@@ -153,7 +158,7 @@ export class VisitorEndpoints {
         case "through":
           return this.#tellEntered(call, welcome.entered.pass, welcome.badge);
         case "place":
-          return this.#tellPlace(call, welcome.waiting, welcome.badge);
+          return this.#tellPlace(call, welcome, isAnew);
         case "gone":
           return;
         case "turnedAway": {
@@ -175,7 +180,7 @@ export class VisitorEndpoints {
   }
 
   /** `orElse` is for a ticket that is spent or has run out. */
-  #checkIn(call: Call, held: Held | null, orElse?: () => void): void {
+  #checkIn(call: Call, held: Held | null, orElse?: OrElse): void {
     this.#traffic.requests.checkIns++;
     if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
     if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
@@ -236,7 +241,7 @@ export class VisitorEndpoints {
   }
 
   /** Says what became of a ticket, and hands out what goes with it. */
-  #tell(call: Call, reply: TicketAnswer | Away, held: HeldTicket, orElse?: () => void): void {
+  #tell(call: Call, reply: TicketAnswer | Away, held: HeldTicket, orElse?: OrElse): void {
     if (reply === ENGINE_AWAY) return this.#away(call);
     switch (reply.kind) {
       case "waiting":
@@ -248,7 +253,7 @@ export class VisitorEndpoints {
       case "expired":
       case "refused":
         this.#tokens.refuseTicket(reply, call.front, call.now);
-        if (orElse) return orElse();
+        if (orElse) return orElse(reply);
         return answer(call, 200, {
           status: reply.kind,
           ...(reply.kind === "refused" && { reason: reply.reason }),
@@ -261,11 +266,12 @@ export class VisitorEndpoints {
     answer(call, 200, entered(pass.expiresAt - call.now), headers);
   }
 
-  #tellPlace(call: Call, waiting: Waiting, badge: Badge): void {
+  #tellPlace(call: Call, { waiting, badge }: GivenPlace, isAnew: boolean): void {
     const { front, carrier } = call;
     const ticket = tellAhead(waiting.ticket, waiting.ahead);
     const { held, headers } = this.#tokens.giveTicket(front, ticket, badge, carrier);
-    this.#say(call, waiting, held, headers);
+    const body = this.#answerFor(call, waiting, held);
+    sendAscii(call.response, isAnew ? withFormerPlace(body) : body, headers);
   }
 
   #tellWaiting(call: Call, reply: Waiting, held: HeldTicket): void {
@@ -273,14 +279,15 @@ export class VisitorEndpoints {
     if (ticket.sequence !== held.ticket.sequence) replaceTicket(held, ticket);
     if (ahead !== null && ahead < held.ticket.aheadShown) held.ticket = tellAhead(held.ticket, ahead);
     const given = this.#tokens.refreshTicket(call.front, held, call.carrier, call.now);
-    this.#say(call, reply, held, given?.headers ?? NOTHING);
+    sendAscii(call.response, this.#answerFor(call, reply, held), given?.headers ?? NOTHING);
   }
 
-  #say(call: Call, reply: Waiting, held: HeldTicket, headers: readonly string[]): void {
+  /** What a visitor in the line is told, and is told again when they ask too early. */
+  #answerFor(call: Call, reply: Waiting, held: HeldTicket): string {
     const body = call.front.waitingJson(reply, held.opening);
     held.lastAnswer = body;
     held.nextCheckInAt = call.now + reply.nextCheckInMs * EARLY_SHARE;
-    sendAscii(call.response, body, headers);
+    return body;
   }
 
   #away(call: Call): void {

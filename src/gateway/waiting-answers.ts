@@ -15,7 +15,7 @@ import { withoutCode } from "./lanes/carried-code.ts";
 import { type HeldBack, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
 import { type Problem, renderProblem } from "./page/problem.ts";
 import { answerWhole } from "./proxy/answer.ts";
-import { type RoomFront, waitingOpening } from "./room-front.ts";
+import { type RoomFront, waitingOpening, withFormerPlace } from "./room-front.ts";
 import type { Traffic } from "./traffic.ts";
 import type { VisitorTokens } from "./visitor-tokens.ts";
 
@@ -57,6 +57,8 @@ export interface Told {
   readonly headers: readonly string[];
   /** The sequence of the place they hold; below 0 when they hold none. */
   readonly sequence: number;
+  /** They have this place only because the former one was given up: its turns were not used. Left out: no. */
+  readonly isAnew?: boolean;
 }
 
 export class WaitingAnswers {
@@ -77,7 +79,7 @@ export class WaitingAnswers {
     switch (kind) {
       case "json":
         this.#traffic.requests.apiWaits++;
-        return this.#send(told, TOO_MANY, [...PERSONAL_JSON, ...headers], this.#json(told.front, waiting));
+        return this.#send(told, TOO_MANY, [...PERSONAL_JSON, ...headers], this.#json(told, waiting));
       case "plain":
         return this.#send(told, TOO_MANY, [...PLAIN_TEXT, ...retryAfter], NOT_YET);
       case "formRefused":
@@ -87,7 +89,7 @@ export class WaitingAnswers {
         this.#traffic.requests.waitingPages++;
         return this.#page(told, {
           status: told.front.settings.queueingStatusCode,
-          notice: "none",
+          notice: told.isAnew ? "placeLost" : "none",
           headers,
           waiting,
         });
@@ -131,16 +133,18 @@ export class WaitingAnswers {
     return slip === null ? [] : this.#tokens.giveSlip(front, slip, SLIP_LIFE_MS, carrier);
   }
 
-  #json(front: RoomFront, waiting: Waiting): string {
+  #json({ front, isAnew }: Told, waiting: Waiting): string {
     const own = `/.fairgate/${front.name}`;
-    return `${front.waitingJson(waiting, waitingOpening(waiting.ticket)).slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
+    const json = front.waitingJson(waiting, waitingOpening(waiting.ticket));
+    const whole = `${json.slice(0, -1)},"room":"${front.name}","checkIn":"${own}/check-in","enter":"${own}/enter"}`;
+    return isAnew ? withFormerPlace(whole) : whole;
   }
 
   #page(
     told: Told,
     what: {
       status: number;
-      notice: "none" | "engineAway" | "formNotSent";
+      notice: "none" | "engineAway" | "formNotSent" | "placeLost";
       headers: string[];
       waiting: Waiting | null;
     },

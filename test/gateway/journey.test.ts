@@ -1,8 +1,8 @@
 /** Whole visits over HTTP: in order, never worse than shown, and with the place kept for those who come back. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { openStage, type Stage } from "./stage.ts";
-import { assertWaitingPage, type Visitor } from "./visitor.ts";
+import { assertWaitingPage, JSON_CLIENT, type Visitor } from "./visitor.ts";
 
 async function waitingVisitors(stage: Stage, count: number): Promise<Visitor[]> {
   const visitors: Visitor[] = [];
@@ -106,6 +106,49 @@ test("a turn nobody takes goes to the next, and its holder is first again on ret
   await second.call("leave");
   stage.world.pass(1_000);
   assert.deepEqual(await whoEnters([first, third]), [0]);
+});
+
+/** Two in a full room's line, of whom the first has missed the only turn that a place may miss. */
+async function withLostPlace(t: TestContext): Promise<{ stage: Stage; late: Visitor; inside: Visitor }> {
+  const stage = await openStage(t, { room: { claimWindow: "5s", lapseAfter: "1m", missedTurnsMax: 1 } });
+  const occupant = await stage.occupant();
+  const [late, inside] = (await waitingVisitors(stage, 2)) as [Visitor, Visitor];
+  await occupant.call("leave");
+  stage.world.pass(6_000);
+  assert.ok(await inside.isIn());
+  return { stage, late, inside };
+}
+
+const PLACE_LOST = /data-live="notice"[^>]*>Your turn came several times and was not used/;
+
+test("whoever lost the place by missed turns is told so with the new one, once", async (t) => {
+  const { stage, late } = await withLostPlace(t);
+  const page = await late.open();
+  assertWaitingPage(page);
+  assert.match(page.text, PLACE_LOST);
+  assert.doesNotMatch((await late.open()).text, PLACE_LOST);
+  assert.doesNotMatch((await stage.visitor().open()).text, PLACE_LOST);
+});
+
+test("a program is told so too, and not again when it checks in", async (t) => {
+  const asked = [
+    async (visitor: Visitor) => JSON.parse((await visitor.ask("/api/items", { headers: JSON_CLIENT })).text),
+    (visitor: Visitor) => visitor.call("join"),
+  ];
+  for (const ask of asked) {
+    const { stage, late } = await withLostPlace(t);
+    const told = await ask(late);
+    assert.deepEqual([told.status, told.formerPlace], ["waiting", "turnsMissed"]);
+    for (const again of [await late.call("check-in"), await ask(late), await ask(stage.visitor())])
+      assert.deepEqual([again.status, again.formerPlace], ["waiting", undefined]);
+  }
+});
+
+test("whoever lost the place by missed turns and finds room goes in", async (t) => {
+  const { stage, late, inside } = await withLostPlace(t);
+  await inside.call("leave");
+  stage.world.pass(1_000);
+  assert.ok(await late.isIn());
 });
 
 for (const [how, look] of [

@@ -34,6 +34,7 @@ export interface Told {
   readonly nextCheckInMs?: number;
   readonly expiresInMs?: number;
   readonly claimByMs?: number;
+  readonly formerPlace?: string;
   readonly error?: string;
 }
 

@@ -130,6 +130,20 @@ describe("the page without events", TOGETHER, () => {
     });
   });
 
+  test("goes on saying that the former place was lost, until the new one misses a turn", async () => {
+    const prepare = (gateway: FakeGateway) => {
+      gateway.view = { notice: "placeLost", missedTurnsMax: 3 };
+      gateway.hasEvents = false;
+      gateway.checkIn = { ...WAITING, ahead: 12 };
+    };
+    await visit({ prepare }, async ({ gateway, page }) => {
+      await shows(page, "ahead", "12");
+      assert.match((await text(page, "notice"))!, /your former place is gone. This is a new one/);
+      gateway.checkIn = { ...WAITING, ahead: 12, missedTurns: 1, missedAt: 0 };
+      await shows(page, "notice", /Missed turns: 1 of 3/);
+    });
+  });
+
   test("says that the line cannot be reached until it can", async () => {
     const prepare = (gateway: FakeGateway) => {
       gateway.view = { notice: "engineAway", nextCheckInMs: 60_000 };

@@ -91,8 +91,8 @@ export interface Texts {
   readonly alert: Readonly<Record<"offer" | "on" | "soundOnly", string>>;
   readonly turn: Readonly<Record<"heading" | "text" | "link", string>>;
   readonly ended: Readonly<Record<"heading" | "text" | "link", string>>;
-  /** A missed turn, and the place lost by the last of them. */
-  readonly missed: Readonly<Record<"turn" | "lost", string>>;
+  /** A missed turn, the place lost by the last of them, and the new place that is given instead. */
+  readonly missed: Readonly<Record<"turn" | "lost" | "anew", string>>;
   readonly notice: Readonly<
     Record<"engineAway" | "formNotSent" | "cookiesHeading" | "cookiesNeeded" | "offline" | "kept", string>
   >;

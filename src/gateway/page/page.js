@@ -159,8 +159,8 @@ function take(news) {
   const ahead = may.ahead && news.ahead != null ? Math.min(least, news.ahead) : null;
   const waiting = may.behind && news.waiting != null ? Math.max(news.waiting, ahead + 1) : null;
   Object.assign(seen, news, { ahead, waiting });
-  // What is lost or away has come back; that a form was not sent stays true.
-  if (!view.isFromForm) seen.notice = "";
+  // What is lost or away has come back; that a form was not sent, or that a place is new, stays true.
+  if (!view.isFromForm && (!view.isAnew || news.missedTurns)) seen.notice = "";
   if (ahead !== null) {
     least = ahead;
     seen.aheadAtJoin ??= ahead;

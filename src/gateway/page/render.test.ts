@@ -193,6 +193,7 @@ test("notices say what is true for this visitor", () => {
   assert.equal(shown(html()), "");
   assert.match(html(), /data-live="notice" hidden/);
   assert.match(shown(html({ notice: "formNotSent" }))!, /^Your form was not sent/);
+  assert.match(shown(html({ notice: "placeLost" }))!, /so your former place is gone. This is a new one/);
   assert.match(
     shown(html({ notice: "engineAway", ahead: AHEAD_UNKNOWN }))!,
     /tries again by itself. Your place is kept.$/,

@@ -9,7 +9,8 @@ import type { Texts } from "./languages.ts";
 import type { TemplateValues } from "./template.ts";
 import { fill, form, numeral, peopleBehind, progress, tabTitle, waitWords } from "./words.js";
 
-export type PageNotice = "none" | "engineAway" | "formNotSent" | "cookiesNeeded";
+/** `placeLost`: their former place was given up, because its turns were not used. */
+export type PageNotice = "none" | "engineAway" | "formNotSent" | "placeLost" | "cookiesNeeded";
 
 /** What one visitor is shown. */
 export interface PageView {
@@ -118,6 +119,7 @@ export function scriptView(view: PageView, voice: Voice): object {
     nextCheckInMs,
     notice: noticeText(view, voice),
     isFromForm: view.notice === "formNotSent",
+    isAnew: view.notice === "placeLost",
     ...(view.missedTurns && { missedTurns: view.missedTurns, missedAt: view.missedAt }),
     missedTurnsMax: view.missedTurnsMax ?? 0,
     ...(hasOpening && { now, opensAt: view.opensAt }),
@@ -127,7 +129,8 @@ export function scriptView(view: PageView, voice: Voice): object {
 
 /** The texts the live script may need, and no others. */
 export function scriptTexts(texts: Texts, { hasOpening, hasDraw }: Extras): object {
-  const { heading, lead, ahead, next, wait, turn, ended, missed, notice } = texts;
+  const { heading, lead, ahead, next, wait, turn, ended, notice } = texts;
+  const missed = { turn: texts.missed.turn, lost: texts.missed.lost };
   const { gathering, drawing, gathered, checked, wrong, place } = texts.draw;
   const alert = { on: texts.alert.on, soundOnly: texts.alert.soundOnly };
   const offline = `${notice.offline} ${notice.kept}`;
@@ -254,6 +257,7 @@ function noticeText(view: PageView, { language, texts, clock }: Voice): string {
     const max = numeral(language, view.missedTurnsMax ?? 0);
     return fill(texts.missed.turn, { time, n: numeral(language, view.missedTurns), max });
   }
+  if (view.notice === "placeLost") return texts.missed.anew;
   const text = texts.notice[view.notice];
   return view.notice === "engineAway" ? `${text} ${texts.notice.kept}` : text;
 }
