@@ -57,55 +57,53 @@ async function build(...options: string[]): Promise<void> {
   }
 }
 
-/** Tests that run in the same way. Groups of one round run at the same time: while one waits, another computes. */
+/** Tests that run in the same way. */
 interface Group {
   readonly name: string;
   readonly has: RegExp;
   readonly options: readonly string[];
   /** Computes most of the time, and leaves the processors to those who watch a clock. */
   readonly isPatient: boolean;
-  readonly round: 1 | 2;
 }
 
 /** One process for all files: one for each would cost more than most of them take. */
 const SHARED = ["--test-isolation=none"];
+const THREE_FILES = ["--test-concurrency=3"];
 
 /** A test belongs to the first group that has it. */
 const GROUPS: readonly Group[] = [
-  // Crashes watch the clock most closely, so they are beside those who give way. One is itself the program that it kills.
+  // One of the crashes is itself the program that it kills.
   {
     name: "crashes",
     has: /^src\/durable\/crash|^test\/(crash|cluster)\//,
-    options: ["--test-concurrency=3"],
+    options: THREE_FILES,
     isPatient: false,
-    round: 1,
   },
   // Not in a shared process: these have servers of their own.
   {
     name: "Redis",
     has: /^src\/engines\/redis\/|^test\/redis\//,
-    options: ["--test-concurrency=3"],
+    options: THREE_FILES,
     isPatient: false,
-    round: 2,
   },
-  { name: "source", has: /^src\//, options: SHARED, isPatient: true, round: 1 },
-  {
-    name: "sockets",
-    has: /^test\/(gateway|office|proxy|tidy)\//,
-    options: SHARED,
-    isPatient: true,
-    round: 1,
-  },
-  { name: "browsers and commands", has: /./, options: ["--test-concurrency=2"], isPatient: false, round: 2 },
+  { name: "engines", has: /^src\/(engines|sim)\//, options: SHARED, isPatient: true },
+  { name: "source", has: /^src\//, options: SHARED, isPatient: true },
+  { name: "sockets", has: /^test\/(gateway|office|proxy|tidy)\//, options: SHARED, isPatient: true },
+  { name: "browsers and commands", has: /./, options: THREE_FILES, isPatient: false },
 ];
+
+/**
+ * Groups of a kind that run at the same time; the next one starts as soon as one ends. Patient ones compute in whatever
+ * time the others leave, and two of them hold both cores once the others are through.
+ */
+const AT_ONCE = { patient: 2, hurried: 2 };
 
 /** A group that takes longer hangs, and is ended; it then says in which files. */
 const GROUP_MAX_MS = 900_000;
 
 /** Runs the tests, and ends with code 1 when one fails or leaves something in the temporary folder. */
 async function test(temp: TempFolder): Promise<void> {
-  const files = testFiles();
-  const failed = [...(await testRound(1, files)), ...(await testRound(2, files))];
+  const failed = await testGroups(testFiles());
   const leftovers = temp.leftovers();
   if (failed.length > 0) console.error(`Tests failed: ${failed.join(", ")}. What each group said is above.`);
   if (leftovers.length > 0)
@@ -113,16 +111,28 @@ async function test(temp: TempFolder): Promise<void> {
   if (failed.length + leftovers.length > 0) process.exit(1);
 }
 
-/** Runs the groups of a round; the names of those that failed. */
-async function testRound(round: Group["round"], files: readonly string[]): Promise<string[]> {
+/** Runs the groups, a few at a time; the names of those that failed. */
+async function testGroups(files: readonly string[]): Promise<string[]> {
   const byGroup = Map.groupBy(files, (file) => GROUPS.find(({ has }) => has.test(file))!);
-  const groups = GROUPS.filter((group) => group.round === round && byGroup.has(group));
-  const running = groups.map((group) => testGroup(group, byGroup.get(group)!, group === groups.at(-1)));
-  return (await Promise.all(running)).filter(({ isGood }) => !isGood).map(({ name }) => name);
+  const groups = GROUPS.filter((group) => byGroup.has(group));
+  const patient = groups.filter(({ isPatient }) => isPatient);
+  const hurried = groups.filter(({ isPatient }) => !isPatient);
+  const shown = groups.at(-1);
+  const failed: string[] = [];
+  const testNext = async (waiting: Group[]) => {
+    for (let group = waiting.shift(); group; group = waiting.shift())
+      if (!(await testGroup(group, byGroup.get(group)!, group === shown))) failed.push(group.name);
+  };
+  await Promise.all([
+    ...Array.from({ length: AT_ONCE.hurried }, () => testNext(hurried)),
+    ...Array.from({ length: AT_ONCE.patient }, () => testNext(patient)),
+  ]);
+  return failed;
 }
 
-/** One group is shown as it goes; what another prints comes in one piece, once it is through. */
+/** True when all is good. One group is shown as it goes; what another prints comes in one piece, once it is through. */
 async function testGroup({ name, options, isPatient }: Group, files: string[], isShown: boolean) {
+  const startedAt = performance.now();
   const child = start(process.execPath, ["--test", ...options, ...files], {
     stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
     timeout: GROUP_MAX_MS,
@@ -130,8 +140,10 @@ async function testGroup({ name, options, isPatient }: Group, files: string[], i
   if (isPatient && child.pid) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const printed = child.stdout ? text(child.stdout) : "";
   const [code] = (await once(child, "close")) as [number | null];
-  console.log(`${await printed}${name}: ${files.length} files, ${code === 0 ? "good" : "FAILED"}\n`);
-  return { name, isGood: code === 0 };
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
+  const result = code === 0 ? "good" : "FAILED";
+  console.log(`${await printed}${name}: ${files.length} files in ${seconds} s, ${result}\n`);
+  return code === 0;
 }
 
 /** Every test, or those whose path contains one of the words given. */
