@@ -26,6 +26,8 @@ export interface Attack {
   readonly scaled?: Readonly<Record<Scale, Scaled>>;
   /** The most files the gateway's process may open, as `ulimit -n` sets it. */
   readonly filesMax?: Readonly<Record<Scale, number>>;
+  /** How long an honest visitor looks at a page before the next; 20 when left out. A long attack has enough pages anyway. */
+  readonly thinkMs?: number;
   /** Starts the site behind the gateway; `site.ts` when left out. Its pages say `SITE_WORDS` at the room's path. */
   openSite?(): Promise<{ readonly port: number } & AsyncDisposable>;
   run(target: Target, scale: Scale): Promise<Gain>;
@@ -34,6 +36,8 @@ export interface Attack {
 export interface Scaled {
   readonly origin?: Omit<NonNullable<SettingsInput["origin"]>, "addresses">;
   readonly limits?: SettingsInput["limits"];
+  /** Rooms beside the attacked one. */
+  readonly rooms?: Readonly<Record<string, RoomInput>>;
 }
 
 /** Where the attacked gateway is. */

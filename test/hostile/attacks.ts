@@ -6,6 +6,7 @@ import { forgedTokens } from "./forged-tokens.ts";
 import { greedyRequests } from "./greedy-requests.ts";
 import { http2Floods } from "./http2-floods.ts";
 import { idleConnections } from "./idle-connections.ts";
+import { missedTurns } from "./missed-turns.ts";
 import { oddPaths } from "./odd-paths.ts";
 import { outlivingUpgrades } from "./outliving-upgrades.ts";
 import { replayedWork } from "./replayed-work.ts";
@@ -29,5 +30,6 @@ export const ATTACKS: readonly Attack[] = [
   http2Floods,
   streamFlood,
   replayedWork,
+  missedTurns,
   ...oddPaths,
 ];

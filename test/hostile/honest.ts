@@ -8,8 +8,8 @@ import https from "node:https";
 import { SITE_WORDS } from "./site.ts";
 import { type Answer, ask, cookieOf, type Server } from "./wire.ts";
 
-/** Between two pages of one visitor. */
-const THINK_MS = 20;
+/** How soon it is seen that something has come about. */
+const LOOK_EVERY_MS = 20;
 
 export interface Latency {
   readonly p50: number;
@@ -20,6 +20,8 @@ export interface Latency {
 interface Gateway extends Server {
   readonly room: string;
   readonly path: string;
+  /** Between two pages of one visitor. */
+  readonly thinkMs: number;
 }
 
 export class HonestVisitors {
@@ -50,7 +52,7 @@ export class HonestVisitors {
   /** Begins to measure anew, and resolves once there are this many pages. */
   async measure(pages: number): Promise<void> {
     this.#took = [];
-    while (this.#took.length < pages && !this.#isOver) await pause(THINK_MS);
+    while (this.#took.length < pages && !this.#isOver) await pause(LOOK_EVERY_MS);
   }
 
   /** The times of all pages since `measure` was last called. */
@@ -72,7 +74,7 @@ export class HonestVisitors {
       const answer = await this.#try(n, {});
       this.#took.push(performance.now() - startedAt);
       if (answer && !answer.text.includes(SITE_WORDS)) this.#complain(n, "did not get the page", answer);
-      await pause(THINK_MS);
+      await pause(this.#gateway.thinkMs);
     }
   }
 
@@ -85,7 +87,7 @@ export class HonestVisitors {
         : {};
       if (answer && told.status !== "waiting") this.#complain(n, "lost the place", answer);
       const endAt = Date.now() + (told.nextCheckInMs ?? 1_000);
-      while (!this.#isOver && Date.now() < endAt) await pause(THINK_MS);
+      while (!this.#isOver && Date.now() < endAt) await pause(LOOK_EVERY_MS);
     }
   }
 

@@ -16,6 +16,8 @@ const PAGES_BEFORE: Readonly<Record<Scale, number>> = { small: 50, full: 2_000 }
 /** Pages measured during it at least: a short attack is over before enough have been asked for. */
 const PAGES_DURING_MIN: Readonly<Record<Scale, number>> = { small: 50, full: 500 };
 const LOOK_EVERY_MS = 100;
+/** Between two pages of one honest visitor. */
+const THINK_MS = 20;
 
 export interface Siege extends Gain {
   readonly before: Latency;
@@ -34,7 +36,7 @@ export async function besiege(attack: Attack, scale: Scale): Promise<Siege> {
   await using run = await startGateway(attack, scale, folder.path);
   const target = targetOf(run, attack.settings?.tls != null);
   const path = attack.room?.path ?? "/";
-  const honest = new HonestVisitors({ ...target, room: "main", path });
+  const honest = new HonestVisitors({ ...target, room: "main", path, thinkMs: attack.thinkMs ?? THINK_MS });
   try {
     await honest.arrive({ onSite: ON_SITE, waiting: WAITING });
     await honest.measure(PAGES_BEFORE[scale]);
@@ -58,12 +60,12 @@ async function openOwnSite(): Promise<{ readonly port: number } & AsyncDisposabl
 
 function settingsFor(attack: Attack, scale: Scale, sitePort: number): SettingsInput {
   const { room, otherRooms, settings } = attack;
-  const { origin = {}, limits = {} } = attack.scaled?.[scale] ?? {};
+  const { origin = {}, limits = {}, rooms = {} } = attack.scaled?.[scale] ?? {};
   const main: RoomInput = { totalActiveUsers: ON_SITE, sessionDuration: "30m", ...room };
   return {
     origin: { addresses: [`http://127.0.0.1:${sitePort}`], ...origin },
     limits,
-    rooms: { main, ...otherRooms },
+    rooms: { main, ...otherRooms, ...rooms },
     ...settings,
   };
 }

@@ -1,0 +1,4 @@
+import { testAttack } from "./held.ts";
+import { missedTurns } from "./missed-turns.ts";
+
+testAttack(missedTurns);
