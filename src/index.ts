@@ -16,7 +16,7 @@ import type { SettingsInput } from "./config/schema.ts";
 import type { Engine } from "./core/engine.ts";
 import type { Log } from "./core/world.ts";
 import { withKeptSecret } from "./data.ts";
-import { isRefused } from "./gateway/listen.ts";
+import { isRefused, isUpgradeRefused } from "./gateway/listen.ts";
 import { asMiddleware } from "./gateway/middleware.ts";
 import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
@@ -83,7 +83,9 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
     checkContinue: (request, response) => {
       if (!isRefused(request, response, world)) proxied.handleContinue(request, response);
     },
-    upgrade: proxied.upgrade,
+    upgrade: (request, socket, head) => {
+      if (!isUpgradeRefused(request, socket, world)) proxied.upgrade(request, socket, head);
+    },
     middleware: asMiddleware(proxied.gateway, world),
     engine,
     close: async () => {

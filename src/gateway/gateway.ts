@@ -312,6 +312,7 @@ export class Gateway {
     const routed = this.#route(request, originForm(request.url ?? "/"));
     if ("status" in routed) return refuseUpgrade(socket, routed, this.#world);
     const { target } = routed;
+    if (target.startsWith(OWN_PREFIX)) return holdUpgrade(socket, 404, null);
     request.url = target;
     const now = this.#world.clock.now();
     const front = this.#frontOf(routed, now);
@@ -539,7 +540,7 @@ export class Gateway {
   }
 }
 
-function holdUpgrade(socket: Duplex, status: 403 | 429 | 503, retryAfterSeconds: number | null): void {
+function holdUpgrade(socket: Duplex, status: 403 | 404 | 429 | 503, retryAfterSeconds: number | null): void {
   const headers = retryAfterSeconds === null ? NOTHING : ["Retry-After", String(retryAfterSeconds)];
   answerRaw(socket, { status, headers, body: Buffer.alloc(0) });
 }

@@ -177,6 +177,17 @@ export function isRefused(request: AnyRequest, response: AnyResponse, world: Wor
   return refusal !== null;
 }
 
+/**
+ * The same for an upgrade, and for one to a protocol that would carry requests past us. Node no longer listens for errors
+ * of its socket, so that is done here: an error that nobody hears ends the process.
+ */
+export function isUpgradeRefused(request: IncomingMessage, socket: Duplex, world: World): boolean {
+  socket.on("error", () => socket.destroy());
+  const refusal = refuseFraming(request) ?? (canUpgrade(request) ? null : NO_UPGRADE);
+  if (refusal !== null) refuseUpgrade(socket, refusal, world);
+  return refusal !== null;
+}
+
 /** What stands between the server's events and the handlers. */
 class Door {
   limits: ListenLimits;
@@ -262,13 +273,7 @@ class Door {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#idle.release(socket);
     this.connections.upgrade(socket);
-    // From here on nobody else listens for what goes wrong on this socket.
-    socket.on("error", () => socket.destroy());
-    const refusal = refuseFraming(request) ?? (canUpgrade(request) ? null : NO_UPGRADE);
-    if (refusal !== null) {
-      refuseUpgrade(socket, refusal, this.#options.world);
-      return;
-    }
+    if (isUpgradeRefused(request, socket, this.#options.world)) return;
     request.url = originForm(request.url!);
     this.#options.upgrade(request, socket, head);
   }

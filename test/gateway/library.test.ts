@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import http, { type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { type TestContext, test } from "node:test";
 import express, { type Express } from "express";
 import { createGateway, type GatewayOptions, type RunningGateway } from "../../src/index.ts";
@@ -69,6 +70,34 @@ test("as a handler without an origin it says that there is nothing here", async 
   assert.equal((await visitor().open()).status, 404);
   const upgrade = "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
   assert.match(await talk(port, upgrade), /^HTTP\/1\.1 404 /);
+});
+
+test("as a handler it refuses an upgrade that could carry requests past it, or to an address of its own", async (t) => {
+  const origin = await openOrigin(t);
+  const rooms = { main: { path: "/tickets", totalActiveUsers: 1 } };
+  const gateway = await openGateway(t, { origin: { addresses: [origin.address] }, rooms });
+  const { port } = await serve(t, gateway.handler, gateway.upgrade);
+  const upgrade = (path: string, headers: string) =>
+    talk(port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n${headers}\r\n\r\n`);
+  assert.match(await upgrade("/", "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk"), /^HTTP\/1\.1 400 /);
+  assert.match(await upgrade("/", "Upgrade: websocket\r\nHost: b"), /^HTTP\/1\.1 400 /);
+  assert.match(await upgrade("/", "Upgrade: websocket\r\nContent-Length: 1"), /^HTTP\/1\.1 400 /);
+  assert.match(await upgrade("http://b/", "Upgrade: websocket"), /^HTTP\/1\.1 400 /);
+  assert.match(await upgrade("/.fairgate/main/board", "Upgrade: websocket"), /^HTTP\/1\.1 404 /);
+  assert.equal(origin.seen.length, 0);
+});
+
+test("an upgrade whose sender is gone before the refusal does not end the process", async (t) => {
+  const gateway = await openGateway(t, { rooms: { main: { totalActiveUsers: 1, paused: true } } });
+  const sockets: Duplex[] = [];
+  const { port } = await serve(t, gateway.handler, (request, socket, head) => {
+    sockets.push(socket);
+    gateway.upgrade(request, socket, head);
+  });
+  await talk(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+  assert.equal(sockets.length, 1);
+  // Without a listener this would be thrown.
+  sockets[0]!.emit("error", new Error("write ECONNRESET"));
 });
 
 test("as Express middleware it guards the app behind it", async (t) => {
