@@ -10,6 +10,12 @@ test("a cookie is found by its whole name only", () => {
   assert.equal(readCookie("", "fairgate_main"), null);
 });
 
+test("a cookie inside another's value is none, so whoever writes that value cannot replace it", () => {
+  assert.equal(readCookie("q=a fairgate_main=no; fairgate_main=yes", "fairgate_main"), "yes");
+  assert.equal(readCookie('q="a fairgate_main=no"', "fairgate_main"), null);
+  assert.equal(readCookie("a=1; \t fairgate_main=yes", "fairgate_main"), "yes");
+});
+
 test("over https the cookie is secure and bound to the host, over http it has a plain name", () => {
   const cookie = createRoomCookie("main", { sameSite: "lax", secure: "auto" });
   assert.equal(

@@ -38,8 +38,7 @@ export function createRoomCookie(room: string, attributes: CookieAttributes): Ro
 /** The value of the first cookie by this name. */
 export function readCookie(header: string, name: string): string | null {
   for (let at = header.indexOf(name); at >= 0; at = header.indexOf(name, at + 1)) {
-    const isStart = at === 0 || header[at - 1] === " " || header[at - 1] === ";";
-    if (!isStart || header[at + name.length] !== "=") continue;
+    if (header[at + name.length] !== "=" || !isStart(header, at)) continue;
     const start = at + name.length + 1;
     const end = header.indexOf(";", start);
     const value = end < 0 ? header.slice(start) : header.slice(start, end);
@@ -47,6 +46,13 @@ export function readCookie(header: string, name: string): string | null {
     return isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1)) ? value.trim() : value;
   }
   return null;
+}
+
+/** True where a cookie begins: at the start or behind a semicolon. A value may have blanks and other names in it. */
+function isStart(header: string, at: number): boolean {
+  let before = at - 1;
+  while (before >= 0 && isBlank(header.charCodeAt(before))) before--;
+  return before < 0 || header[before] === ";";
 }
 
 function isBlank(code: number): boolean {
