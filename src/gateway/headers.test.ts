@@ -207,6 +207,12 @@ test("a stranger's header about where it came from never reaches the origin", ()
   assert.ok(!list.some((text) => text.includes("forged")));
 });
 
+test("no header names another host than the one that was routed, even from a trusted proxy", () => {
+  const raw = ["X-Host", "X_Original_Host", "X-HTTP-Host-Override"].flatMap((name) => [name, "forged"]);
+  const list = requestHeaders(raw, { ...context, client: { ...stranger, isPeerTrusted: true } });
+  assert.ok(!list.includes("forged"));
+});
+
 test("a response loses hop-by-hop headers, those named by Connection, and a length beside a coding", () => {
   const raw = [
     ...[

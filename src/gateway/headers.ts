@@ -54,7 +54,9 @@ const WHERE_FROM =
 const PATH_ELSEWHERE =
   /^(?:x[^a-z0-9](?:original|rewrite)[^a-z0-9]ur[il]|(?:x[^a-z0-9])?(?:script[^a-z0-9]name|path[^a-z0-9]info))$/i;
 const SCRIPT_NAME_CHARACTERS = "script-name".length;
-const SAID_BY_US = /^x[^a-z0-9]forwarded[^a-z0-9](?:for|host|proto)$/i;
+/** Said by us alone. Proxies hand on headers they do not know, so those that name a host may be a visitor's own. */
+const SAID_BY_US =
+  /^x[^a-z0-9](?:forwarded[^a-z0-9](?:for|host|proto)|host|original[^a-z0-9]host|http[^a-z0-9]host[^a-z0-9]override)$/i;
 
 /** The header list for the origin. */
 export function requestHeaders(raw: readonly string[], context: RequestContext): string[] {
