@@ -12,7 +12,8 @@
  * Three things stay as they are, since ordinary sites use them: encoded separators (`%2F`, `%5C`, `%3F`, `%25`), `;`
  * parameters, and a file with a path behind it (`/index.php/buy`). Origins read these differently, so `PlainPath` says
  * up to where all of them agree (`certain`) and which names any of them could find after that (`names`). No dot segment
- * is left to climb with, so whatever an origin makes of the rest lies below the certain part.
+ * is left to climb with, so whatever an origin makes of the rest lies below the certain part; but for a script, which
+ * may take what follows it for a path of its own (`/app/index.php/buy`).
  *
  * Paths are compared by their `key`, which is what the most forgiving origin sees: decoded, without case, accents, or
  * spaces and dots around a name.
@@ -32,6 +33,8 @@ export interface PlainPath {
   readonly names: ReadonlySet<string> | null;
   /** The first of these, for origins that decode once, twice and so on. Null: it may be any, since a file is among them. */
   readonly firsts: readonly string[] | null;
+  /** True when a script is among them: it may route by what follows it, wherever it lies itself. */
+  readonly hasScript: boolean;
   /** What was not plain about the path, such as `a dot segment`. Null: it was plain as it came. */
   readonly oddity: string | null;
   /** True when dot segments, doubled slashes or backslashes were resolved, so that its names are other than written. */
@@ -228,6 +231,8 @@ const DOUBTFUL = /[/\\;?#%]/;
 const SEPARATORS = /[/\\;?#]/;
 /** Versions such as `v1.2` are no files. */
 const FILE = /\.[a-z][a-z0-9]{0,4}$/;
+/** Files that are run, and told the rest of the path. */
+const SCRIPT = /\.(?:php[0-9]?|phtml|f?cgi|p[ly]|rb|lua|as[hp]x?|cfm|dll|exe)$/;
 /** Also those beyond ASCII, and the two line breaks of Unicode. */
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
 const ASCII = /^[\x00-\x7f]*$/;
@@ -239,7 +244,7 @@ const ENCODED_TWICE = "percent-encoding inside percent-encoding";
 /** How often an origin may decode what it has decoded before. */
 const DECODED_AGAIN_MAX = 2;
 
-type Compared = Pick<PlainPath, "key" | "certain" | "names" | "firsts" | "oddity">;
+type Compared = Pick<PlainPath, "key" | "certain" | "names" | "firsts" | "hasScript" | "oddity">;
 
 /** Names that nobody reads in another way, but for their case. */
 const SIMPLE = /^[\w~-]+$/;
@@ -260,7 +265,7 @@ function compare(names: readonly string[]): Compared | BadPath {
       key += `/${trimmed}`;
     }
   }
-  return { key, certain: key.length, names: null, firsts: null, oddity: null };
+  return { key, certain: key.length, names: null, firsts: null, hasScript: false, oddity: null };
 }
 
 /** Where all agree on the names up to here, and nobody knows what becomes of the others. */
@@ -277,6 +282,7 @@ function namesIn(text: string): Omit<Compared, "key" | "certain"> | BadPath {
   const names = new Set<string>();
   const firsts: string[] = [];
   let hasFile = false;
+  let hasScript = false;
   let rest = text;
   for (let again = 0; ; again++) {
     const parts = rest.split(SEPARATORS);
@@ -287,9 +293,12 @@ function namesIn(text: string): Omit<Compared, "key" | "certain"> | BadPath {
       names.add(name);
       names.add(beginningOf(name));
       hasFile ||= isFileName(name);
+      hasScript ||= SCRIPT.test(name);
     }
-    if (!ESCAPE.test(rest))
-      return { names, firsts: hasFile ? null : firsts, oddity: again === 0 ? null : ENCODED_TWICE };
+    if (!ESCAPE.test(rest)) {
+      const oddity = again === 0 ? null : ENCODED_TWICE;
+      return { names, firsts: hasFile ? null : firsts, hasScript, oddity };
+    }
     if (again === DECODED_AGAIN_MAX) return { wrong: ENCODED_TWICE };
     const further = readText(rest);
     if (typeof further === "object") return further;

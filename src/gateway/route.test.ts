@@ -121,12 +121,29 @@ test("what origins read differently is in the room in every reading", () => {
     ...[
       "/index.jsp;jsessionid=1",
       "/;jsessionid=1",
-      "/x/index.php/tickets",
+      "/users/jane.doe/tickets",
+      "/x/logo.png/tickets",
       "/v1.0/tickets",
       "/proxy/https:%2F%2Fa%2Ftickets",
     ],
   ];
   for (const url of outside) assert.match(ask("h", url), /^outside /, url);
+});
+
+test("a script in a folder may route by what follows it, so that is in the room too", () => {
+  const ask = asker({ tickets: { path: "/tickets" }, app: { path: "/app" } });
+  for (const url of [
+    "/x/index.php/tickets",
+    "/x/y/a.cgi/tickets/1",
+    "/x/index.php%2Ftickets",
+    "/x/a.PHP/TICKETS",
+  ])
+    assert.match(ask("h", url), /^tickets /, url);
+  assert.equal(ask("h", "/app/index.php/tickets"), "app /app/index.php/tickets");
+  assert.equal(ask("h", "/x/index.php/other"), "outside /x/index.php/other");
+  const both = asker({ all: {}, tickets: { path: "/tickets" } });
+  assert.equal(both("h", "/x/index.php/tickets"), "400");
+  assert.equal(both("h", "/x/index.php/other"), "all /x/index.php/other");
 });
 
 test("a path that could be in one of two rooms is refused, and only such a one", () => {
@@ -320,6 +337,7 @@ const READERS: Readonly<Record<string, (path: string) => string>> = {
       .split(":")[0]!,
   hasFormPlus: (path) => firstOf(decoded(path.replaceAll("+", " ")).trim()),
   routesBehindScripts: (path) => firstOf(decoded(path).replace(/\/[^/]*\.php(?=\/)/i, "")),
+  runsScriptsAnywhere: (path) => firstOf(/\.php(\/.*)$/is.exec(decoded(path))?.[1] ?? path),
   comparesBeginnings: (path) => /^\/+([\w.-]*)/.exec(decoded(path))?.[1] ?? "",
   folds: (path) => firstOf(decoded(path).normalize("NFKC")),
 };

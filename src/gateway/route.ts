@@ -105,10 +105,11 @@ function routed(site: Site, found: PathRoute | undefined, target: string): Route
 /** The room that a path belongs to, whichever way an origin reads it. */
 function inEveryReading(site: Site, path: PlainPath): Routed | Refusal {
   if (path.names === null) return routed(site, firstBelow(site.routes, path.key), path.target);
+  const canFollowScript = path.hasScript && !isInPart(site, path);
   let found: PathRoute | undefined;
   for (const route of site.routes) {
     const isSure = isSurelyBelow(path, route);
-    if (!isSure && !mayBeBelow(path, route)) continue;
+    if (!isSure && !mayBeBelow(path, route) && !(canFollowScript && mayFollowScript(path, route))) continue;
     if (found && found.room !== route.room) return SEVERAL_ROOMS;
     found ??= route;
     if (isSure) break;
@@ -122,6 +123,20 @@ function isSurelyBelow(path: PlainPath, route: PathRoute): boolean {
   if (route.key === "" || (route.key.length < certain && isBelow(key, route.key))) return true;
   // A room that has a file's name in its path means the path as it is written.
   return route.hasFile && isBelow(key, route.key) && isClear(path);
+}
+
+/** True when every reading is in a room that has a part of the site: what lies there is that room's, scripts too. */
+function isInPart({ routes }: Site, path: PlainPath): boolean {
+  return routes.some((route) => route.key !== "" && isSurelyBelow(path, route));
+}
+
+/** True when a script could find the route's path behind its own name. */
+function mayFollowScript({ names }: PlainPath, { key, hasFile }: PathRoute): boolean {
+  if (hasFile) return false;
+  return key
+    .slice(1)
+    .split("/")
+    .every((name) => hasName(names!, name));
 }
 
 /** True when some reading of the path may be below the route's. */
