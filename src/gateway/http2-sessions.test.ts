@@ -15,6 +15,9 @@ const LIMITS = {
   requestTimeoutMs: 60_000,
   keepAliveTimeoutMs: 30_000,
   shutdownTimeoutMs: 1_000,
+  answerPace: 250,
+  paceWindowMs: 60_000,
+  spooledAnswersBytes: 1_048_576,
 };
 const PING = frame({ type: "ping", payload: Buffer.alloc(8) });
 

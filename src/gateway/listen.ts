@@ -3,7 +3,7 @@
  *
  * Every request passes `refuseFraming` before anyone acts on it; after that its target is a path. Slowness has limits
  * of its own: a header must arrive in time, and a body must keep arriving. A large upload may take hours, but not fall
- * silent for longer than `requestTimeoutMs`.
+ * silent for longer than `requestTimeoutMs`. An answer must be read, too.
  *
  * Closing stops taking connections, lets what is under way finish, closes connections as they fall idle, and at the
  * deadline cuts what is left.
@@ -34,6 +34,7 @@ import { plainAddress } from "./proxy/forwarded.ts";
 import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "./proxy/framing.ts";
 import { answerRaw, closeSoon } from "./proxy/raw-answer.ts";
 import { refuse, refuseUpgrade } from "./refusal.ts";
+import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
 /** The most requests one HTTP/2 connection may have open. */
 const STREAMS_MAX = 128;
@@ -54,7 +55,8 @@ export type ListenLimits = Pick<
   | "requestTimeoutMs"
   | "keepAliveTimeoutMs"
   | "shutdownTimeoutMs"
->;
+> &
+  UnreadLimits;
 
 export interface ListenSettings {
   readonly listen: Listen;
@@ -196,6 +198,7 @@ class Door {
   readonly connections: Connections;
   readonly #options: ListenOptions;
   readonly #idle: IdleConnections;
+  readonly #unread: UnreadAnswers;
   readonly #stopLooking: () => void;
 
   constructor(options: ListenOptions) {
@@ -210,13 +213,18 @@ class Door {
       ...(isTrusted && { isTrusted: (address) => isTrusted(plainAddress(address)) }),
     });
     this.sessions = new Http2Sessions(this.limits, (session) => this.connections.cut(session), world);
-    this.#stopLooking = world.timers.every(LOOK_EVERY_MS, () => this.connections.look());
+    this.#unread = new UnreadAnswers(this.limits);
+    this.#stopLooking = world.timers.every(LOOK_EVERY_MS, () => {
+      this.connections.look();
+      this.#unread.look(world.clock.now());
+    });
   }
 
   turnTo({ limits, connections }: ListenSettings): void {
     this.limits = limits;
     this.#idle.maxIdleMs = limits.keepAliveTimeoutMs;
     this.sessions.limits = limits;
+    this.#unread.limits = limits;
     this.connections.turnTo(connections ?? UNLIMITED);
   }
 
@@ -240,9 +248,12 @@ class Door {
     server.on("stream", (stream: ServerHttp2Stream) => {
       this.connections.useStream(stream);
       this.sessions.use(stream);
+      this.#unread.open(stream);
     });
     server.on(isPlain ? "connection" : "secureConnection", (socket: Socket & { alpnProtocol?: unknown }) => {
-      if (socket.alpnProtocol !== "h2") this.#idle.watch(socket);
+      if (socket.alpnProtocol === "h2") return;
+      this.#idle.watch(socket);
+      this.#unread.watch(socket);
     });
     server.on("close", () => {
       this.#idle.close();
@@ -255,6 +266,7 @@ class Door {
   #admit(request: AnyRequest, response: AnyResponse, handle: ListenOptions["handle"]): void {
     if (request instanceof LeanRequest) {
       request.handOver();
+      if (!this.#unread.admit(request.socket, response as ServerResponse)) return;
       this.connections.use(request.socket);
     }
     if (isRefused(request, response, this.#options.world)) return;

@@ -7,6 +7,7 @@ import net, { type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LINGER_MAX_MS } from "../../src/gateway/proxy/answer.ts";
+import { PIPELINED_MAX } from "../../src/gateway/unread-answers.ts";
 import { handWorld } from "../../src/sim/hand-world.ts";
 import {
   ask,
@@ -274,13 +275,13 @@ test("whoever does not take the end of an answer is cut off, though the origin i
   let asked = 0;
   const origin = await openOrigin(t, (_request, response) => {
     asked++;
-    response.end(Buffer.alloc(60_000));
+    response.end(Buffer.alloc(MB));
   });
   const { port, proxy, time } = await openByHand(t, origin.address);
   const socket = connectDeaf(t, port);
   const isClosed = new Promise((resolve) => socket.on("close", resolve));
   // Answers that nobody reads fill the connection until one does not fit.
-  socket.write(GET.repeat(1_000));
+  socket.write(GET.repeat(PIPELINED_MAX));
   await settled(() => asked);
   assert.equal(proxy.inFlight(), 0);
   time.pass(LONG_MS);
