@@ -137,8 +137,9 @@ export class Newcomers {
     if (!front.membership.hasLanes) return this.#join(arriving, canWait ? ANYBODY : PASSING, badge, use);
     this.#ask.ask(
       () => front.membership.laneOf(this.#facts(arriving)),
-      (belonging) => {
-        if (belonging === ENGINE_AWAY) return use(belonging);
+      (found) => {
+        // Not as an engine that is away, which may mean the way past the line for everybody.
+        const belonging = found === ENGINE_AWAY ? NOT_FOUND_OUT : found;
         const refused = this.#refusedCode(arriving, belonging);
         if (refused) return use(refused);
         const { lane, invite } = belonging;
@@ -232,6 +233,8 @@ export class Newcomers {
 
 /** Someone like any other who cannot wait. */
 const PASSING: Newcomer = { lane: EVERYBODY, invite: null, canWait: false };
+/** Where someone belongs whose keys could not be fetched in time. */
+const NOT_FOUND_OUT: Belonging = { lane: EVERYBODY, invite: null, refusal: null, why: "no answer in time" };
 const GONE: Gone = { kind: "gone" };
 
 /** True for what is handed out, and so worth what it took. */

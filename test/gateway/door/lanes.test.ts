@@ -1,10 +1,12 @@
 /** Who gets into a lane, by what they bring, and that nobody but the gateway sees it. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
+import net from "node:net";
 import { test } from "node:test";
 import { SignJWT } from "jose";
 import type { RoomInput } from "../../../src/config/schema.ts";
 import { openStage, type Stage } from "../stage.ts";
+import { until } from "../until.ts";
 import { assertWaitingPage, talk } from "../visitor.ts";
 import { newCode } from "./lane-code.ts";
 import { askJson, assertProblemPage, assertSite, change, joinLine, OPENED_AT } from "./line.ts";
@@ -214,4 +216,33 @@ test("no log line holds a code", async (t) => {
   await stage.visitor().open(`/?fairgate_code=${code}`);
   await stage.visitor().open(`/?fairgate_code=${code.slice(0, -1)}!`);
   assert.ok(!JSON.stringify(stage.world.logged).includes(code.slice(0, -1)));
+});
+
+test("a key set that nobody sends lets no one past the line, also where an engine that is away would", async (t) => {
+  const silent = net.createServer((socket) => socket.on("error", () => {}));
+  const asked = new Set<net.Socket>();
+  silent.on("connection", (socket) => asked.add(socket));
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    for (const socket of asked) socket.destroy();
+    silent.close();
+  });
+  const jwks = `http://127.0.0.1:${(silent.address() as net.AddressInfo).port}/jwks.json`;
+  const lane = (tier: string) => ({ members: { jwt: { claim: "tier", values: [tier], jwks } } });
+  const lanes = { gold: lane("gold"), silver: lane("silver"), bronze: lane("bronze") };
+  const stage = await openStage(t, { room: { paused: true, engineFailure: "open", lanes } });
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const token = `${part({ alg: "RS256", kid: "x" })}.${part({ tier: "gold", exp: 9_999_999_999 })}.AAAA`;
+  const answer = stage.visitor().open("/", { authorization: `Bearer ${token}` });
+  let isAnswered = false;
+  void answer.then(() => {
+    isAnswered = true;
+  });
+  // Each lane waits for a second; the gateway for two.
+  await until(() => {
+    stage.world.pass(100);
+    return isAnswered;
+  });
+  assertWaitingPage(await answer);
+  assert.deepEqual(await waitingIn(stage), { gold: 0, silver: 0, bronze: 0, everybody: 1 });
 });
