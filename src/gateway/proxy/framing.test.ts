@@ -89,6 +89,9 @@ test("targets, methods, versions and the number of headers have their limits", (
   for (const url of ["*", "x", "", "ftp://a/", "http://", "http://b/", "/a#b", "http:///x"])
     assert.equal(status(head([], { url })), 400, url);
   for (const method of ["TRACE", "CONNECT"]) assert.equal(status(head([], { method })), 405);
+  const http2 = { httpVersionMajor: 2, httpVersionMinor: 0 };
+  for (const method of ["trace", "Connect", "head", "PRI"])
+    assert.equal(status(head([], { method, ...http2 })), 405, method);
   for (const [httpVersionMajor, httpVersionMinor] of [
     [0, 9],
     [1, 2],

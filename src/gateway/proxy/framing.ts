@@ -5,7 +5,7 @@
  * Node's parser already refuses conflicting and repeated lengths, a length beside a transfer coding, bad chunks, folded
  * lines, bare line feeds and spaces before a colon. What it lets through and we do not: any transfer coding but a
  * single `chunked`, one in HTTP/1.0, versions other than 1.0 and 1.1, a second or malformed Host, targets with a
- * fragment, and targets for another host than Host says.
+ * fragment, targets for another host than Host says, and over HTTP/2 methods in lower case.
  *
  * Lengths are checked here too, so that nothing rests on one parser alone.
  */
@@ -37,10 +37,19 @@ const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/is;
 /** Why this request must not be acted on; null for a sound one. */
 export function refuseFraming(head: RequestHead): Refusal | null {
   if (head.rawHeaders.length > HEADERS_MAX * 2) return refuse(431, "too many headers");
-  if (head.method === "TRACE" || head.method === "CONNECT") return refuse(405, "method not allowed");
+  if (!isMethodAllowed(head)) return refuse(405, "method not allowed");
   const framing = head.httpVersionMajor === 2 ? readHttp2(head.rawHeaders) : readHttp1(head);
   if (typeof framing === "object") return framing;
   return refuseTarget(head.method, head.url ?? "", framing);
+}
+
+/**
+ * Methods are in upper case. Over HTTP/2 they may be any word, and an origin that takes `head` for HEAD would send no body
+ * where its reader waits for one.
+ */
+function isMethodAllowed({ method = "", httpVersionMajor }: RequestHead): boolean {
+  if (method === "TRACE" || method === "CONNECT") return false;
+  return httpVersionMajor !== 2 || (method === method.toUpperCase() && method !== "PRI");
 }
 
 /** The target as a path, for a request that was not refused: `http://host/path` becomes `/path`. */
