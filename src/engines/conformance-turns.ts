@@ -92,21 +92,17 @@ function firmAndLoose(play: Play): void {
     },
   );
 
-  play(
-    "a turn that was lengthened because there was no room is missed once",
-    lengthened,
-    async (stage) => {
-      await stage.fill();
-      const [first] = await stage.joinMany(1);
-      await stage.pass(TICK_MS);
-      expectKind(await stage.engine.checkIn(first!), "admitted");
-      await stage.configure({ ...lengthened, newUsersPerMinute: 1 });
-      expectKind(await stage.engine.enter(first!), "waiting");
-      await stage.pass(6_000);
-      assert.equal((await stage.engine.counts(ROOM)).totals.missedTurns, 1);
-      assert.equal(expectKind(await stage.engine.checkIn(first!), "waiting").ticket.missedTurns, 1);
-    },
-  );
+  play("a turn that was lengthened because there was no room is missed once", lengthened, async (stage) => {
+    await stage.fill();
+    const [first] = await stage.joinMany(1);
+    await stage.pass(TICK_MS);
+    expectKind(await stage.engine.checkIn(first!), "admitted");
+    await stage.configure({ ...lengthened, newUsersPerMinute: 1 });
+    expectKind(await stage.engine.enter(first!), "waiting");
+    await stage.pass(6_000);
+    assert.equal((await stage.engine.counts(ROOM)).totals.missedTurns, 1);
+    assert.equal(expectKind(await stage.engine.checkIn(first!), "waiting").ticket.missedTurns, 1);
+  });
 
   play(
     "no slot is kept for a place that missed a turn, and its holder gets in all the same",
