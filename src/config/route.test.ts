@@ -13,6 +13,8 @@ test("hosts come out lower case, in ASCII, without a closing dot", () => {
     localhost: "localhost",
     "10.0.0.1": "10.0.0.1",
     "[::1]": "[::1]",
+    "[0:0:0:0:0:0:0:1]": "[::1]",
+    "[2001:DB8::A]": "[2001:db8::a]",
   };
   for (const [written, host] of Object.entries(cases))
     assert.deepEqual(readHost(written), { value: host }, written);

@@ -27,7 +27,12 @@ export function readHost(written: string): Read<string> {
   const ascii = /^[\x00-\x7f]*$/.test(host) ? host : toAscii(host);
   if (ascii.length > HOST_CHARACTERS_MAX || !(HOST.test(ascii) || IPV6.test(ascii)))
     return { wrong: "is not a host name" };
-  return { value: ascii };
+  return { value: IPV6.test(ascii) ? shortIpv6(ascii) : ascii };
+}
+
+/** An IPv6 address in brackets, in its one short spelling (RFC 5952); as it is when it is none. */
+export function shortIpv6(host: string): string {
+  return URL.parse(`http://${host}`)?.hostname ?? host;
 }
 
 function toAscii(host: string): string {

@@ -110,6 +110,7 @@ class Facts {
   readonly #url: string;
   readonly #trust: Trust;
   #parts: Parts | null | undefined;
+  #cookies: ReadonlyMap<string, readonly string[]> | undefined;
   #query: URLSearchParams | undefined;
   #address: string | undefined;
 
@@ -143,11 +144,8 @@ class Facts {
   }
 
   cookie(name: string): readonly string[] {
-    const pairs = this.header("cookie").flatMap((header) => header.split(";"));
-    return pairs.flatMap((pair) => {
-      const equals = pair.indexOf("=");
-      return equals >= 0 && pair.slice(0, equals).trim() === name ? [pair.slice(equals + 1).trim()] : [];
-    });
+    this.#cookies ??= readCookies(this.header("cookie"));
+    return this.#cookies.get(name) ?? [];
   }
 
   query(name: string): readonly string[] {
@@ -155,6 +153,21 @@ class Facts {
     this.#query ??= new URLSearchParams(start < 0 ? "" : this.#url.slice(start + 1));
     return this.#query.getAll(name);
   }
+}
+
+/** All cookies by name, read once for all rules. */
+function readCookies(headers: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const cookies = new Map<string, string[]>();
+  for (const pair of headers.flatMap((header) => header.split(";"))) {
+    const equals = pair.indexOf("=");
+    if (equals < 0) continue;
+    const name = pair.slice(0, equals).trim();
+    const value = pair.slice(equals + 1).trim();
+    const known = cookies.get(name);
+    if (known) known.push(value);
+    else cookies.set(name, [value]);
+  }
+  return cookies;
 }
 
 function partsOf(url: string): Parts | null {

@@ -247,6 +247,12 @@ test("a host that no room is for gets 421, in every spelling, or the origin wher
   assert.equal(ask("example.org", "/"), "421");
 });
 
+test("an IPv6 host is the same in every spelling", () => {
+  const ask = asker({ local: { host: "[::1]" } }, { otherHosts: "pass" });
+  for (const host of ["[::1]", "[0:0:0:0:0:0:0:1]:8080", "[::0001]", "[::0.0.0.1]"])
+    assert.equal(ask(host, "/"), "local /", host);
+});
+
 test("a room for every host takes the others, by its path", () => {
   const ask = asker({ shop: { host: "shop.example" }, drop: { path: "/drop" } });
   assert.equal(ask("other", "/drop/1"), "drop /drop/1");

@@ -18,6 +18,7 @@ import {
   plainEnd,
   readPlainPath,
 } from "../config/plain-path.ts";
+import { shortIpv6 } from "../config/route.ts";
 import type { Route, Settings } from "../config/schema.ts";
 import { isHost, type Refusal } from "./proxy/framing.ts";
 
@@ -217,8 +218,8 @@ function* wildcardsFor(host: string): Generator<string> {
   for (let dot = host.indexOf(".", 1); dot > 0; dot = host.indexOf(".", dot + 1)) yield host.slice(dot);
 }
 
-/** Host without port, in lower case, without a closing dot. */
+/** Host without port, in lower case, without a closing dot; an IPv6 address in its short spelling. */
 function comparableHost(host: string): string {
-  const name = host.startsWith("[") ? host.slice(0, host.indexOf("]") + 1) : host.split(":", 1)[0]!;
-  return name.toLowerCase().replace(/\.$/, "");
+  if (host.startsWith("[")) return shortIpv6(host.slice(0, host.indexOf("]") + 1));
+  return host.split(":", 1)[0]!.toLowerCase().replace(/\.$/, "");
 }

@@ -211,6 +211,59 @@ test("a connection whose answer is over can be closed again", async (t) => {
   assert.deepEqual(over([busy[0]!, taken]), [false, false]);
 });
 
+test("when all are busy, one goes whose answer is there and is not read, and no other", async (t) => {
+  const { client, connections, answers } = await open(t, { max: 2 }, { isSlow: true });
+  const [reading, deaf] = [await client(), await client()];
+  deaf.socket.pause();
+  for (const { socket } of [reading, deaf]) socket.write(REQUEST);
+  await until(() => answers.length === 2);
+  // Found busy, and set aside.
+  const refused = await client();
+  await until(() => refused.isOver);
+  const isDeaf = ({ socket }: ServerResponse) => socket!.remotePort === deaf.socket.localPort;
+  answers.find(isDeaf)!.end(Buffer.alloc(50_000_000));
+  const taken = await eventuallyTaken(client, connections);
+  assert.deepEqual(over([reading, taken]), [false, false]);
+  deaf.socket.resume();
+  await until(() => deaf.isOver);
+});
+
+/** A client who gets in once it is known who does not read. */
+async function eventuallyTaken(client: Stage["client"], connections: Connections): Promise<Client> {
+  for (;;) {
+    connections.look();
+    connections.look();
+    const one = await client();
+    if (!one.isOver && connections.counts.closedIdle > 0) return one;
+    await until(() => one.isOver);
+  }
+}
+
+test("the same with HTTP/2, for a connection that opens no window", async (t) => {
+  const { client, connections, port, answers } = await open(t, { max: 1 }, { isTls: true, isSlow: true });
+  const session = http2.connect(`https://127.0.0.1:${port}`, {
+    rejectUnauthorized: false,
+    settings: { initialWindowSize: 0 },
+  });
+  t.after(() => session.destroy());
+  session.on("error", () => {});
+  await new Promise((resolve) => session.once("localSettings", resolve));
+  session
+    .request({ ":path": "/" })
+    .on("error", () => {})
+    .resume();
+  await until(() => answers.length === 1);
+  const refused = await client();
+  await until(() => refused.isOver);
+  for (let looks = 0; looks < 3; looks++) connections.look();
+  assert.equal(session.destroyed, false);
+  const stillRefused = await client();
+  await until(() => stillRefused.isOver);
+  answers[0]!.end("answered");
+  await eventuallyTaken(client, connections);
+  await until(() => session.destroyed);
+});
+
 test("an upgraded connection is never idle", async (t) => {
   const { client } = await open(t, { max: 1 });
   const upgraded = await client();

@@ -13,8 +13,9 @@
  *
  * When a new connection comes and there is no room, the most numerous of the first three kinds gives up its longest idle
  * one. So a flood of one kind costs the others nothing: silent connections do not cost visitors those they use, and a
- * flood that sends one request each does not push out newcomers who are about to send theirs. When nothing is idle the
- * new connection is refused.
+ * flood that sends one request each does not push out newcomers who are about to send theirs. When nothing is idle, a
+ * connection goes whose answers were all handed over and are not being read. When there is none of these either, the new
+ * connection is refused.
  *
  * Nothing is closed while new connections are being taken in, but right after: whoever has sent a request by then, that is
  * only waiting to be read, is no longer idle. Until then there may be a few more connections than the limit says.
@@ -104,7 +105,9 @@ class Connection {
   kind: Kind;
   firstUsedAt = 0;
   /** Open streams, with HTTP/2. */
-  streams = 0;
+  readonly streams = new Set<Http2Stream>();
+  /** How far its answers had come at the last look; null while some of them is still to be handed over. */
+  progress: number | null = null;
   /** Carries something that is no HTTP any more. */
   isUpgraded = false;
   /** Its sender has shown a right to be here. */
@@ -137,6 +140,8 @@ export class Connections {
   };
   /** Busy when last asked. */
   readonly #aside = new Chain<Connection>();
+  /** Of these, the ones whose answers nobody took any of between the last two looks. */
+  #unread: Connection[] = [];
   readonly #peers = new Map<string, Peer>();
   /** Addresses with more connections than they may have. */
   readonly #crowded = new Set<Peer>();
@@ -202,10 +207,11 @@ export class Connections {
   useStream(stream: Http2Stream): void {
     const connection = (stream.session as Carrier | undefined)?.[CONNECTION];
     if (connection === undefined || stream.closed) return;
-    connection.streams++;
+    connection.streams.add(stream);
     this.#used(connection);
     stream.once("close", () => {
-      if (--connection.streams === 0) this.#takeBack(connection);
+      connection.streams.delete(stream);
+      if (connection.streams.size === 0) this.#takeBack(connection);
     });
   }
 
@@ -242,9 +248,21 @@ export class Connections {
     return freed > 0;
   }
 
-  /** To be called about once a second: logs what was not logged yet. */
+  /** To be called about once a second: logs what was not logged yet, and finds what may go when there is no room. */
   look(): void {
-    this.#log.look(this.#options.world.clock.now());
+    const now = this.#options.world.clock.now();
+    this.#log.look(now);
+    this.#unread = this.counts.open < this.#max(now) ? [] : this.#findUnread();
+  }
+
+  #findUnread(): Connection[] {
+    const found: Connection[] = [];
+    for (const connection of this.#aside) {
+      const progress = progressOf(connection);
+      if (progress !== null && progress === connection.progress) found.push(connection);
+      connection.progress = progress;
+    }
+    return found.reverse();
   }
 
   /** Takes a connection in, or closes it. */
@@ -347,8 +365,19 @@ export class Connections {
       this.#closeFirst(more!) ||
       this.#closeFirst(fewest!) ||
       this.#closeFirst(trusted) ||
+      this.#closeUnread() ||
       this.#cutOff()
     );
+  }
+
+  /** Closes one whose answers are not being read, the longest busy first. */
+  #closeUnread(): boolean {
+    for (let next = this.#unread.pop(); next !== undefined; next = this.#unread.pop()) {
+      if (next.isGone || !next.isAside || progressOf(next) !== next.progress) continue;
+      this.#close(next);
+      return true;
+    }
+    return false;
   }
 
   /** Closes the first busy one that has shown no right to be here, where that is wanted. */
@@ -386,7 +415,7 @@ export class Connections {
     connection.isAside = true;
     this.#aside.append(connection.inOrder);
     connection.peer?.chain.remove(connection.atPeer);
-    if (connection.isUpgraded || connection.streams > 0) return;
+    if (connection.isUpgraded || connection.streams.size > 0) return;
     answerUnderWay(connection.http1!)?.once("close", () => this.#takeBack(connection));
   }
 
@@ -434,5 +463,20 @@ export function withSlack(max: number): number {
 }
 
 function isBusy({ http1, streams, isUpgraded }: Connection): boolean {
-  return isUpgraded || streams > 0 || (http1 !== null && answerUnderWay(http1) !== null);
+  return isUpgraded || streams.size > 0 || (http1 !== null && answerUnderWay(http1) !== null);
+}
+
+/** A number that grows as answers are taken; null while one of them is not handed over whole, or something else goes on. */
+function progressOf({ http1, streams, isUpgraded }: Connection): number | null {
+  if (isUpgraded) return null;
+  if (streams.size === 0)
+    return http1 !== null && answerUnderWay(http1)?.writableEnded
+      ? http1.bytesWritten - http1.writableLength
+      : null;
+  let waiting = 0;
+  for (const stream of streams) {
+    if (!stream.writableEnded) return null;
+    waiting += stream.writableLength;
+  }
+  return -waiting;
 }
