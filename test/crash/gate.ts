@@ -2,22 +2,14 @@
  * The gateway under test: `fairgate run` as a process of its own, on the same ports and the same folder in each of its
  * lives, so that visitors who come back find it where it was.
  */
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { Child, type Ended } from "../cli/child.ts";
 import { GIVE_UP_MS } from "../cli/eventually.ts";
 import { MAIN, ownFolder, SECRET, TOKEN } from "../cli/fairgate.ts";
+import { freePort } from "../cluster/free-port.ts";
 import { Asker, pause } from "./ask.ts";
 
 const ASK_EVERY_MS = 10;
 const START_MAX_MS = GIVE_UP_MS;
-/**
- * Below the range from which the kernel gives ports to outgoing connections: a visitor who tries to reach a gateway that
- * is dead could be given its port. And none of those that browsers refuse to ask.
- */
-const PORT_FIRST = 7_000;
-const PORT_COUNT = 3_000;
 
 export interface GateOptions {
   readonly origin: string;
@@ -42,8 +34,7 @@ export class Gate {
   #child: Child | null = null;
 
   static async make(options: GateOptions): Promise<Gate> {
-    const [port, controlPort] = await freePorts();
-    return new Gate(options, port, controlPort);
+    return new Gate(options, await freePort(), await freePort());
   }
 
   private constructor(options: GateOptions, port: number, controlPort: number) {
@@ -109,32 +100,5 @@ origin:\n  addresses: [${options.origin}]\n${redis}rooms:\n  main:\n${room.join(
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#child?.[Symbol.asyncDispose]();
     this.#folder[Symbol.dispose]();
-  }
-}
-
-let nextPort = randomInt(PORT_COUNT);
-
-async function freePorts(): Promise<[number, number]> {
-  return [await freePort(), await freePort()];
-}
-
-async function freePort(): Promise<number> {
-  for (let tries = 1; ; tries++) {
-    const port = PORT_FIRST + (nextPort++ % PORT_COUNT);
-    if (await isFree(port)) return port;
-    if (tries === PORT_COUNT) throw new Error(`no port is free from ${PORT_FIRST} on`);
-  }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    server.listen(port, "127.0.0.1");
-    await once(server, "listening");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    server.close();
   }
 }
