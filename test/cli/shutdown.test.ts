@@ -5,13 +5,12 @@ import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { eventually, isListening } from "./eventually.ts";
-import { type Run, startRun } from "./fairgate.ts";
+import type { Ended } from "./child.ts";
+import { eventually, GIVE_UP_MS, isListening } from "./eventually.ts";
+import { ownFolder, type Run, startRun } from "./fairgate.ts";
 import { HALF, TestOrigin } from "./test-origin.ts";
 import { Visitor } from "./visitor.ts";
 
-/** `limits.shutdownTimeout` is 30 s when nobody changes it. */
-const FAR_BELOW_THE_DEADLINE_MS = 15_000;
 /** From one signal until another counts as another. */
 const ANOTHER_MS = 1_200;
 
@@ -19,7 +18,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     test(`${signal}: a download under way is finished, and nothing new is taken`, async () => {
       await using origin = await TestOrigin.open();
-      await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
+      await using run = await startUnhurried(origin, 2);
       const download = await startDownload(run);
       run.child.kill(signal);
       await eventually("new connections are refused", async () => !(await isListening(run.address)));
@@ -34,7 +33,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
 
   test("a Ctrl-C that comes twice, as it does under npx, is one: the download is finished", async () => {
     await using origin = await TestOrigin.open();
-    await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
+    await using run = await startUnhurried(origin, 2);
     const download = await startDownload(run);
     // Two of the same kind at once would be one; src/cli/stop-signals.test.ts has them apart.
     run.child.kill("SIGINT");
@@ -50,7 +49,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
 
   test("a later signal ends at once, says so, and the download is cut", async () => {
     await using origin = await TestOrigin.open();
-    await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
+    await using run = await startUnhurried(origin, 2);
     const download = await startDownload(run);
     run.child.kill("SIGTERM");
     await run.child.prints(/finishing what is under way/);
@@ -63,7 +62,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
 
   test("everyone who watches the line is told, and nobody holds the stop up", async () => {
     await using origin = await TestOrigin.open();
-    await using run = await startRun(["--origin", origin.address, "--total-active-users", "1"]);
+    await using run = await startUnhurried(origin, 1);
     await Visitor.arrive(run.address);
     const watchers = await Promise.all([1, 2, 3].map(() => Visitor.arrive(run.address)));
     const streams = await Promise.all(watchers.map((visitor) => visitor.fetch("/.fairgate/main/events")));
@@ -71,12 +70,12 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     run.child.kill("SIGTERM");
     for (const stream of streams)
       assert.match(await stream.text(), /event: board[\s\S]*event: bye\ndata: \{\}\n\n$/);
-    assert.deepEqual(await run.child.ended, { code: 0, signal: null });
+    assert.deepEqual(await ended(run), { code: 0, signal: null });
   });
 
   test("a watcher whose request arrives while stopping does not hold the stop up either", async () => {
     await using origin = await TestOrigin.open();
-    await using run = await startRun(["--origin", origin.address, "--total-active-users", "1"]);
+    await using run = await startUnhurried(origin, 1);
     await Visitor.arrive(run.address);
     const { cookie } = await Visitor.arrive(run.address);
     const { hostname, port } = new URL(run.address);
@@ -89,19 +88,19 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     await eventually("new connections are refused", async () => !(await isListening(run.address)));
     socket.write(`Cookie: ${cookie}\r\n\r\n`);
     socket.resume();
-    const end = await Promise.race([run.child.ended, later(FAR_BELOW_THE_DEADLINE_MS)]);
+    assert.deepEqual(await ended(run), { code: 0, signal: null });
     socket.destroy();
-    assert.deepEqual(end, { code: 0, signal: null });
   });
 
   test("an idle kept-open connection does not hold the stop up", async () => {
     await using origin = await TestOrigin.open();
-    await using run = await startRun(["--origin", origin.address, "--total-active-users", "2"]);
+    await using run = await startUnhurried(origin, 2);
     const agent = new Agent({ keepAlive: true });
     await new Promise<void>((resolve, reject) => {
       get(run.address, { agent }, (response) => response.resume().on("end", resolve)).on("error", reject);
     });
-    assert.deepEqual(await run.child.end("SIGTERM"), { code: 0, signal: null });
+    run.child.kill("SIGTERM");
+    assert.deepEqual(await ended(run), { code: 0, signal: null });
     agent.destroy();
   });
 });
@@ -121,6 +120,24 @@ async function startDownload(run: Run): Promise<{ text(): Promise<string> }> {
   };
 }
 
-function later(delayMs: number): Promise<string> {
-  return new Promise((resolve) => setTimeout(resolve, delayMs, "it did not end").unref());
+/** A gateway that waits far longer for what holds a stop up than any test does. */
+async function startUnhurried(origin: TestOrigin, totalActiveUsers: number): Promise<Run> {
+  await using parts = new AsyncDisposableStack();
+  const settings = {
+    origin: { addresses: [origin.address] },
+    rooms: { main: { totalActiveUsers } },
+    limits: { shutdownTimeout: "1h" },
+  };
+  const folder = parts.use(ownFolder({ "fairgate.yaml": JSON.stringify(settings) }));
+  const run = parts.use(await startRun([], { cwd: folder.path }));
+  const whole = parts.move();
+  return { ...run, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+}
+
+/** How it ended, or that something holds it up. */
+function ended(run: Run): Promise<Ended | string> {
+  const tooLate = new Promise<string>((resolve) => {
+    setTimeout(resolve, GIVE_UP_MS, "it did not end").unref();
+  });
+  return Promise.race([run.child.ended, tooLate]);
 }
