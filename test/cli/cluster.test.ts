@@ -1,7 +1,7 @@
 /** `fairgate run --cluster`, `fairgate cluster …` and `fairgate simulate`, as processes of their own. */
 import assert from "node:assert/strict";
-import { type AddressInfo, createServer } from "node:net";
 import { describe, test } from "node:test";
+import { freePort } from "../cluster/free-port.ts";
 import { Child } from "./child.ts";
 import { eventually, isListening } from "./eventually.ts";
 import { Control, fairgate, MAIN, ownFolder, type Run, SECRET, startRun, TOKEN } from "./fairgate.ts";
@@ -70,7 +70,7 @@ describe("a cluster of processes", { concurrency: 3 }, () => {
   });
 
   test("a node that nobody has taken in yet takes no visitors, and says why", async () => {
-    const [listen, control] = [await freeAddress(), await freeAddress()];
+    const [listen, control] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
     const flags = ["--cluster", "--cluster-listen", "127.0.0.1:0", "--join", "127.0.0.1:9"];
     const site = ["--origin", "http://127.0.0.1:9", "--total-active-users", "1"];
     const addresses = ["--listen", listen, "--control-listen", control];
@@ -117,12 +117,3 @@ describe("fairgate simulate", { concurrency: 3 }, () => {
     assert.match(bySeed.err, /--seed is "one"/);
   });
 });
-
-/** An address that nobody had a moment ago. */
-async function freeAddress(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `127.0.0.1:${port}`;
-}
