@@ -21,12 +21,12 @@ interface Crowd {
   readonly honest: number;
   readonly slots: number;
   readonly visitMs: number;
-  /** As long as the small attack, so that an idle ticket which kept its slot would have it to the end. */
+  /** Most of the small attack: an idle ticket that kept its slot for so long would starve others. Then it is set back. */
   readonly claimWindow: string;
 }
 
 const CROWDS: Readonly<Record<Scale, Crowd>> = {
-  small: { idle: 12, honest: 80, slots: 16, visitMs: 6_000, claimWindow: "30s" },
+  small: { idle: 12, honest: 80, slots: 16, visitMs: 6_000, claimWindow: "20s" },
   full: { idle: 30, honest: 720, slots: 40, visitMs: 10_000, claimWindow: "30s" },
 };
 /** Only reached when something is broken. */
@@ -67,7 +67,7 @@ export const missedTurns: Attack = {
     for (const room of ROOMS) lives.push(boards[room].follow(isOver));
     for (let n = 0; n < crowd.honest; n++)
       for (const room of ROOMS) lives.push(visitor(room, n).visit(books[room], crowd.visitMs));
-    for (const one of openers.flat()) await one.leave();
+    await Promise.all(openers.flat().map((one) => one.leave()));
     await Promise.all(lives);
     agent.destroy();
     return { attempts: crowd.idle, ...gainOf(crowd, books) };
