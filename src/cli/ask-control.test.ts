@@ -72,9 +72,7 @@ test("every other end is a sentence", async (t) => {
     const at = await listening(t, (_, response) => response.writeHead(status).end(body));
     await assert.rejects(askControl({ at, token: TOKEN }, GET), refusal(words, 1));
   }
-  const gone = createServer();
-  await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
-  const at = `127.0.0.1:${(gone.address() as AddressInfo).port}`;
-  await new Promise((resolve) => gone.close(resolve));
+  // Nobody ever listens on the first port. One that was given up could be somebody else's by now.
+  const at = "127.0.0.1:1";
   await assert.rejects(askControl({ at, token: TOKEN }, GET), refusal(/Nobody listens at .*--control/, 1));
 });
