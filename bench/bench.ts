@@ -21,9 +21,18 @@ export interface Row {
 export interface Bench {
   readonly name: string;
   readonly about: string;
-  run(options: { isQuick: boolean; progress: (text: string) => void }): Promise<Row[]>;
+  /** Names of what can be run alone with `--only`, where a bench has such parts. */
+  readonly parts?: readonly string[];
+  run(options: RunOptions): Promise<Row[]>;
   /** The rows as a table for people, where one line a row would not be readable. */
   table?(rows: readonly Row[]): string;
+}
+
+export interface RunOptions {
+  readonly isQuick: boolean;
+  progress(text: string): void;
+  /** True for the parts to run. */
+  isChosen(part: string): boolean;
 }
 
 export interface Goal {

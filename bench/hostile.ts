@@ -25,11 +25,12 @@ const ATTEMPTS = "attempts";
 export const hostileBench: Bench = {
   name: "hostile",
   about: "attacks over real sockets, with honest visitors on the site and in the line; every process its own",
-  async run({ isQuick, progress }) {
+  parts: ATTACKS.map(({ name }) => name),
+  async run({ isQuick, progress, isChosen }) {
     ensurePrograms(ORIGINS);
     const scale: Scale = isQuick ? "small" : "full";
     const rows: Row[] = [];
-    for (const attack of ATTACKS) {
+    for (const attack of ATTACKS.filter(({ name }) => isChosen(name))) {
       progress(attack.name);
       const siege = await besiege(attack, scale);
       for (const line of [...(siege.examples ?? []), ...siege.complaints].slice(0, 5))

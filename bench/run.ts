@@ -1,5 +1,10 @@
-/** `npm run bench [-- NAME…] [--quick]`: runs the benches, prints a table each, writes results, and the report unless it was quick. */
+/**
+ * `npm run bench [-- NAME…] [--quick] [--only WORDS]`: runs the benches, prints a table each, and writes the results.
+ * `--only` runs just the parts of a bench whose name contains the words: `-- hostile --only "slow readers"`. The report
+ * is written when everything a bench has was run in full.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { adaptiveBench } from "./adaptive.ts";
 import { type Bench, machine, type Row, table, writeResult } from "./bench.ts";
 import { clusterBench } from "./cluster.ts";
@@ -40,31 +45,52 @@ const BENCHES: readonly Bench[] = [
 ];
 
 const REPORT = new URL("./REPORT.md", import.meta.url);
-const words = process.argv.slice(2);
-const isQuick = words.includes("--quick");
-const names = words.filter((word) => !word.startsWith("--"));
-const known = `npm run bench [-- NAME…] [--quick], of: ${BENCHES.map((bench) => bench.name).join(", ")}`;
-const unknown = words.find((word) => word !== "--quick" && !BENCHES.some((bench) => bench.name === word));
-if (unknown !== undefined) {
-  console.error(`There is no bench or option "${unknown}". ${known}.`);
-  process.exit(2);
-}
-const chosen = names.length === 0 ? BENCHES : BENCHES.filter((bench) => names.includes(bench.name));
+const USAGE = `npm run bench [-- NAME…] [--quick] [--only WORDS], of: ${BENCHES.map((bench) => bench.name).join(", ")}`;
+const { names, isQuick, only } = readArguments(process.argv.slice(2));
+const isChosen = (part: string) => only === null || part.includes(only);
+const chosen = BENCHES.filter(
+  ({ name, parts }) =>
+    (names.length === 0 || names.includes(name)) && (only === null || parts?.some(isChosen)),
+);
+if (chosen.length === 0) refuse(`There is no part "${only}" in any of these benches.`);
 
 const results: [Bench, Row[]][] = [];
 for (const bench of chosen) {
   console.log(`\n${bench.name}: ${bench.about}`);
-  const rows = await bench.run({ isQuick, progress });
+  const rows = await bench.run({ isQuick, progress, isChosen });
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[2K");
   console.log(tableOf(bench, rows));
-  writeResult(bench.name, rows);
+  if (only === null) writeResult(bench.name, rows);
   results.push([bench, rows]);
 }
-if (!isQuick) writeFileSync(REPORT, report(results));
+if (!isQuick && only === null) writeFileSync(REPORT, report(results));
 const missed = results.flatMap(([bench, rows]) =>
   rows.filter((row) => row.ok === false).map((row) => `${bench.name}: ${row.name}`),
 );
 if (missed.length > 0) console.log(`\nMissed: ${missed.join("; ")}`);
+
+interface Arguments {
+  readonly names: readonly string[];
+  readonly isQuick: boolean;
+  readonly only: string | null;
+}
+
+function readArguments(args: readonly string[]): Arguments {
+  try {
+    const options = { quick: { type: "boolean" }, only: { type: "string" } } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const unknown = positionals.find((name) => !BENCHES.some((bench) => bench.name === name));
+    if (unknown !== undefined) refuse(`There is no bench "${unknown}".`);
+    return { names: positionals, isQuick: values.quick ?? false, only: values.only ?? null };
+  } catch (error) {
+    return refuse(`${(error as Error).message}.`);
+  }
+}
+
+function refuse(reason: string): never {
+  console.error(`${reason} ${USAGE}.`);
+  process.exit(2);
+}
 
 function tableOf(bench: Bench, rows: readonly Row[]): string {
   return bench.table?.(rows) ?? table(rows);
