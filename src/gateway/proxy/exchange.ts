@@ -25,6 +25,7 @@ import type { PoolHandler, PoolRequest } from "./pool.ts";
 import type { ProblemKind } from "./problem.ts";
 import type { Forward, ProxyContext, SlowKind } from "./proxy.ts";
 import { Spool } from "./spool.ts";
+import { SLICE_BYTES, type TurnTaker } from "./turns.ts";
 import { BodyTooLarge, Upload } from "./upload.ts";
 
 /** Reported for a visitor who left before the answer; nobody is sent it. */
@@ -59,7 +60,7 @@ export class OriginBusy extends Error {
 const HINTS = { added: [], isPersonal: false, canTrail: false } as const;
 
 /** Carries one request to the origin and its answer back. */
-export class Exchange implements PoolHandler, Waiter {
+export class Exchange implements PoolHandler, Waiter, TurnTaker {
   readonly use = "requests";
   isInvalid = false;
   private readonly proxy: ProxyContext;
@@ -84,6 +85,8 @@ export class Exchange implements PoolHandler, Waiter {
   private isWaiting = false;
   /** Only for an answer that its visitor does not take at once. */
   private spool: Spool | null = null;
+  /** Passed on since its last turn (`turns.ts`). */
+  private sliceBytes = 0;
   private stopTimer: (() => void) | null = null;
 
   constructor(proxy: ProxyContext, request: IncomingMessage, response: ServerResponse, forward: Forward) {
@@ -108,6 +111,10 @@ export class Exchange implements PoolHandler, Waiter {
           onTooSlow: () => this.cutOff("body", new BodyTooSlow("visitor sends slower than the pace")),
         })
       : null;
+  }
+
+  get isOnSite(): boolean {
+    return this.forward.isPersonal;
   }
 
   get isComing(): boolean {
@@ -141,7 +148,7 @@ export class Exchange implements PoolHandler, Waiter {
       return;
     }
     this.address = address;
-    if (origin.take(address, "requests")) this.go();
+    if (origin.take(address, this)) this.go();
     else if (origin.wait(address, this)) {
       this.isWaiting = true;
       this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
@@ -326,6 +333,7 @@ export class Exchange implements PoolHandler, Waiter {
     this.address = null;
     this.controller = null;
     if (address === null) return;
+    if (this.sliceBytes >= SLICE_BYTES) this.proxy.slow.turns.giveUp(this);
     if (this.isWaiting) this.proxy.origin.giveUp(address, this);
     else this.proxy.origin.release(address, "requests");
     this.isWaiting = false;
@@ -356,13 +364,27 @@ export class Exchange implements PoolHandler, Waiter {
     if (this.spool !== null) this.spool.push(chunk);
     else if (!this.response.write(chunk)) this.spool = this.newSpool();
     if (this.spool?.isFull) this.controller!.pause();
+    this.sliceBytes += chunk.length;
+    if (this.sliceBytes < SLICE_BYTES) return;
+    this.controller!.pause();
+    this.proxy.slow.turns.wait(this);
+  }
+
+  takeTurn(): void {
+    this.sliceBytes = 0;
+    this.goOn();
+  }
+
+  /** Reads on, unless there is no room for more or it is not this answer's turn. */
+  private goOn(): void {
+    if (this.sliceBytes < SLICE_BYTES && !this.spool?.isFull) this.controller?.resume();
   }
 
   private newSpool(): Spool {
     return new Spool(this.response, {
       slow: this.proxy.slow,
       address: () => this.address,
-      onRoom: () => this.controller?.resume(),
+      onRoom: () => this.goOn(),
       onTooSlow: () => this.cutOff("answer", new ReaderTooSlow("visitor reads slower than the pace")),
     });
   }

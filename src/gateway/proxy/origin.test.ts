@@ -5,7 +5,7 @@ import type { World } from "../../core/world.ts";
 import { BACK_OFF_MAX_MS, BACK_OFF_MIN_MS, createOrigin } from "./origin.ts";
 
 /** An origin that connects to nobody, in a world whose time the test moves. */
-function open(t: TestContext, count: number) {
+function open(t: TestContext, count: number, connectionsMax = 512) {
   const time = { now: 1_000_000 };
   const codes: unknown[] = [];
   const note = (fields: object) => void codes.push((fields as { code: string }).code);
@@ -16,7 +16,7 @@ function open(t: TestContext, count: number) {
     log: { debug: note, info: note, warn: note, error: note },
   };
   const addresses = Array.from({ length: count }, (_, i) => `http://127.0.0.1:${i + 1}`);
-  const origin = createOrigin(originSchema.parse({ addresses }), world);
+  const origin = createOrigin(originSchema.parse({ addresses, connectionsMax }), world);
   t.after(() => origin.close());
   const fail = (index: number) => origin.failed(origin.addresses[index]!, new Error("refused"));
   const pick = (tried: number[] = []) => {
@@ -30,11 +30,11 @@ test("equals take turns and the least loaded goes first", (t) => {
   const { origin, pick } = open(t, 3);
   assert.deepEqual([pick(), pick(), pick(), pick()], [0, 1, 2, 0]);
   const [first, second, third] = origin.addresses;
-  origin.take(first!, "requests");
-  origin.take(third!, "tunnels");
+  origin.take(first!, { use: "requests", isOnSite: true });
+  origin.take(third!, { use: "tunnels", isOnSite: true });
   assert.deepEqual([pick(), pick()], [1, 1]);
-  origin.take(second!, "requests");
-  origin.take(second!, "requests");
+  origin.take(second!, { use: "requests", isOnSite: true });
+  origin.take(second!, { use: "requests", isOnSite: true });
   origin.release(third!, "tunnels");
   assert.equal(pick(), 2);
   for (const address of [first!, second!, second!]) origin.release(address, "requests");
@@ -95,8 +95,51 @@ test("an address on trial that was given up is free for another trial", (t) => {
   const trial = pick() === 0 ? 0 : pick();
   assert.equal(trial, 0);
   const [address] = origin.addresses;
-  origin.take(address!, "requests");
+  origin.take(address!, { use: "requests", isOnSite: true });
   assert.equal(pick(), 1);
   origin.release(address!, "requests");
   assert.ok([pick(), pick()].includes(0));
+});
+
+/** An origin with one address of 16 connections, two of them for visitors on the site alone. */
+function openSmall(t: TestContext) {
+  const { origin } = open(t, 1, 16);
+  const [address] = origin.addresses;
+  const went: string[] = [];
+  const wait = (name: string, { isOnSite = false, isComing = false } = {}) => {
+    const waiter = { use: "requests", isOnSite, isComing, go: () => void went.push(name) } as const;
+    assert.ok(origin.wait(address!, waiter));
+  };
+  const take = (isOnSite: boolean) => origin.take(address!, { use: "requests", isOnSite });
+  const release = async (count: number) => {
+    for (let n = 0; n < count; n++) origin.release(address!, "requests");
+    await new Promise((resolve) => process.nextTick(resolve));
+    return went.splice(0);
+  };
+  return { take, wait, release };
+}
+
+test("the last connections are for visitors on the site", async (t) => {
+  const { take, release } = openSmall(t);
+  const outside = Array.from({ length: 16 }, () => take(false));
+  assert.equal(outside.filter(Boolean).length, 14);
+  assert.deepEqual([take(true), take(true), take(true)], [true, true, false]);
+  await release(2);
+  assert.equal(take(false), false);
+  await release(1);
+  assert.equal(take(false), true);
+  await release(14);
+});
+
+test("visitors on the site have a free connection first, uploads that are still coming last", async (t) => {
+  const { take, wait, release } = openSmall(t);
+  for (let n = 0; n < 16; n++) take(true);
+  wait("upload", { isOnSite: true, isComing: true });
+  wait("outside");
+  wait("on site", { isOnSite: true });
+  assert.deepEqual(await release(1), ["on site"]);
+  // A visitor's upload may have what those from outside may not.
+  assert.deepEqual(await release(1), ["upload"]);
+  assert.deepEqual(await release(3), ["outside"]);
+  await release(14);
 });

@@ -14,8 +14,12 @@
  * A failing health check takes an address down too, and only a passing one brings it back from that.
  *
  * Requests and upgraded connections together never have more connections to an address than `connectionsMax`. What comes
- * on top waits for a free one, in the order it came, and as many may wait as there are connections. Uploads that are still
- * coming wait behind everything else: nobody knows how long their visitors will hold a connection.
+ * on top waits for a free one, in the order it came, in one of three lines that may each be as long as there are
+ * connections. Visitors on the site go first, then requests that no pass was needed for. Uploads that are still coming go
+ * last: nobody knows how long their visitors will hold a connection.
+ *
+ * The last connections are for visitors on the site alone (trunk reservation, Kelly 1991): anybody can ask for what lies
+ * outside every room, from thousands of addresses at once, and those who waited for their turn must not wait behind them.
  */
 import type { Pool } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
@@ -23,6 +27,9 @@ import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
 import { startChecks } from "./health-check.ts";
 import { createConnector, createPool, hostnameOf } from "./pool.ts";
+
+/** The share of the connections that only visitors on the site get. */
+const RESERVED_SHARE = 1 / 8;
 
 export const BACK_OFF_MIN_MS = 1_000;
 export const BACK_OFF_MAX_MS = 30_000;
@@ -37,9 +44,8 @@ export interface Address {
   /** Requests and upgraded connections that have a connection, or are about to make one. */
   requests: number;
   tunnels: number;
-  /** Those that wait for one, the first in front; and uploads that do. */
-  readonly waiting: Set<Waiter>;
-  readonly waitingUploads: Set<Waiter>;
+  /** Those that wait for one, the first in front. */
+  readonly waiting: Readonly<Record<Line, Set<Waiter>>>;
   /** Connects failed in a row. */
   failures: number;
   failedAt: number;
@@ -58,9 +64,18 @@ export interface AddressHealth {
 /** What uses an address: a request through its pool, or an upgraded connection of its own. */
 export type Use = "requests" | "tunnels";
 
-/** Something that waits for a connection; called once, when it has one. */
-export interface Waiter {
+/** What waits for a connection. */
+export type Line = "onSite" | "outside" | "uploads";
+
+/** What wants a connection. */
+export interface Claim {
   readonly use: Use;
+  /** True for visitors who have a pass for what they ask. */
+  readonly isOnSite: boolean;
+}
+
+/** Something that waits for a connection; called once, when it has one. */
+export interface Waiter extends Claim {
   /** True when some of the request has yet to come from the visitor. */
   readonly isComing: boolean;
   go(): void;
@@ -71,7 +86,7 @@ export interface Origin {
   /** The address to use next, leaving out those tried; null when none is left. */
   pick(tried: readonly Address[]): Address | null;
   /** Takes a connection to the address until it is released. False when all are taken. */
-  take(address: Address, use: Use): boolean;
+  take(address: Address, claim: Claim): boolean;
   release(address: Address, use: Use): void;
   /** Takes the next connection that is free, then calls the waiter. False when too many wait already. */
   wait(address: Address, waiter: Waiter): boolean;
@@ -92,6 +107,8 @@ export function createOrigin(
   world: World,
   log: PacedLog = new PacedLog(world),
 ): Origin {
+  const { connectionsMax } = settings;
+  const reserved = Math.floor(connectionsMax * RESERVED_SHARE);
   const addresses = settings.addresses.map((name) => createAddress(name, settings));
   let turn = 0;
   let onIdle: (() => void) | null = null;
@@ -106,17 +123,19 @@ export function createOrigin(
       if (address.failures > 0 && now >= address.retryAt) address.isOnTrial = true;
       return address;
     },
-    take(address, use) {
-      if (address.requests + address.tunnels >= settings.connectionsMax) return false;
+    take(address, { use, isOnSite }) {
+      const max = isOnSite ? connectionsMax : connectionsMax - reserved;
+      if (address.requests + address.tunnels >= max) return false;
       address[use]++;
       return true;
     },
     release(address, use) {
       address[use]--;
       address.isOnTrial = false;
-      for (const line of [address.waiting, address.waitingUploads]) {
+      const { onSite, outside, uploads } = address.waiting;
+      for (const line of [onSite, outside, uploads]) {
         for (const waiter of line) {
-          if (!origin.take(address, waiter.use)) break;
+          if (!origin.take(address, waiter)) break;
           line.delete(waiter);
           // Not from inside undici's own finishing of the request before.
           process.nextTick(call, waiter);
@@ -125,14 +144,13 @@ export function createOrigin(
       tellIdle();
     },
     wait(address, waiter) {
-      const line = waiter.isComing ? address.waitingUploads : address.waiting;
-      if (line.size >= settings.connectionsMax) return false;
+      const line = address.waiting[lineOf(waiter)];
+      if (line.size >= connectionsMax) return false;
       line.add(waiter);
       return true;
     },
     giveUp(address, waiter) {
-      address.waiting.delete(waiter);
-      address.waitingUploads.delete(waiter);
+      for (const line of Object.values(address.waiting)) line.delete(waiter);
       tellIdle();
     },
     connected(address) {
@@ -175,8 +193,7 @@ function createAddress(name: string, settings: OriginSettings): Address {
     pool: createPool(url, settings, createConnector(url, settings.connectTimeout)),
     requests: 0,
     tunnels: 0,
-    waiting: new Set(),
-    waitingUploads: new Set(),
+    waiting: { onSite: new Set(), outside: new Set(), uploads: new Set() },
     failures: 0,
     failedAt: 0,
     retryAt: 0,
@@ -221,8 +238,13 @@ function noteFailure(address: Address, now: number): void {
   address.isOnTrial = false;
 }
 
-function loadOf(address: Address): number {
-  return address.requests + address.tunnels + address.waiting.size + address.waitingUploads.size;
+function lineOf({ isComing, isOnSite }: Waiter): Line {
+  if (isComing) return "uploads";
+  return isOnSite ? "onSite" : "outside";
+}
+
+function loadOf({ requests, tunnels, waiting }: Address): number {
+  return requests + tunnels + waiting.onSite.size + waiting.outside.size + waiting.uploads.size;
 }
 
 function call(waiter: Waiter): void {

@@ -24,7 +24,10 @@ export interface Forward {
   readonly requestHeaders: readonly string[];
   /** Flat list of headers for the visitor, such as our Set-Cookie. */
   readonly responseHeaders: readonly string[];
-  /** The answer is for this visitor alone, whatever the origin says to shared caches. */
+  /**
+   * Behind a line: the answer is for this visitor alone, whatever the origin says to shared caches, and the visitor has
+   * connections to the origin before those from outside.
+   */
   readonly isPersonal: boolean;
   /** The visitor sent `Expect: 100-continue` and waits for our 100 before sending the body. */
   readonly isContinueExpected: boolean;

@@ -8,6 +8,7 @@
  */
 import type { LimitSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
+import { Turns } from "./turns.ts";
 
 const LOOK_EVERY_MS = 100;
 const LOOKS_PER_WINDOW = 8;
@@ -15,6 +16,11 @@ const LOOKS_PER_WINDOW = 8;
 const PRESSED_PACE = 16_384;
 /** And that is measured over this time at least, and the time between two looks at most. */
 const PRESSED_WINDOW_MS = 1_000;
+/**
+ * How many are cut off in one look at most. Hundreds at once would have the origin begin hundreds of answers in the same
+ * instant, and all who are on the site would feel it.
+ */
+export const CUTS_PER_LOOK = 32;
 
 export type FlowLimits = Pick<
   LimitSettings,
@@ -28,9 +34,12 @@ export type FlowLimits = Pick<
   | "paceWindowMs"
 >;
 
-/** An origin address, and those who wait for a connection to it. */
+/** An origin address, and those who wait for a connection to it and have sent their whole request. */
 export interface Pressed {
-  readonly waiting: { readonly size: number };
+  readonly waiting: {
+    readonly onSite: { readonly size: number };
+    readonly outside: { readonly size: number };
+  };
 }
 
 /** A body on its way that may be too slow. */
@@ -51,6 +60,8 @@ export class SlowVisitors {
   readonly bodies: Memory;
   /** Memory for answers that wait for their visitors. */
   readonly answers: Memory;
+  /** Large answers share the event loop. */
+  readonly turns = new Turns();
   readonly #limits: () => FlowLimits;
   readonly #world: World;
   readonly #flows = new Set<Flow>();
@@ -86,16 +97,18 @@ export class SlowVisitors {
   /** Somebody waits for a connection to the address: whoever holds one up most slowly has to give it. */
   press(address: Pressed): void {
     this.#pressed.add(address);
-    this.#relieve(address, this.now());
+    this.#relieve(address, this.now(), 1);
   }
 
   close(): void {
     this.#stop();
   }
 
-  /** As many as wait get a connection, if there are as many slow visitors to take it from. */
-  #relieve(address: Pressed, now: number): void {
-    while (address.waiting.size > 0) {
+  /** Those who wait get a connection, if there are as many slow visitors to take it from, up to `cutsMax` of them. */
+  #relieve(address: Pressed, now: number, cutsMax: number): void {
+    const { onSite, outside } = address.waiting;
+    for (let cuts = 0; onSite.size + outside.size > 0; cuts++) {
+      if (cuts === cutsMax) return;
       const slowest = this.#slowestOn(address, now);
       if (slowest === null) return;
       slowest.cut();
@@ -118,7 +131,7 @@ export class SlowVisitors {
   #look(): void {
     if (this.#flows.size === 0) return;
     const now = this.now();
-    for (const address of this.#pressed) this.#relieve(address, now);
+    for (const address of this.#pressed) this.#relieve(address, now, CUTS_PER_LOOK);
     if (now - this.#lookedAt < this.limits.paceWindowMs / LOOKS_PER_WINDOW) return;
     this.#lookedAt = now;
     for (const flow of this.#flows) flow.judge(now);

@@ -66,6 +66,10 @@ export class Tunnel implements Waiter, Flow {
     });
   }
 
+  get isOnSite(): boolean {
+    return this.forward.isPersonal;
+  }
+
   start(): void {
     // Read from the start: a connection nobody reads does not tell that its other end has left.
     this.socket.on("data", this.onEarly).on("end", this.onVisitorClose);
@@ -82,7 +86,7 @@ export class Tunnel implements Waiter, Flow {
       return;
     }
     this.address = address;
-    if (origin.take(address, "tunnels")) this.go();
+    if (origin.take(address, this)) this.go();
     else if (origin.wait(address, this)) {
       this.isWaiting = true;
       this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
