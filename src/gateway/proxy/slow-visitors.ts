@@ -14,13 +14,14 @@ const LOOK_EVERY_MS = 100;
 const LOOKS_PER_WINDOW = 8;
 /** Who is faster than this, in bytes per second, keeps the connection even when others wait for one. */
 const PRESSED_PACE = 16_384;
-/** And that is measured over this time at least, and the time between two looks at most. */
+/** And that is measured over this time at least. */
 const PRESSED_WINDOW_MS = 1_000;
 /**
- * How many are cut off in one look at most. Hundreds at once would have the origin begin hundreds of answers in the same
- * instant, and all who are on the site would feel it.
+ * How many are cut off at once, and how long it is until the next ones are. Hundreds in the same instant would have the
+ * origin begin hundreds of answers, and everybody on the site would feel it.
  */
-export const CUTS_PER_LOOK = 32;
+export const CUTS_AT_ONCE = 8;
+export const CUTS_EVERY_MS = 10;
 
 export type FlowLimits = Pick<
   LimitSettings,
@@ -67,6 +68,7 @@ export class SlowVisitors {
   readonly #flows = new Set<Flow>();
   /** Where somebody waited when this was last looked at. */
   readonly #pressed = new Set<Pressed>();
+  #isRelieving = false;
   readonly #stop: () => void;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -97,19 +99,31 @@ export class SlowVisitors {
   /** Somebody waits for a connection to the address: whoever holds one up most slowly has to give it. */
   press(address: Pressed): void {
     this.#pressed.add(address);
-    this.#relieve(address, this.now(), 1);
+    this.#relieve(address, 1);
+    this.#relieveSoon();
   }
 
   close(): void {
     this.#stop();
+    this.#pressed.clear();
+  }
+
+  /** Looks after all who wait, every now and then for as long as somebody does. */
+  #relieveSoon(): void {
+    if (this.#isRelieving || this.#pressed.size === 0) return;
+    this.#isRelieving = true;
+    this.#world.timers.after(CUTS_EVERY_MS, () => {
+      this.#isRelieving = false;
+      for (const address of this.#pressed) this.#relieve(address, CUTS_AT_ONCE);
+      this.#relieveSoon();
+    });
   }
 
   /** Those who wait get a connection, if there are as many slow visitors to take it from, up to `cutsMax` of them. */
-  #relieve(address: Pressed, now: number, cutsMax: number): void {
+  #relieve(address: Pressed, cutsMax: number): void {
     const { onSite, outside } = address.waiting;
     for (let cuts = 0; onSite.size + outside.size > 0; cuts++) {
-      if (cuts === cutsMax) return;
-      const slowest = this.#slowestOn(address, now);
+      const slowest = cuts < cutsMax ? this.#slowestOn(address, this.now()) : null;
       if (slowest === null) return;
       slowest.cut();
     }
@@ -131,7 +145,6 @@ export class SlowVisitors {
   #look(): void {
     if (this.#flows.size === 0) return;
     const now = this.now();
-    for (const address of this.#pressed) this.#relieve(address, now, CUTS_PER_LOOK);
     if (now - this.#lookedAt < this.limits.paceWindowMs / LOOKS_PER_WINDOW) return;
     this.#lookedAt = now;
     for (const flow of this.#flows) flow.judge(now);
