@@ -2,6 +2,9 @@
  * Every attack of `test/hostile` in full, one line each: what it tried and got, how long honest visitors waited for a
  * page before and during it, what it cost them, and the gateway's memory. The same gateway, site and visitors serve for
  * before and during, so the ratio of the two is the attack's doing.
+ *
+ * "Beside" is the same while another gateway on this machine suffers the same attack: how much of the ratio is due to
+ * attacker, site and gateway sharing the machine's cores. It is there to be read; the mark is for the ratio to before.
  */
 import { ensurePrograms } from "../scripts/debian.ts";
 import { ORIGINS } from "../scripts/origins.ts";
@@ -19,6 +22,7 @@ const THROUGH = "got through";
 const LOST = "pages and places lost";
 const P50 = "honest p50";
 const P99 = "honest p99";
+const P99_BESIDE = "honest p99, attack beside";
 const MEMORY = "memory at most";
 const ATTEMPTS = "attempts";
 
@@ -32,7 +36,7 @@ export const hostileBench: Bench = {
     const rows: Row[] = [];
     for (const attack of ATTACKS.filter(({ name }) => isChosen(name))) {
       progress(attack.name);
-      const siege = await besiege(attack, scale);
+      const siege = await besiege(attack, scale, { besideToo: !isQuick });
       for (const line of [...(siege.examples ?? []), ...siege.complaints].slice(0, 5))
         console.error(`  ${attack.name}: ${line}`);
       rows.push(...rowsOf(attack.name, siege));
@@ -43,7 +47,7 @@ export const hostileBench: Bench = {
 };
 
 function rowsOf(attack: string, siege: Siege): Row[] {
-  const { before, during, memoryBefore, memoryPeak } = siege;
+  const { before, beside, during, memoryBefore, memoryPeak } = siege;
   const pages = (name: string, value: number, baseline: number, goal?: typeof P99_RATIO) =>
     row({ name: `${attack}: ${name}`, unit: "ms", value, baseline, ...(goal ? { goal } : {}) });
   return [
@@ -52,6 +56,7 @@ function rowsOf(attack: string, siege: Siege): Row[] {
     row({ name: `${attack}: ${LOST}`, unit: "", value: siege.complaints.length, goal: NONE }),
     pages(P50, during.p50, before.p50),
     pages(P99, during.p99, before.p99, P99_RATIO),
+    ...(beside ? [pages(P99_BESIDE, beside.p99, before.p99)] : []),
     row({
       name: `${attack}: ${MEMORY}`,
       unit: "MB",
@@ -72,6 +77,7 @@ function attackTable(rows: readonly Row[]): string {
     "p50 ms",
     "during",
     "p99 ms",
+    "beside",
     "during",
     "ratio",
     "MB",
@@ -79,7 +85,8 @@ function attackTable(rows: readonly Row[]): string {
     "",
   ];
   const body = [...attacks].map(([attack, measured]) => {
-    const of = (what: string) => measured.find(({ name }) => name.endsWith(`: ${what}`))!;
+    const find = (what: string) => measured.find(({ name }) => name.endsWith(`: ${what}`));
+    const of = (what: string) => find(what)!;
     const [p50, p99, memory] = [of(P50), of(P99), of(MEMORY)];
     const isHeld = measured.every(({ ok }) => ok !== false);
     return [
@@ -87,7 +94,9 @@ function attackTable(rows: readonly Row[]): string {
       of(ATTEMPTS).value.toLocaleString("en"),
       String(of(THROUGH).value),
       String(of(LOST).value),
-      ...[p50.baseline!, p50.value, p99.baseline!, p99.value].map((ms) => ms.toFixed(1)),
+      ...[p50.baseline!, p50.value, p99.baseline!].map((ms) => ms.toFixed(1)),
+      find(P99_BESIDE)?.value.toFixed(1) ?? "",
+      p99.value.toFixed(1),
       p99.ratio!.toFixed(2),
       ...[memory.baseline!, memory.value].map((bytes) => bytes.toFixed(0)),
       isHeld ? "held" : "MISSED",

@@ -1,6 +1,10 @@
 /**
  * One attack on one gateway: a site, a `fairgate run` with its settings in a file, honest visitors who fill the room and
  * some who wait, and the attacker. Everything is a process of its own but the honest visitors, who are measured here.
+ *
+ * Where attacker, sites and gateways share a few cores, an attack slows everybody down, whatever it attacks. `besideToo`
+ * therefore measures the same visitors once more while the same attack runs against another gateway on this machine. What
+ * they wait longer than that is what the attack does to the gateway itself.
  */
 import { readFileSync } from "node:fs";
 import type { RoomInput, SettingsInput } from "../../src/config/schema.ts";
@@ -21,6 +25,8 @@ const THINK_MS = 20;
 
 export interface Siege extends Gain {
   readonly before: Latency;
+  /** While another gateway on this machine is attacked; null where that was not measured. */
+  readonly beside: Latency | null;
   readonly during: Latency;
   /** What went wrong for honest visitors: pages, places or connections lost. */
   readonly complaints: readonly string[];
@@ -29,27 +35,55 @@ export interface Siege extends Gain {
   readonly memoryPeak: number;
 }
 
-export async function besiege(attack: Attack, scale: Scale): Promise<Siege> {
-  await using site = await (attack.openSite ?? openOwnSite)();
-  using folder = ownFolder();
+export async function besiege(attack: Attack, scale: Scale, { besideToo = false } = {}): Promise<Siege> {
+  await using fort = await openFort(attack, scale);
+  const { run, target, honest } = fort;
+  await honest.measure(PAGES_BEFORE[scale]);
+  const before = honest.latency();
+  const beside = besideToo ? await measureBeside(attack, scale, honest) : null;
+  const memory = watchMemory(run.child.pid);
+  const { gain, during } = await measureUnder(attack, scale, { target, honest });
+  return { ...gain, before, beside, during, complaints: [...honest.complaints], ...memory() };
+}
+
+/** What is attacked: a gateway before its site, with honest visitors on the site and in the line. */
+interface Fort extends AsyncDisposable {
+  readonly run: Run;
+  readonly target: Target;
+  readonly honest: HonestVisitors;
+}
+
+async function openFort(attack: Attack, scale: Scale): Promise<Fort> {
+  await using opened = new AsyncDisposableStack();
+  const site = opened.use(await (attack.openSite ?? openOwnSite)());
+  const folder = opened.use(ownFolder());
   folder.write("fairgate.yaml", JSON.stringify(settingsFor(attack, scale, site.port)));
-  await using run = await startGateway(attack, scale, folder.path);
+  const run = opened.use(await startGateway(attack, scale, folder.path));
   const target = targetOf(run, attack.settings?.tls != null);
   const path = attack.room?.path ?? "/";
   const honest = new HonestVisitors({ ...target, room: "main", path, thinkMs: attack.thinkMs ?? THINK_MS });
-  try {
-    await honest.arrive({ onSite: ON_SITE, waiting: WAITING });
-    await honest.measure(PAGES_BEFORE[scale]);
-    const before = honest.latency();
-    const memory = watchMemory(run.child.pid);
-    const pages = honest.measure(PAGES_DURING_MIN[scale]);
-    const gain = await runAttack(attack, scale, target);
-    await pages;
-    const during = honest.latency();
-    return { ...gain, before, during, complaints: [...honest.complaints], ...memory() };
-  } finally {
-    await honest.leave();
-  }
+  opened.defer(() => honest.leave());
+  await honest.arrive({ onSite: ON_SITE, waiting: WAITING });
+  const all = opened.move();
+  return { run, target, honest, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** How long honest visitors wait for their pages while the target is attacked. */
+async function measureUnder(
+  attack: Attack,
+  scale: Scale,
+  { target, honest }: Pick<Fort, "target" | "honest">,
+): Promise<{ gain: Gain; during: Latency }> {
+  const pages = honest.measure(PAGES_DURING_MIN[scale]);
+  const gain = await runAttack(attack, scale, target);
+  await pages;
+  return { gain, during: honest.latency() };
+}
+
+/** The same while another gateway is attacked. */
+async function measureBeside(attack: Attack, scale: Scale, honest: HonestVisitors): Promise<Latency> {
+  await using other = await openFort(attack, scale);
+  return (await measureUnder(attack, scale, { target: other.target, honest })).during;
 }
 
 async function openOwnSite(): Promise<{ readonly port: number } & AsyncDisposable> {
