@@ -1,6 +1,7 @@
 /**
  * What someone gets who has too many requests under way: 429 with word when to try again, as a page, as JSON or as a
- * line, whatever they asked for. There may be thousands of these a second, so the log gets a line a second at most.
+ * line, whatever they asked for. There may be thousands of these a second, so the log gets a line a second at most. Over
+ * HTTP/1 the connection is closed with it: whoever sends requests one behind the other without end is rid of the rest.
  */
 import type { Duplex } from "node:stream";
 import type { World } from "../core/world.ts";
@@ -49,7 +50,7 @@ export class TooManyRequests {
     const { headers, body } = isLine ? { headers: PLAIN, body: LINE } : problem(request);
     const { timers } = this.#world;
     const all = [...headers, ...RETRY_AFTER, ...why.headers];
-    answerWhole(request, response, { status: TOO_MANY, headers: all, body, timers });
+    answerWhole(request, response, { status: TOO_MANY, headers: all, body, isLast: true, timers });
   }
 
   refuseUpgrade(socket: Duplex, over: Over, address: string): void {

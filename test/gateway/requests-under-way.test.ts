@@ -173,6 +173,16 @@ test("pipelined requests count each, and are all given back when their sender le
   assert.equal((await stage.visitor().open()).text, "the site");
 });
 
+test("a connection ends with its first 429: requests sent right behind it are not answered", async (t) => {
+  const { stage, held } = await openSlow(t, { requestsPerVisitorMax: 1 });
+  const greedy = await stage.occupant();
+  await hold(greedy, held, 1);
+  const ask = `GET / HTTP/1.1\r\nHost: a\r\nCookie: fairgate_main=${greedy.token()}\r\n\r\n`;
+  const heard = await talk(stage.port, ask.repeat(5));
+  assert.equal(heard.match(/^HTTP\/1\.1 /gm)?.length, 1);
+  assert.match(heard, /^HTTP\/1\.1 429 [\s\S]*\r\nConnection: close\r\n/);
+});
+
 test("middleware refuses a visitor with too many under way before the site sees the request", async (t) => {
   const { answer, held } = slowSite();
   let seen = 0;
