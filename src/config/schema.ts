@@ -115,7 +115,7 @@ export const originSchema = z
     connectionsMax: count({ min: 1, max: 65_535 })
       .prefault(512)
       .describe(
-        "The most connections to each address, upgraded ones (WebSockets) included. More requests than this wait for a free one.",
+        "The most connections to each address, upgraded ones (WebSockets) included. More requests than this wait for a free one. The last eighth is only for visitors on the site.",
       ),
     healthCheck: healthCheckSchema
       .nullable()
