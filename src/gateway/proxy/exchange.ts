@@ -25,7 +25,7 @@ import type { PoolHandler, PoolRequest } from "./pool.ts";
 import type { ProblemKind } from "./problem.ts";
 import type { Forward, ProxyContext, SlowKind } from "./proxy.ts";
 import { Spool } from "./spool.ts";
-import { SLICE_BYTES, type TurnTaker } from "./turns.ts";
+import { LARGE_BYTES, type TurnTaker } from "./turns.ts";
 import { BodyTooLarge, Upload } from "./upload.ts";
 
 /** Reported for a visitor who left before the answer; nobody is sent it. */
@@ -85,8 +85,11 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
   private isWaiting = false;
   /** Only for an answer that its visitor does not take at once. */
   private spool: Spool | null = null;
-  /** Passed on since its last turn (`turns.ts`). */
-  private sliceBytes = 0;
+  /** How much of the answer has been passed on. */
+  private passedBytes = 0;
+  /** So much that it takes turns with others (`turns.ts`). */
+  private isLarge = false;
+  private isTurnAwaited = false;
   private stopTimer: (() => void) | null = null;
 
   constructor(proxy: ProxyContext, request: IncomingMessage, response: ServerResponse, forward: Forward) {
@@ -333,7 +336,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     this.address = null;
     this.controller = null;
     if (address === null) return;
-    if (this.sliceBytes >= SLICE_BYTES) this.proxy.slow.turns.giveUp(this);
+    if (this.isLarge) this.leaveTurns();
     if (this.isWaiting) this.proxy.origin.giveUp(address, this);
     else this.proxy.origin.release(address, "requests");
     this.isWaiting = false;
@@ -364,20 +367,36 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     if (this.spool !== null) this.spool.push(chunk);
     else if (!this.response.write(chunk)) this.spool = this.newSpool();
     if (this.spool?.isFull) this.controller!.pause();
-    this.sliceBytes += chunk.length;
-    if (this.sliceBytes < SLICE_BYTES) return;
+    this.passedBytes += chunk.length;
+    if (this.passedBytes > LARGE_BYTES) this.takeTurns(chunk.length);
+  }
+
+  /** After it has passed on so many bytes, waits where others have to have their turn first. */
+  private takeTurns(bytes: number): void {
+    const { turns } = this.proxy.slow;
+    if (!this.isLarge) turns.enter();
+    this.isLarge = true;
+    if (turns.spend(bytes)) return;
+    this.isTurnAwaited = true;
     this.controller!.pause();
-    this.proxy.slow.turns.wait(this);
+    turns.wait(this);
   }
 
   takeTurn(): void {
-    this.sliceBytes = 0;
+    this.isTurnAwaited = false;
     this.goOn();
   }
 
   /** Reads on, unless there is no room for more or it is not this answer's turn. */
   private goOn(): void {
-    if (this.sliceBytes < SLICE_BYTES && !this.spool?.isFull) this.controller?.resume();
+    if (!this.isTurnAwaited && !this.spool?.isFull) this.controller?.resume();
+  }
+
+  private leaveTurns(): void {
+    const { turns } = this.proxy.slow;
+    this.isLarge = false;
+    turns.leave();
+    turns.giveUp(this);
   }
 
   private newSpool(): Spool {

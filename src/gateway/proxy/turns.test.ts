@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ANSWERS_PER_TURN, Turns, type TurnTaker } from "./turns.ts";
+import { ANSWERS_PER_TURN, TURN_BYTES, Turns, type TurnTaker, UNTROUBLED_MAX } from "./turns.ts";
 
 /** Turns of an event loop that the test moves by hand. */
 function byHand() {
@@ -43,4 +43,15 @@ test("an answer that is over before its turn has none", () => {
   for (const taker of takers.slice(0, 3)) turns.wait(taker);
   turns.giveUp(takers[1]!);
   assert.deepEqual(pass(), [0, 2]);
+});
+
+test("only what many answers pass on beyond the limit of one turn has to wait", () => {
+  const { turns, pass } = byHand();
+  const half = TURN_BYTES / 2;
+  for (let n = 0; n <= UNTROUBLED_MAX; n++) turns.enter();
+  assert.deepEqual([turns.spend(half - 1), turns.spend(half), turns.spend(half)], [true, true, false]);
+  pass();
+  assert.equal(turns.spend(half), true, "a new turn");
+  turns.leave();
+  assert.equal(turns.spend(2 * TURN_BYTES), true, "a few are left alone");
 });
