@@ -29,10 +29,12 @@ export async function freePort(): Promise<number> {
   const block = await own;
   for (let tries = 1; tries < BLOCK_PORTS; tries++) {
     block.given = (block.given % (BLOCK_PORTS - 1)) + 1;
-    const server = await listening(block.first + block.given);
+    // Somebody else in this process may ask while this one is tried.
+    const port = block.first + block.given;
+    const server = await listening(port);
     if (!server) continue;
-    server.close();
-    return block.first + block.given;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
   }
   throw new Error(`all ${BLOCK_PORTS} ports from ${block.first} on are in use`);
 }
