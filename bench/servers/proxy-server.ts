@@ -39,6 +39,7 @@ const NOTHING = {
   watch: null,
   visitor: null,
   isPersonal: false,
+  client: null,
 };
 const forward: ProxiedGateway["handle"] = (request, response) => proxy.forward(request, response, NOTHING);
 const bare = { handle: forward, handleContinue: forward, upgrade: gateway.upgrade };

@@ -46,7 +46,7 @@ import type { Forward } from "./proxy/proxy.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
 import { type Client, createTrust, type Trust } from "./proxy/trust.ts";
 import { refuse, refuseUpgrade } from "./refusal.ts";
-import { type Over, RequestsUnderWay } from "./requests-under-way.ts";
+import { type Counted, type Over, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Routed, type Router } from "./route.ts";
 import { type Outcome, Threshold } from "./threshold.ts";
@@ -102,6 +102,8 @@ interface Departing {
   readonly isContinueExpected: boolean;
   /** Behind a line, so that the answer is for its visitor alone. */
   readonly isPersonal: boolean;
+  /** Whom it counts for; null where that is not known. */
+  readonly client: string | null;
 }
 
 /** What someone is told who shows a token that was given to another browser. */
@@ -262,11 +264,12 @@ export class Gateway {
     const forward = (held: HeldPass | null, headers: readonly string[]) => {
       if (isGone(response)) return;
       const client = this.#inForce.trust.client(request);
-      const over = this.#count(held, client, response);
-      if (over !== null)
-        return this.#tooMany.refuse(request, response, { over, address: client.address, headers });
+      const counted = this.#count(held, client, response);
+      if (typeof counted === "string")
+        return this.#tooMany.refuse(request, response, { over: counted, address: client.address, headers });
+      const { address } = counted;
       this.#forward(
-        { front, carrier, onward: hand, isContinueExpected, isPersonal: !isLetPast },
+        { front, carrier, onward: hand, isContinueExpected, isPersonal: !isLetPast, client: address },
         held,
         headers,
       );
@@ -325,11 +328,15 @@ export class Gateway {
     const forward = (held: HeldPass | null, headers: readonly string[]) => {
       if (socket.destroyed) return;
       const client = this.#inForce.trust.client(request);
-      const over = this.#count(held, client, socket);
-      if (over !== null) return this.#tooMany.refuseUpgrade(socket, over, client.address);
+      const counted = this.#count(held, client, socket);
+      if (typeof counted === "string") return this.#tooMany.refuseUpgrade(socket, counted, client.address);
       if (front && held) this.#upgraded.add(socket, front, held.pass);
-      const departing = { front, carrier, onward: hand, isContinueExpected: false, isPersonal: !isLetPast };
-      this.#forward(departing, held, headers);
+      const { address } = counted;
+      this.#forward(
+        { front, carrier, onward: hand, isContinueExpected: false, isPersonal: !isLetPast, client: address },
+        held,
+        headers,
+      );
     };
     if (isLetPast) return forward(null, NOTHING);
     const held = this.#tokens.read(front, carrier, now, this.#senderFor(front, request));
@@ -478,18 +485,18 @@ export class Gateway {
   }
 
   /** Counts a request on its way to the site until it is closed. Says whose limit it would exceed. */
-  #count(held: HeldPass | null, client: Client, closing: Response | Duplex): Over | null {
+  #count(held: HeldPass | null, client: Client, closing: Response | Duplex): Counted | Over {
     const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
     if (typeof counted === "string") return counted;
     closing.once("close", () => {
       if (isGivenUp(closing)) this.#underWay.giveUp(counted);
       else this.#underWay.release(counted);
     });
-    return null;
+    return counted;
   }
 
   #forward(
-    { front, carrier, onward, isContinueExpected, isPersonal }: Departing,
+    { front, carrier, onward, isContinueExpected, isPersonal, client }: Departing,
     held: HeldPass | null,
     responseHeaders: readonly string[],
   ): void {
@@ -499,7 +506,10 @@ export class Gateway {
     const watch = front?.watch ?? null;
     const visitor: OnSite | null = watch && held && carrier ? { held, carrier } : null;
     const go = (requestHeaders: readonly string[]) =>
-      onward({ id, requestHeaders, responseHeaders, isPersonal, isContinueExpected, watch, visitor }, origin);
+      onward(
+        { id, requestHeaders, responseHeaders, isPersonal, client, isContinueExpected, watch, visitor },
+        origin,
+      );
     if (!held) return go(NOTHING);
     this.#originTokens.describe(held, origin?.token ?? "none", go, (cause) => {
       const message = "the origin's token was not signed; the request goes on without";

@@ -11,6 +11,7 @@ import { oddPaths } from "./odd-paths.ts";
 import { outlivingUpgrades } from "./outliving-upgrades.ts";
 import { replayedWork } from "./replayed-work.ts";
 import { siblingActs } from "./sibling-acts.ts";
+import { silentConnections } from "./silent-connections.ts";
 import { slowReaders } from "./slow-readers.ts";
 import { slowUploads } from "./slow-uploads.ts";
 import { streamFlood } from "./stream-flood.ts";
@@ -26,6 +27,7 @@ export const ATTACKS: readonly Attack[] = [
   slowUploads,
   slowReaders,
   greedyRequests,
+  silentConnections,
   outlivingUpgrades,
   http2Floods,
   streamFlood,

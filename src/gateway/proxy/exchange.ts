@@ -20,10 +20,11 @@ import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import { diagnose } from "./diagnosis.ts";
 import { originForm } from "./framing.ts";
-import type { Address, Waiter } from "./origin.ts";
+import type { Address, Line, Waiter } from "./origin.ts";
 import type { PoolHandler, PoolRequest } from "./pool.ts";
 import type { ProblemKind } from "./problem.ts";
 import type { Forward, ProxyContext, SlowKind } from "./proxy.ts";
+import { PRESSED_WINDOW_MS } from "./slow-visitors.ts";
 import { Spool } from "./spool.ts";
 import { LARGE_BYTES, type TurnTaker } from "./turns.ts";
 import { BodyTooLarge, Upload } from "./upload.ts";
@@ -120,6 +121,21 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     return this.forward.isPersonal;
   }
 
+  get client(): string | null {
+    return this.forward.client;
+  }
+
+  /** Uploads are judged by what comes of them, not here. */
+  carriedPace(now: number): number {
+    const lastedMs = now - this.askedAt!;
+    if (this.isComing || lastedMs < PRESSED_WINDOW_MS) return Number.POSITIVE_INFINITY;
+    return (this.passedBytes / lastedMs) * 1_000;
+  }
+
+  cut(): void {
+    this.cutOff("answer", new OriginBusy("its connection was needed for others"));
+  }
+
   get isComing(): boolean {
     return this.upload !== null && !this.upload.isWhole;
   }
@@ -140,7 +156,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
   }
 
   private ask(): void {
-    const { origin, settings, world } = this.proxy;
+    const { origin, world } = this.proxy;
     if (this.askedAt === null) {
       this.askedAt = world.clock.now();
       this.forward.watch?.asked();
@@ -152,14 +168,19 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     }
     this.address = address;
     if (origin.take(address, this)) this.go();
-    else if (origin.wait(address, this)) {
-      this.isWaiting = true;
-      this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
-      if (!this.isComing) this.proxy.slow.press(address);
-    } else {
+    else this.wait(address, origin.wait(address, this));
+  }
+
+  private wait(address: Address, line: Line | null): void {
+    if (line === null) {
       this.address = null;
       this.fail(new OriginBusy("every connection is taken"), address);
+      return;
     }
+    const { settings, world, slow } = this.proxy;
+    this.isWaiting = true;
+    this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
+    if (line === "onSite" || line === "outside") slow.press(address);
   }
 
   /** There is a connection. */
@@ -338,7 +359,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     if (address === null) return;
     if (this.isLarge) this.leaveTurns();
     if (this.isWaiting) this.proxy.origin.giveUp(address, this);
-    else this.proxy.origin.release(address, "requests");
+    else this.proxy.origin.release(address, this);
     this.isWaiting = false;
   }
 

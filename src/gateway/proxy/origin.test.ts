@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { originSchema } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
-import { BACK_OFF_MAX_MS, BACK_OFF_MIN_MS, createOrigin } from "./origin.ts";
+import { BACK_OFF_MAX_MS, BACK_OFF_MIN_MS, type Claim, createOrigin } from "./origin.ts";
+
+const REQUEST = {
+  ...({ use: "requests", isOnSite: true, client: null } as const),
+  carriedPace: () => Number.POSITIVE_INFINITY,
+  cut() {},
+};
+const TUNNEL = { ...REQUEST, use: "tunnels" } as const;
 
 /** An origin that connects to nobody, in a world whose time the test moves. */
 function open(t: TestContext, count: number, connectionsMax = 512) {
@@ -30,14 +37,14 @@ test("equals take turns and the least loaded goes first", (t) => {
   const { origin, pick } = open(t, 3);
   assert.deepEqual([pick(), pick(), pick(), pick()], [0, 1, 2, 0]);
   const [first, second, third] = origin.addresses;
-  origin.take(first!, { use: "requests", isOnSite: true });
-  origin.take(third!, { use: "tunnels", isOnSite: true });
+  origin.take(first!, REQUEST);
+  origin.take(third!, TUNNEL);
   assert.deepEqual([pick(), pick()], [1, 1]);
-  origin.take(second!, { use: "requests", isOnSite: true });
-  origin.take(second!, { use: "requests", isOnSite: true });
-  origin.release(third!, "tunnels");
+  origin.take(second!, REQUEST);
+  origin.take(second!, REQUEST);
+  origin.release(third!, TUNNEL);
   assert.equal(pick(), 2);
-  for (const address of [first!, second!, second!]) origin.release(address, "requests");
+  for (const address of [first!, second!, second!]) origin.release(address, REQUEST);
 });
 
 test("a failed address rests, is tried by one, and rests twice as long each time up to the limit", (t) => {
@@ -95,9 +102,9 @@ test("an address on trial that was given up is free for another trial", (t) => {
   const trial = pick() === 0 ? 0 : pick();
   assert.equal(trial, 0);
   const [address] = origin.addresses;
-  origin.take(address!, { use: "requests", isOnSite: true });
+  origin.take(address!, REQUEST);
   assert.equal(pick(), 1);
-  origin.release(address!, "requests");
+  origin.release(address!, REQUEST);
   assert.ok([pick(), pick()].includes(0));
 });
 
@@ -106,13 +113,27 @@ function openSmall(t: TestContext) {
   const { origin } = open(t, 1, 16);
   const [address] = origin.addresses;
   const went: string[] = [];
-  const wait = (name: string, { isOnSite = false, isComing = false } = {}) => {
-    const waiter = { use: "requests", isOnSite, isComing, go: () => void went.push(name) } as const;
-    assert.ok(origin.wait(address!, waiter));
+  const wait = (
+    name: string,
+    { isOnSite = false, isComing = false, client = null as string | null } = {},
+  ) => {
+    const go = () => {
+      went.push(name);
+      hold(waiter);
+    };
+    const waiter = { ...REQUEST, isOnSite, isComing, client, go };
+    return origin.wait(address!, waiter);
   };
-  const take = (isOnSite: boolean) => origin.take(address!, { use: "requests", isOnSite });
-  const release = async (count: number) => {
-    for (let n = 0; n < count; n++) origin.release(address!, "requests");
+  const held = new Map<string | null, Claim[]>();
+  const hold = (claim: Claim) => held.set(claim.client, [...(held.get(claim.client) ?? []), claim]);
+  const take = (isOnSite: boolean, client: string | null = null) => {
+    const claim = { ...REQUEST, isOnSite, client };
+    const isTaken = origin.take(address!, claim);
+    if (isTaken) hold(claim);
+    return isTaken;
+  };
+  const release = async (count: number, client: string | null = null) => {
+    for (let n = 0; n < count; n++) origin.release(address!, held.get(client)!.pop()!);
     await new Promise((resolve) => process.nextTick(resolve));
     return went.splice(0);
   };
@@ -142,4 +163,65 @@ test("visitors on the site have a free connection first, uploads that are still 
   assert.deepEqual(await release(1), ["upload"]);
   assert.deepEqual(await release(3), ["outside"]);
   await release(14);
+});
+
+test("greedy clients always leave connections for others, who get theirs at once", async (t) => {
+  const { take, wait, release } = openSmall(t);
+  const takeAll = (client: string) => {
+    let held = 0;
+    while (take(true, client)) held++;
+    return held;
+  };
+  // Of 16. Each takes its last while it has less than twice what is free.
+  assert.deepEqual([takeAll("a"), takeAll("b"), takeAll("c")], [11, 4, 1]);
+  await release(3, "b");
+  assert.equal(wait("greedy", { isOnSite: true, client: "a" }), "overShare");
+  assert.ok(take(true, "honest") && take(true, "another"));
+  // One is free, and it is not for whoever has eleven.
+  assert.deepEqual(await release(1, "c"), []);
+  assert.deepEqual(await release(6, "a"), ["greedy"]);
+  for (const [client, held] of Object.entries({ a: 6, b: 1, honest: 1, another: 1 }))
+    await release(held, client);
+});
+
+test("a client who is over its share lets those behind it pass", async (t) => {
+  const { take, wait, release } = openSmall(t);
+  let held = 0;
+  while (take(true, "a")) held++;
+  let others = 0;
+  while (take(true)) others++;
+  assert.equal(wait("greedy", { isOnSite: true, client: "a" }), "onSite");
+  assert.equal(wait("honest", { isOnSite: true, client: "b" }), "onSite");
+  assert.deepEqual(await release(1), ["honest"]);
+  await release(1, "b");
+  const went = [...(await release(others - 1)), ...(await release(held, "a"))];
+  assert.deepEqual(went, ["greedy"]);
+  await release(1, "a");
+});
+
+test("when all are taken, whoever has the most gives up the connection that carries least, beyond what a browser needs", (t) => {
+  const { origin } = open(t, 1, 60);
+  const [address] = origin.addresses;
+  const claims: Claim[] = [];
+  const take = (client: string, paces: readonly number[]) => {
+    for (const pace of paces) {
+      const claim = { ...REQUEST, client, carriedPace: () => pace };
+      assert.ok(origin.take(address!, claim));
+      claims.push(claim);
+    }
+  };
+  const paceOfGreediest = () => address!.greediest(0, 100)?.carriedPace(0) ?? null;
+  take("browser", Array(16).fill(0));
+  assert.equal(paceOfGreediest(), null);
+  take("some", [...Array(16).fill(50), 7]);
+  assert.equal(paceOfGreediest(), 7);
+  take("most", [...Array(17).fill(50), 9]);
+  assert.equal(paceOfGreediest(), 9);
+  // Those who carry enough keep theirs, and so do new ones.
+  for (const claim of claims.filter(({ client }) => client === "most").slice(0, 2))
+    origin.release(address!, claim);
+  take("most", []);
+  assert.equal(paceOfGreediest(), 7);
+  for (const claim of claims)
+    if (address!.clients.get(claim.client!)?.has(claim)) origin.release(address!, claim);
 });

@@ -14,9 +14,14 @@
  * A failing health check takes an address down too, and only a passing one brings it back from that.
  *
  * Requests and upgraded connections together never have more connections to an address than `connectionsMax`. What comes
- * on top waits for a free one, in the order it came, in one of three lines that may each be as long as there are
- * connections. Visitors on the site go first, then requests that no pass was needed for. Uploads that are still coming go
- * last: nobody knows how long their visitors will hold a connection.
+ * on top waits for a free one, in the order it came, in lines that may each be as long as there are connections. Visitors
+ * on the site go first, then requests that no pass was needed for. Uploads that are still coming go last: nobody knows how
+ * long their visitors will hold a connection.
+ *
+ * One client may have twice as many connections as are free (dynamic thresholds, Choudhury and Hahne 1998). A client alone
+ * gets two thirds of them all, two together four fifths. What a client wants beyond its share waits behind everything else.
+ * And when all are taken, the client with the most gives up the one that carries least (`greediest`): WebSockets and event
+ * streams that say nothing are kept for as long as nobody needs their connection.
  *
  * The last connections are for visitors on the site alone (trunk reservation, Kelly 1991): anybody can ask for what lies
  * outside every room, from thousands of addresses at once, and those who waited for their turn must not wait behind them.
@@ -31,6 +36,11 @@ import { createConnector, createPool, hostnameOf } from "./pool.ts";
 /** The share of the connections that only visitors on the site get. */
 const RESERVED_SHARE = 1 / 8;
 
+/** A client may have this many connections for each that is free. */
+const SHARE_OF_FREE = 2;
+/** No browser uses more at a time, and nobody with fewer has to give one up. */
+const NEEDED_MAX = 16;
+
 export const BACK_OFF_MIN_MS = 1_000;
 export const BACK_OFF_MAX_MS = 30_000;
 
@@ -44,6 +54,10 @@ export interface Address {
   /** Requests and upgraded connections that have a connection, or are about to make one. */
   requests: number;
   tunnels: number;
+  /** Which of these each client has. */
+  readonly clients: Map<string, Set<Claim>>;
+  /** The connection to give up first that has carried less than `belowPace` bytes a second; null when there is none. */
+  greediest(now: number, belowPace: number): Claim | null;
   /** Those that wait for one, the first in front. */
   readonly waiting: Readonly<Record<Line, Set<Waiter>>>;
   /** Connects failed in a row. */
@@ -65,13 +79,19 @@ export interface AddressHealth {
 export type Use = "requests" | "tunnels";
 
 /** What waits for a connection. */
-export type Line = "onSite" | "outside" | "uploads";
+export type Line = "onSite" | "outside" | "uploads" | "overShare";
 
 /** What wants a connection. */
 export interface Claim {
   readonly use: Use;
   /** True for visitors who have a pass for what they ask. */
   readonly isOnSite: boolean;
+  /** Whose share it counts in; null where many visitors are behind one address. */
+  readonly client: string | null;
+  /** Bytes a second that its connection has carried so far; Infinity while that is not known. */
+  carriedPace(now: number): number;
+  /** Gives the connection up. It is free when this returns. */
+  cut(): void;
 }
 
 /** Something that waits for a connection; called once, when it has one. */
@@ -85,11 +105,11 @@ export interface Origin {
   readonly addresses: readonly Address[];
   /** The address to use next, leaving out those tried; null when none is left. */
   pick(tried: readonly Address[]): Address | null;
-  /** Takes a connection to the address until it is released. False when all are taken. */
+  /** Takes a connection to the address until it is released. False when there is none for this claim. */
   take(address: Address, claim: Claim): boolean;
-  release(address: Address, use: Use): void;
-  /** Takes the next connection that is free, then calls the waiter. False when too many wait already. */
-  wait(address: Address, waiter: Waiter): boolean;
+  release(address: Address, claim: Claim): void;
+  /** Takes the next connection that is free, then calls the waiter. Null when too many wait already. */
+  wait(address: Address, waiter: Waiter): Line | null;
   giveUp(address: Address, waiter: Waiter): void;
   /** A connection was made: the address is up. */
   connected(address: Address): void;
@@ -123,31 +143,44 @@ export function createOrigin(
       if (address.failures > 0 && now >= address.retryAt) address.isOnTrial = true;
       return address;
     },
-    take(address, { use, isOnSite }) {
-      const max = isOnSite ? connectionsMax : connectionsMax - reserved;
-      if (address.requests + address.tunnels >= max) return false;
+    take(address, claim) {
+      const { use, client } = claim;
+      const free = freeFor(address, claim);
+      if (free <= 0) return false;
+      if (client !== null) {
+        const held = address.clients.get(client);
+        if (held === undefined) address.clients.set(client, new Set([claim]));
+        else if (held.size >= SHARE_OF_FREE * free) return false;
+        else held.add(claim);
+      }
       address[use]++;
       return true;
     },
-    release(address, use) {
-      address[use]--;
+    release(address, claim) {
+      address[claim.use]--;
       address.isOnTrial = false;
-      const { onSite, outside, uploads } = address.waiting;
+      letGo(address.clients, claim);
+      const { onSite, outside, uploads, overShare } = address.waiting;
       for (const line of [onSite, outside, uploads]) {
         for (const waiter of line) {
-          if (!origin.take(address, waiter)) break;
+          if (freeFor(address, waiter) <= 0) break;
           line.delete(waiter);
-          // Not from inside undici's own finishing of the request before.
-          process.nextTick(call, waiter);
+          // One that is over its share lets those behind it pass.
+          if (!goes(address, waiter)) overShare.add(waiter);
         }
+      }
+      for (const waiter of overShare) {
+        if (address.requests + address.tunnels >= connectionsMax) break;
+        if (goes(address, waiter)) overShare.delete(waiter);
       }
       tellIdle();
     },
     wait(address, waiter) {
-      const line = address.waiting[lineOf(waiter)];
-      if (line.size >= connectionsMax) return false;
+      const name = freeFor(address, waiter) > 0 ? "overShare" : lineOf(waiter);
+      const line = address.waiting[name];
+      if (line.size >= connectionsMax) return null;
       line.add(waiter);
-      return true;
+      return name;
     },
     giveUp(address, waiter) {
       for (const line of Object.values(address.waiting)) line.delete(waiter);
@@ -169,6 +202,14 @@ export function createOrigin(
     health: () => addresses.map(healthOf),
     close: () => (closing ??= finishAll()),
   };
+  const freeFor = ({ requests, tunnels }: Address, { isOnSite }: Claim) =>
+    connectionsMax - (isOnSite ? 0 : reserved) - requests - tunnels;
+  const goes = (address: Address, waiter: Waiter) => {
+    if (!origin.take(address, waiter)) return false;
+    // Not from inside undici's own finishing of the request before.
+    process.nextTick(call, waiter);
+    return true;
+  };
   const tellIdle = () => {
     if (onIdle !== null && origin.inFlight() === 0) onIdle();
   };
@@ -186,6 +227,7 @@ export function createOrigin(
 
 function createAddress(name: string, settings: OriginSettings): Address {
   const url = new URL(name);
+  const clients = new Map<string, Set<Claim>>();
   return {
     url,
     hostname: hostnameOf(url),
@@ -193,7 +235,9 @@ function createAddress(name: string, settings: OriginSettings): Address {
     pool: createPool(url, settings, createConnector(url, settings.connectTimeout)),
     requests: 0,
     tunnels: 0,
-    waiting: { onSite: new Set(), outside: new Set(), uploads: new Set() },
+    clients,
+    greediest: (now, belowPace) => greediest(clients, now, belowPace),
+    waiting: { onSite: new Set(), outside: new Set(), uploads: new Set(), overShare: new Set() },
     failures: 0,
     failedAt: 0,
     retryAt: 0,
@@ -238,13 +282,42 @@ function noteFailure(address: Address, now: number): void {
   address.isOnTrial = false;
 }
 
-function lineOf({ isComing, isOnSite }: Waiter): Line {
+function lineOf({ isComing, isOnSite }: Waiter): Exclude<Line, "overShare"> {
   if (isComing) return "uploads";
   return isOnSite ? "onSite" : "outside";
 }
 
 function loadOf({ requests, tunnels, waiting }: Address): number {
-  return requests + tunnels + waiting.onSite.size + waiting.outside.size + waiting.uploads.size;
+  const { onSite, outside, uploads, overShare } = waiting;
+  return requests + tunnels + onSite.size + outside.size + uploads.size + overShare.size;
+}
+
+function letGo(clients: Map<string, Set<Claim>>, claim: Claim): void {
+  if (claim.client === null) return;
+  const held = clients.get(claim.client)!;
+  held.delete(claim);
+  if (held.size === 0) clients.delete(claim.client);
+}
+
+/** Of whoever has the most connections, the one that carries least. */
+function greediest(
+  clients: ReadonlyMap<string, ReadonlySet<Claim>>,
+  now: number,
+  belowPace: number,
+): Claim | null {
+  const greedy = [...clients.values()].filter(({ size }) => size > NEEDED_MAX);
+  for (const held of greedy.sort((a, b) => b.size - a.size)) {
+    let least: Claim | null = null;
+    let pace = belowPace;
+    for (const claim of held) {
+      const own = claim.carriedPace(now);
+      if (own >= pace) continue;
+      least = claim;
+      pace = own;
+    }
+    if (least !== null) return least;
+  }
+  return null;
 }
 
 function call(waiter: Waiter): void {

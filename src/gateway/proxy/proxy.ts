@@ -29,6 +29,8 @@ export interface Forward {
    * connections to the origin before those from outside.
    */
   readonly isPersonal: boolean;
+  /** In whose share its connection to the origin counts: an address, or with IPv6 its /64. Null where that is not known. */
+  readonly client: string | null;
   /** The visitor sent `Expect: 100-continue` and waits for our 100 before sending the body. */
   readonly isContinueExpected: boolean;
   /** Who wants to know how the origin does. Null: nobody. */

@@ -9,7 +9,7 @@ test("when hundreds wait for a connection, slow visitors are cut off a few at a 
   const limits = limitsSchema.parse({});
   const slow = new SlowVisitors(() => limits, world);
   const outside = new Set(Array.from({ length: 3 * CUTS_AT_ONCE }, (_, n) => n));
-  const address = { waiting: { onSite: new Set(), outside } };
+  const address = { waiting: { onSite: new Set(), outside }, greediest: () => null };
   for (const waiter of outside) {
     const flow: Flow = {
       judge() {},

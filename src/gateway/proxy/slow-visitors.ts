@@ -4,7 +4,7 @@
  *
  * The pace is for quiet times, and friendly. When every connection to an origin is taken and a request has to wait, the
  * slowest of those who hold one up gives it to the request: thousands of visitors who are each just fast enough cannot
- * keep everybody else out.
+ * keep everybody else out. When nobody holds one up, whoever has the most gives up one that carries next to nothing.
  */
 import type { LimitSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
@@ -15,7 +15,7 @@ const LOOKS_PER_WINDOW = 8;
 /** Who is faster than this, in bytes per second, keeps the connection even when others wait for one. */
 const PRESSED_PACE = 16_384;
 /** And that is measured over this time at least. */
-const PRESSED_WINDOW_MS = 1_000;
+export const PRESSED_WINDOW_MS = 1_000;
 /**
  * How many are cut off at once, and how long it is until the next ones are. Hundreds in the same instant would have the
  * origin begin hundreds of answers, and everybody on the site would feel it.
@@ -41,6 +41,8 @@ export interface Pressed {
     readonly onSite: { readonly size: number };
     readonly outside: { readonly size: number };
   };
+  /** What to cut when nobody is slow. */
+  greediest(now: number, belowPace: number): Pick<Flow, "cut"> | null;
 }
 
 /** A body on its way that may be too slow. */
@@ -123,11 +125,15 @@ export class SlowVisitors {
   #relieve(address: Pressed, cutsMax: number): void {
     const { onSite, outside } = address.waiting;
     for (let cuts = 0; onSite.size + outside.size > 0; cuts++) {
-      const slowest = cuts < cutsMax ? this.#slowestOn(address, this.now()) : null;
-      if (slowest === null) return;
-      slowest.cut();
+      const next = cuts < cutsMax ? this.#nextToCut(address, this.now()) : null;
+      if (next === null) return;
+      next.cut();
     }
     this.#pressed.delete(address);
+  }
+
+  #nextToCut(address: Pressed, now: number): Pick<Flow, "cut"> | null {
+    return this.#slowestOn(address, now) ?? address.greediest(now, PRESSED_PACE);
   }
 
   #slowestOn(address: Pressed, now: number): Flow | null {

@@ -14,10 +14,10 @@ import { LINGER_MAX_MS } from "./answer.ts";
 import { diagnose } from "./diagnosis.ts";
 import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
 import { originForm } from "./framing.ts";
-import type { Address, Waiter } from "./origin.ts";
+import type { Address, Line, Waiter } from "./origin.ts";
 import type { Forward, ProxyContext } from "./proxy.ts";
 import { answerRaw, closeSoon, rawHead } from "./raw-answer.ts";
-import { type Flow, Pace } from "./slow-visitors.ts";
+import { type Flow, Pace, PRESSED_WINDOW_MS } from "./slow-visitors.ts";
 
 /** How much a visitor may send ahead of the origin's agreement before we stop reading. */
 const EARLY_BYTES_MAX = 65_536;
@@ -36,6 +36,8 @@ export class Tunnel implements Waiter, Flow {
   private readonly hasHost: boolean;
   private address: Address | null = null;
   private outgoing: ClientRequest | null = null;
+  /** The origin's connection, once it has agreed. */
+  private joined: Socket | null = null;
   private tried: readonly Address[] = [];
   private readonly early: Buffer[] = [];
   private earlyBytes = 0;
@@ -70,6 +72,10 @@ export class Tunnel implements Waiter, Flow {
     return this.forward.isPersonal;
   }
 
+  get client(): string | null {
+    return this.forward.client;
+  }
+
   start(): void {
     // Read from the start: a connection nobody reads does not tell that its other end has left.
     this.socket.on("data", this.onEarly).on("end", this.onVisitorClose);
@@ -79,7 +85,7 @@ export class Tunnel implements Waiter, Flow {
   }
 
   private ask(): void {
-    const { origin, settings, world } = this.proxy;
+    const { origin } = this.proxy;
     const address = origin.pick(this.tried);
     if (address === null) {
       this.fail(new OriginBusy("no address left to try"), null);
@@ -87,14 +93,19 @@ export class Tunnel implements Waiter, Flow {
     }
     this.address = address;
     if (origin.take(address, this)) this.go();
-    else if (origin.wait(address, this)) {
-      this.isWaiting = true;
-      this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
-      this.proxy.slow.press(address);
-    } else {
+    else this.wait(address, origin.wait(address, this));
+  }
+
+  private wait(address: Address, line: Line | null): void {
+    if (line === null) {
       this.address = null;
       this.fail(new OriginBusy("every connection is taken"), address);
+      return;
     }
+    const { settings, world, slow } = this.proxy;
+    this.isWaiting = true;
+    this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
+    if (line !== "overShare") slow.press(address);
   }
 
   /** There may be a connection. */
@@ -189,13 +200,24 @@ export class Tunnel implements Waiter, Flow {
     else if (this.pace.isTooSlow(now, taken, { windowMs, perSecond, piece: waiting })) this.cut();
   }
 
-  /** Upgraded connections may be silent for as long as they like. */
+  /** Upgraded connections may be silent for as long as nobody needs theirs (`carriedPace`). */
   holdingUp(): number {
     return Number.POSITIVE_INFINITY;
   }
 
+  carriedPace(now: number): number {
+    const { bytesRead, bytesWritten } = this.socket as Socket;
+    const lastedMs = now - this.startedAt;
+    return lastedMs < PRESSED_WINDOW_MS
+      ? Number.POSITIVE_INFINITY
+      : ((bytesRead + bytesWritten) / lastedMs) * 1_000;
+  }
+
   cut(): void {
     this.proxy.onCut?.("upgraded");
+    this.outgoing?.destroy();
+    this.joined?.destroy();
+    this.leaveAddress();
     this.socket.destroy();
   }
 
@@ -209,6 +231,7 @@ export class Tunnel implements Waiter, Flow {
   private join(origin: Socket): void {
     const visitor = this.socket as Socket;
     const { idleTimeout } = this.proxy.settings;
+    this.joined = origin;
     origin.on("error", () => visitor.destroy());
     origin.on("close", () => {
       this.leaveAddress();
@@ -301,7 +324,7 @@ export class Tunnel implements Waiter, Flow {
     this.address = null;
     if (address === null) return;
     if (this.isWaiting) this.proxy.origin.giveUp(address, this);
-    else this.proxy.origin.release(address, "tunnels");
+    else this.proxy.origin.release(address, this);
     this.isWaiting = false;
   }
 
