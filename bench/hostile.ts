@@ -39,7 +39,10 @@ export const hostileBench: Bench = {
       const siege = await besiege(attack, scale, { besideToo: !isQuick });
       for (const line of [...(siege.examples ?? []), ...siege.complaints].slice(0, 5))
         console.error(`  ${attack.name}: ${line}`);
-      rows.push(...rowsOf(attack.name, siege));
+      const measured = rowsOf(attack.name, siege);
+      // A run in full takes most of an hour: each line is shown as soon as it is known.
+      if (!isQuick) console.log(attackTable(measured));
+      rows.push(...measured);
     }
     return rows;
   },
