@@ -91,7 +91,7 @@ async function drawThrough({
   await using gate = await Gate.make({ origin: origin.address, room, dataFolder: data.path });
   using asker = new Asker(gate.address, CONNECTIONS_MAX);
   const control = new Control(gate.controlAddress, TOKEN);
-  const gathering = new Gathering(asker);
+  using gathering = new Gathering(asker);
   const startedInMs = await gate.start();
   const now = Date.now();
   // Time for the kills before it, on a machine that is as slow as this one is now.

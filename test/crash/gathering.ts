@@ -1,6 +1,7 @@
 /**
- * People who gather for an event with a draw, before a gateway that may die at any instant. Each asks until there is an
- * answer, comes in when it is their turn, and keeps what they were told: their receipt, and when they were admitted.
+ * People who gather for an event with a draw, before a gateway that may die at any instant. Each checks in when told to,
+ * as a page does, asks until there is an answer, comes in when it is their turn, and keeps what they were told: their
+ * receipt, and when they were admitted.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -20,6 +21,10 @@ export interface Gathered {
   /** As the site knows them, once they were there. */
   visitor: string | null;
   admittedAt: number;
+  /** They check in no longer: they try to enter. */
+  isEntering: boolean;
+  /** Their check-ins, until these end. */
+  stay: Promise<void>;
 }
 
 export interface Receipt {
@@ -46,7 +51,10 @@ export class Gathering {
     const placed = (await Promise.all(answers)).filter((answer) => answer?.json.status === "waiting");
     const gathered = placed.map((answer): Gathered => {
       const { askedAt, at, cookie } = answer!;
-      return { askedAt, answeredAt: at, cookie: cookie!, visitor: null, admittedAt: 0 };
+      const life = { visitor: null, admittedAt: 0, isEntering: false, stay: Promise.resolve() };
+      const guest = { askedAt, answeredAt: at, cookie: cookie!, ...life };
+      guest.stay = this.#stay(guest, answer!.json);
+      return guest;
     });
     this.all.push(...gathered);
     return gathered;
@@ -62,7 +70,19 @@ export class Gathering {
     return answer.status === 200 ? (answer.json as unknown as Receipt) : null;
   }
 
+  /** Comes back whenever they were told to. A gateway that lost them waits that long before it draws. */
+  async #stay(guest: Gathered, joined: Answer["json"]): Promise<void> {
+    for (let json = joined; ; ) {
+      const backAt = Date.now() + Number(json.nextCheckInMs ?? ASK_AGAIN_MS);
+      while (!guest.isEntering && Date.now() < backAt) await pause(ASK_AGAIN_MS);
+      if (guest.isEntering) return;
+      json = (await this.#try(guest, { method: "POST", path: `${OWN}/check-in` }))?.json ?? {};
+    }
+  }
+
   async #enterOne(guest: Gathered): Promise<void> {
+    guest.isEntering = true;
+    await guest.stay;
     const giveUpAt = Date.now() + GIVE_UP_MS;
     for (;;) {
       const { json } = await this.#insist(guest, { method: "POST", path: `${OWN}/enter` });
@@ -81,14 +101,24 @@ export class Gathering {
   async #insist(guest: Gathered, question: Question): Promise<Answer> {
     const giveUpAt = Date.now() + GIVE_UP_MS;
     for (;;) {
-      const answer = await this.#asker.ask({ ...question, headers: { cookie: guest.cookie } });
-      if (answer && answer.status !== UNAVAILABLE) {
-        if (answer.cookie) guest.cookie = answer.cookie;
-        return answer;
-      }
+      const answer = await this.#try(guest, question);
+      if (answer) return answer;
       assert.ok(Date.now() < giveUpAt, "the gateway stays away");
       await pause(ASK_AGAIN_MS);
     }
+  }
+
+  /** Null when there is no answer now. */
+  async #try(guest: Gathered, question: Question): Promise<Answer | null> {
+    const answer = await this.#asker.ask({ ...question, headers: { cookie: guest.cookie } });
+    if (!answer || answer.status === UNAVAILABLE) return null;
+    if (answer.cookie) guest.cookie = answer.cookie;
+    return answer;
+  }
+
+  /** Nobody checks in any more. */
+  [Symbol.dispose](): void {
+    for (const guest of this.all) guest.isEntering = true;
   }
 }
 
