@@ -5,7 +5,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, globSync, rmSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+import { setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -98,6 +98,9 @@ const GROUPS: readonly Group[] = [
  */
 const AT_ONCE = { patient: 2, hurried: 2 };
 
+/** Enough that others go first, and not so much that busy programs beside the tests starve them. */
+const PATIENT_NICENESS = 4;
+
 /** A group that takes longer hangs, and is ended; it then says in which files. */
 const GROUP_MAX_MS = 900_000;
 
@@ -137,7 +140,7 @@ async function testGroup({ name, options, isPatient }: Group, files: string[], i
     stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
     timeout: GROUP_MAX_MS,
   });
-  if (isPatient && child.pid) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  if (isPatient && child.pid) setPriority(child.pid, PATIENT_NICENESS);
   const printed = child.stdout ? text(child.stdout) : "";
   const [code] = (await once(child, "close")) as [number | null];
   const seconds = Math.round((performance.now() - startedAt) / 1_000);

@@ -84,11 +84,13 @@ export class Guest {
     this.isOnSite = true;
     await this.#browse();
     this.isOnSite = false;
-    if (this.revocation === "none" && this.#manner.ends !== "runs out") await this.#leave();
+    const hasToLeave = this.revocation === "none" && this.#manner.ends !== "runs out" && !this.#hasRunOut;
+    if (hasToLeave) await this.#leave();
   }
 
   /** Shows again what is over. A waiting room with a memory takes none of it. */
   async showAgain(): Promise<void> {
+    if (this.#hasRunOut) return;
     const isOver = this.revocation === "none" ? this.#manner.ends !== "runs out" : this.revocation === "done";
     if (!isOver) return;
     if (this.#pass !== null && Date.now() < this.#passUntil)
@@ -125,6 +127,13 @@ export class Guest {
     for (let page = 0; page < this.#manner.pages && this.revocation === "none"; page++) {
       const answer = await this.#insist({ method: "GET", path: `/${page}` });
       if (this.revocation !== "none") return this.#forgetNewPlace(answer);
+      // On a slow machine a visit may run out between two pages. Whoever asks for one then is somebody new.
+      const isAsBefore =
+        answer.json.site === true && answer.json.visitor === (this.visitor ?? answer.json.visitor);
+      if (!isAsBefore && answer.at >= this.#passUntil) {
+        this.#hasRunOut = true;
+        return this.#forgetNewPlace(answer);
+      }
       this.#hear(answer);
       await pause(this.#manner.pageMs);
     }
