@@ -12,7 +12,7 @@ import { createServer, type Server } from "node:net";
 
 const PORT_FIRST = 10_100;
 const BLOCKS = 38;
-const BLOCK_PORTS = 50;
+const BLOCK_PORTS = 150;
 
 interface Block {
   readonly first: number;
