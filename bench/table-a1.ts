@@ -1,5 +1,5 @@
 /**
- * Seed 0's simulation with our cluster in it: its 27 configurations beside the numbers of its Table A.1, which are the
+ * Koopmans' simulation with our cluster in it: its 27 configurations beside the numbers of its Table A.1, which are the
  * baselines here (averages of 1,000 runs; its program is not run again). Then what it left out: more users, lost letters,
  * partitions and skewed clocks, and thousands of seeds in which everything goes wrong. Simulated time and fixed seeds:
  * but for how fast it goes, the same numbers on every machine. Draws its figures 6.1 to 6.3 into
@@ -37,7 +37,7 @@ const QUICK = {
 
 export const tableA1Bench: Bench = {
   name: "table-a1",
-  about: "seed 0's simulation with our cluster, beside its Table A.1; more users, trouble, and many seeds",
+  about: "Koopmans' simulation with our cluster, beside its Table A.1; more users, trouble, and many seeds",
   async run({ isQuick, progress }) {
     const { seeds, troubleSeeds, manyUsers, speedRuns, swarm } = isQuick ? QUICK : WHOLE;
     const configurations = configurationsFor(null);

@@ -1,5 +1,5 @@
 /**
- * `fairgate simulate --table A1`: seed 0's 27 configurations with our cluster, each over several seeds, and what came of
+ * `fairgate simulate --table A1`: Koopmans' 27 configurations with our cluster, each over several seeds, and what came of
  * it beside the seed's own columns; with `--plot` its figures 6.1 to 6.3. With `--users`, those with so many users, or
  * one configuration with more than the seed could simulate.
  *

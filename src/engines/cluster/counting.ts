@@ -1,5 +1,5 @@
 /**
- * Counting up the tree (TAG: Madden and others 2002; seed 0, 3.4 and 4.4), by the root only, at its interval.
+ * Counting up the tree (TAG: Madden and others 2002; Koopmans 2024, 3.4 and 4.4), by the root only, at its interval.
  *
  *   root ──count──▶ children ──▶ …      each adds what its children report to its own and passes it on, so a
  *   root ◀─report── children ◀── …      message is as long however many nodes and visitors are behind it

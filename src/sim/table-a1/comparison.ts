@@ -1,5 +1,5 @@
 /**
- * Configurations run over several seeds, and the averages beside what seed 0 measured. A configuration that it did not
+ * Configurations run over several seeds, and the averages beside what Koopmans 2024 measured. A configuration that it did not
  * have is held to the goal that it set itself, tau below 0.005.
  */
 import type { Failure } from "../tunnel/tunnel.ts";

@@ -1,5 +1,5 @@
 /**
- * One run of seed 0's experiment (its section 6.1) with our nodes: a cluster forms, users come over 100 seconds, and in
+ * One run of Koopmans' experiment (its section 6.1) with our nodes: a cluster forms, users come over 100 seconds, and in
  * the same time nodes lose power and others are added, all at instants drawn from the seed of the run. The parameters
  * are those of its Table 6.1.
  *

@@ -1,5 +1,5 @@
 /**
- * Figures 6.1 to 6.3 of seed 0 with ours in them: tau by the number of nodes added and removed, one figure for each
+ * Figures 6.1 to 6.3 of Koopmans 2024 with ours in them: tau by the number of nodes added and removed, one figure for each
  * number of users, a marker for each target. The seed's points are grey. As there, the upright axes differ.
  */
 import { type Chart, GREY, type Marker, type Series } from "../chart.ts";

@@ -1,5 +1,5 @@
 /**
- * A node whose visitors come again after the same short time, however long the line is: seed 0's "ticket refresh time".
+ * A node whose visitors come again after the same short time, however long the line is: Koopmans' "ticket refresh time".
  * Ours are told by the server when to come, and seldom where they are far back. It is the very node of a cluster but for
  * that one number in its answers.
  */

@@ -1,5 +1,5 @@
 /**
- * Table A.1 of seed 0 ("A distributed virtual waiting room"), number by number: what its simulation came to in each of
+ * Table A.1 of Koopmans 2024 ("A distributed virtual waiting room"), number by number: what its simulation came to in each of
  * 27 configurations, as the average of a thousand runs. Its target of 99999999 users, INF in its Table 6.1, is null here:
  * no limit.
  */

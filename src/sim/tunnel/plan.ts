@@ -102,7 +102,7 @@ const KIND_CHANCE = 0.7;
 /** Longer than a session, the grace of a pass and any cut. */
 const RECLAIM_LATE_MS = 45_000;
 
-/** Seed 0's own goal (section 2.2). */
+/** Koopmans' own goal (section 2.2). */
 export const TAU_MAX = 0.005;
 
 /** Everything that `without` can name, but for single incidents. */

@@ -48,7 +48,7 @@ test("of a spike half are there after three tenths of its time, and three quarte
   assert.ok(Math.abs(comeBy(times, 0.5) - 0.75) < 0.001);
 });
 
-test("a sigmoid crowd is seed 3's function, second by second", () => {
+test("a sigmoid crowd is Pluijmaekers' function, second by second", () => {
   const times = timesOf("sigmoid");
   const s = (t: number) => 520 * Math.tanh((t - 120) / 60) + 502;
   for (const t of [10, 60, 90, 120, 150, 200]) {

@@ -5,10 +5,10 @@
  *
  *   constant   as many in every minute
  *   spike      everybody within a few seconds, most of them at once: a link was sent to all
- *   sigmoid    few, then many, then few: the flash crowd of seed 3, section 5.4.1 and figure 5.1,
+ *   sigmoid    few, then many, then few: the flash crowd of Pluijmaekers, section 5.4.1 and figure 5.1,
  *              s(t) = 520 * tanh((t - 120) / 60) + 502 customers by second t, from 1 to 232
  *
- * Of seed 3's function only the shape is kept; how many come and how long that takes is asked.
+ * Of Pluijmaekers' function only the shape is kept; how many come and how long that takes is asked.
  */
 export type ArrivalShape = "constant" | "spike" | "sigmoid";
 
