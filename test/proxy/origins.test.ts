@@ -141,19 +141,19 @@ test("an address that fails its health check gets nothing until it passes again"
 });
 
 test("closing waits for what is under way", async (t) => {
-  let finish = () => {};
+  let asked: http.ServerResponse | null = null;
   const origin = await openOrigin(t, (_request, response) => {
     response.write("a");
-    finish = () => response.end("b");
+    asked = response;
   });
   const { port, proxy } = await openStage(t, [origin.address]);
   const answer = ask(port);
-  await until(() => proxy.inFlight() === 1);
+  await until(() => asked !== null);
   let isClosed = false;
   const closing = proxy.close().then(() => (isClosed = true));
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(isClosed, false);
-  finish();
+  asked!.end("b");
   assert.equal((await answer).body.toString(), "ab");
   await closing;
 });
