@@ -102,7 +102,7 @@ const AT_ONCE = { patient: 2, hurried: 2 };
 const PATIENT_NICENESS = 4;
 
 /** A group that takes longer hangs, and is ended; it then says in which files. */
-const GROUP_MAX_MS = 900_000;
+const GROUP_MAX_MS = 1_800_000;
 
 /** Runs the tests, and ends with code 1 when one fails or leaves something in the temporary folder. */
 async function test(temp: TempFolder): Promise<void> {

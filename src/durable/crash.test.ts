@@ -17,7 +17,7 @@ import { DurableHost, StoreProblem } from "./host.ts";
 import type { DurableState } from "./storage.ts";
 
 /** Nothing here takes this long unless it hangs. */
-const HUNG_MS = 300_000;
+const HUNG_MS = 600_000;
 const CALLERS = 16;
 const LOG_BYTES = 128 * 1_024;
 const FILE_KIB_MAX = 1_024;

@@ -199,8 +199,10 @@ test("an answer that is under way is never cut; when all are busy a new connecti
 test("a connection whose answer is over can be closed again", async (t) => {
   const { client, answers } = await open(t, { max: 2 }, { isSlow: true });
   const busy = [await client(), await client()];
-  for (const { socket } of busy) socket.write(REQUEST);
-  await until(() => answers.length === 2);
+  for (const [index, { socket }] of busy.entries()) {
+    socket.write(REQUEST);
+    await until(() => answers.length === index + 1);
+  }
   // Found busy, and set aside.
   const refused = await client();
   await until(() => refused.isOver);

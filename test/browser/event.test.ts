@@ -111,7 +111,13 @@ function isOurs(fault: string): boolean {
 }
 
 function settingsOf(origin: string): object {
-  const main = { totalActiveUsers: 2, closed: true, events: [sale(secondIn(FAR_MS))] };
+  // Nobody's visit runs out during the test, however slow the machine is.
+  const main = {
+    totalActiveUsers: 2,
+    sessionDuration: "1h",
+    closed: true,
+    events: [sale(secondIn(FAR_MS))],
+  };
   return { origin: { addresses: [origin] }, rooms: { main } };
 }
 

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { eventually } from "../cli/eventually.ts";
-import { startRun } from "../cli/fairgate.ts";
+import { ownFolder, startRun } from "../cli/fairgate.ts";
 import { TestOrigin } from "../cli/test-origin.ts";
 import { Visitor } from "../cli/visitor.ts";
 import { openBrowser, Person } from "./browser.ts";
@@ -23,7 +23,9 @@ describe("people in a line", { concurrency: 4 }, () => {
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? "live" : "without JavaScript";
     test(`${how}: three join a full room, see the line move, and come in by themselves in order`, async () => {
-      await using stage = await fullRoom();
+      // A turn is kept for ten seconds. A claim window of ten brings a page without JavaScript back within five, also
+      // where the line has stood still for long, as on a busy machine.
+      await using stage = await fullRoom(javaScriptEnabled ? {} : { claimWindow: "10s" });
       const people = [];
       for (let ahead = 0; ahead < 3; ahead++) {
         const person = await stage.sitDown({ javaScriptEnabled });
@@ -109,6 +111,7 @@ describe("people in a line", { concurrency: 4 }, () => {
     await live.sees("heading", "The line is paused");
     await control.ask("POST", "/rooms/main/open", { message: "" });
     await live.isInside();
+    live.stays();
     await plain.sees("heading", "You are in line");
     await plain.seesAhead(0);
   });
@@ -125,11 +128,20 @@ describe("people in a line", { concurrency: 4 }, () => {
       const id = stage.origin.arrived.at(-1)?.headers["fairgate-visitor"];
       await stage.run.control.ask("DELETE", `/rooms/main/sessions/${id}`);
       await eventually("someone else has the place", () => next.isIn());
+      const stopStaying = stage.stays(next);
 
+      // Without JavaScript the page comes again within seconds, but here not before it has been read.
+      const read = Promise.withResolvers<void>();
+      await person.page.route("**/buy", async (route) => {
+        if (route.request().method() === "GET") await read.promise;
+        await route.continue();
+      });
       await person.page.getByRole("button", { name: "Buy" }).click();
       await person.sees("notice", /Your form was not sent/);
       await person.seesAhead(0);
       if (javaScriptEnabled) await person.screenshot("form-refused");
+      read.resolve();
+      await stopStaying();
       await next.leave();
       await person.isInside();
       const posts = () => stage.origin.arrived.filter(({ method }) => method === "POST");
@@ -162,27 +174,44 @@ function assertAtLeastThemselves({ shown }: Person): void {
   assert.equal(wrong, undefined, `shown: ${JSON.stringify(wrong)}`);
 }
 
-/** A room for one, with someone in it. Short sessions promise a quick line, so pages come again within seconds. */
-async function fullRoom() {
-  await using parts = new AsyncDisposableStack();
-  const origin = parts.use(await TestOrigin.open());
-  const room = ["--total-active-users", "1", "--session-duration", "20s"];
-  const run = parts.use(await startRun(["--origin", origin.address, ...room]));
-  const holder = await Visitor.arrive(run.address);
-  // Whoever is on the site stays by asking for pages, however slow the machine.
+/** Asks for a page now and then, so that the visit does not run out however slow the machine is. Gives the way to stop. */
+function staysOnSite(visitor: Visitor): () => Promise<void> {
   let asked: Promise<unknown> = Promise.resolve();
   const asking = setInterval(() => {
-    asked = holder.come();
+    asked = asked.then(() => visitor.come());
   }, STAY_EVERY_MS);
+  return async () => {
+    clearInterval(asking);
+    await asked;
+  };
+}
+
+/** A room for one, with someone in it. Short sessions promise a quick line, so pages come again within seconds. */
+async function fullRoom(more: object = {}) {
+  await using parts = new AsyncDisposableStack();
+  const origin = parts.use(await TestOrigin.open());
+  const main = { totalActiveUsers: 1, sessionDuration: "20s", ...more };
+  const settings = { origin: { addresses: [origin.address] }, rooms: { main } };
+  const folder = parts.use(ownFolder({ "fairgate.yaml": JSON.stringify(settings) }));
+  const run = parts.use(await startRun([], { cwd: folder.path }));
+  const holder = await Visitor.arrive(run.address);
+  const stops: (() => Promise<void>)[] = [];
+  const stays = (visitor: Visitor) => {
+    const stop = staysOnSite(visitor);
+    stops.push(stop);
+    return stop;
+  };
+  const stopHolder = stays(holder);
   const seated: Person[] = [];
   const whole = parts.move();
   return {
     origin,
     run,
+    /** Keeps a visitor on the site until told to stop, or until the end. */
+    stays,
     /** The one on the site goes. */
     async makeRoom() {
-      clearInterval(asking);
-      await asked;
+      await stopHolder();
       await holder.leave();
     },
     async sitDown(options = {}) {
@@ -191,8 +220,7 @@ async function fullRoom() {
       return person;
     },
     async [Symbol.asyncDispose]() {
-      clearInterval(asking);
-      await asked.catch(() => {});
+      await Promise.allSettled(stops.map((stop) => stop()));
       await Promise.all(seated.map((person) => person.close()));
       await whole.disposeAsync();
     },

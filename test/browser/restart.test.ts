@@ -11,7 +11,7 @@ import { openBrowser, Person } from "./browser.ts";
 test("a page that is open goes on after kill -9 and goes in when it is its turn", async () => {
   using data = ownFolder();
   await using origin = await TestOrigin.open();
-  const room = { totalActiveUsers: 1, ticketTtl: "40s", claimWindow: "40s", lapseAfter: "40s" };
+  const room = { totalActiveUsers: 1, ticketTtl: "10m", claimWindow: "40s", lapseAfter: "10m" };
   await using gate = await Gate.make({ origin: origin.address, room, dataFolder: data.path });
   await gate.start();
   const inside = new Visitor(gate.address);

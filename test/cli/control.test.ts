@@ -132,7 +132,7 @@ describe("the control address", { concurrency: 3 }, () => {
     await using origin = await TestOrigin.open();
     await using redis = await startRedis({ password: "hunter2" });
     const file = (password: string) =>
-      `redis: { url: "redis://:${password}@127.0.0.1:${redis.port}" }\norigin: { addresses: ["${origin.address}"] }\nrooms: { main: { totalActiveUsers: 1 } }\n`;
+      `redis: { url: "redis://:${password}@127.0.0.1:${redis.port}", timeout: 1m }\norigin: { addresses: ["${origin.address}"] }\nrooms: { main: { totalActiveUsers: 1 } }\n`;
     using folder = ownFolder({ "fairgate.yaml": file("hunter2") });
     await using run = await startRun([], { cwd: folder.path });
     const change = { redis: { url: "redis://:hunter3@127.0.0.1" }, line: "relaxed", shards: 4 };

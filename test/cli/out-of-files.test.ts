@@ -46,6 +46,8 @@ test("without a file handle left it makes room, serves newcomers and the site, k
   await using run = await startRun(settings, { cwd: folder.path });
   const pass = cookieOf((await come(run))!)!;
   const idle = await connectIdle(run, IDLE);
+  // Connections are taken in the order of their coming, so after this answer it has all of them.
+  assert.ok(await come(run));
   t.after(() => {
     for (const socket of idle) socket.destroy();
   });

@@ -8,6 +8,7 @@
 import assert from "node:assert/strict";
 import { seededFraction } from "../../src/sim/hand-world.ts";
 import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
+import type { Violation } from "../crash/books.ts";
 import { Crowd } from "../crash/crowd.ts";
 import { GuestBook } from "../crash/guest-book.ts";
 import { ClusterBooks, type ClusterSummary } from "./cluster-books.ts";
@@ -68,6 +69,8 @@ export interface ClusterScene extends Stage {
   calm(): void;
   /** Visitors seen on the site so far, by its own book. */
   seen(): number;
+  /** What the books complain of so far. */
+  violations(): readonly Violation[];
 }
 
 /** What is done to the nodes while the crowd is there. */
@@ -160,7 +163,7 @@ async function play({ plan, stage, fault, parts, from }: Play): Promise<ClusterO
   const crowd = new Crowd({
     addresses: [...nodes, ...spares].map(({ address }) => address),
     ...{ books, fraction: seededFraction(plan.seed), patienceMs: PATIENCE_MS },
-    ...{ sessionMs: TERMS.sessionMs, ticketTtlMs: TERMS.ticketTtlMs, spreadMs: SPREAD_MAX_MS },
+    ...{ sessionMs: TERMS.sessionMs, spreadMs: SPREAD_MAX_MS },
     ...{ arrivalsPerSecond: ARRIVALS_PER_SECOND, atOnceMax: AT_ONCE_MAX },
   });
   parts.defer(() => crowd.close());
@@ -174,7 +177,8 @@ async function play({ plan, stage, fault, parts, from }: Play): Promise<ClusterO
     books.note({ kind: "killed", at, address: node.address });
   };
   const calm = () => books.calm(Date.now());
-  await fault({ ...stage, crowd, atStake, kill, calm, seen });
+  await fault({ ...stage, crowd, atStake, kill, calm, seen, violations: () => books.violations });
+  await eventually("many have been in", () => books.passes > 2 * TERMS.capacity);
   tick();
   const failure = await crowd.drain(plan.drainMs ?? GIVE_UP_MS).then(
     () => [],

@@ -1,7 +1,7 @@
 /**
  * Ports for processes that come back to where they were. They are below the range from which the kernel gives ports to
- * outgoing connections: whoever dials a node that is dead could be given its port, and talk to themselves. None is among
- * those that browsers refuse to ask (10080 is).
+ * outgoing connections: whoever dials a node that is dead could be given its port, and talk to themselves. So are those
+ * 10,000 above, where the nodes of a Redis Cluster talk. None is among those that browsers refuse to ask (10080 is).
  *
  * Several tests run at the same time, and a port that was given out is not listened on at once. So each test has a block
  * of ports for itself, for as long as it listens on the first of them.

@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../cli/eventually.ts";
 import { TestOrigin } from "../cli/test-origin.ts";
-import { Visitor } from "../cli/visitor.ts";
+import type { Visitor } from "../cli/visitor.ts";
+import { PatientVisitor } from "../crash/patient-visitor.ts";
 import { areOne } from "./cluster-play.ts";
 import { NodeProcess } from "./node-process.ts";
 
+/** Nobody's time runs out, however slowly the nodes start. */
+const ROOM = { totalActiveUsers: 1, sessionDuration: "1h", lapseAfter: "1h" };
 const NODES = 3;
 const WAITING = 12;
 
@@ -14,13 +17,13 @@ test("a rolling restart costs nobody their place, and any node serves any visito
   await using parts = new AsyncDisposableStack();
   const origin = parts.use(await TestOrigin.open());
   const nodes: NodeProcess[] = [];
-  const options = { origin: origin.address, room: { totalActiveUsers: 1 } };
+  const options = { origin: origin.address, room: ROOM };
   for (let i = 1; i <= NODES; i++)
     nodes.push(parts.use(await NodeProcess.make({ ...options, name: `gate-${i}` })));
   await Promise.all(nodes.map((node) => node.start(nodes)));
   await eventually("all are one cluster", () => areOne(nodes));
 
-  const inside = new Visitor(nodes[0]!.address);
+  const inside = new PatientVisitor(nodes[0]!.address);
   await eventually("the first visitor is in", () => inside.isIn());
   const line = await joinInTurn(nodes);
   await eventually("everyone is told how many are ahead", async () =>
@@ -54,7 +57,7 @@ async function joinInTurn(nodes: readonly NodeProcess[]): Promise<Visitor[]> {
   while (line.length < WAITING) {
     const node = nodes[line.length % nodes.length]!;
     await knowTheSame([node], { waiting: line.length });
-    const visitor = await Visitor.arrive(node.address);
+    const visitor = await PatientVisitor.arrive(node.address);
     assert.deepEqual(visitor.standing.isIn, false, "the one slot is taken, whichever node is asked");
     line.push(visitor);
   }

@@ -4,7 +4,11 @@
  */
 import { Agent, type IncomingMessage, request } from "node:http";
 
-const PATIENCE_MS = 10_000;
+/**
+ * Only for a gateway that stands still: one that dies says so at once. Whoever asks again sooner than a slow machine answers
+ * asks twice, and what they asked first may be done after what they asked next.
+ */
+const PATIENCE_MS = 60_000;
 
 export interface Question {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";

@@ -3,15 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { seededFraction } from "../../src/sim/hand-world.ts";
-import { Books, type Note, type Terms, type Wrong } from "./books.ts";
+import { Books, type Note, type Placed, type Terms, type Wrong } from "./books.ts";
 import { highestAtOnce } from "./guest-book.ts";
 import { honestHistory } from "./honest-history.ts";
 
 const TERMS: Terms = { capacity: 2, sessionMs: 10_000, lapseAfterMs: 5_000, ticketTtlMs: 20_000 };
 /** Answers take ten milliseconds here. */
 const asked = (guest: number, askedAt: number) => ({ guest, askedAt, at: askedAt + 10 });
-const placed = (guest: number, askedAt: number, sequence: number): Note => {
-  return { kind: "placed", ...asked(guest, askedAt), sequence, nextCheckInMs: 2_000 };
+const placed = (guest: number, askedAt: number, sequence: number, more: Partial<Placed> = {}): Note => {
+  const place = { sequence, nextCheckInMs: 2_000, hasTicket: true, isSentBack: false };
+  return { kind: "placed", ...asked(guest, askedAt), ...place, ...more };
 };
 const entered = (guest: number, askedAt: number): Note => {
   return { kind: "entered", ...asked(guest, askedAt), expiresInMs: TERMS.sessionMs };
@@ -82,6 +83,19 @@ test("a place whose ticket had run out is not lost, and one whose ticket was ren
   const { ranOut, violations } = books.close(31_000);
   assert.deepEqual({ ranOut, violations }, { ranOut: 1, violations: [] });
   assert.deepEqual(wrongs(placed(1, 0, 7), placed(1, 15_000, 7), refused(1, 30_000)), ["place lost"]);
+  const sameTicket = placed(1, 15_000, 7, { hasTicket: false });
+  assert.deepEqual(wrongs(placed(1, 0, 7), sameTicket, refused(1, 30_000)), []);
+});
+
+test("a place set back is lost, unless its holder was away for as long as a turn lasts", () => {
+  const setBack = (askedAt: number, at: number) => {
+    const books = new Books({ ...TERMS, claimWindowMs: 6_000 });
+    for (const note of [placed(1, 0, 7), placed(1, askedAt, 7.5, { at })]) books.note(note);
+    return books.violations.map(({ wrong }) => wrong);
+  };
+  assert.deepEqual(setBack(3_000, 4_000), ["place lost"]);
+  assert.deepEqual(setBack(6_500, 6_510), []);
+  assert.deepEqual(setBack(3_000, 6_500), [], "asked in time, of a gateway that stood still");
 });
 
 test("a turn that was used without an answer may have been the whole visit", () => {
@@ -100,7 +114,13 @@ test("being overtaken is seen, by somebody in the line and by somebody who came 
 test("an answer under way, an earlier place and a late visitor are no overtaking", () => {
   assert.deepEqual(wrongs(placed(1, 0, 7), placed(2, 20, 8), entered(2, 1_000), placed(1, 1_005, 7)), []);
   assert.deepEqual(wrongs(placed(1, 0, 7), placed(2, 20, 8), entered(1, 1_000), placed(2, 1_500, 8)), []);
-  assert.deepEqual(wrongs(placed(1, 0, 7), entered(2, 1_000), placed(1, 9_000, 7)), [], "late: due by 7,010");
+  assert.deepEqual(wrongs(placed(1, 0, 7), entered(2, 1_000), placed(1, 9_000, 7)), [], "late: due by 7,000");
+  const slowlyTold = placed(1, 0, 7, { at: 4_000 });
+  assert.deepEqual(wrongs(slowlyTold, entered(2, 5_000), placed(1, 8_000, 7)), [], "due by 7,000 too");
+  const slowlyAnswered = placed(1, 6_000, 7, { at: 8_000 });
+  assert.deepEqual(wrongs(placed(1, 0, 7), entered(2, 1_000), slowlyAnswered), [], "perhaps heard too late");
+  const sentBack = placed(1, 1_500, 7, { isSentBack: true });
+  assert.deepEqual(wrongs(placed(1, 0, 7), entered(2, 1_000), sentBack), [], "had a turn before");
   assert.deepEqual(
     wrongs(entered(2, 0), placed(1, 5, 7), placed(1, 2_000, 7)),
     [],
@@ -183,6 +203,9 @@ test("a wrong order of admission is seen, by the instants the site is told", () 
   ];
   assert.deepEqual(wrongs(...turn(1, 5, 900), ...turn(2, 4, 950), ...turn(3, 3, 1_000)), ["wrong order"]);
   assert.deepEqual(wrongs(...turn(1, 5, 901), ...turn(2, 4, 1_000)), [], "one turn of the door");
+  const late = turn(2, 4, 15_000);
+  assert.deepEqual(wrongs(...turn(1, 5, 900), placed(2, 39_000, 8), ...late), ["wrong order"]);
+  assert.deepEqual(wrongs(placed(2, 0, 8), ...turn(1, 5, 900), ...late), [], "late, and not heard when back");
 });
 
 test("the site's own book counts stays that overlap", () => {

@@ -33,6 +33,10 @@ export interface Placed extends Answered {
   readonly kind: "placed";
   readonly sequence: number;
   readonly nextCheckInMs: number;
+  /** A new ticket came with it. */
+  readonly hasTicket: boolean;
+  /** "Your turn came and no slot is kept for it any more: the next one is yours." Others may be in by then. */
+  readonly isSentBack: boolean;
 }
 /** A pass was received, or the one held was said to be good. */
 export interface Entered extends Answered {
@@ -140,7 +144,7 @@ export interface Summary {
   /** Places that somebody held when the gateway was killed, added up over the kills, and those still held after. */
   readonly placesAtStake: number;
   readonly placesKept: number;
-  /** Visitors who came, or could come, only when their ticket had run out. */
+  /** Visitors who came, or could come, only when their ticket, or a visit they never heard of, had run out. */
   readonly ranOut: number;
   readonly tau: number;
   readonly highestOnSite: number;
@@ -162,8 +166,9 @@ interface Guest {
   firstPlacedAt: number;
   /** When the question was asked that was last answered with "wait". */
   toldToWaitAt: number;
-  /** Later than this, they are late by their own doing. */
+  /** Nobody need wait for them after this. */
   dueBy: number;
+  /** Others may have gone before them, since they did not come in time. */
   wasLate: boolean;
   /** The ticket is good at least until then. */
   ticketUntil: number;
@@ -209,6 +214,21 @@ export class Books {
     this.#capacity = terms.capacity;
   }
 
+  /** How many may be on the site by now. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** How many were given a pass so far. */
+  get passes(): number {
+    return [...this.#guests.values()].filter((guest) => guest.enteredAt !== null).length;
+  }
+
+  /** How many hold a place now. */
+  get waiting(): number {
+    return [...this.#guests.values()].filter(isWaiting).length;
+  }
+
   /** Takes down one thing that happened. Things are told in the order in which they were seen. */
   note(note: Note): void {
     switch (note.kind) {
@@ -248,7 +268,7 @@ export class Books {
     return {
       kills: this.#kills,
       visitors: guests.filter((guest) => guest.sequence !== null || guest.enteredAt !== null).length,
-      passes: guests.filter((guest) => guest.enteredAt !== null).length,
+      passes: this.passes,
       placesAtStake: stakes,
       placesKept: stakes - guests.filter((guest) => guest.stakes > 0 && guest.hasLostPlace).length,
       ranOut: guests.filter((guest) => guest.hasRunOut).length,
@@ -259,7 +279,7 @@ export class Books {
     };
   }
 
-  /** Everyone who was served and never late by their own doing: when they joined, and the step in which they got their turn. */
+  /** Everyone who was served and never late: when they joined, and the step in which they got their turn. */
   protected turns(): GuestTurn[] {
     return [...this.#guests.values()]
       .filter((guest) => guest.visitor !== null && !guest.wasLate)
@@ -281,16 +301,17 @@ export class Books {
     } else if (guest.sequence !== note.sequence) {
       this.#moved(guest, note);
     }
-    guest.ticketUntil = note.askedAt + (this.#terms.ticketTtlMs ?? Number.POSITIVE_INFINITY);
-    if (note.askedAt > guest.dueBy) guest.wasLate = true;
-    guest.dueBy = note.at + note.nextCheckInMs + this.#terms.lapseAfterMs;
+    const { ticketTtlMs = Number.POSITIVE_INFINITY, lapseAfterMs } = this.#terms;
+    if (note.hasTicket) guest.ticketUntil = note.askedAt + ticketTtlMs;
+    if (note.at > guest.dueBy || note.isSentBack) guest.wasLate = true;
+    guest.dueBy = note.askedAt + note.nextCheckInMs + lapseAfterMs;
     guest.toldToWaitAt = note.askedAt;
     this.#checkNotOvertaken(guest, note);
   }
 
   /** A place may be further back for its holder's missed turn, and for nothing else. */
-  #moved(guest: Guest, { sequence, askedAt, at }: Placed): void {
-    const awayMs = askedAt - guest.toldToWaitAt;
+  #moved(guest: Guest, { sequence, at }: Placed): void {
+    const awayMs = at - guest.toldToWaitAt;
     const { claimWindowMs = Number.POSITIVE_INFINITY } = this.#terms;
     const mayHaveMissed = sequence > guest.sequence! && awayMs >= claimWindowMs - TOLD_LATE_MS;
     if (mayHaveMissed) guest.wasLate = true;
@@ -318,6 +339,8 @@ export class Books {
     guest.sureUntil = Math.max(guest.sureUntil, note.askedAt + note.expiresInMs);
     if (guest.enteredAt !== null) return;
     this.#checkNotPaused(guest, note);
+    // They may have come back late before, by a question that was never answered.
+    if (note.at > guest.dueBy) guest.wasLate = true;
     guest.enteredAt = note.at;
     this.#order.enter({ at: note.at, sequence: guest.sequence, joinAskedAt: guest.firstAskedAt });
     this.#onSite.add(guest);
@@ -366,8 +389,8 @@ export class Books {
     if (guest.sequence === null) return;
     const { maybeEnteredAt } = guest;
     // Let in without hearing of it, and the session has run out since.
-    if (maybeEnteredAt !== null && note.at >= maybeEnteredAt + this.#terms.sessionMs) return;
-    this.#lost(guest, note.at, note.words);
+    if (maybeEnteredAt !== null && note.at >= maybeEnteredAt + this.#terms.sessionMs) guest.hasRunOut = true;
+    else this.#lost(guest, note.at, note.words);
   }
 
   #unanswered(note: Unanswered): void {
@@ -401,10 +424,7 @@ export class Books {
 
   #killed(): void {
     this.#kills++;
-    for (const guest of this.#guests.values()) {
-      const isWaiting = guest.sequence !== null && guest.enteredAt === null && guest.leavingAt === null;
-      if (isWaiting && !guest.hasLostPlace) guest.stakes++;
-    }
+    for (const guest of this.#guests.values()) if (isWaiting(guest)) guest.stakes++;
   }
 
   #setting(note: Setting): void {
@@ -441,6 +461,11 @@ export class Books {
     }
     return guest;
   }
+}
+
+/** True for one who holds a place, by all that is known. */
+function isWaiting({ sequence, enteredAt, leavingAt, hasLostPlace, hasRunOut }: Guest): boolean {
+  return sequence !== null && enteredAt === null && leavingAt === null && !hasLostPlace && !hasRunOut;
 }
 
 /** One pair that stands the wrong way round, for whoever looks into it. */

@@ -20,8 +20,6 @@ export interface CrowdOptions {
   readonly sessionMs: number;
   /** How long gateways may take to hear of each other's visitors; 0 where there is one. */
   readonly spreadMs?: number;
-  /** How long tickets are good: whoever is refused later than that just goes. For ever when left out. */
-  readonly ticketTtlMs?: number;
   readonly arrivalsPerSecond: number;
   /** Nobody arrives while this many are about. */
   readonly atOnceMax: number;
@@ -99,17 +97,10 @@ export class Crowd {
   }
 
   #come(): void {
-    const {
-      books,
-      sessionMs,
-      ticketTtlMs = Number.POSITIVE_INFINITY,
-      spreadMs = 0,
-      fraction,
-    } = this.#options;
+    const { books, sessionMs, spreadMs = 0, fraction } = this.#options;
     const admittedOnBoard = () => this.#admittedOnBoard;
     const isOver = () => !this.#isOpen;
-    const times = { sessionMs, ticketTtlMs, spreadMs };
-    const around = { asker: this.#asker, books, ...times, fraction, admittedOnBoard, isOver };
+    const around = { asker: this.#asker, books, sessionMs, spreadMs, fraction, admittedOnBoard, isOver };
     const guest = new Guest(++this.#arrived, drawManner(fraction), around);
     const visit = guest.visit().catch((cause) => void this.#failures.push(cause));
     this.#about.set(

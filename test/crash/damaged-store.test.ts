@@ -19,8 +19,8 @@ import { test } from "node:test";
 import { GIVE_UP_MS } from "../cli/eventually.ts";
 import { ownFolder } from "../cli/fairgate.ts";
 import { TestOrigin } from "../cli/test-origin.ts";
-import { Visitor } from "../cli/visitor.ts";
 import { Gate } from "./gate.ts";
+import { PatientVisitor } from "./patient-visitor.ts";
 
 const DATABASE = "objects.db";
 const LOG = "objects.db-wal";
@@ -36,7 +36,8 @@ async function scene() {
   const origin = parts.use(await TestOrigin.open());
   const gate = parts.use(await Gate.make({ origin: origin.address, room: ROOM, dataFolder: data.path }));
   await gate.start();
-  const visitors = await Promise.all(Array.from({ length: VISITORS }, () => Visitor.arrive(gate.address)));
+  const arriving = Array.from({ length: VISITORS }, () => PatientVisitor.arrive(gate.address));
+  const visitors = await Promise.all(arriving);
   const passes = visitors.map(({ cookie }) => cookie);
   const isHere = (i: number) => i % 2 === 0;
   for (const [i, visitor] of visitors.entries()) if (!isHere(i)) await visitor.leave();
@@ -49,7 +50,7 @@ async function scene() {
     /** All that was acknowledged is there. */
     async checkAll() {
       for (const [i, cookie] of passes.entries()) {
-        const visitor = new Visitor(gate.address);
+        const visitor = new PatientVisitor(gate.address);
         visitor.cookie = cookie;
         assert.equal((await visitor.post("check-in")).status, isHere(i) ? "entered" : "refused");
       }
@@ -81,7 +82,7 @@ test("a torn end of the log is dropped, and all that was acknowledged is there",
 test("a log that lost its end costs no more than what was in it", async () => {
   await using stage = await scene();
   const before = readFileSync(stage.file(LOG));
-  const late = await Visitor.arrive(stage.gate.address);
+  const late = await PatientVisitor.arrive(stage.gate.address);
   assert.equal(late.standing.isIn, true);
   await stage.gate.end("SIGKILL");
   const after = readFileSync(stage.file(LOG));

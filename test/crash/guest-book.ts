@@ -24,7 +24,8 @@ export class GuestBook {
   }
 
   private constructor() {
-    this.#server = createServer((request, response) => {
+    // Never the first to close: a gateway may be about to use the connection.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       const { "fairgate-visitor": visitor = "" } = request.headers;
       if (visitor !== "") this.#see(String(visitor), Date.now());
       const joinedAt = Date.parse(String(request.headers["fairgate-joined-at"]));

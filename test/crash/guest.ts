@@ -16,6 +16,10 @@ const TOO_MANY = 429;
 const BOARD_RESPITE_MS = 1_000;
 const LOOK_AT_BOARD_MS = 50;
 const SHOW_AGAIN_MS = 100;
+/** Sent back to the front of the line: their turn came, they did not use it while a slot was kept, and the site is full. */
+const SENT_BACK_MS = 2_000;
+/** A page may hand out a pass that was renewed for the same one before, up to this share of a session ago. */
+const RENEWED_SHARE = 0.1;
 /** What is over is not answered like this. */
 const TAKEN = ["entered", "waiting", "admitted"];
 
@@ -34,7 +38,6 @@ export interface Surroundings {
   readonly asker: Asks;
   readonly books: Books;
   readonly sessionMs: number;
-  readonly ticketTtlMs: number;
   readonly fraction: () => number;
   /** Highest sequence admitted, as the board says. */
   readonly admittedOnBoard: () => number;
@@ -58,8 +61,7 @@ export class Guest {
   #pass: string | null = null;
   #sequence = 0;
   #nextCheckInMs = 0;
-  /** The ticket is good at least until then. */
-  #ticketUntil = Number.POSITIVE_INFINITY;
+  /** What they had is no good any more, and was not given up. */
   #hasRunOut = false;
   /** The pass is good at least until then. */
   #passUntil = 0;
@@ -158,18 +160,16 @@ export class Guest {
   async #replay(what: "pass" | "ticket", cookie: string, endpoint: string): Promise<void> {
     const question = { method: "POST", path: `${OWN}/${endpoint}`, headers: { cookie } } as const;
     const giveUpAt = Date.now() + this.#around.spreadMs;
-    const isGood = () => what === "ticket" || Date.now() < this.#passUntil;
-    for (let times = 1; ; times++) {
+    for (;;) {
       const answers = await this.#showEverywhere(question);
-      const isTakenNow = answers.some(({ json }) => TAKEN.includes(String(json.status)));
-      if (isTakenNow && isGood() && Date.now() < giveUpAt) {
-        await pause(SHOW_AGAIN_MS);
-        continue;
+      const isTaken = answers.some(({ json }) => TAKEN.includes(String(json.status)));
+      if (!isTaken || Date.now() >= giveUpAt) {
+        const { at } = answers[0]!;
+        return this.#around.books.note({ kind: "replayed", guest: this.number, at, what, isTaken });
       }
-      // What was taken until it ran out by itself was never refused.
-      const isTaken = isTakenNow || (times > 1 && !isGood());
-      this.#around.books.note({ kind: "replayed", guest: this.number, at: answers[0]!.at, what, isTaken });
-      return;
+      // It ran out before all gateways must have heard: nobody can say any more.
+      if (what === "pass" && Date.now() >= this.#passUntil) return;
+      await pause(SHOW_AGAIN_MS);
     }
   }
 
@@ -192,25 +192,26 @@ export class Guest {
     if (status === "waiting" && (answer.status === 200 || answer.status === TOO_MANY)) {
       this.#sequence = answer.json.sequence as number;
       this.#nextCheckInMs = answer.json.nextCheckInMs as number;
-      this.#ticketUntil = answer.askedAt + this.#around.ticketTtlMs;
       if (answer.cookie) this.#ticket = this.#cookie = answer.cookie;
-      books.note({ kind: "placed", ...told, sequence: this.#sequence, nextCheckInMs: this.#nextCheckInMs });
+      books.note({
+        ...{ kind: "placed", ...told, sequence: this.#sequence, nextCheckInMs: this.#nextCheckInMs },
+        ...{ hasTicket: answer.cookie !== null, isSentBack: this.#nextCheckInMs <= SENT_BACK_MS },
+      });
     } else if (status === "entered") {
       this.#takePass(answer, answer.json.expiresInMs as number);
     } else if (answer.json.site === true) {
       this.#hearSite(answer);
     } else if (status !== "admitted") {
       books.note({ kind: "turned away", ...told, words: `${answer.status} ${answer.text}` });
-      if (this.#pass !== null) return;
-      if (answer.at < this.#ticketUntil) throw new Error(`guest ${this.number} is refused: ${answer.text}`);
-      this.#hasRunOut = true;
+      // Whether the ticket should still have been good is for the books to say.
+      if (this.#pass === null) this.#hasRunOut = true;
     }
   }
 
   #hearSite(answer: Answer): void {
     const told = { guest: this.number, askedAt: answer.askedAt, at: answer.at };
     const { visitor, joinedAt, admittedAt } = answer.json as unknown as Seen;
-    if (answer.cookie !== null) this.#takePass(answer, this.#around.sessionMs);
+    if (answer.cookie !== null) this.#takePass(answer, this.#around.sessionMs * (1 - RENEWED_SHARE));
     this.visitor = visitor;
     this.#around.books.note({ kind: "served", ...told, visitor, joinedAt, admittedAt });
   }

@@ -61,7 +61,8 @@ export function honestHistory(
       } else line.push(caller);
     }
     if (caller.admittedAt !== null) return enter(caller, told);
-    notes.push({ kind: "placed", ...told, sequence: caller.sequence, nextCheckInMs: CHECK_IN_MS });
+    const place = { sequence: caller.sequence, hasTicket: true, isSentBack: false };
+    notes.push({ kind: "placed", ...told, ...place, nextCheckInMs: CHECK_IN_MS });
   };
 
   for (let step = 0; step < STEPS_MAX && callers.some(({ state }) => state !== "gone"); step++) {

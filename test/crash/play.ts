@@ -13,17 +13,10 @@ import { Gate } from "./gate.ts";
 import { GuestBook } from "./guest-book.ts";
 import { Operator } from "./operator.ts";
 
-export const TERMS = { capacity: 16, sessionMs: 8_000, lapseAfterMs: 10_000, ticketTtlMs: 24_000 };
-/**
- * A ticket outlasts a gateway that takes very long to start again. Nobody is told to stay away for longer than half of a
- * ticket's time, and the claim window is longer than that, or a turn missed by doing as told would look like a place lost.
- */
-const ROOM = {
-  totalActiveUsers: TERMS.capacity,
-  sessionDuration: `${TERMS.sessionMs}ms`,
-  lapseAfter: `${TERMS.lapseAfterMs}ms`,
-  claimWindow: "13s",
-  ticketTtl: `${TERMS.ticketTtlMs}ms`,
+/** A ticket outlasts a gateway that takes very long to start again; the claim window is longer than anybody stays away as told. */
+const TERMS = {
+  ...{ capacity: 16, sessionMs: 8_000, lapseAfterMs: 10_000 },
+  ...{ ticketTtlMs: 24_000, claimWindowMs: 13_000 },
 };
 /** One in so many lives is ended while it is still starting. */
 const KILLED_WHILE_STARTING = 0.15;
@@ -36,6 +29,8 @@ export interface Plan {
   readonly lifeMs: { readonly low: number; readonly high: number };
   /** A life that is long enough goes on until this is so, however slow the machine is. */
   readonly isRipe?: (so: { readonly kills: number; readonly crowd: Crowd; readonly books: Books }) => boolean;
+  /** How long a pass is good; longer than a restart takes where what is over is to be taken again. */
+  readonly sessionMs?: number;
   readonly arrivalsPerSecond: number;
   /** Nobody arrives while this many are about. */
   readonly atOnceMax: number;
@@ -61,16 +56,17 @@ export async function play(plan: Plan): Promise<Outcome> {
   using data = ownFolder();
   await using site = await GuestBook.open();
   const dataFolder = plan.keepsData ? data.path : null;
-  await using gate = await Gate.make({ origin: site.address, room: ROOM, dataFolder });
+  const terms = { ...TERMS, sessionMs: plan.sessionMs ?? TERMS.sessionMs };
+  await using gate = await Gate.make({ origin: site.address, room: roomOf(terms), dataFolder });
   const { through = [] } = plan;
   await gate.start({ through });
-  const books = new Books(TERMS);
+  const books = new Books(terms);
   const fraction = seededFraction(plan.seed);
   const { address } = gate;
-  const { sessionMs, ticketTtlMs, capacity } = TERMS;
+  const { sessionMs, capacity } = terms;
   const { arrivalsPerSecond, atOnceMax } = plan;
   const crowd = new Crowd({
-    ...{ addresses: [address], books, sessionMs, ticketTtlMs, fraction },
+    ...{ addresses: [address], books, sessionMs, fraction },
     ...{ arrivalsPerSecond, atOnceMax },
   });
   const operator = new Operator({ address: gate.controlAddress, books, crowd, capacity, fraction });
@@ -119,4 +115,14 @@ export async function play(plan: Plan): Promise<Outcome> {
     operator.close();
     await crowd.close();
   }
+}
+
+function roomOf({ capacity, sessionMs, lapseAfterMs, claimWindowMs, ticketTtlMs }: typeof TERMS) {
+  return {
+    totalActiveUsers: capacity,
+    sessionDuration: `${sessionMs}ms`,
+    lapseAfter: `${lapseAfterMs}ms`,
+    claimWindow: `${claimWindowMs}ms`,
+    ticketTtl: `${ticketTtlMs}ms`,
+  };
 }

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import http, { type IncomingHttpHeaders, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { settingsFrom } from "../../src/config/load.ts";
@@ -16,6 +16,12 @@ import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { type HandWorld, handWorld } from "../../src/sim/hand-world.ts";
 import { Visitor } from "./visitor.ts";
 import { WatchedEngine } from "./watched-engine.ts";
+
+// Where a name has two addresses, being slow must not look like an address at which nobody answers.
+setDefaultAutoSelectFamilyAttemptTimeout(60_000);
+
+/** How long origins keep a connection that is not used: longer than any test has to wait for the machine. */
+const ORIGIN_KEEPS_MS = 300_000;
 
 export const SECRET = "a-secret-of-the-tests-long-enough-to-be-one";
 
@@ -43,7 +49,7 @@ export interface Origin {
 
 /** An origin that answers "the site" unless told otherwise. */
 export async function openOrigin(test: TestContext, answer: RequestListener = theSite): Promise<Origin> {
-  const server = http.createServer((request, response) => {
+  const server = http.createServer({ keepAliveTimeout: ORIGIN_KEEPS_MS }, (request, response) => {
     const { method, url, headers, rawHeaders } = request;
     origin.seen.push({ method: method!, url: url!, headers, rawHeaders });
     answer(request, response);

@@ -44,8 +44,9 @@ class Chat {
   }
 
   async say(text: string): Promise<void> {
+    const before = this.heard.length;
     this.socket.write(text);
-    await until(() => this.heard.endsWith(text), "the echo");
+    await until(() => this.heard.slice(before).endsWith(text), "the echo");
   }
 }
 

@@ -3,6 +3,7 @@
  * that are deep, long or broken off, names that every object has; several at once. Whoever holds the token may send them,
  * by mistake or on purpose. Each must be refused with a reason, and none may leave anything behind.
  */
+import { BODY_BYTES_MAX } from "../../src/office/body.ts";
 import { TOKEN } from "../cli/fairgate.ts";
 import type { Attack, Target } from "./attack.ts";
 import { ask } from "./wire.ts";
@@ -71,9 +72,15 @@ export const badChanges: Attack = {
   },
 };
 
+/** The status; 413 also when a body that is too large is cut off before the answer was read. */
 async function change(control: Target["control"], body: string): Promise<number> {
   const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-  return (await ask(control, { method: "PATCH", path: "/rooms/main", headers, body })).status;
+  try {
+    return (await ask(control, { method: "PATCH", path: "/rooms/main", headers, body })).status;
+  } catch (error) {
+    if (body.length > BODY_BYTES_MAX) return 413;
+    throw error;
+  }
 }
 
 async function settingsAt(control: Target["control"]): Promise<string> {

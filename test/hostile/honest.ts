@@ -14,6 +14,7 @@ const LOOK_EVERY_MS = 20;
 export interface Latency {
   readonly p50: number;
   readonly p99: number;
+  readonly slowest: number;
   readonly pages: number;
 }
 
@@ -59,7 +60,7 @@ export class HonestVisitors {
   latency(): Latency {
     const took = this.#took.toSorted((a, b) => a - b);
     const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0;
-    return { p50: at(0.5), p99: at(0.99), pages: took.length };
+    return { p50: at(0.5), p99: at(0.99), slowest: at(1), pages: took.length };
   }
 
   async leave(): Promise<void> {

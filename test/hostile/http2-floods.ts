@@ -9,6 +9,8 @@ import type { Attack, Target } from "./attack.ts";
 import { END_HEADERS, END_STREAM, frame, headersFor, RawSession } from "./http2-frames.ts";
 
 const SESSIONS = { small: 2, full: 50 } as const;
+/** How often each kind is tried. */
+const ROUNDS = { small: 1, full: 10 } as const;
 /** Frames of one kind on one session. More than any visitor ever sends, and few enough for a patient test. */
 const FRAMES_MAX = 20_000;
 /** Sent together; then their answers are waited for, so that they do not pile up. */
@@ -50,7 +52,8 @@ export const http2Floods: Attack = {
   async run(target, scale) {
     const survived: string[] = [];
     let attempts = 0;
-    for (const [name, make] of Object.entries(FLOODS)) {
+    const rounds = Array.from({ length: ROUNDS[scale] }, () => Object.entries(FLOODS));
+    for (const [name, make] of rounds.flat()) {
       const floods = Array.from({ length: SESSIONS[scale] }, () => flood(target, make));
       for (const { sent, isOver } of await Promise.all(floods)) {
         attempts += sent;

@@ -8,7 +8,12 @@ import { Flood } from "./flood.ts";
 import { ask } from "./wire.ts";
 
 const CONNECTIONS = { small: 1_000, full: 18_000 } as const;
-const NEWCOMERS = { small: 20, full: 200 } as const;
+/** How long they are held open, with a newcomer now and then. */
+const HELD_MS = { small: 1_000, full: 20_000 } as const;
+const NEWCOMER_EVERY_MS = 50;
+/** Every this many newcomers each connection sends a byte, all in the same instant. */
+const NEWCOMERS_TO_A_BYTE = 20;
+/** As many are opened with each newcomer, so that whatever came free is taken again at once. */
 const REFILL = 20;
 const HALF_A_HEADER = "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ";
 const BOARD = "GET /.fairgate/main/board HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -27,9 +32,8 @@ export const idleConnections: Attack = {
         send: (n) => ["", HALF_A_HEADER, BOARD][n % 3]!,
       });
       await flood.open(CONNECTIONS[scale]);
-      flood.dribble("x");
-      attempts += CONNECTIONS[scale];
-      examples.push(...(await comeAnew(target, flood, NEWCOMERS[scale])));
+      examples.push(...(await comeAnew(target, flood, HELD_MS[scale])));
+      attempts += flood.opened;
       flood.end();
     }
     return { attempts, through: examples.length, examples: examples.slice(0, 3) };
@@ -37,10 +41,11 @@ export const idleConnections: Attack = {
 };
 
 /** Newcomers, each from an address and on a connection of their own, and as many health checks: who was kept out. */
-async function comeAnew(target: Target, flood: Flood, count: number): Promise<string[]> {
+async function comeAnew(target: Target, flood: Flood, heldMs: number): Promise<string[]> {
   const keptOut: string[] = [];
-  for (let n = 0; n < count; n++) {
-    // Whatever came free is taken again at once.
+  const endAt = Date.now() + heldMs;
+  for (let n = 0; Date.now() < endAt; n++) {
+    if (n % NEWCOMERS_TO_A_BYTE === 0) flood.dribble("x");
     const refilled = flood.open(REFILL);
     const board = ask(target, { path: "/.fairgate/main/board", localAddress: `127.0.2.${1 + (n % 250)}` });
     const health = ask(target.control, { path: "/healthz" });
@@ -49,6 +54,7 @@ async function comeAnew(target: Target, flood: Flood, count: number): Promise<st
       if (status !== 200) keptOut.push(`${who} ${n}: ${status}`);
     }
     await refilled;
+    await new Promise((resolve) => setTimeout(resolve, NEWCOMER_EVERY_MS));
   }
   return keptOut;
 }

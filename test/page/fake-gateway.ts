@@ -39,6 +39,8 @@ export class FakeGateway {
   problem: Problem | null = null;
   /** What came with each join as its solution. */
   readonly solutions: string[] = [];
+  /** Pages are served once this has settled, answers to forms at once. Until then the browser shows the page before. */
+  pagesAfter: Promise<void> = Promise.resolve();
   readonly #streams = new Set<ServerResponse>();
   readonly #opened = new EventEmitter();
   #openedCount = 0;
@@ -90,7 +92,12 @@ export class FakeGateway {
     else if (what === "POST /.fairgate/shop/check-in") sendJson(response, this.checkIn);
     else if (what === "GET /.fairgate/shop/receipt") sendJson(response, this.receipt);
     else if (what === "POST /.fairgate/shop/join") this.#join(request, response);
-    else if (this.isAdmitted) response.setHeader("content-type", "text/html").end(SITE);
+    else if (request.method === "GET") void this.pagesAfter.then(() => this.#serve(request, response));
+    else this.#serve(request, response);
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    if (this.isAdmitted) response.setHeader("content-type", "text/html").end(SITE);
     else if (this.problem) this.#serveProblem(this.problem, request, response);
     else this.#servePage(request, response);
   }
@@ -200,7 +207,8 @@ function viewOf(board: Board): Omit<PageView, "language" | "nonce"> {
     sequence: SEQUENCE,
     opensAt: board.nextEventAt,
     draw: board.draw ?? null,
-    nextCheckInMs: 400,
+    // None by itself within a test: a page that starts slowly must not ask what nobody answers.
+    nextCheckInMs: 60_000,
     now: Date.UTC(2030, 0, 31, 12, 0, 0),
     message: board.message,
     notice: "none",

@@ -66,13 +66,19 @@ describe("the page with events", TOGETHER, () => {
   test("while events come there is no poll and no check-in, and the header's reload does not happen", async () => {
     const prepare = (gateway: FakeGateway) => {
       gateway.refreshSeconds = 4;
+      gateway.view = { nextCheckInMs: 400 };
+      gateway.checkIn = { ...WAITING, ahead: 128, waitMs: WAIT_MS };
     };
     await visit({ prepare }, async ({ gateway, page }) => {
       await gateway.listeners(1);
+      gateway.push({ ahead: 99 });
+      await shows(page, "ahead", "99");
+      // From here on events come. Before, on a busy machine, they may have been too late for the page.
+      gateway.asked.length = 0;
       await page.waitForTimeout(5_000);
       gateway.push({ ahead: 57 });
       await shows(page, "ahead", "57");
-      assert.deepEqual(gateway.asked, ["GET /", "GET /.fairgate/shop/events"]);
+      assert.deepEqual(gateway.asked, []);
     });
   });
 
@@ -105,6 +111,7 @@ describe("the page without events", TOGETHER, () => {
     const prepare = (gateway: FakeGateway) => {
       gateway.hasEvents = false;
       gateway.isBoardBroken = true;
+      gateway.view = { nextCheckInMs: 400 };
       gateway.checkIn = { ...WAITING, ahead: 31, waitMs: WAIT_MS };
     };
     await visit({ prepare }, async ({ gateway, page }) => {
@@ -132,7 +139,7 @@ describe("the page without events", TOGETHER, () => {
 
   test("goes on saying that the former place was lost, until the new one misses a turn", async () => {
     const prepare = (gateway: FakeGateway) => {
-      gateway.view = { notice: "placeLost", missedTurnsMax: 3 };
+      gateway.view = { notice: "placeLost", missedTurnsMax: 3, nextCheckInMs: 400 };
       gateway.hasEvents = false;
       gateway.checkIn = { ...WAITING, ahead: 12 };
     };
@@ -177,6 +184,7 @@ describe("the turn", TOGETHER, () => {
     const prepare = (gateway: FakeGateway) => {
       gateway.hasEvents = false;
       gateway.isBoardBroken = true;
+      gateway.view = { nextCheckInMs: 400 };
       gateway.checkIn = { ...WAITING, ahead: 31, waitMs: WAIT_MS };
     };
     await visit({ prepare }, async ({ gateway, page }) => {
@@ -230,6 +238,7 @@ describe("the turn", TOGETHER, () => {
 
   test("never sends a refused form again", async () => {
     await visit({}, async ({ gateway, page, address }) => {
+      await gateway.listeners(1);
       await page.setContent(
         `<form method="post" action="${address}/buy?seat=1#top"><button>Buy</button></form>`,
       );
@@ -285,11 +294,13 @@ describe("the turn", TOGETHER, () => {
   test("a place that has run out is said so, with a way to a new one", async () => {
     const prepare = (gateway: FakeGateway) => {
       gateway.hasEvents = false;
+      gateway.view = { nextCheckInMs: 400 };
       gateway.checkIn = { status: "expired" };
     };
     await visit({ prepare }, async ({ gateway, page }) => {
       await shows(page, "heading", "Your place has run out");
       assert.equal(await page.locator('[data-live="place"]').isVisible(), false);
+      gateway.checkIn = { ...WAITING, ahead: 128, waitMs: WAIT_MS };
       await page.getByRole("link", { name: "Join the line again" }).click();
       await shows(page, "heading", "You are in line");
       assert.equal(gateway.count("GET /"), 2);
@@ -318,9 +329,13 @@ test("without JavaScript a refused form is not sent again by the reload", async 
   await visit({ browser: { javaScriptEnabled: false } }, async ({ gateway, page, address }) => {
     await page.setContent(`<form method="post" action="${address}/buy?seat=1"><button>Buy</button></form>`);
     gateway.refreshSeconds = 1;
+    // The reload comes after a second, and the next page only once this one has been read.
+    const read = Promise.withResolvers<void>();
+    gateway.pagesAfter = read.promise;
     await page.getByRole("button").click();
     await shows(page, "notice", /Your form was not sent/);
     gateway.isAdmitted = true;
+    read.resolve();
     await page.getByRole("heading", { name: "The shop" }).waitFor();
     assert.equal(gateway.count("POST /buy?seat=1"), 1);
     assert.equal(gateway.count("GET /buy?seat=1"), 1);

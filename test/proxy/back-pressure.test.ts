@@ -79,6 +79,7 @@ test("an origin that reads nothing stops the visitor, and gets everything on rea
     }
   };
   more();
+  await until(() => upload !== null);
   await settled(() => poured.bytes);
   assert.ok(poured.bytes < HELD_MAX, `visitor could send ${poured.bytes} bytes`);
   upload!.resume();

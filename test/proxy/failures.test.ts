@@ -7,7 +7,8 @@ import { handWorld } from "../../src/sim/hand-world.ts";
 import { ask, closedPort, openOrigin, openRawOrigin, openStage, talk, until } from "./stage.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+/** Says that the connection may be kept for long. */
+const OK = "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=300\r\nContent-Length: 2\r\n\r\nok";
 
 test("a refused connection is a 502 page with an id that the log knows", async (t) => {
   const address = `http://127.0.0.1:${await closedPort()}`;
@@ -226,7 +227,10 @@ test("a body over the limit is a 413 at once by its length, without asking the o
   const origin = await openOrigin(t, (_request, response) => {
     response.end();
   });
-  const { port } = await openStage(t, [origin.address], { limits: { bodyBytes: 1_000 } });
+  const { port } = await openStage(t, [origin.address], {
+    limits: { bodyBytes: 1_000 },
+    time: handWorld(),
+  });
   const big = "x".repeat(500_000);
   assert.equal(
     (await ask(port, { method: "POST", headers: { "content-length": big.length }, body: big })).status,
@@ -266,7 +270,10 @@ test("a chunked body over the limit is a 413 while it streams, and the origin's 
     request.on("error", () => (isCut = true));
     request.on("end", () => (isWhole = true)).resume();
   });
-  const { port } = await openStage(t, [origin.address], { limits: { bodyBytes: 100_000 } });
+  const { port } = await openStage(t, [origin.address], {
+    limits: { bodyBytes: 100_000 },
+    time: handWorld(),
+  });
   const socket = net.connect(port, "127.0.0.1");
   let heard = "";
   socket.on("data", (chunk) => (heard += chunk));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { test } from "node:test";
+import { handWorld } from "../../src/sim/hand-world.ts";
 import { ask, closedPort, openOrigin, openRawOrigin, openStage, until } from "./stage.ts";
 
 test("requests one after another share one connection to the origin", async (t) => {
@@ -54,7 +55,7 @@ test("any method goes to the next address when one cannot be reached, its body w
     response.end(`${request.method} ${body}`);
   });
   const dead = `http://127.0.0.1:${await closedPort()}`;
-  const { port, proxy, world } = await openStage(t, [dead, origin.address]);
+  const { port, proxy, world } = await openStage(t, [dead, origin.address], { time: handWorld() });
   assert.equal((await ask(port, { method: "POST", body: "form" })).body.toString(), "POST form");
   assert.deepEqual(
     proxy.health().map(({ isUp }) => isUp),

@@ -5,6 +5,7 @@ import http from "node:http";
 import net from "node:net";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { handWorld } from "../../src/sim/hand-world.ts";
 import { ask, openOrigin, openRawOrigin, openStage, readAnswer, talk, until } from "./stage.ts";
 
 test("every method reaches the origin with its path, query and body", async (t) => {
@@ -196,7 +197,8 @@ test("an answer that comes before the upload has ended is passed on, and the con
     if (request.method === "POST") response.writeHead(403).end("no");
     else response.end("still here");
   });
-  const { port } = await openStage(t, [origin.address]);
+  // The time for which the rest of the upload is waited for does not run out.
+  const { port } = await openStage(t, [origin.address], { time: handWorld() });
   const socket = net.connect(port, "127.0.0.1");
   let heard = "";
   socket.on("data", (chunk) => (heard += chunk));

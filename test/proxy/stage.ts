@@ -1,6 +1,7 @@
 /**
  * The stage for proxy tests: a small origin, a listener and a proxy in between, all on loopback with real sockets, taken
- * down together at the end of the test. Times are short so that limits can be met within a test.
+ * down together at the end of the test. Times are long, so that none runs out while the machine is busy with other
+ * things; a test that is about one makes it short, or moves it by hand.
  */
 import http, { type IncomingMessage, type RequestListener } from "node:http";
 import net, { type AddressInfo, type Socket } from "node:net";
@@ -19,7 +20,14 @@ import { createTrust } from "../../src/gateway/proxy/trust.ts";
 import type { HandWorld } from "../../src/sim/hand-world.ts";
 import { realWorld } from "../real-world.ts";
 
+export { freePort as closedPort } from "../cluster/free-port.ts";
 export { until } from "../gateway/until.ts";
+
+// Where a name has two addresses, being slow must not look like an address at which nobody answers.
+net.setDefaultAutoSelectFamilyAttemptTimeout(60_000);
+
+/** How long origins keep a connection that is not used. The proxy keeps it a little shorter, since they say so. */
+const ORIGIN_KEEPS_MS = 300_000;
 
 export const LIMITS: LimitSettings = {
   ...limitsSchema.parse({}),
@@ -36,7 +44,7 @@ export interface Origin {
 
 /** An origin that answers with `handle` until the test ends. */
 export async function openOrigin(test: TestContext, handle: RequestListener): Promise<Origin> {
-  const server = http.createServer(handle);
+  const server = http.createServer({ keepAliveTimeout: ORIGIN_KEEPS_MS }, handle);
   const sockets = new Set<Socket>();
   const port = await listenOn(server);
   const origin: Origin = { address: `http://127.0.0.1:${port}`, port, server, connections: 0 };
@@ -91,7 +99,10 @@ export async function openStage(test: TestContext, addresses: readonly string[],
   const limits = { ...LIMITS, ...options.limits };
   const slow = new SlowVisitors(() => limits, world);
   const proxy = createProxy({
-    settings: { ...originSchema.parse({ addresses: [...addresses] }), ...options.origin },
+    settings: {
+      ...originSchema.parse({ addresses: [...addresses], connectTimeout: "60s" }),
+      ...options.origin,
+    },
     trust: createTrust(options.trustedProxies ?? [], options.forwardedHost),
     slow,
     world,
@@ -195,14 +206,6 @@ export function talk(port: number, text: string | Buffer, until?: RegExp): Promi
       .on("end", done);
     socket.write(typeof text === "string" ? Buffer.from(text, "latin1") : text);
   });
-}
-
-/** A port of loopback on which nobody listens. */
-export async function closedPort(): Promise<number> {
-  const server = net.createServer();
-  const port = await listenOn(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function listenOn(server: net.Server): Promise<number> {

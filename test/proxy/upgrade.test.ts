@@ -168,14 +168,16 @@ test("an upgrade to HTTP/2, or with a body, is served as an ordinary request", a
 });
 
 test("a visitor who leaves during the handshake takes the origin's along", async (t) => {
+  let isAsked = false;
   let isClosed = false;
   const origin = await openRawOrigin(t, (socket) =>
-    socket.on("data", () => {}).on("close", () => (isClosed = true)),
+    socket.on("data", () => (isAsked = true)).on("close", () => (isClosed = true)),
   );
   const { port, proxy } = await openStage(t, [origin.address]);
   const socket = net.connect(port, "127.0.0.1");
   socket.write(`${HANDSHAKE}\r\n`);
-  await until(() => proxy.inFlight() === 1);
+  await until(() => isAsked);
+  assert.equal(proxy.inFlight(), 1);
   socket.destroy();
   await until(() => isClosed && proxy.inFlight() === 0);
 });

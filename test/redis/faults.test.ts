@@ -96,8 +96,9 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     await using redis = await startRedis();
     await using leases = await LeaseWatch.open(redis);
     const outcome = await play(t, { redis: { url: redis.url } }, async ({ gates, atStake, seen }) => {
+      const [sleeper, ...others] = gates;
+      await leases.giveTo(leases.first.holder, others);
       const old = leases.last;
-      const [sleeper] = gates;
       sleeper!.signal("SIGSTOP");
       atStake();
       const slept = pause(SLEEP_MS);
@@ -119,13 +120,14 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     const plan = {
       redis: (gateway: number) => ({ url: gateway === 0 ? wire.url : redis.url }),
       before: async ([first]: Scene["gates"]) => {
-        regular = await Regular.enter(first!.address);
+        regular = await Regular.enter(first!.address, TERMS.sessionMs);
         t.after(() => regular?.close());
       },
     };
     const outcome = await play(t, plan, async ({ gates, atStake, seen }) => {
-      const [{ address }] = gates as [Scene["gates"][0]];
+      const [{ address }, ...others] = gates as [Scene["gates"][0], ...Scene["gates"]];
       const isRefused = () => isTurnedAway(address);
+      await leases.giveTo(leases.first.holder, others);
       const lease = leases.last;
       wire.fallSilent();
       atStake();
@@ -155,18 +157,20 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     const plan = { redis: { url: redis.url }, gateways: 2 };
     const outcome = await play(t, plan, async ({ gates, atStake }) => {
       const [first, second] = gates as [Scene["gates"][0], Scene["gates"][0]];
+      let holds = leases.first;
       /** Ends the gateway that has the lease, and starts it again when the other has it. */
-      const end = async (holder: typeof first, signal: NodeJS.Signals) => {
+      const end = async (holder: typeof first, other: typeof first, signal: NodeJS.Signals) => {
+        await leases.giveTo(holds.holder, [other]);
         const lease = leases.last;
         await holder.end(signal);
         if (signal === "SIGTERM") assert.ok(await leases.isGivenBack(lease), "it still has the lease");
         atStake();
-        await leases.after(lease);
+        holds = await leases.after(lease);
         await holder.start();
       };
-      await end(first, "SIGTERM");
-      await end(second, "SIGKILL");
-      await end(first, "SIGTERM");
+      await end(first, second, "SIGTERM");
+      await end(second, first, "SIGKILL");
+      await end(first, second, "SIGTERM");
     });
     leases.assertKept();
     assertKept(outcome, UNHEARD);

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { createClient } from "@redis/client";
 import { eventually } from "../cli/eventually.ts";
 import { pause } from "../crash/ask.ts";
+import type { Gate } from "../crash/gate.ts";
 import type { RedisServer } from "./servers.ts";
 
 const ROOM = "fairgate:{main}:main";
@@ -47,10 +48,21 @@ export class LeaseWatch {
     this.#work = this.#look();
   }
 
+  /** The first lease there was. */
+  get first(): Lease {
+    return this.#one(0);
+  }
+
   get last(): Lease {
-    const last = this.#seen.at(-1);
-    assert.ok(last, "no gateway has taken the lease yet");
-    return last;
+    return this.#one(-1);
+  }
+
+  /** Makes sure that the gateway by that name has the lease: one that stood still for seconds lost it to one of the others. */
+  async giveTo(holder: string, others: readonly Gate[]): Promise<void> {
+    if (this.last.holder === holder) return;
+    await Promise.all(others.map((gate) => gate.end("SIGTERM")));
+    await eventually("the only gateway has the lease", () => this.last.holder === holder);
+    await Promise.all(others.map((gate) => gate.start()));
   }
 
   /** The next lease after this one. */
@@ -75,8 +87,9 @@ export class LeaseWatch {
     }
     // A lease that was just taken may not have been seen yet; one that was lost has been.
     const strays = this.#deeds.filter(({ gateway, during }) => {
-      const later = this.#seen.find(({ fence }) => fence > (during?.fence ?? 0));
-      return during && gateway !== during.holder && gateway !== later?.holder;
+      const hasLater = () =>
+        this.#seen.some(({ holder, fence }) => fence > during!.fence && holder === gateway);
+      return during && gateway !== during.holder && !hasLater();
     });
     assert.deepEqual(strays, [], "done without the lease");
   }
@@ -86,6 +99,12 @@ export class LeaseWatch {
     await this.#work;
     this.#looking.destroy();
     this.#hearing.destroy();
+  }
+
+  #one(index: number): Lease {
+    const lease = this.#seen.at(index);
+    assert.ok(lease, "no gateway has taken the lease yet");
+    return lease;
   }
 
   #hear(text: string): void {

@@ -110,7 +110,7 @@ describe("a cluster", () => {
     await eventually("it has begun", () => done.length > 100);
     await to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", await idOf(from));
     await from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", await idOf(to));
-    await from.command("MIGRATE", "127.0.0.1", to.port, key, 0, 5_000);
+    await from.command("MIGRATE", "127.0.0.1", to.port, key, 0, KEPT_MS);
     await give(slot, from, to);
     const soFar = done.length;
     await eventually("it goes on at the new node", () => done.length > soFar + 100);
@@ -149,7 +149,7 @@ describe("a cluster", () => {
     await link.callKept("add", key, ["kept"], 1, KEPT_MS);
     const before = await link.call("read", key, []);
 
-    await cluster.watchClosely();
+    // Nobody takes over yet: until then calls to this node are refused, and others are not disturbed.
     await lost.kill();
     await eventually(
       "it is noticed",
@@ -158,6 +158,7 @@ describe("a cluster", () => {
     assert.notEqual(link.problem, null);
     await refusedAtOnce(link.call("add", key, ["lost"]));
     for (const other of others) await link.call("add", other, ["3"]);
+    await cluster.watchClosely();
     const after = await untilAnswered(link, "add", key, ["after"]);
     assert.deepEqual(after, [before.length + 1, "after"]);
     await untilProblem(link, null);

@@ -29,12 +29,15 @@ export interface RedisCluster extends AsyncDisposable {
 export async function startCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
   // While they get to know each other, and after a restart, a short timeout makes them talk often.
   const own = ["--cluster-enabled", "yes", "--cluster-node-timeout", `${CLOSE_TIMEOUT_MS}`];
-  const args = [...own, ...(options.args ?? [])];
+  // Nobody is replaced meanwhile; and later a replica takes over however long its primary has been dead.
+  const takeover = ["--cluster-replica-no-failover", "yes", "--cluster-replica-validity-factor", "0"];
+  const args = [...own, ...takeover, ...(options.args ?? [])];
   const nodes = await startAll(Array.from({ length: 2 * PRIMARY_COUNT }, () => ({ ...options, args })));
   const stop = () => stopAll(nodes);
   try {
     await form(nodes);
     await giveUpAfter(nodes, CALM_TIMEOUT_MS);
+    await setAll(nodes, "cluster-replica-no-failover", "no");
   } catch (error) {
     await stop();
     throw error;
@@ -50,9 +53,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
   };
 }
 
-async function giveUpAfter(nodes: readonly RedisServer[], timeoutMs: number): Promise<void> {
+function giveUpAfter(nodes: readonly RedisServer[], timeoutMs: number): Promise<void> {
+  return setAll(nodes, "cluster-node-timeout", String(timeoutMs));
+}
+
+async function setAll(nodes: readonly RedisServer[], name: string, value: string): Promise<void> {
   const running = nodes.filter(({ isRunning }) => isRunning);
-  await Promise.all(running.map((node) => node.command("CONFIG", "SET", "cluster-node-timeout", timeoutMs)));
+  await Promise.all(running.map((node) => node.command("CONFIG", "SET", name, value)));
 }
 
 async function form(nodes: readonly RedisServer[]): Promise<void> {

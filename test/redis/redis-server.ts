@@ -2,12 +2,10 @@
  * Real Redis processes for tests and benches. Hold one with `await using`, and it is gone when the test is over,
  * whatever happened; what is forgotten ends with this process.
  *
- * Ports are taken below the range from which the kernel gives ports to outgoing connections. A client that keeps
- * trying to reach a dead server there could otherwise be given the server's own port, and be connected to itself.
- * Nobody checks beforehand whether a port is free: Redis tries, and if it cannot have it, the next one is tried.
+ * Ports are this process's own (free-port.ts): whoever started a server at the port of one that is dead would be in its
+ * way when it comes back. If Redis cannot have one all the same, the next one is tried.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -24,10 +22,8 @@ import { join } from "node:path";
 import { RedisClient } from "@redis/client";
 import { ensureRedis, findRedis } from "../../scripts/redis.ts";
 import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
+import { freePort } from "../cluster/free-port.ts";
 
-/** A cluster's nodes talk at their port plus 10,000, so that must be below the kernel's range too. */
-const PORT_FIRST = 12_000;
-const PORT_COUNT = 10_000;
 const PORT_TRIES_MAX = 50;
 /** Reached only when a server stands still for good. */
 const COMMAND_MS = 30_000;
@@ -51,8 +47,6 @@ process.on("exit", () => {
   for (const directory of ownDirectories) rmSync(directory, { recursive: true, force: true });
 });
 
-let nextPort = randomInt(PORT_COUNT);
-
 const PROTOCOL = { RESP: 2 } as const;
 /** `createClient` puts a class with every command together for each address, which takes longer than a command. */
 const newClient = RedisClient.factory(PROTOCOL);
@@ -64,7 +58,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   if (options.directory === undefined) ownDirectories.add(directory);
   else mkdirSync(directory, { recursive: true });
   for (let tries = 1; ; tries++) {
-    const port = options.port ?? PORT_FIRST + (nextPort++ % PORT_COUNT);
+    const port = options.port ?? (await freePort());
     const server = new RedisServer({ ...options, port, directory });
     try {
       await server.restart();

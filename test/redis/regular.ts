@@ -1,27 +1,37 @@
-/** A visitor who is on the site all the time, and looks at a page of it through one and the same gateway. */
+/**
+ * A visitor who is on the site all the time, and looks at a page of it through one and the same gateway. On a machine that
+ * stands still for as long as a pass is good they are out for good, and there is no more to see.
+ */
 import { Asker, pause } from "../crash/ask.ts";
 
 const PAGE_EVERY_MS = 300;
+/** A pass that comes with a page may be so much of a session old. */
+const RENEWED_SHARE = 0.1;
 
 export class Regular {
   /** Answers that were not the site's. */
   readonly refusals: string[] = [];
   readonly #asker: Asker;
   readonly #work: Promise<void>;
+  readonly #sessionMs: number;
   #cookie: string;
+  /** The pass is good at least until then. */
+  #passUntil: number;
   #isOpen = true;
 
   /** Goes straight through: there must be room. */
-  static async enter(address: string): Promise<Regular> {
+  static async enter(address: string, sessionMs: number): Promise<Regular> {
     const asker = new Asker(address, 1);
     const answer = await asker.ask({ method: "GET", path: "/" });
     if (answer?.json.site !== true || !answer.cookie) throw new Error(`no room: ${answer?.text}`);
-    return new Regular(asker, answer.cookie);
+    return new Regular(asker, { cookie: answer.cookie, askedAt: answer.askedAt, sessionMs });
   }
 
-  private constructor(asker: Asker, cookie: string) {
+  private constructor(asker: Asker, pass: { cookie: string; askedAt: number; sessionMs: number }) {
     this.#asker = asker;
-    this.#cookie = cookie;
+    this.#cookie = pass.cookie;
+    this.#sessionMs = pass.sessionMs;
+    this.#passUntil = pass.askedAt + pass.sessionMs;
     this.#work = this.#look();
   }
 
@@ -35,9 +45,13 @@ export class Regular {
     for (; this.#isOpen; await pause(PAGE_EVERY_MS)) {
       const headers = { cookie: this.#cookie };
       const answer = await this.#asker.ask({ method: "GET", path: "/", headers });
-      if (answer?.cookie) this.#cookie = answer.cookie;
-      if (answer?.json.site !== true)
+      if (answer?.json.site !== true) {
+        if ((answer?.at ?? 0) >= this.#passUntil) return;
         this.refusals.push(answer ? `${answer.status} ${answer.text}` : "no answer");
+      } else if (answer.cookie) {
+        this.#cookie = answer.cookie;
+        this.#passUntil = answer.askedAt + this.#sessionMs * (1 - RENEWED_SHARE);
+      }
     }
   }
 }

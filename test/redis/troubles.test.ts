@@ -21,8 +21,10 @@ const WELL = "Redis can be used again";
 /** For so long newcomers come one after the other while something is wrong, to see how much is logged. */
 const RUSH_MS = 2_500;
 const RUSH_PERIOD_MS = 50;
-/** Longer than a visit lasts, than a turn is kept, and than somebody is waited for, where these are five seconds. */
-const OUTAGE_MS = 7_000;
+/** Short for a visit, and longer than a busy machine stands still between two looks at the site. */
+const SHORT_VISIT = "10s";
+/** Longer than a visit lasts, than a turn is kept, and than somebody is waited for, where these are as short. */
+const OUTAGE_MS = 13_000;
 /** For tests in which Redis is slow; still longer than a busy machine takes. */
 const SHORT_TIMEOUT = "2500ms";
 /** Nobody uses a port below the first thousand; nothing there can be reached. */
@@ -278,7 +280,7 @@ describe("something is wrong with the Redis that has the line", { concurrency: A
 
   test("after it was away for longer than visits last, everybody is still where they were", async (t) => {
     await using redis = await startRedis();
-    const short = { sessionDuration: "5s", lapseAfter: "5s", claimWindow: "5s" };
+    const short = { sessionDuration: SHORT_VISIT, lapseAfter: SHORT_VISIT, claimWindow: SHORT_VISIT };
     const stage = await openTroubleStage(t, { url: redis.url, timeout: SHORT_TIMEOUT }, short);
     const path = `/${CLOSED}`;
     const [occupant, first, second] = [stage.visitor(), stage.visitor(), stage.visitor()];

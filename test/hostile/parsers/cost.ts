@@ -1,6 +1,7 @@
 /**
  * What it costs to read a text. The least of several measurements counts: whatever else the machine does makes one
- * longer, and nothing makes one shorter.
+ * longer, and nothing makes one shorter. On a busy machine that holds for short readings only, since a long one is
+ * interrupted every time; `processorCostOf` does not count the interruptions, and takes longer.
  */
 import { type Letters, type Parser, SPECIAL_LETTERS } from "./parser.ts";
 
@@ -8,6 +9,8 @@ const KILOBYTE = 1_024;
 /** Short readings are measured together, as many as take this long. */
 const MEASURED_NS_MIN = 50_000;
 const TOGETHER_MAX = 4_096;
+/** The system counts processor time in steps of some milliseconds. */
+const PROCESSOR_US_MIN = 40_000;
 
 /** The letters that took longest of all that are tried on a parser, each read once. */
 export async function worstFor(parser: Parser, kilobytes: number, count: number): Promise<Letters[]> {
@@ -34,6 +37,22 @@ export async function costOf(
     else together *= 8;
   }
   return least;
+}
+
+/** The same in processor time of this thread, which goes on only while the thread runs. */
+export async function processorCostOf(
+  { read }: Parser,
+  letters: Letters,
+  kilobytes: number,
+): Promise<number> {
+  const text = letters.text(kilobytes * KILOBYTE);
+  const before = process.threadCpuUsage();
+  for (let times = 1; ; times++) {
+    const answer = read(text);
+    if (answer instanceof Promise) await answer;
+    const { user, system } = process.threadCpuUsage(before);
+    if (user + system >= PROCESSOR_US_MIN) return ((user + system) * 1_000) / times;
+  }
 }
 
 async function measure(read: Parser["read"], text: string, times: number): Promise<number> {

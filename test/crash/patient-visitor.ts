@@ -1,0 +1,27 @@
+/**
+ * A visitor who asks again while the line cannot be reached, as a page does. On a busy machine a disk, or another node, may
+ * take longer than a gateway waits for it; a place that was given too late is given up there.
+ */
+import { GIVE_UP_MS } from "../cli/eventually.ts";
+import { type Standing, Visitor } from "../cli/visitor.ts";
+import { pause } from "./ask.ts";
+
+const UNAVAILABLE = 503;
+const ASK_AGAIN_MS = 100;
+
+export class PatientVisitor extends Visitor {
+  static override async arrive(address: string): Promise<PatientVisitor & { standing: Standing }> {
+    const visitor = new PatientVisitor(address);
+    return Object.assign(visitor, { standing: await visitor.come() });
+  }
+
+  override async fetch(...asked: Parameters<Visitor["fetch"]>): Promise<Response> {
+    const giveUpAt = Date.now() + GIVE_UP_MS;
+    for (;;) {
+      const answer = await super.fetch(...asked);
+      if (answer.status !== UNAVAILABLE || Date.now() > giveUpAt) return answer;
+      await answer.text();
+      await pause(ASK_AGAIN_MS);
+    }
+  }
+}
