@@ -346,6 +346,27 @@ export function draws(play: Play): void {
     },
   );
 
+  play(
+    "whoever was drawn and comes back late is not gathered again by an event that was announced since",
+    {},
+    async (stage) => {
+      const during = { totalActiveUsers: 1, lapseAfterMs: 1_000, sessionDurationMs: 3_600_000 };
+      const endAt = stage.now() + 3_600_000;
+      const times = { endAt, prequeueAt: stage.now() + TICK_MS, startAt: stage.now() + 200_000 };
+      const { prequeueAt, startAt } = await announce(stage, { during, ...times, ...shuffled });
+      await stage.joinEntered();
+      await passUntil(stage, prequeueAt!);
+      const tickets = await stage.joinMany(4);
+      await passUntil(stage, startAt + TICK_MS);
+      assert.equal((await stage.engine.counts(ROOM)).lapsed, 4);
+      await announce(stage, { during, ...times, name: "another", startAt: endAt - 1, ...shuffled });
+      assert.equal((await stage.engine.counts(ROOM)).state, "prequeue");
+      const order = drawnOrder(SEED, tickets);
+      assert.deepEqual(await aheadOf(stage, order), range(4));
+      assert.deepEqual(await aheadOf(stage, order), range(4), "also once they are known to be back");
+    },
+  );
+
   play("listeners hear of the draw once, and the board has marks from then on", {}, async (stage) => {
     const { prequeueAt, startAt } = await announce(stage, { during: { totalActiveUsers: 1 }, ...shuffled });
     let heard = 0;

@@ -436,7 +436,8 @@ export class RoomBooks {
     else if (how !== NEW && how !== AS_BEFORE) place.wasLate = true;
     if (id === "") return;
     place.id = id;
-    const event = this.#gathering(key);
+    // Who comes back has gathered before, if at all; events may have been changed since then.
+    const event = how === NEW || how === TAKEN_BACK ? this.#gathering(key) : undefined;
     if (event) this.draws.gather(event, key, id);
   }
 
