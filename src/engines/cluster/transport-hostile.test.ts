@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import net, { type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
 import { openTransport, type Transport } from "./transport.ts";
 import { FRAME_BYTES_MAX, FrameReader, lengthPrefix, receiptFor } from "./wire/frames.ts";
@@ -44,11 +44,15 @@ async function startNode(t: TestContext, world: HandWorld): Promise<Node> {
   return { transport, got, problems };
 }
 
+/**
+ * Lets sockets work until something is so. With a world, its time passes meanwhile, at most five times as fast as real
+ * time: however often this process looks, on a busy machine the network takes a while.
+ */
 async function until(what: string, isSo: () => boolean, world: HandWorld | null = null): Promise<void> {
   const endAt = Date.now() + GIVE_UP_MS;
   while (!isSo()) {
     if (Date.now() > endAt) throw new Error(`in vain: ${what}`);
-    await turn();
+    await (world ? sleep(1) : turn());
     world?.pass(5);
   }
 }
