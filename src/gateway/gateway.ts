@@ -475,11 +475,12 @@ export class Gateway {
 
   /** Someone on the site: no engine call, only word of their presence now and then. Gives what renews their pass. */
   #stay(front: RoomFront, held: HeldPass, carrier: Carrier, now: number): readonly string[] {
+    const leftMs = held.pass.expiresAt - now;
     const renewal = this.#tokens.renew(front, held, carrier, now);
     if (renewal) {
-      this.#presence.report(renewal.pass);
+      this.#presence.report(renewal.pass, leftMs);
       this.#upgraded.renewed(renewal.pass);
-    } else if (!held.isReported) this.#presence.report(held.pass);
+    } else if (!held.isReported) this.#presence.report(held.pass, leftMs);
     held.isReported = true;
     return renewal?.headers ?? NOTHING;
   }

@@ -1,6 +1,9 @@
 /**
  * Who was seen on the site, told to the engine in batches: one call a second for the whole room, however many
  * requests there were. A batch that the engine does not take is kept and tried again with the next.
+ *
+ * Who comes when their pass has almost run out is told at once. A process that stands still for a few seconds would
+ * otherwise take their visit for over before it hears of them, and give their slot to somebody else.
  */
 import type { Engine, Presence } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
@@ -8,6 +11,8 @@ import type { World } from "../core/world.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 
 const FLUSH_MS = 1_000;
+/** With less than this left of the pass there was, presence is told at once. */
+export const URGENT_MS = 10_000;
 /** Presences kept at most while an engine does not answer; the rest are reported by their next request. */
 const PENDING_MAX = 100_000;
 
@@ -26,12 +31,14 @@ export class PresenceReport {
     this.#stop = parts.world.timers.every(FLUSH_MS, () => void this.flush());
   }
 
-  report(pass: Pass): void {
+  /** `leftMs`: how long the engine takes the visit to go on, without this. */
+  report(pass: Pass, leftMs: number): void {
     const room = this.#pending.get(pass.room) ?? new Map<string, Presence>();
     this.#pending.set(pass.room, room);
     if (room.size >= PENDING_MAX) return;
     const { id, lane, joinedAt, admittedAt, expiresAt } = pass;
     room.set(id, { id, lane, joinedAt, admittedAt, expiresAt });
+    if (leftMs < URGENT_MS) void this.flush();
   }
 
   /** Tells the engine what is pending. While it is being told, there is no second telling. */

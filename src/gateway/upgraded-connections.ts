@@ -102,8 +102,9 @@ export class UpgradedConnections {
     // What was sent in time may be seen only now; the slot is held for that long.
     const isOver = visit.endedAt !== null || now >= visit.pass.expiresAt + PRESENCE_GRACE_MS;
     if (isOver || disableSessionRenewal || !isRenewalDue(visit.pass, renewal)) return;
+    const leftMs = visit.pass.expiresAt - now;
     visit.pass = renewPass(visit.pass, renewal);
-    this.#presence.report(visit.pass);
+    this.#presence.report(visit.pass, leftMs);
   }
 
   #nowOf({ front }: Visit): RoomFront {
