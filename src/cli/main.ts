@@ -11,11 +11,15 @@ const program = new Command("fairgate")
   .showSuggestionAfterError()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
+const asked = process.argv[2] ?? "";
+
 const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>> = {
-  run: async (command) =>
+  run: async (command) => {
+    if (asked === "run") (await import("./short-pauses.ts")).keepPausesShort();
     (await withSettings(command))
       .description("Stand in front of a site. Reads fairgate.yaml unless flags say it all.")
-      .action((await import("./run.ts")).run),
+      .action((await import("./run.ts")).run);
+  },
   check: async (command) => (await import("./check.ts")).checkCommand(await withSettings(command)),
   doctor: async (command) => (await import("./doctor.ts")).doctorCommand(await withSettings(command)),
   demo: async (command) =>
@@ -51,7 +55,6 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
 };
 
 // All of them together take half a second to load; whoever asks for one does not wait for the others.
-const asked = process.argv[2] ?? "";
 for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
   await COMMANDS[name]!(program.command(name));
 await program.parseAsync();
