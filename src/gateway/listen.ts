@@ -17,7 +17,9 @@ import type { Listen } from "../config/kinds.ts";
 import type { LimitSettings, TlsSettings } from "../config/schema.ts";
 import type { Timers, World } from "../core/world.ts";
 import { type ConnectionCounts, type ConnectionLimits, Connections } from "../sockets/connections.ts";
-import { answerUnderWay, IdleConnections } from "../sockets/idle-connections.ts";
+import { FairTurns } from "../sockets/fair-turns.ts";
+import { IdleConnections } from "../sockets/idle-connections.ts";
+import { ClientErrors } from "./client-errors.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { LeanRequest } from "./lean-request.ts";
 import {
@@ -27,17 +29,21 @@ import {
   breakOff,
   hasBody,
   isHttp2,
-  LINGER_MAX_MS,
   writeHead,
 } from "./proxy/answer.ts";
 import { plainAddress } from "./proxy/forwarded.ts";
 import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "./proxy/framing.ts";
-import { answerRaw, closeSoon } from "./proxy/raw-answer.ts";
+import { answerRaw } from "./proxy/raw-answer.ts";
 import { refuse, refuseUpgrade } from "./refusal.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
 /** The most requests one HTTP/2 connection may have open. */
 const STREAMS_MAX = 128;
+/** Requests over HTTP/2 handled in one turn of the event loop: two or three milliseconds. One packet brings a hundred. */
+const STREAMS_PER_TURN = 64;
+/** The most requests that one HTTP/2 connection may take back at once, and for each second after that. */
+const RESETS_AT_ONCE_MAX = 2 * STREAMS_MAX;
+const RESETS_PER_SECOND_MAX = 32;
 /** How often slow headers are looked for, and idle connections while closing. */
 const LOOK_EVERY_MS = 1_000;
 const CLOSING_LOOK_EVERY_MS = 50;
@@ -90,7 +96,8 @@ export interface Listener {
 
 type Server = http.Server | Http2SecureServer;
 
-const PLAIN: readonly string[] = ["Content-Type", "text/plain", "Cache-Control", "no-store"];
+const TEXT: readonly string[] = ["Content-Type", "text/plain"];
+const PLAIN: readonly string[] = [...TEXT, "Cache-Control", "no-store"];
 const NO_UPGRADE: Refusal = { status: 400, reason: "cannot upgrade to this protocol" };
 
 /** Listens; rejects when the address cannot be had or the certificate cannot be read. */
@@ -139,6 +146,8 @@ async function createServer({ tls, limits }: ListenSettings): Promise<Server> {
           Http1IncomingMessage: LeanRequest,
           handshakeTimeout: limits.headersTimeoutMs,
           maxHeaderListPairs: HEADERS_MAX,
+          streamResetBurst: RESETS_AT_ONCE_MAX,
+          streamResetRate: RESETS_PER_SECOND_MAX,
           settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: limits.headerBytes },
         });
   applyLimits(server, limits);
@@ -199,6 +208,7 @@ class Door {
   readonly #options: ListenOptions;
   readonly #idle: IdleConnections;
   readonly #unread: UnreadAnswers;
+  readonly #turns = new FairTurns(STREAMS_PER_TURN);
   readonly #stopLooking: () => void;
 
   constructor(options: ListenOptions) {
@@ -232,11 +242,12 @@ class Door {
     const { handle, handleContinue } = this.#options;
     const { timers } = this.#options.world;
     const http1 = server as http.Server;
-    http1.on("request", (request, response) => this.#admit(request, response, handle));
-    http1.on("checkContinue", (request, response) => this.#admit(request, response, handleContinue));
+    http1.on("request", (request, response) => this.#receive(request, response, handle));
+    http1.on("checkContinue", (request, response) => this.#receive(request, response, handleContinue));
     http1.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     http1.on("connect", (request, other) => refuseConnect(request, other, timers));
-    http1.on("clientError", (error, socket) => answerClientError(error, socket, timers));
+    const clientErrors = new ClientErrors(timers);
+    http1.on("clientError", (error, socket) => clientErrors.take(error, socket));
     // With a body or for HTTP/2 in the clear the offer to upgrade is ignored, as RFC 9110, section 7.8 allows.
     Object.assign(server, { shouldUpgradeCallback: canUpgrade });
     const isPlain = server instanceof http.Server;
@@ -261,6 +272,15 @@ class Door {
       this.#stopLooking();
     });
     server.on("sessionError", () => {});
+  }
+
+  #receive(request: AnyRequest, response: AnyResponse, handle: ListenOptions["handle"]): void {
+    if (!isHttp2(response)) this.#admit(request, response, handle);
+    else if (response.stream.session)
+      this.#turns.take(response.stream.session, () => {
+        // What was taken back meanwhile costs nothing more (CVE-2023-44487).
+        if (!response.stream.closed) this.#admit(request, response, handle);
+      });
   }
 
   #admit(request: AnyRequest, response: AnyResponse, handle: ListenOptions["handle"]): void {
@@ -342,31 +362,10 @@ function refuseConnect(request: AnyRequest, other: Duplex | AnyResponse, timers:
   const body = Buffer.from("method not allowed\n");
   if (!isHttp2(request)) {
     (other as Duplex).on("error", () => {});
-    answerRaw(other as Duplex, { status: 405, headers: PLAIN, body });
+    answerRaw(other as Duplex, { status: 405, headers: TEXT, body });
     return;
   }
   answerWhole(request, other as AnyResponse, { status: 405, headers: [...PLAIN], body, timers });
-}
-
-const CLIENT_ERRORS: Readonly<Record<string, readonly [status: number, reason: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "header too large"],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "chunk extensions too large"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "header took too long"],
-};
-
-/** Tells a client that sent what is no HTTP, and closes. The parser calls again for whatever still arrives. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, timers: Timers): void {
-  const code = error.code ?? "";
-  const known =
-    CLIENT_ERRORS[code] ?? (code.startsWith("HPE_") ? ([400, "malformed request"] as const) : null);
-  // Another answer must not be written into one that is under way.
-  const current = answerUnderWay(socket);
-  if (known === null) socket.destroy();
-  else if (current?.headersSent) closeSoon(socket as Socket);
-  if (known === null || current?.headersSent || !socket.writable) return;
-  const [status, reason] = known;
-  const linger = current === null ? { linger: { maxMs: LINGER_MAX_MS, timers } } : {};
-  answerRaw(socket, { status, headers: PLAIN, body: Buffer.from(`${reason}\n`), ...linger });
 }
 
 function closeGently(

@@ -32,6 +32,7 @@ import type { Server, Socket } from "node:net";
 import type { World } from "../core/world.ts";
 import { Chain, Link } from "./chain.ts";
 import { ConnectionLog } from "./connection-log.ts";
+import { FairTurns } from "./fair-turns.ts";
 import { answerUnderWay } from "./idle-connections.ts";
 import { isOutOfHandles } from "./relief.ts";
 import { addressKey } from "./whereabouts.ts";
@@ -69,6 +70,12 @@ export const REGULAR_AFTER_MS = 500;
 /** Until idle ones have been closed there may be this share more of connections, up to this many. */
 export const SLACK_SHARE = 1 / 16;
 export const SLACK_MAX = 256;
+/**
+ * New connections that the server begins to read from in one turn of the event loop: a few milliseconds. Beginning to
+ * serve one takes 50 µs, its TLS handshake more than a millisecond.
+ */
+const OPENED_PER_TURN = 64;
+const HANDSHAKES_PER_TURN = 4;
 /** When handles run out this many idle connections are closed at once. */
 const FREED_AT_ONCE = 16;
 /** After that, this share of the connections there were is not taken again for a while. */
@@ -169,11 +176,14 @@ export class Connections {
   /** From now on the server hears only of connections that there is room for, and survives a lack of handles. */
   guard(server: Server, { isTls }: { isTls: boolean }): void {
     this.#isTls = isTls;
+    const turns = new FairTurns(isTls ? HANDSHAKES_PER_TURN : OPENED_PER_TURN);
     const own = server.listeners("connection");
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => {
       if (!this.#admit(socket)) return;
-      for (const listener of own) listener.call(server, socket);
+      turns.take(socket.remoteAddress, () => {
+        if (!socket.destroyed) for (const listener of own) listener.call(server, socket);
+      });
     });
     if (isTls) server.prependListener("secureConnection", (socket: Socket) => this.#wrap(socket));
     // Without this, one failed accept would end the process.

@@ -30,8 +30,8 @@ export function answerRaw(
     "Connection",
     "close",
   ];
-  socket.write(rawHead(answer.status, undefined, [...answer.headers, ...fixed]), "latin1");
-  socket.write(answer.body);
+  const head = rawHead(answer.status, undefined, [...answer.headers, ...fixed]);
+  socket.write(Buffer.concat([Buffer.from(head, "latin1"), answer.body]));
   if (answer.linger === undefined) closeSoon(socket as Socket);
   else {
     socket.end();
