@@ -64,7 +64,7 @@ export function createOffice({ desk, token, host, world }: OfficeOptions): Offic
         return c.json(errorBody("wrong_method", `Allowed here: ${allow}.`), 405, { Allow: allow });
       },
     }),
-    readBody,
+    readBody(),
   );
   addRooms(app, handed);
   addChanges(app, handed);
