@@ -96,9 +96,12 @@ export function formatPath(path: Path): string {
     .join("");
 }
 
+/** As much of a text is searched for secrets: a word may begin where it is shown and end, with its `@`, far behind. */
+const SEARCHED_CHARACTERS_MAX = 8_192;
+
 /** Text from outside, fit for a terminal: no secrets, no control or direction-changing characters, not too long. */
 export function safeText(text: string, charactersMax: number): string {
-  const safe = controlToSpace(hideSecrets(text));
+  const safe = controlToSpace(hideSecrets(text.slice(0, charactersMax + SEARCHED_CHARACTERS_MAX)));
   return safe.length > charactersMax ? `${safe.slice(0, charactersMax)}…` : safe;
 }
 
