@@ -1,6 +1,7 @@
 /**
  * Turns of a room by the round in which they were given, to tell how many were let in since somebody got theirs. Those of one round
- * were given at one instant of the root's, in the order of their numbers; where that is left to chance, as they were told.
+ * were given at one instant of the root's, in the order of their numbers; where that is left to chance, and where there is one
+ * node, as they were told.
  */
 /** Turns older than this are forgotten: nobody's turn lasts so long, or it says nothing any more. */
 const KEPT_MS = 1_800_000;
@@ -33,13 +34,13 @@ export class RecentTurns {
   }
 
   /** How many turns were given in a lane after the one at that instant with that number. */
-  after(lane: number, turn: { readonly at: number; readonly sequence: number }, isByLot: boolean): number {
+  after(lane: number, turn: { readonly at: number; readonly sequence: number }, isAsTold: boolean): number {
     const rounds = this.#rounds.get(lane) ?? [];
     let count = 0;
     for (let index = rounds.length - 1; index >= 0 && rounds[index]!.at >= turn.at; index--) {
       const { at, sequences } = rounds[index]!;
       if (at > turn.at) count += sequences.length;
-      else if (isByLot) count += sequences.length - 1 - sequences.lastIndexOf(turn.sequence);
+      else if (isAsTold) count += sequences.length - 1 - sequences.lastIndexOf(turn.sequence);
       else for (const sequence of sequences) if (sequence > turn.sequence) count++;
     }
     return count;

@@ -60,7 +60,8 @@ function miss(books: RoomBooks, place: Place, now: number): void {
   const lane = books.laneOf(place.lane);
   const givenAt = claim.admittedAt;
   const turn = { at: givenAt, sequence: place.sequence };
-  const back = placesBack(books.recentTurns.after(lane, turn, queueingMethod === "random"), missedTurns);
+  const isAsTold = queueingMethod === "random" || books.isAlone;
+  const back = placesBack(books.recentTurns.after(lane, turn, isAsTold), missedTurns);
   const follow = sequenceToFollow(books.lines.behind(lane), place.sequence, back);
   const { sequence, behind } = books.numberBehind(follow);
   books.write([LAPSE, key, place.lane, MISSED, now + ticketTtlMs]);
