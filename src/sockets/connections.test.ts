@@ -11,6 +11,7 @@ import {
   type ConnectionLimits,
   Connections,
   type ConnectionsOptions,
+  HANDSHAKES_PER_TURN,
   REGULAR_AFTER_MS,
 } from "./connections.ts";
 
@@ -406,4 +407,17 @@ test("what a flood causes is logged once a second, with its number", async (t) =
     closed().map(({ fields }) => (fields as { count: number }).count),
     [1, 9],
   );
+});
+
+test("connections that are reset before it is their turn to be served cost nothing", async (t) => {
+  const due: (() => void)[] = [];
+  const nextTurn = (work: () => void) => void due.push(work);
+  const { connections, port, client } = await open(t, {}, { isTls: true, nextTurn });
+  const count = 3 * HANDSHAKES_PER_TURN;
+  const sockets = Array.from({ length: count }, () => net.connect(port, "127.0.0.1"));
+  await until(() => connections.counts.open === count);
+  for (const socket of sockets) socket.resetAndDestroy();
+  await until(() => connections.counts.open === 0);
+  while (due.length > 0) due.shift()!();
+  assert.equal((await client()).isOver, false);
 });

@@ -62,6 +62,8 @@ export interface ConnectionsOptions {
   isTrusted?(address: string): boolean;
   /** When nothing is idle, connections go that are busy and have not shown a right to be here (`prove`). */
   readonly cutsOffUnproven?: boolean;
+  /** Calls its argument in the next turn of the event loop. */
+  readonly nextTurn?: (work: () => void) => void;
   readonly world: World;
 }
 
@@ -75,7 +77,7 @@ export const SLACK_MAX = 256;
  * serve one takes 50 µs, its TLS handshake more than a millisecond.
  */
 const OPENED_PER_TURN = 64;
-const HANDSHAKES_PER_TURN = 4;
+export const HANDSHAKES_PER_TURN = 4;
 /** When handles run out this many idle connections are closed at once. */
 const FREED_AT_ONCE = 16;
 /** After that, this share of the connections there were is not taken again for a while. */
@@ -176,11 +178,13 @@ export class Connections {
   /** From now on the server hears only of connections that there is room for, and survives a lack of handles. */
   guard(server: Server, { isTls }: { isTls: boolean }): void {
     this.#isTls = isTls;
-    const turns = new FairTurns(isTls ? HANDSHAKES_PER_TURN : OPENED_PER_TURN);
+    const turns = new FairTurns(isTls ? HANDSHAKES_PER_TURN : OPENED_PER_TURN, this.#options.nextTurn);
     const own = server.listeners("connection");
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => {
       if (!this.#admit(socket)) return;
+      // Nobody else listens yet, and an error that nobody hears would end the process.
+      socket.on("error", ignore);
       turns.take(socket.remoteAddress, () => {
         if (!socket.destroyed) for (const listener of own) listener.call(server, socket);
       });
@@ -466,6 +470,8 @@ export class Connections {
     return false;
   }
 }
+
+function ignore(): void {}
 
 /** As many as there may be for a moment. */
 export function withSlack(max: number): number {
