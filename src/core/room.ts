@@ -29,7 +29,8 @@ export interface Visitor extends OrderKey {
   firmUntil: number | null;
   /** They came with a loose turn to a full site and went back to the front, since they last missed a turn. */
   hasReturned: boolean;
-  /** Turns given in their lane up to their own. */
+  /** The lane in which they got their turn, and turns given in it up to their own. */
+  givenIn: number;
   letInBefore: number;
   missedTurns: number;
   /** When the turn that was missed last was given. */
@@ -38,6 +39,8 @@ export interface Visitor extends OrderKey {
 }
 
 export class Room {
+  /** Lanes were changed in the middle of a turn that was missed: how far back that puts its holder is up to the engine. */
+  isVague = false;
   readonly #door: Doorkeeper;
   readonly #usedInvites = new Set<string>();
   readonly #drawn = new Set<string>();
@@ -82,6 +85,7 @@ export class Room {
       ticketExpiresAt,
       firmUntil: null,
       hasReturned: false,
+      givenIn: 0,
       letInBefore: 0,
       missedTurns: 0,
       missedAt: 0,
@@ -247,6 +251,7 @@ export class Room {
     const firmMs = this.#door.firmMs({ hasReturned, hasMissed: missedTurns > 0 }, now);
     visitor.firmUntil = wholeTenth(now + firmMs);
     visitor.givenAt = now;
+    visitor.givenIn = lane;
     visitor.letInBefore = this.#countIn(lane);
   }
 
@@ -284,6 +289,7 @@ export class Room {
       return;
     }
     const lane = laneOf(this.rules(now).lanes, visitor.lane);
+    if (lane !== visitor.givenIn) this.isVague = true;
     const letIn = (this.#letIn.get(lane) ?? 0) - visitor.letInBefore;
     const line = this.#waitingIn(lane, now).map(({ sequence }) => sequence);
     const follow = sequenceToFollow(
