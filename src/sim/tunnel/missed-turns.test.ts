@@ -19,7 +19,7 @@ const NODES = 3;
 const SESSION_MS = 120_000;
 /** Visits end one after the other, not all at once. */
 const STAY_MS = { from: 30_000, to: 90_000 };
-const HONEST = 240;
+const HONEST = 160;
 /** All of them are there by then. */
 const JOINED_MS = 10_000;
 const GIVE_UP_MS = 3_600_000;
