@@ -38,6 +38,7 @@ const NOTHING = {
   isContinueExpected: false,
   watch: null,
   visitor: null,
+  connection: null,
   isPersonal: false,
   client: null,
 };

@@ -5,6 +5,7 @@
 import { checkBudgets } from "./budget-check.ts";
 import { bypassCautions } from "./bypass-schema.ts";
 import { checkCluster, clusterCautions } from "./cluster-check.ts";
+import { cookieCautions } from "./cookie-check.ts";
 import { doorCautions } from "./door-check.ts";
 import { hostCautions } from "./host-check.ts";
 import type { Listen } from "./kinds.ts";
@@ -61,6 +62,9 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
     ...bypassed(settings),
     ...closedEvents(settings),
     ...hostCautions(settings),
+    ...Object.entries(settings.rooms ?? {}).flatMap(([name, room]) =>
+      cookieCautions(room ?? {}, ["rooms", name]),
+    ),
   ];
 }
 

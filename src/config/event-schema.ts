@@ -24,6 +24,8 @@ const KEPT = [
   "additionalRoutes",
   "origin",
   "cookieAttributes",
+  "cookieDomain",
+  "corsOrigins",
   "budget",
   "guaranteed",
   "line",

@@ -3,6 +3,7 @@
  * runs, so that nothing can be set that way which the file would refuse.
  */
 import { checkLanes } from "./check-lanes.ts";
+import { checkCookieDomain } from "./cookie-check.ts";
 import { checkDoor, type KnownRoom } from "./door-check.ts";
 import { checkEvents } from "./event-check.ts";
 import { checkLine } from "./line-check.ts";
@@ -25,6 +26,7 @@ export function checkRoom(room: KnownRoom, path: Path, trustedProxies?: readonly
     }),
     ...checkLanes(room, path, trustedProxies),
     ...checkCookie(room, path),
+    ...checkCookieDomain(room, path),
     ...checkGuaranteed(room, path),
     ...checkLine(room, path),
     ...checkEvents(room, path),

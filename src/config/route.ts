@@ -5,6 +5,7 @@
  * the end, and is plain (`plain-path.ts`): `/shop/` and `/%73hop` are both `/shop`. The gateway makes a request's path
  * plain before it looks for the room, so that no spelling slips past.
  */
+import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { isClear, readPlainPath } from "./plain-path.ts";
 
@@ -73,4 +74,25 @@ export function readAddress(written: string): Read<string> {
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "")
     return { wrong: "has a path, query or fragment in it" };
   return { value: url.origin };
+}
+
+/** A domain that a cookie can be for: a host name with a dot in it that is no IP address. */
+export function readDomain(written: string): Read<string> {
+  const host = readHost(written.replace(/^\./, ""));
+  if ("wrong" in host) return host;
+  const { value } = host;
+  if (value.startsWith("*.")) return { wrong: "has a * in it; it covers every host below it without one" };
+  if (isIP(value) !== 0 || value.startsWith("[")) return { wrong: "is an IP address" };
+  if (!value.includes(".")) return { wrong: "is no domain that browsers take a cookie for" };
+  return { value };
+}
+
+const ANY_ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/[a-z0-9._~-]+(?::\d{1,5})?$/;
+
+/** An origin as browsers write it in their Origin header, that of a web view (`capacitor://localhost`) included. */
+export function readOrigin(written: string): Read<string> {
+  if (written.includes("*")) return { wrong: "has a * in it; each origin is named" };
+  if (/^https?:/i.test(written)) return readAddress(written);
+  const origin = written.toLowerCase();
+  return ANY_ORIGIN.test(origin) ? { value: origin } : { wrong: "is not an origin" };
 }

@@ -49,6 +49,7 @@ function doorRules(room: RoomSettings): DoorRules {
     adaptive: room.adaptive && adaptiveRules(room.adaptive),
     sessionDurationMs: room.sessionDuration,
     disableSessionRenewal: room.disableSessionRenewal,
+    formGraceMs: room.formGrace,
     claimWindowMs: room.claimWindow,
     missedTurnsMax: room.missedTurnsMax,
     lapseAfterMs: room.lapseAfter,

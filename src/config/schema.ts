@@ -30,7 +30,7 @@ import { LANE_NAME_SHAPE, NAME_SHAPE } from "./name.ts";
 import { network } from "./network.ts";
 import { redisSchema } from "./redis-schema.ts";
 import type { RedisSettings } from "./redis-settings.ts";
-import { type Read, readAddress, readHost, readPath } from "./route.ts";
+import { type Read, readAddress, readDomain, readHost, readOrigin, readPath } from "./route.ts";
 import { formatDuration } from "./units.ts";
 
 export const SECRET_CHARACTERS_MIN = 32;
@@ -42,6 +42,7 @@ const ADDRESSES_MAX = 64;
 const ROUTES_MAX = 100;
 const PROXIES_MAX = 1_000;
 const COMMANDS_MAX = 10;
+const ORIGINS_MAX = 100;
 /** Tokens count so far. */
 const VISITS_MAX = 250;
 const MISSED_TURNS_MAX = 100;
@@ -222,10 +223,23 @@ const plainRoomSchema = z.strictObject({
   disableSessionRenewal: isTrue()
     .prefault(DEFAULT_RULES.disableSessionRenewal)
     .describe("true: a visit ends `sessionDuration` after it began, whatever the visitor does."),
-  connectionGrace: duration({ min: "0ms", max: "1d" })
-    .prefault("30s")
+  newcomerDuration: duration({ min: "1s", max: "1d" })
+    .prefault("1m")
     .describe(
-      "How long an upgraded connection (WebSocket) may go on after its visit has ended. What the visitor sends on it renews the visit, as a request does.",
+      "How long someone who goes straight through holds a slot without coming back. With the next request that carries the cookie they have a whole `sessionDuration`; browsers without cookies never do. The shorter of the two counts.",
+    ),
+  strayRequestsPerMinute: count({ min: 0, max: REQUESTS_MAX })
+    .prefault(240)
+    .describe(
+      "How many requests without a visit one address, or with IPv6 one /64, may make each minute while nobody waits: pictures, manifests, preflights, prefetches and programs that carry no cookie. While people wait there are none.",
+    ),
+  formGrace: time(DEFAULT_RULES.formGraceMs, { min: "0ms", max: "1h" }).describe(
+    "How long after a visit has ended a form that its visitor sends begins it again, before anyone who waits, if there is a free slot.",
+  ),
+  connectionGrace: duration({ min: "0ms", max: "1d" })
+    .prefault("0s")
+    .describe(
+      "How long connections (WebSockets, event streams, downloads, uploads) may go on after their visit has ended. Traffic on one, in either direction, renews the visit as a request does.",
     ),
   claimWindow: time(DEFAULT_RULES.claimWindowMs, { min: "1s", max: "1d" }).describe(
     "How long a visitor whose turn has come may take to enter before the turn is missed. Their slot is kept for the first seconds of it; after that they enter while there is room. Whoever was told to check in later than that has half of it from then. At most `ticketTtl`.",
@@ -352,6 +366,30 @@ const plainRoomSchema = z.strictObject({
   abuse: abuseSchema
     .prefault({})
     .describe("Against those who take many places. All of it is off unless it is set."),
+  cookieDomain: readable(readDomain, {
+    kind: "domain",
+    max: 253,
+    shape: "a domain such as example.com",
+  })
+    .nullable()
+    .prefault(null)
+    .describe(
+      "The domain the visitor's cookie is for, where a room has routes on several hosts of one site: `example.com` covers www.example.com and shop.example.com. Every host below it then gets the cookie. null: each host has its own.",
+    ),
+  corsOrigins: z
+    .array(
+      readable(readOrigin, {
+        kind: "origin",
+        max: 300,
+        shape: "an origin such as https://app.example.com, with nothing after the port",
+      }),
+    )
+    .max(ORIGINS_MAX)
+    .prefault([])
+    .meta({ shape: `a list of at most ${ORIGINS_MAX} origins such as https://app.example.com` })
+    .describe(
+      "Pages of these origins may call the room's addresses under /.fairgate/ and read its refusals (CORS), with the visitor's cookie. Preflights from them are answered while people wait.",
+    ),
   cookieAttributes: cookieSchema.prefault({}).describe("How the visitor's cookie is marked."),
   page: pageSchema.prefault({}).describe("How the waiting page looks."),
 });
@@ -392,6 +430,12 @@ export const limitsSchema = z
       .prefault(256)
       .describe(
         "The same for one IP address, or with IPv6 one /64, whoever shares it. Keep it below `connectionsMax` of the origin. Name the proxies in front in `trustedProxies`, or everybody behind one counts as one address. null: no limit.",
+      ),
+    newcomersPerAddressMax: count({ min: 1, max: REQUESTS_MAX })
+      .nullable()
+      .prefault(20)
+      .describe(
+        "The most visitors from one IP address, or with IPv6 one /64, who went straight through and have not come back with their cookie yet. Whoever comes on top must show one first: that costs a browser a second, and programs without cookies get no slot. null: no limit.",
       ),
     bufferedBodyBytes: size({ min: "0B", max: "16MB" })
       .prefault("64KB")

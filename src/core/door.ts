@@ -76,6 +76,15 @@ export function isRoomForOne(rules: OpenRules, at: AtTheDoor, flow: Allowance, n
   return door(rules, { ...at, waiting: 1 }, flow, now).admit === 1;
 }
 
+/**
+ * True when a visit that was over may begin again, whoever waits and whatever the rate. Turns that are given on top do not
+ * count: the site never has more for it.
+ */
+export function isSlotFree(rules: OpenRules, at: AtTheDoor): boolean {
+  if (whyShut(rules, at)) return false;
+  return isWideOpen(rules, at) || ownFree(rules, at) > 0;
+}
+
 /** Why a newcomer for whom the door is not open gets no place either; null when they get one. */
 export function whyNoPlace(rules: OpenRules, at: Pick<AtTheDoor, "isPrequeue">): RefusalReason | null {
   if (rules.closed) return "closed";
@@ -112,9 +121,13 @@ function isWideOpen(rules: OpenRules, at: AtTheDoor): boolean {
   return rules.drained || rules.queueingMethod === "passthrough" || !at.isActive;
 }
 
-function freeSlots(rules: OpenRules, at: AtTheDoor): number {
+function ownFree(rules: OpenRules, at: AtTheDoor): number {
   const own = (rules.totalActiveUsers ?? Number.POSITIVE_INFINITY) - at.onSite - at.admitted;
-  const free = Math.min(own, at.budgetFree);
+  return Math.min(own, at.budgetFree);
+}
+
+function freeSlots(rules: OpenRules, at: AtTheDoor): number {
+  const free = ownFree(rules, at);
   if (!rules.fillNoShows || free === Number.POSITIVE_INFINITY) return free;
   const { onSite, admitted: out, expected, noShows: share } = at;
   return turnsToGive({ capacity: free + onSite + out, onSite, out, expected, share });

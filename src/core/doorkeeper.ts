@@ -14,6 +14,7 @@ import {
   door,
   isDoorOpen,
   isRoomForOne,
+  isSlotFree,
   mayUseTurn,
   type Opening,
   rateOfTurns,
@@ -134,6 +135,12 @@ export class Doorkeeper {
       if (isDoorOpen(rules, at, this.#flow, now) && this.#mayUseTurn(rules, at, now)) return "through";
     }
     return whyNoPlace(rules, this.#phase) ?? placeFor(newcomer);
+  }
+
+  /** True when a visit that was over may begin again. */
+  mayResume(crowd: Crowd, now: number): boolean {
+    const rules = this.inForce(now);
+    return isSlotFree(rules, this.#at(rules, crowd, now));
   }
 
   /** How many are let in at this turn. What is then done is told by `admitted`. */

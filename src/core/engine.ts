@@ -34,6 +34,12 @@ export interface Engine {
   checkIn(ticket: Ticket): Eventually<TicketAnswer>;
   /** Uses a turn. Asking again with the same ticket gives the same visit, never a second one. */
   enter(ticket: Ticket): Eventually<TicketAnswer>;
+  /**
+   * Someone comes back with a pass that has run out. Entered: their visit is still on, because it was renewed meanwhile; or
+   * it was over and has begun again under the same id, which `mayBegin` asks for and takes a free slot. That comes before
+   * anyone who waits, and counts in no rate. Null: neither.
+   */
+  resume(pass: Pass, mayBegin: boolean): Eventually<Entered | null>;
   /** Presence of visitors on the site, in batches. An unknown, unexpired pass is taken in and counted. */
   touch(room: string, presences: readonly Presence[]): Eventually<void>;
   /** Gives up a place or a visit. Doing it twice is the same as once. */
@@ -62,6 +68,8 @@ export interface Newcomer {
   readonly invite: Invite | null;
   /** False: a place would be lost on them. They go straight through or get nothing, and nothing of theirs is used up. */
   readonly canWait: boolean;
+  /** How long their visit lasts at first, if they go straight through. Left out: a session. */
+  readonly visitMs?: number;
 }
 
 export interface Invite {

@@ -16,14 +16,35 @@ export interface Pass {
 /** A pass is reported and renewed at most once in this share of a session. */
 const RENEWALS_PER_SESSION = 10;
 
-/** True when enough of the session has gone that presence should be reported and a sliding pass renewed. */
-export function isRenewalDue(pass: Pass, renewal: { now: number; sessionDurationMs: number }): boolean {
-  return renewal.now - pass.createdAt >= renewal.sessionDurationMs / RENEWALS_PER_SESSION;
+/** When a pass is renewed, and by which rules. */
+export interface Renewal {
+  readonly now: number;
+  readonly sessionDurationMs: number;
+  readonly disableSessionRenewal: boolean;
 }
 
-/** The same leave for one more session length, as of now. */
-export function renewPass(pass: Pass, renewal: { now: number; sessionDurationMs: number }): Pass {
-  return { ...pass, createdAt: renewal.now, expiresAt: renewal.now + renewal.sessionDurationMs };
+/**
+ * True when enough of the session has gone that presence should be reported and a sliding pass renewed; and for a first
+ * pass, whose holder has come back with it and so can keep one.
+ */
+export function isRenewalDue(pass: Pass, renewal: Renewal): boolean {
+  const { now, sessionDurationMs, disableSessionRenewal } = renewal;
+  if (isFirstPass(pass, sessionDurationMs)) return true;
+  return !disableSessionRenewal && now - pass.createdAt >= sessionDurationMs / RENEWALS_PER_SESSION;
+}
+
+/** The same leave for one more session length, as of now; where there is no renewal, as of when the visit began. */
+export function renewPass(pass: Pass, { now, sessionDurationMs, disableSessionRenewal }: Renewal): Pass {
+  const from = disableSessionRenewal ? pass.admittedAt : now;
+  return { ...pass, createdAt: now, expiresAt: from + sessionDurationMs };
+}
+
+/**
+ * True for the pass of someone who went straight through and has not been seen since: it is for less than a session, so
+ * that whoever cannot keep a pass takes a slot for a short time only.
+ */
+export function isFirstPass(pass: Pass, sessionDurationMs: number): boolean {
+  return pass.createdAt === pass.admittedAt && pass.expiresAt - pass.createdAt < sessionDurationMs;
 }
 
 /**

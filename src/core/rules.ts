@@ -32,6 +32,8 @@ export interface DoorRules {
   readonly sessionDurationMs: number;
   /** True: a pass lasts `sessionDurationMs` from entering, whatever its holder does. */
   readonly disableSessionRenewal: boolean;
+  /** For so long after a pass ran out its visit may begin again. */
+  readonly formGraceMs: number;
   /** How long an admitted visitor may take to enter before the turn is missed. */
   readonly claimWindowMs: number;
   /** After so many turns that were not used a place is forfeited. */
@@ -165,6 +167,7 @@ export const DEFAULT_RULES: RoomRules = {
   adaptive: null,
   sessionDurationMs: 5 * 60_000,
   disableSessionRenewal: false,
+  formGraceMs: 2 * 60_000,
   claimWindowMs: 2 * 60_000,
   missedTurnsMax: 3,
   lapseAfterMs: 60_000,

@@ -20,6 +20,7 @@ import {
   whyNot,
 } from "./conformance-stage.ts";
 import { missedTurns } from "./conformance-turns.ts";
+import { resuming } from "./conformance-visits.ts";
 
 /** Declares the suite for one engine. */
 export function conformance(subject: EngineUnderTest): void {
@@ -38,6 +39,7 @@ export function conformance(subject: EngineUnderTest): void {
     waiting(play);
     turns(play);
     visits(play);
+    resuming(play);
     operating(play);
     missedTurns(play);
     doorConformance(play);

@@ -1,6 +1,7 @@
 /**
  * The one cookie of a room. It holds a ticket while its visitor waits and a pass while they are on the site, never
- * both. Over https its name has the `__Host-` prefix, which browsers only accept when it is secure and for one host.
+ * both. Over https its name has the `__Host-` prefix, which browsers only accept when it is secure and for one host; or
+ * `__Secure-`, where it is for all hosts of a domain.
  */
 import type { RoomSettings } from "../config/schema.ts";
 
@@ -17,12 +18,18 @@ type CookieAttributes = RoomSettings["cookieAttributes"];
 
 const SAME_SITE = { lax: "Lax", strict: "Strict", none: "None" } as const;
 
-export function createRoomCookie(room: string, attributes: CookieAttributes): RoomCookie {
+/** `domain`: for every host below it. Null: for the one that was asked. */
+export function createRoomCookie(
+  room: string,
+  attributes: CookieAttributes,
+  domain: string | null = null,
+): RoomCookie {
   const isMarkedSecure = (isSecure: boolean) =>
     attributes.secure === "always" || (attributes.secure === "auto" && isSecure);
-  const secureName = `__Host-fairgate_${room}`;
+  const secureName = `${domain === null ? "__Host-" : "__Secure-"}fairgate_${room}`;
   const plainName = `fairgate_${room}`;
-  const tail = `Path=/; HttpOnly; SameSite=${SAME_SITE[attributes.sameSite]}`;
+  const reach = domain === null ? "Path=/" : `Domain=${domain}; Path=/`;
+  const tail = `${reach}; HttpOnly; SameSite=${SAME_SITE[attributes.sameSite]}`;
   const write = (value: string, seconds: number, isSecure: boolean) =>
     isMarkedSecure(isSecure)
       ? `${secureName}=${value}; Max-Age=${seconds}; ${tail}; Secure`

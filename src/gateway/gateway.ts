@@ -16,11 +16,10 @@ import type { Engine } from "../core/engine.ts";
 import { EVERYBODY } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
-import type { Sender } from "./abuse/binding.ts";
 import { AskEngine } from "./ask-engine.ts";
+import { type Asking, readAsking } from "./asking.ts";
 import type { BypassRequest } from "./bypass.ts";
 import { type Carrier, readCarrier } from "./carrier.ts";
-import { keepsPlace } from "./decide.ts";
 import { EventStreams } from "./event-streams.ts";
 import {
   isGivenUp,
@@ -31,7 +30,7 @@ import {
   send,
   sendWhole,
 } from "./exchange.ts";
-import type { HeldPass } from "./held-tokens.ts";
+import type { Held, HeldPass } from "./held-tokens.ts";
 import { Keyring, type KeyringMemo, type KeyState } from "./keyring.ts";
 import { codeInUrl, linkWithoutCode, withoutCode } from "./lanes/carried-code.ts";
 import { KeySets } from "./lanes/key-sets.ts";
@@ -52,10 +51,10 @@ import { createRouter, type Routed, type Router } from "./route.ts";
 import { type Outcome, Threshold } from "./threshold.ts";
 import { TooManyRequests } from "./too-many-requests.ts";
 import { Traffic } from "./traffic.ts";
-import { UpgradedConnections } from "./upgraded-connections.ts";
-import { VisitorEndpoints } from "./visitor-endpoints.ts";
+import { type VisitConnection, VisitConnections } from "./visit-connections.ts";
+import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
 import { VisitorTokens } from "./visitor-tokens.ts";
-import { answerKind, type Told, WaitingAnswers } from "./waiting-answers.ts";
+import { type Told, WaitingAnswers } from "./waiting-answers.ts";
 
 const JWKS_PATH = "/.fairgate/jwks.json";
 const FORGET_PERIOD_MS = 10_000;
@@ -104,10 +103,14 @@ interface Departing {
   readonly isPersonal: boolean;
   /** Whom it counts for; null where that is not known. */
   readonly client: string | null;
+  /** Of a visit; null where there is none. */
+  readonly connection: VisitConnection | null;
 }
 
 /** What someone is told who shows a token that was given to another browser. */
 const STRANGE: TurnedAway = { kind: "turnedAway", reason: "wrongBrowser", until: null };
+/** The same for a request that belongs to no visit. */
+const MUST_WAIT: TurnedAway = { kind: "turnedAway", reason: "mustWait", until: null };
 
 export interface GatewayParts {
   readonly settings: Settings;
@@ -131,7 +134,7 @@ export class Gateway {
   readonly #presence: PresenceReport;
   readonly #underWay: RequestsUnderWay;
   readonly #tooMany: TooManyRequests;
-  readonly #upgraded: UpgradedConnections;
+  readonly #connections: VisitConnections;
   readonly #stop: (() => void)[] = [];
   readonly #idPrefix: string;
   readonly #keySets: KeySets;
@@ -159,11 +162,15 @@ export class Gateway {
     const newcomers = new Newcomers({
       ...{ engine, ask, tokens, traffic, clock: world.clock },
       trust: () => this.#inForce.trust,
+      newcomersMax: () => this.#inForce.settings.limits.newcomersPerAddressMax,
     });
     const { timers } = world;
     this.#keySets = new KeySets(world);
     this.#newcomers = newcomers;
-    this.#endpoints = new VisitorEndpoints({ engine, ask, tokens, newcomers, streams, traffic, timers });
+    this.#endpoints = new VisitorEndpoints({
+      ...{ engine, ask, tokens, newcomers, streams, traffic, timers },
+      stay: (front, held, carrier, now) => this.#stay(front, held, carrier, now),
+    });
     this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
     this.#answers = new WaitingAnswers({ tokens, traffic, world });
     this.#ask = ask;
@@ -171,10 +178,10 @@ export class Gateway {
     this.#presence = new PresenceReport({ engine, ask, world });
     this.#underWay = new RequestsUnderWay(world);
     this.#tooMany = new TooManyRequests(traffic, world);
-    this.#upgraded = new UpgradedConnections({
-      ...{ presence: this.#presence, world },
+    this.#connections = new VisitConnections({
+      ...{ engine, ask, presence: this.#presence, world },
       frontOf: (room) => this.#inForce.fronts.get(room),
-      onEnd: () => traffic.upgradesEnded++,
+      onEnd: () => traffic.connectionsEnded++,
     });
     this.#idPrefix = Buffer.from(world.random.bytes(4)).toString("hex");
     this.#stop.push(world.timers.every(FORGET_PERIOD_MS, () => tokens.forget(world.clock.now())));
@@ -264,32 +271,39 @@ export class Gateway {
     const forward = (held: HeldPass | null, headers: readonly string[]) => {
       if (isGone(response)) return;
       const client = this.#inForce.trust.client(request);
-      const counted = this.#count(held, client, response);
+      const connection = held && front ? this.#connections.open(response, front, held.pass) : null;
+      const counted = this.#count(held, client, response, connection);
       if (typeof counted === "string")
         return this.#tooMany.refuse(request, response, { over: counted, address: client.address, headers });
       const { address } = counted;
       this.#forward(
-        { front, carrier, onward: hand, isContinueExpected, isPersonal: !isLetPast, client: address },
+        {
+          ...{ front, carrier, onward: hand, isContinueExpected, connection },
+          ...{ isPersonal: !isLetPast, client: address },
+        },
         held,
         headers,
       );
     };
     if (isLetPast) return forward(null, NOTHING);
-    const held = this.#tokens.read(front, carrier, now, this.#senderFor(front, request));
+    const held = this.#tokens.read(front, carrier, now, this.#newcomers.senderFor(front, request));
     // An address with a code in it is left at once, before anyone else sees it.
-    const isCodeShown = hasCode(front, request);
+    const asking = readAsking(request, carrier, front.settings.jsonResponseEnabled);
+    const isCodeShown = hasCode(front, request, asking);
     if (held?.kind === "pass") {
-      const headers = this.#stay(front, held, carrier, now);
+      const { headers } = this.#stay(front, held, carrier, now);
       return isCodeShown ? redirect(response, linkWithoutCode(target), headers) : forward(held, headers);
     }
-    const kind = answerKind(front, request);
     const told = (headers: readonly string[], sequence: number): Told => {
-      return { front, request, response, carrier, headers, sequence };
+      return { front, request, response, carrier, asking, headers, sequence };
     };
-    if (held?.kind === "stranger") return this.#answers.turnAway(told(NOTHING, -1), kind, STRANGE);
+    if (held?.kind === "stranger") return this.#answers.turnAway(told(NOTHING, -1), STRANGE);
+    if (this.#isStray(front, held, asking, carrier, now)) {
+      if (this.#mayPass(front, request, now)) return forward(null, NOTHING);
+      return this.#answers.turnAway(told(NOTHING, -1), MUST_WAIT);
+    }
     const arriving = {
-      ...{ front, request, carrier, now, hasPlace: false },
-      canWait: keepsPlace(kind),
+      ...{ front, request, carrier, now, hasPlace: false, canWait: asking.canWait },
       isGone: () => isGone(response),
     };
     const outcome: Outcome = {
@@ -297,12 +311,12 @@ export class Gateway {
         isCodeShown ? redirect(response, linkWithoutCode(target), headers) : forward(pass, headers),
       wait: (waiting, headers, isAnew) => {
         if (isCodeShown) redirect(response, linkWithoutCode(target), headers);
-        else this.#answers.wait({ ...told(headers, waiting.ticket.sequence), isAnew }, kind, waiting);
+        else this.#answers.wait({ ...told(headers, waiting.ticket.sequence), isAnew }, waiting);
       },
-      turnAway: (why) => this.#answers.turnAway(told(NOTHING, -1), kind, why),
+      turnAway: (why) => this.#answers.turnAway(told(NOTHING, -1), why),
       away: () => {
         if (front.settings.engineFailure === "open") forward(null, NOTHING);
-        else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1), kind);
+        else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1));
       },
     };
     if (isCodeShown && held?.ticket.lane === EVERYBODY) this.#threshold.change(arriving, held, outcome);
@@ -328,19 +342,22 @@ export class Gateway {
     const forward = (held: HeldPass | null, headers: readonly string[]) => {
       if (socket.destroyed) return;
       const client = this.#inForce.trust.client(request);
-      const counted = this.#count(held, client, socket);
+      const connection = held && front ? this.#connections.open(socket, front, held.pass) : null;
+      const counted = this.#count(held, client, socket, connection);
       if (typeof counted === "string") return this.#tooMany.refuseUpgrade(socket, counted, client.address);
-      if (front && held) this.#upgraded.add(socket, front, held.pass);
       const { address } = counted;
       this.#forward(
-        { front, carrier, onward: hand, isContinueExpected: false, isPersonal: !isLetPast, client: address },
+        {
+          ...{ front, carrier, onward: hand, isContinueExpected: false, connection },
+          ...{ isPersonal: !isLetPast, client: address },
+        },
         held,
         headers,
       );
     };
     if (isLetPast) return forward(null, NOTHING);
-    const held = this.#tokens.read(front, carrier, now, this.#senderFor(front, request));
-    if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now));
+    const held = this.#tokens.read(front, carrier, now, this.#newcomers.senderFor(front, request));
+    if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now).headers);
     if (held?.kind === "stranger") return holdUpgrade(socket, 403, null);
     const arriving = {
       ...{ front, request, carrier, now, hasPlace: false },
@@ -394,7 +411,7 @@ export class Gateway {
   async close(): Promise<void> {
     this.#streams.close();
     for (const stop of this.#stop) stop();
-    this.#upgraded.close();
+    this.#connections.close();
     await this.#presence.close();
   }
 
@@ -452,8 +469,18 @@ export class Gateway {
     return rule !== null;
   }
 
-  #senderFor(front: RoomFront, request: Request): Sender | null {
-    return front.binding.isOn ? this.#newcomers.sender(request) : null;
+  /** True for a request that belongs to no visit, and whose sender does not show that they could keep one. */
+  #isStray(front: RoomFront, held: Held | null, asking: Asking, carrier: Carrier, now: number): boolean {
+    if (asking.isPrefetch) return true;
+    return held === null && asking.isStray && !this.#tokens.isKeeper(front, carrier, now);
+  }
+
+  /** Whether a request that belongs to no visit goes through all the same. */
+  #mayPass(front: RoomFront, request: Request, now: number): boolean {
+    const { address } = this.#inForce.trust.client(request);
+    const mayPass = front.strays.mayPass(address, front.isOpen, now);
+    this.traffic.count("strays", mayPass ? "passed" : "refused");
+    return mayPass;
   }
 
   /** Addresses of our own that were not written as one: with a query or an odd path; the key set; or none of ours. */
@@ -474,22 +501,31 @@ export class Gateway {
   }
 
   /** Someone on the site: no engine call, only word of their presence now and then. Gives what renews their pass. */
-  #stay(front: RoomFront, held: HeldPass, carrier: Carrier, now: number): readonly string[] {
+  #stay(front: RoomFront, held: HeldPass, carrier: Carrier, now: number): ReturnType<Stay> {
     const leftMs = held.pass.expiresAt - now;
     const renewal = this.#tokens.renew(front, held, carrier, now);
     if (renewal) {
       this.#presence.report(renewal.pass, leftMs);
-      this.#upgraded.renewed(renewal.pass);
+      this.#connections.renewed(renewal.pass);
     } else if (!held.isReported) this.#presence.report(held.pass, leftMs);
     held.isReported = true;
-    return renewal?.headers ?? NOTHING;
+    return renewal ?? { headers: NOTHING, pass: held.pass };
   }
 
   /** Counts a request on its way to the site until it is closed. Says whose limit it would exceed. */
-  #count(held: HeldPass | null, client: Client, closing: Response | Duplex): Counted | Over {
+  #count(
+    held: HeldPass | null,
+    client: Client,
+    closing: Response | Duplex,
+    connection: VisitConnection | null,
+  ): Counted | Over {
     const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
-    if (typeof counted === "string") return counted;
+    if (typeof counted === "string") {
+      if (connection) connection.isClosed = true;
+      return counted;
+    }
     closing.once("close", () => {
+      if (connection) connection.isClosed = true;
       if (isGivenUp(closing)) this.#underWay.giveUp(counted);
       else this.#underWay.release(counted);
     });
@@ -497,7 +533,7 @@ export class Gateway {
   }
 
   #forward(
-    { front, carrier, onward, isContinueExpected, isPersonal, client }: Departing,
+    { front, carrier, onward, isContinueExpected, isPersonal, client, connection }: Departing,
     held: HeldPass | null,
     responseHeaders: readonly string[],
   ): void {
@@ -508,7 +544,10 @@ export class Gateway {
     const visitor: OnSite | null = watch && held && carrier ? { held, carrier } : null;
     const go = (requestHeaders: readonly string[]) =>
       onward(
-        { id, requestHeaders, responseHeaders, isPersonal, client, isContinueExpected, watch, visitor },
+        {
+          ...{ id, requestHeaders, responseHeaders, isPersonal, client, isContinueExpected },
+          ...{ watch, visitor, connection },
+        },
         origin,
       );
     if (!held) return go(NOTHING);
@@ -541,7 +580,7 @@ export class Gateway {
       },
       onRevoked: (_room, id, until) => {
         this.#tokens.revoke(id, until);
-        this.#upgraded.ended(id);
+        this.#connections.ended(id);
       },
       onBoard: (board) => {
         this.#inForce?.fronts.get(board.room)?.show(board);
@@ -557,9 +596,9 @@ function holdUpgrade(socket: Duplex, status: 403 | 404 | 429 | 503, retryAfterSe
 }
 
 /** True for a page whose address has a code in it. */
-function hasCode(front: RoomFront, request: Request): boolean {
+function hasCode(front: RoomFront, request: Request, { answer }: Asking): boolean {
   if (!front.membership.takesCodes || request.method !== "GET") return false;
-  return codeInUrl(request.url ?? "/") !== null && answerKind(front, request) === "page";
+  return codeInUrl(request.url ?? "/") !== null && answer === "page";
 }
 
 function redirect(response: Response, to: string, headers: readonly string[]): void {

@@ -47,7 +47,7 @@ export interface ResponseContext {
 /** How an origin tells us something in its answer. */
 export const COMMAND = "Fairgate-Command";
 const OUR_HEADER = /^fairgate[^a-z0-9]/i;
-const OUR_COOKIE = /^(?:__Host-)?fairgate_/;
+const OUR_COOKIE = /^(?:__(?:Host|Secure)-)?fairgate_/;
 const WHERE_FROM =
   /^x[^a-z0-9](?:forwarded[^a-z0-9]|(?:real[^a-z0-9]ip|host|original[^a-z0-9]host|http[^a-z0-9]host[^a-z0-9]override)$)/i;
 /** IIS, Symfony and Laminas take the path from the first two, Gunicorn and recipes for Flask from the others. */

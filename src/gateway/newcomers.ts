@@ -28,7 +28,7 @@ import type { Carrier } from "./carrier.ts";
 import { headerOf, type Request } from "./exchange.ts";
 import { codeInUrl } from "./lanes/carried-code.ts";
 import type { Belonging, Facts } from "./lanes/membership.ts";
-import type { Trust } from "./proxy/trust.ts";
+import { countedAs, type Trust } from "./proxy/trust.ts";
 import type { RoomFront } from "./room-front.ts";
 import { type Badge, NO_BADGE } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
@@ -91,6 +91,7 @@ export class Newcomers {
   readonly #tokens: VisitorTokens;
   readonly #traffic: Traffic;
   readonly #trust: () => Trust;
+  readonly #newcomersMax: () => number | null;
   readonly #clock: Clock;
 
   constructor(parts: {
@@ -99,6 +100,8 @@ export class Newcomers {
     tokens: VisitorTokens;
     traffic: Traffic;
     trust: () => Trust;
+    /** How many of one address may be on the site before they have come back with their cookie. */
+    newcomersMax: () => number | null;
     clock: Clock;
   }) {
     this.#engine = parts.engine;
@@ -106,20 +109,23 @@ export class Newcomers {
     this.#tokens = parts.tokens;
     this.#traffic = parts.traffic;
     this.#trust = parts.trust;
+    this.#newcomersMax = parts.newcomersMax;
     this.#clock = parts.clock;
   }
 
   /** Lets someone join, if they may. */
   join(arriving: Arriving, use: (welcome: Welcome) => void): void {
-    this.#traffic.requests.joins++;
     const past = this.#tokens.past(arriving.front, arriving.carrier, arriving.now);
-    const verdict = this.#mayJoin(arriving, past);
-    if (verdict && verdict.kind !== "ok") {
+    const client = this.#trust().client(arriving.request);
+    const address = countedAs(client);
+    const verdict = this.#mayJoin(arriving, past, client.address, address);
+    if (verdict.kind !== "ok") {
       this.#traffic.count("joinsHeld", verdict.reason);
       return use({ kind: "heldBack", verdict });
     }
-    this.#comeIn(arriving, verdict?.past ?? past, (welcome) => {
-      if (!isGiven(welcome)) verdict?.giveBack(this.#clock.now());
+    const known = { past: verdict.past, isProven: verdict.isProven, address };
+    this.#comeIn(arriving, known, (welcome) => {
+      if (!isGiven(welcome)) verdict.giveBack(this.#clock.now());
       use(welcome);
     });
   }
@@ -129,12 +135,18 @@ export class Newcomers {
     return { userAgent: headerOf(request, "user-agent"), address: this.#trust().client(request).address };
   }
 
+  /** The same, where tokens are bound to whom they were given; null where they are not. */
+  senderFor(front: RoomFront, request: Request): Sender | null {
+    return front.binding.isOn ? this.sender(request) : null;
+  }
+
   /** Someone whom the guard lets join. */
-  #comeIn(arriving: Arriving, past: PastVisits, use: (welcome: Welcome) => void): void {
+  #comeIn(arriving: Arriving, known: KnownNewcomer, use: (welcome: Welcome) => void): void {
     const { front, canWait } = arriving;
-    const badge = this.#badge(arriving, past);
+    const badge = this.#badge(arriving, known.past);
     if ("kind" in badge) return use(badge);
-    if (!front.membership.hasLanes) return this.#join(arriving, canWait ? ANYBODY : PASSING, badge, use);
+    const join = (newcomer: Newcomer) => this.#join(arriving, newcomer, { badge, known }, use);
+    if (!front.membership.hasLanes) return join(canWait ? ANYBODY : PASSING);
     this.#ask.ask(
       () => front.membership.laneOf(this.#facts(arriving)),
       (found) => {
@@ -144,20 +156,32 @@ export class Newcomers {
         if (refused) return use(refused);
         const { lane, invite } = belonging;
         // Only a place that is kept is worth a code.
-        const newcomer = canWait ? { lane, invite, canWait } : invite ? PASSING : { ...PASSING, lane };
-        this.#join(arriving, newcomer, badge, use);
+        join(canWait ? { lane, invite, canWait } : invite ? PASSING : { ...PASSING, lane });
       },
     );
   }
 
-  #join(arriving: Arriving, newcomer: Newcomer, badge: Badge, use: (welcome: Welcome) => void): void {
+  #join(
+    arriving: Arriving,
+    newcomer: Newcomer,
+    { badge, known }: { badge: Badge; known: KnownNewcomer },
+    use: (welcome: Welcome) => void,
+  ): void {
+    const { front } = arriving;
+    const visitMs = firstVisitMs(front);
+    const isFirst = !known.isProven && visitMs < front.rules.sessionDurationMs;
     this.#ask.ask(
-      () => this.#engine.join(arriving.front.name, newcomer),
+      () => this.#engine.join(front.name, isFirst ? { ...newcomer, visitMs } : newcomer),
       (answer) => {
         if (answer === ENGINE_AWAY) return use(answer);
+        if (answer.kind !== "entered") front.strays.foundFull(arriving.now);
         if (answer.kind !== "refused" && arriving.isGone()) {
           this.#giveUp(answer);
           return use(GONE);
+        }
+        if (answer.kind === "entered" && isFirst && known.address !== null) {
+          const { id, expiresAt: until } = answer.pass;
+          front.firstVisits.add({ id, address: known.address, until });
         }
         use(this.#welcome(arriving, answer, badge));
       },
@@ -166,6 +190,7 @@ export class Newcomers {
   }
 
   #welcome(arriving: Arriving, answer: JoinAnswer, badge: Badge): Welcome {
+    if (answer.kind !== "refused") this.#traffic.requests.joins++;
     if (answer.kind === "entered") return { kind: "through", entered: answer, badge: withVisit(badge) };
     if (answer.kind === "waiting") return { kind: "place", waiting: answer, badge };
     const { reason } = answer;
@@ -196,11 +221,16 @@ export class Newcomers {
     return { kind: "turnedAway", reason: "visitsUsed", until: since + visitsWindow };
   }
 
-  #mayJoin({ front, request, carrier, now, hasPlace }: Arriving, past: PastVisits): JoinVerdict | null {
-    if (!front.guard) return null;
+  #mayJoin(
+    { front, request, carrier, now, hasPlace }: Arriving,
+    past: PastVisits,
+    address: string,
+    countedAs: string | null,
+  ): JoinVerdict {
+    const max = this.#newcomersMax();
+    const mustProve = max !== null && countedAs !== null && front.firstVisits.count(countedAs, now) >= max;
     return front.guard.mayJoin({
-      ...{ past, hasPlace },
-      address: this.#trust().client(request).address,
+      ...{ past, hasPlace, mustProve, address },
       slip: this.#tokens.slip(front, carrier),
       solution: headerOf(request, WORK) ?? null,
       now,
@@ -229,6 +259,20 @@ export class Newcomers {
       header: (name) => joined(request.headers[name]),
     };
   }
+}
+
+/** What is known of someone who may join. */
+interface KnownNewcomer {
+  readonly past: PastVisits;
+  /** They have shown that they keep a token. */
+  readonly isProven: boolean;
+  /** Whom they count for; null where many visitors are behind one address. */
+  readonly address: string | null;
+}
+
+/** How long someone who goes straight through is on the site without coming back. */
+function firstVisitMs({ settings, rules }: RoomFront): number {
+  return Math.min(settings.newcomerDuration, rules.sessionDurationMs);
 }
 
 /** Someone like any other who cannot wait. */

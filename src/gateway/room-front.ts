@@ -15,16 +15,19 @@ import type { DoorRules, RoomRules } from "../core/rules.ts";
 import { phaseAt } from "../core/schedule.ts";
 import type { Ticket } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
-import { type AbuseGuard, createGuard } from "./abuse/abuse-guard.ts";
+import { AbuseGuard } from "./abuse/abuse-guard.ts";
 import { Binding } from "./abuse/binding.ts";
 import { type Bypass, createBypass } from "./bypass.ts";
 import { createRoomCookie, type RoomCookie } from "./cookies.ts";
+import { Cors } from "./cors.ts";
+import { FirstVisits } from "./first-visits.ts";
 import type { Keyring } from "./keyring.ts";
 import type { KeySets } from "./lanes/key-sets.ts";
 import { createMembership, type Membership } from "./lanes/membership.ts";
 import { createPage, type Page } from "./page/render.ts";
 import type { Watch } from "./proxy/proxy.ts";
 import { RoomLoad } from "./room-load.ts";
+import { Strays } from "./strays.ts";
 
 const BOARD_HEADERS: readonly string[] = [
   "Content-Type",
@@ -53,8 +56,9 @@ interface Face {
   readonly settings: RoomSettings;
   readonly page: Page;
   readonly bypass: Bypass;
-  readonly guard: AbuseGuard | null;
+  readonly guard: AbuseGuard;
   readonly binding: Binding;
+  readonly strays: Strays;
   readonly messageJson: string;
 }
 
@@ -65,6 +69,8 @@ export class RoomFront {
   readonly cookie: RoomCookie;
   readonly membership: Membership;
   readonly load: RoomLoad;
+  readonly cors: Cors;
+  readonly firstVisits: FirstVisits;
   /** True when somebody weighs the load. */
   readonly isLoadWatched: boolean;
   /** Those in force. */
@@ -72,8 +78,9 @@ export class RoomFront {
   rules: DoorRules;
   page: Page;
   bypass: Bypass;
-  guard: AbuseGuard | null;
+  guard: AbuseGuard;
   binding: Binding;
+  strays: Strays;
   /** Hears of the origin's answers. Null: nobody wants to know. */
   watch: Watch | null = null;
   /** Flat header list of the board's answer, its length included. */
@@ -96,7 +103,9 @@ export class RoomFront {
     const secrets = { secret: secret!, previousSecrets };
     this.name = name;
     this.roomRules = toRules(name, room, { budgets, seedOf: seedsFrom(keyring) });
-    this.cookie = createRoomCookie(name, room.cookieAttributes);
+    this.cookie = createRoomCookie(name, room.cookieAttributes, room.cookieDomain);
+    this.cors = new Cors(room.corsOrigins);
+    this.firstVisits = before?.firstVisits ?? new FirstVisits();
     this.membership = createMembership({
       room: name,
       lanes: room.lanes,
@@ -111,10 +120,9 @@ export class RoomFront {
     );
     const known = before?.guard ?? null;
     this.#own = faceOf(room, parts, known);
-    // Where only events have a guard, it goes on from the one that stood there before.
-    const guardBefore = this.#own.guard ?? known;
+    const { guard } = this.#own;
     this.#byEvent = new Map(
-      room.events.map((event) => [event.name, faceOf(settingsDuring(room, event), parts, guardBefore)]),
+      room.events.map((event) => [event.name, faceOf(settingsDuring(room, event), parts, guard)]),
     );
     this.rules = this.roomRules;
     this.settings = room;
@@ -122,6 +130,7 @@ export class RoomFront {
     this.bypass = this.#own.bypass;
     this.guard = this.#own.guard;
     this.binding = this.#own.binding;
+    this.strays = this.#own.strays;
     this.#messageJson = this.#own.messageJson;
     this.board = emptyBoard(name);
     this.#turnTo(world.clock.now());
@@ -133,7 +142,13 @@ export class RoomFront {
     this.board = board;
     this.boardBody = inOnePiece(asciiJson(board));
     this.#closings.clear();
-    this.boardHeaders = [...BOARD_HEADERS, "Content-Length", String(this.boardBody.length)];
+    const readable = this.cors.isOn ? ["Access-Control-Allow-Origin", "*"] : [];
+    this.boardHeaders = [...BOARD_HEADERS, ...readable, "Content-Length", String(this.boardBody.length)];
+  }
+
+  /** True when nobody waits, as far as the board knows, and people are let in. */
+  get isOpen(): boolean {
+    return this.board.state === "open";
   }
 
   /** Puts in force what holds now. */
@@ -158,6 +173,7 @@ export class RoomFront {
     this.bypass = face.bypass;
     this.guard = face.guard;
     this.binding = face.binding;
+    this.strays = face.strays;
     this.#messageJson = face.messageJson;
   }
 
@@ -173,7 +189,9 @@ export class RoomFront {
   #closing(waitMs: WaitRange | null): string {
     let closing = this.#closings.get(waitMs);
     if (closing === undefined) {
-      const { waiting, state, nextEventAt } = this.board;
+      const { waiting, nextEventAt } = this.board;
+      // Whoever is told this waits, whatever a board from a moment before says.
+      const state = this.board.state === "open" ? "queueing" : this.board.state;
       closing = inOnePiece(
         `,"waiting":${waiting},"state":"${state}","opensAt":${nextEventAt},"message":${this.#messageJson},"waitMs":${rangeJson(waitMs)}}`,
       );
@@ -198,8 +216,9 @@ function faceOf(settings: RoomSettings, parts: FrontParts, before: AbuseGuard | 
     settings,
     page: createPage(settings.page),
     bypass: createBypass(settings.bypass),
-    guard: createGuard(guardParts, before),
+    guard: new AbuseGuard(guardParts, before),
     binding: new Binding(settings.abuse.bindTickets, { secret: secret!, previousSecrets }),
+    strays: new Strays(settings.strayRequestsPerMinute, world.clock.now()),
     messageJson: asciiJson(settings.message),
   };
 }

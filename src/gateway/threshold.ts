@@ -1,13 +1,16 @@
 /**
- * The threshold: what becomes of a visitor without a pass. A ticket is shown to the engine, a newcomer joins; the
- * answer is either a pass, and they go through, or a place, and they wait. What an engine that is away means for them
- * is for the caller to say.
+ * The threshold: what becomes of a visitor without a pass. A ticket is shown to the engine, a pass that has run out may
+ * still stand for a visit that goes on, a newcomer joins; the answer is either a pass, and they go through, or a place, and
+ * they wait. What an engine that is away means for them is for the caller to say.
  */
 import type { Engine, Entered, TicketAnswer, Waiting } from "../core/engine.ts";
+import { isFirstPass, isRenewalDue, type Pass, renewPass } from "../core/pass.ts";
 import { type Ticket, tellAhead } from "../core/ticket.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
+import { isSafe } from "./decide.ts";
 import type { HeldPass, HeldTicket } from "./held-tokens.ts";
 import { type Arriving, type HeldBack, type Newcomers, type TurnedAway, withVisit } from "./newcomers.ts";
+import type { RoomFront } from "./room-front.ts";
 import type { Badge } from "./token.ts";
 import type { VisitorTokens } from "./visitor-tokens.ts";
 
@@ -39,9 +42,9 @@ export class Threshold {
     this.#newcomers = parts.newcomers;
   }
 
-  /** Someone with a ticket, or with nothing. */
+  /** Someone with a ticket, with a pass that has run out, or with nothing. */
   come(arriving: Arriving, held: HeldTicket | null, outcome: Outcome): void {
-    if (!held) return this.#join(arriving, outcome);
+    if (!held) return this.#return(arriving, outcome);
     this.#ask.ask(
       () => this.#engine.enter(held.ticket),
       (answer) => {
@@ -83,6 +86,45 @@ export class Threshold {
         this.come(arriving, held, outcome);
       },
     );
+  }
+
+  /**
+   * Someone whose pass ran out, or a newcomer. A visit that was renewed meanwhile goes on. One that is over begins again for a
+   * form, so that what was typed is not lost, and for someone who only took their time to come back the first time.
+   */
+  #return(arriving: Arriving, outcome: Outcome): void {
+    const { front, request, carrier, now } = arriving;
+    const former = this.#tokens.former(front, carrier, now, this.#newcomers.senderFor(front, request));
+    if (!former) return this.#join(arriving, outcome);
+    const { pass, badge } = former;
+    const isInTime = now < pass.expiresAt + front.settings.formGrace;
+    const isWorthIt = !isSafe(request.method ?? "GET") || isFirstPass(pass, front.rules.sessionDurationMs);
+    this.#ask.ask(
+      () => this.#engine.resume(pass, isInTime && isWorthIt),
+      (entered) => {
+        if (entered === ENGINE_AWAY) return outcome.away();
+        if (entered === null) return this.#join(arriving, outcome);
+        this.#letThrough(
+          arriving,
+          { ...entered, pass: this.#seen(front, entered.pass, now) },
+          badge,
+          outcome,
+        );
+      },
+    );
+  }
+
+  /** The pass of someone who is here, renewed if it is time, which the engine hears. */
+  #seen(front: RoomFront, pass: Pass, now: number): Pass {
+    const { sessionDurationMs, disableSessionRenewal } = front.rules;
+    const renewal = { now, sessionDurationMs, disableSessionRenewal };
+    if (!isRenewalDue(pass, renewal)) return pass;
+    const renewed = renewPass(pass, renewal);
+    this.#ask.ask(
+      () => this.#engine.touch(front.name, [renewed]),
+      () => {},
+    );
+    return renewed;
   }
 
   /** Gets another place and gives this one up, which is waited for: until then the ticket is not looked at again. */

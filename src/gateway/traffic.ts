@@ -28,6 +28,8 @@ export class Traffic {
   readonly streamsRefused: Record<string, number> = {};
   /** Requests let past a line, by the rule that did. */
   readonly bypassed: Record<string, number> = {};
+  /** Requests that belong to no visit: `passed` or `refused`. */
+  readonly strays: Record<string, number> = {};
   /** Visitors cut off for being too slow, by what was. */
   readonly slowCut: Record<string, number> = {};
   /** Requests over a limit of those under way, by whose it was. */
@@ -35,8 +37,8 @@ export class Traffic {
   engineFailures = 0;
   sseConnections = 0;
   upgrades = 0;
-  /** Upgraded connections closed because their visit was over. */
-  upgradesEnded = 0;
+  /** Connections closed because their visit was over. */
+  connectionsEnded = 0;
   /** Visitors' connections; null where they are another's to accept. */
   connections: ConnectionCounts | null = null;
   /** `counts[i]` answers took at most `boundsSeconds[i]` and more than the bound before; the last, longer than all. */
@@ -55,6 +57,7 @@ export class Traffic {
       | "lanesRefused"
       | "streamsRefused"
       | "bypassed"
+      | "strays"
       | "requestsRefused"
       | "slowCut",
     name: string,

@@ -24,7 +24,7 @@ import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
 import type { EventStreams, StreamRefusal } from "./event-streams.ts";
 import { isGone, PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
-import type { Held, HeldTicket } from "./held-tokens.ts";
+import type { Held, HeldPass, HeldTicket } from "./held-tokens.ts";
 import { type GivenPlace, type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
 import { discardRest, hasBody } from "./proxy/answer.ts";
 import { type RoomFront, withFormerPlace } from "./room-front.ts";
@@ -61,6 +61,14 @@ const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
 /** Takes up a ticket that is spent or has run out. */
 type OrElse = (spent: TicketAnswer) => void;
 
+/** Someone with a pass was seen: gives what renews it, if it is time, and the pass as it is then. */
+export type Stay = (
+  front: RoomFront,
+  held: HeldPass,
+  carrier: Carrier,
+  now: number,
+) => { readonly headers: readonly string[]; readonly pass: Pass };
+
 /** One visitor's call. */
 export interface Call {
   readonly front: RoomFront;
@@ -78,6 +86,7 @@ export class VisitorEndpoints {
   readonly #streams: EventStreams;
   readonly #traffic: Traffic;
   readonly #timers: Timers;
+  readonly #stay: Stay;
 
   constructor(parts: {
     engine: Engine;
@@ -87,6 +96,7 @@ export class VisitorEndpoints {
     streams: EventStreams;
     traffic: Traffic;
     timers: Timers;
+    stay: Stay;
   }) {
     this.#engine = parts.engine;
     this.#ask = parts.ask;
@@ -95,14 +105,20 @@ export class VisitorEndpoints {
     this.#streams = parts.streams;
     this.#traffic = parts.traffic;
     this.#timers = parts.timers;
+    this.#stay = parts.stay;
   }
 
   serve(endpoint: Endpoint, call: Call): void {
     const method = METHODS[endpoint];
+    const { cors } = call.front;
+    const isAllowed = cors.allows(call.request);
+    if (isAllowed && call.request.method === "OPTIONS")
+      return send(call.response, 204, cors.ownPreflight(call.request), "");
+    if (cors.isOn) addHeaders(call.response, cors.headersFor(call.request));
     const asked = call.request.method === "HEAD" && endpoint === "board" ? "GET" : call.request.method;
     if (asked !== method) return answer(call, 405, { error: `use ${method}` }, ["Allow", method]);
     if (endpoint === "board") return this.sendBoard(call.front, call.response);
-    if (isFromElsewhere(call.request, call.carrier.fetchSite))
+    if (!isAllowed && isFromElsewhere(call.request, call.carrier.fetchSite))
       return answer(call, 403, { error: "not from another site" });
     call.front.turn(call.now);
     // Nothing here takes a body; one that comes all the same is read for a while and then cut off.
@@ -148,7 +164,7 @@ export class VisitorEndpoints {
 
   /** `isAnew`: their former place was forfeited. */
   #join(call: Call, held: Held | null, isAnew = false): void {
-    if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
+    if (held?.kind === "pass") return this.#tellOnSite(call, held);
     if (held) return this.#checkIn(call, held, (spent) => this.#join(call, null, isForfeit(spent)));
     const { front, carrier, now } = call;
     const arriving = { ...call, canWait: true, hasPlace: false, isGone: () => isGone(call.response) };
@@ -182,7 +198,7 @@ export class VisitorEndpoints {
   /** `orElse` is for a ticket that is spent or has run out. */
   #checkIn(call: Call, held: Held | null, orElse?: OrElse): void {
     this.#traffic.requests.checkIns++;
-    if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
+    if (held?.kind === "pass") return this.#tellOnSite(call, held);
     if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
     if (held.lastAnswer !== null && call.now < held.nextCheckInAt) {
       return sendAscii(call.response, held.lastAnswer);
@@ -195,7 +211,7 @@ export class VisitorEndpoints {
 
   #enter(call: Call, held: Held | null): void {
     this.#traffic.requests.enters++;
-    if (held?.kind === "pass") return answer(call, 200, entered(held.pass.expiresAt - call.now));
+    if (held?.kind === "pass") return this.#tellOnSite(call, held);
     if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
     this.#ask.ask(
       () => this.#engine.enter(held.ticket),
@@ -229,7 +245,7 @@ export class VisitorEndpoints {
       ? held.kind === "pass"
         ? held.pass
         : held.ticket
-      : this.#tokens.expiredPass(front, carrier, now, sender);
+      : this.#tokens.former(front, carrier, now, sender)?.pass;
     if (held?.kind === "ticket") held.lastAnswer = null;
     this.#ask.ask(
       () => (place ? this.#engine.leave(place) : undefined),
@@ -259,6 +275,13 @@ export class VisitorEndpoints {
           ...(reply.kind === "refused" && { reason: reply.reason }),
         });
     }
+  }
+
+  /** Whoever is on the site and says so renews their visit, as by a request. */
+  #tellOnSite(call: Call, held: HeldPass): void {
+    const { front, carrier, now } = call;
+    const { headers, pass } = this.#stay(front, held, carrier, now);
+    answer(call, 200, entered(pass.expiresAt - now), headers);
   }
 
   #tellEntered(call: Call, pass: Pass, badge: Badge): void {
@@ -293,6 +316,11 @@ export class VisitorEndpoints {
   #away(call: Call): void {
     answer(call, 503, { status: "engineAway" }, ["Retry-After", String(RETRY_SECONDS)]);
   }
+}
+
+/** For every answer to this call. */
+function addHeaders(response: Response, headers: readonly string[]): void {
+  for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i]!, headers[i + 1]!);
 }
 
 function entered(leftMs: number): { status: "entered"; expiresInMs: number } {

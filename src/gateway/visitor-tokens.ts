@@ -10,7 +10,7 @@ import { isRenewalDue, type Pass, renewPass } from "../core/pass.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import type { Sender } from "./abuse/binding.ts";
-import { isSlip, type PastVisits } from "./abuse/slip.ts";
+import { isSlip, type PastVisits, readSlip } from "./abuse/slip.ts";
 import type { Carrier } from "./carrier.ts";
 import { type Held, type HeldPass, type HeldTicket, HeldTokens } from "./held-tokens.ts";
 import type { Keyring } from "./keyring.ts";
@@ -21,6 +21,11 @@ import type { Traffic } from "./traffic.ts";
 const REFUSALS_LOGGED_PER_SECOND_MAX = 20;
 /** A ticket is signed anew when a good check-in finds it older than this. */
 const TICKET_REISSUE_MS = 30_000;
+/**
+ * A browser keeps a pass for so long after it ran out. Its visit may go on all the same, by traffic on a connection that cannot
+ * carry a cookie back, and may begin again for a form.
+ */
+const SPENT_PASS_KEPT_MS = 24 * 3_600_000;
 
 /** Someone with a token that was given to another browser, or in another network. */
 export interface Stranger {
@@ -28,6 +33,12 @@ export interface Stranger {
 }
 
 const STRANGER: Stranger = { kind: "stranger" };
+
+/** A visit whose pass has run out. */
+export interface FormerVisit {
+  readonly pass: Pass;
+  readonly badge: Badge;
+}
 
 export class VisitorTokens {
   readonly #world: World;
@@ -75,13 +86,25 @@ export class VisitorTokens {
     return readToken(token, { room: front.name, keyring: this.keyring, now }).badge;
   }
 
-  /** The genuine pass that someone carries after its time was up, for leaving: the engine may still hold their visit. */
-  expiredPass(front: RoomFront, carrier: Carrier, now: number, sender: Sender | null): Pass | null {
+  /** The genuine pass that someone carries after its time was up: the engine may still hold their visit. */
+  former(front: RoomFront, carrier: Carrier, now: number, sender: Sender | null): FormerVisit | null {
     const token = tokenOf(front, carrier);
     if (token === null || isSlip(token)) return null;
     const reading = readToken(token, { room: front.name, keyring: this.keyring, now });
     if (reading.kind !== "refused" || reading.expiredPass === null) return null;
-    return sender && !front.binding.isOwn(reading.badge.binding, sender) ? null : reading.expiredPass;
+    const { badge, expiredPass: pass } = reading;
+    if (this.#revoked.has(pass.id)) return null;
+    return sender && !front.binding.isOwn(badge.binding, sender) ? null : { pass, badge };
+  }
+
+  /** True for someone who brings a token of ours, whatever it is still good for: they keep what they are given. */
+  isKeeper(front: RoomFront, carrier: Carrier, now: number): boolean {
+    if (carrier.programToken !== undefined) return true;
+    const token = tokenOf(front, carrier);
+    if (token === null) return false;
+    if (isSlip(token)) return readSlip(token, { room: front.name, keyring: this.keyring, now }) !== null;
+    const reading = readToken(token, { room: front.name, keyring: this.keyring, now });
+    return reading.kind !== "refused" || reading.reason === "expired";
   }
 
   /** The slip a newcomer carries; null for none. */
@@ -119,7 +142,7 @@ export class VisitorTokens {
     const token = passToken(pass, badge, this.keyring);
     const held = this.#holdPass(token, pass, badge);
     const ageMs = pass.expiresAt - this.#world.clock.now();
-    return { headers: this.#give(front, token, ageMs, carrier), held };
+    return { headers: this.#give(front, token, ageMs + SPENT_PASS_KEPT_MS, carrier), held };
   }
 
   /** A renewed pass for someone still on the site, when it is time; null when it is not. */
@@ -129,8 +152,10 @@ export class VisitorTokens {
     carrier: Carrier,
     now: number,
   ): { headers: string[]; pass: Pass } | null {
-    const renewal = { now, sessionDurationMs: front.rules.sessionDurationMs };
-    if (front.rules.disableSessionRenewal || !isRenewalDue(held.pass, renewal)) return null;
+    const { sessionDurationMs, disableSessionRenewal } = front.rules;
+    const renewal = { now, sessionDurationMs, disableSessionRenewal };
+    if (!isRenewalDue(held.pass, renewal)) return null;
+    front.firstVisits.remove(held.pass.id);
     if (!held.renewed || isRenewalDue(held.renewed.pass, renewal)) {
       const pass = renewPass(held.pass, renewal);
       const token = passToken(pass, held.badge, this.keyring);
@@ -138,7 +163,8 @@ export class VisitorTokens {
       held.renewed = { token, pass };
     }
     const { token, pass } = held.renewed;
-    return { headers: this.#give(front, token, pass.expiresAt - now, carrier), pass };
+    const ageMs = pass.expiresAt - now + SPENT_PASS_KEPT_MS;
+    return { headers: this.#give(front, token, ageMs, carrier), pass };
   }
 
   /** The same as `giveTicket` for a ticket that is old enough to be worth it; null when it is not. */

@@ -8,8 +8,8 @@ import type { DoorRules } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { holdJson } from "./abuse/hold-json.ts";
 import { SLIP_LIFE_MS } from "./abuse/slip.ts";
+import type { Asking } from "./asking.ts";
 import type { Carrier } from "./carrier.ts";
-import { type WaitingAnswer, waitingAnswer } from "./decide.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response } from "./exchange.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
 import { type HeldBack, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
@@ -21,7 +21,15 @@ import type { VisitorTokens } from "./visitor-tokens.ts";
 
 const TOO_MANY = 429;
 const AWAY = 503;
+/** Tells a script what the answer is about, whatever its form. */
+const STATUS = "Fairgate-Status";
+const NO_CONTENT = 204;
+/** Search engines come back when they like; sooner than this would be of no use. */
+const CRAWLER_RETRY_SECONDS = 120;
 const NOT_YET = "Waiting room: it is not your turn yet.\n";
+const NOT_YET_PROGRAM =
+  'Waiting room: not served without a place in the line. Ask with the headers "Accept: application/json" and "Fairgate-Token: new", and send the Fairgate-Token of each answer with the next request.\n';
+const NOTHING: readonly string[] = [];
 const NO_PLACE = "Waiting room: you cannot join just now.\n";
 const NOT_REACHED = "Waiting room: the line cannot be reached just now.\n";
 const AWAY_RETRY_SECONDS = 10;
@@ -37,22 +45,13 @@ const PLAIN_TEXT: readonly string[] = [
   "nosniff",
 ];
 
-/** Which kind of answer this request should get while it waits. */
-export function answerKind(front: RoomFront, request: Request): WaitingAnswer {
-  const words = {
-    method: request.method ?? "GET",
-    accept: request.headers.accept,
-    fetchDestination: headerOf(request, "sec-fetch-dest"),
-  };
-  return waitingAnswer(words, front.settings.jsonResponseEnabled);
-}
-
 /** One visitor to be told to wait. */
 export interface Told {
   readonly front: RoomFront;
   readonly request: Request;
   readonly response: Response;
   readonly carrier: Carrier;
+  readonly asking: Asking;
   /** Flat list: the ticket to hand out. */
   readonly headers: readonly string[];
   /** The sequence of the place they hold; below 0 when they hold none. */
@@ -73,15 +72,15 @@ export class WaitingAnswers {
   }
 
   /** Tells a visitor in the line to wait. */
-  wait(told: Told, kind: WaitingAnswer, waiting: Waiting): void {
-    const retryAfter = ["Retry-After", String(Math.ceil(waiting.nextCheckInMs / 1_000))];
+  wait(told: Told, waiting: Waiting): void {
+    const retryAfter = ["Retry-After", String(Math.ceil(waiting.nextCheckInMs / 1_000)), STATUS, "waiting"];
     const headers = [...told.headers, ...retryAfter];
-    switch (kind) {
+    switch (told.asking.answer) {
       case "json":
         this.#traffic.requests.apiWaits++;
         return this.#send(told, TOO_MANY, [...PERSONAL_JSON, ...headers], this.#json(told, waiting));
       case "plain":
-        return this.#send(told, TOO_MANY, [...PLAIN_TEXT, ...retryAfter], NOT_YET);
+        return this.#send(told, TOO_MANY, [...PLAIN_TEXT, ...retryAfter], plainLine(told.asking));
       case "formRefused":
         this.#traffic.requests.refusedForms++;
         return this.#page(told, { status: TOO_MANY, notice: "formNotSent", headers, waiting });
@@ -97,8 +96,9 @@ export class WaitingAnswers {
   }
 
   /** Tells a visitor that the line cannot be reached just now; whatever place they have is kept. */
-  away(told: Told, kind: WaitingAnswer): void {
-    const headers = [...told.headers, "Retry-After", String(AWAY_RETRY_SECONDS)];
+  away(told: Told): void {
+    const { answer: kind } = told.asking;
+    const headers = [...told.headers, "Retry-After", String(AWAY_RETRY_SECONDS), STATUS, "engineAway"];
     if (kind === "json")
       return this.#send(told, AWAY, [...PERSONAL_JSON, ...headers], '{"status":"engineAway"}');
     if (kind === "plain") return this.#send(told, AWAY, [...PLAIN_TEXT, ...headers], NOT_REACHED);
@@ -106,23 +106,33 @@ export class WaitingAnswers {
   }
 
   /** Tells someone that they get no place, or not yet. */
-  turnAway(told: Told, kind: WaitingAnswer, why: TurnedAway | HeldBack): void {
+  turnAway(told: Told, why: TurnedAway | HeldBack): void {
+    const { asking, front, request } = told;
+    const { answer: kind } = asking;
     const now = this.#world.clock.now();
     const problem = problemOf(told, why, now);
     const seconds = why.kind === "heldBack" ? retrySeconds(why.verdict) : turnedAwaySeconds(why, now);
-    const retryAfter = seconds === null ? [] : ["Retry-After", String(seconds)];
-    if (kind === "plain")
-      return this.#send(told, plainStatus(problem), [...PLAIN_TEXT, ...retryAfter], plainLine(why));
+    const status = [STATUS, why.kind === "heldBack" ? "comeBack" : "refused"];
+    const retryAfter = seconds === null ? status : ["Retry-After", String(seconds), ...status];
+    const isWaiting = why.kind === "turnedAway" && why.reason === "mustWait";
+    if (isWaiting && asking.isPreflight && front.cors.allows(request))
+      return this.#send(told, NO_CONTENT, front.cors.sitePreflight(request), "");
+    if (isWaiting && asking.isCrawler)
+      return this.#send(told, AWAY, [...PLAIN_TEXT, "Retry-After", String(CRAWLER_RETRY_SECONDS)], NOT_YET);
+    if (kind === "plain") {
+      const line = isWaiting ? plainLine(asking) : NO_PLACE;
+      return this.#send(told, plainStatus(problem), [...PLAIN_TEXT, ...retryAfter], line);
+    }
     const headers = [...retryAfter, ...this.#tokensFor(told, why)];
     if (kind === "json") {
-      const status = why.kind === "heldBack" ? TOO_MANY : problem.status;
-      return this.#send(told, status, [...PERSONAL_JSON, ...headers], awayJson(why));
+      const code = why.kind === "heldBack" ? TOO_MANY : problem.status;
+      return this.#send(told, code, [...PERSONAL_JSON, ...headers], awayJson(front, why));
     }
     this.#traffic.requests.problems++;
-    const language = headerOf(told.request, "accept-language");
+    const language = headerOf(request, "accept-language");
     const { headers: own, body } = renderProblem("text/html", language, problem);
-    const status = kind === "formRefused" ? plainStatus(problem) : problem.status;
-    this.#send(told, status, [...own, ...headers], body);
+    const code = kind === "formRefused" ? plainStatus(problem) : problem.status;
+    this.#send(told, code, [...own, ...headers], body);
   }
 
   /** A slip, for those who are to come back with it; nothing, for those whose token is another's. */
@@ -185,9 +195,11 @@ export class WaitingAnswers {
   }
 
   /** What is being uploaded by someone who must wait is not wanted: a little of it is read, so that they get the answer. */
-  #send({ request, response }: Told, status: number, headers: string[], body: Buffer | string): void {
+  #send({ front, request, response }: Told, status: number, headers: string[], body: Buffer | string): void {
     const { timers } = this.#world;
-    answerWhole(request, response, { status, headers, body: Buffer.from(body as string), timers });
+    const readable = front.cors.isOn && status !== NO_CONTENT ? front.cors.headersFor(request) : NOTHING;
+    const whole = readable.length > 0 ? [...headers, ...readable] : headers;
+    answerWhole(request, response, { status, headers: whole, body: Buffer.from(body as string), timers });
   }
 }
 
@@ -240,8 +252,8 @@ function heldProblem(front: RoomFront, verdict: HeldBack["verdict"], now: number
   return { status, id: "", kind: "checking", retryAfterSeconds };
 }
 
-function plainLine(why: TurnedAway | HeldBack): string {
-  return why.kind === "turnedAway" && why.reason === "mustWait" ? NOT_YET : NO_PLACE;
+function plainLine({ wanted }: Asking): string {
+  return wanted === "anything" ? NOT_YET_PROGRAM : NOT_YET;
 }
 
 /** What is not the page is never taken for it. */
@@ -249,7 +261,10 @@ function plainStatus({ status }: Problem): number {
   return status < 400 ? TOO_MANY : status;
 }
 
-function awayJson(why: TurnedAway | HeldBack): string {
+function awayJson({ name: room }: RoomFront, why: TurnedAway | HeldBack): string {
   if (why.kind === "heldBack") return holdJson(why.verdict);
-  return JSON.stringify({ status: "refused", reason: why.reason, until: why.until });
+  const { reason, until } = why;
+  // A script that did not ask for a place is told where to.
+  const way = reason === "mustWait" ? { room, join: `/.fairgate/${room}/join` } : {};
+  return JSON.stringify({ status: "refused", reason, until, ...way });
 }

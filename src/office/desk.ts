@@ -186,8 +186,8 @@ export interface GatewayTraffic {
   readonly sseConnections: number;
   /** Since the gateway started. */
   readonly upgrades: number;
-  /** Upgraded connections closed because their visit was over. */
-  readonly upgradesEnded: number;
+  /** Connections closed because their visit was over. */
+  readonly connectionsEnded: number;
   readonly originSeconds: ResponseTimes;
 }
 

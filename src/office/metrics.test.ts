@@ -176,7 +176,7 @@ test("traffic shows by kind and reason", async () => {
     engineFailures: 5,
     sseConnections: 6,
     upgrades: 8,
-    upgradesEnded: 5,
+    connectionsEnded: 5,
   };
   const { families, value } = await scrape(on);
   const kinds = [...families.get("fairgate_requests_total")!.samples.values()];

@@ -77,10 +77,10 @@ function addRequests(scrape: Scrape): void {
     samples: only(({ traffic }) => traffic.upgrades),
   });
   addCounter(scrape, {
-    name: "fairgate_upgrades_ended_total",
-    help: "Upgraded connections closed because their visit was over.",
+    name: "fairgate_connections_ended_total",
+    help: "Visitors' connections (WebSockets, streams, downloads, uploads) closed because their visit was over.",
     labelNames: [],
-    samples: only(({ traffic }) => traffic.upgradesEnded),
+    samples: only(({ traffic }) => traffic.connectionsEnded),
   });
   addGauge(scrape, {
     name: "fairgate_sse_connections",

@@ -10,7 +10,7 @@ import type { RoomRules } from "../../src/core/rules.ts";
 /** How calls fail: at once, later, or not even that. `late`: they succeed, but later. */
 export type Breakage = "throws" | "rejects" | "silent" | "late";
 
-type Call = "join" | "checkIn" | "enter" | "touch" | "leave" | "revoke" | "configure";
+type Call = "join" | "checkIn" | "enter" | "resume" | "touch" | "leave" | "revoke" | "configure";
 
 export class WatchedEngine implements Engine {
   broken: Breakage | null = null;
@@ -20,6 +20,7 @@ export class WatchedEngine implements Engine {
     join: 0,
     checkIn: 0,
     enter: 0,
+    resume: 0,
     touch: 0,
     leave: 0,
     revoke: 0,
@@ -30,6 +31,7 @@ export class WatchedEngine implements Engine {
   readonly join: Engine["join"];
   readonly checkIn: Engine["checkIn"];
   readonly enter: Engine["enter"];
+  readonly resume: Engine["resume"];
   readonly touch: Engine["touch"];
   readonly leave: Engine["leave"];
   readonly revoke: Engine["revoke"];
@@ -41,6 +43,7 @@ export class WatchedEngine implements Engine {
     this.join = (room, newcomer) => this.#ask("join", () => inner.join(room, newcomer));
     this.checkIn = (ticket) => this.#ask("checkIn", () => inner.checkIn(ticket));
     this.enter = (ticket) => this.#ask("enter", () => inner.enter(ticket));
+    this.resume = (pass, mayBegin) => this.#ask("resume", () => inner.resume(pass, mayBegin));
     this.touch = (room, presences) => this.#ask("touch", () => inner.touch(room, presences));
     this.leave = (place) => this.#ask("leave", () => inner.leave(place));
     this.revoke = (room, id) => this.#ask("revoke", () => inner.revoke(room, id));

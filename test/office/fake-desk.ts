@@ -171,7 +171,7 @@ export function noTraffic(): GatewayTraffic {
     engineFailures: 0,
     sseConnections: 0,
     upgrades: 0,
-    upgradesEnded: 0,
+    connectionsEnded: 0,
     originSeconds: { counts: [0, 0], boundsSeconds: [0.1, 1], sum: 0, total: 0 },
   };
 }

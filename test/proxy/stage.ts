@@ -117,6 +117,7 @@ export async function openStage(test: TestContext, addresses: readonly string[],
     client: null,
     watch: null,
     visitor: null,
+    connection: null,
     isContinueExpected,
     ...options.forward?.(request),
   });

@@ -10,6 +10,7 @@ import {
   type Counts,
   type Engine,
   type EngineListener,
+  type Entered,
   type Eventually,
   type JoinAnswer,
   type Load,
@@ -131,6 +132,10 @@ export class ClusterEngine implements Engine {
   enter(ticket: Ticket): Eventually<TicketAnswer> {
     const dice = this.#world.random.fraction();
     return this.#ask((answer) => this.#node.enter(ticket, dice, this.#now(), answer));
+  }
+
+  resume(pass: Pass, mayBegin: boolean): Eventually<Entered | null> {
+    return this.#ask((answer) => this.#node.resume(pass, mayBegin, this.#now(), answer));
   }
 
   touch(room: string, presences: readonly Presence[]): void {

@@ -10,6 +10,7 @@ import type {
   Counts,
   Engine,
   EngineListener,
+  Entered,
   JoinAnswer,
   Load,
   Newcomer,
@@ -65,6 +66,10 @@ export class InstantCluster implements Engine {
 
   async enter(ticket: Ticket): Promise<TicketAnswer> {
     return this.#do(this.#another(), (node) => node.enter(ticket));
+  }
+
+  async resume(pass: Pass, mayBegin: boolean): Promise<Entered | null> {
+    return this.#do(this.#first, (node) => node.resume(pass, mayBegin));
   }
 
   async touch(room: string, presences: readonly Presence[]): Promise<void> {

@@ -3,7 +3,7 @@ import type { Newcomer } from "../../core/engine.ts";
 import { originOf, type Ticket } from "../../core/ticket.ts";
 import type { Loan } from "./lending.ts";
 import { ADMITTED, isFirm } from "./place.ts";
-import { currentTicket, welcomeTo } from "./room-answers.ts";
+import { currentTicket, mayResume, welcomeTo } from "./room-answers.ts";
 import type { RoomBooks } from "./room-books.ts";
 
 /** True when a newcomer would get a place only because this node has no slot, or no leave, for them. */
@@ -16,6 +16,11 @@ export function isShortForTurn(books: RoomBooks, ticket: Ticket, now: number): b
   const place = books.places.get(originOf(currentTicket(books, ticket)));
   if (books.isAlone || place?.claim.state !== ADMITTED || isFirm(place)) return false;
   return isOnlyShort(books, () => books.door.mayEnter(books.crowd, false, now));
+}
+
+/** The same for someone whose visit may begin again. */
+export function isShortForResuming(books: RoomBooks, now: number): boolean {
+  return isOnlyShort(books, () => mayResume(books, now));
 }
 
 /** False as it is, and true if there were a slot and leave for one more. */

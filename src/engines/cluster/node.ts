@@ -13,6 +13,7 @@ import type { DrawRecord } from "../../core/draw.ts";
 import type {
   Admission,
   Counts,
+  Entered,
   JoinAnswer,
   Load,
   Presence,
@@ -170,6 +171,13 @@ export class ClusterNode {
     if (!books) return answer(UNKNOWN_ROOM);
     this.#now = now;
     this.#visitors.enter(books, ticket, { dice, now }, answer);
+  }
+
+  resume(pass: Pass, mayBegin: boolean, now: number, answer: (answer: Entered | null) => void): void {
+    const books = this.#rooms.books.get(pass.room);
+    if (!books) return answer(null);
+    this.#now = now;
+    this.#visitors.resume(books, pass, mayBegin, now, answer);
   }
 
   touch(room: string, presences: readonly Presence[], now: number): void {

@@ -135,7 +135,8 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
     case ADMITTED:
       return { answer: { kind: "admitted", ticket, claimBy: place.claim.until }, seen: null };
     case ON_SITE:
-      return { answer: stillOnSite(books, place, now), seen: null };
+      // The ticket was used already: its holder missed the answer, or shows it twice. One visit either way.
+      return { answer: visitOf(books, place, now), seen: null };
     default: {
       const { answer, until } = waitingAnswer(books, ticket, moment);
       return { answer, seen: seenOf(ticket, until) };
@@ -227,6 +228,33 @@ export function touch(books: RoomBooks, presence: Presence, now: number): void {
   books.write([VISIT, keyOfPass(id), lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
 }
 
+/** Someone with a pass that has run out, and the key of a visit that would begin. */
+export interface Returning {
+  readonly pass: Pass;
+  readonly key: number;
+  readonly mayBegin: boolean;
+}
+
+/** Goes on with a visit, whoever owns it, or begins it again here. */
+export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now: number): Entered | null {
+  const { id, lane, joinedAt, admittedAt } = pass;
+  const place = books.visits.get(id);
+  if (place && place.claim.until > now) return visitOf(books, place, now);
+  if (!mayBegin || books.ended.has(id)) return null;
+  const expiresAt = now + books.rulesAt(now).sessionDurationMs;
+  // For a moment after a pass has run out its owner still holds the slot.
+  if (place?.claim.origin === SELF) touch(books, { id, lane, joinedAt, admittedAt, expiresAt }, now);
+  else if (!mayResume(books, now)) return null;
+  else books.write([VISIT, key, lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
+  return { kind: "entered", pass: { ...pass, createdAt: now, expiresAt } };
+}
+
+/** Whether a visit that was over may begin again, by the slots in hand. */
+export function mayResume(books: RoomBooks, now: number): boolean {
+  books.rulesAt(now);
+  return books.door.mayResume(books.crowd, now);
+}
+
 /** The holder of a ticket gives their place up, whoever owns it. */
 export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   const ticket = currentTicket(books, shown);
@@ -252,16 +280,21 @@ export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof
   books.write([GONE, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
 }
 
-/** A pass that a gateway renewed just now, and has not told of yet, is good for one more session. */
+/**
+ * A pass that a gateway renewed just now, and has not told of yet, is good for one more session, and may begin its visit
+ * again for a while after that.
+ */
 function lastPassEnd(books: RoomBooks, now: number): number {
-  return now + books.rulesAt(now).sessionDurationMs + PRESENCE_GRACE_MS;
+  const { sessionDurationMs, formGraceMs } = books.rulesAt(now);
+  return now + sessionDurationMs + formGraceMs + PRESENCE_GRACE_MS;
 }
 
 function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Entered {
   books.door.admitted(1, now);
   if (books.isAlone) books.door.entered(null, now);
   const lane = books.laneOf(newcomer.lane);
-  return startVisit(books, { id, key, node, lane, joinedAt: now, admittedAt: now }, THROUGH, now);
+  const visitor = { id, key, node, lane, joinedAt: now, admittedAt: now, visitMs: newcomer.visitMs };
+  return startVisit(books, visitor, THROUGH, now);
 }
 
 interface Visitor {
@@ -271,15 +304,16 @@ interface Visitor {
   readonly lane: number;
   readonly joinedAt: number;
   readonly admittedAt: number;
+  readonly visitMs?: number | undefined;
 }
 
 function startVisit(
   books: RoomBooks,
-  { id, key, node, lane, joinedAt, admittedAt }: Visitor,
+  { id, key, node, lane, joinedAt, admittedAt, visitMs }: Visitor,
   how: typeof THROUGH | typeof WITH_TURN,
   now: number,
 ): Entered {
-  const expiresAt = now + books.rulesAt(now).sessionDurationMs;
+  const expiresAt = now + (visitMs ?? books.rulesAt(now).sessionDurationMs);
   books.write([VISIT, key, lane, how, id, joinedAt, admittedAt, now, expiresAt]);
   return {
     kind: "entered",
@@ -363,8 +397,8 @@ function returnToFront(books: RoomBooks, { ticket }: Admitted, place: Place, mom
   return answer;
 }
 
-/** The ticket was used already: its holder missed the answer, or shows it twice. One visit either way. */
-function stillOnSite(books: RoomBooks, place: Place, now: number): TicketAnswer {
+/** A visit as it is. */
+function visitOf(books: RoomBooks, place: Place, now: number): Entered {
   const { id, lane, joinedAt, claim } = place;
   const { admittedAt } = claim;
   const createdAt = claim.until - books.rulesAt(now).sessionDurationMs;

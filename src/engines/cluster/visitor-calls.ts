@@ -3,13 +3,20 @@
  * slot is asked of the owner (requests.ts), and what owners need only hear of goes to them with the next letters. As an
  * owner, the node does here what others ask of it.
  */
-import type { JoinAnswer, Newcomer, Presence, RefusalReason, TicketAnswer } from "../../core/engine.ts";
+import type {
+  Entered,
+  JoinAnswer,
+  Newcomer,
+  Presence,
+  RefusalReason,
+  TicketAnswer,
+} from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { INVITE, LEFT, REVOKED } from "./entries.ts";
 import type { Lending } from "./lending.ts";
 import type { MessageBody } from "./letter.ts";
-import { isShortForTurn, isShortOfSlots } from "./loans.ts";
+import { isShortForResuming, isShortForTurn, isShortOfSlots } from "./loans.ts";
 import type { OrderClock } from "./order-clock.ts";
 import { SELF, WAITING } from "./place.ts";
 import type { Replication } from "./replication.ts";
@@ -22,6 +29,7 @@ import {
   leavePlace,
   type Moment,
   noteSeen,
+  resume,
   type Seen,
   touch,
   tryAgainSoon,
@@ -107,6 +115,25 @@ export class VisitorCalls {
     this.#parts.requests.ask({ op: "enter", ticket, dice }, now, (given) =>
       answer(given === null || typeof given === "boolean" ? tryAgainSoon(ticket) : given),
     );
+  }
+
+  /** Someone with a pass that has run out. The visit that begins again is this node's. */
+  resume(
+    books: RoomBooks,
+    pass: Pass,
+    mayBegin: boolean,
+    now: number,
+    answer: (answer: Entered | null) => void,
+  ): void {
+    const { clock, isAlone, lending } = this.#parts;
+    const go = () => {
+      const at = this.#parts.now();
+      const given = resume(books, { pass, key: clock.next(at), mayBegin }, at);
+      if (given && books.isLimited) this.#tell(given, answer, at);
+      else answer(given);
+    };
+    const isShort = mayBegin && !isAlone() && isShortForResuming(books, now);
+    if (!isShort || !lending.ask(books.name, now, go)) go();
   }
 
   touch(books: RoomBooks, presences: readonly Presence[], now: number): void {

@@ -14,6 +14,7 @@ import {
   type Counts,
   type Engine,
   type EngineListener,
+  type Entered,
   type Eventually,
   type JoinAnswer,
   type Load,
@@ -83,6 +84,13 @@ export class MemoryEngine implements Engine {
     const open = this.#rooms.get(ticket.room);
     if (!open) return { kind: "refused", reason: "unknownRoom" };
     return told(open, open.room.enter(ticket, this.#moment()));
+  }
+
+  resume(pass: Pass, mayBegin: boolean): Eventually<Entered | null> {
+    const open = this.#rooms.get(pass.room);
+    if (!open) return null;
+    const answer = open.room.resume(pass, mayBegin, this.#world.clock.now());
+    return answer && told(open, answer);
   }
 
   touch(room: string, presences: readonly Presence[]): void {

@@ -8,12 +8,14 @@ import type { DrawRecord } from "../../core/draw.ts";
 import type {
   Admission,
   Counts,
+  Entered,
   JoinAnswer,
   Load,
   Newcomer,
   Presence,
   TicketAnswer,
 } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
 import { boardOf, countsOf, stateOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
@@ -27,7 +29,17 @@ import {
   restore,
   takeChanges,
 } from "./kept-room.ts";
-import { checkIn, enter, join, leavePlace, leaveVisit, type Moment, revoke, touch } from "./room-answers.ts";
+import {
+  checkIn,
+  enter,
+  join,
+  leavePlace,
+  leaveVisit,
+  type Moment,
+  resume,
+  revoke,
+  touch,
+} from "./room-answers.ts";
 import { RoomBooks, RoomCrowd, type RoomParts } from "./room-books.ts";
 import { figuresOf } from "./room-view.ts";
 
@@ -73,6 +85,10 @@ export class MemoryRoom {
 
   enter(ticket: Ticket, moment: Moment): TicketAnswer {
     return enter(this.#books, ticket, moment);
+  }
+
+  resume(pass: Pass, mayBegin: boolean, now: number): Entered | null {
+    return resume(this.#books, pass, mayBegin, now);
   }
 
   touch(presences: readonly Presence[], now: number): void {

@@ -53,7 +53,7 @@ export function join(books: RoomBooks, id: string, newcomer: Newcomer, moment: M
   const sequence = books.nextSequence++;
   books.totals.joined++;
   if (invite) books.invites.use(invite);
-  if (isThrough) return goStraightThrough(books, { id, sequence, lane, now });
+  if (isThrough) return goStraightThrough(books, { id, sequence, lane, now }, newcomer.visitMs);
   const answer = takePlace(books, newTicket(books, { id, sequence, lane, now }), moment);
   if (books.lastMoment.tell(answer.nextCheckInMs) || invite) books.unproven = answer;
   return answer;
@@ -91,6 +91,20 @@ export function enter(books: RoomBooks, ticket: Ticket, moment: Moment): TicketA
   const isFirm = books.turns.isFirm(originOf(answer.ticket));
   if (books.door.mayEnter(books.crowd, isFirm, moment.now)) return useTurn(books, answer, moment.now);
   return isFirm ? waitWithTurn(books, answer, moment.now) : returnToFront(books, answer, moment);
+}
+
+/** A visitor with a pass that has run out. */
+export function resume(books: RoomBooks, pass: Pass, mayBegin: boolean, now: number): Entered | null {
+  const { visits, door } = books;
+  const visit = visits.get(pass.id);
+  if (visit && visit.expiresAt > now) return stayedOnSite(books, visit, now);
+  if (!mayBegin || visits.isEnded(pass.id)) return null;
+  // For a moment after a pass has run out its slot is still held.
+  if (!visit && !door.mayResume(books.crowd, now)) return null;
+  const { id, lane, joinedAt, admittedAt } = pass;
+  const expiresAt = now + books.rulesAt(now).sessionDurationMs;
+  visits.touch({ id, lane, joinedAt, admittedAt, expiresAt }, now);
+  return { kind: "entered", pass: passOf(books, visits.get(id)!, now) };
 }
 
 export function touch({ visits }: RoomBooks, presences: readonly Presence[], now: number): void {
@@ -137,7 +151,11 @@ interface Arrival {
   readonly now: number;
 }
 
-function goStraightThrough(books: RoomBooks, { id, sequence, lane, now }: Arrival): Entered {
+function goStraightThrough(
+  books: RoomBooks,
+  { id, sequence, lane, now }: Arrival,
+  visitMs: number | undefined,
+): Entered {
   const { door } = books;
   door.admitted(1, now);
   books.totals.straightThrough++;
@@ -145,7 +163,8 @@ function goStraightThrough(books: RoomBooks, { id, sequence, lane, now }: Arriva
   books.remember(sequence, now);
   books.places.setLane(sequence, lane);
   door.entered(null, now);
-  return startVisit(books, { id, sequence, lane, joinedAt: now, admittedAt: now, expiresAt: 0 }, now);
+  const expiresAt = now + (visitMs ?? books.rulesAt(now).sessionDurationMs);
+  return startVisit(books, { id, sequence, lane, joinedAt: now, admittedAt: now, expiresAt }, now);
 }
 
 function newTicket(books: RoomBooks, { id, sequence, lane, now }: Arrival): Ticket {
@@ -284,12 +303,12 @@ function useTurn(books: RoomBooks, turn: Admitted, now: number): Entered {
   books.door.entered(books.turnAge(place, now), now);
   const admittedAt = books.turns.end(place)?.givenAt ?? now;
   books.setBacks.drop(place);
-  return startVisit(books, { id, sequence: place, lane, joinedAt, admittedAt, expiresAt: 0 }, now);
+  const expiresAt = now + books.rulesAt(now).sessionDurationMs;
+  return startVisit(books, { id, sequence: place, lane, joinedAt, admittedAt, expiresAt }, now);
 }
 
 function startVisit(books: RoomBooks, visit: Visit, now: number): Entered {
-  const { sessionDurationMs, ticketTtlMs } = books.rulesAt(now);
-  visit.expiresAt = now + sessionDurationMs;
+  const { ticketTtlMs } = books.rulesAt(now);
   books.visits.add(visit);
   books.totals.entered++;
   books.places.set(visit.sequence, ON_SITE, wholeTenth(now));
@@ -300,7 +319,11 @@ function startVisit(books: RoomBooks, visit: Visit, now: number): Entered {
 /** The ticket was used already: its holder missed the answer, or shows it twice. One visit either way. */
 function stillOnSite(books: RoomBooks, ticket: Ticket, now: number): TicketAnswer {
   const visit = books.visits.get(ticket.id);
-  if (!visit) return { kind: "refused", reason: "ticketSpent" };
+  return visit ? stayedOnSite(books, visit, now) : { kind: "refused", reason: "ticketSpent" };
+}
+
+/** A visit as it is. */
+function stayedOnSite(books: RoomBooks, visit: Visit, now: number): Entered {
   const createdAt = visit.expiresAt - books.rulesAt(now).sessionDurationMs;
   return { kind: "entered", pass: passOf(books, visit, createdAt) };
 }
@@ -313,7 +336,8 @@ function passOf({ name }: RoomBooks, visit: Visit, createdAt: number): Pass {
 function endVisit(books: RoomBooks, id: string, now: number): boolean {
   const visit = books.visits.get(id);
   if (!visit) return false;
-  const until = books.visits.end(visit, now + books.rulesAt(now).sessionDurationMs);
+  const { sessionDurationMs, formGraceMs } = books.rulesAt(now);
+  const until = books.visits.end(visit, now + sessionDurationMs + formGraceMs);
   books.endPlace(visit, now);
   books.events.onRevoked(id, until);
   return true;

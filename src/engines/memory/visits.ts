@@ -54,8 +54,8 @@ export class Visits {
   }
 
   /**
-   * Ends a visit and remembers its id as ended. The instant returned is when its last pass runs out: one that a gateway
-   * renewed just now, and has not told of yet, is good until `renewedUntil`.
+   * Ends a visit and remembers its id as ended. The instant returned is when its last pass is good for nothing any more: one
+   * that a gateway renewed just now, and has not told of yet, is so at `renewedUntil`.
    */
   end(visit: Visit, renewedUntil: number): number {
     this.#byId.delete(visit.id);
@@ -63,6 +63,10 @@ export class Visits {
     const until = Math.max(visit.expiresAt, renewedUntil) + PRESENCE_GRACE_MS;
     this.#remember(visit.id, until);
     return until;
+  }
+
+  isEnded(id: string): boolean {
+    return this.#ended.has(id);
   }
 
   /** Takes out visits whose pass has run out, telling each. */

@@ -64,7 +64,7 @@ function phasesOf(rules: RoomRules): Phase[] {
 function doorRules(rules: DoorRules, isBudgeted: boolean): object {
   const { totalActiveUsers, newUsersPerMinute, standby, adaptive, lanes } = rules;
   const { queueingMethod, paused, queueAll, drained, closed, privilegedOnly, fillNoShows } = rules;
-  const { sessionDurationMs, claimWindowMs, missedTurnsMax, lapseAfterMs, ticketTtlMs } = rules;
+  const { sessionDurationMs, formGraceMs, claimWindowMs, missedTurnsMax, lapseAfterMs, ticketTtlMs } = rules;
   const { pollBudgetPerSecond } = rules;
   return {
     ...(totalActiveUsers !== null && { totalActiveUsers }),
@@ -74,7 +74,15 @@ function doorRules(rules: DoorRules, isBudgeted: boolean): object {
     ...{ queueingMethod, paused, queueAll, drained, closed, privilegedOnly, lanes },
     // Rooms that share a capacity could not each tell what turns on top of it the others have given.
     fillNoShows: fillNoShows && !isBudgeted,
-    ...{ sessionDurationMs, claimWindowMs, missedTurnsMax, lapseAfterMs, ticketTtlMs, pollBudgetPerSecond },
+    ...{
+      sessionDurationMs,
+      formGraceMs,
+      claimWindowMs,
+      missedTurnsMax,
+      lapseAfterMs,
+      ticketTtlMs,
+      pollBudgetPerSecond,
+    },
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type Counts,
   type Engine,
   type EngineListener,
+  type Entered,
   type Eventually,
   type JoinAnswer,
   type Load,
@@ -90,6 +91,10 @@ export class RedisEngine implements Engine {
 
   async touch(room: string, presences: readonly Presence[]): Promise<void> {
     await this.#rooms.get(room)?.touch(presences);
+  }
+
+  async resume(pass: Pass, mayBegin: boolean): Promise<Entered | null> {
+    return (await this.#rooms.get(pass.room)?.resume(pass, mayBegin)) ?? null;
   }
 
   async leave(place: Ticket | Pass): Promise<void> {

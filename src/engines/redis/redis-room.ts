@@ -11,6 +11,7 @@ import type { DrawRecord } from "../../core/draw.ts";
 import type {
   Admission,
   Counts,
+  Entered,
   JoinAnswer,
   Load,
   Newcomer,
@@ -18,6 +19,7 @@ import type {
   Remark,
   TicketAnswer,
 } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
 import { boardOf, countsOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import { phaseAt } from "../../core/schedule.ts";
@@ -34,7 +36,7 @@ import type { RoomLine } from "./room-line.ts";
 import { drawOf, emptyLook, figuresOf } from "./room-look.ts";
 import { ToldTimes } from "./told-times.ts";
 import { UnheardJoins } from "./unheard-joins.ts";
-import { AnswerReader, endedUntil, ending, seeing } from "./visit-answers.ts";
+import { AnswerReader, endedUntil, ending, resuming, seeing } from "./visit-answers.ts";
 import { VisitCalls } from "./visit-calls.ts";
 
 export interface RoomEvents extends DutyEvents {
@@ -58,6 +60,7 @@ export class RedisRoom {
   readonly #calls: RoomCalls;
   readonly #visits: VisitCalls;
   readonly #line: RoomLine;
+  readonly #reader: AnswerReader;
   readonly #duty: DoorDuty;
   readonly #records: DrawRecords;
   readonly #told: ToldTimes;
@@ -83,6 +86,7 @@ export class RedisRoom {
     this.#unheard = new UnheardJoins((id) => this.leaveVisit(id));
     this.#visits = new VisitCalls(this.#calls, gateway, ready, (id, cause) => this.#unheard.note(id, cause));
     const reader = new AnswerReader(name, (now) => this.#rulesAt(now));
+    this.#reader = reader;
     const { world } = calls;
     const line = { name, prefix, world, reader, calls: this.#calls, visits: this.#visits };
     this.#line = rules.relaxed
@@ -153,6 +157,10 @@ export class RedisRoom {
 
   async enter(ticket: Ticket): Promise<TicketAnswer> {
     return this.#told.note(await this.#line.enter(ticket), this.#world.clock.now());
+  }
+
+  resume(pass: Pass, mayBegin: boolean): Promise<Entered | null> {
+    return this.#visits.ask(resuming(pass, mayBegin), (reply) => this.#reader.resumed(reply, pass.id));
   }
 
   async touch(presences: readonly Presence[]): Promise<void> {

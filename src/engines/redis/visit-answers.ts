@@ -10,6 +10,7 @@ import type {
 } from "../../core/engine.ts";
 import { waitAt } from "../../core/eta.ts";
 import { laneOf } from "../../core/lanes.ts";
+import type { Pass } from "../../core/pass.ts";
 import { isAheadShown } from "../../core/room-view.ts";
 import type { DoorRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, NONE_MISSED, setBackTicket, shownAhead, type Ticket } from "../../core/ticket.ts";
@@ -24,10 +25,11 @@ const HAS_RETURNED = 6;
 const GATHERED = 1;
 const TURN_IN_HAND = 2;
 
-export function joining(id: string, { lane, invite, canWait }: Newcomer, dice: number): Doing {
+export function joining(id: string, { lane, invite, canWait, visitMs }: Newcomer, dice: number): Doing {
   const code = invite ? [invite.id, String(invite.expiresAt)] : ["", "0"];
+  const visit = visitMs === undefined ? "" : String(visitMs);
   return {
-    words: ["j", id, String(lane), ...code, canWait ? "1" : "", String(dice)],
+    words: ["j", id, String(lane), ...code, canWait ? "1" : "", String(dice), visit],
     isJoin: true,
     movesSlot: true,
   };
@@ -52,6 +54,12 @@ export function ending(what: "v" | "r", id: string): Doing {
 export function seeing({ id, lane, joinedAt, admittedAt, expiresAt }: Presence): Doing {
   const numbers = [lane, joinedAt, admittedAt, expiresAt].map(String);
   return { words: ["t", id, ...numbers], isJoin: false, movesSlot: false };
+}
+
+/** A pass that has run out is shown, and its visit may begin again. */
+export function resuming({ id, lane, joinedAt, admittedAt }: Pass, mayBegin: boolean): Doing {
+  const numbers = [lane, joinedAt, admittedAt].map(String);
+  return { words: ["s", id, ...numbers, mayBegin ? "1" : ""], isJoin: false, movesSlot: true };
 }
 
 /** Until when the end of a visit is remembered; 0 when there was none. */
@@ -85,6 +93,11 @@ export class AnswerReader {
       default:
         return { kind: "refused", reason: reply.values[reply.at + 1] as RefusalReason };
     }
+  }
+
+  /** Null: the visit is over. */
+  resumed(reply: VisitReply, id: string): Entered | null {
+    return reply.values[reply.at] === HAS_ENTERED ? this.#entered(reply, id) : null;
   }
 
   ticket(reply: VisitReply, shown: Ticket): TicketAnswer {

@@ -4,13 +4,7 @@ import fc from "fast-check";
 import { type AbuseSettings, abuseSchema } from "../../config/abuse-schema.ts";
 import { seededFraction } from "../../sim/hand-world.ts";
 import { Keyring } from "../keyring.ts";
-import {
-  type AbuseGuard,
-  type ComeBack,
-  createGuard,
-  type Joining,
-  type JoinVerdict,
-} from "./abuse-guard.ts";
+import { AbuseGuard, type ComeBack, type Joining, type JoinVerdict } from "./abuse-guard.ts";
 import { isSlip, SLIP_LIFE_MS } from "./slip.ts";
 import { isSolved } from "./work.ts";
 
@@ -29,7 +23,7 @@ function guardOf(
     bytes: (length: number) => Uint8Array.from({ length }, () => Math.floor(fraction() * 256)),
   };
   const parts = { room, settings: abuseSchema.parse(settings), keyring, random, now };
-  return createGuard(parts, before) ?? assert.fail("no guard");
+  return new AbuseGuard(parts, before);
 }
 
 function ask(guard: AbuseGuard, now: number, joining: Partial<Joining> = {}): JoinVerdict {
@@ -39,6 +33,7 @@ function ask(guard: AbuseGuard, now: number, joining: Partial<Joining> = {}): Jo
     solution: null,
     past: NO_PAST,
     hasPlace: false,
+    mustProve: false,
     now,
     ...joining,
   });
@@ -65,10 +60,21 @@ function fail(challenge: string, bits: number): string {
   for (let nonce = 0; ; nonce++) if (!isSolved(challenge, bits, String(nonce))) return String(nonce);
 }
 
-test("where nothing is set there is no guard at all", () => {
+test("where nothing is set everybody joins at once, with no dice thrown and nothing proven", () => {
   const random = { bytes: () => assert.fail("dice were thrown") };
   const settings: AbuseSettings = abuseSchema.parse({ bindTickets: "userAgent" });
-  assert.equal(createGuard({ room: "main", settings, keyring, random, now: NOW }, null), null);
+  const guard = new AbuseGuard({ room: "main", settings, keyring, random, now: NOW }, null);
+  const verdict = ask(guard, NOW);
+  assert.deepEqual([verdict.kind, verdict.kind === "ok" && verdict.isProven], ["ok", false]);
+});
+
+test("whoever must prove that they keep a cookie comes back with a slip, and has no delay and no work", () => {
+  const guard = guardOf({});
+  const first = comeBack(ask(guard, NOW, { mustProve: true }), "firstContact");
+  assert.deepEqual([first.waitMs, first.work], [0, null]);
+  const back = ask(guard, NOW, { mustProve: true, slip: first.slip });
+  assert.deepEqual([back.kind, back.kind === "ok" && back.isProven], ["ok", true]);
+  comeBack(ask(guard, NOW + 10_000, { mustProve: true, slip: first.slip }), "usedSlip");
 });
 
 test("one address joins as often as it may, and is told when it may again; others are not touched", () => {

@@ -39,6 +39,8 @@ export interface Joining {
   readonly solution: string | null;
   /** They hold a place, which they give up for the new one: they have shown a slip, and done the work, for that. */
   readonly hasPlace: boolean;
+  /** They must show that they keep a cookie, whatever the settings say. */
+  readonly mustProve: boolean;
   /** What the token they carry says of earlier visits; a slip carries it on. */
   readonly past: PastVisits;
   readonly now: number;
@@ -65,6 +67,8 @@ export interface MayJoin {
   readonly kind: "ok";
   /** What is known of their earlier visits. */
   readonly past: PastVisits;
+  /** They came back with a slip, so they can keep a token. */
+  readonly isProven: boolean;
   /** Gives back all that the join took: budgets, slip, join rate. For one that came to nothing; twice is once. */
   giveBack(now: number): void;
 }
@@ -101,17 +105,6 @@ interface Parts {
   readonly now: number;
 }
 
-/** The guard these settings ask for, with what the one before it knows; null when they ask for none. */
-export function createGuard(parts: Parts, before: AbuseGuard | null): AbuseGuard | null {
-  const { joinsPerMinutePerAddress, joinsPerMinutePerNetwork, entryDelay, proofOfWork } = parts.settings;
-  const isWanted =
-    joinsPerMinutePerAddress !== null ||
-    joinsPerMinutePerNetwork !== null ||
-    entryDelay ||
-    proofOfWork !== null;
-  return isWanted ? new AbuseGuard(parts, before) : null;
-}
-
 export class AbuseGuard {
   readonly #parts: Parts;
   readonly #byAddress: JoinBudget | null;
@@ -119,6 +112,7 @@ export class AbuseGuard {
   readonly #used: UsedSlips;
   readonly #rate: JoinRate;
 
+  /** `before`: the one whose books go on. */
   constructor(parts: Parts, before: AbuseGuard | null) {
     const { settings, now } = parts;
     this.#parts = parts;
@@ -135,7 +129,8 @@ export class AbuseGuard {
     const from = hasBudget ? whereabouts(joining.address) : null;
     const overdrawn = from && this.#overdrawn(from, joining.now);
     if (overdrawn) return overdrawn;
-    if (joining.hasPlace || (!entryDelay && proofOfWork === null)) return this.#join(from, null, joining);
+    const isSlipWanted = entryDelay || proofOfWork !== null || joining.mustProve;
+    if (joining.hasPlace || !isSlipWanted) return this.#join(from, null, joining);
     const slip = this.#slipOf(joining);
     return "kind" in slip ? slip : this.#join(from, slip, joining);
   }
@@ -165,7 +160,7 @@ export class AbuseGuard {
       if (slip) this.#used.giveBack(slip);
       this.#rate.giveBack(now);
     };
-    return { kind: "ok", past: slip?.past ?? past, giveBack };
+    return { kind: "ok", past: slip?.past ?? past, isProven: slip !== null, giveBack };
   }
 
   /** The slip that gives them a place, or why they get none yet. */

@@ -112,6 +112,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
           slow: proxy.slow,
           address: () => (this.isWaiting ? null : this.address),
           onStart: () => this.onUploadStart(),
+          onBytes: (bytes) => this.noteMoved(bytes),
           onTooSlow: () => this.cutOff("body", new BodyTooSlow("visitor sends slower than the pace")),
         })
       : null;
@@ -389,7 +390,13 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     else if (!this.response.write(chunk)) this.spool = this.newSpool();
     if (this.spool?.isFull) this.controller!.pause();
     this.passedBytes += chunk.length;
+    if (this.isHttp2) this.noteMoved(chunk.length);
     if (this.passedBytes > LARGE_BYTES) this.takeTurns(chunk.length);
+  }
+
+  private noteMoved(bytes: number): void {
+    const { connection } = this.forward;
+    if (connection !== null) connection.moved += bytes;
   }
 
   /** After it has passed on so many bytes, waits where others have to have their turn first. */

@@ -37,6 +37,8 @@ export interface Forward {
   readonly watch: Watch | null;
   /** Whose request it is, for `watch` alone. */
   readonly visitor: object | null;
+  /** Counts what passes, where the visitor's socket does not tell. Null: nobody wants to know. */
+  readonly connection: { moved: number } | null;
 }
 
 /** Told what becomes of requests on their way to the origin. One for all requests of a room. */

@@ -6,6 +6,7 @@
  * A peer that is not named is the visitor, whatever its headers say.
  */
 import { BlockList, isIP, isIPv6 } from "node:net";
+import { addressKey } from "../../sockets/whereabouts.ts";
 import { type Hop, parseForwarded, plainAddress, splitForwardedFor } from "./forwarded.ts";
 import { isHost } from "./framing.ts";
 
@@ -32,6 +33,11 @@ export interface Trust {
   isTrusted(address: string): boolean;
   /** Who is asking, as far as it can be believed. Never fails. */
   client(request: Arrival): Client;
+}
+
+/** Whom a visitor counts for; null for a proxy of the operator's that does not say whom it asks for. */
+export function countedAs({ address, peer, isPeerTrusted }: Client): string | null {
+  return isPeerTrusted && address === peer ? null : addressKey(address);
 }
 
 /** How many answers about addresses are remembered. */

@@ -27,6 +27,8 @@ export interface UploadOptions {
   readonly address: () => Pressed | null;
   /** Called once, just before the first byte is asked for. */
   readonly onStart: () => void;
+  /** So much has come. */
+  readonly onBytes: (bytes: number) => void;
   /** The visitor sends less than the pace asks for. */
   readonly onTooSlow: () => void;
 }
@@ -120,6 +122,7 @@ export class Upload extends Readable implements Flow {
 
   readonly #onData = (chunk: Buffer): void => {
     this.#bytes += chunk.length;
+    this.#options.onBytes(chunk.length);
     const { bodyBytes } = this.#options.slow.limits;
     if (bodyBytes !== null && this.#bytes > bodyBytes) this.#fail(new BodyTooLarge("body over the limit"));
     else if (this.#onGathered !== null) this.#keep(chunk);

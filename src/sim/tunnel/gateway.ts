@@ -156,7 +156,7 @@ export class Gateway {
     const isEnded = this.#ended.has(`${station.index}/${station.life}/${pass.id}`);
     if (isEnded) this.ended++;
     if (pass.expiresAt <= now || isEnded) return reply({ kind: "not good" });
-    const renewed = renewPass(pass, { now, sessionDurationMs: sessionMs });
+    const renewed = renewPass(pass, { now, sessionDurationMs: sessionMs, disableSessionRenewal: false });
     notice({ kind: "renewed", at: loop.time, id: pass.id, expiresAt: loop.time + sessionMs });
     this.#report(station, renewed);
     reply({ kind: "renewed", pass: renewed });

@@ -185,7 +185,7 @@ export class Visitors {
     const isLast = now >= this.#lastRequestAt[visitor]!;
     if (isLast && plan.leaves[visitor] === 1) atOnce(engine.leave(pass));
     else if (!disableSessionRenewal)
-      atOnce(engine.touch(pass.room, [renewPass(pass, { now, sessionDurationMs })]));
+      atOnce(engine.touch(pass.room, [renewPass(pass, { now, sessionDurationMs, disableSessionRenewal })]));
     if (isLast) this.#passes[visitor] = undefined;
     else this.#useAgain(visitor, now);
   }

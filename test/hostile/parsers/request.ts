@@ -5,7 +5,7 @@ import { roomSchema } from "../../../src/config/schema.ts";
 import { Binding } from "../../../src/gateway/abuse/binding.ts";
 import { createBypass } from "../../../src/gateway/bypass.ts";
 import { readCookie } from "../../../src/gateway/cookies.ts";
-import { waitingAnswer } from "../../../src/gateway/decide.ts";
+import { wants } from "../../../src/gateway/decide.ts";
 import { requestHeaders, stripCookies } from "../../../src/gateway/headers.ts";
 import { codeInUrl, linkWithoutCode, withoutCode } from "../../../src/gateway/lanes/carried-code.ts";
 import { languageChooser } from "../../../src/gateway/page/languages.ts";
@@ -202,7 +202,10 @@ const headers: readonly Parser[] = [
   {
     name: "Accept",
     read: (text) =>
-      waitingAnswer({ method: "GET", accept: text, fetchDestination: text }, true) + prefersJson(text),
+      wants({
+        ...{ method: "GET", accept: text, fetchDestination: text },
+        ...{ fetchMode: text, upgradeInsecure: text },
+      }) + prefersJson(text),
     worst: [again("application/"), again("application/json,"), again("a;q=0.1;"), again("application/x+")],
   },
   {

@@ -94,6 +94,11 @@ function keeper.greet(self, lane)
   return door.why_no_place(rules, self.phase.isPrequeue) or "place"
 end
 
+-- True when a visit that was over may begin again.
+function keeper.may_resume(self)
+  return door.is_slot_free(self.rules, at_the_door(self, keeper.budget_free(self)))
+end
+
 function keeper.open(self)
   return door.open(self.rules, at_the_door(self, keeper.budget_free(self)), self.flow, self.now)
 end

@@ -72,8 +72,8 @@ local function go_on_waiting(self, answers, place, dice, ahead)
   answer(answers, IS_WAITING, sequence_word(place.sequence), place.draw, actual, next_check_in, standing)
 end
 
-local function start_visit(self, answers, visit)
-  local expires_at = self.now + self.rules.sessionDurationMs
+local function start_visit(self, answers, visit, visit_ms)
+  local expires_at = self.now + (visit_ms or self.rules.sessionDurationMs)
   local packed = struct.pack(VISIT, visit.sequence, visit.lane, visit.joined_at, visit.admitted_at)
   redis.call("HSET", self.prefix .. ":visits", visit.id, packed)
   redis.call("ZADD", self.prefix .. ":visits:due", expires_at + PRESENCE_GRACE_MS, visit.id)
@@ -95,11 +95,11 @@ local function go_straight_through(self, answers, arrival)
   keeper.entered(self, nil)
   start_visit(self, answers, {
     id = arrival.id, sequence = -1, lane = arrival.lane, joined_at = self.now, admitted_at = self.now,
-  })
+  }, arrival.visit_ms)
 end
 
--- id, lane, invite or "", when the invite runs out, "1" if they can wait, dice
-function visitors.join(self, answers, id, lane, invite, invite_expires_at, can_wait, dice)
+-- id, lane, invite or "", when the invite runs out, "1" if they can wait, dice, how long a visit lasts at first
+function visitors.join(self, answers, id, lane, invite, invite_expires_at, can_wait, dice, visit_ms)
   if invite ~= "" and redis.call("ZSCORE", self.prefix .. ":invites", invite) then
     return refuse(answers, "inviteUsed")
   end
@@ -123,7 +123,7 @@ function visitors.join(self, answers, id, lane, invite, invite_expires_at, can_w
   room.count(self, "joined")
   if invite ~= "" then redis.call("ZADD", self.prefix .. ":invites", invite_expires_at, invite) end
   if is_through then
-    return go_straight_through(self, answers, { id = id, sequence = sequence, lane = own })
+    return go_straight_through(self, answers, { id = id, sequence = sequence, lane = own, visit_ms = visit_ms })
   end
   local place = {
     id = id, joined_at = self.now, state = WAITING, late = 0, lane = own, sequence = sequence, draw = 0, pool = 0,
@@ -309,7 +309,8 @@ local function end_visit(self, id)
   local packed = redis.call("HGET", self.prefix .. ":visits", id)
   if not packed then return false end
   -- A pass that a gateway renewed just now, and has not told of yet, is good for a whole session.
-  local renewed_until = self.now + self.rules.sessionDurationMs + PRESENCE_GRACE_MS
+  -- And it may begin its visit again for a while after that.
+  local renewed_until = self.now + self.rules.sessionDurationMs + (self.rules.formGraceMs or 0) + PRESENCE_GRACE_MS
   local until_at = math.max(tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id)), renewed_until)
   redis.call("HDEL", self.prefix .. ":visits", id)
   redis.call("ZREM", self.prefix .. ":visits:due", id)
@@ -414,8 +415,26 @@ function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires
   answer(answers, NOTHING)
 end
 
+-- Someone with a pass that has run out: their visit is still on, begins again ("1" and a free slot), or is over.
+function visitors.resume(self, answers, id, lane, joined_at, admitted_at, may_begin)
+  local due = self.prefix .. ":visits:due"
+  local known = tonumber(redis.call("ZSCORE", due, id))
+  if known and known - PRESENCE_GRACE_MS > self.now then return still_on_site(self, answers, id) end
+  if may_begin == "" or redis.call("ZSCORE", self.prefix .. ":ended", id) then return answer(answers, NOTHING) end
+  local expires_at = self.now + self.rules.sessionDurationMs
+  if known then
+    -- For a moment after a pass has run out its slot is still held.
+    redis.call("ZADD", due, expires_at + PRESENCE_GRACE_MS, id)
+  elseif keeper.may_resume(self) then
+    take_in(self, id, lane, joined_at, admitted_at, expires_at)
+  else
+    return answer(answers, NOTHING)
+  end
+  answer(answers, HAS_ENTERED, joined_at, admitted_at, self.now, expires_at, lane)
+end
+
 -- One call for many visitors: the time or "", who calls, then for each what they do and with what.
-local FIELDS = { j = 6, c = 9, e = 9, l = 9, v = 1, r = 1, t = 5, k = 9, a = 9, b = 9 }
+local FIELDS = { j = 7, c = 9, e = 9, l = 9, v = 1, r = 1, t = 5, s = 5, k = 9, a = 9, b = 9 }
 
 local function ticket_at(args, i)
   return {
@@ -442,7 +461,7 @@ local function visit_call(keys, args)
     local what = args[i]
     if what == "j" then
       visitors.join(self, answers, args[i + 1], tonumber(args[i + 2]), args[i + 3], args[i + 4], args[i + 5],
-        tonumber(args[i + 6]))
+        tonumber(args[i + 6]), tonumber(args[i + 7]))
     elseif what == "c" then
       visitors.check_in(self, answers, ticket_at(args, i + 1))
     elseif what == "e" then
@@ -462,6 +481,9 @@ local function visit_call(keys, args)
     elseif what == "t" then
       visitors.touch(self, answers, args[i + 1], tonumber(args[i + 2]), tonumber(args[i + 3]), tonumber(args[i + 4]),
         tonumber(args[i + 5]))
+    elseif what == "s" then
+      visitors.resume(self, answers, args[i + 1], tonumber(args[i + 2]), tonumber(args[i + 3]), tonumber(args[i + 4]),
+        args[i + 5])
     end
     i = i + 1 + FIELDS[what]
   end

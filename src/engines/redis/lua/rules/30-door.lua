@@ -23,10 +23,13 @@ do
     return r.drained or r.queueingMethod == "passthrough" or not at.is_active
   end
 
+  local function own_free(r, at)
+    return math.min((r.totalActiveUsers or math.huge) - at.on_site - at.admitted, at.budget_free)
+  end
+
   local function free_slots(r, at)
     local on_site, out = at.on_site, at.admitted
-    local own = (r.totalActiveUsers or math.huge) - on_site - out
-    local free = math.min(own, at.budget_free)
+    local free = own_free(r, at)
     if not r.fillNoShows or free == math.huge then return free end
     filling.capacity = free + on_site + out
     filling.on_site = on_site
@@ -72,6 +75,12 @@ do
   -- True when the door would let one in, whoever waits.
   function door.is_room_for_one(r, at, f, now)
     return opening(r, at, 1, f, now) == 1
+  end
+
+  -- True when a visit that was over may begin again, whoever waits and whatever the rate.
+  function door.is_slot_free(r, at)
+    if why_shut(r, at) then return false end
+    return is_wide_open(r, at) or own_free(r, at) > 0
   end
 
   -- Why a newcomer for whom the door is not open gets no place either; nil when they get one.

@@ -83,7 +83,7 @@ test("a connection that is silent ends when the visit has run out, and its grace
   await assertClosedAfter(stage, 1_000, chat);
   await until(() => stage.proxied.origins()[0]!.inFlight === 0, "the origin's side");
   assert.equal((await stage.engine.counts("main")).onSite, 0);
-  assert.equal(stage.proxied.gateway.traffic.upgradesEnded, 1);
+  assert.equal(stage.proxied.gateway.traffic.connectionsEnded, 1);
 });
 
 test("what the visitor sends renews the visit: it lives for as long as the connection is used", async (t) => {
@@ -147,7 +147,7 @@ test("leaving ends all connections of the visit after the grace, and nobody else
   stage.world.pass(2_000);
   await until(() => chats.every(({ isClosed }) => isClosed), "the end of the connections");
   await others.say("still here");
-  assert.equal(stage.proxied.gateway.traffic.upgradesEnded, 2);
+  assert.equal(stage.proxied.gateway.traffic.connectionsEnded, 2);
 });
 
 test("a visit that was revoked, by an operator or the origin, ends its connections", async (t) => {

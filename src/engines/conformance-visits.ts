@@ -1,0 +1,114 @@
+/** Of the suite every engine passes: visits that are short at first, and visits that go on after their pass ran out. */
+import assert from "node:assert/strict";
+import { ANYBODY } from "../core/engine.ts";
+import { PRESENCE_GRACE_MS } from "../core/pass.ts";
+import type { Play } from "./conformance-crowd.ts";
+import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
+
+const SESSION_MS = 60_000;
+const session = { totalActiveUsers: 1, sessionDurationMs: SESSION_MS, formGraceMs: 30_000 };
+
+export function resuming(play: Play): void {
+  play("a newcomer's first visit may be shorter than a session", session, async (stage) => {
+    const { pass } = expectKind(await stage.engine.join(ROOM, { ...ANYBODY, visitMs: 5_000 }), "entered");
+    assert.equal(pass.expiresAt - pass.createdAt, 5_000);
+    assert.equal(pass.createdAt, pass.admittedAt);
+    await stage.pass(5_000 + PRESENCE_GRACE_MS + TICK_MS);
+    assert.equal((await onSite(stage)).onSite, 0);
+    expectKind(await stage.engine.join(ROOM), "entered");
+  });
+
+  play("the first visit of someone who comes back lasts a session", session, async (stage) => {
+    const { pass } = expectKind(await stage.engine.join(ROOM, { ...ANYBODY, visitMs: 5_000 }), "entered");
+    await stage.engine.touch(ROOM, [{ ...pass, expiresAt: stage.now() + SESSION_MS }]);
+    await stage.pass(SESSION_MS - 1_000);
+    assert.equal((await onSite(stage)).onSite, 1);
+  });
+
+  play("a visit that was renewed elsewhere goes on with the old pass", session, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    await stage.pass(SESSION_MS - 1_000);
+    const expiresAt = stage.now() + SESSION_MS;
+    await stage.engine.touch(ROOM, [{ ...pass, expiresAt }]);
+    await stage.pass(5_000);
+    const entered = await stage.engine.resume(pass, false);
+    assert.deepEqual([entered?.pass.id, entered?.pass.expiresAt], [pass.id, expiresAt]);
+    assert.equal((await onSite(stage)).onSite, 1);
+  });
+
+  play("a visit that is over begins again only if it may", session, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    await stage.pass(SESSION_MS + PRESENCE_GRACE_MS + TICK_MS);
+    assert.equal(await stage.engine.resume(pass, false), null);
+    assert.equal((await onSite(stage)).onSite, 0);
+    const entered = await stage.engine.resume(pass, true);
+    assert.deepEqual([entered?.pass.id, entered?.pass.expiresAt], [pass.id, stage.now() + SESSION_MS]);
+    const { onSite: count, joined } = await onSite(stage);
+    assert.deepEqual([count, joined], [1, 1], "nobody new joined");
+    assert.equal((await stage.engine.resume(pass, true))?.pass.id, pass.id, "twice is once");
+    assert.equal((await onSite(stage)).onSite, 1);
+  });
+
+  play("a visit begins again while its slot is still held, and again after that", session, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    for (let time = 0; time < 3; time++) {
+      await stage.pass(SESSION_MS);
+      const again = await stage.engine.resume(pass, true);
+      assert.equal(again?.pass.expiresAt, stage.now() + SESSION_MS);
+      assert.equal((await onSite(stage)).onSite, 1);
+    }
+    await stage.pass(SESSION_MS + PRESENCE_GRACE_MS + TICK_MS);
+    assert.equal((await onSite(stage)).onSite, 0);
+    assert.equal((await stage.engine.resume(pass, true))?.pass.id, pass.id);
+    assert.equal((await onSite(stage)).onSite, 1);
+  });
+
+  play("a visit never begins again on a full site", session, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    await stage.pass(SESSION_MS + PRESENCE_GRACE_MS + TICK_MS);
+    await stage.joinEntered();
+    assert.equal(await stage.engine.resume(pass, true), null);
+    assert.equal((await onSite(stage)).onSite, 1);
+  });
+
+  play("a turn that is firm keeps a visit from beginning again", session, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    const [ticket] = await stage.joinMany(1);
+    await stage.pass(SESSION_MS + PRESENCE_GRACE_MS + TICK_MS, [ticket!]);
+    assert.equal((await stage.engine.counts(ROOM)).admitted, 1);
+    assert.equal(await stage.engine.resume(pass, true), null);
+  });
+
+  play("no visit begins again while nobody is let in", session, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    await stage.pass(SESSION_MS + PRESENCE_GRACE_MS + TICK_MS);
+    for (const shut of [{ paused: true }, { closed: true }, { queueAll: true }]) {
+      await stage.configure({ ...session, ...shut });
+      assert.equal(await stage.engine.resume(pass, true), null, JSON.stringify(shut));
+    }
+  });
+
+  play(
+    "whoever left or was sent away does not come back with their pass",
+    { ...session, totalActiveUsers: 2 },
+    async (stage) => {
+      const [left, revoked] = [(await stage.joinEntered()).pass, (await stage.joinEntered()).pass];
+      await stage.engine.leave(left);
+      await stage.engine.revoke(ROOM, revoked.id);
+      // As long as a pass that was renewed just before may begin its visit again.
+      await stage.pass(SESSION_MS + session.formGraceMs);
+      for (const pass of [left, revoked]) assert.equal(await stage.engine.resume(pass, true), null);
+      assert.equal((await onSite(stage)).onSite, 0);
+    },
+  );
+
+  play("an unknown room has no visits", session, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    assert.equal(await stage.engine.resume({ ...pass, room: "nowhere" }, true), null);
+  });
+}
+
+async function onSite(stage: Stage): Promise<{ onSite: number; joined: number }> {
+  const { onSite, totals } = await stage.engine.counts(ROOM);
+  return { onSite, joined: totals.joined };
+}

@@ -1,0 +1,63 @@
+/**
+ * What a request without a pass is after, read once: which answer it should get, and whether its sender is somebody who can
+ * keep a place.
+ *
+ * A visit begins with a page, with a request for JSON, with a program's `Fairgate-Token`, or when a cookie of ours comes
+ * back. Everything else belongs to no visit: a picture, a manifest or a preflight, which browsers send without cookies; a
+ * prefetch, which nobody may ever look at; a crawler; a program that takes anything.
+ */
+import type { Carrier } from "./carrier.ts";
+import { isCrawler } from "./crawlers.ts";
+import { isSafe, keepsPlace, type WaitingAnswer, type Wants, waitingAnswer, wants } from "./decide.ts";
+import { headerOf, type Request } from "./exchange.ts";
+
+export interface Asking {
+  readonly wanted: Wants;
+  readonly answer: WaitingAnswer;
+  /** They could keep a place in the line. */
+  readonly canWait: boolean;
+  /** It belongs to no visit, unless its sender shows that they keep our cookie. */
+  readonly isStray: boolean;
+  /** A browser asks whether a page of another origin may make a request (Fetch, CORS). */
+  readonly isPreflight: boolean;
+  readonly isPrefetch: boolean;
+  readonly isCrawler: boolean;
+  /** It may change something at the site: a form, or a call. */
+  readonly isUnsafe: boolean;
+}
+
+export function readAsking(request: Request, carrier: Carrier, isJsonEnabled: boolean): Asking {
+  const method = request.method ?? "GET";
+  const words = {
+    method,
+    accept: request.headers.accept,
+    fetchDestination: headerOf(request, "sec-fetch-dest"),
+    fetchMode: headerOf(request, "sec-fetch-mode"),
+    upgradeInsecure: headerOf(request, "upgrade-insecure-requests"),
+  };
+  const wanted = wants(words);
+  const keepsToken = carrier.programToken !== undefined;
+  const isPreflight =
+    method === "OPTIONS" && headerOf(request, "access-control-request-method") !== undefined;
+  const isPrefetch = isForLater(request);
+  const crawls = isCrawler(request.headers["user-agent"]);
+  const isNobody = isPreflight || isPrefetch || crawls;
+  const canWait = !isNobody && keepsPlace(wanted, keepsToken);
+  return {
+    wanted,
+    answer: isPreflight || isPrefetch ? "plain" : waitingAnswer(words, wanted, { isJsonEnabled, keepsToken }),
+    canWait,
+    isStray: !canWait,
+    isPreflight,
+    isPrefetch,
+    isCrawler: crawls,
+    isUnsafe: !isSafe(method),
+  };
+}
+
+/** True for what a browser loads ahead of a visitor who may never look at it. */
+function isForLater(request: Request): boolean {
+  const purpose =
+    headerOf(request, "sec-purpose") ?? headerOf(request, "purpose") ?? headerOf(request, "x-moz");
+  return purpose?.startsWith("prefetch") === true;
+}

@@ -1,0 +1,236 @@
+/**
+ * Connections of visitors with a pass: upgraded ones (WebSockets), and requests that last, such as event streams, downloads and
+ * uploads. Each belongs to a visit and ends with it; otherwise someone whose slot has long been given to the next would go on
+ * using the site.
+ *
+ *   traffic, either way ──▶ the visit is renewed, as by a request
+ *   the visit runs out, unless it is renewed elsewhere ──▶ closed with it
+ *   left, or revoked ──▶ closed after `connectionGrace`; an answer that is on its way has a moment at least
+ *
+ * A visit that runs out is over `connectionGrace` later for its connections, and the engine is told to hold its slot for as
+ * long, so nobody takes it while they are open.
+ *
+ * Nothing is done for each message or byte, and next to nothing for a request that is soon over. Once a second the connections
+ * are looked at, all in one go.
+ */
+import type { Duplex } from "node:stream";
+import type { Engine } from "../core/engine.ts";
+import { isRenewalDue, type Pass, PRESENCE_GRACE_MS, renewPass } from "../core/pass.ts";
+import type { World } from "../core/world.ts";
+import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
+import type { PresenceReport } from "./presence.ts";
+import { type AnyResponse, breakOff, isHttp2 } from "./proxy/answer.ts";
+import type { RoomFront } from "./room-front.ts";
+
+const LOOK_EVERY_MS = 1_000;
+/** What the origin says while it ends a visit, such as its last page, may take this long to arrive. */
+export const LAST_ANSWER_MS = 2_000;
+
+/** One of a visitor's connections. */
+export class VisitConnection {
+  readonly front: RoomFront;
+  readonly pass: Pass;
+  /** Bytes passed on, where its socket does not count them. */
+  moved = 0;
+  isClosed = false;
+  readonly #carrier: AnyResponse | Duplex;
+  #bytesSeen: number;
+
+  constructor(carrier: AnyResponse | Duplex, front: RoomFront, pass: Pass) {
+    this.#carrier = carrier;
+    this.front = front;
+    this.pass = pass;
+    this.#bytesSeen = this.#bytes();
+  }
+
+  get isUpgraded(): boolean {
+    return !("statusCode" in this.#carrier);
+  }
+
+  /** True when something has passed on it, either way, since this was last asked. */
+  hasMoved(): boolean {
+    const bytes = this.#bytes();
+    const hasMoved = bytes !== this.#bytesSeen;
+    this.#bytesSeen = bytes;
+    return hasMoved;
+  }
+
+  end(): void {
+    const carrier = this.#carrier;
+    if ("statusCode" in carrier) breakOff(carrier);
+    else carrier.destroy();
+  }
+
+  /** An HTTP/1 connection carries one request at a time, so its socket counts for that. */
+  #bytes(): number {
+    const carrier = this.#carrier;
+    const socket = (
+      "statusCode" in carrier ? (isHttp2(carrier) ? null : carrier.socket) : carrier
+    ) as Counting;
+    return socket === null ? this.moved : (socket.bytesRead ?? 0) + (socket.bytesWritten ?? 0);
+  }
+}
+
+type Counting = { readonly bytesRead?: number; readonly bytesWritten?: number } | null;
+
+interface Visit {
+  readonly connections: Set<VisitConnection>;
+  front: RoomFront;
+  /** With the latest expiry that this gateway knows of. */
+  pass: Pass;
+  /** When it was left or revoked; null while it was not. */
+  endedAt: number | null;
+  /** The engine holds its slot until then. */
+  heldUntil: number;
+  /** The engine is being asked whether it is over. */
+  isAsked: boolean;
+}
+
+export interface VisitConnectionsParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly presence: PresenceReport;
+  readonly world: World;
+  /** The room as it is now; undefined when it is no more. */
+  readonly frontOf: (room: string) => RoomFront | undefined;
+  /** A connection was closed because its visit is over. */
+  readonly onEnd: () => void;
+}
+
+export class VisitConnections {
+  readonly #parts: VisitConnectionsParts;
+  readonly #visits = new Map<string, Visit>();
+  /** Opened since the last look. Most are closed again by the next. */
+  #fresh: VisitConnection[] = [];
+  readonly #stop: () => void;
+
+  constructor(parts: VisitConnectionsParts) {
+    this.#parts = parts;
+    this.#stop = parts.world.timers.every(LOOK_EVERY_MS, () => this.#look());
+  }
+
+  /** A connection that is under way. Whoever opens it says so when it is closed, by `isClosed`. */
+  open(carrier: AnyResponse | Duplex, front: RoomFront, pass: Pass): VisitConnection {
+    const connection = new VisitConnection(carrier, front, pass);
+    this.#fresh.push(connection);
+    return connection;
+  }
+
+  /** A visitor's pass was renewed by a request. */
+  renewed(pass: Pass): void {
+    const visit = this.#visits.get(pass.id);
+    if (visit && visit.pass.expiresAt < pass.expiresAt) visit.pass = pass;
+  }
+
+  /** A visit was left or revoked. */
+  ended(id: string): void {
+    this.#takeFresh();
+    const visit = this.#visits.get(id);
+    if (!visit || visit.endedAt !== null) return;
+    visit.endedAt = this.#parts.world.clock.now();
+    this.#endDue(visit, visit.endedAt);
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  #look(): void {
+    this.#takeFresh();
+    const now = this.#parts.world.clock.now();
+    for (const [id, visit] of this.#visits) {
+      for (const connection of visit.connections)
+        if (connection.isClosed) visit.connections.delete(connection);
+      if (visit.connections.size === 0) {
+        this.#visits.delete(id);
+        continue;
+      }
+      visit.front = this.#parts.frontOf(visit.front.name) ?? visit.front;
+      if (hasMoved(visit)) this.#renew(visit, now);
+      this.#hold(visit, now);
+      this.#endDue(visit, now);
+    }
+  }
+
+  #takeFresh(): void {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    for (const connection of fresh) {
+      if (connection.isClosed) continue;
+      const { pass, front } = connection;
+      const visit = this.#visits.get(pass.id) ?? newVisit(front, pass);
+      visit.connections.add(connection);
+      this.#visits.set(pass.id, visit);
+      this.renewed(pass);
+    }
+  }
+
+  #renew(visit: Visit, now: number): void {
+    const { disableSessionRenewal, sessionDurationMs } = visit.front.rules;
+    const renewal = { now, sessionDurationMs, disableSessionRenewal };
+    // What was sent in time may be seen only now; the slot is held for that long.
+    const isOver = visit.endedAt !== null || now >= visit.pass.expiresAt + PRESENCE_GRACE_MS;
+    if (isOver || !isRenewalDue(visit.pass, renewal)) return;
+    const leftMs = visit.pass.expiresAt - now;
+    visit.pass = renewPass(visit.pass, renewal);
+    this.#parts.presence.report(visit.pass, leftMs);
+  }
+
+  /** Before a visit runs out, the engine hears that its connections may go on for the grace. */
+  #hold(visit: Visit, now: number): void {
+    const { expiresAt } = visit.pass;
+    const until = expiresAt + visit.front.settings.connectionGrace;
+    if (visit.endedAt !== null || now < expiresAt - 2 * LOOK_EVERY_MS || until <= visit.heldUntil) return;
+    visit.heldUntil = until;
+    if (until > expiresAt) this.#parts.presence.report({ ...visit.pass, expiresAt: until }, 0);
+  }
+
+  /** Closes what is over. */
+  #endDue(visit: Visit, now: number): void {
+    const graceMs = visit.front.settings.connectionGrace;
+    if (visit.endedAt === null) {
+      if (now >= visit.pass.expiresAt + graceMs) this.#endIfOver(visit, now);
+      return;
+    }
+    const sinceMs = now - visit.endedAt;
+    for (const connection of visit.connections) {
+      const leastMs = connection.isUpgraded ? 0 : LAST_ANSWER_MS;
+      if (sinceMs >= Math.max(graceMs, leastMs)) this.#end(connection);
+    }
+  }
+
+  /** Its pass has run out as far as is known here. Another gateway may have renewed it, which the engine knows. */
+  #endIfOver(visit: Visit, now: number): void {
+    if (visit.isAsked) return;
+    const { ask, engine } = this.#parts;
+    visit.isAsked = true;
+    ask.ask(
+      () => engine.resume(visit.pass, false),
+      (entered) => {
+        visit.isAsked = false;
+        // An engine that is away ends nobody's visit.
+        if (entered === ENGINE_AWAY) return;
+        if (entered !== null && entered.pass.expiresAt > now) visit.pass = entered.pass;
+        else for (const connection of visit.connections) this.#end(connection);
+      },
+    );
+  }
+
+  #end(connection: VisitConnection): void {
+    if (connection.isClosed) return;
+    this.#parts.onEnd();
+    connection.end();
+  }
+}
+
+function newVisit(front: RoomFront, pass: Pass): Visit {
+  const heldUntil = Number.NEGATIVE_INFINITY;
+  return { connections: new Set(), front, pass, endedAt: null, heldUntil, isAsked: false };
+}
+
+/** True when something has passed on any of its connections since the last look. */
+function hasMoved({ connections }: Visit): boolean {
+  let hasAnyMoved = false;
+  for (const connection of connections) hasAnyMoved = connection.hasMoved() || hasAnyMoved;
+  return hasAnyMoved;
+}
