@@ -30,6 +30,8 @@ export type Eventually<T> = T | Promise<T>;
 export interface Engine {
   /** A newcomer: straight through with a pass while there is room and no line, else a place at the end of their lane. */
   join(room: string, newcomer?: Newcomer): Eventually<JoinAnswer>;
+  /** True when a newcomer like any other would go straight through now. Nothing is done. */
+  hasRoom(room: string): Eventually<boolean>;
   /** "I am still here." Keeps the place living, takes a lapsed one back, tells what has become of it. */
   checkIn(ticket: Ticket): Eventually<TicketAnswer>;
   /** Uses a turn. Asking again with the same ticket gives the same visit, never a second one. */

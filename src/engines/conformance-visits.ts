@@ -9,6 +9,23 @@ const SESSION_MS = 60_000;
 const session = { totalActiveUsers: 1, sessionDurationMs: SESSION_MS, formGraceMs: 30_000 };
 
 export function resuming(play: Play): void {
+  play("there is room while a newcomer would go straight through", { totalActiveUsers: 2 }, async (stage) => {
+    assert.ok(await stage.engine.hasRoom(ROOM));
+    const { pass } = await stage.joinEntered();
+    assert.ok(await stage.engine.hasRoom(ROOM));
+    await stage.joinEntered();
+    assert.ok(!(await stage.engine.hasRoom(ROOM)), "the site is full, though nobody waits");
+    const [ticket] = await stage.joinMany(1);
+    await stage.engine.leave(pass);
+    assert.ok(!(await stage.engine.hasRoom(ROOM)), "a slot is free, and it is another's");
+    await stage.engine.leave(ticket!);
+    assert.ok(await stage.engine.hasRoom(ROOM));
+    await stage.configure({ totalActiveUsers: 2, paused: true });
+    assert.ok(!(await stage.engine.hasRoom(ROOM)));
+    assert.ok(!(await stage.engine.hasRoom("nowhere")));
+    assert.equal((await stage.engine.counts(ROOM)).totals.joined, 3, "asking is no joining");
+  });
+
   play("a newcomer's first visit may be shorter than a session", session, async (stage) => {
     const { pass } = expectKind(await stage.engine.join(ROOM, { ...ANYBODY, visitMs: 5_000 }), "entered");
     assert.equal(pass.expiresAt - pass.createdAt, 5_000);

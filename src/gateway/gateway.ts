@@ -16,7 +16,7 @@ import type { Engine } from "../core/engine.ts";
 import { EVERYBODY } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
-import { AskEngine } from "./ask-engine.ts";
+import { AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import { type Asking, readAsking } from "./asking.ts";
 import type { BypassRequest } from "./bypass.ts";
 import { type Carrier, readCarrier } from "./carrier.ts";
@@ -298,10 +298,12 @@ export class Gateway {
       return { front, request, response, carrier, asking, headers, sequence };
     };
     if (held?.kind === "stranger") return this.#answers.turnAway(told(NOTHING, -1), STRANGE);
-    if (this.#isStray(front, held, asking, carrier, now)) {
-      if (this.#mayPass(front, request, now)) return forward(null, NOTHING);
-      return this.#answers.turnAway(told(NOTHING, -1), MUST_WAIT);
-    }
+    if (this.#isStray(front, held, asking, carrier, now))
+      return this.#letPastIfRoom(front, request, now, {
+        past: () => forward(null, NOTHING),
+        turnAway: () => this.#answers.turnAway(told(NOTHING, -1), MUST_WAIT),
+        away: () => this.#answers.away(told(NOTHING, -1)),
+      });
     const arriving = {
       ...{ front, request, carrier, now, hasPlace: false, canWait: asking.canWait },
       isGone: () => isGone(response),
@@ -475,12 +477,24 @@ export class Gateway {
     return held === null && asking.isStray && !this.#tokens.isKeeper(front, carrier, now);
   }
 
-  /** Whether a request that belongs to no visit goes through all the same. */
-  #mayPass(front: RoomFront, request: Request, now: number): boolean {
+  /** Lets a request through that belongs to no visit, while there is room and its address has its share of them. */
+  #letPastIfRoom(
+    front: RoomFront,
+    request: Request,
+    now: number,
+    outcome: Record<"past" | "turnAway" | "away", () => void>,
+  ): void {
     const { address } = this.#inForce.trust.client(request);
-    const mayPass = front.strays.mayPass(address, front.isOpen, now);
-    this.traffic.count("strays", mayPass ? "passed" : "refused");
-    return mayPass;
+    this.#ask.ask(
+      () => this.#engine.hasRoom(front.name),
+      (hasRoom) => {
+        if (hasRoom === ENGINE_AWAY)
+          return front.settings.engineFailure === "open" ? outcome.past() : outcome.away();
+        const mayPass = hasRoom && front.strays.take(address, now);
+        this.traffic.count("strays", mayPass ? "passed" : "refused");
+        return mayPass ? outcome.past() : outcome.turnAway();
+      },
+    );
   }
 
   /** Addresses of our own that were not written as one: with a query or an odd path; the key set; or none of ours. */

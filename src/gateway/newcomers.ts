@@ -174,7 +174,6 @@ export class Newcomers {
       () => this.#engine.join(front.name, isFirst ? { ...newcomer, visitMs } : newcomer),
       (answer) => {
         if (answer === ENGINE_AWAY) return use(answer);
-        if (answer.kind !== "entered") front.strays.foundFull(arriving.now);
         if (answer.kind !== "refused" && arriving.isGone()) {
           this.#giveUp(answer);
           return use(GONE);

@@ -120,9 +120,10 @@ export class RoomFront {
     );
     const known = before?.guard ?? null;
     this.#own = faceOf(room, parts, known);
-    const { guard } = this.#own;
+    // An event's guard goes on from the one that stood there before, which may have been its own.
+    const guardBefore = known ?? this.#own.guard;
     this.#byEvent = new Map(
-      room.events.map((event) => [event.name, faceOf(settingsDuring(room, event), parts, guard)]),
+      room.events.map((event) => [event.name, faceOf(settingsDuring(room, event), parts, guardBefore)]),
     );
     this.rules = this.roomRules;
     this.settings = room;
@@ -144,11 +145,6 @@ export class RoomFront {
     this.#closings.clear();
     const readable = this.cors.isOn ? ["Access-Control-Allow-Origin", "*"] : [];
     this.boardHeaders = [...BOARD_HEADERS, ...readable, "Content-Length", String(this.boardBody.length)];
-  }
-
-  /** True when nobody waits, as far as the board knows, and people are let in. */
-  get isOpen(): boolean {
-    return this.board.state === "open";
   }
 
   /** Puts in force what holds now. */

@@ -4,7 +4,7 @@ import http from "node:http";
 import { test } from "node:test";
 import { openStage, type Stage } from "./stage.ts";
 import { until } from "./until.ts";
-import { type Answer, assertWaitingPage, JSON_CLIENT, talk, type Visitor } from "./visitor.ts";
+import { type Answer, assertWaitingPage, JSON_CLIENT, PAGE, talk, type Visitor } from "./visitor.ts";
 import type { Breakage } from "./watched-engine.ts";
 
 const BREAKAGES = [
@@ -142,7 +142,10 @@ test("an engine that answers late is as good as one that answers at once", async
 test("a visitor who left before the engine answered is not sent on to the origin", async (t) => {
   const stage = await openStage(t, { room: { totalActiveUsers: 5 } });
   const release = stage.engine.hold();
-  const request = http.get({ host: "127.0.0.1", port: stage.port, path: "/gone", agent: false });
+  const request = http.get({
+    ...{ host: "127.0.0.1", port: stage.port, path: "/gone", agent: false },
+    headers: PAGE,
+  });
   request.on("error", () => {});
   await until(() => stage.engine.calls.join === 1);
   request.destroy();

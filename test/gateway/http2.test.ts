@@ -91,7 +91,7 @@ test("over HTTP/2 a visitor goes through, with a cookie that is bound to the hos
   assert.equal(answer.text, "the site");
   assert.match(
     answer.headers["set-cookie"]![0]!,
-    /^__Host-fairgate_main=[\w-]+; Max-Age=300; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    /^__Host-fairgate_main=[\w-]+; Max-Age=86700; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
   );
   const before = stage.engine.asked;
   assert.equal((await visitor.open("/more")).text, "the site");

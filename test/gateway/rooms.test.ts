@@ -100,7 +100,7 @@ test("no spelling of a guarded path slips past the line", async (t) => {
     const head = `GET ${path} HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nConnection: close\r\n\r\n`;
     assert.match(await talk(stage.port, head), /fairgate-data/, path);
   }
-  const absolute = "GET http://a/drop HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const absolute = "GET http://a/drop HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nConnection: close\r\n\r\n";
   assert.match(await talk(stage.port, absolute), /fairgate-data/);
   assert.equal(stage.origin.seen.length, before);
 });

@@ -108,7 +108,10 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
       listen: "127.0.0.1:0",
       secret: SECRET,
       origin: { addresses: [origin.address] },
-      rooms: { main: { totalActiveUsers: 1, ...options.room, ...change.room } },
+      // Every visit lasts a session: what is special about a visitor's first pass has tests of its own.
+      rooms: {
+        main: { totalActiveUsers: 1, newcomerDuration: "1d", ...options.room, ...change.room },
+      },
       ...options.settings,
       ...change.settings,
     });

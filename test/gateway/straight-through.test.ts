@@ -14,7 +14,7 @@ test("while there is room a visitor goes straight through and gets a pass", asyn
   assert.equal(stage.origin.seen[0]!.url, "/shop?item=1");
   assert.match(
     answer.headers["set-cookie"]![0]!,
-    /^fairgate_main=[\w-]+; Max-Age=300; Path=\/; HttpOnly; SameSite=Lax$/,
+    /^fairgate_main=[\w-]+; Max-Age=86700; Path=\/; HttpOnly; SameSite=Lax$/,
   );
   assert.equal((await stage.engine.counts("main")).onSite, 1);
 });

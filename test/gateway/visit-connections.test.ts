@@ -98,7 +98,7 @@ test("what the visitor sends renews the visit: it lives for as long as the conne
   await assertClosedAfter(stage, SESSION_MS + GRACE_MS, chat);
 });
 
-test("what the origin sends does not renew it", async (t) => {
+test("what the origin sends renews it too", async (t) => {
   const origin = await openOrigin(t);
   let talk = (_text: string) => {};
   origin.server.on("upgrade", (_request, socket) => {
@@ -109,10 +109,14 @@ test("what the origin sends does not renew it", async (t) => {
   const stage = await openStage(t, { room: ROOM, origin });
   const { token } = await enter(stage);
   const chat = await Chat.open(stage, t, token);
-  stage.world.pass(SESSION_MS / 2);
+  stage.world.pass(SESSION_MS - 10_000);
   talk("news");
   await until(() => chat.heard.endsWith("news"), "the news");
-  await assertClosedAfter(stage, SESSION_MS / 2 + GRACE_MS, chat);
+  await tellPresence(stage);
+  stage.world.pass(SESSION_MS - 10_000);
+  assert.ok(!chat.isClosed);
+  assert.equal((await stage.engine.counts("main")).onSite, 1);
+  await assertClosedAfter(stage, 10_000 + GRACE_MS, chat);
 });
 
 test("where visits are not renewed a connection does not renew them either", async (t) => {

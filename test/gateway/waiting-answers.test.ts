@@ -53,11 +53,22 @@ test("with jsonResponseEnabled off an API client gets the page", async (t) => {
   assertWaitingPage(await stage.visitor().ask("/api/items", { headers: JSON_CLIENT }));
 });
 
+test("a script of a page that asks for anything is told where to join, and gets no place by that", async (t) => {
+  const stage = await openStage(t);
+  await stage.occupant();
+  const headers = { accept: "*/*", "sec-fetch-dest": "empty" };
+  const answer = await stage.visitor().ask("/part", { method: "POST", headers });
+  assert.deepEqual([answer.status, answer.headers["fairgate-status"]], [429, "refused"]);
+  const { reason, join } = JSON.parse(answer.text);
+  assert.deepEqual([reason, join], ["mustWait", "/.fairgate/main/join"]);
+  assert.equal((await stage.engine.counts("main")).waiting, 0);
+});
+
 for (const [what, headers] of [
   ["an image", { accept: "image/avif,image/webp,*/*;q=0.8", "sec-fetch-dest": "image" }],
   ["a script", { accept: "*/*", "sec-fetch-dest": "script" }],
   ["a style sheet of an old browser", { accept: "text/css" }],
-  ["a fetch for anything", { accept: "*/*", "sec-fetch-dest": "empty" }],
+  ["a program that takes anything", { accept: "*/*" }],
 ] as const) {
   test(`${what} gets a short 429 and no place`, async (t) => {
     const stage = await openStage(t);
@@ -68,7 +79,7 @@ for (const [what, headers] of [
     assert.equal(answer.headers["cache-control"], "no-store");
     assert.match(answer.headers["retry-after"]!, /^[1-9]\d*$/);
     assert.equal(answer.headers["set-cookie"], undefined);
-    assert.ok(answer.text.length < 100);
+    assert.match(answer.text, /^Waiting room: [^\n]{20,200}\n$/);
     const { waiting, lapsed } = await stage.engine.counts("main");
     assert.deepEqual({ waiting, lapsed }, { waiting: 0, lapsed: 0 });
     assert.equal(stage.origin.seen.length, 1);

@@ -10,13 +10,14 @@ import type { RoomRules } from "../../src/core/rules.ts";
 /** How calls fail: at once, later, or not even that. `late`: they succeed, but later. */
 export type Breakage = "throws" | "rejects" | "silent" | "late";
 
-type Call = "join" | "checkIn" | "enter" | "resume" | "touch" | "leave" | "revoke" | "configure";
+type Call = "hasRoom" | "join" | "checkIn" | "enter" | "resume" | "touch" | "leave" | "revoke" | "configure";
 
 export class WatchedEngine implements Engine {
   broken: Breakage | null = null;
   /** A room whose rules cannot be changed now. */
   failsToConfigure: string | null = null;
   readonly calls: Record<Call, number> = {
+    hasRoom: 0,
     join: 0,
     checkIn: 0,
     enter: 0,
@@ -29,6 +30,7 @@ export class WatchedEngine implements Engine {
   /** What gateways told of their origins. */
   readonly reports: Load[] = [];
   readonly join: Engine["join"];
+  readonly hasRoom: Engine["hasRoom"];
   readonly checkIn: Engine["checkIn"];
   readonly enter: Engine["enter"];
   readonly resume: Engine["resume"];
@@ -41,6 +43,7 @@ export class WatchedEngine implements Engine {
   constructor(inner: Engine) {
     this.#inner = inner;
     this.join = (room, newcomer) => this.#ask("join", () => inner.join(room, newcomer));
+    this.hasRoom = (room) => this.#ask("hasRoom", () => inner.hasRoom(room));
     this.checkIn = (ticket) => this.#ask("checkIn", () => inner.checkIn(ticket));
     this.enter = (ticket) => this.#ask("enter", () => inner.enter(ticket));
     this.resume = (pass, mayBegin) => this.#ask("resume", () => inner.resume(pass, mayBegin));

@@ -134,6 +134,10 @@ export class ClusterEngine implements Engine {
     return this.#ask((answer) => this.#node.enter(ticket, dice, this.#now(), answer));
   }
 
+  hasRoom(room: string): boolean {
+    return this.#node.hasRoom(room, this.#now());
+  }
+
   resume(pass: Pass, mayBegin: boolean): Eventually<Entered | null> {
     return this.#ask((answer) => this.#node.resume(pass, mayBegin, this.#now(), answer));
   }

@@ -68,6 +68,11 @@ export class InstantCluster implements Engine {
     return this.#do(this.#another(), (node) => node.enter(ticket));
   }
 
+  async hasRoom(room: string): Promise<boolean> {
+    if (this.#budgeted.has(room)) await this.admit(room);
+    return this.#do(this.#first, (node) => node.hasRoom(room));
+  }
+
   async resume(pass: Pass, mayBegin: boolean): Promise<Entered | null> {
     return this.#do(this.#first, (node) => node.resume(pass, mayBegin));
   }

@@ -10,15 +10,16 @@
  */
 import type { Board } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
-import type {
-  Admission,
-  Counts,
-  Entered,
-  JoinAnswer,
-  Load,
-  Presence,
-  Remark,
-  TicketAnswer,
+import {
+  type Admission,
+  ANYBODY,
+  type Counts,
+  type Entered,
+  type JoinAnswer,
+  type Load,
+  type Presence,
+  type Remark,
+  type TicketAnswer,
 } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
 import { boardOf, countsOf, stateOf } from "../../core/room-view.ts";
@@ -42,6 +43,7 @@ import { SELF } from "./place.ts";
 import { Qpid } from "./qpid.ts";
 import { Replication } from "./replication.ts";
 import { Requests } from "./requests.ts";
+import { welcomeTo } from "./room-answers.ts";
 import type { RoomBooks, RoomEvents } from "./room-books.ts";
 import { figuresOf } from "./room-figures.ts";
 import { Routes } from "./routes.ts";
@@ -171,6 +173,11 @@ export class ClusterNode {
     if (!books) return answer(UNKNOWN_ROOM);
     this.#now = now;
     this.#visitors.enter(books, ticket, { dice, now }, answer);
+  }
+
+  hasRoom(room: string, now: number): boolean {
+    const books = this.#rooms.books.get(room);
+    return books !== undefined && welcomeTo(books, ANYBODY, now) === "through";
   }
 
   resume(pass: Pass, mayBegin: boolean, now: number, answer: (answer: Entered | null) => void): void {

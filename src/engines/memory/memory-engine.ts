@@ -74,6 +74,10 @@ export class MemoryEngine implements Engine {
     return told(open, open.room.join(id, newcomer, this.#moment()));
   }
 
+  hasRoom(room: string): boolean {
+    return this.#rooms.get(room)?.room.hasRoom(this.#world.clock.now()) ?? false;
+  }
+
   checkIn(ticket: Ticket): Eventually<TicketAnswer> {
     const open = this.#rooms.get(ticket.room);
     if (!open) return { kind: "refused", reason: "unknownRoom" };

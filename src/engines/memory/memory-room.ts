@@ -32,6 +32,7 @@ import {
 import {
   checkIn,
   enter,
+  hasRoom,
   join,
   leavePlace,
   leaveVisit,
@@ -77,6 +78,10 @@ export class MemoryRoom {
 
   join(id: string, newcomer: Newcomer, moment: Moment): JoinAnswer {
     return join(this.#books, id, newcomer, moment);
+  }
+
+  hasRoom(now: number): boolean {
+    return hasRoom(this.#books, now);
   }
 
   checkIn(ticket: Ticket, moment: Moment): TicketAnswer {

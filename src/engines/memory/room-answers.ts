@@ -6,14 +6,15 @@
  * short: no lookup that a room without lanes and events can do without, and nothing made that outlives the
  * answer.
  */
-import type {
-  Admitted,
-  Entered,
-  JoinAnswer,
-  Newcomer,
-  Presence,
-  TicketAnswer,
-  Waiting,
+import {
+  type Admitted,
+  ANYBODY,
+  type Entered,
+  type JoinAnswer,
+  type Newcomer,
+  type Presence,
+  type TicketAnswer,
+  type Waiting,
 } from "../../core/engine.ts";
 import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
@@ -57,6 +58,12 @@ export function join(books: RoomBooks, id: string, newcomer: Newcomer, moment: M
   const answer = takePlace(books, newTicket(books, { id, sequence, lane, now }), moment);
   if (books.lastMoment.tell(answer.nextCheckInMs) || invite) books.unproven = answer;
   return answer;
+}
+
+export function hasRoom(books: RoomBooks, now: number): boolean {
+  return (
+    books.door.greet(ANYBODY, books.crowd, now) === "through" && !isHeldBack(books, books.nextSequence, now)
+  );
 }
 
 export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): TicketAnswer {

@@ -93,6 +93,10 @@ export class RedisEngine implements Engine {
     await this.#rooms.get(room)?.touch(presences);
   }
 
+  async hasRoom(room: string): Promise<boolean> {
+    return (await this.#rooms.get(room)?.hasRoom()) ?? false;
+  }
+
   async resume(pass: Pass, mayBegin: boolean): Promise<Entered | null> {
     return (await this.#rooms.get(pass.room)?.resume(pass, mayBegin)) ?? null;
   }

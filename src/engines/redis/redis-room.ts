@@ -36,7 +36,7 @@ import type { RoomLine } from "./room-line.ts";
 import { drawOf, emptyLook, figuresOf } from "./room-look.ts";
 import { ToldTimes } from "./told-times.ts";
 import { UnheardJoins } from "./unheard-joins.ts";
-import { AnswerReader, endedUntil, ending, resuming, seeing } from "./visit-answers.ts";
+import { AnswerReader, endedUntil, ending, isRoomFound, LOOKING, resuming, seeing } from "./visit-answers.ts";
 import { VisitCalls } from "./visit-calls.ts";
 
 export interface RoomEvents extends DutyEvents {
@@ -157,6 +157,10 @@ export class RedisRoom {
 
   async enter(ticket: Ticket): Promise<TicketAnswer> {
     return this.#told.note(await this.#line.enter(ticket), this.#world.clock.now());
+  }
+
+  hasRoom(): Promise<boolean> {
+    return this.#visits.ask(LOOKING, isRoomFound);
   }
 
   resume(pass: Pass, mayBegin: boolean): Promise<Entered | null> {

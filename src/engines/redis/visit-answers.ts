@@ -56,6 +56,13 @@ export function seeing({ id, lane, joinedAt, admittedAt, expiresAt }: Presence):
   return { words: ["t", id, ...numbers], isJoin: false, movesSlot: false };
 }
 
+/** Whether there is room for a newcomer. */
+export const LOOKING: Doing = { words: ["h", ""], isJoin: false, movesSlot: false };
+
+export function isRoomFound({ values, at }: VisitReply): boolean {
+  return values[at] === HAS_ENTERED;
+}
+
 /** A pass that has run out is shown, and its visit may begin again. */
 export function resuming({ id, lane, joinedAt, admittedAt }: Pass, mayBegin: boolean): Doing {
   const numbers = [lane, joinedAt, admittedAt].map(String);

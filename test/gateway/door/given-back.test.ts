@@ -8,7 +8,7 @@ import http from "node:http";
 import { test } from "node:test";
 import { openStage, type Stage } from "../stage.ts";
 import { until } from "../until.ts";
-import { assertWaitingPage, talk, type Visitor } from "../visitor.ts";
+import { assertWaitingPage, PAGE, talk, type Visitor } from "../visitor.ts";
 import { newCode } from "./lane-code.ts";
 import { askJson, change, joinLine } from "./line.ts";
 
@@ -145,7 +145,7 @@ test("whoever is gone before the answer leaves no place and no visit behind, and
     const stage = await openStage(t, { room: { abuse: WORK, totalActiveUsers: 5, queueAll: isFull } });
     const { visitor, slip, solution } = await solved(stage);
     const release = stage.engine.hold();
-    const headers = { cookie: `fairgate_main=${slip}`, "fairgate-work": solution };
+    const headers = { ...PAGE, cookie: `fairgate_main=${slip}`, "fairgate-work": solution };
     const request = http.request({
       ...{ host: "127.0.0.1", port: stage.port, agent: false },
       ...{ path: "/", headers },

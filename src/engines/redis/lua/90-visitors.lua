@@ -136,6 +136,12 @@ function visitors.join(self, answers, id, lane, invite, invite_expires_at, can_w
   go_on_waiting(self, answers, place, dice, ahead)
 end
 
+-- Whether a newcomer like any other would go straight through.
+function visitors.has_room(self, answers)
+  local is_through = keeper.greet(self, EVERYBODY) == "through" and not is_held_back(self, room.coming_sequence(self))
+  answer(answers, is_through and HAS_ENTERED or NOTHING)
+end
+
 -- A good ticket of which nothing is known: from before a loss. Its sequence must not be given out again; one from before a
 -- draw has lost its place in it.
 local function take_back(self, answers, ticket)
@@ -434,7 +440,7 @@ function visitors.resume(self, answers, id, lane, joined_at, admitted_at, may_be
 end
 
 -- One call for many visitors: the time or "", who calls, then for each what they do and with what.
-local FIELDS = { j = 7, c = 9, e = 9, l = 9, v = 1, r = 1, t = 5, s = 5, k = 9, a = 9, b = 9 }
+local FIELDS = { j = 7, c = 9, e = 9, l = 9, v = 1, r = 1, t = 5, s = 5, h = 1, k = 9, a = 9, b = 9 }
 
 local function ticket_at(args, i)
   return {
@@ -481,6 +487,8 @@ local function visit_call(keys, args)
     elseif what == "t" then
       visitors.touch(self, answers, args[i + 1], tonumber(args[i + 2]), tonumber(args[i + 3]), tonumber(args[i + 4]),
         tonumber(args[i + 5]))
+    elseif what == "h" then
+      visitors.has_room(self, answers)
     elseif what == "s" then
       visitors.resume(self, answers, args[i + 1], tonumber(args[i + 2]), tonumber(args[i + 3]), tonumber(args[i + 4]),
         args[i + 5])
