@@ -20,10 +20,9 @@ export function checkCookieDomain(room: KnownRoom, path: Path): Finding[] {
 export function cookieCautions(room: KnownRoom, path: Path): Finding[] {
   if (room.cookieDomain != null) return [];
   const hosts = hostsOf(room);
-  if (hosts.length < 2 && !hosts[0]?.startsWith("*.")) return [];
+  if (hosts.length < 2) return [];
   const [first, second] = hosts;
-  const hostsText = second === undefined ? `every host of ${first}` : `${first} and ${second}`;
-  const message = `${formatPath(path)} is for ${hostsText}, and the cookie of one does not reach the other: whoever visits both is two visitors`;
+  const message = `${formatPath(path)} is for ${first} and ${second}, and the cookie of one does not reach the other: whoever visits both is two visitors`;
   const shared = sharedDomain(hosts);
   const hint =
     shared === null ? "No cookie reaches both. Give each a room of its own." : `Set cookieDomain: ${shared}.`;

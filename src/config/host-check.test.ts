@@ -41,7 +41,9 @@ test("a path that another host serves without the room is cautioned against, onc
     { host: "b.example", path: "/Tickets" },
     { host: "a.example", path: "/buy" },
   ];
-  assert.deepEqual(cautionsOf({ rooms: { tickets: { ...tickets, additionalRoutes: both }, buy } }), []);
+  assert.deepEqual(cautionsOf({ rooms: { tickets: { ...tickets, additionalRoutes: both }, buy } }), [
+    "rooms.tickets is for a.example and b.example, and the cookie of one does not reach the other: whoever visits both is two visitors",
+  ]);
   assert.deepEqual(
     cautionsOf({ rooms: { tickets: { ...tickets, origin: ORIGIN }, buy: { ...buy, origin: ORIGIN } } }),
     [],

@@ -171,7 +171,7 @@ test("an event may say what its room may say, but for what finds the room, its v
     inRoom.map(({ key }) => key).filter((key) => !names.has(key)),
     [
       ...["host", "path", "additionalRoutes", "origin", "budget", "guaranteed"],
-      ...["line", "shards", "peek", "cookieAttributes", "events"],
+      ...["line", "shards", "peek", "cookieDomain", "corsOrigins", "cookieAttributes", "events"],
     ],
   );
 });

@@ -165,10 +165,8 @@ test("cookies that are ours are removed, whatever stands around them", () => {
     "a=1; b=fairgate_",
   );
   assert.equal(stripCookies("fairgate_pass=x"), "");
-  assert.equal(
-    stripCookies("xfairgate_pass=x; __Secure-fairgate_=1"),
-    "xfairgate_pass=x; __Secure-fairgate_=1",
-  );
+  assert.equal(stripCookies("xfairgate_pass=x; __Secure-fairgate_main=1"), "xfairgate_pass=x");
+  assert.equal(stripCookies("__Other-fairgate_=1"), "__Other-fairgate_=1");
 });
 
 test("no visitor's header reaches the origin under a name that reads as ours", () => {

@@ -169,6 +169,8 @@ export interface GatewayTraffic {
   readonly streamsRefused: Readonly<Record<string, number>>;
   /** Requests let past a line, by room and rule: `main: assets`. */
   readonly bypassed: Readonly<Record<string, number>>;
+  /** Requests that belong to no visit: `passed` or `refused`. */
+  readonly strays: Readonly<Record<string, number>>;
   /** Visitors cut off for being too slow, by what was. */
   readonly slowCut: Readonly<Record<string, number>>;
   /** Requests refused because too many were under way, by whose limit it was. */

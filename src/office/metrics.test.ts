@@ -171,6 +171,7 @@ test("traffic shows by kind and reason", async () => {
     turnedAway: { closed: 12, inviteUsed: 13 },
     lanesRefused: { expired: 14 },
     bypassed: { "main: assets": 15, "main: a: b": 16, "other: constructor": 17 },
+    strays: { refused: 20 },
     requestsRefused: { visitor: 18 },
     slowCut: { body: 19 },
     engineFailures: 5,
@@ -192,6 +193,7 @@ test("traffic shows by kind and reason", async () => {
   assert.equal(value('fairgate_turned_away_total{reason="closed"}'), 12);
   assert.equal(value('fairgate_turned_away_total{reason="inviteUsed"}'), 13);
   assert.equal(value('fairgate_lanes_refused_total{reason="expired"}'), 14);
+  assert.equal(value('fairgate_strays_total{reason="refused"}'), 20);
   assert.equal(value('fairgate_requests_refused_total{reason="visitor"}'), 18);
   assert.equal(value('fairgate_slow_visitors_cut_total{reason="body"}'), 19);
   assert.equal(value('fairgate_bypassed_total{room="main",rule="assets"}'), 15);
@@ -200,7 +202,7 @@ test("traffic shows by kind and reason", async () => {
   assert.equal(value("fairgate_engine_failures_total"), 5);
   assert.equal(value("fairgate_sse_connections"), 6);
   assert.equal(value("fairgate_upgrades_total"), 8);
-  assert.equal(value("fairgate_upgrades_ended_total"), 5);
+  assert.equal(value("fairgate_connections_ended_total"), 5);
   assert.equal(value('fairgate_build_info{version="1.2.3"}'), 1);
 });
 

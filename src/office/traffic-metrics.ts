@@ -51,6 +51,10 @@ function addRequests(scrape: Scrape): void {
     name: "fairgate_lanes_refused_total",
     help: "Codes and tokens for a lane that were not accepted, by reason.",
   });
+  addByReason(scrape, "strays", {
+    name: "fairgate_strays_total",
+    help: "Requests that belong to no visit, such as pictures without a cookie, by what became of them.",
+  });
   addByReason(scrape, "requestsRefused", {
     name: "fairgate_requests_refused_total",
     help: "Requests refused because too many were under way, by whose limit it was.",

@@ -166,6 +166,7 @@ export function noTraffic(): GatewayTraffic {
     streamsRefused: {},
     connections: null,
     bypassed: {},
+    strays: {},
     requestsRefused: {},
     slowCut: {},
     engineFailures: 0,
