@@ -232,6 +232,7 @@ test("every rule of a door can be another one during an event", () => {
         fillNoShows: true,
         standby: { activeUsers: 5 },
         adaptive: {},
+        formGrace: "17s",
         sessionDuration: "3s",
         disableSessionRenewal: true,
         claimWindow: "4s",

@@ -124,6 +124,7 @@ function addConnections(scrape: Scrape): void {
 }
 
 type Reasons =
+  | "strays"
   | "tokensRefused"
   | "joinsHeld"
   | "turnedAway"

@@ -1,0 +1,205 @@
+/**
+ * A slot is taken by somebody who can keep it: what belongs to no visit takes none, and whoever does not come back holds one
+ * for a short time only.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openStage, type Stage } from "./stage.ts";
+import { assertWaitingPage, PAGE } from "./visitor.ts";
+
+const SESSION_MS = 300_000;
+const FIRST_MS = 60_000;
+const ROOM = { totalActiveUsers: 200, newcomerDuration: "1m" } as const;
+const IMAGE = { accept: "image/avif,*/*;q=0.8", "sec-fetch-dest": "image", "sec-fetch-mode": "no-cors" };
+const MANIFEST = { accept: "*/*", "sec-fetch-dest": "manifest", "sec-fetch-mode": "cors" };
+const PREFLIGHT = {
+  ...{ accept: "*/*", "sec-fetch-mode": "cors", origin: "https://app.example.com" },
+  ...{ "access-control-request-method": "PUT", "access-control-request-headers": "x-own" },
+};
+const PREFETCH = { ...PAGE, "sec-purpose": "prefetch" };
+const CRAWLER = {
+  ...PAGE,
+  "user-agent": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+};
+
+async function onSite(stage: Stage): Promise<number> {
+  return (await stage.engine.counts("main")).onSite;
+}
+
+test("one page view with cookies blocked is one visit, and it is over after a minute", async (t) => {
+  const stage = await openStage(t, { room: ROOM });
+  await stage.visitor().open();
+  for (let n = 0; n < 17; n++)
+    assert.equal((await stage.visitor().ask(`/${n}.png`, { headers: IMAGE })).text, "the site");
+  assert.equal(await onSite(stage), 1);
+  assert.deepEqual({ ...stage.proxied.gateway.traffic.strays }, { passed: 17 });
+  stage.world.pass(FIRST_MS + 3_000);
+  assert.equal(await onSite(stage), 0);
+});
+
+test("manifests, preflights, prefetches, crawlers and programs take no slot, and no cookie is given with them", async (t) => {
+  const stage = await openStage(t, { room: ROOM });
+  for (const headers of [MANIFEST, PREFETCH, CRAWLER, { accept: "*/*" }, {}]) {
+    const answer = await stage.visitor().ask("/", { headers });
+    assert.deepEqual([answer.text, answer.headers["set-cookie"]], ["the site", undefined]);
+  }
+  assert.equal((await stage.visitor().ask("/", { method: "OPTIONS", headers: PREFLIGHT })).text, "the site");
+  assert.equal(await onSite(stage), 0);
+  assert.equal((await stage.engine.counts("main")).totals.joined, 0);
+  assert.equal(stage.proxied.gateway.traffic.requests.joins, 0);
+});
+
+test("in a line none of them gets through, nor a place", async (t) => {
+  const stage = await openStage(t, { room: { ...ROOM, totalActiveUsers: 1 } });
+  await stage.occupant();
+  const seen = stage.origin.seen.length;
+  for (const headers of [IMAGE, MANIFEST, PREFETCH, { accept: "*/*" }])
+    assert.equal((await stage.visitor().ask("/", { headers })).status, 429, JSON.stringify(headers));
+  const preflight = await stage.visitor().ask("/", { method: "OPTIONS", headers: PREFLIGHT });
+  assert.deepEqual([preflight.status, preflight.headers["access-control-allow-origin"]], [429, undefined]);
+  const crawled = await stage.visitor().ask("/", { headers: CRAWLER });
+  assert.equal(crawled.status, 503);
+  assert.match(crawled.headers["retry-after"]!, /^[1-9]/);
+  const { waiting, totals } = await stage.engine.counts("main");
+  assert.deepEqual([waiting, totals.joined, stage.origin.seen.length], [0, 1, seen]);
+});
+
+test("while nobody waits an address has a budget of requests without a visit, and no more", async (t) => {
+  const stage = await openStage(t, { room: { ...ROOM, strayRequestsPerMinute: 5 } });
+  const passed = async () => (await stage.visitor().ask("/a.png", { headers: IMAGE })).text === "the site";
+  const results: boolean[] = [];
+  for (let n = 0; n < 7; n++) results.push(await passed());
+  assert.deepEqual(results, [true, true, true, true, true, false, false]);
+  stage.world.pass(12_000);
+  assert.deepEqual([await passed(), await passed()], [true, false]);
+});
+
+test("whoever comes back with the cookie has a whole session, by whatever they ask for", async (t) => {
+  const stage = await openStage(t, { room: ROOM });
+  const visitor = stage.visitor();
+  await visitor.open();
+  const first = visitor.token();
+  await visitor.ask("/a.png", { headers: IMAGE });
+  assert.notEqual(visitor.token(), first);
+  stage.world.pass(SESSION_MS - 5_000);
+  assert.equal(await onSite(stage), 1);
+  assert.ok(await visitor.isIn());
+});
+
+test("someone who reads their first page for longer goes on if there is room, and waits if there is none", async (t) => {
+  const stage = await openStage(t, { room: { ...ROOM, totalActiveUsers: 1 } });
+  const reader = stage.visitor();
+  await reader.open();
+  stage.world.pass(FIRST_MS + 30_000);
+  assert.equal(await onSite(stage), 0);
+  assert.ok(await reader.isIn());
+  assert.equal(await onSite(stage), 1);
+  const other = await openStage(t, { room: { ...ROOM, totalActiveUsers: 1 } });
+  const slow = other.visitor();
+  await slow.open();
+  other.world.pass(FIRST_MS + 30_000);
+  await other.occupant();
+  assertWaitingPage(await slow.open());
+});
+
+test("a program without cookies does not fill a room, whatever it says that it wants", async (t) => {
+  for (const headers of [PAGE, { accept: "application/json" }, { ...PAGE, cookie: "fairgate_main=x" }]) {
+    const stage = await openStage(t, { room: ROOM });
+    for (let n = 0; n < 60; n++) await stage.visitor().ask("/", { headers });
+    assert.equal(await onSite(stage), 20, JSON.stringify(headers));
+    // Others from the same address get in, for a second more.
+    const visitor = stage.visitor();
+    const checking = await visitor.open();
+    assert.match(checking.text, /One moment/);
+    assert.ok(await visitor.isIn());
+    assert.equal(await onSite(stage), 21);
+    stage.world.pass(FIRST_MS + 3_000);
+    assert.equal(await onSite(stage), 1, "who showed a cookie stays");
+  }
+});
+
+test("a pass that has run out, shown again and again, gives no more slots than no pass", async (t) => {
+  const stage = await openStage(t, { room: { ...ROOM, sessionDuration: "2m" } });
+  const visitor = await stage.occupant();
+  await visitor.open();
+  const token = visitor.token()!;
+  stage.world.pass(130_000);
+  for (let n = 0; n < 60; n++) {
+    const copy = stage.visitor();
+    copy.cookies.set("fairgate_main", token);
+    await copy.open();
+  }
+  assert.equal(await onSite(stage), 20);
+});
+
+test("a program that keeps a token is somebody, whatever it asks for", async (t) => {
+  const stage = await openStage(t, { room: { ...ROOM, totalActiveUsers: 1 } });
+  const first = await stage.visitor().ask("/", { headers: { accept: "*/*", "fairgate-token": "new" } });
+  const token = first.headers["fairgate-token"] as string;
+  assert.equal(first.text, "the site");
+  assert.ok(token);
+  const next = await stage.visitor().ask("/", { headers: { accept: "*/*", "fairgate-token": "new" } });
+  assert.deepEqual([next.status, JSON.parse(next.text).status], [429, "waiting"]);
+  assert.equal(
+    (await stage.visitor().ask("/", { headers: { accept: "*/*", "fairgate-token": token } })).text,
+    "the site",
+  );
+});
+
+test("the first JSON answer never says open beside waiting", async (t) => {
+  const stage = await openStage(t);
+  await stage.occupant();
+  const answer = await stage.visitor().ask("/", { headers: { accept: "application/json" } });
+  const { status, state } = JSON.parse(answer.text);
+  assert.deepEqual([status, state], ["waiting", "queueing"]);
+});
+
+test("one visitor of several hosts of one site is one visit, with a cookie for the domain", async (t) => {
+  const hosts = { host: "www.example.com", additionalRoutes: [{ host: "shop.example.com" }] };
+  const stage = await openStage(t, { room: { ...ROOM, ...hosts, cookieDomain: "example.com" } });
+  const visitor = stage.visitor();
+  const first = await visitor.open("/", { host: "www.example.com" });
+  assert.match(
+    first.headers["set-cookie"]![0]!,
+    /^fairgate_main=[\w-]+; Max-Age=\d+; Domain=example\.com; Path=\/;/,
+  );
+  assert.equal((await visitor.open("/", { host: "shop.example.com" })).text, "the site");
+  assert.equal(await onSite(stage), 1);
+});
+
+test("pages of origins that are named may call our addresses and read refusals; others may not", async (t) => {
+  const APP = "https://app.example.com";
+  const stage = await openStage(t, { room: { ...ROOM, totalActiveUsers: 1, corsOrigins: [APP] } });
+  await stage.occupant();
+  const from = (origin: string) => ({ origin, "sec-fetch-site": "same-site", "sec-fetch-mode": "cors" });
+  const joined = await stage.visitor().post("join", { headers: from(APP) });
+  assert.deepEqual([joined.status, joined.headers["access-control-allow-origin"]], [200, APP]);
+  assert.equal(joined.headers["access-control-allow-credentials"], "true");
+  const evil = await stage.visitor().post("join", { headers: from("https://evil.example.com") });
+  assert.deepEqual([evil.status, evil.headers["access-control-allow-origin"]], [403, undefined]);
+  const own = await stage.visitor().ask("/.fairgate/main/join", {
+    method: "OPTIONS",
+    headers: { ...from(APP), "access-control-request-method": "POST" },
+  });
+  assert.deepEqual([own.status, own.headers["access-control-allow-methods"]], [204, "GET, POST"]);
+  const preflight = await stage.visitor().ask("/api", { method: "OPTIONS", headers: PREFLIGHT });
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers["access-control-allow-headers"], "x-own");
+  const script = { accept: "*/*", "sec-fetch-dest": "empty", ...from(APP) };
+  const refused = await stage.visitor().ask("/api", { method: "PUT", headers: script });
+  assert.deepEqual([refused.status, refused.headers["access-control-allow-origin"]], [429, APP]);
+  assert.match(refused.headers["access-control-expose-headers"]!, /Fairgate-Status/);
+  const board = await stage.visitor().ask("/.fairgate/main/board", { headers: from(APP) });
+  assert.equal(board.headers["access-control-allow-origin"], "*");
+});
+
+test("a check-in with a pass renews the visit as a request would", async (t) => {
+  const stage = await openStage(t, { room: { ...ROOM, sessionDuration: "100s" } });
+  const visitor = await stage.occupant();
+  for (let n = 0; n < 3; n++) {
+    stage.world.pass(90_000);
+    assert.deepEqual(await visitor.call("check-in"), { status: "entered", expiresInMs: 100_000 });
+  }
+  stage.world.pass(2_000);
+  assert.equal(await onSite(stage), 1);
+});
