@@ -167,11 +167,11 @@ export class Gateway {
     const { timers } = world;
     this.#keySets = new KeySets(world);
     this.#newcomers = newcomers;
+    this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
     this.#endpoints = new VisitorEndpoints({
-      ...{ engine, ask, tokens, newcomers, streams, traffic, timers },
+      ...{ engine, ask, tokens, newcomers, streams, traffic, timers, threshold: this.#threshold },
       stay: (front, held, carrier, now) => this.#stay(front, held, carrier, now),
     });
-    this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
     this.#answers = new WaitingAnswers({ tokens, traffic, world });
     this.#ask = ask;
     this.#bugs = new PacedLog(world);

@@ -6,13 +6,13 @@
 import type { Engine, Entered, TicketAnswer, Waiting } from "../core/engine.ts";
 import { isFirstPass, isRenewalDue, type Pass, renewPass } from "../core/pass.ts";
 import { type Ticket, tellAhead } from "../core/ticket.ts";
-import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
+import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
 import { isSafe } from "./decide.ts";
 import type { HeldPass, HeldTicket } from "./held-tokens.ts";
 import { type Arriving, type HeldBack, type Newcomers, type TurnedAway, withVisit } from "./newcomers.ts";
 import type { RoomFront } from "./room-front.ts";
 import type { Badge } from "./token.ts";
-import type { VisitorTokens } from "./visitor-tokens.ts";
+import type { FormerVisit, VisitorTokens } from "./visitor-tokens.ts";
 
 /** What becomes of one request: exactly one of these is called. */
 export interface Outcome {
@@ -88,28 +88,35 @@ export class Threshold {
     );
   }
 
-  /**
-   * Someone whose pass ran out, or a newcomer. A visit that was renewed meanwhile goes on. One that is over begins again for a
-   * form, so that what was typed is not lost, and for someone who only took their time to come back the first time.
-   */
+  /** Someone whose pass ran out, or a newcomer. */
   #return(arriving: Arriving, outcome: Outcome): void {
-    const { front, request, carrier, now } = arriving;
+    const isForm = !isSafe(arriving.request.method ?? "GET");
+    this.resume(arriving, isForm, (visit) => {
+      if (visit === ENGINE_AWAY) return outcome.away();
+      if (visit === null) return this.#join(arriving, outcome);
+      this.#letThrough(arriving, { kind: "entered", pass: visit.pass }, visit.badge, outcome);
+    });
+  }
+
+  /**
+   * The visit of someone whose pass ran out. One that was renewed meanwhile goes on. One that is over begins again for a form, so
+   * that what was typed is not lost, and for someone who only took their time to come back the first time. Null: neither.
+   */
+  resume(
+    { front, request, carrier, now }: Pick<Arriving, "front" | "request" | "carrier" | "now">,
+    isForm: boolean,
+    use: (visit: FormerVisit | Away | null) => void,
+  ): void {
     const former = this.#tokens.former(front, carrier, now, this.#newcomers.senderFor(front, request));
-    if (!former) return this.#join(arriving, outcome);
+    if (!former) return use(null);
     const { pass, badge } = former;
     const isInTime = now < pass.expiresAt + front.settings.formGrace;
-    const isWorthIt = !isSafe(request.method ?? "GET") || isFirstPass(pass, front.rules.sessionDurationMs);
+    const isWorthIt = isForm || isFirstPass(pass, front.rules.sessionDurationMs);
     this.#ask.ask(
       () => this.#engine.resume(pass, isInTime && isWorthIt),
       (entered) => {
-        if (entered === ENGINE_AWAY) return outcome.away();
-        if (entered === null) return this.#join(arriving, outcome);
-        this.#letThrough(
-          arriving,
-          { ...entered, pass: this.#seen(front, entered.pass, now) },
-          badge,
-          outcome,
-        );
+        if (entered === ENGINE_AWAY || entered === null) return use(entered);
+        use({ pass: this.#seen(front, entered.pass, now), badge });
       },
     );
   }

@@ -29,7 +29,7 @@ import { type GivenPlace, type Newcomers, retrySeconds, turnedAwaySeconds, withV
 import { discardRest, hasBody } from "./proxy/answer.ts";
 import { type RoomFront, withFormerPlace } from "./room-front.ts";
 import { isFromElsewhere } from "./same-origin.ts";
-import { isForfeit } from "./threshold.ts";
+import { isForfeit, type Threshold } from "./threshold.ts";
 import type { Badge } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
 import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
@@ -87,6 +87,7 @@ export class VisitorEndpoints {
   readonly #traffic: Traffic;
   readonly #timers: Timers;
   readonly #stay: Stay;
+  readonly #threshold: Threshold;
 
   constructor(parts: {
     engine: Engine;
@@ -97,6 +98,7 @@ export class VisitorEndpoints {
     traffic: Traffic;
     timers: Timers;
     stay: Stay;
+    threshold: Threshold;
   }) {
     this.#engine = parts.engine;
     this.#ask = parts.ask;
@@ -106,6 +108,7 @@ export class VisitorEndpoints {
     this.#traffic = parts.traffic;
     this.#timers = parts.timers;
     this.#stay = parts.stay;
+    this.#threshold = parts.threshold;
   }
 
   serve(endpoint: Endpoint, call: Call): void {
@@ -162,10 +165,14 @@ export class VisitorEndpoints {
     answer(call, full === "all" ? 503 : 429, { error }, [...retry, ...given.headers]);
   }
 
-  /** `isAnew`: their former place was forfeited. */
-  #join(call: Call, held: Held | null, isAnew = false): void {
+  #join(call: Call, held: Held | null): void {
     if (held?.kind === "pass") return this.#tellOnSite(call, held);
-    if (held) return this.#checkIn(call, held, (spent) => this.#join(call, null, isForfeit(spent)));
+    if (held) return this.#checkIn(call, held, (spent) => this.#joinAnew(call, isForfeit(spent)));
+    this.#return(call, () => this.#joinAnew(call, false));
+  }
+
+  /** `isAnew`: their former place was forfeited. */
+  #joinAnew(call: Call, isAnew: boolean): void {
     const { front, carrier, now } = call;
     const arriving = { ...call, canWait: true, hasPlace: false, isGone: () => isGone(call.response) };
     this.#newcomers.join(arriving, (welcome) => {
@@ -199,7 +206,7 @@ export class VisitorEndpoints {
   #checkIn(call: Call, held: Held | null, orElse?: OrElse): void {
     this.#traffic.requests.checkIns++;
     if (held?.kind === "pass") return this.#tellOnSite(call, held);
-    if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
+    if (!held) return this.#return(call, () => send(call.response, 403, PERSONAL_JSON, NOT_HELD));
     if (held.lastAnswer !== null && call.now < held.nextCheckInAt) {
       return sendAscii(call.response, held.lastAnswer);
     }
@@ -275,6 +282,15 @@ export class VisitorEndpoints {
           ...(reply.kind === "refused" && { reason: reply.reason }),
         });
     }
+  }
+
+  /** Someone whose pass ran out and whose visit may go on all the same; `orElse` is for everybody else. */
+  #return(call: Call, orElse: () => void): void {
+    this.#threshold.resume(call, false, (visit) => {
+      if (visit === ENGINE_AWAY) return this.#away(call);
+      if (visit === null) return orElse();
+      this.#tellEntered(call, visit.pass, visit.badge);
+    });
   }
 
   /** Whoever is on the site and says so renews their visit, as by a request. */
