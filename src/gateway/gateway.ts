@@ -288,12 +288,12 @@ export class Gateway {
     if (isLetPast) return forward(null, NOTHING);
     const held = this.#tokens.read(front, carrier, now, this.#newcomers.senderFor(front, request));
     // An address with a code in it is left at once, before anyone else sees it.
-    const asking = readAsking(request, carrier, front.settings.jsonResponseEnabled);
-    const isCodeShown = hasCode(front, request, asking);
+    const isCodeShown = hasCode(front, request, carrier);
     if (held?.kind === "pass") {
       const { headers } = this.#stay(front, held, carrier, now);
       return isCodeShown ? redirect(response, linkWithoutCode(target), headers) : forward(held, headers);
     }
+    const asking = readAsking(request, carrier, front.settings.jsonResponseEnabled);
     const told = (headers: readonly string[], sequence: number): Told => {
       return { front, request, response, carrier, asking, headers, sequence };
     };
@@ -610,9 +610,10 @@ function holdUpgrade(socket: Duplex, status: 403 | 404 | 429 | 503, retryAfterSe
 }
 
 /** True for a page whose address has a code in it. */
-function hasCode(front: RoomFront, request: Request, { answer }: Asking): boolean {
+function hasCode(front: RoomFront, request: Request, carrier: Carrier): boolean {
   if (!front.membership.takesCodes || request.method !== "GET") return false;
-  return codeInUrl(request.url ?? "/") !== null && answer === "page";
+  if (codeInUrl(request.url ?? "/") === null) return false;
+  return readAsking(request, carrier, front.settings.jsonResponseEnabled).answer === "page";
 }
 
 function redirect(response: Response, to: string, headers: readonly string[]): void {

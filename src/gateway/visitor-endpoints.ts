@@ -8,6 +8,7 @@
  *   POST enter      use your turn: the ticket becomes a pass
  *   POST leave      give up your place or your visit
  *   GET  receipt    proof of the place a draw gave you
+ *   GET  cookies.css  a style that tells a waiting page when its cookie does not come back
  *
  * Requests from other sites are refused, whatever the cookie's SameSite says.
  */
@@ -23,9 +24,10 @@ import { SLIP_LIFE_MS } from "./abuse/slip.ts";
 import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
 import type { EventStreams, StreamRefusal } from "./event-streams.ts";
-import { isGone, PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
+import { headerOf, isGone, PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
 import type { Held, HeldPass, HeldTicket } from "./held-tokens.ts";
 import { type GivenPlace, type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
+import { cookieStyle } from "./page/cookie-style.ts";
 import { discardRest, hasBody } from "./proxy/answer.ts";
 import { type RoomFront, withFormerPlace } from "./room-front.ts";
 import { isFromElsewhere } from "./same-origin.ts";
@@ -34,7 +36,15 @@ import type { Badge } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
 import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
 
-export type Endpoint = "board" | "events" | "join" | "check-in" | "enter" | "leave" | "receipt";
+export type Endpoint =
+  | "board"
+  | "events"
+  | "join"
+  | "check-in"
+  | "enter"
+  | "leave"
+  | "receipt"
+  | "cookies.css";
 
 const METHODS: Readonly<Record<Endpoint, "GET" | "POST">> = {
   board: "GET",
@@ -44,6 +54,7 @@ const METHODS: Readonly<Record<Endpoint, "GET" | "POST">> = {
   enter: "POST",
   leave: "POST",
   receipt: "GET",
+  "cookies.css": "GET",
 };
 export const ENDPOINTS = Object.keys(METHODS) as readonly Endpoint[];
 const RETRY_SECONDS = 5;
@@ -55,6 +66,10 @@ const STREAM_REFUSALS: Readonly<Record<StreamRefusal, string>> = {
   address: "too many streams from your address; read the board",
   ticket: "too many streams for your place; read the board",
 };
+const STYLE: readonly string[] = [
+  ...["Content-Type", "text/css; charset=utf-8", "Cache-Control", "no-store"],
+  ...["X-Content-Type-Options", "nosniff"],
+];
 const NO_DRAW = '{"error":"no draw has given you a place"}';
 const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
 
@@ -115,6 +130,7 @@ export class VisitorEndpoints {
     const method = METHODS[endpoint];
     const { cors } = call.front;
     const isAllowed = cors.allows(call.request);
+    if (endpoint === "cookies.css") return sendCookieStyle(call);
     if (isAllowed && call.request.method === "OPTIONS")
       return send(call.response, 204, cors.ownPreflight(call.request), "");
     if (cors.isOn) addHeaders(call.response, cors.headersFor(call.request));
@@ -332,6 +348,11 @@ export class VisitorEndpoints {
   #away(call: Call): void {
     answer(call, 503, { status: "engineAway" }, ["Retry-After", String(RETRY_SECONDS)]);
   }
+}
+
+function sendCookieStyle({ front, carrier, request, response }: Call): void {
+  const isKept = front.cookie.read(carrier.cookie, carrier.isSecure) !== null;
+  send(response, 200, STYLE, isKept ? "" : cookieStyle(headerOf(request, "accept-language")));
 }
 
 /** For every answer to this call. */

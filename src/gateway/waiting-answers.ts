@@ -190,7 +190,9 @@ export class WaitingAnswers {
       notice: what.notice,
       nonce,
     });
-    const headers = [...page.headers(nonce), "Cache-Control", "no-store", ...refresh, ...what.headers];
+    // A form is its sender's to send again; asking for the page anew would throw it away.
+    const again = what.notice === "formNotSent" ? [] : refresh;
+    const headers = [...page.headers(nonce), "Cache-Control", "no-store", ...again, ...what.headers];
     this.#send(told, what.status, headers, body);
   }
 

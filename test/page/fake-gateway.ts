@@ -28,6 +28,8 @@ export class FakeGateway {
   readonly asked: string[] = [];
   /** What the next page shows beyond the usual. */
   view: Partial<PageView> = {};
+  /** What the page is told of its cookie; empty: it comes back. */
+  cookieStyle = "";
   refreshSeconds: number | null = null;
   isAdmitted = false;
   hasEvents = true;
@@ -90,6 +92,9 @@ export class FakeGateway {
     else if (what === "GET /.fairgate/shop/board")
       sendJson(response, this.isBoardBroken ? "broken" : this.board);
     else if (what === "POST /.fairgate/shop/check-in") sendJson(response, this.checkIn);
+    else if (what === "POST /.fairgate/shop/enter") sendJson(response, { status: "entered" });
+    else if (what === "GET /.fairgate/shop/cookies.css")
+      response.writeHead(200, { "content-type": "text/css" }).end(this.cookieStyle);
     else if (what === "GET /.fairgate/shop/receipt") sendJson(response, this.receipt);
     else if (what === "POST /.fairgate/shop/join") this.#join(request, response);
     else if (request.method === "GET") void this.pagesAfter.then(() => this.#serve(request, response));
@@ -121,7 +126,7 @@ export class FakeGateway {
     const language = page.chooseLanguage(request.headers["accept-language"]);
     const isPost = request.method === "POST";
     const headers = [...page.headers(nonce), "Cache-Control", "no-store"];
-    if (this.refreshSeconds !== null) headers.push("Refresh", String(this.refreshSeconds));
+    if (this.refreshSeconds !== null && !isPost) headers.push("Refresh", String(this.refreshSeconds));
     response.writeHead(isPost ? 429 : 200, headers);
     response.end(
       page.render({

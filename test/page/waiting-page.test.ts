@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
+import { cookieStyle } from "../../src/gateway/page/cookie-style.ts";
 import { type FakeGateway, SEQUENCE } from "./fake-gateway.ts";
 import {
   axeViolations,
@@ -236,7 +237,7 @@ describe("the turn", TOGETHER, () => {
     });
   });
 
-  test("never sends a refused form again", async () => {
+  test("goes in for someone whose form was refused, and leaves it to them to send it again", async () => {
     await visit({}, async ({ gateway, page, address }) => {
       await gateway.listeners(1);
       await page.setContent(
@@ -245,11 +246,15 @@ describe("the turn", TOGETHER, () => {
       await page.getByRole("button").click();
       await shows(page, "notice", /Your form was not sent/);
       await gateway.listeners(2);
-      gateway.isAdmitted = true;
       gateway.send("turn", {});
-      await page.getByRole("heading", { name: "The shop" }).waitFor();
+      await shows(page, "lead", /You can send your form now/);
+      assert.equal(gateway.count("POST /.fairgate/shop/enter"), 1);
       assert.equal(gateway.count("POST /buy?seat=1"), 1);
-      assert.equal(gateway.count("GET /buy?seat=1"), 1);
+      gateway.isAdmitted = true;
+      await page.getByRole("link", { name: "Send my form again" }).click();
+      await page.getByRole("heading", { name: "The shop" }).waitFor();
+      assert.equal(gateway.count("POST /buy?seat=1"), 2);
+      assert.equal(gateway.count("GET /buy?seat=1"), 0);
     });
   });
 
@@ -325,22 +330,34 @@ test("without JavaScript the page shows the same, reloads by its header, and end
   });
 });
 
-test("without JavaScript a refused form is not sent again by the reload", async () => {
+test("without JavaScript a refused form stays, for its sender to send again by a reload", async () => {
   await visit({ browser: { javaScriptEnabled: false } }, async ({ gateway, page, address }) => {
     await page.setContent(`<form method="post" action="${address}/buy?seat=1"><button>Buy</button></form>`);
     gateway.refreshSeconds = 1;
-    // The reload comes after a second, and the next page only once this one has been read.
-    const read = Promise.withResolvers<void>();
-    gateway.pagesAfter = read.promise;
     await page.getByRole("button").click();
     await shows(page, "notice", /Your form was not sent/);
+    assert.match(await page.locator("main").innerText(), /your browser then offers to send the form again/);
     gateway.isAdmitted = true;
-    read.resolve();
+    await page.reload();
     await page.getByRole("heading", { name: "The shop" }).waitFor();
-    assert.equal(gateway.count("POST /buy?seat=1"), 1);
-    assert.equal(gateway.count("GET /buy?seat=1"), 1);
+    assert.equal(gateway.count("POST /buy?seat=1"), 2);
+    assert.equal(gateway.count("GET /buy?seat=1"), 0);
   });
 });
+
+for (const javaScriptEnabled of [true, false])
+  test(`a browser that does not keep our cookie is told so, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
+    const prepare = (gateway: FakeGateway) => {
+      gateway.hasEvents = false;
+      gateway.cookieStyle = cookieStyle("de");
+    };
+    await visit({ prepare, browser: { javaScriptEnabled } }, async ({ page }) => {
+      await page.locator(".fairgate-cookies").waitFor();
+      assert.equal(await page.locator("h1").isVisible(), false);
+      // What a screen reader has of it.
+      assert.match(await page.locator("main").ariaSnapshot(), /Cookies werden benötigt.*Bitte/s);
+    });
+  });
 
 describe("everyone can use it", TOGETHER, () => {
   const looks: Record<string, Plan> = {

@@ -90,6 +90,8 @@ export interface Texts {
   readonly help: Readonly<Record<"heading" | "text" | "noScript", string>>;
   readonly alert: Readonly<Record<"offer" | "on" | "soundOnly", string>>;
   readonly turn: Readonly<Record<"heading" | "text" | "link", string>>;
+  /** For someone whose form was refused, when it is their turn to send it. */
+  readonly again: Readonly<Record<"text" | "link" | "noScript", string>>;
   readonly ended: Readonly<Record<"heading" | "text" | "link", string>>;
   /** A missed turn, the place lost by the last of them, and the new place that is given instead. */
   readonly missed: Readonly<Record<"turn" | "lost" | "anew", string>>;

@@ -53,9 +53,9 @@ export function contentPolicy({ logo, isCustom }: Policy): (nonce: string) => st
     "form-action 'self'",
     "frame-ancestors 'self'",
   ].join("; ");
-  const styles = isCustom ? " 'self' https:" : "";
+  const styles = isCustom ? " https:" : "";
   return (nonce) =>
-    `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'${styles}; ${rest}`;
+    `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}' 'self'${styles}; ${rest}`;
 }
 
 function accentText(wanted: string, track: string): string {

@@ -63,6 +63,8 @@ export const address = `/.fairgate/${view.room}/`;
 export const seen = { ...view };
 /** Called after everything that is drawn. */
 export const watchers = [];
+/** How a turn is used, where loading the page again is not the way. */
+export const ways = {};
 const timers = {};
 let { sequence } = view;
 /** The fewest people ahead that were shown for this sequence. */
@@ -160,7 +162,7 @@ function take(news) {
   const waiting = may.behind && news.waiting != null ? Math.max(news.waiting, ahead + 1) : null;
   Object.assign(seen, news, { ahead, waiting });
   // What is lost or away has come back; that a form was not sent, or that a place is new, stays true.
-  if (!view.isFromForm && (!view.isAnew || news.missedTurns)) seen.notice = "";
+  if (!view.again && (!view.isAnew || news.missedTurns)) seen.notice = "";
   if (ahead !== null) {
     least = ahead;
     seen.aheadAtJoin ??= ahead;
@@ -249,7 +251,7 @@ function announce(text) {
 }
 
 /** The wait is over, one way or the other: says so and offers the one way on. */
-function end({ heading, text, link }) {
+export function end({ heading, text, link }) {
   isDone = true;
   stream?.close();
   for (const name in timers) cancel(name);
@@ -284,13 +286,22 @@ function listen() {
   });
   stream.onerror = () => {
     isLive = false;
-    if (++errors > 2 || stream.readyState === EventSource.CLOSED) {
+    const isRefused = stream.readyState === EventSource.CLOSED;
+    if (++errors > 2 || isRefused) {
       stream.close();
       later("listen", around(RETRY_MAX_MS), listen);
     }
+    if (isRefused && latest.version < 0) checkCookies();
     fallBack();
   };
   later("first", around(FIRST_EVENT_MS), fallBack);
+}
+
+/** Events may have been refused for want of a cookie. The style that is asked for with it says so to the visitor. */
+function checkCookies() {
+  document.head.append(
+    Object.assign(document.createElement("link"), { rel: "stylesheet", href: `${address}cookies.css` }),
+  );
 }
 
 function fallBack() {
@@ -338,7 +349,7 @@ function takeBoard(board) {
   const waitMs = ahead === null ? kept : waitOn(own.secondsPerHundred, Math.min(least, ahead));
   isBlind = may.wait && isPlaced && ahead === null;
   take({ state, waiting, message, ahead, waitMs, opensAt, draw });
-  if (state === "prequeue" && !texts.until && !view.isFromForm && !timers.anew)
+  if (state === "prequeue" && !texts.until && !view.again && !timers.anew)
     later("anew", among(waiting, ANEW_LEAST_MS, ANEW_MOST_MS), loadAgain);
   // Someone who was away may be behind the admitted number and still be waiting, so the board alone is no turn.
   if (isPlaced && own.admitted >= sequence && Date.now() >= confirmAt) {
@@ -360,6 +371,8 @@ async function checkIn() {
 function takeAnswer({ status, reason, nextCheckInMs, claimByMs, sequence: given, ...news }) {
   if (isDone) return;
   if (status === "admitted" || status === "entered") return turn(claimByMs, true);
+  // We were given a place and come without it: this browser does not keep our cookie.
+  if (reason === "noTicket") return checkCookies();
   if (reason === "turnsMissed") return end({ ...texts.ended, text: texts.missed.lost });
   if (status === "expired" || status === "refused") return end(texts.ended);
   if (status !== "waiting") throw status;
@@ -372,13 +385,14 @@ function takeAnswer({ status, reason, nextCheckInMs, claimByMs, sequence: given,
   take(news);
 }
 
-function miss() {
+export function miss() {
   misses++;
   if (!isDone) drawNotice();
 }
 
 function turn(claimByMs, isSure) {
   if (isDone) return;
+  if (ways.in) return ways.in();
   const { tries, triedAt } = recall();
   const lately = Date.now() - triedAt < TRIES_KEPT_MS ? tries : 0;
   if (lately && !isSure) return checkIn();
@@ -399,9 +413,9 @@ function turn(claimByMs, isSure) {
   setTimeout(goIn, delayMs);
 }
 
-/** A page that answered a form must not send the form again: it is asked for anew, not reloaded. */
+/** Only the visitor sends a form again: a page that answered one is asked for anew, not reloaded. */
 function loadAgain() {
-  if (view.isFromForm) location.replace(location.origin + location.pathname + location.search);
+  if (view.again) location.replace(location.origin + location.pathname + location.search);
   else location.reload();
 }
 
@@ -432,7 +446,7 @@ async function setAlerts(button, isOn) {
   if (isAlerting && !mayNotify()) put("alertsStatus", texts.alert.soundOnly);
 }
 
-function alertVisitor() {
+export function alertVisitor() {
   chime([660, 880, 990]);
   try {
     if (mayNotify())

@@ -7,9 +7,9 @@ import { AHEAD_UNKNOWN } from "../../core/ticket.ts";
 import { languages } from "./languages.ts";
 import { checkTemplate, createPage, type PageLook, type PageView, TEMPLATE_VARIABLES } from "./render.ts";
 
-const PAGE_BYTES_MAX = 20_000;
+const PAGE_BYTES_MAX = 20 * 1_024;
 /** With the countdown, and the draw and how it works in words. */
-const EVENT_PAGE_BYTES_MAX = 26_000;
+const EVENT_PAGE_BYTES_MAX = 26 * 1_024;
 
 const LOOK: PageLook = {
   title: "Harbour Tickets",
@@ -239,7 +239,10 @@ test("headers let in nothing but the page itself", () => {
   const policy = headers.get("Content-Security-Policy")!;
   assert.equal(headers.get("Content-Type"), "text/html; charset=utf-8");
   assert.equal(headers.get("X-Content-Type-Options"), "nosniff");
-  assert.match(policy, /^default-src 'none'; script-src 'nonce-bm9uY2U='; style-src 'nonce-bm9uY2U='; /);
+  assert.match(
+    policy,
+    /^default-src 'none'; script-src 'nonce-bm9uY2U='; style-src 'nonce-bm9uY2U=' 'self'; /,
+  );
   assert.match(policy, /img-src 'self' data:;/);
   assert.match(policy, /connect-src 'self'/);
   assert.doesNotMatch(policy, /unsafe|https:|\*/);

@@ -60,12 +60,20 @@ interface Spoken extends Voice {
 }
 
 /** The script with and without its parts for an opening and a draw; see `variantOf`. */
-const VARIANTS: readonly (Extras & { readonly script: string })[] = [0, 1, 2, 3].map((variant) => {
-  const extras = { hasOpening: variant % 2 === 1, hasDraw: variant >= 2 };
-  const opening = extras.hasOpening ? ["clock.js", "opening.js"] : [];
-  const draw = extras.hasDraw ? ["draw.js"] : [];
-  return { ...extras, script: squeezeScript(["words.js", "page.js", ...opening, ...draw].map(readAsset)) };
-});
+const VARIANTS: readonly (Extras & { readonly script: string })[] = [0, 1, 2, 3, 4, 5, 6, 7].map(
+  (variant) => {
+    const extras = {
+      hasOpening: (variant & 1) > 0,
+      hasDraw: (variant & 2) > 0,
+      hasForm: (variant & 4) > 0,
+    };
+    const opening = extras.hasOpening ? ["clock.js", "opening.js"] : [];
+    const draw = extras.hasDraw ? ["draw.js"] : [];
+    const form = extras.hasForm ? ["again.js"] : [];
+    const files = ["words.js", "page.js", ...opening, ...draw, ...form];
+    return { ...extras, script: squeezeScript(files.map(readAsset)) };
+  },
+);
 /** The built-in style without its colours, which come from the look. */
 export const STYLE = squeezeStyle(readAsset("page.css"));
 /** What goes behind it where there is a countdown or a draw. */
@@ -170,12 +178,11 @@ function textValues(language: string, texts: Texts): TemplateValues {
     alertsOffer: texts.alert.offer,
     helpHeading: texts.help.heading,
     helpText: texts.help.text,
-    noScriptText: texts.help.noScript,
   };
 }
 
 function styleElement(view: PageView, colours: string): string {
-  return `<style nonce="${view.nonce}">${STYLE}${variantOf(view) > 0 ? EVENT_STYLE : ""}${colours}</style>`;
+  return `<style nonce="${view.nonce}">${STYLE}${variantOf(view) % 4 > 0 ? EVENT_STYLE : ""}${colours}</style>`;
 }
 
 function scriptElements(view: PageView, spoken: Spoken): string {
@@ -188,8 +195,8 @@ function scriptElements(view: PageView, spoken: Spoken): string {
 }
 
 function variantOf(view: PageView): number {
-  const { hasOpening, hasDraw } = extrasOf(view);
-  return (hasOpening ? 1 : 0) + (hasDraw ? 2 : 0);
+  const { hasOpening, hasDraw, hasForm } = extrasOf(view);
+  return (hasOpening ? 1 : 0) + (hasDraw ? 2 : 0) + (hasForm ? 4 : 0);
 }
 
 /** JSON that cannot end the script element it stands in. */

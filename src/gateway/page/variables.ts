@@ -127,7 +127,7 @@ export const TEMPLATE_VARIABLES: readonly TemplateVariable[] = [
   { name: "alertsOffer", meaning: "Words for the button that turns sound and notification on." },
   { name: "helpHeading", meaning: "If your connection drops, in words." },
   { name: "helpText", meaning: "What to do then, in a sentence or two." },
-  { name: "noScriptText", meaning: "Why the page reloads without JavaScript, for <noscript>." },
+  { name: "noScriptText", meaning: "What becomes of the page without JavaScript, for <noscript>." },
 ];
 
 /** The same, as the template compiler wants them. */

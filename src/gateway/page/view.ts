@@ -67,14 +67,17 @@ export interface Extras {
   readonly hasOpening: boolean;
   /** Its order is or was drawn by lot. */
   readonly hasDraw: boolean;
+  /** It answers a form that was refused. */
+  readonly hasForm: boolean;
 }
 
 /** What belongs on this visitor's page. A draw that comes later is none of theirs yet. */
-export function extrasOf({ state, opensAt, draw }: PageView): Extras {
+export function extrasOf({ state, opensAt, draw, notice }: PageView): Extras {
   const isPrequeue = state === "prequeue";
   return {
     hasOpening: isPrequeue || (state === "closed" && isNumber(opensAt)),
     hasDraw: Boolean(draw && (isPrequeue || draw.seed)),
+    hasForm: notice === "formNotSent",
   };
 }
 
@@ -95,6 +98,7 @@ export function viewValues(view: PageView, voice: Voice): TemplateValues {
     notice: noticeText(view, voice),
     isEngineAway: view.notice === "engineAway",
     isFormNotSent: view.notice === "formNotSent",
+    noScriptText: view.notice === "formNotSent" ? voice.texts.again.noScript : voice.texts.help.noScript,
     isCookiesNeeded: view.notice === "cookiesNeeded",
   };
 }
@@ -103,6 +107,7 @@ export function viewValues(view: PageView, voice: Voice): TemplateValues {
 export function scriptView(view: PageView, voice: Voice): object {
   const { room, state, sequence, nextCheckInMs, now } = view;
   const { hasOpening, hasDraw } = extrasOf(view);
+  const { again } = voice.texts;
   const show = view.show ?? SHOW_ALL;
   return {
     room,
@@ -118,7 +123,7 @@ export function scriptView(view: PageView, voice: Voice): object {
     show,
     nextCheckInMs,
     notice: noticeText(view, voice),
-    ...(view.notice === "formNotSent" && { isFromForm: true }),
+    ...(view.notice === "formNotSent" && { again: { text: again.text, link: again.link } }),
     ...(view.notice === "placeLost" && { isAnew: true }),
     ...(view.missedTurns && { missedTurns: view.missedTurns, missedAt: view.missedAt }),
     missedTurnsMax: view.missedTurnsMax ?? 0,
