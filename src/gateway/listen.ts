@@ -1,5 +1,6 @@
 /**
- * Where visitors connect: plain HTTP/1.1, or with a certificate TLS with HTTP/2 and HTTP/1.1 on one port.
+ * Where visitors connect: plain HTTP/1.1, or with a certificate TLS with HTTP/2 and HTTP/1.1 on one port. Either may come
+ * behind a PROXY header.
  *
  * Every request passes `refuseFraming` before anyone acts on it; after that its target is a path. Slowness has limits
  * of its own: a header must arrive in time, and a body must keep arriving. A large upload may take hours, but not fall

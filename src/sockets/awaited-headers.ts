@@ -7,6 +7,7 @@
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../core/world.ts";
+import { FairTurns } from "./fair-turns.ts";
 import { type ProxyHeader, readProxyHeader, type Source, type WrongHeader } from "./proxy-header.ts";
 
 export interface HeaderSettings {
@@ -16,6 +17,9 @@ export interface HeaderSettings {
   readonly timeoutMs: number;
 }
 
+/** Closed in one turn of the event loop: a millisecond or two. Those that came in one instant are late in one instant. */
+const CLOSED_PER_TURN = 64;
+
 type Said = ProxyHeader | WrongHeader;
 
 export class AwaitedHeaders {
@@ -23,6 +27,7 @@ export class AwaitedHeaders {
   readonly #clock: Clock;
   /** Since when, the longest awaited first. */
   readonly #sinceAt = new Map<Socket, number>();
+  readonly #turns = new FairTurns(CLOSED_PER_TURN);
 
   constructor(settings: HeaderSettings, clock: Clock) {
     this.settings = settings;
@@ -55,7 +60,10 @@ export class AwaitedHeaders {
     const now = this.#clock.now();
     for (const [socket, sinceAt] of this.#sinceAt) {
       if (now - sinceAt < this.settings.timeoutMs) return;
-      socket.destroy();
+      this.#turns.take(socket, () => {
+        // Unless its header came before its turn.
+        if (this.#sinceAt.has(socket)) socket.destroy();
+      });
     }
   }
 
