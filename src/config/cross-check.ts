@@ -23,6 +23,7 @@ import { formatDuration } from "./units.ts";
 export function crossCheck(settings: Known<FileSettings>): Finding[] {
   return [
     ...checkListen(settings),
+    ...checkProxyProtocol(settings),
     ...checkOrigin(settings.origin, ["origin"], settings),
     ...checkRedis(settings),
     ...checkCluster(settings),
@@ -120,6 +121,20 @@ function checkListen({ listen, control }: Known<FileSettings>): Finding[] {
       at: "value",
       message: `listen and control.listen are both on port ${listen.port}`,
       hint: "Give the control address a port of its own.",
+    },
+  ];
+}
+
+/** Nobody could send a PROXY header, and the load balancer's would all be malformed requests. */
+function checkProxyProtocol({ proxyProtocol, trustedProxies }: Known<FileSettings>): Finding[] {
+  if (proxyProtocol !== true || trustedProxies?.length !== 0) return [];
+  return [
+    {
+      code: "conflict",
+      path: ["proxyProtocol"],
+      at: "value",
+      message: "proxyProtocol is true, and there are no trustedProxies to send a PROXY header",
+      hint: "Name the load balancer's addresses in trustedProxies, such as [10.0.0.0/8].",
     },
   ];
 }

@@ -413,7 +413,7 @@ export const limitsSchema = z
       .describe("The largest request body. A larger one gets 413. null: the origin decides."),
     headersTimeout: duration({ min: "100ms", max: "10m" })
       .prefault("15s")
-      .describe("How long a visitor may take to send the request header."),
+      .describe("How long a visitor may take to send the request header, and a proxy the PROXY header."),
     requestTimeout: duration({ min: "100ms", max: "24h" })
       .prefault("5m")
       .describe(
@@ -575,6 +575,11 @@ export const settingsSchema = z.strictObject({
     .meta({ shape: `a list of at most ${PROXIES_MAX} addresses or networks such as 10.0.0.0/8` })
     .describe(
       "Proxies in front of Fairgate whose X-Forwarded-* and Forwarded headers are believed, but for the host (see `forwardedHost`). Nobody else's are.",
+    ),
+  proxyProtocol: isTrue()
+    .prefault(false)
+    .describe(
+      "true: a connection from one of the `trustedProxies` must begin with a PROXY header, version 1 or 2, and comes from the address that this names. For load balancers that pass on TCP, such as AWS NLB, HAProxy, nginx stream and Traefik. Connections from elsewhere are served without one, and a PROXY header on them is a malformed request.",
     ),
   forwardedHost: isTrue()
     .prefault(false)

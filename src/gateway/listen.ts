@@ -1,5 +1,6 @@
 /**
- * Where visitors connect: plain HTTP/1.1, or with a certificate TLS with HTTP/2 and HTTP/1.1 on one port.
+ * Where visitors connect: plain HTTP/1.1, or with a certificate TLS with HTTP/2 and HTTP/1.1 on one port. Either may come
+ * behind a PROXY header.
  *
  * Every request passes `refuseFraming` before anyone acts on it; after that its target is a path. Slowness has limits
  * of its own: a header must arrive in time, and a body must keep arriving. A large upload may take hours, but not fall
@@ -16,6 +17,7 @@ import type { Duplex } from "node:stream";
 import type { Listen } from "../config/kinds.ts";
 import type { LimitSettings, TlsSettings } from "../config/schema.ts";
 import type { Timers, World } from "../core/world.ts";
+import { AwaitedHeaders, type HeaderSettings } from "../sockets/awaited-headers.ts";
 import { type ConnectionCounts, type ConnectionLimits, Connections } from "../sockets/connections.ts";
 import { FairTurns } from "../sockets/fair-turns.ts";
 import { IdleConnections } from "../sockets/idle-connections.ts";
@@ -70,6 +72,8 @@ export interface ListenSettings {
   readonly limits: ListenLimits;
   /** How many connections there may be. Left out: as many as come. */
   readonly connections?: ConnectionLimits;
+  /** True: trusted proxies begin their connections with a PROXY header. */
+  readonly proxyProtocol?: boolean;
 }
 
 export interface ListenOptions {
@@ -205,6 +209,7 @@ class Door {
   isClosing = false;
   readonly sessions: Http2Sessions;
   readonly connections: Connections;
+  readonly headers: AwaitedHeaders;
   readonly #options: ListenOptions;
   readonly #idle: IdleConnections;
   readonly #unread: UnreadAnswers;
@@ -216,8 +221,10 @@ class Door {
     this.#options = options;
     this.limits = settings.limits;
     this.#idle = new IdleConnections(this.limits.keepAliveTimeoutMs, world);
+    this.headers = new AwaitedHeaders(headerSettings(settings), world.clock);
     this.connections = new Connections({
       limits: settings.connections ?? UNLIMITED,
+      headers: this.headers,
       whose: "visitors",
       world,
       ...(isTrusted && { isTrusted: (address) => isTrusted(plainAddress(address)) }),
@@ -226,12 +233,15 @@ class Door {
     this.#unread = new UnreadAnswers(this.limits);
     this.#stopLooking = world.timers.every(LOOK_EVERY_MS, () => {
       this.connections.look();
+      this.headers.look();
       this.#unread.look(world.clock.now());
     });
   }
 
-  turnTo({ limits, connections }: ListenSettings): void {
+  turnTo(settings: ListenSettings): void {
+    const { limits, connections } = settings;
     this.limits = limits;
+    this.headers.settings = headerSettings(settings);
     this.#idle.maxIdleMs = limits.keepAliveTimeoutMs;
     this.sessions.limits = limits;
     this.#unread.limits = limits;
@@ -346,6 +356,10 @@ class Door {
   }
 }
 
+function headerSettings({ proxyProtocol = false, limits }: ListenSettings): HeaderSettings {
+  return { isOn: proxyProtocol, timeoutMs: limits.headersTimeoutMs };
+}
+
 /** HTTP/2 in the clear would carry requests past us unseen; an upgrade with a body could hide one in it. */
 function canUpgrade(request: IncomingMessage): boolean {
   if (request instanceof LeanRequest) request.handOver();
@@ -386,5 +400,6 @@ function closeGently(
       resolve();
     });
     door.sessions.closeGently();
+    door.headers.close();
   });
 }

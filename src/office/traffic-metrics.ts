@@ -106,7 +106,7 @@ function addConnections(scrape: Scrape): void {
   gauge("max", { name: "fairgate_connections_max", help: "The most there may be at once." });
   addCounter(scrape, {
     name: "fairgate_connections_refused_total",
-    help: "Visitors' connections that were not taken, by what was full.",
+    help: "Visitors' connections that were not taken, by what was full, or for a PROXY header.",
     labelNames: ["reason"],
     samples: ({ traffic }) =>
       Object.entries(traffic.connections?.refused ?? {}).map(([reason, value]) => ({

@@ -8,6 +8,7 @@ export class ConnectionLog {
   readonly #paces = {
     full: new LogPace(),
     addressFull: new LogPace(),
+    wrongHeader: new LogPace(),
     closedIdle: new LogPace(),
     ranOut: new LogPace(),
     failed: new LogPace(),
@@ -15,6 +16,8 @@ export class ConnectionLog {
   /** About the last of each kind. */
   #max = 0;
   #address = "";
+  #proxy = "";
+  #wrong = "";
   #ranOutBy = "";
   #failure = "";
 
@@ -33,6 +36,12 @@ export class ConnectionLog {
     this.#tellAddressFull(this.#paces.addressFull.add(now));
   }
 
+  wrongHeader(proxy: string, wrong: string, now: number): void {
+    this.#proxy = proxy;
+    this.#wrong = wrong;
+    this.#tellWrongHeader(this.#paces.wrongHeader.add(now));
+  }
+
   closedIdle(now: number): void {
     this.#tellClosedIdle(this.#paces.closedIdle.add(now));
   }
@@ -49,9 +58,10 @@ export class ConnectionLog {
 
   /** Logs what was counted and not told yet. */
   look(now: number): void {
-    const { full, addressFull, closedIdle, ranOut, failed } = this.#paces;
+    const { full, addressFull, wrongHeader, closedIdle, ranOut, failed } = this.#paces;
     this.#tellFull(full.due(now));
     this.#tellAddressFull(addressFull.due(now));
+    this.#tellWrongHeader(wrongHeader.due(now));
     this.#tellClosedIdle(closedIdle.due(now));
     this.#tellRanOut(ranOut.due(now));
     this.#tellFailed(failed.due(now));
@@ -65,6 +75,18 @@ export class ConnectionLog {
   #tellAddressFull(count: number): void {
     const fields = { code: "ADDRESS_FULL", whose: this.#whose, count, address: this.#address };
     if (count > 0) this.#log.warn(fields, "new connections refused: their address has as many as it may");
+  }
+
+  #tellWrongHeader(count: number): void {
+    const [whose, address] = [this.#whose, this.#proxy];
+    const fields = {
+      code: "PROXY_HEADER",
+      whose,
+      count,
+      address,
+      problem: `the PROXY header ${this.#wrong}`,
+    };
+    if (count > 0) this.#log.warn(fields, "connections of a trusted proxy refused for their PROXY header");
   }
 
   #tellClosedIdle(count: number): void {

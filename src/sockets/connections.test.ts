@@ -5,13 +5,16 @@ import http2, { type Http2ServerResponse } from "node:http2";
 import net, { type AddressInfo, type Server, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import tls from "node:tls";
+import { localV2 } from "../../test/gateway/proxy-header.ts";
 import { until } from "../../test/gateway/until.ts";
 import { type HandWorld, handWorld } from "../sim/hand-world.ts";
+import { AwaitedHeaders } from "./awaited-headers.ts";
 import {
   type ConnectionLimits,
   Connections,
   type ConnectionsOptions,
   HANDSHAKES_PER_TURN,
+  OPENED_PER_TURN,
   REGULAR_AFTER_MS,
 } from "./connections.ts";
 
@@ -287,6 +290,14 @@ test("an address that has as many as it may gives up its own, and nobody else's"
   assert.equal(connections.counts.open, 4);
 });
 
+test("an address that may have one connection has the newest, however many come", async (t) => {
+  const { client, connections } = await open(t, { max: 10, perAddressMax: 1 });
+  const own = [await client(), await client(), await client()];
+  await until(() => own[0]!.isOver && own[1]!.isOver);
+  assert.equal(own[2]!.isOver, false);
+  assert.equal(connections.counts.open, 1);
+});
+
 test("an address whose connections are all busy gets no more, while others do", async (t) => {
   const { client, connections, answers } = await open(t, { max: 10, perAddressMax: 1 }, { isSlow: true });
   const busy = await client();
@@ -296,7 +307,7 @@ test("an address whose connections are all busy gets no more, while others do", 
   await until(() => refused.isOver);
   const other = await client("127.0.0.2");
   assert.equal(other.isOver, false);
-  assert.deepEqual(connections.counts.refused, { full: 0, address: 1 });
+  assert.deepEqual(connections.counts.refused, { full: 0, address: 1, header: 0 });
 });
 
 test("a trusted proxy has no limit of its own, and its idle connections go last", async (t) => {
@@ -420,4 +431,27 @@ test("connections that are reset before it is their turn to be served cost nothi
   await until(() => connections.counts.open === 0);
   while (due.length > 0) due.shift()!();
   assert.equal((await client()).isOver, false);
+});
+
+test("a connection that ends behind its PROXY header, before it is its turn to be served, is over", async (t) => {
+  const due: (() => void)[] = [];
+  const { connections, client } = await open(
+    t,
+    {},
+    {
+      nextTurn: (work) => void due.push(work),
+      isTrusted: () => true,
+      headers: new AwaitedHeaders({ isOn: true, timeoutMs: 1_000 }, handWorld().clock),
+    },
+  );
+  for (let count = 0; count < OPENED_PER_TURN; count++) (await client()).socket.write(localV2());
+  const isRead = ({ bytesRead }: Socket) => bytesRead > 0;
+  await until(() => [...connections.sockets()].every(isRead));
+  (await client()).socket.end(localV2());
+  const ended = () => [...connections.sockets()].filter(({ readableEnded }) => readableEnded);
+  await until(() => ended().length === 1);
+  const [last] = ended();
+  assert.equal(last!.destroyed, false);
+  while (due.length > 0) due.shift()!();
+  assert.equal(last!.destroyed, true);
 });

@@ -21,7 +21,8 @@
  * only waiting to be read, is no longer idle. Until then there may be a few more connections than the limit says.
  *
  * An address (with IPv6 its /64) has a limit of its own and gives up its own idle connections first. Trusted proxies have
- * none, since everybody comes from there.
+ * none, since everybody comes from there. Where they begin with a PROXY header (`awaited-headers.ts`), a connection is
+ * fresh and nobody's until that has come, and then belongs to the address it names, with that address's limit.
  *
  * Requests only move a link from one place to another. Whether an answer is under way is asked when a connection is to be
  * closed, not before; one that is busy then is set aside until its answer is over, so that nobody has to step over it
@@ -30,10 +31,12 @@
 import type { Http2Session, Http2Stream } from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { World } from "../core/world.ts";
+import { type AwaitedHeaders, comesFrom } from "./awaited-headers.ts";
 import { Chain, Link } from "./chain.ts";
 import { ConnectionLog } from "./connection-log.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { answerUnderWay } from "./idle-connections.ts";
+import type { Source } from "./proxy-header.ts";
 import { isOutOfHandles } from "./relief.ts";
 import { addressKey } from "./whereabouts.ts";
 
@@ -48,8 +51,8 @@ export interface ConnectionLimits {
 export interface ConnectionCounts {
   open: number;
   max: number;
-  /** New connections that were not taken, by what was full. */
-  readonly refused: { full: number; address: number };
+  /** New connections that were not taken, by what was full, or for their PROXY header. */
+  readonly refused: { full: number; address: number; header: number };
   /** Idle connections that were closed to make room. */
   closedIdle: number;
 }
@@ -60,6 +63,8 @@ export interface ConnectionsOptions {
   readonly whose: string;
   /** True for the address of a proxy that all visitors may come from. */
   isTrusted?(address: string): boolean;
+  /** Where connections of trusted proxies may have to begin with a PROXY header. */
+  readonly headers?: AwaitedHeaders;
   /** When nothing is idle, connections go that are busy and have not shown a right to be here (`prove`). */
   readonly cutsOffUnproven?: boolean;
   /** Calls its argument in the next turn of the event loop. */
@@ -76,16 +81,19 @@ export const SLACK_MAX = 256;
  * New connections that the server begins to read from in one turn of the event loop: a few milliseconds. Beginning to
  * serve one takes 50 µs, its TLS handshake more than a millisecond.
  */
-const OPENED_PER_TURN = 64;
+export const OPENED_PER_TURN = 64;
 export const HANDSHAKES_PER_TURN = 4;
 /** When handles run out this many idle connections are closed at once. */
 const FREED_AT_ONCE = 16;
 /** After that, this share of the connections there were is not taken again for a while. */
 const KEPT_FREE_SHARE = 1 / 16;
 const KEPT_FREE_MS = 30_000;
-const REFUSAL =
+const TOO_MANY =
   "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 21\r\nCache-Control: no-store\r\n" +
   "Retry-After: 5\r\nConnection: close\r\n\r\ntoo many connections\n";
+const NO_HEADER =
+  "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 22\r\nCache-Control: no-store\r\n" +
+  "Connection: close\r\n\r\nPROXY header expected\n";
 
 /** Under which a socket carries its connection. */
 const CONNECTION = Symbol("connection");
@@ -106,7 +114,9 @@ type Kind = "fresh" | "used" | "regular" | "trusted";
 class Connection {
   readonly socket: Socket;
   /** Null for a trusted proxy. */
-  readonly peer: Peer | null;
+  peer: Peer | null;
+  /** Whom its PROXY header names. */
+  source: Source | null = null;
   readonly inOrder = new Link<Connection>(this);
   readonly atPeer = new Link<Connection>(this);
   /** What speaks HTTP/1: the socket, or with TLS the one around it. */
@@ -124,10 +134,10 @@ class Connection {
   isAside = false;
   isGone = false;
 
-  constructor(socket: Socket, peer: Peer | null, http1: Socket | null) {
+  constructor(socket: Socket, peer: Peer | null, { kind, http1 }: { kind: Kind; http1: Socket | null }) {
     this.socket = socket;
     this.peer = peer;
-    this.kind = peer === null ? "trusted" : "fresh";
+    this.kind = kind;
     this.http1 = http1;
   }
 }
@@ -136,7 +146,7 @@ export class Connections {
   readonly counts: ConnectionCounts = {
     open: 0,
     max: 0,
-    refused: { full: 0, address: 0 },
+    refused: { full: 0, address: 0, header: 0 },
     closedIdle: 0,
   };
   readonly #options: ConnectionsOptions;
@@ -185,9 +195,13 @@ export class Connections {
       if (!this.#admit(socket)) return;
       // Nobody else listens yet, and an error that nobody hears would end the process.
       socket.on("error", ignore);
-      turns.take(socket.remoteAddress, () => {
-        if (!socket.destroyed) for (const listener of own) listener.call(server, socket);
-      });
+      this.#introduce(socket, () =>
+        turns.take(socket.remoteAddress, () => {
+          // Over right behind its PROXY header, as some health checks are; nobody would hear of its end any more.
+          if (socket.readableEnded) socket.destroy();
+          if (!socket.destroyed) for (const listener of own) listener.call(server, socket);
+        }),
+      );
     });
     if (isTls) server.prependListener("secureConnection", (socket: Socket) => this.#wrap(socket));
     // Without this, one failed accept would end the process.
@@ -284,24 +298,63 @@ export class Connections {
     const address = socket.remoteAddress;
     // Gone before we got to it.
     if (address === undefined) return this.#drop(socket);
-    const peer = this.#options.isTrusted?.(address) ? null : this.#peerOf(address);
+    const peer = this.#peerOf(address);
     const now = this.#options.world.clock.now();
-    const { perAddressMax } = this.#limits;
     const max = this.#max(now);
-    if (peer !== null && peer.size >= withSlack(perAddressMax) && !this.#closeFirst(peer.chain)) {
-      this.counts.refused.address++;
-      this.#log.addressFull(address, now);
-      return this.#refuse(socket, peer);
-    }
+    if (peer !== null && !this.#hasRoomAt(peer, address)) return this.#refuse(socket);
     if (this.counts.open >= withSlack(max) && !this.#closeIdle()) {
       this.counts.refused.full++;
       this.#log.full(max, now);
-      return this.#refuse(socket, peer);
+      return this.#refuse(socket);
     }
     this.#keep(socket, peer);
-    if (peer !== null && peer.size > perAddressMax) this.#crowded.add(peer);
     if (this.counts.open > max || this.#crowded.size > 0) this.#trimSoon();
     return true;
+  }
+
+  /** Whether an address may have one more; an idle one of its own may have to go for that. */
+  #hasRoomAt(peer: Peer, address: string): boolean {
+    if (peer.size < withSlack(this.#limits.perAddressMax) || this.#closeFirst(peer.chain)) return true;
+    this.counts.refused.address++;
+    this.#log.addressFull(address, this.#options.world.clock.now());
+    return false;
+  }
+
+  /** Calls `serve` when it is known whose the connection is: at once, or when its PROXY header has come. */
+  #introduce(socket: Socket, serve: () => void): void {
+    const connection = (socket as Carrier)[CONNECTION]!;
+    if (!this.#isHeaderDue(connection.peer)) {
+      serve();
+      return;
+    }
+    this.#options.headers!.read(socket, (said) => {
+      if ("wrong" in said) this.#refuseHeader(connection, said.wrong);
+      else if (this.#nameSource(connection, said.source)) serve();
+    });
+  }
+
+  #isHeaderDue(peer: Peer | null): boolean {
+    return peer === null && this.#options.headers?.settings.isOn === true;
+  }
+
+  /** The connection comes from there; null: from the proxy itself. False when that address has too many already. */
+  #nameSource(connection: Connection, source: Source | null): boolean {
+    const { socket } = connection;
+    const peer = source && this.#peerOf(source.address);
+    if (peer !== null && !this.#hasRoomAt(peer, source!.address)) return this.#refuse(socket);
+    connection.source = source;
+    if (source !== null) comesFrom(socket, source);
+    if (peer === null) connection.kind = "trusted";
+    else this.#count(connection, peer);
+    this.#toEnd(connection);
+    if (this.#crowded.size > 0) this.#trimSoon();
+    return true;
+  }
+
+  #refuseHeader({ socket }: Connection, wrong: string): void {
+    this.counts.refused.header++;
+    this.#log.wrongHeader(socket.remoteAddress ?? "", wrong, this.#options.world.clock.now());
+    this.#refuse(socket, NO_HEADER);
   }
 
   #trimSoon(): void {
@@ -323,12 +376,19 @@ export class Connections {
   }
 
   #keep(socket: Socket, peer: Peer | null): void {
-    const connection = new Connection(socket, peer, this.#isTls ? null : socket);
+    const kind = peer !== null || this.#isHeaderDue(peer) ? "fresh" : "trusted";
+    const connection = new Connection(socket, peer, { kind, http1: this.#isTls ? null : socket });
     (socket as Carrier)[CONNECTION] = connection;
     this.counts.open++;
-    if (peer !== null) peer.size++;
+    if (peer !== null) this.#count(connection, peer);
     this.#toEnd(connection);
     socket.once("close", () => this.#forget(connection));
+  }
+
+  #count(connection: Connection, peer: Peer): void {
+    connection.peer = peer;
+    if (peer.size++ === 0) this.#peers.set(peer.address, peer);
+    if (peer.size > this.#limits.perAddressMax) this.#crowded.add(peer);
   }
 
   /** The TLS socket around a raw one; Node keeps the raw one there. */
@@ -337,6 +397,7 @@ export class Connections {
     if (connection === undefined) return;
     (socket as Carrier)[CONNECTION] = connection;
     connection.http1 = socket;
+    if (connection.source !== null) comesFrom(socket, connection.source);
   }
 
   #max(now: number): number {
@@ -344,13 +405,11 @@ export class Connections {
     return now < this.#ceilingUntil ? Math.min(max, this.#ceiling) : max;
   }
 
-  #peerOf(remote: string): Peer {
+  /** Null for a trusted proxy. */
+  #peerOf(remote: string): Peer | null {
+    if (this.#options.isTrusted?.(remote)) return null;
     const address = addressKey(remote);
-    const known = this.#peers.get(address);
-    if (known) return known;
-    const peer: Peer = { address, size: 0, chain: new Chain() };
-    this.#peers.set(address, peer);
-    return peer;
+    return this.#peers.get(address) ?? { address, size: 0, chain: new Chain() };
   }
 
   #used(connection: Connection): void {
@@ -447,20 +506,14 @@ export class Connections {
     atPeer.chain?.remove(atPeer);
     this.counts.open--;
     if (peer === null) return;
-    peer.size--;
-    this.#forgetPeer(peer);
-  }
-
-  #forgetPeer(peer: Peer): void {
-    if (peer.size === 0) this.#peers.delete(peer.address);
+    if (--peer.size === 0) this.#peers.delete(peer.address);
   }
 
   /** Says so where that can be said in the clear; with TLS the connection just ends. */
-  #refuse(socket: Socket, peer: Peer | null): boolean {
-    if (peer !== null) this.#forgetPeer(peer);
+  #refuse(socket: Socket, words = TOO_MANY): false {
     socket.on("error", () => {});
     // A few bytes on a new connection leave at once, so the handle can be given back in the same step.
-    if (!this.#isTls) socket.write(REFUSAL, "latin1");
+    if (!this.#isTls) socket.write(words, "latin1");
     return this.#drop(socket);
   }
 

@@ -11,9 +11,10 @@ import { fileURLToPath } from "node:url";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { RoomInput, Settings, SettingsInput } from "../../src/config/schema.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
-import { listen } from "../../src/gateway/listen.ts";
+import { type Listener, listen } from "../../src/gateway/listen.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { type HandWorld, handWorld } from "../../src/sim/hand-world.ts";
+import type { ConnectionLimits } from "../../src/sockets/connections.ts";
 import { Visitor } from "./visitor.ts";
 import { WatchedEngine } from "./watched-engine.ts";
 
@@ -77,12 +78,15 @@ export interface StageOptions {
   readonly settings?: Partial<SettingsInput>;
   readonly origin?: Origin;
   readonly answer?: RequestListener;
+  /** How many connections there may be; as many as come when left out. */
+  readonly connections?: ConnectionLimits;
   /** So long after the usual instant it is opened: boards are made once a second from then on. */
   readonly opensLaterMs?: number;
 }
 
 export interface Stage {
   readonly port: number;
+  readonly listener: Listener;
   readonly origin: Origin;
   readonly engine: WatchedEngine;
   readonly proxied: ProxiedGateway;
@@ -125,7 +129,16 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
     proxied.handle(request, response);
   };
   const { handleContinue, upgrade } = proxied;
-  const listener = await listen({ settings: inForce, handle, handleContinue, upgrade, world });
+  const isTrusted = (address: string) => proxied.gateway.trust.isTrusted(address);
+  const { connections } = options;
+  const listener = await listen({
+    settings: { ...inForce, ...(connections && { connections }) },
+    handle,
+    handleContinue,
+    upgrade,
+    isTrusted,
+    world,
+  });
   test.after(async () => {
     engine.broken = null;
     proxied.gateway.closeStreams();
@@ -138,6 +151,7 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
   const { port } = listener.address;
   const stage: Stage = {
     port,
+    listener,
     origin,
     engine,
     proxied,

@@ -1,7 +1,7 @@
 /**
- * Who is really asking. Whoever opened the connection is the peer; only when the peer is a proxy the operator named
- * are its words about the visitor believed, and then only as far back as the chain of named proxies reaches: the first
- * address from the right that is not one of them is the visitor.
+ * Who is really asking. Whoever opened the connection, or is named in its PROXY header, is the peer; only when the peer is
+ * a proxy the operator named are its words about the visitor believed, and then only as far back as the chain of named
+ * proxies reaches: the first address from the right that is not one of them is the visitor.
  *
  * A peer that is not named is the visitor, whatever its headers say.
  */

@@ -1,4 +1,4 @@
-/** Parsers of what visitors send: the target, the headers, and what is in them. */
+/** Parsers of what visitors and proxies send: the PROXY header, the target, the headers, and what is in them. */
 import { bypassSchema } from "../../../src/config/bypass-schema.ts";
 import { readPlainPath } from "../../../src/config/plain-path.ts";
 import { roomSchema } from "../../../src/config/schema.ts";
@@ -15,6 +15,7 @@ import { originForm, refuseFraming } from "../../../src/gateway/proxy/framing.ts
 import { renderPlainProblem } from "../../../src/gateway/proxy/problem.ts";
 import { createTrust } from "../../../src/gateway/proxy/trust.ts";
 import { createRouter } from "../../../src/gateway/route.ts";
+import { readProxyHeader } from "../../../src/sockets/proxy-header.ts";
 import { whereabouts } from "../../../src/sockets/whereabouts.ts";
 import { again, type Parser } from "./parser.ts";
 
@@ -260,7 +261,30 @@ const rules: readonly Parser[] = [
   },
 ];
 
-export const REQUEST_PARSERS: readonly Parser[] = [...paths, ...queries, ...headers, ...rules];
+const SIGNATURE = "\r\n\r\n\0\r\nQUIT\n";
+
+const connections: readonly Parser[] = [
+  {
+    name: "PROXY header",
+    read: (text) => readProxyHeader(Buffer.from(text, "latin1")),
+    worst: [
+      again(" ", { before: "PROXY " }),
+      again("\r", { before: "PROXY UNKNOWN ", after: "\n" }),
+      again("1", { before: "PROXY TCP4 " }),
+      again(":", { before: "PROXY TCP6 " }),
+      again("\0", { before: `${SIGNATURE}\x21\x11\x0f\xf0` }),
+      again("\xff", { before: `${SIGNATURE}\x21\x21` }),
+    ],
+  },
+];
+
+export const REQUEST_PARSERS: readonly Parser[] = [
+  ...connections,
+  ...paths,
+  ...queries,
+  ...headers,
+  ...rules,
+];
 
 /** A header's text in as many lines as there is text for, of so many letters each. */
 function crumbs(name: string, text: string, letters: number): string[] {
