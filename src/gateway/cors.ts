@@ -35,6 +35,17 @@ export class Cors {
     return origin !== undefined && this.#origins.has(origin);
   }
 
+  /** True for a preflight of a page that keeps its token itself, of which the site knows nothing. */
+  isForToken(request: Request): boolean {
+    const names = headerOf(request, "access-control-request-headers") ?? "";
+    return names.toLowerCase().includes("fairgate-token") && this.allows(request);
+  }
+
+  /** Flat header list that lets such a page read the token that comes with one of the site's answers. */
+  tokenHeaders(request: Request): readonly string[] {
+    return this.allows(request) ? ["Access-Control-Expose-Headers", "Fairgate-Token"] : NOTHING;
+  }
+
   /** Flat header list that lets the page read the answer, where it may. */
   headersFor(request: Request): readonly string[] {
     if (!this.isOn) return NOTHING;

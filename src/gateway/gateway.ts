@@ -268,8 +268,10 @@ export class Gateway {
       onward(request, response, words, origin);
     };
     const isLetPast = !front || this.#isLetPast(front, request, target);
-    const forward = (held: HeldPass | null, headers: readonly string[]) => {
+    const forward = (held: HeldPass | null, given: readonly string[]) => {
       if (isGone(response)) return;
+      const isToken = given.length > 0 && carrier.programToken !== undefined;
+      const headers = isToken && front ? [...given, ...front.cors.tokenHeaders(request)] : given;
       const client = this.#inForce.trust.client(request);
       const connection = held && front ? this.#connections.open(response, front, held.pass) : null;
       const counted = this.#count(held, client, response, connection);
@@ -298,6 +300,8 @@ export class Gateway {
       return { front, request, response, carrier, asking, headers, sequence };
     };
     if (held?.kind === "stranger") return this.#answers.turnAway(told(NOTHING, -1), STRANGE);
+    if (asking.isPreflight && front.cors.isForToken(request))
+      return this.#answers.preflight(told(NOTHING, -1));
     if (this.#isStray(front, held, asking, carrier, now))
       return this.#letPastIfRoom(front, request, now, {
         past: () => forward(null, NOTHING),

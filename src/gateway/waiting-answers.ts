@@ -115,8 +115,7 @@ export class WaitingAnswers {
     const status = [STATUS, why.kind === "heldBack" ? "comeBack" : "refused"];
     const retryAfter = seconds === null ? status : ["Retry-After", String(seconds), ...status];
     const isWaiting = why.kind === "turnedAway" && why.reason === "mustWait";
-    if (isWaiting && asking.isPreflight && front.cors.allows(request))
-      return this.#send(told, NO_CONTENT, front.cors.sitePreflight(request), "");
+    if (isWaiting && asking.isPreflight && front.cors.allows(request)) return this.preflight(told);
     if (isWaiting && asking.isCrawler)
       return this.#send(told, AWAY, [...PLAIN_TEXT, "Retry-After", String(CRAWLER_RETRY_SECONDS)], NOT_YET);
     if (kind === "plain") {
@@ -133,6 +132,11 @@ export class WaitingAnswers {
     const { headers: own, body } = renderProblem("text/html", language, problem);
     const code = kind === "formRefused" ? plainStatus(problem) : problem.status;
     this.#send(told, code, [...own, ...headers], body);
+  }
+
+  /** Lets a page of an origin that is named make its call, which then gets its own answer. */
+  preflight(told: Told): void {
+    this.#send(told, NO_CONTENT, told.front.cors.sitePreflight(told.request), "");
   }
 
   /** A slip, for those who are to come back with it; nothing, for those whose token is another's. */

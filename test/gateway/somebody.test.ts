@@ -205,3 +205,27 @@ test("a check-in with a pass renews the visit as a request would", async (t) => 
   stage.world.pass(2_000);
   assert.equal(await onSite(stage), 1);
 });
+
+test("a page that keeps its token itself may send it, and reads the next one, also from the site's answers", async (t) => {
+  const APP = "capacitor://localhost";
+  const stage = await openStage(t, { room: { ...ROOM, corsOrigins: [APP] } });
+  const ask = (origin: string) =>
+    stage.visitor().ask("/api", {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "fairgate-token",
+      },
+    });
+  const allowed = await ask(APP);
+  assert.deepEqual(
+    [allowed.status, allowed.headers["access-control-allow-headers"]],
+    [204, "fairgate-token"],
+  );
+  assert.equal((await ask("https://evil.example")).text, "the site", "the site's matter");
+  const answer = await stage.visitor().ask("/api", { headers: { origin: APP, "fairgate-token": "new" } });
+  assert.equal(answer.text, "the site");
+  assert.ok(answer.headers["fairgate-token"]);
+  assert.equal(answer.headers["access-control-expose-headers"], "Fairgate-Token");
+});
