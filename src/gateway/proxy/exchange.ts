@@ -220,6 +220,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
       if (status === 103) writeHints(this.request, this.response, responseHeaders(raw, HINTS));
       return;
     }
+    this.proxy.ownLinks?.rewrite(raw, this.request);
     const canTrail = this.request.method !== "HEAD" && this.request.httpVersion !== "1.0";
     const { isPersonal } = this.forward;
     const headers = responseHeaders(raw, { added: this.watched(status, raw), isPersonal, canTrail });
