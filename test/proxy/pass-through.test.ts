@@ -214,7 +214,7 @@ test("an answer that comes before the upload has ended is passed on, and the con
 
 test("Expect: 100-continue is answered, and the body then passes", async (t) => {
   const origin = await openOrigin(t, async (request, response) => {
-    assert.equal(request.headers.expect, undefined);
+    assert.equal(request.headers.expect, "100-continue");
     let body = "";
     for await (const chunk of request) body += chunk;
     response.end(`got ${body}`);

@@ -10,7 +10,7 @@ import { buildConnector, Client, type Dispatcher, Pool } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 
 /** The largest response header taken from an origin. */
-const RESPONSE_HEADER_BYTES_MAX = 64 * 1_024;
+export const RESPONSE_HEADER_BYTES_MAX = 64 * 1_024;
 /** How long an unused connection is kept when the origin does not say; shorter than what origins commonly allow. */
 const UNUSED_MAX_MS = 4_000;
 
