@@ -389,7 +389,9 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     const held = this.held;
     this.held = null;
     if (held !== null) this.pass(held);
-    else this.response.flushHeaders();
+    else if (this.isHttp2) this.response.flushHeaders();
+    // Node would send a head that it flushes as UTF-8.
+    else this.response.write("", "latin1");
   }
 
   private pass(chunk: Buffer): void {
