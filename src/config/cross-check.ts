@@ -7,6 +7,7 @@ import { bypassCautions } from "./bypass-schema.ts";
 import { checkCluster, clusterCautions } from "./cluster-check.ts";
 import { doorCautions } from "./door-check.ts";
 import { hostCautions } from "./host-check.ts";
+import { http2Cautions } from "./http2-check.ts";
 import type { Listen } from "./kinds.ts";
 import { checkLineNeedsRedis } from "./line-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
@@ -61,6 +62,7 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
     ...bypassed(settings),
     ...closedEvents(settings),
     ...hostCautions(settings),
+    ...http2Cautions(settings),
   ];
 }
 

@@ -203,6 +203,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
       body: this.upload,
       servername: address.hostname,
       expectContinue: this.upload !== null && this.forward.isContinueExpected,
+      te: this.request.headers.te,
     };
     address.pool.dispatch(options, this);
   }

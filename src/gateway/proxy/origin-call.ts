@@ -1,11 +1,14 @@
 /**
  * One request over a connection that undici does not have. Its handler hears of it as from undici, so that an exchange
- * does not know the difference; what speaks the protocol (`expect-continue.ts`, `http2-stream.ts`) tells it to the call.
+ * does not know the difference; what speaks the protocol (`expect-continue.ts`, `http2-session.ts`) tells it to the call.
  *
  *   begun ──▶ expecting ──▶ sending ──▶ answering ──▶ over
  *     │           │            ▲ │          ▲
  *     └───────────┼────────────┘ └──────────┤
  *                 └─────────────────────────┘  an answer before the body was asked for: the body is never sent
+ *
+ * Until it is answered a call can be taken back and begun on another connection, where the origin says that it has done
+ * nothing for it, and as long as all that was sent of the body is still here.
  *
  * A request that expects 100 sends its body when the origin says so, or after `CONTINUE_WAIT_MS`, since some servers have
  * never heard of it (RFC 9110, section 10.1.1).
@@ -19,6 +22,9 @@ import { isNamed } from "./raw-header.ts";
 
 /** How long an origin has to say 100 before it gets the body all the same. */
 export const CONTINUE_WAIT_MS = 1_000;
+
+/** How much of a body is kept for sending it again. */
+const KEPT_BYTES_MAX = 65_536;
 
 /** What the transport of a call has to be able to do. */
 export interface CallTransport {
@@ -72,6 +78,10 @@ export class OriginCall implements Dispatcher.DispatchController {
   #incoming: Readable | null = null;
   #isSending = false;
   #sentBytes = 0;
+  #isBodySent = false;
+  /** What was sent of the body, while that is little enough to be sent again; null once it is not. */
+  #kept: Buffer[] | null = [];
+  #isTakenBack = false;
   #isOver = false;
   /** When the origin, or the visitor's body, was last seen to move. */
   #movedAt = 0;
@@ -90,13 +100,9 @@ export class OriginCall implements Dispatcher.DispatchController {
     return this.#isOver;
   }
 
-  /** True while nothing of the body has been read, so that another connection may carry it. */
-  get isUnsent(): boolean {
-    return !this.#isSending || this.request.body === null;
-  }
-
   /** There is a connection. False: nobody wants it any more, and nothing may be sent. */
   begin(): boolean {
+    if (this.#isOver) return false;
     return this.#tell(() => this.#handler.onRequestStart?.(this, null));
   }
 
@@ -104,7 +110,9 @@ export class OriginCall implements Dispatcher.DispatchController {
   open(transport: CallTransport): void {
     this.#transport = transport;
     this.#watch(this.#options.settings.headersTimeout, "UND_ERR_HEADERS_TIMEOUT");
-    if (this.request.expectContinue !== true) this.sendBody();
+    transport.outgoing.on("drain", () => this.#goOn(transport));
+    if (this.#isSending) this.#sendAgain(transport);
+    else if (this.request.expectContinue !== true) this.sendBody();
     else this.#stopWaiting = this.#options.world.timers.after(CONTINUE_WAIT_MS, () => this.sendBody());
   }
 
@@ -113,15 +121,23 @@ export class OriginCall implements Dispatcher.DispatchController {
     if (this.#isSending || this.#isOver || this.#incoming !== null) return;
     this.#isSending = true;
     this.#stopWaiting?.();
-    const { outgoing } = this.#transport!;
-    const body = this.request.body as Readable | null;
-    if (body === null) {
-      outgoing.end();
-      return;
-    }
-    body.on("data", (chunk: Buffer) => this.#send(body, outgoing, chunk));
-    body.on("end", () => this.#finishBody(outgoing)).on("error", (error) => this.fail(error));
-    outgoing.on("drain", () => body.resume());
+    const body = this.#body;
+    if (body === null) this.#finishBody();
+    else
+      body
+        .on("data", (chunk: Buffer) => this.#send(chunk))
+        .on("end", () => this.#finishBody())
+        .on("error", (error) => this.fail(error));
+  }
+
+  /** The origin did nothing for it. True when another connection may carry it; once, as RFC 9113, section 8.7 has it. */
+  takeBack(): boolean {
+    if (this.#isOver || this.#incoming !== null || this.#kept === null || this.#isTakenBack) return false;
+    this.#isTakenBack = true;
+    this.#transport = null;
+    this.#stopWaiting?.();
+    this.#body?.pause();
+    return true;
   }
 
   /** An answer that is not the last one (1xx). */
@@ -181,19 +197,39 @@ export class OriginCall implements Dispatcher.DispatchController {
     this.#incoming?.resume();
   }
 
-  #send(body: Readable, outgoing: Writable, chunk: Buffer): void {
+  get #body(): Readable | null {
+    return this.request.body as Readable | null;
+  }
+
+  #send(chunk: Buffer): void {
     if (this.#isOver) return;
     this.#sentBytes += chunk.length;
     this.#movedAt = this.#options.world.clock.now();
+    if (this.#sentBytes > KEPT_BYTES_MAX) this.#kept = null;
+    else this.#kept?.push(chunk);
     if (this.#sentBytes > (this.contentLength ?? this.#sentBytes))
       this.fail(new BodyLengthWrong("body longer than its Content-Length"));
-    else if (!outgoing.write(chunk)) body.pause();
+    else if (!this.#transport?.outgoing.write(chunk)) this.#body!.pause();
   }
 
-  #finishBody(outgoing: Writable): void {
+  #finishBody(): void {
     if (this.#isOver) return;
-    if (this.#sentBytes === (this.contentLength ?? this.#sentBytes)) outgoing.end();
-    else this.fail(new BodyLengthWrong("body shorter than its Content-Length"));
+    this.#isBodySent = true;
+    if (this.#body !== null && this.#sentBytes !== (this.contentLength ?? this.#sentBytes))
+      this.fail(new BodyLengthWrong("body shorter than its Content-Length"));
+    else this.#transport?.outgoing.end();
+  }
+
+  /** On another connection, what was sent on the one before, and then the rest. */
+  #sendAgain(transport: CallTransport): void {
+    let hasRoom = true;
+    for (const chunk of this.#kept!) hasRoom = transport.outgoing.write(chunk);
+    if (this.#isBodySent) transport.outgoing.end();
+    else if (hasRoom) this.#goOn(transport);
+  }
+
+  #goOn(transport: CallTransport): void {
+    if (transport === this.#transport) this.#body?.resume();
   }
 
   #receive(chunk: Buffer): void {
@@ -232,8 +268,7 @@ export class OriginCall implements Dispatcher.DispatchController {
   /** True while the origin waits for the visitor: to send the rest of the body, or to take what there is of the answer. */
   #isHeldUp(): boolean {
     if (this.#incoming !== null) return this.paused;
-    const body = this.request.body as Readable | null;
-    return this.#isSending && body !== null && !body.readableEnded && !body.isPaused();
+    return this.#isSending && !this.#isBodySent && !this.#body!.isPaused();
   }
 
   #finish(): void {
