@@ -62,6 +62,7 @@ export class Http2Pool {
 
   destroy(): void {
     this.#isDestroyed = true;
+    this.#fail(new OriginClosed("no more requests to this address"));
     for (const session of this.#sessions) session.destroy();
   }
 

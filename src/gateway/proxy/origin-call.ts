@@ -151,6 +151,7 @@ export class OriginCall implements Dispatcher.DispatchController {
   answer(head: { status: number; raw: string[]; message: string }, incoming: Readable): void {
     if (this.#isOver || this.#incoming !== null) return;
     this.#incoming = incoming;
+    this.#kept = null;
     this.#stopWaiting?.();
     this.rawHeaders = head.raw;
     this.#watch(this.#options.settings.idleTimeout, "UND_ERR_BODY_TIMEOUT");
