@@ -52,7 +52,7 @@ async function openScripted(t: TestContext, options: StageOptions = {}) {
 test("an origin that refuses an upload is heard before any of it is asked for", async (t) => {
   const statuses = [401, 413, 417];
   let bytes = 0;
-  const origin = await openOrigin(t, () => assert.fail("no upload was to begin"));
+  const origin = await openOrigin(t, () => assert.fail("no other request was to come"));
   origin.server.on("checkContinue", (request, response) => {
     request.on("data", (chunk) => (bytes += chunk.length));
     response.writeHead(Number(request.url!.slice(1)), { "Content-Length": 2 }).end("no");
@@ -60,6 +60,7 @@ test("an origin that refuses an upload is heard before any of it is asked for", 
   const { port, proxy } = await openStage(t, [origin.address]);
   for (const status of statuses) {
     const visitor = visit(t, port, HEAD.replace("/file", `/${status}`));
+    visitor.socket.once("data", () => visitor.socket.write("GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"));
     // Closed by us: the next bytes on it could be the body or another request.
     await until(() => visitor.isClosed);
     assert.match(visitor.heard, new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\\r\\nConnection: close\\r\\n`));

@@ -113,15 +113,17 @@ test("an answer that cannot be passed on is a problem page, and only its own", a
 
 test("a request that was refused is sent once more, with its body, and no third time", async (t) => {
   let refusals = 1;
-  const origin = await openFrames(t, (connection, stream) => {
+  const origin = await openFrames(t, async (connection, stream, isWhole) => {
     const refuse = () => connection.send({ type: "rstStream", stream, payload: number(REFUSED_STREAM) });
     const answer = () => {
       beginAnswer(connection, stream, connection.data.get(stream) ?? "-");
       connection.send({ type: "data", flags: END_STREAM, stream });
     };
     const isRefused = refusals-- > 0;
-    // Not before there was time for a body to come.
-    setTimeout(isRefused ? refuse : answer, 20);
+    // Refused with the body on its way, or all of it here.
+    await until(() => isWhole || connection.data.get(stream) === "form");
+    if (isRefused) refuse();
+    else answer();
   });
   const { port } = await openStage(t, [origin.address], HTTP2);
   const post = { method: "POST", body: "form" };

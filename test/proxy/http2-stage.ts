@@ -5,7 +5,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import tls, { type TLSSocket } from "node:tls";
-import { END_HEADERS, type Frame, frame } from "../hostile/http2-frames.ts";
+import { END_HEADERS, END_STREAM, type Frame, frame } from "../hostile/http2-frames.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
 export const TLS = {
@@ -74,10 +74,13 @@ export interface RawConnection {
   send(frames: Frame): void;
 }
 
+/** `isWhole`: no body follows. */
+type OnRequest = (connection: RawConnection, stream: number, isWhole: boolean) => void;
+
 /** An origin that agrees to HTTP/2 and to settings, and leaves the rest to `onRequest`. */
 export async function openFrames(
   t: TestContext,
-  onRequest: (connection: RawConnection, stream: number) => void,
+  onRequest: OnRequest,
   settings = Buffer.alloc(0),
 ): Promise<ServerOrigin<tls.Server> & { readonly talks: RawConnection[] }> {
   const talks: RawConnection[] = [];
@@ -105,7 +108,7 @@ export async function openFrames(
   return Object.assign(await openServer(t, server), { talks });
 }
 
-function take(talk: RawConnection, whole: Buffer, onRequest: (talk: RawConnection, stream: number) => void) {
+function take(talk: RawConnection, whole: Buffer, onRequest: OnRequest) {
   const [type, flags] = [whole[3], whole[4]!];
   const stream = whole.readUInt32BE(5);
   const payload = whole.subarray(9);
@@ -115,7 +118,7 @@ function take(talk: RawConnection, whole: Buffer, onRequest: (talk: RawConnectio
   else if (type === 0) talk.data.set(stream, (talk.data.get(stream) ?? "") + payload.toString("latin1"));
   else if (type === 1) {
     talk.opened.push(stream);
-    onRequest(talk, stream);
+    onRequest(talk, stream, (flags & END_STREAM) !== 0);
   }
 }
 
