@@ -156,6 +156,30 @@ test("an origin that goes away finishes what it has, and the rest goes over a ne
   assert.equal(origin.connections, 2);
 });
 
+test("an origin that closes each connection after a few requests answers all of them", async (t) => {
+  const sessions = new Map<ServerHttp2Session, number>();
+  const origin = await openHttp2Origin(t, async (request, response) => {
+    const session = request.stream.session as ServerHttp2Session;
+    const count = (sessions.get(session) ?? 0) + 1;
+    sessions.set(session, count);
+    if (count === 10) session.goaway(NO_ERROR, request.stream.id);
+    // As nginx does: what comes after that it does not look at.
+    if (count > 10) return request.stream.close(REFUSED_STREAM);
+    response.end((await request.toArray()).join(""));
+  });
+  const { port } = await openStage(t, [origin.address], HTTP2);
+  const sendAll = async (forms: string[]) => {
+    const answers = await Promise.all(forms.map((body) => ask(port, { method: "POST", body })));
+    return answers.map(({ body }) => body.toString());
+  };
+  const forms = Array.from({ length: 40 }, (_, i) => `form ${i}`);
+  assert.deepEqual(await sendAll(forms), forms);
+  assert.ok(origin.connections >= 4, `${origin.connections} connections`);
+  // Too large to be sent again, so none of them may be refused: how many a connection takes is known by now.
+  const large = forms.map((form) => form.padEnd(80_000));
+  assert.deepEqual(await sendAll(large), large);
+});
+
 test("an origin that is silent is a 504 for who asked, and gets no more requests on that connection", async (t) => {
   const time = handWorld();
   const origin = await openFrames(t, (connection, stream) => {

@@ -12,7 +12,7 @@ import type { TLSSocket } from "node:tls";
 import type { buildConnector } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
-import { beginSession, OriginSession } from "./http2-session.ts";
+import { beginSession, type Counts, OriginSession } from "./http2-session.ts";
 import { OriginCall, OriginClosed } from "./origin-call.ts";
 import { hostnameOf, type PoolHandler, type PoolRequest } from "./pool.ts";
 
@@ -41,8 +41,11 @@ class ConnectTimeout extends Error {
 export class Http2Pool {
   readonly #options: Http2PoolOptions;
   readonly #sessions = new Set<OriginSession>();
-  /** At most as many as `connectionsMax`: whoever is here has taken one of these. */
+  /** At most as many as `connectionsMax` together: whoever is here has taken one of these. Those begun before go first. */
+  #again: Waiting[] = [];
   #waiting: Waiting[] = [];
+  /** How many requests are sent over one connection. */
+  #requestsMax = Number.POSITIVE_INFINITY;
   #isConnecting = false;
   #isDestroyed = false;
   #plainUntil = Number.NEGATIVE_INFINITY;
@@ -57,7 +60,8 @@ export class Http2Pool {
       carryPlainly();
       return;
     }
-    this.#place({ call: new OriginCall(request, handler, this.#options), carryPlainly });
+    this.#waiting.push({ call: new OriginCall(request, handler, this.#options), carryPlainly });
+    this.#serve();
   }
 
   destroy(): void {
@@ -66,18 +70,18 @@ export class Http2Pool {
     for (const session of this.#sessions) session.destroy();
   }
 
-  #place(waiting: Waiting): void {
-    this.#waiting.push(waiting);
-    this.#serve();
-  }
-
   /** Those who wait get what room there is. Where that is not enough, one connection more is made. */
   #serve(): void {
     for (const session of this.#sessions) {
       if (session.isClosed) this.#sessions.delete(session);
-      while (session.hasRoom && this.#waiting.length > 0) session.send(this.#waiting.shift()!.call);
+      while (session.hasRoom && this.#isAwaited)
+        session.send((this.#again.shift() ?? this.#waiting.shift()!).call);
     }
-    if (this.#waiting.length > 0 && !this.#isConnecting) this.#connect();
+    if (this.#isAwaited && !this.#isConnecting) this.#connect();
+  }
+
+  get #isAwaited(): boolean {
+    return this.#again.length + this.#waiting.length > 0;
   }
 
   #connect(): void {
@@ -115,19 +119,32 @@ export class Http2Pool {
 
   #add(session: ClientHttp2Session): void {
     const { url, world } = this.#options;
+    const options = { url, timers: world.timers, requestsMax: () => this.#requestsMax };
     this.#isConnecting = false;
     if (this.#isDestroyed) {
       session.destroy();
       return;
     }
     this.#sessions.add(
-      new OriginSession(session, url, {
-        timers: world.timers,
+      new OriginSession(session, options, {
         onChange: () => this.#serve(),
-        onRefused: (call) => this.#place({ call, carryPlainly: null }),
+        onCounts: (counts) => this.#learn(counts),
+        onRefused: (call) => {
+          this.#again.push({ call, carryPlainly: null });
+          this.#serve();
+        },
       }),
     );
     this.#serve();
+  }
+
+  /**
+   * Many servers take so many requests on a connection and refuse what comes after that. We stop before they do, since
+   * not every request can be sent again. A limit that nobody insists on is raised.
+   */
+  #learn({ taken, refused, isGone }: Counts): void {
+    if (isGone && refused > 0) this.#requestsMax = Math.max(1, taken);
+    else if (!isGone && taken >= this.#requestsMax) this.#requestsMax *= 2;
   }
 
   #turnPlain(socket: Socket): void {
@@ -145,8 +162,9 @@ export class Http2Pool {
 
   /** Whoever comes from here on makes a new connection. */
   #takeWaiting(): Waiting[] {
-    const waiting = this.#waiting;
+    const waiting = [...this.#again, ...this.#waiting];
     this.#isConnecting = false;
+    this.#again = [];
     this.#waiting = [];
     return waiting;
   }

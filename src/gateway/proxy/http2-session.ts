@@ -33,11 +33,28 @@ const PATH = /^[\x21-\xff]+$/;
 
 const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants;
 
+/** What an origin did with the requests on a connection. */
+export interface Counts {
+  readonly taken: number;
+  readonly refused: number;
+  /** The origin said that it would close it. */
+  readonly isGone: boolean;
+}
+
 export interface SessionEvents {
-  /** It can take a request, or is gone. */
+  /** It can take a request, or is closed. */
   onChange(): void;
+  /** The origin refused a request, or the connection is closed. */
+  onCounts(counts: Counts): void;
   /** The origin did nothing for the request, which was taken back. */
   onRefused(call: OriginCall): void;
+}
+
+export interface SessionOptions {
+  readonly url: URL;
+  readonly timers: Timers;
+  /** How many requests are sent over one connection. */
+  requestsMax(): number;
 }
 
 /** Begins to speak HTTP/2 on a connection. */
@@ -65,25 +82,31 @@ export class OriginSession {
   readonly #url: URL;
   readonly #events: SessionEvents;
   readonly #timers: Timers;
+  readonly #requestsMax: () => number;
   #streams = 0;
+  #sent = 0;
+  #refused = 0;
   #cancels = 0;
+  #isGone = false;
   #isRetired = false;
   #stopIdle: (() => void) | null = null;
 
   /** For a session whose origin has said what it allows. */
-  constructor(
-    session: ClientHttp2Session,
-    url: URL,
-    { timers, ...events }: SessionEvents & { timers: Timers },
-  ) {
+  constructor(session: ClientHttp2Session, options: SessionOptions, events: SessionEvents) {
+    const { url, timers, requestsMax } = options;
     this.#session = session;
     this.#url = url;
     this.#timers = timers;
+    this.#requestsMax = requestsMax;
     this.#events = events;
-    session.on("goaway", () => this.#retire());
+    session.on("goaway", () => {
+      this.#isGone = true;
+      this.#retire();
+    });
     session.on("remoteSettings", () => events.onChange());
     session.on("close", () => {
       this.#stopIdle?.();
+      events.onCounts(this.#counts());
       events.onChange();
     });
     this.#rest();
@@ -94,7 +117,7 @@ export class OriginSession {
   }
 
   get hasRoom(): boolean {
-    if (this.#isRetired || this.#session.closed || this.#session.destroyed) return false;
+    if (this.#isRetired || this.#isWorn || this.#session.closed || this.#session.destroyed) return false;
     // An origin that allows none makes those wait that are asked of it.
     const allowed = Math.max(1, this.#session.remoteSettings.maxConcurrentStreams ?? STREAMS_MAX);
     return this.#streams < Math.min(STREAMS_MAX, allowed);
@@ -111,6 +134,7 @@ export class OriginSession {
       return;
     }
     this.#streams++;
+    this.#sent++;
     this.#stopIdle?.();
     this.#listen(stream, call);
     call.open({ outgoing: stream, drop: () => this.#drop(stream) });
@@ -138,8 +162,12 @@ export class OriginSession {
       if (isWhole()) call.end(trailers);
     });
     stream.on("error", (error) => {
-      if (isRefused(stream, error) && call.takeBack()) isHandedBack = true;
-      else if (!isHandedBack) call.fail(error);
+      if (isRefused(stream, error)) {
+        this.#refused++;
+        this.#events.onCounts(this.#counts());
+        isHandedBack = call.takeBack(this.#isGone);
+      }
+      if (!isHandedBack) call.fail(error);
     });
     stream.on("close", () => {
       this.#streams--;
@@ -149,6 +177,14 @@ export class OriginSession {
       this.#events.onChange();
       if (isHandedBack) this.#events.onRefused(call);
     });
+  }
+
+  get #isWorn(): boolean {
+    return this.#sent >= this.#requestsMax();
+  }
+
+  #counts(): Counts {
+    return { taken: this.#sent - this.#refused, refused: this.#refused, isGone: this.#isGone };
   }
 
   /** Takes a request back that is under way. One that is over may send the last of its body, for a while. */
@@ -170,7 +206,7 @@ export class OriginSession {
 
   /** Nothing is under way. */
   #rest(): void {
-    if (this.#isRetired) this.#session.destroy();
+    if (this.#isRetired || this.#isWorn) this.#session.destroy();
     else this.#stopIdle = this.#timers.after(UNUSED_MAX_MS, () => this.#retire());
   }
 }

@@ -67,20 +67,23 @@ test("what a handler throws ends its own request, once", async () => {
   }
 });
 
-test("a call that is taken back is sent again whole, and only once", async () => {
+test("a call that is taken back is sent again whole, and not again and again", async () => {
   const body = new PassThrough();
   const { call, heard, open } = begin(body);
   body.write("one ");
   const first = open();
   await tick();
-  assert.equal(call.takeBack(), true);
+  assert.equal(call.takeBack(false), true);
   body.write("two ");
   await tick();
   const second = open();
   body.end("three");
   assert.equal((await second.outgoing.toArray()).join(""), "one two three");
   assert.equal(String(first.outgoing.read()), "one ");
-  assert.equal(call.takeBack(), false);
+  assert.equal(call.takeBack(false), false);
+  // Not so where connections go away.
+  for (let i = 0; i < 4; i++) assert.equal(call.takeBack(true), true);
+  assert.equal(call.takeBack(true), false);
   assert.deepEqual(heard, ["start", "start"]);
 });
 
@@ -88,11 +91,11 @@ test("a call is not taken back when it was answered, or too much of its body was
   const answered = begin(null);
   answered.open();
   answered.call.answer({ status: 200, raw: [], message: "" }, new PassThrough());
-  assert.equal(answered.call.takeBack(), false);
+  assert.equal(answered.call.takeBack(false), false);
   const long = begin(Readable.from([Buffer.alloc(70_000)]));
   long.open();
   await tick();
-  assert.equal(long.call.takeBack(), false);
+  assert.equal(long.call.takeBack(false), false);
 });
 
 test("time counts while the origin is awaited, and not while the visitor is", async () => {

@@ -23,6 +23,8 @@ import { isNamed } from "./raw-header.ts";
 /** How long an origin has to say 100 before it gets the body all the same. */
 export const CONTINUE_WAIT_MS = 1_000;
 
+/** How often a request is begun again, each time on another connection. */
+const TAKE_BACKS_MAX = 5;
 /** How much of a body is kept for sending it again. */
 const KEPT_BYTES_MAX = 65_536;
 
@@ -81,7 +83,7 @@ export class OriginCall implements Dispatcher.DispatchController {
   #isBodySent = false;
   /** What was sent of the body, while that is little enough to be sent again; null once it is not. */
   #kept: Buffer[] | null = [];
-  #isTakenBack = false;
+  #takeBacks = 0;
   #isOver = false;
   /** When the origin, or the visitor's body, was last seen to move. */
   #movedAt = 0;
@@ -130,10 +132,14 @@ export class OriginCall implements Dispatcher.DispatchController {
         .on("error", (error) => this.fail(error));
   }
 
-  /** The origin did nothing for it. True when another connection may carry it; once, as RFC 9113, section 8.7 has it. */
-  takeBack(): boolean {
-    if (this.#isOver || this.#incoming !== null || this.#kept === null || this.#isTakenBack) return false;
-    this.#isTakenBack = true;
+  /**
+   * The origin did nothing for it. True when another connection may carry it: once (RFC 9110, section 9.2.2), and a few
+   * times where it is the connection that goes away, since servers close one after so many requests, however many are on it.
+   */
+  takeBack(isConnectionGoing: boolean): boolean {
+    if (this.#isOver || this.#incoming !== null || this.#kept === null) return false;
+    if (this.#takeBacks >= (isConnectionGoing ? TAKE_BACKS_MAX : 1)) return false;
+    this.#takeBacks++;
     this.#transport = null;
     this.#stopWaiting?.();
     this.#body?.pause();
