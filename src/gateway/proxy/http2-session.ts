@@ -165,7 +165,7 @@ export class OriginSession {
       if (isRefused(stream, error)) {
         this.#refused++;
         this.#events.onCounts(this.#counts());
-        isHandedBack = call.takeBack(this.#isGone);
+        isHandedBack ||= call.takeBack(this.#isGone);
       }
       if (!isHandedBack) call.fail(error);
     });
