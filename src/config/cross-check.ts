@@ -8,6 +8,7 @@ import { checkCluster, clusterCautions } from "./cluster-check.ts";
 import { cookieCautions } from "./cookie-check.ts";
 import { doorCautions } from "./door-check.ts";
 import { hostCautions } from "./host-check.ts";
+import { http2Cautions } from "./http2-check.ts";
 import type { Listen } from "./kinds.ts";
 import { checkLineNeedsRedis } from "./line-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
@@ -66,6 +67,7 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
     ...Object.entries(settings.rooms ?? {}).flatMap(([name, room]) =>
       cookieCautions(room ?? {}, ["rooms", name]),
     ),
+    ...http2Cautions(settings),
   ];
 }
 

@@ -102,7 +102,12 @@ export const originSchema = z
       .regex(/^[A-Za-z0-9._\-[\]:]+$/)
       .prefault("preserve")
       .describe(
-        "The Host header the origin gets: `preserve` hands on the visitor's, `origin` uses the address's own, anything else is used as it is.",
+        "The Host header the origin gets: `preserve` hands on the visitor's, `origin` uses the address's own, anything else is used as it is. Unless it is preserved, redirects and cookies of the origin for its own name are rewritten for the visitor's host.",
+      ),
+    http2: choice(["off", "tls", "always"])
+      .prefault("off")
+      .describe(
+        "Speak HTTP/2 to the origin, with up to 100 requests on one connection; gRPC needs it. `tls`: to addresses with https that agree to it. `always`: also to addresses with http, which must then speak nothing else (h2c). WebSockets stay on HTTP/1.1.",
       ),
     connectTimeout: duration({ min: "10ms", max: "5m" })
       .prefault("5s")
@@ -116,7 +121,7 @@ export const originSchema = z
     connectionsMax: count({ min: 1, max: 65_535 })
       .prefault(512)
       .describe(
-        "The most connections to each address, upgraded ones (WebSockets) included. More requests than this wait for a free one. The last eighth is only for visitors on the site.",
+        "The most connections to each address, upgraded ones (WebSockets) included; with `http2`, the most requests at a time. More requests than this wait for a free one. The last eighth is only for visitors on the site.",
       ),
     healthCheck: healthCheckSchema
       .nullable()
@@ -440,7 +445,7 @@ export const limitsSchema = z
     bufferedBodyBytes: size({ min: "0B", max: "16MB" })
       .prefault("64KB")
       .describe(
-        "How much of a request body is read before a connection to the origin is taken, so that a slow upload of a small body holds none. 0B: bodies are passed on as they come.",
+        "How much of a request body is read before a connection to the origin is taken, so that a slow upload of a small body holds none. Where a visitor waits for `100 Continue`, the origin is asked first. 0B: bodies are passed on as they come.",
       ),
     bufferedBodiesBytes: size({ min: "0B", max: "64GB" })
       .prefault("64MB")

@@ -180,7 +180,7 @@ function takeRequestHeader(name: string, value: string, gathered: Gathered, cont
 function takeNamed(name: string, value: string, gathered: Gathered, context: RequestContext): void {
   switch (name.length > 19 ? "" : name.toLowerCase()) {
     case "host":
-    case "expect": // answered by us, when the origin is ready for the body
+    case "expect": // said again where the origin is to answer it (`expect-continue.ts`)
     case "keep-alive":
     case "proxy": // would become HTTP_PROXY in a CGI-like origin
     case "proxy-authenticate":

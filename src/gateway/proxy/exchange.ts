@@ -147,7 +147,11 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     if (bodyBytes !== null && Number(this.request.headers["content-length"]) > bodyBytes)
       this.fail(new BodyTooLarge("Content-Length over the limit"));
     else if (this.upload === null) this.ask();
-    else this.upload.gather((error) => this.onGathered(error));
+    else if (this.forward.isContinueExpected) {
+      // The origin says whether it wants the body; nothing comes before that.
+      this.upload.withhold();
+      this.ask();
+    } else this.upload.gather((error) => this.onGathered(error));
   }
 
   private onGathered(error: Error | null): void {
@@ -199,6 +203,8 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
       headers: this.headers,
       body: this.upload,
       servername: address.hostname,
+      expectContinue: this.upload !== null && this.forward.isContinueExpected,
+      te: this.request.headers.te,
     };
     address.pool.dispatch(options, this);
   }
@@ -216,15 +222,18 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     _headers: unknown,
     message = "",
   ): void {
-    const raw = decode(controller.rawHeaders as Buffer[]);
+    const raw = decode(controller.rawHeaders as RawList);
     if (status < 200) {
       if (status === 103) writeHints(this.request, this.response, responseHeaders(raw, HINTS));
       return;
     }
+    this.proxy.ownLinks?.rewrite(raw, this.request);
     const canTrail = this.request.method !== "HEAD" && this.request.httpVersion !== "1.0";
     const { isPersonal } = this.forward;
     const headers = responseHeaders(raw, { added: this.watched(status, raw), isPersonal, canTrail });
     this.isAnswered = true;
+    // In place of a 100 this would be the last answer on its connection, and be lost if that is closed inside a body.
+    if (this.upload?.isUnasked) this.onUploadStart();
     writeHead(this.response, { status, message, headers });
     // A head that comes alone must not wait for its body.
     process.nextTick(flush, this);
@@ -251,7 +260,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.leaveAddress();
-    const trailers = controller.rawTrailers as Buffer[] | null;
+    const trailers = controller.rawTrailers as RawList | null;
     this.finish(this.response.statusCode);
     if (this.spool === null) this.end(trailers);
     else this.spool.end(() => this.end(trailers));
@@ -260,7 +269,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
   }
 
   /** Ends the answer; what the visitor has not taken by then goes on being watched. */
-  private end(trailers: Buffer[] | null): void {
+  private end(trailers: RawList | null): void {
     if (trailers !== null && trailers.length > 0) this.addTrailers(decode(trailers));
     // A small page that came whole leaves whole: as text it goes out with its head in one write.
     if (this.held === null) this.response.end();
@@ -382,7 +391,9 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     const held = this.held;
     this.held = null;
     if (held !== null) this.pass(held);
-    else this.response.flushHeaders();
+    else if (this.isHttp2) this.response.flushHeaders();
+    // Node would send a head that it flushes as UTF-8.
+    else this.response.write("", "latin1");
   }
 
   private pass(chunk: Buffer): void {
@@ -484,11 +495,14 @@ function isInvalidArgument(error: Error): boolean {
 }
 
 /** Header bytes are Latin-1 on both sides, so that what is passed on is byte for byte what came. */
-function decode(raw: readonly Buffer[]): string[] {
+function decode(raw: RawList): string[] {
   const list = new Array<string>(raw.length);
   for (let i = 0; i < raw.length; i++) list[i] = raw[i]!.toString("latin1");
   return list;
 }
+
+/** From undici as bytes, from connections of our own as text. */
+type RawList = readonly { toString(encoding: "latin1"): string }[];
 
 /** True when it was the origin that did not do its part. */
 function isOrigins(kind: ProblemKind): boolean {

@@ -2,14 +2,16 @@
  * Active health checks: every address is asked for a path at an interval, over a connection of its own so that a busy
  * pool cannot starve the check. An answer below 500 in time means well. The first check runs at once.
  */
-import { Client } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import { isOutOfHandles } from "../../sockets/relief.ts";
+import { type AddressPool, createAddressPool } from "./address-pool.ts";
 import type { Address, Origin } from "./origin.ts";
-import { createConnector } from "./pool.ts";
+import type { PoolRequest } from "./pool.ts";
 
 const UNASKED = "not asked";
+/** The most that is read of an answer. */
+const ANSWER_BYTES_MAX = 131_072;
 
 type Check = NonNullable<OriginSettings["healthCheck"]>;
 
@@ -35,19 +37,29 @@ interface Watch {
 }
 
 function watch(address: Address, { check, settings, origin, world }: Watch): () => void {
-  const client = new Client(address.url.origin, {
-    connect: createConnector(address.url, check.timeout),
-    allowH2: false,
-    headersTimeout: check.timeout,
-    bodyTimeout: check.timeout,
-  });
-  const host = isFixedHost(settings.hostHeader) ? { host: settings.hostHeader } : {};
+  const { path, timeout } = check;
+  const limits = {
+    connectTimeout: timeout,
+    headersTimeout: timeout,
+    idleTimeout: timeout,
+    connectionsMax: 1,
+  };
+  const pool = createAddressPool(address.url, { ...settings, ...limits }, world);
+  const host = isFixedHost(settings.hostHeader) ? ["Host", settings.hostHeader] : [];
+  const request: PoolRequest = {
+    method: "GET",
+    path,
+    headers: ["User-Agent", "fairgate-health-check", ...host],
+    body: null,
+    servername: address.hostname,
+    te: undefined,
+  };
   let isAsking = false;
   let isStopped = false;
   const ask = async () => {
     if (isAsking) return;
     isAsking = true;
-    const problem = await askOnce(client, check.path, { "user-agent": "fairgate-health-check", ...host });
+    const problem = await askOnce(pool, request);
     isAsking = false;
     // Without a handle to ask with, nothing is known of the origin.
     if (isStopped || problem === UNASKED) return;
@@ -59,24 +71,32 @@ function watch(address: Address, { check, settings, origin, world }: Watch): () 
   return () => {
     isStopped = true;
     stop();
-    void client.destroy();
+    void pool.destroy();
   };
 }
 
 /** Null when the address is well, else what is wrong with it; `UNASKED` when it could not be asked. */
-async function askOnce(
-  client: Client,
-  path: string,
-  headers: Record<string, string>,
-): Promise<string | null> {
-  try {
-    const { statusCode, body } = await client.request({ method: "GET", path, headers });
-    await body.dump();
-    return statusCode < 500 ? null : `status ${statusCode}`;
-  } catch (error) {
-    if (error instanceof Error && isOutOfHandles(error)) return UNASKED;
-    return error instanceof Error ? error.message : String(error);
-  }
+function askOnce(pool: AddressPool, request: PoolRequest): Promise<string | null> {
+  return new Promise((resolve) => {
+    let status = 0;
+    let bytes = 0;
+    const judge = () => resolve(status < 500 ? null : `status ${status}`);
+    pool.dispatch(request, {
+      isInvalid: false,
+      onRequestStart() {},
+      onResponseStart: (_controller, given) => {
+        status = given;
+      },
+      onResponseData: (controller, chunk) => {
+        bytes += chunk.length;
+        if (bytes <= ANSWER_BYTES_MAX) return;
+        judge();
+        controller.abort(new Error("answer to a health check is too long"));
+      },
+      onResponseEnd: judge,
+      onResponseError: (_controller, error) => resolve(isOutOfHandles(error) ? UNASKED : error.message),
+    });
+  });
 }
 
 function note(address: Address, problem: string | null, { log }: World): void {

@@ -26,12 +26,12 @@
  * The last connections are for visitors on the site alone (trunk reservation, Kelly 1991): anybody can ask for what lies
  * outside every room, from thousands of addresses at once, and those who waited for their turn must not wait behind them.
  */
-import type { Pool } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
+import { type AddressPool, createAddressPool } from "./address-pool.ts";
 import { startChecks } from "./health-check.ts";
-import { createConnector, createPool, hostnameOf } from "./pool.ts";
+import { hostnameOf } from "./pool.ts";
 
 /** The share of the connections that only visitors on the site get. */
 const RESERVED_SHARE = 1 / 8;
@@ -50,7 +50,7 @@ export interface Address {
   readonly hostname: string;
   /** As the operator wrote it; in logs and health answers. */
   readonly name: string;
-  readonly pool: Pool;
+  readonly pool: AddressPool;
   /** Requests and upgraded connections that have a connection, or are about to make one. */
   requests: number;
   tunnels: number;
@@ -129,7 +129,7 @@ export function createOrigin(
 ): Origin {
   const { connectionsMax } = settings;
   const reserved = Math.floor(connectionsMax * RESERVED_SHARE);
-  const addresses = settings.addresses.map((name) => createAddress(name, settings));
+  const addresses = settings.addresses.map((name) => createAddress(name, settings, world));
   let turn = 0;
   let onIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
@@ -225,14 +225,14 @@ export function createOrigin(
   return origin;
 }
 
-function createAddress(name: string, settings: OriginSettings): Address {
+function createAddress(name: string, settings: OriginSettings, world: World): Address {
   const url = new URL(name);
   const clients = new Map<string, Set<Claim>>();
   return {
     url,
     hostname: hostnameOf(url),
     name,
-    pool: createPool(url, settings, createConnector(url, settings.connectTimeout)),
+    pool: createAddressPool(url, settings, world),
     requests: 0,
     tunnels: 0,
     clients,

@@ -2,6 +2,7 @@
  * The connections to one origin address: an undici pool, set up for a reverse proxy.
  *
  * HTTP/1.1 only and one request per connection at a time: what an origin answers then depends on that request alone.
+ * HTTP/2 has a pool of its own (`http2-pool.ts`).
  * The server name of a TLS connection is that of the address, never the visitor's Host, or connections would be thrown
  * away whenever two visitors ask for different hosts.
  */
@@ -10,9 +11,9 @@ import { buildConnector, Client, type Dispatcher, Pool } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 
 /** The largest response header taken from an origin. */
-const RESPONSE_HEADER_BYTES_MAX = 64 * 1_024;
+export const RESPONSE_HEADER_BYTES_MAX = 64 * 1_024;
 /** How long an unused connection is kept when the origin does not say; shorter than what origins commonly allow. */
-const UNUSED_MAX_MS = 4_000;
+export const UNUSED_MAX_MS = 4_000;
 
 /** A handler that knows whether its request was refused before it was queued. */
 export interface PoolHandler extends Dispatcher.DispatchHandler {
@@ -20,7 +21,11 @@ export interface PoolHandler extends Dispatcher.DispatchHandler {
 }
 
 /** undici takes the server name per request; its types leave it out. */
-export type PoolRequest = Dispatcher.DispatchOptions & { readonly servername: string };
+export type PoolRequest = Dispatcher.DispatchOptions & {
+  readonly servername: string;
+  /** The visitor's TE, which says whether trailers are wanted. Of use over HTTP/2 alone. */
+  readonly te: string | string[] | undefined;
+};
 
 /** A pool of connections to the address. */
 export function createPool(url: URL, settings: OriginSettings, connect: buildConnector.connector): Pool {
@@ -37,9 +42,9 @@ export function createPool(url: URL, settings: OriginSettings, connect: buildCon
   });
 }
 
-/** Connects to the address, with its own name where TLS wants one. */
-export function createConnector(url: URL, timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
+/** Connects to the address, with its own name where TLS wants one. HTTP/2 is offered where that is asked for. */
+export function createConnector(url: URL, timeoutMs: number, isHttp2 = false): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs, allowH2: isHttp2, preferH2: isHttp2 });
   if (url.protocol !== "https:") return connect;
   const name = hostnameOf(url);
   const servername = isIP(name) === 0 ? name : "";

@@ -11,6 +11,7 @@ import { PacedLog } from "../paced-log.ts";
 import type { AnyRequest, AnyResponse } from "./answer.ts";
 import { Exchange } from "./exchange.ts";
 import { type AddressHealth, createOrigin, type Origin } from "./origin.ts";
+import { createOwnLinks, type OwnLinks } from "./own-links.ts";
 import { type RenderProblem, renderPlainProblem } from "./problem.ts";
 import type { SlowVisitors } from "./slow-visitors.ts";
 import type { Client, Trust } from "./trust.ts";
@@ -108,6 +109,8 @@ export interface ProxyContext {
   readonly onCut: ((what: SlowKind) => void) | undefined;
   /** The Host the origin gets; null for that of the address. */
   hostFor(client: Client): string | null;
+  /** What becomes of the origin's links to itself; null leaves them. */
+  readonly ownLinks: OwnLinks | null;
 }
 
 /** A proxy to one origin. Connections are made when they are first needed. */
@@ -126,6 +129,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     onDone: options.onDone,
     onCut: options.onCut,
     hostFor: hostRule(options.settings.hostHeader),
+    ownLinks: createOwnLinks(options.settings, options.trust),
   };
   return {
     forward(request, response, forward) {

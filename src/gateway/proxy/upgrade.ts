@@ -169,6 +169,7 @@ export class Tunnel implements Waiter, Flow {
 
   private readonly onUpgrade = (answer: IncomingMessage, origin: Socket, originHead: Buffer): void => {
     this.clearTimer();
+    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.request);
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,
       isPersonal: this.forward.isPersonal,
@@ -255,6 +256,7 @@ export class Tunnel implements Waiter, Flow {
 
   private readonly onResponse = (answer: IncomingMessage): void => {
     this.clearTimer();
+    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.request);
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,
       isPersonal: this.forward.isPersonal,

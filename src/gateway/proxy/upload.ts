@@ -7,6 +7,8 @@
  * First the beginning is read into memory, which for most bodies is all of it. Only then is a connection to the origin
  * taken, so a visitor who sends a small body slowly holds none. What is larger is passed on as it comes from there on.
  * Until the origin's connection asks for it a body can go to another address.
+ *
+ * Of a visitor who waits for 100 nothing is read before the origin wants it: asking for the body is what says 100.
  */
 import { Readable } from "node:stream";
 import { type Flow, Pace, type Pressed, type SlowVisitors } from "./slow-visitors.ts";
@@ -64,6 +66,16 @@ export class Upload extends Readable implements Flow {
     else this.#start();
   }
 
+  /** Asks for nothing until the origin does. The visitor waits, and is not to blame for it. */
+  withhold(): void {
+    this.#source.pause();
+  }
+
+  /** True when some of it has come although nobody asked for it yet. */
+  get isUnasked(): boolean {
+    return !this.#isStarted && this.#source.readableLength > 0;
+  }
+
   override _read(): void {
     const gathered = this.#gathered;
     if (gathered.length > 0) {
@@ -117,7 +129,8 @@ export class Upload extends Readable implements Flow {
       .on("data", this.#onData)
       .on("end", this.#onEnd)
       .on("error", this.#onError)
-      .on("close", this.#onClose);
+      .on("close", this.#onClose)
+      .resume();
   }
 
   readonly #onData = (chunk: Buffer): void => {

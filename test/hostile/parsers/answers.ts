@@ -11,9 +11,16 @@ import { problemOf } from "../../../src/engines/redis/link/problem.ts";
 import { readHandle } from "../../../src/engines/redis/relaxed/handle.ts";
 import { personalCacheControl } from "../../../src/gateway/cache-control.ts";
 import { commandIn, responseHeaders } from "../../../src/gateway/headers.ts";
+import { createOwnLinks } from "../../../src/gateway/proxy/own-links.ts";
+import { createTrust } from "../../../src/gateway/proxy/trust.ts";
 import { again, type Parser } from "./parser.ts";
 
 const context = { added: ["Set-Cookie", "fairgate_main=a"], isPersonal: true, canTrail: true };
+const ARRIVAL = { socket: {}, headers: { host: "shop.example" } };
+const ownLinks = createOwnLinks(
+  { hostHeader: "shop.internal", addresses: ["http://10.0.0.1:3000"] },
+  createTrust([]),
+)!;
 const REDIS = { where: "redis:6379", mode: "standalone", isSentinel: false } as const;
 const handshake = () =>
   new AcceptorHandshake({ self: "a:1", secret: secretKey("secret"), nonce: Buffer.alloc(32) });
@@ -35,6 +42,25 @@ const origins: readonly Parser[] = [
     name: "origin: Set-Cookie",
     read: (text) => responseHeaders(lines("Set-Cookie", text, 40), context),
     worst: [again(" "), again("fairgate_a=1;"), again("__Host-")],
+  },
+  {
+    name: "origin: Location",
+    read: (text) => ownLinks.rewrite(["Location", text, "Location", `http://${text}`], ARRIVAL),
+    worst: [again("/"), again("http://"), again("a.", { before: "http://" }), again("http://10.0.0.1:3000")],
+  },
+  {
+    name: "origin: Refresh",
+    read: (text) => ownLinks.rewrite(["Refresh", text, "Refresh", `5;url=${text}`], ARRIVAL),
+    worst: [
+      again("0", { after: ";" }),
+      again(" ", { before: "5", after: ";" }),
+      again(" ", { before: "5;url" }),
+    ],
+  },
+  {
+    name: "origin: cookie domain",
+    read: (text) => ownLinks.rewrite(["Set-Cookie", text], ARRIVAL),
+    worst: [again(";domain=shop.internal"), again(";"), again(" ", { before: ";domain", after: "=" })],
   },
   {
     name: "origin: Connection",

@@ -2,8 +2,8 @@
  * Every parser of text from outside. Each must take time in proportion to the text (`parsers.test.ts`); what each costs
  * is printed by `npm run bench -- parsers`. A new parser is added here.
  *
- * Not here, since nothing of ours reads them: bodies of visitors' requests and Range go to the origin as they came, the
- * origin's Location comes back as it came, and requests are framed by Node's own parser within `limits.headerBytes`.
+ * Not here, since nothing of ours reads them: bodies of visitors' requests and Range go to the origin as they came, and
+ * requests are framed by Node's own parser within `limits.headerBytes`.
  */
 import { ANSWER_PARSERS } from "./answers.ts";
 import { OPERATOR_PARSERS } from "./operator.ts";
