@@ -40,6 +40,7 @@ const NOTHING = {
   visitor: null,
   isPersonal: false,
   client: null,
+  stickyKey: null,
 };
 const forward: ProxiedGateway["handle"] = (request, response) => proxy.forward(request, response, NOTHING);
 const bare = { handle: forward, handleContinue: forward, upgrade: gateway.upgrade };

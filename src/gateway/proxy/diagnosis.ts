@@ -57,3 +57,10 @@ export function diagnose(error: Error): Diagnosis {
   const { code } = error as NodeJS.ErrnoException;
   return (code !== undefined && BY_CODE[code]) || BROKEN;
 }
+
+/** True when it was the origin that did not do its part. */
+export function isOriginsFault(error: Error): boolean {
+  const { kind, code } = diagnose(error);
+  if (code === "OUT_OF_FILES" || code === "ORIGIN_BUSY") return false;
+  return kind === "originAway" || kind === "originSlow";
+}

@@ -15,7 +15,7 @@ type Check = NonNullable<OriginSettings["healthCheck"]>;
 
 /** Starts the checks the settings ask for, if any. Returns the way to stop them. */
 export function startChecks(
-  origin: Pick<Origin, "addresses" | "connected">,
+  origin: Pick<Origin, "addresses" | "reached">,
   settings: OriginSettings,
   world: World,
 ): () => void {
@@ -30,7 +30,7 @@ export function startChecks(
 interface Watch {
   readonly check: Check;
   readonly settings: OriginSettings;
-  readonly origin: Pick<Origin, "connected">;
+  readonly origin: Pick<Origin, "reached">;
   readonly world: World;
 }
 
@@ -52,7 +52,7 @@ function watch(address: Address, { check, settings, origin, world }: Watch): () 
     // Without a handle to ask with, nothing is known of the origin.
     if (isStopped || problem === UNASKED) return;
     note(address, problem, world);
-    if (problem === null) origin.connected(address);
+    if (problem === null) origin.reached(address);
   };
   void ask();
   const stop = world.timers.every(check.interval, () => void ask());
@@ -81,8 +81,8 @@ async function askOnce(
 
 function note(address: Address, problem: string | null, { log }: World): void {
   const isFailing = problem !== null;
-  if (isFailing === address.isFailingChecks) return;
-  address.isFailingChecks = isFailing;
+  if (isFailing === address.health.isFailingCheck) return;
+  address.health.isFailingCheck = isFailing;
   if (isFailing)
     log.warn(
       { code: "ORIGIN_UNWELL", address: address.name, error: problem },
