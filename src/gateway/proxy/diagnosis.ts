@@ -58,9 +58,11 @@ export function diagnose(error: Error): Diagnosis {
   return (code !== undefined && BY_CODE[code]) || BROKEN;
 }
 
-/** True when it was the origin that did not do its part. */
+/** Not the origin's fault, though it did not answer. A stream of events may be silent for as long as it likes. */
+const NO_FAULT: ReadonlySet<ProxyErrorCode> = new Set(["OUT_OF_FILES", "ORIGIN_BUSY", "ORIGIN_IDLE_TIMEOUT"]);
+
+/** True when the error tells something about how the origin's address does. */
 export function isOriginsFault(error: Error): boolean {
   const { kind, code } = diagnose(error);
-  if (code === "OUT_OF_FILES" || code === "ORIGIN_BUSY") return false;
-  return kind === "originAway" || kind === "originSlow";
+  return (kind === "originAway" || kind === "originSlow") && !NO_FAULT.has(code);
 }

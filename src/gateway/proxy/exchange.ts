@@ -216,7 +216,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.proxy.origin.connected(this.address!, this);
+    if (this.address !== null) this.proxy.origin.connected(this.address, this);
     // Thrown, not aborted: undici then drops the request and keeps the connection, to which nothing has been written.
     if (this.isOver) throw new VisitorLeft("visitor left before the request was sent");
     this.controller = controller;
