@@ -66,3 +66,9 @@ export function isOriginsFault(error: Error): boolean {
   const { kind, code } = diagnose(error);
   return (kind === "originAway" || kind === "originSlow") && !NO_FAULT.has(code);
 }
+
+/** True when the connection was closed before an answer came. */
+export function isHangUp(error: Error): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+}

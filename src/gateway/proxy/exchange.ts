@@ -20,7 +20,7 @@ import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import type { Phase } from "./address-health.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
-import { diagnose, isOriginsFault } from "./diagnosis.ts";
+import { diagnose, isHangUp } from "./diagnosis.ts";
 import { originForm } from "./framing.ts";
 import type { Address, Line, Waiter } from "./origin.ts";
 import type { PoolHandler, PoolRequest } from "./pool.ts";
@@ -286,20 +286,14 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
     const address = this.address;
     const wasConnected = this.controller !== null;
     this.isInvalid = isInvalidArgument(error);
-    if (address !== null) this.blame(address, error);
+    // Also for a visitor who has left: what the origin did not do is known all the same.
+    if (address !== null) this.proxy.origin.failed(address, this, error);
     this.leaveAddress();
     if (this.isOver) return;
     if (this.isAnswered || this.isInvalid || address === null) this.fail(error, address);
     else if (!wasConnected && isOutOfHandles(error)) this.askWithRelief(address, error);
     else if (!wasConnected) this.askAnother(address, error);
     else this.repeat(address, error);
-  }
-
-  /** Also for a visitor who has left: what the origin did not do is known all the same. */
-  private blame(address: Address, error: Error): void {
-    if (!isOriginsFault(error)) return;
-    if (this.phase === "connecting") this.proxy.origin.unreachable(address, error);
-    else this.proxy.origin.failed(address, this, error);
   }
 
   /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
@@ -505,12 +499,7 @@ function decode(raw: readonly Buffer[]): string[] {
   return list;
 }
 
-/** True when the origin closed the connection without an answer. */
-export function isHangUp(error: Error): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
-}
-
+/** True when it was the origin that did not do its part. */
 function isOrigins(kind: ProblemKind): boolean {
   return kind === "originAway" || kind === "originSlow";
 }

@@ -26,7 +26,12 @@ function open(t: TestContext, count: number, connectionsMax = 512) {
 test("an address that goes and comes back is one log line each time, whoever tells it", (t) => {
   const { origin, codes } = open(t, 2);
   const [address] = origin.addresses;
-  for (let n = 0; n < 10; n++) origin.unreachable(address!, new Error("refused"));
+  for (let n = 0; n < 10; n++) {
+    const claim = { ...REQUEST };
+    origin.begin(address!, claim);
+    origin.failed(address!, claim, new Error("refused"));
+    address!.health.leave(claim);
+  }
   assert.deepEqual(origin.health()[0], {
     ...{ address: "http://127.0.0.1:1", isUp: false, trouble: "unreachable", inFlight: 0, failures: 1 },
   });

@@ -23,6 +23,7 @@ import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
 import { AddressHealth, type Caller, type Trouble, type Turn } from "./address-health.ts";
 import { type Candidate, Choice, hashOf, type Seeker } from "./choice.ts";
+import { isOriginsFault } from "./diagnosis.ts";
 import { startChecks } from "./health-check.ts";
 import { type Connector, createConnector, createPool, hostnameOf } from "./pool.ts";
 import { startProbe } from "./probe.ts";
@@ -114,13 +115,11 @@ export interface Origin {
   begin(address: Address, claim: Claim): void;
   /** It has its connection: the address is up. */
   connected(address: Address, claim: Claim): void;
-  /** A connection could not be made. */
-  unreachable(address: Address, error: Error): void;
   /** Somebody else than a request has connected. */
   reached(address: Address): void;
   /** An answer began. */
   answered(address: Address, claim: Claim, status: number): void;
-  /** The address hung up, did not answer in time, or broke an answer off. */
+  /** No connection could be made, or no whole answer came. Counts where the error is the origin's. */
   failed(address: Address, claim: Claim, error: Error): void;
   /** Where a request that the address failed may be sent again; null when it may not. Spends one repeat of the budget. */
   repeat(address: Address, seeker: Seeker): "elsewhere" | "here" | null;
@@ -203,19 +202,14 @@ export function createOrigin(
     reached(address) {
       if (address.health.reached(clock.now())) tellUp(address);
     },
-    unreachable(address, error) {
-      if (!address.health.unreachable(clock.now())) return;
-      const fields = { code: "ORIGIN_DOWN", address: address.name, error: error.message };
-      log.add({ level: "warn", about: address.name, fields, message: "origin address cannot be reached" });
-      if (closing === null)
-        address.stopProbe = startProbe(address, { clock, timers, onReached: () => origin.reached(address) });
-    },
     answered(address, claim, status) {
       const kind = status < 500 ? "good" : failureStatuses.has(status) ? "failure" : "error";
       const turn = address.health.answered(claim, clock.now(), kind);
       if (turn !== null) tellTurn(address, turn, `status ${status}`);
     },
     failed(address, claim, error) {
+      if (!isOriginsFault(error)) return;
+      if (claim.phase === "connecting") return unreachable(address, error);
       const turn = address.health.failed(claim, clock.now());
       if (turn !== null) tellTurn(address, turn, error.message);
     },
@@ -237,6 +231,13 @@ export function createOrigin(
     // Not from inside undici's own finishing of the request before.
     process.nextTick(call, waiter);
     return true;
+  };
+  const unreachable = (address: Address, error: Error) => {
+    if (!address.health.unreachable(clock.now())) return;
+    const fields = { code: "ORIGIN_DOWN", address: address.name, error: error.message };
+    log.add({ level: "warn", about: address.name, fields, message: "origin address cannot be reached" });
+    if (closing !== null) return;
+    address.stopProbe = startProbe(address, { clock, timers, onReached: () => origin.reached(address) });
   };
   const tellUp = (address: Address) => {
     address.stopProbe?.();

@@ -13,8 +13,8 @@ import { requestHeaders, responseHeaders } from "../headers.ts";
 import type { Phase } from "./address-health.ts";
 import { hasBody, LINGER_MAX_MS } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
-import { diagnose, isOriginsFault } from "./diagnosis.ts";
-import { isHangUp, OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
+import { diagnose, isHangUp } from "./diagnosis.ts";
+import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
 import { originForm } from "./framing.ts";
 import type { Address, Line, Waiter } from "./origin.ts";
 import type { Forward, ProxyContext } from "./proxy.ts";
@@ -294,19 +294,13 @@ export class Tunnel implements Seeker, Waiter, Flow {
     const address = this.address;
     const wasConnected = this.phase !== "connecting";
     this.clearTimer();
-    if (address !== null && !this.isReported) this.blame(address, error);
+    if (address !== null && !this.isReported) this.proxy.origin.failed(address, this, error);
     this.leaveAddress();
     if (this.isReported || address === null) return;
     if (!wasConnected && isOutOfHandles(error)) this.askWithRelief(address, error);
     else if (wasConnected) this.repeat(address, error);
     else this.askAnother(address, error);
   };
-
-  private blame(address: Address, error: Error): void {
-    if (!isOriginsFault(error)) return;
-    if (this.phase === "connecting") this.proxy.origin.unreachable(address, error);
-    else this.proxy.origin.failed(address, this, error);
-  }
 
   private askAnother(address: Address, error: Error): void {
     this.tried = [...this.tried, address];
