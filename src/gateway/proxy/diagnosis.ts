@@ -1,5 +1,6 @@
 /**
- * From what failed to what the visitor and the log are told: status, kind and code, in one table.
+ * From what failed to what follows: what the visitor and the log are told (status, kind and code), whether the origin is
+ * to blame, and how often the request may be sent again. One table each.
  */
 import type { ProblemKind } from "./problem.ts";
 
@@ -67,8 +68,29 @@ export function isOriginsFault(error: Error): boolean {
   return (kind === "originAway" || kind === "originSlow") && !NO_FAULT.has(code);
 }
 
-/** True when the connection was closed before an answer came. */
-export function isHangUp(error: Error): boolean {
+/** How often a request may be sent again after an error, where the method allows it. */
+export interface Repeats {
+  /** To other addresses. */
+  readonly elsewhere: number;
+  /** To the same address, where there is no other. */
+  readonly here: number;
+}
+
+/** A request that brings a server down must not bring down every one. A kept connection may just have been closed. */
+const AFTER_HANG_UP: Repeats = { elsewhere: 2, here: 1 };
+/** The address may still be at work on it. */
+const AFTER_TIMEOUT: Repeats = { elsewhere: 1, here: 0 };
+const NEVER: Repeats = { elsewhere: 0, here: 0 };
+
+const REPEATS_BY_CODE: Readonly<Record<string, Repeats>> = {
+  UND_ERR_SOCKET: AFTER_HANG_UP,
+  ECONNRESET: AFTER_HANG_UP,
+  EPIPE: AFTER_HANG_UP,
+  UND_ERR_HEADERS_TIMEOUT: AFTER_TIMEOUT,
+};
+
+/** For an error that came before any answer. */
+export function repeatsAfter(error: Error): Repeats {
   const { code } = error as NodeJS.ErrnoException;
-  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+  return (code !== undefined && REPEATS_BY_CODE[code]) || NEVER;
 }

@@ -5,12 +5,12 @@
  * slow visitors hold no connection to the origin. Beyond that, when the visitor reads slowly the origin is paused, when
  * the origin reads slowly the visitor is. A visitor who leaves takes the origin's request along. What can still be saved
  * is saved: as long as no connection was made any other address may serve the request, and a request that may be repeated
- * is sent to another one when the origin hangs up. From the first byte of an answer there is no way back, only breaking
+ * is sent to another one when no answer comes. From the first byte of an answer there is no way back, only breaking
  * off. What becomes of a request is told of its address before the connection is given back.
  *
  *   gathering ──▶ asking ──▶ connected ──▶ answering ──▶ over
  *                  │  ▲         │              └── origin fails: break off
- *                  └──┘         └── origin hangs up: repeat elsewhere, or a problem page
+ *                  └──┘         └── no answer: repeat elsewhere, or a problem page
  *               next address
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -20,7 +20,7 @@ import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import type { Phase } from "./address-health.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
-import { diagnose, isHangUp } from "./diagnosis.ts";
+import { diagnose } from "./diagnosis.ts";
 import { originForm } from "./framing.ts";
 import type { Address, Line, Waiter } from "./origin.ts";
 import type { PoolHandler, PoolRequest } from "./pool.ts";
@@ -311,10 +311,9 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
     else this.fail(error, address);
   }
 
-  /** Sends it once more where the origin hung up on it. Not where it did not answer in time: it may be at work on it. */
+  /** Sends it once more, if it may. */
   private repeat(address: Address, error: Error): void {
-    const canRepeat = this.isRepeatable && isHangUp(error);
-    const where = canRepeat ? this.proxy.origin.repeat(address, this) : null;
+    const where = this.proxy.origin.repeat(address, this, error);
     if (where === null) return this.fail(error, address);
     if (where === "elsewhere") this.tried = [...this.tried, address];
     this.repeats++;

@@ -64,14 +64,22 @@ test("an address that fails requests is one log line, and one when it answers ag
   assert.deepEqual(codes(), ["ORIGIN_FAILING", "ORIGIN_ANSWERS"]);
 });
 
-test("a request is repeated elsewhere twice, or once where there is no other address", (t) => {
-  const three = open(t, 4).origin;
-  const [first] = three.addresses;
-  const where = [0, 1, 2].map((repeats) => three.repeat(first!, { ...SEEKER, repeats }));
-  assert.deepEqual(where, ["elsewhere", "elsewhere", null]);
-  const one = open(t, 1).origin;
-  const here = [0, 1].map((repeats) => one.repeat(one.addresses[0]!, { ...SEEKER, repeats }));
-  assert.deepEqual(here, ["here", null]);
+test("a request is repeated twice elsewhere, or once where there is no other; after a timeout once elsewhere", (t) => {
+  const hangUp = Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" });
+  const timeout = Object.assign(new Error("too late"), { code: "UND_ERR_HEADERS_TIMEOUT" });
+  const nonsense = Object.assign(new Error("nonsense"), { code: "HPE_INVALID_CONSTANT" });
+  const ways = (count: number, error: Error, isRepeatable = true) => {
+    const { origin } = open(t, count);
+    return [0, 1, 2].map((repeats) =>
+      origin.repeat(origin.addresses[0]!, { ...SEEKER, repeats, isRepeatable }, error),
+    );
+  };
+  assert.deepEqual(ways(4, hangUp), ["elsewhere", "elsewhere", null]);
+  assert.deepEqual(ways(1, hangUp), ["here", null, null]);
+  assert.deepEqual(ways(4, timeout), ["elsewhere", null, null]);
+  assert.deepEqual(ways(1, timeout), [null, null, null]);
+  assert.deepEqual(ways(4, nonsense), [null, null, null]);
+  assert.deepEqual(ways(4, hangUp, false), [null, null, null]);
 });
 
 /** An origin with one address of 16 connections, two of them for visitors on the site alone. */

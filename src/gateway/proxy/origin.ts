@@ -23,7 +23,7 @@ import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
 import { AddressHealth, type Caller, type Trouble, type Turn } from "./address-health.ts";
 import { type Candidate, Choice, hashOf, type Seeker } from "./choice.ts";
-import { isOriginsFault } from "./diagnosis.ts";
+import { isOriginsFault, repeatsAfter } from "./diagnosis.ts";
 import { startChecks } from "./health-check.ts";
 import { type Connector, createConnector, createPool, hostnameOf } from "./pool.ts";
 import { startProbe } from "./probe.ts";
@@ -36,9 +36,6 @@ const RESERVED_SHARE = 1 / 8;
 const SHARE_OF_FREE = 2;
 /** No browser uses more at a time, and nobody with fewer has to give one up. */
 const NEEDED_MAX = 16;
-
-/** How often one request is sent again. A request that brings a server down must not bring down every one of them. */
-const REPEATS_MAX = 2;
 
 /** One place where the origin listens. Its counts are kept by `Origin`. */
 export interface Address extends Candidate {
@@ -121,8 +118,8 @@ export interface Origin {
   answered(address: Address, claim: Claim, status: number): void;
   /** No connection could be made, or no whole answer came. Counts where the error is the origin's. */
   failed(address: Address, claim: Claim, error: Error): void;
-  /** Where a request that the address failed may be sent again; null when it may not. Spends one repeat of the budget. */
-  repeat(address: Address, seeker: Seeker): "elsewhere" | "here" | null;
+  /** Where a request may be sent again after this error; null when it may not. Spends one repeat of the budget. */
+  repeat(address: Address, seeker: Seeker, error: Error): "elsewhere" | "here" | null;
   inFlight(): number;
   health(): AddressState[];
   /** Resolves when everything under way has finished and every connection is closed. */
@@ -213,12 +210,11 @@ export function createOrigin(
       const turn = address.health.failed(claim, clock.now());
       if (turn !== null) tellTurn(address, turn, error.message);
     },
-    repeat(address, seeker) {
+    repeat(address, seeker, error) {
+      if (!seeker.isRepeatable) return null;
       const now = clock.now();
-      const isElsewhere = choice.hasOther(seeker, address, now);
-      // Here only for a kept connection that turned out to be closed, where there is no other address.
-      if (seeker.repeats >= (isElsewhere ? REPEATS_MAX : 1) || !budget.spend(now)) return null;
-      return isElsewhere ? "elsewhere" : "here";
+      const where = choice.hasOther(seeker, address, now) ? "elsewhere" : "here";
+      return seeker.repeats < repeatsAfter(error)[where] && budget.spend(now) ? where : null;
     },
     inFlight: () => addresses.reduce((sum, address) => sum + address.load(), 0),
     health: () => addresses.map(stateOf),

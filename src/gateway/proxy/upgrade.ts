@@ -13,7 +13,7 @@ import { requestHeaders, responseHeaders } from "../headers.ts";
 import type { Phase } from "./address-health.ts";
 import { hasBody, LINGER_MAX_MS } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
-import { diagnose, isHangUp } from "./diagnosis.ts";
+import { diagnose } from "./diagnosis.ts";
 import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
 import { originForm } from "./framing.ts";
 import type { Address, Line, Waiter } from "./origin.ts";
@@ -309,8 +309,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
   }
 
   private repeat(address: Address, error: Error): void {
-    const canRepeat = this.isRepeatable && isHangUp(error);
-    const where = canRepeat ? this.proxy.origin.repeat(address, this) : null;
+    const where = this.proxy.origin.repeat(address, this, error);
     if (where === null) return this.fail(error, address);
     if (where === "elsewhere") this.tried = [...this.tried, address];
     this.repeats++;
