@@ -78,7 +78,7 @@ export const originsBench: Bench = {
   parts: PLAYS,
   async run({ isQuick, progress, isChosen }) {
     ensurePrograms([NGINX]);
-    const milliseconds = isQuick ? 1_500 : 10_000;
+    const milliseconds = isQuick ? 1_000 : 10_000;
     const rows: Row[] = [];
     for (const play of PLAYS.filter(isChosen)) {
       progress(`${play}: ours`);

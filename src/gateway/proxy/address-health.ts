@@ -42,10 +42,10 @@ export const CONNECT_PATIENCE_MS = 500;
 /** The same for an answer, where others are quicker. */
 export const ANSWER_PATIENCE_MS = 5_000;
 
-/** How long an error counts, at most. After this an address without errors gets its whole share again. */
+/** After this time without an error an address gets its whole share again, however few answers it was asked for. */
 export const ERRORS_REMEMBERED_MS = 10_000;
-/** Good answers that every address is credited with, so that one error alone weighs little. */
-const GOOD_ASSUMED = 2;
+/** What one answer weighs beside all before it. */
+const ANSWER_WEIGHT = 0.1;
 
 /** How far a request has come at the address. Null: it waits for its turn, or is over. */
 export type Phase = "connecting" | "asked" | "answered" | null;
@@ -279,35 +279,17 @@ class BackOff {
   }
 }
 
-/** Good and bad answers in the half window that is on and the one before it. */
+/** The share of errors among the last answers. It follows some twenty of them, and time lets it be forgotten. */
 class RecentErrors {
-  #since = Number.NEGATIVE_INFINITY;
-  #good = 0;
-  #bad = 0;
-  #goodBefore = 0;
-  #badBefore = 0;
+  #share = 0;
+  #lastAt = Number.NEGATIVE_INFINITY;
 
   note(now: number, isError: boolean): void {
-    this.#roll(now);
-    if (isError) this.#bad++;
-    else this.#good++;
+    this.#share = this.share(now) * (1 - ANSWER_WEIGHT) + (isError ? ANSWER_WEIGHT : 0);
+    if (isError) this.#lastAt = now;
   }
 
   share(now: number): number {
-    if (this.#bad === 0 && this.#badBefore === 0) return 0;
-    this.#roll(now);
-    const bad = this.#bad + this.#badBefore;
-    return bad / (bad + this.#good + this.#goodBefore + GOOD_ASSUMED);
-  }
-
-  #roll(now: number): void {
-    const lastedMs = now - this.#since;
-    if (lastedMs < ERRORS_REMEMBERED_MS / 2) return;
-    const isNext = lastedMs < ERRORS_REMEMBERED_MS;
-    this.#goodBefore = isNext ? this.#good : 0;
-    this.#badBefore = isNext ? this.#bad : 0;
-    this.#good = 0;
-    this.#bad = 0;
-    this.#since = isNext ? this.#since + ERRORS_REMEMBERED_MS / 2 : now;
+    return now - this.#lastAt < ERRORS_REMEMBERED_MS ? this.#share : 0;
   }
 }
