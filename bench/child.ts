@@ -17,6 +17,11 @@ export function unpin(pid: number): void {
   if (canPin) spawnSync("taskset", ["-a", "-c", "-p", `${first}-${cpus().length - 1}`, String(pid)]);
 }
 
+/** For a server that is no child of `startChild`. */
+export function pinToServerCore(pid: number): void {
+  if (canPin) spawnSync("taskset", ["-a", "-c", "-p", SERVER_CORE, String(pid)]);
+}
+
 /** What was compiled, kept for the next time. */
 const COMPILED = fileURLToPath(new URL("../node_modules/.cache/fairgate-bench", import.meta.url));
 

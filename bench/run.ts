@@ -17,6 +17,7 @@ import { hostileBench } from "./hostile.ts";
 import { journeyBench } from "./journey.ts";
 import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
+import { originsBench } from "./origins.ts";
 import { parsersBench } from "./parsers.ts";
 import { proxyBench } from "./proxy.ts";
 import { redisBench } from "./redis.ts";
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   lineBench,
   gatewayBench,
   proxyBench,
+  originsBench,
   journeyBench,
   sseBench,
   durableBench,

@@ -41,6 +41,7 @@ const NOTHING = {
   connection: null,
   isPersonal: false,
   client: null,
+  stickyKey: null,
 };
 const forward: ProxiedGateway["handle"] = (request, response) => proxy.forward(request, response, NOTHING);
 const bare = { handle: forward, handleContinue: forward, upgrade: gateway.upgrade };

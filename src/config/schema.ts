@@ -39,6 +39,7 @@ export const ROOMS_MAX = 1_000;
 export const BUDGETS_MAX = 1_000;
 export const PAGE_CHARACTERS_MAX = 512 * 1_024;
 const ADDRESSES_MAX = 64;
+const FAILURE_STATUSES_MAX = 100;
 const ROUTES_MAX = 100;
 const PROXIES_MAX = 1_000;
 const COMMANDS_MAX = 10;
@@ -123,11 +124,24 @@ export const originSchema = z
       .describe(
         "The most connections to each address, upgraded ones (WebSockets) included; with `http2`, the most requests at a time. More requests than this wait for a free one. The last eighth is only for visitors on the site.",
       ),
+    failureStatuses: z
+      .array(count({ min: 500, max: 599 }))
+      .max(FAILURE_STATUSES_MAX)
+      .prefault([])
+      .meta({ shape: `a list of at most ${FAILURE_STATUSES_MAX} statuses from 500 to 599` })
+      .describe(
+        "Answers with these statuses take an address out, as broken connections do. Without any, an address that answers many requests with 5xx still gets fewer of them.",
+      ),
+    sticky: choice(["off", "visitor"])
+      .prefault("off")
+      .describe(
+        "`visitor`: all requests of a visitor go to the same address while it can serve them. For sites that keep sessions in memory, such as socket.io.",
+      ),
     healthCheck: healthCheckSchema
       .nullable()
       .prefault(null)
       .describe(
-        "Regular checks of each address. null: an address is taken out only when requests to it fail.",
+        "Regular checks of each address; `{}` is all it takes to turn them on. null: an address is taken out only when requests to it fail.",
       ),
     token: choice(["none", "hs256", "eddsa"])
       .prefault("none")

@@ -560,10 +560,12 @@ export class Gateway {
     const id = `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
     const watch = front?.watch ?? null;
     const visitor: OnSite | null = watch && held && carrier ? { held, carrier } : null;
+    // The same for all requests of a visitor, wherever they come in.
+    const stickyKey = origin?.sticky === "visitor" ? (held?.pass.id ?? client) : null;
     const go = (requestHeaders: readonly string[]) =>
       onward(
         {
-          ...{ id, requestHeaders, responseHeaders, isPersonal, client, isContinueExpected },
+          ...{ id, requestHeaders, responseHeaders, isPersonal, client, stickyKey, isContinueExpected },
           ...{ watch, visitor, connection },
         },
         origin,

@@ -12,15 +12,10 @@ import { Gateway, type GatewayParts, type OnwardAny, type Prepared } from "./gat
 import { withoutCode } from "./lanes/carried-code.ts";
 import { PacedLog } from "./paced-log.ts";
 import { renderProblem } from "./page/problem.ts";
+import type { AddressState } from "./proxy/origin.ts";
 import { createProxy, type Proxy as OriginProxy } from "./proxy/proxy.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
 import { SlowVisitors } from "./proxy/slow-visitors.ts";
-
-export interface OriginState {
-  readonly address: string;
-  readonly isUp: boolean;
-  readonly inFlight: number;
-}
 
 export interface ProxiedGatewayParts extends GatewayParts {
   /** Frees file handles when there are none left to connect with. */
@@ -116,7 +111,7 @@ export class ProxiedGateway {
     await this.putInForce(this.prepare(settings));
   }
 
-  origins(): OriginState[] {
+  origins(): AddressState[] {
     return [...this.#proxies.values()].flatMap((proxy) => proxy.health());
   }
 

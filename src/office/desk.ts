@@ -141,8 +141,13 @@ export interface OriginState {
   readonly origin: string;
   readonly address: string;
   readonly isUp: boolean;
+  /** Why it is not up: nobody can connect, it fails its check, or it fails requests. */
+  readonly trouble: OriginTrouble | null;
   readonly inFlight: number;
 }
+
+export const ORIGIN_TROUBLES = ["unreachable", "failsCheck", "failing"] as const;
+export type OriginTrouble = (typeof ORIGIN_TROUBLES)[number];
 
 export interface GatewayTraffic {
   /** Since the gateway started, by what became of the request. */

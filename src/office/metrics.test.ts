@@ -209,8 +209,8 @@ test("traffic shows by kind and reason", async () => {
 test("changes that are not used are counted; origins show whether they are up, and their response times as a histogram that adds up", async () => {
   const on = scene();
   on.desk.addresses = [
-    { origin: "main", address: "http://a:1", isUp: true, inFlight: 4 },
-    { origin: "main", address: "http://b:1", isUp: false, inFlight: 0 },
+    { origin: "main", address: "http://a:1", isUp: true, trouble: null, inFlight: 4 },
+    { origin: "main", address: "http://b:1", isUp: false, trouble: "failing", inFlight: 0 },
   ];
   on.desk.seen = {
     ...noTraffic(),
@@ -225,6 +225,10 @@ test("changes that are not used are counted; origins show whether they are up, a
   assert.equal(value('fairgate_unused_changes{room="gone"}'), 1);
   assert.equal(value('fairgate_origin_up{origin="main",address="http://a:1"}'), 1);
   assert.equal(value('fairgate_origin_up{origin="main",address="http://b:1"}'), 0);
+  const reasons = ["unreachable", "failsCheck", "failing"].map((reason) =>
+    value(`fairgate_origin_trouble{origin="main",address="http://b:1",reason="${reason}"}`),
+  );
+  assert.deepEqual(reasons, [0, 0, 1]);
   assert.equal(value('fairgate_origin_requests_in_flight{origin="main",address="http://a:1"}'), 4);
   assert.equal(families.get("fairgate_origin_response_seconds")!.type, "histogram");
   assert.deepEqual(

@@ -1,5 +1,5 @@
 /** The metrics of the gateway and what stands around it: requests, tokens, origins, engine, version. */
-import type { GatewayTraffic, OriginState } from "./desk.ts";
+import { type GatewayTraffic, ORIGIN_TROUBLES, type OriginState } from "./desk.ts";
 import { addCounter, addGauge, addHistogram, type Sample, type Scrape } from "./scrape.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -161,6 +161,18 @@ function addOrigins(scrape: Scrape): void {
     name: "fairgate_origin_up",
     help: "1 while requests are sent to this address of an origin.",
     ...perOrigin(({ isUp }) => Number(isUp)),
+  });
+  addGauge(scrape, {
+    name: "fairgate_origin_trouble",
+    help: "1 for the reason why no requests are sent to this address of an origin, 0 for the others.",
+    labelNames: ["origin", "address", "reason"],
+    samples: ({ origins }) =>
+      origins.flatMap(({ origin, address, trouble }) =>
+        ORIGIN_TROUBLES.map((reason) => ({
+          labels: { origin, address, reason },
+          value: Number(trouble === reason),
+        })),
+      ),
   });
   addGauge(scrape, {
     name: "fairgate_origin_requests_in_flight",

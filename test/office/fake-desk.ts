@@ -27,7 +27,9 @@ export class FakeDesk implements Desk {
   readonly world: HandWorld;
   isServing = true;
   ring: KeyOnRing[] = [{ id: "0a", isSigning: true, retiresAt: null }];
-  addresses: OriginState[] = [{ origin: "main", address: "http://127.0.0.1:3000", isUp: true, inFlight: 2 }];
+  addresses: OriginState[] = [
+    { origin: "main", address: "http://127.0.0.1:3000", isUp: true, trouble: null, inFlight: 2 },
+  ];
   seen: GatewayTraffic = noTraffic();
   cluster: ClusterDesk | null = null;
   unused: UnusedChange[] = [];

@@ -1,5 +1,6 @@
 /**
- * From what failed to what the visitor and the log are told: status, kind and code, in one table.
+ * From what failed to what follows: what the visitor and the log are told (status, kind and code), whether the origin is
+ * to blame, and how often the request may be sent again. One table each.
  */
 import type { ProblemKind } from "./problem.ts";
 
@@ -56,4 +57,40 @@ const BY_CODE: Readonly<Record<string, Diagnosis>> = {
 export function diagnose(error: Error): Diagnosis {
   const { code } = error as NodeJS.ErrnoException;
   return (code !== undefined && BY_CODE[code]) || BROKEN;
+}
+
+/** Not the origin's fault, though it did not answer. A stream of events may be silent for as long as it likes. */
+const NO_FAULT: ReadonlySet<ProxyErrorCode> = new Set(["OUT_OF_FILES", "ORIGIN_BUSY", "ORIGIN_IDLE_TIMEOUT"]);
+
+/** True when the error tells something about how the origin's address does. */
+export function isOriginsFault(error: Error): boolean {
+  const { kind, code } = diagnose(error);
+  return (kind === "originAway" || kind === "originSlow") && !NO_FAULT.has(code);
+}
+
+/** How often a request may be sent again after an error, where the method allows it. */
+export interface Repeats {
+  /** To other addresses. */
+  readonly elsewhere: number;
+  /** To the same address, where there is no other. */
+  readonly here: number;
+}
+
+/** A request that brings a server down must not bring down every one. A kept connection may just have been closed. */
+const AFTER_HANG_UP: Repeats = { elsewhere: 2, here: 1 };
+/** The address may still be at work on it. */
+const AFTER_TIMEOUT: Repeats = { elsewhere: 1, here: 0 };
+const NEVER: Repeats = { elsewhere: 0, here: 0 };
+
+const REPEATS_BY_CODE: Readonly<Record<string, Repeats>> = {
+  UND_ERR_SOCKET: AFTER_HANG_UP,
+  ECONNRESET: AFTER_HANG_UP,
+  EPIPE: AFTER_HANG_UP,
+  UND_ERR_HEADERS_TIMEOUT: AFTER_TIMEOUT,
+};
+
+/** For an error that came before any answer. */
+export function repeatsAfter(error: Error): Repeats {
+  const { code } = error as NodeJS.ErrnoException;
+  return (code !== undefined && REPEATS_BY_CODE[code]) || NEVER;
 }

@@ -5,19 +5,21 @@
  * slow visitors hold no connection to the origin. Beyond that, when the visitor reads slowly the origin is paused, when
  * the origin reads slowly the visitor is. A visitor who leaves takes the origin's request along. What can still be saved
  * is saved: as long as no connection was made any other address may serve the request, and a request that may be repeated
- * is, once, when a kept connection turns out to be closed. From the first byte of an answer there is no way back, only
- * breaking off.
+ * is sent to another one when no answer comes. From the first byte of an answer there is no way back, only breaking
+ * off. What becomes of a request is told of its address before the connection is given back.
  *
  *   gathering ──▶ asking ──▶ connected ──▶ answering ──▶ over
  *                  │  ▲         │              └── origin fails: break off
- *                  └──┘         └── origin fails: repeat once, or a problem page
+ *                  └──┘         └── no answer: repeat elsewhere, or a problem page
  *               next address
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
 import { isOutOfHandles } from "../../sockets/relief.ts";
 import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
+import type { Phase } from "./address-health.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
+import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
 import { originForm } from "./framing.ts";
 import type { Address, Line, Waiter } from "./origin.ts";
@@ -61,8 +63,11 @@ export class OriginBusy extends Error {
 const HINTS = { added: [], isPersonal: false, canTrail: false } as const;
 
 /** Carries one request to the origin and its answer back. */
-export class Exchange implements PoolHandler, Waiter, TurnTaker {
+export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
   readonly use = "requests";
+  phase: Phase = null;
+  tried: readonly Address[] = NONE_TRIED;
+  repeats = 0;
   isInvalid = false;
   private readonly proxy: ProxyContext;
   private readonly request: IncomingMessage;
@@ -75,10 +80,8 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
   private readonly upload: Upload | null;
   private address: Address | null = null;
   private controller: Dispatcher.DispatchController | null = null;
-  private tried: readonly Address[] = NONE_TRIED;
   private isAnswered = false;
   private isOver = false;
-  private isRepeated = false;
   /** The first small piece of a body, until the end of the tick in which it came. */
   private held: Buffer | null = null;
   private isFlushed = false;
@@ -126,6 +129,14 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     return this.forward.client;
   }
 
+  get stickyKey(): string | null {
+    return this.forward.stickyKey;
+  }
+
+  get isRepeatable(): boolean {
+    return this.upload === null && IDEMPOTENT.has(this.request.method!);
+  }
+
   /** Uploads are judged by what comes of them, not here. */
   carriedPace(now: number): number {
     const lastedMs = now - this.askedAt!;
@@ -165,8 +176,9 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     if (this.askedAt === null) {
       this.askedAt = world.clock.now();
       this.forward.watch?.asked();
+      origin.count();
     }
-    const address = origin.pick(this.tried);
+    const address = origin.pick(this);
     if (address === null) {
       this.fail(new OriginBusy("no address left to try"));
       return;
@@ -206,14 +218,15 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
       expectContinue: this.upload !== null && this.forward.isContinueExpected,
       te: this.request.headers.te,
     };
+    this.proxy.origin.begin(address, this);
     address.pool.dispatch(options, this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.address !== null) this.proxy.origin.connected(this.address, this);
     // Thrown, not aborted: undici then drops the request and keeps the connection, to which nothing has been written.
     if (this.isOver) throw new VisitorLeft("visitor left before the request was sent");
     this.controller = controller;
-    this.proxy.origin.connected(this.address!);
   }
 
   onResponseStart(
@@ -234,6 +247,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     this.isAnswered = true;
     // In place of a 100 this would be the last answer on its connection, and be lost if that is closed inside a body.
     if (this.upload?.isUnasked) this.onUploadStart();
+    this.proxy.origin.answered(this.address!, this, status);
     writeHead(this.response, { status, message, headers });
     // A head that comes alone must not wait for its body.
     process.nextTick(flush, this);
@@ -282,16 +296,14 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     const address = this.address;
     const wasConnected = this.controller !== null;
     this.isInvalid = isInvalidArgument(error);
+    // Also for a visitor who has left: what the origin did not do is known all the same.
+    if (address !== null) this.proxy.origin.failed(address, this, error);
     this.leaveAddress();
     if (this.isOver) return;
     if (this.isAnswered || this.isInvalid || address === null) this.fail(error, address);
     else if (!wasConnected && isOutOfHandles(error)) this.askWithRelief(address, error);
     else if (!wasConnected) this.askAnother(address, error);
-    else if (this.canRepeat(error)) {
-      this.isRepeated = true;
-      // Not from inside undici's own closing of the connection.
-      process.nextTick(askAgain, this);
-    } else this.fail(error, address);
+    else this.repeat(address, error);
   }
 
   /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
@@ -304,16 +316,19 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
 
   /** Nothing was sent, so any method may go to the next address. */
   private askAnother(address: Address, error: Error): void {
-    this.proxy.origin.failed(address, error);
     this.tried = [...this.tried, address];
     if (this.tried.length < this.proxy.origin.addresses.length) process.nextTick(askAgain, this);
     else this.fail(error, address);
   }
 
-  private canRepeat(error: Error): boolean {
-    if (this.isRepeated || this.upload !== null || !IDEMPOTENT.has(this.request.method!)) return false;
-    const { code } = error as NodeJS.ErrnoException;
-    return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+  /** Sends it once more, if it may. */
+  private repeat(address: Address, error: Error): void {
+    const where = this.proxy.origin.repeat(address, this, error);
+    if (where === null) return this.fail(error, address);
+    if (where === "elsewhere") this.tried = [...this.tried, address];
+    this.repeats++;
+    // Not from inside undici's own closing of the connection.
+    process.nextTick(askAgain, this);
   }
 
   private fail(error: Error, address: Address | null = null): void {

@@ -17,7 +17,7 @@ type Check = NonNullable<OriginSettings["healthCheck"]>;
 
 /** Starts the checks the settings ask for, if any. Returns the way to stop them. */
 export function startChecks(
-  origin: Pick<Origin, "addresses" | "connected">,
+  origin: Pick<Origin, "addresses" | "reached">,
   settings: OriginSettings,
   world: World,
 ): () => void {
@@ -32,7 +32,7 @@ export function startChecks(
 interface Watch {
   readonly check: Check;
   readonly settings: OriginSettings;
-  readonly origin: Pick<Origin, "connected">;
+  readonly origin: Pick<Origin, "reached">;
   readonly world: World;
 }
 
@@ -64,7 +64,7 @@ function watch(address: Address, { check, settings, origin, world }: Watch): () 
     // Without a handle to ask with, nothing is known of the origin.
     if (isStopped || problem === UNASKED) return;
     note(address, problem, world);
-    if (problem === null) origin.connected(address);
+    if (problem === null) origin.reached(address);
   };
   void ask();
   const stop = world.timers.every(check.interval, () => void ask());
@@ -101,8 +101,8 @@ function askOnce(pool: AddressPool, request: PoolRequest): Promise<string | null
 
 function note(address: Address, problem: string | null, { log }: World): void {
   const isFailing = problem !== null;
-  if (isFailing === address.isFailingChecks) return;
-  address.isFailingChecks = isFailing;
+  if (isFailing === address.health.isFailingCheck) return;
+  address.health.isFailingCheck = isFailing;
   if (isFailing)
     log.warn(
       { code: "ORIGIN_UNWELL", address: address.name, error: problem },

@@ -1,111 +1,85 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { originSchema } from "../../config/schema.ts";
-import type { World } from "../../core/world.ts";
-import { BACK_OFF_MAX_MS, BACK_OFF_MIN_MS, type Claim, createOrigin } from "./origin.ts";
+import { handWorld } from "../../sim/hand-world.ts";
+import { BACK_OFF_MIN_MS } from "./address-health.ts";
+import { type Claim, createOrigin } from "./origin.ts";
 
 const REQUEST = {
   ...({ use: "requests", isOnSite: true, client: null } as const),
+  phase: null as Claim["phase"],
   carriedPace: () => Number.POSITIVE_INFINITY,
   cut() {},
 };
-const TUNNEL = { ...REQUEST, use: "tunnels" } as const;
+const SEEKER = { ...REQUEST, tried: [], isRepeatable: true, repeats: 0, stickyKey: null };
 
 /** An origin that connects to nobody, in a world whose time the test moves. */
 function open(t: TestContext, count: number, connectionsMax = 512) {
-  const time = { now: 1_000_000 };
-  const codes: unknown[] = [];
-  const note = (fields: object) => void codes.push((fields as { code: string }).code);
-  const world: World = {
-    clock: { now: () => time.now },
-    random: { bytes: (length) => new Uint8Array(length), fraction: () => 0 },
-    timers: { every: () => () => {}, after: () => () => {} },
-    log: { debug: note, info: note, warn: note, error: note },
-  };
+  const world = handWorld();
   const addresses = Array.from({ length: count }, (_, i) => `http://127.0.0.1:${i + 1}`);
   const origin = createOrigin(originSchema.parse({ addresses, connectionsMax }), world);
   t.after(() => origin.close());
-  const fail = (index: number) => origin.failed(origin.addresses[index]!, new Error("refused"));
-  const pick = (tried: number[] = []) => {
-    const address = origin.pick(tried.map((index) => origin.addresses[index]!));
-    return address === null ? null : origin.addresses.indexOf(address);
-  };
-  return { origin, time, codes, fail, pick };
+  const codes = () => world.logged.map(({ fields }) => (fields as { code: string }).code);
+  return { origin, world, codes };
 }
 
-test("equals take turns and the least loaded goes first", (t) => {
-  const { origin, pick } = open(t, 3);
-  assert.deepEqual([pick(), pick(), pick(), pick()], [0, 1, 2, 0]);
-  const [first, second, third] = origin.addresses;
-  origin.take(first!, REQUEST);
-  origin.take(third!, TUNNEL);
-  assert.deepEqual([pick(), pick()], [1, 1]);
-  origin.take(second!, REQUEST);
-  origin.take(second!, REQUEST);
-  origin.release(third!, TUNNEL);
-  assert.equal(pick(), 2);
-  for (const address of [first!, second!, second!]) origin.release(address, REQUEST);
-});
-
-test("a failed address rests, is tried by one, and rests twice as long each time up to the limit", (t) => {
-  const { origin, time, fail, pick } = open(t, 2);
-  fail(0);
-  let restMs = BACK_OFF_MIN_MS;
-  for (let failures = 1; failures <= 8; failures++) {
-    assert.deepEqual(origin.health()[0], {
-      address: "http://127.0.0.1:1",
-      isUp: false,
-      inFlight: 0,
-      failures,
-    });
-    time.now += restMs - 1;
-    assert.deepEqual([pick(), pick()], [1, 1], "still resting");
-    time.now += 1;
-    assert.deepEqual([pick(), pick(), pick()].sort(), [0, 1, 1], "one trial at a time");
-    fail(0);
-    restMs = Math.min(restMs * 2, BACK_OFF_MAX_MS);
-  }
-  assert.equal(restMs, BACK_OFF_MAX_MS);
-});
-
-test("requests that fail together count as one failure", (t) => {
-  const { origin, fail } = open(t, 2);
-  for (let i = 0; i < 10; i++) fail(0);
-  assert.equal(origin.health()[0]?.failures, 1);
-});
-
-test("the first connection that succeeds brings an address back", (t) => {
-  const { origin, codes, fail, pick } = open(t, 2);
-  fail(0);
-  origin.connected(origin.addresses[0]!);
-  origin.connected(origin.addresses[0]!);
-  assert.deepEqual(new Set([pick(), pick()]), new Set([0, 1]));
-  assert.deepEqual(codes, ["ORIGIN_DOWN", "ORIGIN_UP"]);
-});
-
-test("when all are down the one that failed longest ago is tried, then the others", (t) => {
-  const { time, fail, pick } = open(t, 3);
-  for (const index of [1, 2, 0]) {
-    fail(index);
-    time.now += 10;
-  }
-  assert.equal(pick(), 1);
-  assert.equal(pick([1]), 2);
-  assert.equal(pick([1, 2]), 0);
-  assert.equal(pick([1, 2, 0]), null);
-});
-
-test("an address on trial that was given up is free for another trial", (t) => {
-  const { origin, time, fail, pick } = open(t, 2);
-  fail(0);
-  time.now += BACK_OFF_MIN_MS;
-  const trial = pick() === 0 ? 0 : pick();
-  assert.equal(trial, 0);
+test("an address that goes and comes back is one log line each time, whoever tells it", (t) => {
+  const { origin, codes } = open(t, 2);
   const [address] = origin.addresses;
-  origin.take(address!, REQUEST);
-  assert.equal(pick(), 1);
-  origin.release(address!, REQUEST);
-  assert.ok([pick(), pick()].includes(0));
+  for (let n = 0; n < 10; n++) {
+    const claim = { ...REQUEST };
+    origin.begin(address!, claim);
+    origin.failed(address!, claim, new Error("refused"));
+    address!.health.leave(claim);
+  }
+  assert.deepEqual(origin.health()[0], {
+    ...{ address: "http://127.0.0.1:1", isUp: false, trouble: "unreachable", inFlight: 0, failures: 1 },
+  });
+  const claim = { ...REQUEST };
+  origin.begin(address!, claim);
+  origin.connected(address!, claim);
+  origin.reached(address!);
+  assert.equal(origin.health()[0]?.isUp, true);
+  assert.deepEqual(codes(), ["ORIGIN_DOWN", "ORIGIN_UP"]);
+});
+
+test("an address that fails requests is one log line, and one when it answers again", (t) => {
+  const { origin, world, codes } = open(t, 2);
+  const [bad, good] = origin.addresses;
+  for (let n = 0; n < 10; n++) origin.failed(bad!, { ...REQUEST }, new Error("other side closed"));
+  assert.deepEqual(
+    origin.health().map(({ isUp, trouble }) => [isUp, trouble]),
+    [
+      [false, "failing"],
+      [true, null],
+    ],
+  );
+  assert.equal(origin.pick({ ...SEEKER }), good);
+  world.pass(BACK_OFF_MIN_MS);
+  const trial = { ...SEEKER };
+  assert.equal(origin.pick(trial), bad);
+  origin.begin(bad!, trial);
+  origin.connected(bad!, trial);
+  origin.answered(bad!, trial, 200);
+  assert.deepEqual(codes(), ["ORIGIN_FAILING", "ORIGIN_ANSWERS"]);
+});
+
+test("a request is repeated twice elsewhere, or once where there is no other; after a timeout once elsewhere", (t) => {
+  const hangUp = Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" });
+  const timeout = Object.assign(new Error("too late"), { code: "UND_ERR_HEADERS_TIMEOUT" });
+  const nonsense = Object.assign(new Error("nonsense"), { code: "HPE_INVALID_CONSTANT" });
+  const ways = (count: number, error: Error, isRepeatable = true) => {
+    const { origin } = open(t, count);
+    return [0, 1, 2].map((repeats) =>
+      origin.repeat(origin.addresses[0]!, { ...SEEKER, repeats, isRepeatable }, error),
+    );
+  };
+  assert.deepEqual(ways(4, hangUp), ["elsewhere", "elsewhere", null]);
+  assert.deepEqual(ways(1, hangUp), ["here", null, null]);
+  assert.deepEqual(ways(4, timeout), ["elsewhere", null, null]);
+  assert.deepEqual(ways(1, timeout), [null, null, null]);
+  assert.deepEqual(ways(4, nonsense), [null, null, null]);
+  assert.deepEqual(ways(4, hangUp, false), [null, null, null]);
 });
 
 /** An origin with one address of 16 connections, two of them for visitors on the site alone. */

@@ -1,17 +1,8 @@
 /**
- * One origin: several addresses that serve the same site, and the choice among them.
+ * One origin: several addresses that serve the same site, their connections, and what becomes of requests to them.
  *
- * A request goes to the address with the fewest requests under way; equals take turns. An address that cannot be
- * connected to is down: it is left alone for a second, then one request may try it, and each failed try doubles the
- * time up to half a minute. The first connection that succeeds brings it back. When every address is down the one that
- * failed longest ago is tried, since a guess is better than no answer.
- *
- *        connect failed              try due, one request
- *   up ────────────────▶ down ──────────────────────────▶ on trial ──▶ up     (connected)
- *    ▲                    ▲                                  │
- *    └── check passed ────┴──────── connect failed ──────────┘
- *
- * A failing health check takes an address down too, and only a passing one brings it back from that.
+ * Which address gets a request is decided in `choice.ts`, by what is known of each (`address-health.ts`). An address that
+ * cannot be connected to is tried in the background until it can (`probe.ts`). Each change is one line in the log.
  *
  * Requests and upgraded connections together never have more connections to an address than `connectionsMax`. What comes
  * on top waits for a free one, in the order it came, in lines that may each be as long as there are connections. Visitors
@@ -29,9 +20,14 @@
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
+import { AddressHealth, type Caller, type Trouble, type Turn } from "./address-health.ts";
 import { type AddressPool, createAddressPool } from "./address-pool.ts";
+import { type Candidate, Choice, hashOf, type Seeker } from "./choice.ts";
+import { isOriginsFault, repeatsAfter } from "./diagnosis.ts";
 import { startChecks } from "./health-check.ts";
-import { hostnameOf } from "./pool.ts";
+import { type Connector, createConnector, hostnameOf } from "./pool.ts";
+import { startProbe } from "./probe.ts";
+import { RepeatBudget } from "./repeat-budget.ts";
 
 /** The share of the connections that only visitors on the site get. */
 const RESERVED_SHARE = 1 / 8;
@@ -41,16 +37,14 @@ const SHARE_OF_FREE = 2;
 /** No browser uses more at a time, and nobody with fewer has to give one up. */
 const NEEDED_MAX = 16;
 
-export const BACK_OFF_MIN_MS = 1_000;
-export const BACK_OFF_MAX_MS = 30_000;
-
 /** One place where the origin listens. Its counts are kept by `Origin`. */
-export interface Address {
+export interface Address extends Candidate {
   readonly url: URL;
   readonly hostname: string;
   /** As the operator wrote it; in logs and health answers. */
   readonly name: string;
   readonly pool: AddressPool;
+  readonly connect: Connector;
   /** Requests and upgraded connections that have a connection, or are about to make one. */
   requests: number;
   tunnels: number;
@@ -60,18 +54,18 @@ export interface Address {
   greediest(now: number, belowPace: number): Claim | null;
   /** Those that wait for one, the first in front. */
   readonly waiting: Readonly<Record<Line, Set<Waiter>>>;
-  /** Connects failed in a row. */
-  failures: number;
-  failedAt: number;
-  retryAt: number;
-  isOnTrial: boolean;
-  isFailingChecks: boolean;
+  /** Set while the address is tried in the background. */
+  stopProbe: (() => void) | null;
 }
 
-export interface AddressHealth {
+export interface AddressState {
   readonly address: string;
+  /** True while requests are sent to the address. */
   readonly isUp: boolean;
+  /** Why it is not up. */
+  readonly trouble: Trouble | null;
   readonly inFlight: number;
+  /** Connections that failed in a row. */
   readonly failures: number;
 }
 
@@ -82,7 +76,7 @@ export type Use = "requests" | "tunnels";
 export type Line = "onSite" | "outside" | "uploads" | "overShare";
 
 /** What wants a connection. */
-export interface Claim {
+export interface Claim extends Caller {
   readonly use: Use;
   /** True for visitors who have a pass for what they ask. */
   readonly isOnSite: boolean;
@@ -103,20 +97,31 @@ export interface Waiter extends Claim {
 
 export interface Origin {
   readonly addresses: readonly Address[];
+  /** Counts a request that is sent for the first time. */
+  count(): void;
   /** The address to use next, leaving out those tried; null when none is left. */
-  pick(tried: readonly Address[]): Address | null;
+  pick(seeker: Seeker): Address | null;
   /** Takes a connection to the address until it is released. False when there is none for this claim. */
   take(address: Address, claim: Claim): boolean;
+  /** What became of the claim has to be told before. */
   release(address: Address, claim: Claim): void;
   /** Takes the next connection that is free, then calls the waiter. Null when too many wait already. */
   wait(address: Address, waiter: Waiter): Line | null;
   giveUp(address: Address, waiter: Waiter): void;
-  /** A connection was made: the address is up. */
-  connected(address: Address): void;
-  /** A connection could not be made. */
-  failed(address: Address, error: Error): void;
+  /** The claim begins to connect. */
+  begin(address: Address, claim: Claim): void;
+  /** It has its connection: the address is up. */
+  connected(address: Address, claim: Claim): void;
+  /** Somebody else than a request has connected. */
+  reached(address: Address): void;
+  /** An answer began. */
+  answered(address: Address, claim: Claim, status: number): void;
+  /** No connection could be made, or no whole answer came. Counts where the error is the origin's. */
+  failed(address: Address, claim: Claim, error: Error): void;
+  /** Where a request may be sent again after this error; null when it may not. Spends one repeat of the budget. */
+  repeat(address: Address, seeker: Seeker, error: Error): "elsewhere" | "here" | null;
   inFlight(): number;
-  health(): AddressHealth[];
+  health(): AddressState[];
   /** Resolves when everything under way has finished and every connection is closed. */
   close(): Promise<void>;
 }
@@ -128,21 +133,18 @@ export function createOrigin(
   log: PacedLog = new PacedLog(world),
 ): Origin {
   const { connectionsMax } = settings;
+  const { clock, timers } = world;
   const reserved = Math.floor(connectionsMax * RESERVED_SHARE);
+  const failureStatuses: ReadonlySet<number> = new Set(settings.failureStatuses);
   const addresses = settings.addresses.map((name) => createAddress(name, settings, world));
-  let turn = 0;
+  const choice = new Choice(addresses, settings.sticky === "visitor");
+  const budget = new RepeatBudget(connectionsMax);
   let onIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
   const origin: Origin = {
     addresses,
-    pick(tried) {
-      const now = world.clock.now();
-      const address = leastLoaded(addresses, { tried, now, turn }) ?? longestFailed(addresses, tried);
-      if (address === null) return null;
-      turn = (addresses.indexOf(address) + 1) % addresses.length;
-      if (address.failures > 0 && now >= address.retryAt) address.isOnTrial = true;
-      return address;
-    },
+    count: () => budget.earn(),
+    pick: (seeker) => choice.pick(seeker, clock.now()),
     take(address, claim) {
       const { use, client } = claim;
       const free = freeFor(address, claim);
@@ -157,8 +159,8 @@ export function createOrigin(
       return true;
     },
     release(address, claim) {
+      address.health.leave(claim);
       address[claim.use]--;
-      address.isOnTrial = false;
       letGo(address.clients, claim);
       const { onSite, outside, uploads, overShare } = address.waiting;
       for (const line of [onSite, outside, uploads]) {
@@ -178,28 +180,44 @@ export function createOrigin(
     wait(address, waiter) {
       const name = freeFor(address, waiter) > 0 ? "overShare" : lineOf(waiter);
       const line = address.waiting[name];
-      if (line.size >= connectionsMax) return null;
+      if (line.size >= connectionsMax) {
+        address.health.leave(waiter);
+        return null;
+      }
       line.add(waiter);
       return name;
     },
     giveUp(address, waiter) {
+      address.health.leave(waiter);
       for (const line of Object.values(address.waiting)) line.delete(waiter);
       tellIdle();
     },
-    connected(address) {
-      if (address.failures === 0) return;
-      address.failures = 0;
-      const fields = { code: "ORIGIN_UP", address: address.name };
-      log.add({ level: "info", about: address.name, fields, message: "origin address is back" });
+    begin: ({ health }, claim) => health.begin(claim, clock.now()),
+    connected(address, claim) {
+      if (address.health.connected(claim, clock.now())) tellUp(address);
     },
-    failed(address, error) {
-      noteFailure(address, world.clock.now());
-      if (address.failures > 1) return;
-      const fields = { code: "ORIGIN_DOWN", address: address.name, error: error.message };
-      log.add({ level: "warn", about: address.name, fields, message: "origin address cannot be reached" });
+    reached(address) {
+      if (address.health.reached(clock.now())) tellUp(address);
     },
-    inFlight: () => addresses.reduce((sum, address) => sum + loadOf(address), 0),
-    health: () => addresses.map(healthOf),
+    answered(address, claim, status) {
+      const kind = status < 500 ? "good" : failureStatuses.has(status) ? "failure" : "error";
+      const turn = address.health.answered(claim, clock.now(), kind);
+      if (turn !== null) tellTurn(address, turn, `status ${status}`);
+    },
+    failed(address, claim, error) {
+      if (!isOriginsFault(error)) return;
+      if (claim.phase === "connecting") return unreachable(address, error);
+      const turn = address.health.failed(claim, clock.now());
+      if (turn !== null) tellTurn(address, turn, error.message);
+    },
+    repeat(address, seeker, error) {
+      if (!seeker.isRepeatable) return null;
+      const now = clock.now();
+      const where = choice.hasOther(seeker, address, now) ? "elsewhere" : "here";
+      return seeker.repeats < repeatsAfter(error)[where] && budget.spend(now) ? where : null;
+    },
+    inFlight: () => addresses.reduce((sum, address) => sum + address.load(), 0),
+    health: () => addresses.map(stateOf),
     close: () => (closing ??= finishAll()),
   };
   const freeFor = ({ requests, tunnels }: Address, { isOnSite }: Claim) =>
@@ -210,11 +228,35 @@ export function createOrigin(
     process.nextTick(call, waiter);
     return true;
   };
+  const unreachable = (address: Address, error: Error) => {
+    if (!address.health.unreachable(clock.now())) return;
+    const fields = { code: "ORIGIN_DOWN", address: address.name, error: error.message };
+    log.add({ level: "warn", about: address.name, fields, message: "origin address cannot be reached" });
+    if (closing !== null) return;
+    address.stopProbe = startProbe(address, { clock, timers, onReached: () => origin.reached(address) });
+  };
+  const tellUp = (address: Address) => {
+    address.stopProbe?.();
+    address.stopProbe = null;
+    const fields = { code: "ORIGIN_UP", address: address.name };
+    log.add({ level: "info", about: address.name, fields, message: "origin address is back" });
+  };
+  const tellTurn = (address: Address, turn: Turn, error: string) => {
+    const { name } = address;
+    if (turn === "out") {
+      const fields = { code: "ORIGIN_FAILING", address: name, error };
+      log.add({ level: "warn", about: name, fields, message: "origin address fails requests" });
+    } else {
+      const fields = { code: "ORIGIN_ANSWERS", address: name };
+      log.add({ level: "info", about: name, fields, message: "origin address answers again" });
+    }
+  };
   const tellIdle = () => {
     if (onIdle !== null && origin.inFlight() === 0) onIdle();
   };
   const finishAll = async () => {
     stopChecks();
+    for (const { stopProbe } of addresses) stopProbe?.();
     if (origin.inFlight() > 0)
       await new Promise<void>((resolve) => {
         onIdle = resolve;
@@ -228,58 +270,25 @@ export function createOrigin(
 function createAddress(name: string, settings: OriginSettings, world: World): Address {
   const url = new URL(name);
   const clients = new Map<string, Set<Claim>>();
-  return {
+  const connect = createConnector(url, settings.connectTimeout, settings.http2 !== "off");
+  const address: Address = {
     url,
     hostname: hostnameOf(url),
     name,
+    hash: hashOf(url.origin),
     pool: createAddressPool(url, settings, world),
+    connect,
+    health: new AddressHealth(settings.addresses.length > 1),
+    credit: 0,
     requests: 0,
     tunnels: 0,
     clients,
     greediest: (now, belowPace) => greediest(clients, now, belowPace),
     waiting: { onSite: new Set(), outside: new Set(), uploads: new Set(), overShare: new Set() },
-    failures: 0,
-    failedAt: 0,
-    retryAt: 0,
-    isOnTrial: false,
-    isFailingChecks: false,
+    load: () => loadOf(address),
+    stopProbe: null,
   };
-}
-
-function leastLoaded(
-  addresses: readonly Address[],
-  { tried, now, turn }: { tried: readonly Address[]; now: number; turn: number },
-): Address | null {
-  let best: Address | null = null;
-  for (let i = 0; i < addresses.length; i++) {
-    const address = addresses[(turn + i) % addresses.length]!;
-    if (tried.includes(address) || !isAvailable(address, now)) continue;
-    if (best === null || loadOf(address) < loadOf(best)) best = address;
-  }
-  return best;
-}
-
-function longestFailed(addresses: readonly Address[], tried: readonly Address[]): Address | null {
-  let oldest: Address | null = null;
-  for (const address of addresses)
-    if (!tried.includes(address) && (oldest === null || address.failedAt < oldest.failedAt)) oldest = address;
-  return oldest;
-}
-
-function isAvailable(address: Address, now: number): boolean {
-  if (address.isFailingChecks) return false;
-  return address.failures === 0 || (now >= address.retryAt && !address.isOnTrial);
-}
-
-/** Requests that were under way together fail together; only the first of them, and later trials, count. */
-function noteFailure(address: Address, now: number): void {
-  if (address.failures === 0 || address.isOnTrial) {
-    address.failures++;
-    const doublings = Math.min(address.failures - 1, 16);
-    address.retryAt = now + Math.min(BACK_OFF_MIN_MS * 2 ** doublings, BACK_OFF_MAX_MS);
-  }
-  address.failedAt = now;
-  address.isOnTrial = false;
+  return address;
 }
 
 function lineOf({ isComing, isOnSite }: Waiter): Exclude<Line, "overShare"> {
@@ -324,11 +333,13 @@ function call(waiter: Waiter): void {
   waiter.go();
 }
 
-function healthOf(address: Address): AddressHealth {
+function stateOf(address: Address): AddressState {
+  const { trouble, connectsFailed } = address.health;
   return {
     address: address.name,
-    isUp: address.failures === 0 && !address.isFailingChecks,
-    inFlight: loadOf(address),
-    failures: address.failures,
+    isUp: trouble === null,
+    trouble,
+    inFlight: address.load(),
+    failures: connectsFailed,
   };
 }

@@ -6,7 +6,7 @@
  * The server name of a TLS connection is that of the address, never the visitor's Host, or connections would be thrown
  * away whenever two visitors ask for different hosts.
  */
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { buildConnector, Client, type Dispatcher, Pool } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 
@@ -42,9 +42,15 @@ export function createPool(url: URL, settings: OriginSettings, connect: buildCon
   });
 }
 
+/** undici returns the socket that is being connected; its types leave it out. */
+export type Connector = (
+  options: buildConnector.Options,
+  callback: buildConnector.Callback,
+) => Socket | undefined;
+
 /** Connects to the address, with its own name where TLS wants one. HTTP/2 is offered where that is asked for. */
-export function createConnector(url: URL, timeoutMs: number, isHttp2 = false): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs, allowH2: isHttp2, preferH2: isHttp2 });
+export function createConnector(url: URL, timeoutMs: number, isHttp2 = false): Connector {
+  const connect = buildConnector({ timeout: timeoutMs, allowH2: isHttp2, preferH2: isHttp2 }) as Connector;
   if (url.protocol !== "https:") return connect;
   const name = hostnameOf(url);
   const servername = isIP(name) === 0 ? name : "";

@@ -10,7 +10,7 @@ import { Relief } from "../../sockets/relief.ts";
 import { PacedLog } from "../paced-log.ts";
 import type { AnyRequest, AnyResponse } from "./answer.ts";
 import { Exchange } from "./exchange.ts";
-import { type AddressHealth, createOrigin, type Origin } from "./origin.ts";
+import { type AddressState, createOrigin, type Origin } from "./origin.ts";
 import { createOwnLinks, type OwnLinks } from "./own-links.ts";
 import { type RenderProblem, renderPlainProblem } from "./problem.ts";
 import type { SlowVisitors } from "./slow-visitors.ts";
@@ -32,6 +32,8 @@ export interface Forward {
   readonly isPersonal: boolean;
   /** In whose share its connection to the origin counts: an address, or with IPv6 its /64. Null where that is not known. */
   readonly client: string | null;
+  /** Whose requests go to the same address of a sticky origin. Null: to any. */
+  readonly stickyKey: string | null;
   /** The visitor sent `Expect: 100-continue` and waits for our 100 before sending the body. */
   readonly isContinueExpected: boolean;
   /** Who wants to know how the origin does. Null: nobody. */
@@ -87,7 +89,7 @@ export interface Proxy {
   forward(request: AnyRequest, response: AnyResponse, forward: Forward): void;
   /** The same for a request to change the protocol. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, forward: Forward): void;
-  health(): AddressHealth[];
+  health(): AddressState[];
   /** Requests and upgraded connections under way. */
   inFlight(): number;
   /** Resolves when everything under way has finished and all connections are closed. */

@@ -10,7 +10,9 @@ import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isOutOfHandles } from "../../sockets/relief.ts";
 import { requestHeaders, responseHeaders } from "../headers.ts";
-import { LINGER_MAX_MS } from "./answer.ts";
+import type { Phase } from "./address-health.ts";
+import { hasBody, LINGER_MAX_MS } from "./answer.ts";
+import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
 import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
 import { originForm } from "./framing.ts";
@@ -23,9 +25,12 @@ import { type Flow, Pace, PRESSED_WINDOW_MS } from "./slow-visitors.ts";
 const EARLY_BYTES_MAX = 65_536;
 
 /** Carries one upgrade request to the origin and joins the connections when it agrees. */
-export class Tunnel implements Waiter, Flow {
+export class Tunnel implements Seeker, Waiter, Flow {
   readonly use = "tunnels";
   readonly isComing = false;
+  phase: Phase = null;
+  tried: readonly Address[] = [];
+  repeats = 0;
   private readonly proxy: ProxyContext;
   private readonly request: IncomingMessage;
   private readonly socket: Duplex;
@@ -38,11 +43,9 @@ export class Tunnel implements Waiter, Flow {
   private outgoing: ClientRequest | null = null;
   /** The origin's connection, once it has agreed. */
   private joined: Socket | null = null;
-  private tried: readonly Address[] = [];
   private readonly early: Buffer[] = [];
   private earlyBytes = 0;
   private isWaiting = false;
-  private isConnected = false;
   private isReported = false;
   private isRelieved = false;
   private stopTimer: (() => void) | null = null;
@@ -76,17 +79,27 @@ export class Tunnel implements Waiter, Flow {
     return this.forward.client;
   }
 
+  get stickyKey(): string | null {
+    return this.forward.stickyKey;
+  }
+
+  /** What the visitor sent early is kept until the origin agrees. */
+  get isRepeatable(): boolean {
+    return this.request.method === "GET" && !hasBody(this.request);
+  }
+
   start(): void {
     // Read from the start: a connection nobody reads does not tell that its other end has left.
     this.socket.on("data", this.onEarly).on("end", this.onVisitorClose);
     this.socket.on("error", this.onVisitorClose).on("close", this.onVisitorClose);
     if (this.head.length > 0) this.onEarly(this.head);
+    this.proxy.origin.count();
     this.ask();
   }
 
   private ask(): void {
     const { origin } = this.proxy;
-    const address = origin.pick(this.tried);
+    const address = origin.pick(this);
     if (address === null) {
       this.fail(new OriginBusy("no address left to try"), null);
       return;
@@ -117,7 +130,7 @@ export class Tunnel implements Waiter, Flow {
       return;
     }
     const address = this.address!;
-    this.isConnected = false;
+    this.proxy.origin.begin(address, this);
     const outgoing = this.send(address);
     this.outgoing = outgoing;
     outgoing.on("socket", (socket: Socket) => {
@@ -162,14 +175,16 @@ export class Tunnel implements Waiter, Flow {
   }
 
   private readonly onConnect = (): void => {
-    this.isConnected = true;
-    this.proxy.origin.connected(this.address!);
+    // A connection that was given up may still be made.
+    if (this.address === null) return;
+    this.proxy.origin.connected(this.address, this);
     this.limit(this.proxy.settings.headersTimeout, "UND_ERR_HEADERS_TIMEOUT");
   };
 
   private readonly onUpgrade = (answer: IncomingMessage, origin: Socket, originHead: Buffer): void => {
     this.clearTimer();
     this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.request);
+    this.proxy.origin.answered(this.address!, this, 101);
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,
       isPersonal: this.forward.isPersonal,
@@ -257,6 +272,7 @@ export class Tunnel implements Waiter, Flow {
   private readonly onResponse = (answer: IncomingMessage): void => {
     this.clearTimer();
     this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.request);
+    this.proxy.origin.answered(this.address!, this, answer.statusCode!);
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,
       isPersonal: this.forward.isPersonal,
@@ -278,17 +294,29 @@ export class Tunnel implements Waiter, Flow {
 
   private readonly onError = (error: Error): void => {
     const address = this.address;
+    const wasConnected = this.phase !== "connecting";
     this.clearTimer();
+    if (address !== null && !this.isReported) this.proxy.origin.failed(address, this, error);
     this.leaveAddress();
     if (this.isReported || address === null) return;
-    if (!this.isConnected && isOutOfHandles(error)) return this.askWithRelief(address, error);
-    if (!this.isConnected) {
-      this.proxy.origin.failed(address, error);
-      this.tried = [...this.tried, address];
-    }
-    if (!this.isConnected && this.tried.length < this.proxy.origin.addresses.length) this.ask();
-    else this.fail(error, address);
+    if (!wasConnected && isOutOfHandles(error)) this.askWithRelief(address, error);
+    else if (wasConnected) this.repeat(address, error);
+    else this.askAnother(address, error);
   };
+
+  private askAnother(address: Address, error: Error): void {
+    this.tried = [...this.tried, address];
+    if (this.tried.length < this.proxy.origin.addresses.length) this.ask();
+    else this.fail(error, address);
+  }
+
+  private repeat(address: Address, error: Error): void {
+    const where = this.proxy.origin.repeat(address, this, error);
+    if (where === null) return this.fail(error, address);
+    if (where === "elsewhere") this.tried = [...this.tried, address];
+    this.repeats++;
+    this.ask();
+  }
 
   /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
   private askWithRelief(address: Address, error: Error): void {

@@ -176,7 +176,8 @@ export class Upload extends Readable implements Flow {
   };
 
   // Stays on the source after this body is gone: a late error there has been dealt with here, or matters no more.
-  readonly #onError = (error: Error): void => this.#fail(error);
+  readonly #onError = (cause: Error): void =>
+    this.#fail(new BodyCutShort("visitor's connection broke inside the body", { cause }));
 
   readonly #onClose = (): void => {
     if (!this.#source.readableEnded) this.#fail(new BodyCutShort("visitor left inside the body"));
