@@ -8,6 +8,7 @@ import type { DoorRules } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { holdJson } from "./abuse/hold-json.ts";
 import { SLIP_LIFE_MS } from "./abuse/slip.ts";
+import { entryOf } from "./access-log/entry.ts";
 import type { Carrier } from "./carrier.ts";
 import { type WaitingAnswer, waitingAnswer } from "./decide.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response } from "./exchange.ts";
@@ -74,6 +75,7 @@ export class WaitingAnswers {
 
   /** Tells a visitor in the line to wait. */
   wait(told: Told, kind: WaitingAnswer, waiting: Waiting): void {
+    entryOf(told.response)?.decide("waiting", waiting.ticket.id);
     const retryAfter = ["Retry-After", String(Math.ceil(waiting.nextCheckInMs / 1_000))];
     const headers = [...told.headers, ...retryAfter];
     switch (kind) {
@@ -98,6 +100,7 @@ export class WaitingAnswers {
 
   /** Tells a visitor that the line cannot be reached just now; whatever place they have is kept. */
   away(told: Told, kind: WaitingAnswer): void {
+    entryOf(told.response)?.decide("engineAway");
     const headers = [...told.headers, "Retry-After", String(AWAY_RETRY_SECONDS)];
     if (kind === "json")
       return this.#send(told, AWAY, [...PERSONAL_JSON, ...headers], '{"status":"engineAway"}');
@@ -107,6 +110,8 @@ export class WaitingAnswers {
 
   /** Tells someone that they get no place, or not yet. */
   turnAway(told: Told, kind: WaitingAnswer, why: TurnedAway | HeldBack): void {
+    const isInLine = why.kind === "turnedAway" && why.reason === "mustWait";
+    entryOf(told.response)?.decide(isInLine ? "waiting" : "turnedAway");
     const now = this.#world.clock.now();
     const problem = problemOf(told, why, now);
     const seconds = why.kind === "heldBack" ? retrySeconds(why.verdict) : turnedAwaySeconds(why, now);

@@ -16,6 +16,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
 import { isOutOfHandles } from "../../sockets/relief.ts";
+import { type AccessEntry, type BodyCarrier, entryOf } from "../access-log/entry.ts";
 import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import { diagnose } from "./diagnosis.ts";
@@ -61,13 +62,14 @@ export class OriginBusy extends Error {
 const HINTS = { added: [], isPersonal: false, canTrail: false } as const;
 
 /** Carries one request to the origin and its answer back. */
-export class Exchange implements PoolHandler, Waiter, TurnTaker {
+export class Exchange implements PoolHandler, Waiter, TurnTaker, BodyCarrier {
   readonly use = "requests";
   isInvalid = false;
   private readonly proxy: ProxyContext;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly forward: Forward;
+  private readonly entry: AccessEntry | null;
   /** When the origin was first asked; null before that. */
   private askedAt: number | null = null;
   private readonly isHttp2: boolean;
@@ -98,6 +100,8 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     this.request = request;
     this.response = response;
     this.forward = forward;
+    this.entry = entryOf(response);
+    if (this.entry !== null) this.entry.carrier = this;
     this.isHttp2 = request.httpVersionMajor === 2;
     const client = proxy.trust.client(request);
     this.headers = requestHeaders(request.rawHeaders, {
@@ -123,6 +127,10 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
 
   get client(): string | null {
     return this.forward.client;
+  }
+
+  get sentBytes(): number {
+    return this.passedBytes - (this.spool?.keptBytes ?? 0);
   }
 
   /** Uploads are judged by what comes of them, not here. */
@@ -192,6 +200,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
       return;
     }
     const address = this.address!;
+    if (this.entry !== null) this.entry.origin = address.name;
     const options: PoolRequest = {
       path: originForm(this.request.url!),
       method: this.request.method!,
@@ -224,6 +233,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
     const { isPersonal } = this.forward;
     const headers = responseHeaders(raw, { added: this.watched(status, raw), isPersonal, canTrail });
     this.isAnswered = true;
+    if (this.entry !== null) this.entry.originMs = this.proxy.world.clock.now() - this.askedAt!;
     writeHead(this.response, { status, message, headers });
     // A head that comes alone must not wait for its body.
     process.nextTick(flush, this);
@@ -261,6 +271,7 @@ export class Exchange implements PoolHandler, Waiter, TurnTaker {
   /** Ends the answer; what the visitor has not taken by then goes on being watched. */
   private end(trailers: Buffer[] | null): void {
     if (trailers !== null && trailers.length > 0) this.addTrailers(decode(trailers));
+    this.passedBytes += this.held?.length ?? 0;
     // A small page that came whole leaves whole: as text it goes out with its head in one write.
     if (this.held === null) this.response.end();
     else if (this.isHttp2) this.response.end(this.held);
