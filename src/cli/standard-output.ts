@@ -1,0 +1,48 @@
+/**
+ * Standard output for the log of a process that serves visitors. Node writes to a pipe or a socket without waiting; pino
+ * by itself waits until all is written, so whoever stops reading our log would stop the gateway. Lines that nobody takes
+ * are kept up to a limit, then dropped and counted.
+ *
+ * The access log may go the same way (`access-outputs.ts`). Both write whole lines to the one stream that Node has, so no
+ * line is torn by another.
+ */
+/** What may wait for a reader. */
+export const BACKLOG_BYTES_MAX = 4 * 1_024 * 1_024;
+/** How long the end of a process waits for its reader. */
+const DRAIN_WITHIN_MS = 1_000;
+const WARN = 40;
+
+export class StandardOutput {
+  #dropped = 0;
+
+  constructor() {
+    // The reader is gone. That is no reason to stop, and there is nobody to tell.
+    process.stdout.on("error", () => {});
+  }
+
+  /** Takes one line, as pino writes it. */
+  write(line: string): void {
+    const { stdout } = process;
+    if (stdout.writableLength + line.length > BACKLOG_BYTES_MAX) {
+      this.#dropped++;
+      return;
+    }
+    if (this.#dropped > 0) stdout.write(this.#droppedLine());
+    stdout.write(line);
+  }
+
+  /** Resolves when everything is written, or after a moment. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      process.stdout.write("", () => resolve());
+      setTimeout(resolve, DRAIN_WITHIN_MS).unref();
+    });
+  }
+
+  #droppedLine(): string {
+    const msg = "lines of this log were dropped while nobody read it";
+    const line = { level: WARN, time: Date.now(), code: "LOG_DROPPED", lines: this.#dropped, msg };
+    this.#dropped = 0;
+    return `${JSON.stringify(line)}\n`;
+  }
+}
