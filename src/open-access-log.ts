@@ -27,6 +27,13 @@ export interface PreparedAccessLog {
   discard(): Promise<void>;
 }
 
+/** Those of this process that may still have something to write. */
+const writers = new Set<LineWriter>();
+
+function writeAllNow(): void {
+  for (const writer of writers) writer.writeNow();
+}
+
 /** `trust` is asked for with the first request. Rejects when the file cannot be opened. */
 export async function openAccessLog(
   settings: AccessLogSettings | null,
@@ -34,38 +41,49 @@ export async function openAccessLog(
 ): Promise<OpenAccessLog> {
   const log = new AccessLog(world.clock, trust);
   let current: LineWriter | null = null;
-  /** Those that still have something to write. */
-  const writers = new Map<LineWriter, Promise<void> | null>();
-  const end = (writer: LineWriter): Promise<void> => {
-    const closing = writer.close().then(() => void writers.delete(writer));
-    writers.set(writer, closing);
-    return closing;
+  /** Those before that have yet to end. */
+  const ending = new Set<Promise<void>>();
+  const turnTo = (next: LineWriter | null): void => {
+    if (current) {
+      const ended = end(current).then(() => void ending.delete(ended));
+      ending.add(ended);
+    }
+    current = next;
   };
   const prepare = async (next: AccessLogSettings | null): Promise<PreparedAccessLog> => {
-    const opened = next && (await LineWriter.open(destinationOf(next.to), world));
+    const writer = next && (await begin(next, world));
     return {
       use: () => {
-        if (current) void end(current);
-        if (opened) writers.set(opened, null);
-        current = opened;
-        log.sink = next && opened && { format: formatOf(next.format), add: (line) => opened.add(line) };
+        turnTo(writer);
+        log.sink = next && writer && { format: formatOf(next.format), add: (line) => writer.add(line) };
       },
-      discard: async () => opened?.close(),
+      discard: async () => {
+        if (writer) await end(writer);
+      },
     };
   };
   (await prepare(settings)).use();
-  const onExit = () => {
-    for (const writer of writers.keys()) writer.writeNow();
-  };
-  process.on("exit", onExit);
   return {
     log,
     prepare,
     reopen: () => current?.reopen(),
     close: async () => {
       log.sink = null;
-      await Promise.all([...writers].map(([writer, closing]) => closing ?? end(writer)));
-      process.off("exit", onExit);
+      turnTo(null);
+      await Promise.all(ending);
     },
   };
+}
+
+async function begin({ to }: AccessLogSettings, world: World): Promise<LineWriter> {
+  const writer = await LineWriter.open(destinationOf(to), world);
+  if (writers.size === 0) process.on("exit", writeAllNow);
+  writers.add(writer);
+  return writer;
+}
+
+async function end(writer: LineWriter): Promise<void> {
+  await writer.close();
+  writers.delete(writer);
+  if (writers.size === 0) process.off("exit", writeAllNow);
 }

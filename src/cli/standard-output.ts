@@ -1,10 +1,10 @@
 /**
- * Standard output for the log of a process that serves visitors. Node writes to a pipe or a socket without waiting; pino
- * by itself waits until all is written, so whoever stops reading our log would stop the gateway. Lines that nobody takes
- * are kept up to a limit, then dropped and counted.
+ * Standard output for the log of a process that serves visitors: lines go to the one stream that Node has for it, which
+ * waits for no reader. The access log may go there as well (`access-outputs.ts`), and since both write whole lines to one
+ * stream, neither writes into a line of the other. pino by itself writes beside that stream, keeps whatever nobody reads,
+ * and at the end of the process waits for the reader without end.
  *
- * The access log may go the same way (`access-outputs.ts`). Both write whole lines to the one stream that Node has, so no
- * line is torn by another.
+ * Lines that nobody takes are kept up to a limit, then dropped and counted.
  */
 /** What may wait for a reader. */
 export const BACKLOG_BYTES_MAX = 4 * 1_024 * 1_024;

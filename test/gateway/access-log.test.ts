@@ -1,14 +1,20 @@
 /** The access log: what is in a line for each way a request can go, and what is in none. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import http2 from "node:http2";
-import net from "node:net";
+import net, { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import express from "express";
+import { createGateway } from "../../src/index.ts";
 import { newCode } from "./door/lane-code.ts";
-import { type Access, openOrigin, openStage, type Stage, TLS } from "./stage.ts";
+import { type Access, openOrigin, openStage, SECRET, type Stage, TLS } from "./stage.ts";
 import { until } from "./until.ts";
-import { JSON_CLIENT, PAGE, talk } from "./visitor.ts";
+import { JSON_CLIENT, PAGE, talk, Visitor } from "./visitor.ts";
 
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 const PICTURE = { "sec-fetch-dest": "image", accept: "image/*" };
 
 /** The next line, once it is there. */
@@ -269,4 +275,35 @@ test("no line has a code, a token or a cookie in it", async (t) => {
   assert.equal((await next()).path, "/");
   const all = JSON.stringify(stage.accesses);
   for (const secret of [...secrets, visitor.token()!]) assert.ok(!all.includes(secret), secret);
+});
+
+test("inside a program lines are written too, with the length that the app gave", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "fairgate-access-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const to = join(folder, "access.log");
+  const gateway = await createGateway({
+    ...{ secret: SECRET, log: SILENT, rooms: { main: { totalActiveUsers: 1 } } },
+    accessLog: { to, format: "json" },
+  });
+  const app = express();
+  app.use(gateway.middleware).use((_request, response) => void response.send("the site"));
+  const server = app.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  for (const path of ["/in", "/waits"]) await new Visitor(port, t).open(path);
+  server.close();
+  server.closeAllConnections();
+  await once(server, "close");
+  await gateway.close();
+  const lines = readFileSync(to, "utf8").trim().split("\n");
+  const found = lines
+    .map((line) => JSON.parse(line) as Access)
+    .map(({ path, decision, bytes }) => [path, decision, bytes]);
+  assert.deepEqual(
+    [found[0], found[1]?.slice(0, 2)],
+    [
+      ["/in", "entered", 8],
+      ["/waits", "waiting"],
+    ],
+  );
 });

@@ -25,7 +25,7 @@ export const BUFFERED_BYTES_MAX = 8 * 1_024 * 1_024;
 /** After a failure. */
 export const RETRY_AFTER_MS = 5_000;
 /** How long the end waits for an output that takes nothing. */
-export const CLOSE_WITHIN_MS = 3_000;
+export const CLOSE_WITHIN_MS = 1_000;
 
 const LINE_FEED = 0x0a;
 

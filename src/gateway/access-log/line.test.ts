@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Finished, formatOf, PATH_CHARACTERS_MAX, USER_AGENT_CHARACTERS_MAX } from "./line.ts";
+import {
+  DECISIONS,
+  type Finished,
+  formatOf,
+  PATH_CHARACTERS_MAX,
+  USER_AGENT_CHARACTERS_MAX,
+} from "./line.ts";
 
 const combined = formatOf("combined");
 const json = formatOf("json");
@@ -59,6 +66,17 @@ test("a JSON line is an object with the documented names", () => {
     ms: 15,
     id: "5f2a90c1-2s",
   });
+});
+
+test("every name and every decision is explained in the documents", () => {
+  const document = readFileSync(new URL("../../../docs/operating.md", import.meta.url), "utf8");
+  const rows = document.split("\n").flatMap((line) => /^\| (`[^|]*`) \|/.exec(line)?.[1] ?? []);
+  const explained = new Set(rows.join(" ").match(/\w+/g));
+  const names = [...Object.keys(JSON.parse(json(PAGE))), ...DECISIONS];
+  assert.deepEqual(
+    names.filter((name) => !explained.has(name)),
+    [],
+  );
 });
 
 test("what is not known is a dash, or null", () => {

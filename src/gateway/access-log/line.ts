@@ -10,21 +10,23 @@
  * every field ends at a length of its own. A byte of a header is one character, whatever it is a part of.
  */
 
-/** What was decided about a request. */
-export type Decision =
-  | "pass"
-  | "entered"
-  | "bypassed"
-  | "outside"
-  | "failedOpen"
-  | "waiting"
-  | "turnedAway"
-  | "engineAway"
-  | "redirected"
-  | "tooMany"
-  | "refused"
-  | "own"
-  | "none";
+/** What was decided about a request; docs/operating.md says what each means. */
+export const DECISIONS = [
+  "pass",
+  "entered",
+  "bypassed",
+  "outside",
+  "failedOpen",
+  "waiting",
+  "turnedAway",
+  "engineAway",
+  "redirected",
+  "tooMany",
+  "refused",
+  "own",
+  "none",
+] as const;
+export type Decision = (typeof DECISIONS)[number];
 
 /** The most characters of each field, with what is escaped written out. */
 export const METHOD_CHARACTERS_MAX = 32;
