@@ -6,35 +6,39 @@
  *
  * Lines that nobody takes are kept up to a limit, then dropped and counted.
  */
+import type { Writable } from "node:stream";
+
 /** What may wait for a reader. */
 export const BACKLOG_BYTES_MAX = 4 * 1_024 * 1_024;
 /** How long the end of a process waits for its reader. */
 const DRAIN_WITHIN_MS = 1_000;
+/** The number that pino has for it. */
 const WARN = 40;
 
 export class StandardOutput {
+  readonly #stream: Writable;
   #dropped = 0;
 
-  constructor() {
+  constructor(stream: Writable = process.stdout) {
+    this.#stream = stream;
     // The reader is gone. That is no reason to stop, and there is nobody to tell.
-    process.stdout.on("error", () => {});
+    stream.on("error", () => {});
   }
 
   /** Takes one line, as pino writes it. */
   write(line: string): void {
-    const { stdout } = process;
-    if (stdout.writableLength + line.length > BACKLOG_BYTES_MAX) {
+    if (this.#stream.writableLength + line.length > BACKLOG_BYTES_MAX) {
       this.#dropped++;
       return;
     }
-    if (this.#dropped > 0) stdout.write(this.#droppedLine());
-    stdout.write(line);
+    if (this.#dropped > 0) this.#stream.write(this.#droppedLine());
+    this.#stream.write(line);
   }
 
   /** Resolves when everything is written, or after a moment. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
-      process.stdout.write("", () => resolve());
+      this.#stream.write("", () => resolve());
       setTimeout(resolve, DRAIN_WITHIN_MS).unref();
     });
   }
