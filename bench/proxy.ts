@@ -1,10 +1,13 @@
 /**
  * What the waiting room costs those who are on the site: small pages through the whole gateway with a valid pass,
- * beside the same proxy code with no waiting room at all. The origin answers at once, so that the proxy is what is
- * measured.
+ * beside the same proxy code with no waiting room at all; and what an access log costs on top. The origin answers at once,
+ * so that the proxy is what is measured.
  */
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Bench, measurePair, row } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { load } from "./load.ts";
@@ -18,6 +21,8 @@ interface Ready {
   readonly port: number;
   readonly tokens: readonly string[];
 }
+
+type Measure = () => Promise<number>;
 
 export const proxyBench: Bench = {
   name: "proxy",
@@ -43,27 +48,44 @@ export const proxyBench: Bench = {
       ({ port, tokens }: Ready) =>
       () =>
         load({ port, connections: CONNECTIONS, milliseconds: SLICE_MS, request: request(tokens) });
+    const folder = mkdtempSync(join(tmpdir(), "fairgate-bench-"));
+    const accessFile = join(folder, "access.log");
     let start = 0;
-    const found = await measurePair(isQuick ? 1 : 5, isQuick ? 6 : 8, async () => {
-      progress(`start ${++start}`);
-      const room = await startChild<Ready>("proxy-server", ["room", address]);
-      const bare = await startChild<Ready>("proxy-server", ["bare", address]);
-      return {
-        value: run(room.ready),
-        baseline: run(bare.ready),
-        stop: async () => {
-          await Promise.all([room.stop(), bare.stop()]);
-        },
-      };
-    });
+    /** Two servers beside each other. */
+    const measure = (value: readonly string[], baseline: readonly string[]) =>
+      measurePair(isQuick ? 1 : 5, isQuick ? 6 : 8, async () => {
+        progress(`start ${++start}`);
+        const servers = await Promise.all(
+          [value, baseline].map(([kind = "", ...more]) =>
+            startChild<Ready>("proxy-server", [kind, address, ...more]),
+          ),
+        );
+        const [first, second] = servers.map(({ ready }) => run(ready)) as [Measure, Measure];
+        return {
+          value: first,
+          baseline: second,
+          stop: async () => {
+            await Promise.all(servers.map((server) => server.stop()));
+          },
+        };
+      });
+    const room = await measure(["room"], ["bare"]);
+    const logged = await measure(["room", accessFile], ["room"]);
     origin.closeAllConnections();
     origin.close();
+    rmSync(folder, { recursive: true });
     return [
       row({
         name: "small page with a valid pass",
         unit: "requests/s",
-        ...found,
+        ...room,
         goal: { of: "ratio", atLeast: 0.85 },
+      }),
+      row({
+        name: "the same with an access log to a file, beside none",
+        unit: "requests/s",
+        ...logged,
+        goal: { of: "ratio", atLeast: 0.95 },
       }),
     ];
   },

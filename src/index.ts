@@ -20,7 +20,9 @@ import { isRefused, isUpgradeRefused } from "./gateway/listen.ts";
 import { asMiddleware } from "./gateway/middleware.ts";
 import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
+import type { Trust } from "./gateway/proxy/trust.ts";
 import { nodeWorld } from "./node.ts";
+import { openAccessLog } from "./open-access-log.ts";
 import { openEngine } from "./open-engine.ts";
 import { fileLimit } from "./sockets/file-limit.ts";
 
@@ -71,26 +73,31 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
   if (!result.ok) throw new Error(`the gateway's settings are not right\n${explain(result.problems)}`);
   const settings = withKeptSecret(result.settings);
   const machine = nodeWorld(log ? { log } : { level: settings.log.level });
+  const trust = (): Trust => proxied.gateway.trust;
+  const accessLog = await openAccessLog(settings.accessLog, { world: machine, trust });
+  const { log: accesses } = accessLog;
   const opened = ownEngine ? null : await openEngine(settings, machine);
   const world = opened?.world ?? machine;
   const engine = ownEngine ?? opened!.engine;
-  const proxied = await ProxiedGateway.open({ settings, engine, world, fileLimit: fileLimit() });
+  const parts = { settings, engine, world, fileLimit: fileLimit(), accessLog: accesses };
+  const proxied: ProxiedGateway = await ProxiedGateway.open(parts);
   await opened?.cluster?.joined;
   return {
     handler: (request, response) => {
-      if (!isRefused(request, response, world)) proxied.handle(request, response);
+      if (!isRefused(request, response, world, accesses)) proxied.handle(request, response);
     },
     checkContinue: (request, response) => {
-      if (!isRefused(request, response, world)) proxied.handleContinue(request, response);
+      if (!isRefused(request, response, world, accesses)) proxied.handleContinue(request, response);
     },
     upgrade: (request, socket, head) => {
-      if (!isUpgradeRefused(request, socket, world)) proxied.upgrade(request, socket, head);
+      if (!isUpgradeRefused(request, socket, world, accesses)) proxied.upgrade(request, socket, head);
     },
     middleware: asMiddleware(proxied.gateway, world),
     engine,
     close: async () => {
       await proxied.close();
       await opened?.close();
+      await accessLog.close();
     },
   };
 }

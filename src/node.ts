@@ -11,6 +11,8 @@ const POOL_BYTES = 4_096;
 export interface NodeWorldOptions {
   readonly level?: "debug" | "info" | "warn" | "error" | "silent";
   readonly log?: Log;
+  /** What takes the lines of the log; standard output, waited for, when left out. */
+  readonly output?: { write(line: string): void };
 }
 
 export function nodeWorld(options: NodeWorldOptions = {}): World {
@@ -32,8 +34,13 @@ export function nodeWorld(options: NodeWorldOptions = {}): World {
         return () => clearTimeout(timer);
       },
     },
-    log: options.log ?? pino({ level: options.level ?? "info", base: null }),
+    log: options.log ?? newLog(options),
   };
+}
+
+function newLog({ level = "info", output }: NodeWorldOptions): Log {
+  const options = { level, base: null };
+  return output ? pino(options, output) : pino(options);
 }
 
 /** The wall clock, held still when it is set back, so that nobody who comes later gets an earlier time. */

@@ -1,6 +1,7 @@
 /** Puts handlers behind the product's own listener on a free port, and tells the parent process where. */
 import type { Settings } from "../../src/config/schema.ts";
 import type { World } from "../../src/core/world.ts";
+import type { AccessLog } from "../../src/gateway/access-log/access-log.ts";
 import { listen } from "../../src/gateway/listen.ts";
 import type { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 
@@ -11,6 +12,7 @@ export async function listenAndTell(
   handlers: Handlers,
   world: World,
   more: object = {},
+  accessLog?: AccessLog,
 ): Promise<void> {
   const { handle, handleContinue, upgrade } = handlers;
   const there = { host: "127.0.0.1", port: 0 };
@@ -20,6 +22,7 @@ export async function listenAndTell(
     handleContinue,
     upgrade,
     world,
+    ...(accessLog && { accessLog }),
   });
   process.send?.({ port: address.port, ...more });
 }

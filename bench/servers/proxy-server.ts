@@ -1,6 +1,6 @@
 /**
  * The proxy in front of an origin: `bare`, the proxy code alone with no waiting room, or `room`, the whole gateway with
- * a visitor who has a pass. Both listen on a plain `node:http` server.
+ * a visitor who has a pass; with the name of a file, also with an access log. All listen on a plain `node:http` server.
  */
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Entered } from "../../src/core/engine.ts";
@@ -9,12 +9,13 @@ import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { createProxy } from "../../src/gateway/proxy/proxy.ts";
 import { SlowVisitors } from "../../src/gateway/proxy/slow-visitors.ts";
-import { createTrust } from "../../src/gateway/proxy/trust.ts";
+import { createTrust, type Trust } from "../../src/gateway/proxy/trust.ts";
 import { NO_BADGE, passToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
+import { openAccessLog } from "../../src/open-access-log.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 
-const [kind = "", origin = ""] = process.argv.slice(2);
+const [kind = "", origin = "", accessFile = null] = process.argv.slice(2);
 const SECRET = "bench-secret-0123456789-abcdefghij";
 const world = nodeWorld({ level: "error" });
 const result = settingsFrom(
@@ -24,7 +25,10 @@ const result = settingsFrom(
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const { settings } = result;
 const engine = new MemoryEngine(world);
-const gateway = await ProxiedGateway.open({ settings, engine, world });
+const accessSettings = accessFile === null ? null : ({ to: accessFile, format: "combined" } as const);
+const trust = (): Trust => gateway.gateway.trust;
+const { log: accessLog } = await openAccessLog(accessSettings, { world, trust });
+const gateway: ProxiedGateway = await ProxiedGateway.open({ settings, engine, world, accessLog });
 const proxy = createProxy({
   settings: settings.origin!,
   trust: createTrust([]),
@@ -50,4 +54,4 @@ const tokens = Array.from({ length: 64 }, () =>
   passToken((engine.join("main") as Entered).pass, NO_BADGE, keyring),
 );
 
-await listenAndTell(settings, kind === "bare" ? bare : gateway, world, { tokens });
+await listenAndTell(settings, kind === "bare" ? bare : gateway, world, { tokens }, accessLog);

@@ -1,6 +1,7 @@
 /**
  * `fairgate run`: stands in front of a site until it is told to stop. SIGHUP reads the settings again and swaps them
- * in only if they are good. SIGTERM and Ctrl-C finish what is under way; a later one does not wait.
+ * in only if they are good. SIGUSR2 opens the access log again. SIGTERM and Ctrl-C finish what is under way; a later one
+ * does not wait.
  */
 import { explain } from "../config/explain.ts";
 import { formatListen } from "../config/kinds.ts";
@@ -10,6 +11,7 @@ import { withKeptSecret } from "../data.ts";
 import { nodeWorld } from "../node.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 import { type Running, serve } from "./serve.ts";
+import { StandardOutput } from "./standard-output.ts";
 import { startFailure } from "./start-failure.ts";
 import { onStopSignals } from "./stop-signals.ts";
 
@@ -25,7 +27,8 @@ export async function run(flags: SettingsFlags): Promise<void> {
   let settings = result.settings;
   if (warnings.length > 0)
     process.stderr.write(`${explain(warnings, { colour: isColour, noun: "warning" })}\n`);
-  const world = nodeWorld({ level: settings.log.level });
+  const output = new StandardOutput();
+  const world = nodeWorld({ level: settings.log.level, output });
   let running: Running;
   try {
     settings = withKeptSecret(settings);
@@ -36,7 +39,7 @@ export async function run(flags: SettingsFlags): Promise<void> {
     return;
   }
   // Before the word is out: whoever reads it may send a signal at once.
-  onSignals(running, flags, world);
+  onSignals(running, flags, { world, output });
   void running.broken.then((problem) => {
     world.log.error({ err: problem }, "this process cannot go on; stopping, to be started anew");
     process.exit(1);
@@ -66,12 +69,18 @@ function tellOfMemory({ data, redis, cluster }: Settings, world: World): void {
   world.log.warn({ code: "NOTHING_KEPT" }, message);
 }
 
-function onSignals(running: Running, flags: SettingsFlags, world: World): void {
+interface Process {
+  readonly world: World;
+  readonly output: StandardOutput;
+}
+
+function onSignals(running: Running, flags: SettingsFlags, { world, output }: Process): void {
   onStopSignals(world.clock, {
     stop: async (signal) => {
       world.log.info({ signal }, "stopping: finishing what is under way");
       await running.close();
       world.log.info({}, "stopped");
+      await output.drained();
       process.exit(0);
     },
     hurry: (signal) => {
@@ -80,6 +89,8 @@ function onSignals(running: Running, flags: SettingsFlags, world: World): void {
     },
   });
   process.on("SIGHUP", () => void reload(running, flags, world));
+  // Not SIGUSR1, by which Node opens its inspector, and not SIGHUP, which also forgets changes made at run time.
+  process.on("SIGUSR2", () => running.reopenAccessLog());
 }
 
 async function reload(running: Running, flags: SettingsFlags, world: World): Promise<void> {

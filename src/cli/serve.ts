@@ -8,13 +8,16 @@ import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
+import type { AccessLog } from "../gateway/access-log/access-log.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { type Listener, type ListenSettings, listen } from "../gateway/listen.ts";
 import { checkTemplate } from "../gateway/page/render.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
+import type { Trust } from "../gateway/proxy/trust.ts";
 import { RoomChanges } from "../kept-changes.ts";
 import { createOffice } from "../office/office.ts";
 import { listenOffice } from "../office/server.ts";
+import { openAccessLog } from "../open-access-log.ts";
 import { openEngine } from "../open-engine.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { watchHandles } from "../sockets/handle-watch.ts";
@@ -30,6 +33,8 @@ export interface Running {
   readonly controlAddress: Listener["address"];
   /** Puts new settings in force. Fails, changing nothing, when they cannot be. */
   reload(settings: Settings): Promise<void>;
+  /** Opens the file of the access log again, after it was moved away. */
+  reopenAccessLog(): void;
   /** Stops taking requests, finishes those under way, then lets go of everything. */
   close(): Promise<void>;
 }
@@ -44,6 +49,8 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     for (const part of opened) await part.close();
   };
   try {
+    const trust = (): Trust => proxied.gateway.trust;
+    const accessLog = keep(await openAccessLog(settings.accessLog, { world: machine, trust }));
     const { engine, data, world, cluster } = keep(await openEngine(settings, machine));
     const changes = new RoomChanges({ store: data.changes, world, checkPage: checkTemplate });
     const limitsOf = (settings: Settings) => socketLimits(settings, fileLimit());
@@ -51,8 +58,11 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     const relief = new Relief();
     // While what is kept cannot be read, the file's settings; `onChange` tells when there is more to know.
     const amend = async (gateway: Gateway) => (await changes.applyTo(settings, gateway)) ?? settings;
-    const proxied = keep(
-      await ProxiedGateway.open({ settings, amend, engine, world, fileLimit: fileLimit(), relief }),
+    const proxied: ProxiedGateway = keep(
+      await ProxiedGateway.open({
+        ...{ settings, amend, engine, world, fileLimit: fileLimit(), relief },
+        accessLog: accessLog.log,
+      }),
     );
     const turnKeys = async () => {
       const ring = await data.ring();
@@ -86,7 +96,10 @@ export async function serve(settings: Settings, machine: World): Promise<Running
       await listenOffice(createOffice({ desk, token, host: at.host, world }), at, sockets.control),
     );
     await cluster?.joined;
-    const listener = keep(await openListener({ ...settings, connections: sockets.visitors }, proxied, world));
+    const { log } = accessLog;
+    const listener = keep(
+      await openListener({ ...settings, connections: sockets.visitors }, proxied, log, world),
+    );
     relief.comesFrom((error) => listener.ranOut(error));
     keep({ close: watchHandles(relief, world) });
     proxied.gateway.traffic.connections = listener.connections;
@@ -100,12 +113,21 @@ export async function serve(settings: Settings, machine: World): Promise<Running
         inTurn(async () => {
           warnOfRestart(settings, next, world);
           // First what may still fail: a certificate that cannot be used must leave everything as it was.
-          const built = proxied.prepare(next);
-          await listener.reload({ ...next, connections: limitsOf(next).visitors }).catch((cause: unknown) => {
-            proxied.discard(built);
+          const log = await accessLog.prepare(next.accessLog);
+          try {
+            const built = proxied.prepare(next);
+            await listener
+              .reload({ ...next, connections: limitsOf(next).visitors })
+              .catch((cause: unknown) => {
+                proxied.discard(built);
+                throw cause;
+              });
+            await proxied.putInForce(built);
+          } catch (cause) {
+            await log.discard();
             throw cause;
-          });
-          await proxied.putInForce(built);
+          }
+          log.use();
           state.file = next;
           cluster?.note(next);
           await changes.forget().catch((cause: unknown) => {
@@ -113,6 +135,7 @@ export async function serve(settings: Settings, machine: World): Promise<Running
             world.log.error({ err: cause }, message);
           });
         }),
+      reopenAccessLog: () => accessLog.reopen(),
       close: async () => {
         state.isDraining = true;
         proxied.gateway.closeStreams();
@@ -162,10 +185,15 @@ interface Closable {
   close(): Promise<void> | void;
 }
 
-function openListener(settings: ListenSettings, proxied: ProxiedGateway, world: World): Promise<Listener> {
+function openListener(
+  settings: ListenSettings,
+  proxied: ProxiedGateway,
+  accessLog: AccessLog,
+  world: World,
+): Promise<Listener> {
   const { handle, handleContinue, upgrade } = proxied;
   const isTrusted = (address: string) => proxied.gateway.trust.isTrusted(address);
-  return listen({ settings, handle, handleContinue, upgrade, isTrusted, world });
+  return listen({ settings, handle, handleContinue, upgrade, isTrusted, accessLog, world });
 }
 
 /** How many may be connected, in one line; and what to do where that is few. */

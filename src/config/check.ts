@@ -31,6 +31,7 @@ import {
   type PageSettings,
   PREVIOUS_SECRETS_MAX,
   type Settings,
+  STANDARD_OUTPUT,
   settingsSchema,
 } from "./schema.ts";
 import {
@@ -235,7 +236,7 @@ function complete(parsed: FileSettings, found: Found): Settings {
   const { secrets, laneSecrets, pages, settingsFile } = found;
   const { secretFile: _, control, ...settings } = parsed;
   const absolute = (fileName: string) => locateFile(fileName, settingsFile);
-  const { tls } = settings;
+  const { tls, accessLog } = settings;
   const withText = <Page extends Known<PageSettings>>(page: Page, path: Path): Page => {
     if (page.customPageFile == null) return page;
     const html = pages.get(formatPath(path)) ?? page.customPageHtml;
@@ -251,6 +252,10 @@ function complete(parsed: FileSettings, found: Found): Settings {
     ...settings,
     tls: tls && { certificateFile: absolute(tls.certificateFile), keyFile: absolute(tls.keyFile) },
     data: settings.data && absolute(settings.data),
+    accessLog: accessLog && {
+      ...accessLog,
+      to: accessLog.to === STANDARD_OUTPUT ? accessLog.to : absolute(accessLog.to),
+    },
     redis: settings.redis && toRedisSettings(settings.redis, found.redis),
     cluster: settings.cluster && toClusterSettings(settings.cluster, found.cluster),
     secret: secrets.secret,

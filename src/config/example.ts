@@ -29,6 +29,7 @@ const OFF: Readonly<Record<string, unknown>> = {
   "cluster.tls.caFile": "cluster-ca.pem",
   "control.token": "another-output-of-fairgate-keys-new-here",
   "control.tokenFile": "control-token.txt",
+  "accessLog.to": "access.log",
   "budgets.shared.totalActiveUsers": 500,
   "rooms.main.standby.requestsPerSecond": 400,
   "rooms.main.lanes.vip.members.jwt.claim": "tier",

@@ -25,6 +25,7 @@ export interface FlagValues {
   readonly listen?: string | undefined;
   readonly controlListen?: string | undefined;
   readonly logLevel?: string | undefined;
+  readonly accessLog?: string | undefined;
   readonly data?: string | undefined;
   readonly redis?: string | undefined;
   readonly cluster?: boolean | undefined;
@@ -73,6 +74,13 @@ export const FLAGS: readonly FlagDefinition[] = [
     name: "logLevel",
     path: ["log", "level"],
     description: "debug, info, warn or error",
+  },
+  {
+    ...whole,
+    flag: "--access-log <file>",
+    name: "accessLog",
+    path: ["accessLog", "to"],
+    description: "a line for every request, to this file, or to stdout",
   },
   {
     ...whole,

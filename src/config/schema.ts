@@ -50,6 +50,8 @@ const MISSED_TURNS_MAX = 100;
 export const PREVIOUS_SECRETS_MAX = 8;
 const PATH_CHARACTERS_MAX = 1_024;
 const FILE_NAME_CHARACTERS_MAX = 4_096;
+/** In place of a file name. */
+export const STANDARD_OUTPUT = "stdout";
 const LOGO_CHARACTERS_MAX = 100_000;
 const USERS_MAX = 100_000_000;
 const REQUESTS_MAX = 1_000_000;
@@ -544,6 +546,19 @@ const controlSchema = z.strictObject({
   tokenFile: fileName().nullable().prefault(null).describe("File that holds the token instead."),
 });
 
+const accessLogSchema = z.strictObject({
+  to: text({ max: FILE_NAME_CHARACTERS_MAX, shape: "stdout, or a file name" })
+    .min(1)
+    .describe(
+      "`stdout` is standard output. A file is added to, and opened again at SIGUSR2, for log rotation. A relative name starts from the settings file's folder.",
+    ),
+  format: choice(["combined", "json"])
+    .prefault("combined")
+    .describe(
+      "`combined`: the combined format of Apache and nginx, then what Fairgate knows as key=value. `json`: one object a line.",
+    ),
+});
+
 export const settingsSchema = z.strictObject({
   listen: listen().prefault(":8080").describe("Address for visitors. Port 0 lets the system choose one."),
   tls: tlsSchema
@@ -624,6 +639,12 @@ export const settingsSchema = z.strictObject({
     })
     .prefault({})
     .describe("What is written to standard output, as lines of JSON."),
+  accessLog: accessLogSchema
+    .nullable()
+    .prefault(null)
+    .describe(
+      "A line for every request: who asked for what, what was decided, and how long it took. null: none. docs/operating.md explains the lines.",
+    ),
   origin: originSchema
     .nullable()
     .prefault(null)
@@ -653,6 +674,7 @@ export type PageSettings = RoomSettings["page"];
 export type Route = z.output<typeof routeSchema>;
 export type LimitSettings = FileSettings["limits"];
 export type TlsSettings = z.output<typeof tlsSchema>;
+export type AccessLogSettings = z.output<typeof accessLogSchema>;
 export type ControlSettings = Omit<FileSettings["control"], "tokenFile">;
 
 /** Settings checked, complete and ready to run with: durations in milliseconds, sizes in bytes, secrets read. */

@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream";
 import type { Timers } from "../core/world.ts";
 import { FairTurns } from "../sockets/fair-turns.ts";
 import { answerUnderWay } from "../sockets/idle-connections.ts";
+import type { AccessLog } from "./access-log/access-log.ts";
 import { LINGER_MAX_MS } from "./proxy/answer.ts";
 import { answerRaw, closeSoon } from "./proxy/raw-answer.ts";
 
@@ -27,12 +28,14 @@ const MALFORMED = [400, "malformed request"] as const;
 
 export class ClientErrors {
   readonly #timers: Timers;
+  readonly #accessLog: AccessLog | undefined;
   readonly #turns = new FairTurns(ANSWERED_PER_TURN);
   /** Still to be answered. */
   readonly #waiting = new WeakSet<Duplex>();
 
-  constructor(timers: Timers) {
+  constructor(timers: Timers, accessLog?: AccessLog) {
     this.#timers = timers;
+    this.#accessLog = accessLog;
   }
 
   /** Tells the client, now or in one of the next turns, and closes. May be called again for whatever still arrives. */
@@ -56,6 +59,8 @@ export class ClientErrors {
     if (known === null || current?.headersSent || !socket.writable) return;
     const [status, reason] = known;
     const linger = current === null ? { linger: { maxMs: LINGER_MAX_MS, timers: this.#timers } } : {};
-    answerRaw(socket, { status, headers: TEXT, body: Buffer.from(`${reason}\n`), ...linger });
+    const body = Buffer.from(`${reason}\n`);
+    this.#accessLog?.malformed(socket, status, body.length);
+    answerRaw(socket, { status, headers: TEXT, body, ...linger });
   }
 }

@@ -21,6 +21,7 @@ import { type Ticket, tellAhead } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import type { StreamLimits } from "../sockets/socket-limits.ts";
 import { addressKey } from "../sockets/whereabouts.ts";
+import { entryOf } from "./access-log/entry.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Request, Response } from "./exchange.ts";
 import type { HeldTicket } from "./held-tokens.ts";
@@ -284,6 +285,7 @@ function start({ held, request, response, headers }: Opening, address: string, n
   const { issuedAt, expiresAt } = held.ticket;
   const freshUntil = (issuedAt + expiresAt) / 2;
   const socket = isChunked ? plain.socket : null;
+  if (socket) entryOf(response)?.countOn(socket);
   return { held, response: plain, socket, freshUntil, nextCheckInAt: now, address, key: "" };
 }
 
@@ -301,7 +303,10 @@ function write({ socket, response }: Stream, event: StreamEvent): void {
   const backlog = socket ? socket.writableLength : response.writableLength;
   if (backlog > BACKLOG_BYTES_MAX) response.destroy();
   else if (socket) socket.write(event.chunk);
-  else response.write(event.plain);
+  else {
+    response.write(event.plain);
+    entryOf(response)?.sent(event.plain.length);
+  }
 }
 
 function finish({ socket, response }: Stream): void {

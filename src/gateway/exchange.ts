@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { entryOf } from "./access-log/entry.ts";
 import { type AnyRequest, type AnyResponse, isHttp2 } from "./proxy/answer.ts";
 
 export type Request = AnyRequest;
@@ -33,6 +34,7 @@ export function sendWhole(
 ): void {
   // Node's two response classes type a flat list differently; both take one.
   const plain = response as ServerResponse;
+  entryOf(response)?.sent(typeof body === "string" ? Buffer.byteLength(body, encoding) : body.length);
   plain.writeHead(status, headers as string[]);
   plain.end(body, encoding);
 }

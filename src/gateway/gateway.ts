@@ -16,6 +16,9 @@ import type { Engine } from "../core/engine.ts";
 import { EVERYBODY } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
+import type { AccessLog } from "./access-log/access-log.ts";
+import { entryOf } from "./access-log/entry.ts";
+import type { Decision } from "./access-log/line.ts";
 import { AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import { type Asking, readAsking } from "./asking.ts";
 import type { BypassRequest } from "./bypass.ts";
@@ -118,6 +121,8 @@ export interface GatewayParts {
   readonly world: World;
   /** How many files this process may open; left out where that does not matter. */
   readonly fileLimit?: number;
+  /** What becomes of requests is noted there. */
+  readonly accessLog?: AccessLog;
 }
 
 export class Gateway {
@@ -140,6 +145,7 @@ export class Gateway {
   readonly #keySets: KeySets;
   readonly #ask: AskEngine;
   readonly #bugs: PacedLog;
+  readonly #accessLog: AccessLog | undefined;
   #originTokens: OriginTokens;
   #inForce!: InForce;
   #requests = 0;
@@ -156,6 +162,7 @@ export class Gateway {
     const streams = new EventStreams({ engine, ask, traffic, limits, world });
     this.#engine = engine;
     this.#world = world;
+    this.#accessLog = parts.accessLog;
     this.#tokens = tokens;
     this.#streams = streams;
     this.#originTokens = new OriginTokens(keyring);
@@ -249,6 +256,7 @@ export class Gateway {
     const own = this.#inForce.own.find(written);
     if (own?.endpoint === "board" && request.method === "GET")
       return this.#endpoints.sendBoard(own.front, response);
+    const entry = this.#accessLog?.begin(request, response);
     const url = written.startsWith("/") ? written : originForm(written);
     const carrier = readCarrier(request, this.#isSecure(request));
     const now = this.#world.clock.now();
@@ -263,13 +271,16 @@ export class Gateway {
     // What was routed is what is sent.
     if (target !== written) request.url = target;
     const front = this.#frontOf(routed, now);
+    if (entry && front) entry.room = front.name;
     const hand: Onward = (words, origin) => {
+      if (entry) entry.id = words.id;
       if (front?.membership.takesCodes) request.url = withoutCode(request.url!);
       onward(request, response, words, origin);
     };
     const isLetPast = !front || this.#isLetPast(front, request, target);
-    const forward = (held: HeldPass | null, given: readonly string[]) => {
+    const forward = (held: HeldPass | null, given: readonly string[], decision: Decision) => {
       if (isGone(response)) return;
+      entry?.decide(decision, held?.pass.id);
       const isToken = given.length > 0 && carrier.programToken !== undefined;
       const headers = isToken && front ? [...given, ...front.cors.tokenHeaders(request)] : given;
       const client = this.#inForce.trust.client(request);
@@ -287,13 +298,15 @@ export class Gateway {
         headers,
       );
     };
-    if (isLetPast) return forward(null, NOTHING);
+    if (isLetPast) return forward(null, NOTHING, front ? "bypassed" : "outside");
     const held = this.#tokens.read(front, carrier, now, this.#newcomers.senderFor(front, request));
     // An address with a code in it is left at once, before anyone else sees it.
     const isCodeShown = hasCode(front, request, carrier);
     if (held?.kind === "pass") {
       const { headers } = this.#stay(front, held, carrier, now);
-      return isCodeShown ? redirect(response, linkWithoutCode(target), headers) : forward(held, headers);
+      return isCodeShown
+        ? redirect(response, linkWithoutCode(target), headers)
+        : forward(held, headers, "pass");
     }
     const asking = readAsking(request, carrier, front.settings.jsonResponseEnabled);
     const told = (headers: readonly string[], sequence: number): Told => {
@@ -304,7 +317,7 @@ export class Gateway {
       return this.#answers.preflight(told(NOTHING, -1));
     if (this.#isStray(front, held, asking, carrier, now))
       return this.#letPastIfRoom(front, request, now, {
-        past: () => forward(null, NOTHING),
+        past: () => forward(null, NOTHING, "stray"),
         turnAway: () => this.#answers.turnAway(told(NOTHING, -1), MUST_WAIT),
         away: () => this.#answers.away(told(NOTHING, -1)),
       });
@@ -314,14 +327,16 @@ export class Gateway {
     };
     const outcome: Outcome = {
       through: (pass, headers) =>
-        isCodeShown ? redirect(response, linkWithoutCode(target), headers) : forward(pass, headers),
+        isCodeShown
+          ? redirect(response, linkWithoutCode(target), headers)
+          : forward(pass, headers, "entered"),
       wait: (waiting, headers, isAnew) => {
         if (isCodeShown) redirect(response, linkWithoutCode(target), headers);
         else this.#answers.wait({ ...told(headers, waiting.ticket.sequence), isAnew }, waiting);
       },
       turnAway: (why) => this.#answers.turnAway(told(NOTHING, -1), why),
       away: () => {
-        if (front.settings.engineFailure === "open") forward(null, NOTHING);
+        if (front.settings.engineFailure === "open") forward(null, NOTHING, "failedOpen");
         else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1));
       },
     };
@@ -332,21 +347,25 @@ export class Gateway {
   /** Serves an upgrade (WebSocket): through with a pass or while there is room, else refused. It takes no place. */
   upgrade(request: IncomingMessage, socket: Duplex, onward: Onward): void {
     this.traffic.upgrades++;
+    const entry = this.#accessLog?.beginUpgrade(request, socket);
     const routed = this.#route(request, originForm(request.url ?? "/"));
     if ("status" in routed) return refuseUpgrade(socket, routed, this.#world);
     const { target } = routed;
-    if (target.startsWith(OWN_PREFIX)) return holdUpgrade(socket, 404, null);
+    if (target.startsWith(OWN_PREFIX)) return holdUpgrade(socket, "own", 404, null);
     request.url = target;
     const now = this.#world.clock.now();
     const front = this.#frontOf(routed, now);
+    if (entry && front) entry.room = front.name;
     const carrier = readCarrier(request, this.#isSecure(request));
     const hand: Onward = (words, origin) => {
+      if (entry) entry.id = words.id;
       if (front?.membership.takesCodes) request.url = withoutCode(request.url!);
       onward(words, origin);
     };
     const isLetPast = !front || this.#isLetPast(front, request, target);
-    const forward = (held: HeldPass | null, headers: readonly string[]) => {
+    const forward = (held: HeldPass | null, headers: readonly string[], decision: Decision) => {
       if (socket.destroyed) return;
+      entry?.decide(decision, held?.pass.id);
       const client = this.#inForce.trust.client(request);
       const connection = held && front ? this.#connections.open(socket, front, held.pass) : null;
       const counted = this.#count(held, client, socket, connection);
@@ -361,25 +380,25 @@ export class Gateway {
         headers,
       );
     };
-    if (isLetPast) return forward(null, NOTHING);
+    if (isLetPast) return forward(null, NOTHING, front ? "bypassed" : "outside");
     const held = this.#tokens.read(front, carrier, now, this.#newcomers.senderFor(front, request));
-    if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now).headers);
-    if (held?.kind === "stranger") return holdUpgrade(socket, 403, null);
+    if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now).headers, "pass");
+    if (held?.kind === "stranger") return holdUpgrade(socket, "turnedAway", 403, null);
     const arriving = {
       ...{ front, request, carrier, now, hasPlace: false },
       ...{ canWait: false, isGone: () => socket.destroyed },
     };
     this.#threshold.come(arriving, held, {
-      through: forward,
-      wait: ({ nextCheckInMs }) => holdUpgrade(socket, 429, Math.ceil(nextCheckInMs / 1_000)),
+      through: (pass, headers) => forward(pass, headers, "entered"),
+      wait: ({ nextCheckInMs }) => holdUpgrade(socket, "waiting", 429, Math.ceil(nextCheckInMs / 1_000)),
       turnAway: (why) => {
-        if (why.kind === "heldBack") holdUpgrade(socket, 429, retrySeconds(why.verdict));
-        else if (why.reason === "mustWait") holdUpgrade(socket, 429, turnedAwaySeconds(why, now));
-        else holdUpgrade(socket, 403, null);
+        if (why.kind === "heldBack") holdUpgrade(socket, "turnedAway", 429, retrySeconds(why.verdict));
+        else if (why.reason === "mustWait") holdUpgrade(socket, "waiting", 429, turnedAwaySeconds(why, now));
+        else holdUpgrade(socket, "turnedAway", 403, null);
       },
       away: () => {
-        if (front.settings.engineFailure === "open") forward(null, NOTHING);
-        else holdUpgrade(socket, 503, AWAY_RETRY_SECONDS);
+        if (front.settings.engineFailure === "open") forward(null, NOTHING, "failedOpen");
+        else holdUpgrade(socket, "engineAway", 503, AWAY_RETRY_SECONDS);
       },
     });
   }
@@ -505,6 +524,7 @@ export class Gateway {
   #serveOther(url: string, request: Request, response: Response, carrier: Carrier, now: number): void {
     const path = url.split("?", 1)[0]!;
     const own = this.#inForce.own.find(path);
+    entryOf(response)?.decide("own");
     if (own)
       return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
     if (path !== JWKS_PATH) return send(response, 404, PERSONAL_JSON, '{"error":"no such address"}');
@@ -610,7 +630,13 @@ export class Gateway {
   }
 }
 
-function holdUpgrade(socket: Duplex, status: 403 | 404 | 429 | 503, retryAfterSeconds: number | null): void {
+function holdUpgrade(
+  socket: Duplex,
+  decision: Decision,
+  status: 403 | 404 | 429 | 503,
+  retryAfterSeconds: number | null,
+): void {
+  entryOf(socket)?.decide(decision);
   const headers = retryAfterSeconds === null ? NOTHING : ["Retry-After", String(retryAfterSeconds)];
   answerRaw(socket, { status, headers, body: Buffer.alloc(0) });
 }
@@ -623,6 +649,7 @@ function hasCode(front: RoomFront, request: Request, carrier: Carrier): boolean 
 }
 
 function redirect(response: Response, to: string, headers: readonly string[]): void {
+  entryOf(response)?.decide("redirected");
   const all = [...headers, "Location", to, "Cache-Control", "no-store", "Content-Length", "0"];
   sendWhole(response, 303, all, "", "latin1");
 }

@@ -21,6 +21,7 @@ import { AwaitedHeaders, type HeaderSettings } from "../sockets/awaited-headers.
 import { type ConnectionCounts, type ConnectionLimits, Connections } from "../sockets/connections.ts";
 import { FairTurns } from "../sockets/fair-turns.ts";
 import { IdleConnections } from "../sockets/idle-connections.ts";
+import type { AccessLog } from "./access-log/access-log.ts";
 import { ClientErrors } from "./client-errors.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { LeanRequest } from "./lean-request.ts";
@@ -84,6 +85,8 @@ export interface ListenOptions {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** True for the address of a proxy that all visitors may come from. */
   isTrusted?(address: string): boolean;
+  /** Hears of what is answered before anybody handles it. */
+  readonly accessLog?: AccessLog;
   readonly world: World;
 }
 
@@ -186,21 +189,35 @@ function open(server: Server, { host, port }: Listen): Promise<void> {
 }
 
 /** Answers a request that two parsers could read differently, or that nobody may make, and tells that it did. */
-export function isRefused(request: AnyRequest, response: AnyResponse, world: World): boolean {
+export function isRefused(
+  request: AnyRequest,
+  response: AnyResponse,
+  world: World,
+  accessLog?: AccessLog,
+): boolean {
   const refusal = refuseFraming(request);
-  if (refusal !== null) refuse(request, response, refusal, { world, isLast: true });
-  return refusal !== null;
+  if (refusal === null) return false;
+  accessLog?.begin(request, response);
+  refuse(request, response, refusal, { world, isLast: true });
+  return true;
 }
 
 /**
  * The same for an upgrade, and for one to a protocol that would carry requests past us. Node no longer listens for errors
  * of its socket, so that is done here: an error that nobody hears ends the process.
  */
-export function isUpgradeRefused(request: IncomingMessage, socket: Duplex, world: World): boolean {
+export function isUpgradeRefused(
+  request: IncomingMessage,
+  socket: Duplex,
+  world: World,
+  accessLog?: AccessLog,
+): boolean {
   socket.on("error", () => socket.destroy());
   const refusal = refuseFraming(request) ?? (canUpgrade(request) ? null : NO_UPGRADE);
-  if (refusal !== null) refuseUpgrade(socket, refusal, world);
-  return refusal !== null;
+  if (refusal === null) return false;
+  accessLog?.beginUpgrade(request, socket);
+  refuseUpgrade(socket, refusal, world);
+  return true;
 }
 
 /** What stands between the server's events and the handlers. */
@@ -249,14 +266,14 @@ class Door {
   }
 
   attach(server: Server): void {
-    const { handle, handleContinue } = this.#options;
+    const { handle, handleContinue, accessLog } = this.#options;
     const { timers } = this.#options.world;
     const http1 = server as http.Server;
     http1.on("request", (request, response) => this.#receive(request, response, handle));
     http1.on("checkContinue", (request, response) => this.#receive(request, response, handleContinue));
     http1.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
-    http1.on("connect", (request, other) => refuseConnect(request, other, timers));
-    const clientErrors = new ClientErrors(timers);
+    http1.on("connect", (request, other) => refuseConnect(request, other, timers, accessLog));
+    const clientErrors = new ClientErrors(timers, accessLog);
     http1.on("clientError", (error, socket) => clientErrors.take(error, socket));
     // With a body or for HTTP/2 in the clear the offer to upgrade is ignored, as RFC 9110, section 7.8 allows.
     Object.assign(server, { shouldUpgradeCallback: canUpgrade });
@@ -299,8 +316,12 @@ class Door {
       if (!this.#unread.admit(request.socket, response as ServerResponse)) return;
       this.connections.use(request.socket);
     }
-    if (isRefused(request, response, this.#options.world)) return;
+    const { world, accessLog } = this.#options;
+    if (isRefused(request, response, world, accessLog)) return;
     if (request.url === "*") {
+      const entry = accessLog?.begin(request, response);
+      entry?.own(null, false);
+      entry?.sent(0);
       // About the server as a whole (RFC 9110, section 9.3.7), so ours to answer.
       writeHead(response, { status: 204, headers: [] });
       (response as ServerResponse).end();
@@ -315,7 +336,8 @@ class Door {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#idle.release(socket);
     this.connections.upgrade(socket);
-    if (isUpgradeRefused(request, socket, this.#options.world)) return;
+    const { world, accessLog } = this.#options;
+    if (isUpgradeRefused(request, socket, world, accessLog)) return;
     request.url = originForm(request.url!);
     this.#options.upgrade(request, socket, head);
   }
@@ -372,13 +394,20 @@ function bytesRead(request: AnyRequest): number {
 }
 
 /** We are no forward proxy. HTTP/2 gives a response where HTTP/1 gives the socket. */
-function refuseConnect(request: AnyRequest, other: Duplex | AnyResponse, timers: Timers): void {
+function refuseConnect(
+  request: AnyRequest,
+  other: Duplex | AnyResponse,
+  timers: Timers,
+  accessLog?: AccessLog,
+): void {
   const body = Buffer.from("method not allowed\n");
   if (!isHttp2(request)) {
     (other as Duplex).on("error", () => {});
+    accessLog?.beginUpgrade(request, other as Duplex)?.decide("refused");
     answerRaw(other as Duplex, { status: 405, headers: TEXT, body });
     return;
   }
+  accessLog?.begin(request, other as AnyResponse)?.decide("refused");
   answerWhole(request, other as AnyResponse, { status: 405, headers: [...PLAIN], body, timers });
 }
 

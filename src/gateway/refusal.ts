@@ -1,6 +1,7 @@
 /** Says no to a request that is not acted on: one line of plain text, and a line in the log at debug. */
 import type { Duplex } from "node:stream";
 import type { World } from "../core/world.ts";
+import { entryOf } from "./access-log/entry.ts";
 import { type AnyRequest, type AnyResponse, answerWhole } from "./proxy/answer.ts";
 import type { Refusal } from "./proxy/framing.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
@@ -14,12 +15,14 @@ export function refuse(
   refusal: Refusal,
   { world, isLast }: { world: World; isLast: boolean },
 ): void {
+  entryOf(response)?.decide("refused");
   const { status, body } = told(refusal, world);
   answerWhole(request, response, { status, headers: [...HEADERS], body, isLast, timers: world.timers });
 }
 
 /** The same for an upgrade. */
 export function refuseUpgrade(socket: Duplex, refusal: Refusal, world: World): void {
+  entryOf(socket)?.decide("refused");
   const { status, body } = told(refusal, world);
   answerRaw(socket, { status, headers: HEADERS, body });
 }

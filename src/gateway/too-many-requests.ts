@@ -5,6 +5,7 @@
  */
 import type { Duplex } from "node:stream";
 import type { World } from "../core/world.ts";
+import { entryOf } from "./access-log/entry.ts";
 import { headerOf, type Request, type Response } from "./exchange.ts";
 import { PacedLog } from "./paced-log.ts";
 import { prefersJson, renderProblem } from "./page/problem.ts";
@@ -44,6 +45,7 @@ export class TooManyRequests {
     response: Response,
     why: { readonly over: Over; readonly address: string; readonly headers: readonly string[] },
   ): void {
+    entryOf(response)?.decide("tooMany");
     this.#note(why.over, why.address);
     const { accept } = request.headers;
     const isLine = !prefersJson(accept) && !accept?.includes("text/html");
@@ -54,6 +56,7 @@ export class TooManyRequests {
   }
 
   refuseUpgrade(socket: Duplex, over: Over, address: string): void {
+    entryOf(socket)?.decide("tooMany");
     this.#note(over, address);
     answerRaw(socket, { status: TOO_MANY, headers: [...TEXT, ...RETRY_AFTER], body: LINE });
   }

@@ -21,6 +21,7 @@ import type { Timers } from "../core/world.ts";
 import type { Sender } from "./abuse/binding.ts";
 import { holdJson } from "./abuse/hold-json.ts";
 import { SLIP_LIFE_MS } from "./abuse/slip.ts";
+import { entryOf } from "./access-log/entry.ts";
 import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
 import type { EventStreams, StreamRefusal } from "./event-streams.ts";
@@ -127,6 +128,8 @@ export class VisitorEndpoints {
   }
 
   serve(endpoint: Endpoint, call: Call): void {
+    const entry = entryOf(call.response);
+    entry?.own(call.front.name, endpoint === "board" || endpoint === "check-in");
     const method = METHODS[endpoint];
     const { cors } = call.front;
     const isAllowed = cors.allows(call.request);
@@ -146,6 +149,7 @@ export class VisitorEndpoints {
     const sender = binding.isOn ? this.#newcomers.sender(call.request) : null;
     const held = this.#tokens.read(call.front, call.carrier, call.now, sender);
     if (held?.kind === "stranger") return answer(call, 403, { status: "refused", reason: "wrongBrowser" });
+    if (entry && held) entry.visitor = held.kind === "pass" ? held.pass.id : held.ticket.id;
     switch (endpoint) {
       case "events":
         return this.#events(call, held);

@@ -8,6 +8,7 @@ import type { DoorRules } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { holdJson } from "./abuse/hold-json.ts";
 import { SLIP_LIFE_MS } from "./abuse/slip.ts";
+import { entryOf } from "./access-log/entry.ts";
 import type { Asking } from "./asking.ts";
 import type { Carrier } from "./carrier.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response } from "./exchange.ts";
@@ -73,6 +74,7 @@ export class WaitingAnswers {
 
   /** Tells a visitor in the line to wait. */
   wait(told: Told, waiting: Waiting): void {
+    entryOf(told.response)?.decide("waiting", waiting.ticket.id);
     const retryAfter = ["Retry-After", String(Math.ceil(waiting.nextCheckInMs / 1_000)), STATUS, "waiting"];
     const headers = [...told.headers, ...retryAfter];
     switch (told.asking.answer) {
@@ -97,6 +99,7 @@ export class WaitingAnswers {
 
   /** Tells a visitor that the line cannot be reached just now; whatever place they have is kept. */
   away(told: Told): void {
+    entryOf(told.response)?.decide("engineAway");
     const { answer: kind } = told.asking;
     const headers = [...told.headers, "Retry-After", String(AWAY_RETRY_SECONDS), STATUS, "engineAway"];
     if (kind === "json")
@@ -109,12 +112,13 @@ export class WaitingAnswers {
   turnAway(told: Told, why: TurnedAway | HeldBack): void {
     const { asking, front, request } = told;
     const { answer: kind } = asking;
+    const isWaiting = why.kind === "turnedAway" && why.reason === "mustWait";
+    entryOf(told.response)?.decide(isWaiting ? "waiting" : "turnedAway");
     const now = this.#world.clock.now();
     const problem = problemOf(told, why, now);
     const seconds = why.kind === "heldBack" ? retrySeconds(why.verdict) : turnedAwaySeconds(why, now);
     const status = [STATUS, why.kind === "heldBack" ? "comeBack" : "refused"];
     const retryAfter = seconds === null ? status : ["Retry-After", String(seconds), ...status];
-    const isWaiting = why.kind === "turnedAway" && why.reason === "mustWait";
     if (isWaiting && asking.isPreflight && front.cors.allows(request)) return this.preflight(told);
     if (isWaiting && asking.isCrawler)
       return this.#send(told, AWAY, [...PLAIN_TEXT, "Retry-After", String(CRAWLER_RETRY_SECONDS)], NOT_YET);

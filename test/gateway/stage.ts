@@ -11,6 +11,8 @@ import { fileURLToPath } from "node:url";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { RoomInput, Settings, SettingsInput } from "../../src/config/schema.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
+import { AccessLog } from "../../src/gateway/access-log/access-log.ts";
+import { formatOf } from "../../src/gateway/access-log/line.ts";
 import { type Listener, listen } from "../../src/gateway/listen.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { type HandWorld, handWorld } from "../../src/sim/hand-world.ts";
@@ -84,6 +86,13 @@ export interface StageOptions {
   readonly opensLaterMs?: number;
 }
 
+/** A line of the access log in its JSON form. */
+export interface Access {
+  readonly path: string | null;
+  readonly decision: string;
+  readonly [field: string]: unknown;
+}
+
 export interface Stage {
   readonly port: number;
   readonly listener: Listener;
@@ -91,6 +100,8 @@ export interface Stage {
   readonly engine: WatchedEngine;
   readonly proxied: ProxiedGateway;
   readonly world: HandWorld;
+  /** The access log so far. */
+  readonly accesses: Access[];
   /** Settings as the stage was opened with, changed here and there. */
   settings(change?: { room?: RoomInput; settings?: Partial<SettingsInput> }): Settings;
   /** Requests that have neither been answered nor been given up. */
@@ -121,7 +132,11 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
     });
   const engine = new WatchedEngine(new MemoryEngine(world));
   const inForce = settings();
-  const proxied = await ProxiedGateway.open({ settings: inForce, engine, world });
+  const accesses: Access[] = [];
+  const accessLog = new AccessLog(world.clock, () => proxied.gateway.trust);
+  accessLog.sink = { format: formatOf("json"), add: (line) => accesses.push(JSON.parse(line)) };
+  const parts = { settings: inForce, engine, world, accessLog };
+  const proxied: ProxiedGateway = await ProxiedGateway.open(parts);
   let underWay = 0;
   const handle: typeof proxied.handle = (request, response) => {
     underWay++;
@@ -136,6 +151,7 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
     handle,
     handleContinue,
     upgrade,
+    accessLog,
     isTrusted,
     world,
   });
@@ -156,6 +172,7 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
     engine,
     proxied,
     world,
+    accesses,
     settings,
     underWay: () => underWay,
     visitor: () => new Visitor(port, test),

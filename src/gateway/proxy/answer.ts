@@ -8,6 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { Timers } from "../../core/world.ts";
+import { entryOf } from "../access-log/entry.ts";
 import { rawHeader } from "./raw-header.ts";
 
 export type AnyRequest = IncomingMessage | Http2ServerRequest;
@@ -86,6 +87,7 @@ export function answerWhole(
   writeHead(response, answer);
   const plain = response as ServerResponse;
   const content = request.method === "HEAD" ? EMPTY : body;
+  entryOf(response)?.sent(content.length);
   if (!isUnread) plain.end(content);
   else if (isHttp2(response)) {
     plain.end(content);

@@ -16,6 +16,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
 import { isOutOfHandles } from "../../sockets/relief.ts";
+import { type AccessEntry, type BodyCarrier, entryOf } from "../access-log/entry.ts";
 import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import type { Phase } from "./address-health.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
@@ -63,7 +64,7 @@ export class OriginBusy extends Error {
 const HINTS = { added: [], isPersonal: false, canTrail: false } as const;
 
 /** Carries one request to the origin and its answer back. */
-export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
+export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCarrier {
   readonly use = "requests";
   phase: Phase = null;
   tried: readonly Address[] = NONE_TRIED;
@@ -73,6 +74,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly forward: Forward;
+  private readonly entry: AccessEntry | null;
   /** When the origin was first asked; null before that. */
   private askedAt: number | null = null;
   private readonly isHttp2: boolean;
@@ -101,6 +103,8 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
     this.request = request;
     this.response = response;
     this.forward = forward;
+    this.entry = entryOf(response);
+    if (this.entry !== null) this.entry.carrier = this;
     this.isHttp2 = request.httpVersionMajor === 2;
     const client = proxy.trust.client(request);
     this.headers = requestHeaders(request.rawHeaders, {
@@ -135,6 +139,10 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
 
   get isRepeatable(): boolean {
     return this.upload === null && IDEMPOTENT.has(this.request.method!);
+  }
+
+  get sentBytes(): number {
+    return this.passedBytes - (this.spool?.keptBytes ?? 0);
   }
 
   /** Uploads are judged by what comes of them, not here. */
@@ -209,6 +217,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
       return;
     }
     const address = this.address!;
+    if (this.entry !== null) this.entry.origin = address.name;
     const options: PoolRequest = {
       path: originForm(this.request.url!),
       method: this.request.method!,
@@ -248,6 +257,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
     // In place of a 100 this would be the last answer on its connection, and be lost if that is closed inside a body.
     if (this.upload?.isUnasked) this.onUploadStart();
     this.proxy.origin.answered(this.address!, this, status);
+    if (this.entry !== null) this.entry.originMs = this.proxy.world.clock.now() - this.askedAt!;
     writeHead(this.response, { status, message, headers });
     // A head that comes alone must not wait for its body.
     process.nextTick(flush, this);
@@ -285,6 +295,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker {
   /** Ends the answer; what the visitor has not taken by then goes on being watched. */
   private end(trailers: RawList | null): void {
     if (trailers !== null && trailers.length > 0) this.addTrailers(decode(trailers));
+    this.passedBytes += this.held?.length ?? 0;
     // A small page that came whole leaves whole: as text it goes out with its head in one write.
     if (this.held === null) this.response.end();
     else if (this.isHttp2) this.response.end(this.held);

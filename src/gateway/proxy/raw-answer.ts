@@ -6,6 +6,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Timers } from "../../core/world.ts";
+import { entryOf } from "../access-log/entry.ts";
 
 /** Writes a whole answer on a connection that no longer has a response object, and closes it. */
 export function answerRaw(
@@ -22,6 +23,7 @@ export function answerRaw(
     socket.destroy();
     return;
   }
+  entryOf(socket)?.answered(answer.status, answer.body.length);
   const fixed = [
     "Cache-Control",
     "no-store",

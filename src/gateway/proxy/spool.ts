@@ -64,6 +64,11 @@ export class Spool implements Flow {
     return this.#isFull;
   }
 
+  /** What is kept and was not yet given to the response. */
+  get keptBytes(): number {
+    return this.#bytes;
+  }
+
   push(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;

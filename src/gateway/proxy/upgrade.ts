@@ -9,6 +9,7 @@ import https from "node:https";
 import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isOutOfHandles } from "../../sockets/relief.ts";
+import { type AccessEntry, entryOf } from "../access-log/entry.ts";
 import { requestHeaders, responseHeaders } from "../headers.ts";
 import type { Phase } from "./address-health.ts";
 import { hasBody, LINGER_MAX_MS } from "./answer.ts";
@@ -36,6 +37,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
   private readonly socket: Duplex;
   private readonly head: Buffer;
   private readonly forward: Forward;
+  private readonly entry: AccessEntry | null;
   private readonly startedAt: number;
   private readonly headers: string[];
   private readonly hasHost: boolean;
@@ -57,6 +59,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
     this.socket = socket;
     this.head = head;
     this.forward = forward;
+    this.entry = entryOf(socket);
     this.startedAt = proxy.world.clock.now();
     const client = proxy.trust.client(request);
     const host = proxy.hostFor(client);
@@ -130,6 +133,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
       return;
     }
     const address = this.address!;
+    if (this.entry !== null) this.entry.origin = address.name;
     this.proxy.origin.begin(address, this);
     const outgoing = this.send(address);
     this.outgoing = outgoing;
@@ -197,6 +201,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
       answer.headers.upgrade ?? this.request.headers.upgrade ?? "",
     );
     this.socket.write(rawHead(101, answer.statusMessage, headers), "latin1");
+    this.note(101);
     if (originHead.length > 0) this.socket.write(originHead);
     this.socket.off("data", this.onEarly).off("end", this.onVisitorClose);
     for (const chunk of this.early) origin.write(chunk);
@@ -205,6 +210,14 @@ export class Tunnel implements Seeker, Waiter, Flow {
     this.watchReading();
     this.join(origin);
   };
+
+  /** For the access log: the origin's answer has begun, and what follows on the connection is its body. */
+  private note(status: number): void {
+    if (this.entry === null) return;
+    this.entry.status = status;
+    this.entry.originMs = this.proxy.world.clock.now() - this.startedAt;
+    this.entry.countOn(this.socket as Socket);
+  }
 
   /** Cuts off a visitor who takes too little of what is waiting for them. */
   judge(now: number): void {
@@ -280,6 +293,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
     });
     headers.push("Connection", "close");
     this.socket.write(rawHead(answer.statusCode!, answer.statusMessage, headers), "latin1");
+    this.note(answer.statusCode!);
     this.report(answer.statusCode!);
     this.socket.off("data", this.onEarly).off("end", this.onVisitorClose).resume();
     this.watchReading();

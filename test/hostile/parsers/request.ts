@@ -3,6 +3,7 @@ import { bypassSchema } from "../../../src/config/bypass-schema.ts";
 import { readPlainPath } from "../../../src/config/plain-path.ts";
 import { roomSchema } from "../../../src/config/schema.ts";
 import { Binding } from "../../../src/gateway/abuse/binding.ts";
+import { type Finished, formatOf } from "../../../src/gateway/access-log/line.ts";
 import { createBypass } from "../../../src/gateway/bypass.ts";
 import { readCookie } from "../../../src/gateway/cookies.ts";
 import { wants } from "../../../src/gateway/decide.ts";
@@ -49,6 +50,12 @@ function asked(headers: Record<string, string>, method = "GET") {
 function head(url: string, host = "a") {
   return { method: "GET", url, httpVersionMajor: 1, httpVersionMinor: 1, rawHeaders: ["Host", host] };
 }
+
+const logLine = formatOf("combined");
+const logged: Omit<Finished, "path" | "referer" | "userAgent" | "host"> = {
+  ...{ endedAt: 0, address: "127.0.0.1", method: "GET", httpVersion: "1.1", status: 200, bytes: 1 },
+  ...{ room: "main", decision: "pass", visitor: null, origin: null, originMs: 1, tookMs: 1, id: "1" },
+};
 
 const context = {
   client: { protocol: "http", host: "a", peer: "127.0.0.1", isPeerTrusted: true },
@@ -230,6 +237,11 @@ const headers: readonly Parser[] = [
     name: "User-Agent: binding",
     read: (text) => binding.of({ userAgent: text, address: "203.0.113.7" }),
     worst: [],
+  },
+  {
+    name: "access log",
+    read: (text) => logLine({ ...logged, path: text, referer: text, userAgent: text, host: text }),
+    worst: [again('"'), again("\\"), again("a", { after: "\x1b" })],
   },
   {
     name: "address",

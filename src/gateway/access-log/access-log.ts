@@ -1,0 +1,128 @@
+/**
+ * The access log: a line for every request that is over, with what was decided about it. `line.ts` writes the line,
+ * `line-writer.ts` gets it to the disk; whoever serves a request notes what it knows in its entry (`entry.ts`).
+ *
+ * An entry begins when the gateway takes a request up, and is over when its response closes, or for an upgrade its
+ * connection. Boards and check-ins that got their ordinary answer leave no line: there may be thousands a second, and
+ * they say nothing.
+ */
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Clock } from "../../core/world.ts";
+import { isGivenUp } from "../exchange.ts";
+import { withoutCode } from "../lanes/carried-code.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
+import { STATUS_VISITOR_LEFT } from "../proxy/exchange.ts";
+import { plainAddress } from "../proxy/forwarded.ts";
+import { rawHeader } from "../proxy/raw-header.ts";
+import type { Trust } from "../proxy/trust.ts";
+import { AccessEntry, attach, entryOf } from "./entry.ts";
+import type { Finished, Format } from "./line.ts";
+
+const OK = 200;
+
+/** Where lines go, and in which form. */
+export interface Sink {
+  readonly format: Format;
+  add(line: string): void;
+}
+
+export class AccessLog {
+  /** Null: the access log is off. */
+  sink: Sink | null = null;
+  readonly #clock: Clock;
+  readonly #trust: () => Trust;
+  readonly #onResponseClose: (this: AnyResponse) => void;
+  readonly #onConnectionClose: (this: Duplex) => void;
+
+  /** `trust` says who is behind a proxy, by the settings in force. */
+  constructor(clock: Clock, trust: () => Trust) {
+    const finish = (entry: AccessEntry) => this.#finish(entry);
+    this.#clock = clock;
+    this.#trust = trust;
+    // One function for all of them, where a closure for each request would do.
+    this.#onResponseClose = function () {
+      const entry = entryOf(this)!;
+      readResponse(entry, this);
+      finish(entry);
+    };
+    this.#onConnectionClose = function () {
+      const entry = entryOf(this)!;
+      entry.status ||= STATUS_VISITOR_LEFT;
+      entry.bytes ??= 0;
+      finish(entry);
+    };
+  }
+
+  /** Begins the entry of a request; null while the log is off. */
+  begin(request: AnyRequest, response: AnyResponse): AccessEntry | null {
+    if (this.sink === null) return null;
+    const entry = new AccessEntry(request, this.#clock.now());
+    attach(entry, response);
+    // Both protocols' responses tell; only their types differ.
+    (response as { on(event: "close", listener: unknown): void }).on("close", this.#onResponseClose);
+    return entry;
+  }
+
+  /** The same for a request to change the protocol, which is over with its connection. */
+  beginUpgrade(request: AnyRequest, connection: Duplex): AccessEntry | null {
+    if (this.sink === null) return null;
+    const entry = new AccessEntry(request, this.#clock.now());
+    attach(entry, connection);
+    connection.on("close", this.#onConnectionClose);
+    return entry;
+  }
+
+  /** Something came that is no request, and was answered with this status. */
+  malformed(connection: Duplex, status: number, bytes: number): void {
+    const { sink } = this;
+    if (sink === null) return;
+    const address = plainAddress((connection as Socket).remoteAddress ?? "");
+    sink.add(sink.format({ ...UNREAD, endedAt: this.#clock.now(), address, status, bytes }));
+  }
+
+  #finish(entry: AccessEntry): void {
+    const { sink } = this;
+    if (sink === null || (entry.isPoll && entry.status === OK)) return;
+    const { request, connection } = entry;
+    const { headers } = request;
+    const client = this.#trust().client({ socket: { remoteAddress: entry.peer }, headers });
+    entry.endedAt = this.#clock.now();
+    entry.tookMs = entry.endedAt - entry.startedAt;
+    entry.address = client.address;
+    entry.host = client.host;
+    entry.path = entry.path && withoutCode(entry.path);
+    entry.referer = codeless(rawHeader(request, "Referer", "referer"));
+    entry.userAgent = rawHeader(request, "User-Agent", "user-agent") ?? null;
+    if (connection)
+      entry.bytes = Math.max(0, connection.bytesWritten - connection.writableLength - entry.connectionFrom);
+    sink.add(sink.format(entry));
+  }
+}
+
+/** What is known of something that is no request. */
+const UNREAD: Omit<Finished, "endedAt" | "address" | "status" | "bytes"> = {
+  ...{ method: null, path: null, httpVersion: null, referer: null, userAgent: null, host: null },
+  ...{ room: null, decision: "refused", visitor: null, origin: null, originMs: null, tookMs: 0, id: null },
+};
+
+/** The status, and how much of the body got away. */
+function readResponse(entry: AccessEntry, response: AnyResponse): void {
+  entry.status = response.headersSent ? response.statusCode : STATUS_VISITOR_LEFT;
+  const passed = entry.carrier?.sentBytes ?? 0;
+  const unsent = isGivenUp(response) ? response.writableLength : 0;
+  if (entry.method === "HEAD") entry.bytes = 0;
+  else if (entry.bytes !== null || entry.carrier !== null || !response.headersSent)
+    entry.bytes = Math.max(0, (entry.bytes ?? 0) + passed - unsent);
+  // A site in the same process writes it without us; where it says how long it is, that is taken.
+  else entry.bytes = lengthOf(response.getHeader("content-length"));
+}
+
+function lengthOf(header: unknown): number | null {
+  const length = Number(header);
+  return header !== undefined && Number.isSafeInteger(length) ? length : null;
+}
+
+function codeless(referer: string | undefined): string | null {
+  return referer === undefined ? null : withoutCode(referer);
+}

@@ -1,0 +1,100 @@
+/**
+ * What is noted of one request for the access log, from when it came until it is over. An entry hangs on its response,
+ * or for an upgrade on its connection, so that whoever decides something about the request notes it there. While the
+ * access log is off there are no entries, and nothing is paid but a look.
+ */
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
+import type { Decision, Finished } from "./line.ts";
+
+const ENTRY = Symbol("entry of the access log");
+
+/** What carries a body, and knows how much of it the visitor's connection has been given. */
+export interface BodyCarrier {
+  readonly sentBytes: number;
+}
+
+export class AccessEntry implements Finished {
+  readonly request: AnyRequest;
+  readonly startedAt: number;
+  /** The other end of the connection; gone with it, so it is noted at the start. */
+  readonly peer: string;
+  readonly method: string | null;
+  /** As it was asked for; routing may change it. */
+  path: string | null;
+  readonly httpVersion: string | null;
+  room: string | null = null;
+  decision: Decision = "none";
+  visitor: string | null = null;
+  origin: string | null = null;
+  originMs: number | null = null;
+  id: string | null = null;
+  /** True for what waiting visitors ask again and again: no line, unless it goes wrong. */
+  isPoll = false;
+  /** 0: the response knows. */
+  status = 0;
+  bytes: number | null = null;
+  carrier: BodyCarrier | null = null;
+  /** Where bytes are written past any response: what the connection had sent when they began. */
+  connection: Socket | null = null;
+  connectionFrom = 0;
+  // Found out when it is over.
+  endedAt = 0;
+  tookMs = 0;
+  address = "";
+  referer: string | null = null;
+  userAgent: string | null = null;
+  host: string | null = null;
+
+  constructor(request: AnyRequest, now: number) {
+    this.request = request;
+    this.startedAt = now;
+    this.peer = request.socket.remoteAddress ?? "";
+    this.method = request.method ?? null;
+    this.path = request.url ?? null;
+    this.httpVersion = request.httpVersion;
+  }
+
+  decide(decision: Decision, visitor: string | null = this.visitor): void {
+    this.decision = decision;
+    this.visitor = visitor;
+  }
+
+  /** It is for one of our own addresses. */
+  own(room: string | null, isPoll: boolean): void {
+    this.decision = "own";
+    this.room = room;
+    this.isPoll = isPoll;
+  }
+
+  /** So many bytes of a body were handed over. */
+  sent(bytes: number): void {
+    this.bytes = (this.bytes ?? 0) + bytes;
+  }
+
+  /** Answered on the connection itself. */
+  answered(status: number, bytes: number): void {
+    this.status = status;
+    this.bytes = bytes;
+  }
+
+  /** From here on everything that the connection sends belongs to it. */
+  countOn(connection: Socket): void {
+    this.connection = connection;
+    this.connectionFrom = connection.bytesWritten;
+  }
+}
+
+interface Noted {
+  [ENTRY]?: AccessEntry;
+}
+
+/** The entry of a response or an upgraded connection; null while the access log is off. */
+export function entryOf(answer: AnyResponse | Duplex): AccessEntry | null {
+  return (answer as Noted)[ENTRY] ?? null;
+}
+
+export function attach(entry: AccessEntry, answer: AnyResponse | Duplex): void {
+  (answer as Noted)[ENTRY] = entry;
+}

@@ -1,0 +1,248 @@
+/**
+ * Gets lines to a file or to standard output, without a write for each of them and without anybody waiting. Lines are
+ * gathered; when there are enough, or after a moment, they go out together, one write at a time.
+ *
+ *   add ──▶ gathering ──▶ batches ──▶ output          64 KB, or 200 ms after the first line
+ *                            │           │ fails: opened again by its name, every few seconds
+ *                            └ full: lines are dropped, and counted in the log
+ *
+ * A disk that is full or slow, or standard output that nobody reads, costs lines and never a visitor's time, nor more
+ * memory than `BUFFERED_BYTES_MAX`.
+ *
+ * Rotation: the file is opened again by its name and takes over between two writes. No line is lost by that, and none is
+ * split between two files.
+ */
+import { LOG_EVERY_MS } from "../../core/log-pace.ts";
+import type { World } from "../../core/world.ts";
+import { PacedLog } from "../paced-log.ts";
+
+/** So many bytes are written at once. */
+export const BATCH_BYTES = 64 * 1_024;
+/** How long a line waits for others. */
+export const GATHER_MS = 200;
+/** What waits to be written, all told. */
+export const BUFFERED_BYTES_MAX = 8 * 1_024 * 1_024;
+/** After a failure. */
+export const RETRY_AFTER_MS = 5_000;
+/** How long the end waits for an output that takes nothing. */
+export const CLOSE_WITHIN_MS = 1_000;
+
+const LINE_FEED = 0x0a;
+
+/** Something that was opened to write to. */
+export interface Output {
+  /** The same for the same file, by whichever name it was opened. */
+  readonly identity: string;
+  /** Writes the bytes or the first of them, then says how many were written and what went wrong. One call at a time. */
+  write(bytes: Buffer, done: (error: Error | null, written: number) => void): void;
+  /** The same without waiting, for a process that is about to end. May throw. */
+  writeNow(bytes: Buffer): void;
+  close(): void;
+}
+
+/** What can be opened to write to, more than once. */
+export interface Destination {
+  /** For the log. */
+  readonly name: string;
+  /** Where the process's own log goes as well: while nothing gets through there, nothing is said there. */
+  readonly hasOwnLog: boolean;
+  open(): Promise<Output>;
+}
+
+export class LineWriter {
+  readonly #destination: Destination;
+  readonly #world: Pick<World, "clock" | "timers" | "log">;
+  readonly #problems: PacedLog;
+  #output: Output;
+  /** Takes over after the write under way. */
+  #next: Output | null = null;
+  #gathering = "";
+  /** Whole lines, but for the first batch while its line is half written. */
+  readonly #batches: Buffer[] = [];
+  #batchedBytes = 0;
+  #isFirstTorn = false;
+  #isWriting = false;
+  #isFailing = false;
+  #isGatherTimed = false;
+  #isClosed = false;
+  #stopRetry: (() => void) | null = null;
+  #onIdle: (() => void) | null = null;
+  #dropped = 0;
+  #nextTellAt = Number.NEGATIVE_INFINITY;
+
+  /** Opens the destination. Rejects when it cannot be opened. */
+  static async open(
+    destination: Destination,
+    world: Pick<World, "clock" | "timers" | "log">,
+  ): Promise<LineWriter> {
+    return new LineWriter(destination, world, await destination.open());
+  }
+
+  private constructor(
+    destination: Destination,
+    world: Pick<World, "clock" | "timers" | "log">,
+    output: Output,
+  ) {
+    this.#destination = destination;
+    this.#world = world;
+    this.#output = output;
+    this.#problems = new PacedLog(world);
+  }
+
+  /** Takes one line with its line feed, in ASCII. */
+  add(line: string): void {
+    if (this.#bufferedBytes + line.length > BUFFERED_BYTES_MAX) {
+      this.#drop();
+      return;
+    }
+    this.#gathering += line;
+    if (this.#gathering.length >= BATCH_BYTES) this.#write();
+    else if (!this.#isGatherTimed) {
+      this.#isGatherTimed = true;
+      this.#world.timers.after(GATHER_MS, this.#onGathered);
+    }
+  }
+
+  /** Opens the file again by its name, after it was moved away. While it cannot be opened, the old one is used. */
+  reopen(): void {
+    this.#stopRetry?.();
+    this.#destination.open().then(
+      (output) => this.#turnTo(output),
+      (error: Error) => this.#retry(error, "the access log cannot be opened again"),
+    );
+  }
+
+  /** Writes what was gathered as far as that goes at once: the process ends now. */
+  writeNow(): void {
+    this.#seal();
+    // The write under way is finished by the system.
+    const batches = this.#batches.splice(this.#isWriting ? 1 : 0);
+    try {
+      for (const batch of batches) this.#output.writeNow(batch);
+    } catch {
+      // There is no later, and nobody left to tell.
+    }
+  }
+
+  /** Writes everything, and closes. An output that takes nothing is waited for a moment. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopRetry?.();
+    this.#isFailing = false;
+    this.#write();
+    if (this.#isWriting) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+        this.#world.timers.after(CLOSE_WITHIN_MS, resolve);
+      });
+    }
+    this.#nextTellAt = Number.NEGATIVE_INFINITY;
+    this.#tellDropped();
+    const bytes = this.#bufferedBytes;
+    if (bytes > 0) this.#tell({ bytes }, "the access log ended before all of it was written");
+    this.#next?.close();
+    this.#output.close();
+  }
+
+  get #bufferedBytes(): number {
+    return this.#batchedBytes + this.#gathering.length;
+  }
+
+  readonly #onGathered = (): void => {
+    this.#isGatherTimed = false;
+    this.#write();
+  };
+
+  /** Makes a batch of what was gathered. */
+  #seal(): void {
+    if (this.#gathering === "") return;
+    const batch = Buffer.from(this.#gathering, "latin1");
+    this.#gathering = "";
+    this.#batches.push(batch);
+    this.#batchedBytes += batch.length;
+  }
+
+  #write(): void {
+    this.#seal();
+    const batch = this.#batches[0];
+    if (this.#isWriting || this.#isFailing || batch === undefined) return;
+    this.#isWriting = true;
+    this.#output.write(batch, this.#onWritten);
+  }
+
+  readonly #onWritten = (error: Error | null, written: number): void => {
+    this.#isWriting = false;
+    this.#takeOff(written);
+    if (this.#next) this.#takeOver(this.#next);
+    else if (error) {
+      this.#isFailing = true;
+      this.#retry(error, "the access log cannot be written");
+    } else {
+      this.#tellDropped();
+      // What is only just being gathered has its time.
+      if (this.#batches.length > 0 || this.#isClosed) this.#write();
+    }
+    if (!this.#isWriting) this.#onIdle?.();
+  };
+
+  /** So many bytes of the first batch are written. */
+  #takeOff(written: number): void {
+    const [batch] = this.#batches as [Buffer];
+    this.#batchedBytes -= written;
+    if (written > 0) this.#isFirstTorn = batch[written - 1] !== LINE_FEED;
+    if (written < batch.length) this.#batches[0] = batch.subarray(written);
+    else this.#batches.shift();
+  }
+
+  #turnTo(output: Output): void {
+    if (this.#isClosed) output.close();
+    else if (this.#isWriting) {
+      this.#next?.close();
+      this.#next = output;
+    } else this.#takeOver(output);
+  }
+
+  #takeOver(output: Output): void {
+    const former = this.#output;
+    this.#next = null;
+    this.#output = output;
+    this.#isFailing = false;
+    former.close();
+    // What the other file has the beginning of does not go on in this one.
+    if (this.#isFirstTorn && former.identity !== output.identity) this.#dropTorn();
+    this.#write();
+  }
+
+  #dropTorn(): void {
+    this.#takeOff(this.#batches[0]!.indexOf(LINE_FEED) + 1);
+    this.#drop();
+  }
+
+  #retry(cause: Error, message: string): void {
+    const { name, hasOwnLog } = this.#destination;
+    const { code, message: error } = cause as NodeJS.ErrnoException;
+    const fields = { code: "ACCESS_LOG", to: name, cause: code, error };
+    if (!hasOwnLog) this.#problems.add({ level: "error", about: "", fields, message });
+    this.#stopRetry?.();
+    if (!this.#isClosed) this.#stopRetry = this.#world.timers.after(RETRY_AFTER_MS, () => this.reopen());
+  }
+
+  #drop(): void {
+    this.#dropped++;
+    if (!this.#destination.hasOwnLog) this.#tellDropped();
+  }
+
+  /** Says how many lines were dropped, once a second at most. */
+  #tellDropped(): void {
+    const now = this.#world.clock.now();
+    if (this.#dropped === 0 || now < this.#nextTellAt) return;
+    this.#nextTellAt = now + LOG_EVERY_MS;
+    const message = "lines of the access log were dropped: they are not taken as fast as they come";
+    this.#tell({ lines: this.#dropped }, message);
+    this.#dropped = 0;
+  }
+
+  #tell(fields: object, message: string): void {
+    this.#world.log.warn({ code: "ACCESS_LOG", to: this.#destination.name, ...fields }, message);
+  }
+}
