@@ -57,7 +57,7 @@ export class Visitor {
     path: string,
     options: RequestInit & { headers?: Record<string, string> } = {},
   ): Promise<Response> {
-    const headers = { ...options.headers, ...(this.cookie ? { cookie: this.cookie } : {}) };
+    const headers = { accept: "text/html", ...options.headers, ...(this.cookie && { cookie: this.cookie }) };
     const answer = await fetch(this.address + path, { ...options, headers });
     for (const given of answer.headers.getSetCookie()) this.cookie = given.split(";", 1)[0]!;
     return answer;
