@@ -23,6 +23,8 @@ export class PresenceReport {
   readonly #pending = new Map<string, Map<string, Presence>>();
   readonly #stop: () => void;
   #underWay: Promise<void> | null = null;
+  /** When the engine did not take a batch last. For a while after that nothing is told before its time. */
+  #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: { engine: Engine; ask: AskEngine; world: World }) {
     this.#engine = parts.engine;
@@ -38,7 +40,8 @@ export class PresenceReport {
     if (room.size >= PENDING_MAX) return;
     const { id, lane, joinedAt, admittedAt, expiresAt } = pass;
     room.set(id, { id, lane, joinedAt, admittedAt, expiresAt });
-    if (leftMs < URGENT_MS) void this.flush();
+    const isRefused = this.#world.clock.now() - this.#refusedAt < FLUSH_MS;
+    if (leftMs < URGENT_MS && !isRefused) void this.flush();
   }
 
   /** Tells the engine what is pending. While it is being told, there is no second telling. */
@@ -59,6 +62,7 @@ export class PresenceReport {
     for (const [room, presences] of [...this.#pending]) {
       this.#pending.delete(room);
       if (await this.#tell(room, presences)) continue;
+      this.#refusedAt = this.#world.clock.now();
       this.#world.log.warn({ room, count: presences.size }, "presence was not taken; trying again");
       this.#putBack(room, presences);
     }

@@ -46,7 +46,7 @@ test("a taken port moves the demo to the next free one", async () => {
   const found = Number(new URL(demo.address).port);
   blocker.close();
   assert.ok(found > port && found <= port + 40, `${found} for ${port}`);
-  assert.equal((await fetch(demo.address)).status, 200);
+  assert.equal((await fetch(demo.address, { headers: { accept: "text/html" } })).status, 200);
   assert.deepEqual(await demo.child.end("SIGTERM"), { code: 0, signal: null });
   assert.equal(await isListening(demo.address), false);
 });

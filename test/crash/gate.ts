@@ -42,8 +42,10 @@ export class Gate {
     this.controlAddress = `http://127.0.0.1:${controlPort}`;
     const room = Object.entries(options.room).map(([name, value]) => `    ${name}: ${value}\n`);
     const redis = options.redis ? `redis: ${JSON.stringify(options.redis)}\n` : "";
+    // All visitors of a play come from one address.
     this.#folder = ownFolder({
       "fairgate.yaml": `listen: 127.0.0.1:${port}\ncontrol:\n  listen: 127.0.0.1:${controlPort}\nlog:\n  level: warn
+limits:\n  newcomersPerAddressMax: null
 origin:\n  addresses: [${options.origin}]\n${redis}rooms:\n  main:\n${room.join("")}`,
     });
     const data = options.dataFolder === null ? [] : ["--data", options.dataFolder];

@@ -27,6 +27,7 @@ import {
   door,
   isDoorOpen,
   isRoomForOne,
+  isSlotFree,
   mayUseTurn,
   rateOfTurns,
   whyNoPlace,
@@ -238,6 +239,7 @@ lua.sameAsCore(
       flow.giveTurns(perMinute, admit, now);
       one.same("flow.give_turns", { perMinute, count: admit, now });
       one.same("door.is_room_for_one", asked, isRoomForOne(inForce, at, flow, now));
+      one.same("door.is_slot_free", asked, isSlotFree(inForce, at));
       const may = mayUseTurn(inForce, at, flow, now);
       one.same("door.may_use_turn", asked, may);
       if (may) flow.enter(1, now);
