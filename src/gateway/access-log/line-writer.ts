@@ -16,7 +16,7 @@ import { LOG_EVERY_MS } from "../../core/log-pace.ts";
 import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
 
-/** So many bytes are written at once. */
+/** So many bytes are written at once. No line is nearly as long (`line.ts`). */
 export const BATCH_BYTES = 64 * 1_024;
 /** How long a line waits for others. */
 export const GATHER_MS = 200;
@@ -56,7 +56,9 @@ export class LineWriter {
   #output: Output;
   /** Takes over after the write under way. */
   #next: Output | null = null;
-  #gathering = "";
+  /** Written out at once: texts that live for a while cost the garbage collector more than writing them does. */
+  readonly #gathering = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #gatheredBytes = 0;
   /** Whole lines, but for the first batch while its line is half written. */
   readonly #batches: Buffer[] = [];
   #batchedBytes = 0;
@@ -95,12 +97,11 @@ export class LineWriter {
       this.#drop();
       return;
     }
-    this.#gathering += line;
-    if (this.#gathering.length >= BATCH_BYTES) this.#write();
-    else if (!this.#isGatherTimed) {
-      this.#isGatherTimed = true;
-      this.#world.timers.after(GATHER_MS, this.#onGathered);
-    }
+    if (this.#gatheredBytes + line.length > BATCH_BYTES) this.#write();
+    this.#gatheredBytes += this.#gathering.write(line, this.#gatheredBytes, "latin1");
+    if (this.#isGatherTimed) return;
+    this.#isGatherTimed = true;
+    this.#world.timers.after(GATHER_MS, this.#onGathered);
   }
 
   /** Opens the file again by its name, after it was moved away. While it cannot be opened, the old one is used. */
@@ -145,7 +146,7 @@ export class LineWriter {
   }
 
   get #bufferedBytes(): number {
-    return this.#batchedBytes + this.#gathering.length;
+    return this.#batchedBytes + this.#gatheredBytes;
   }
 
   readonly #onGathered = (): void => {
@@ -155,11 +156,10 @@ export class LineWriter {
 
   /** Makes a batch of what was gathered. */
   #seal(): void {
-    if (this.#gathering === "") return;
-    const batch = Buffer.from(this.#gathering, "latin1");
-    this.#gathering = "";
-    this.#batches.push(batch);
-    this.#batchedBytes += batch.length;
+    if (this.#gatheredBytes === 0) return;
+    this.#batches.push(Buffer.from(this.#gathering.subarray(0, this.#gatheredBytes)));
+    this.#batchedBytes += this.#gatheredBytes;
+    this.#gatheredBytes = 0;
   }
 
   #write(): void {
