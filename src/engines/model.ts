@@ -19,7 +19,7 @@ import type { EngineUnderTest } from "./conformance-stage.ts";
 import { shrunkBriefly } from "./shrinking.ts";
 
 const ROOM = "main";
-const RUNS = 400;
+const RUNS = 300;
 
 type Step =
   | { do: "checkIn" | "enter" | "touch" | "leavePlace" | "leaveVisit" | "revoke"; who: number }

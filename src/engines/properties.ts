@@ -20,7 +20,7 @@ import { CREW, twoLanes, untilTold, VIP } from "./conformance-crowd.ts";
 import { type EngineUnderTest, ROOM, whyNot } from "./conformance-stage.ts";
 import { shrunkBriefly } from "./shrinking.ts";
 
-const RUNS = 20;
+const RUNS = 15;
 const LIFE_MS = 90_000;
 const MINUTE_MS = 60_000;
 /** Whoever is patient is in after this, by far. */

@@ -20,8 +20,8 @@ import { openLink } from "./link/link.ts";
 import { RedisEngine } from "./redis-engine.ts";
 
 /** Each step is a call over a socket, so there are fewer of them than in memory. */
-const MODEL_RUNS = 80;
-const LIVES = 6;
+const MODEL_RUNS = 50;
+const LIVES = 4;
 const SECOND_MS = 1_000;
 
 const server = await startRedis();
