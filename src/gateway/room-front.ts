@@ -178,18 +178,19 @@ export class RoomFront {
    * in as few pieces as can be. `opening` comes from `waitingOpening`.
    */
   waitingJson({ ahead, waitMs, nextCheckInMs }: Waiting, opening: string): string {
-    return `${opening}${ahead},"nextCheckInMs":${nextCheckInMs}${this.#closing(waitMs)}`;
+    const waiting = atLeast(this.board.waiting, ahead);
+    return `${opening}${ahead},"nextCheckInMs":${nextCheckInMs},"waiting":${waiting}${this.#closing(waitMs)}`;
   }
 
   /** How the answer ends for all who wait as long, until the next board. */
   #closing(waitMs: WaitRange | null): string {
     let closing = this.#closings.get(waitMs);
     if (closing === undefined) {
-      const { waiting, nextEventAt } = this.board;
+      const { nextEventAt } = this.board;
       // Whoever is told this waits, whatever a board from a moment before says.
       const state = this.board.state === "open" ? "queueing" : this.board.state;
       closing = inOnePiece(
-        `,"waiting":${waiting},"state":"${state}","opensAt":${nextEventAt},"message":${this.#messageJson},"waitMs":${rangeJson(waitMs)}}`,
+        `,"state":"${state}","opensAt":${nextEventAt},"message":${this.#messageJson},"waitMs":${rangeJson(waitMs)}}`,
       );
       if (this.#closings.size >= CLOSINGS_MAX) this.#closings.clear();
       this.#closings.set(waitMs, closing);
@@ -238,6 +239,11 @@ export function withFormerPlace(waitingJson: string): string {
 /** A text put together from pieces stays a tree of them, walked anew each time it is sent. This is for those sent often. */
 function inOnePiece(ascii: string): string {
   return Buffer.from(ascii, "latin1").toString("latin1");
+}
+
+/** How many wait, by a board that may not know of those who came since: somebody with `ahead` before them is one more. */
+function atLeast(waiting: number | null, ahead: number | null): number | null {
+  return waiting === null || ahead === null || waiting > ahead ? waiting : ahead + 1;
 }
 
 function rangeJson(range: WaitRange | null): string {

@@ -150,8 +150,8 @@ test("the first JSON answer never says open beside waiting", async (t) => {
   const stage = await openStage(t);
   await stage.occupant();
   const answer = await stage.visitor().ask("/", { headers: { accept: "application/json" } });
-  const { status, state } = JSON.parse(answer.text);
-  assert.deepEqual([status, state], ["waiting", "queueing"]);
+  const { status, state, ahead, waiting } = JSON.parse(answer.text);
+  assert.deepEqual([status, state, ahead, waiting], ["waiting", "queueing", 0, 1]);
 });
 
 test("one visitor of several hosts of one site is one visit, with a cookie for the domain", async (t) => {

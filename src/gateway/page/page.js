@@ -83,6 +83,7 @@ let isStarted = false;
 let isLive = false;
 let isDone = false;
 let isAlerting = false;
+let hasCheckedCookies = false;
 let stream;
 let audio;
 
@@ -299,9 +300,10 @@ function listen() {
 
 /** Events may have been refused for want of a cookie. The style that is asked for with it says so to the visitor. */
 function checkCookies() {
-  document.head.append(
-    Object.assign(document.createElement("link"), { rel: "stylesheet", href: `${address}cookies.css` }),
-  );
+  if (hasCheckedCookies) return;
+  hasCheckedCookies = true;
+  const style = document.createElement("link");
+  document.head.append(Object.assign(style, { rel: "stylesheet", href: `${address}cookies.css` }));
 }
 
 function fallBack() {
