@@ -146,14 +146,14 @@ test("a process that ends at once has written its lines, those under way as well
     import { openAccessLog } from ${JSON.stringify(module)};
     import { nodeWorld } from ${JSON.stringify(world)};
     const { log } = await openAccessLog({ to: "end.log", format: "json" }, { world: nodeWorld() });
-    for (let n = 0; n < 20000; n++) log.sink.add("line " + n + "\\n");
+    for (let n = 0; n < 50000; n++) log.sink.add("line " + n + "\\n");
     process.exit(3);`;
   await using child = new Child(process.execPath, ["--input-type=module", "-e", program], {
     cwd: folder.path,
   });
   assert.deepEqual(await child.ended, { code: 3, signal: null }, child.err);
   const lines = readFileSync(join(folder.path, "end.log"), "utf8").split(/(?<=\n)/);
-  assert.deepEqual(lines.sort(), Array.from({ length: 20_000 }, (_, n) => `line ${n}\n`).sort());
+  assert.deepEqual(lines.sort(), Array.from({ length: 50_000 }, (_, n) => `line ${n}\n`).sort());
 });
 
 /** Sends SIGHUP and waits for one more line like this. */

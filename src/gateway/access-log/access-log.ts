@@ -14,7 +14,6 @@ import { withoutCode } from "../lanes/carried-code.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
 import { STATUS_VISITOR_LEFT } from "../proxy/exchange.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
-import { rawHeader } from "../proxy/raw-header.ts";
 import type { Trust } from "../proxy/trust.ts";
 import { AccessEntry, attach, entryOf } from "./entry.ts";
 import type { Finished, Format } from "./line.ts";
@@ -84,16 +83,16 @@ export class AccessLog {
   #finish(entry: AccessEntry): void {
     const { sink } = this;
     if (sink === null || (entry.isPoll && entry.status === OK)) return;
-    const { request, connection } = entry;
-    const { headers } = request;
+    const { connection } = entry;
+    const { headers } = entry.request;
     const client = this.#trust().client({ socket: { remoteAddress: entry.peer }, headers });
     entry.endedAt = this.#clock.now();
     entry.tookMs = entry.endedAt - entry.startedAt;
     entry.address = client.address;
     entry.host = client.host;
     entry.path = entry.path && withoutCode(entry.path);
-    entry.referer = codeless(rawHeader(request, "Referer", "referer"));
-    entry.userAgent = rawHeader(request, "User-Agent", "user-agent") ?? null;
+    entry.referer = headers.referer === undefined ? null : withoutCode(headers.referer);
+    entry.userAgent = headers["user-agent"] ?? null;
     if (connection)
       entry.bytes = Math.max(0, connection.bytesWritten - connection.writableLength - entry.connectionFrom);
     sink.add(sink.format(entry));
@@ -121,8 +120,4 @@ function readResponse(entry: AccessEntry, response: AnyResponse): void {
 function lengthOf(header: unknown): number | null {
   const length = Number(header);
   return header !== undefined && Number.isSafeInteger(length) ? length : null;
-}
-
-function codeless(referer: string | undefined): string | null {
-  return referer === undefined ? null : withoutCode(referer);
 }

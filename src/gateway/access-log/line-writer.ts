@@ -2,7 +2,7 @@
  * Gets lines to a file or to standard output, without a write for each of them and without anybody waiting. Lines are
  * gathered; when there are enough, or after a moment, they go out together, one write at a time.
  *
- *   add ──▶ gathering ──▶ batches ──▶ output          64 KB, or 200 ms after the first line
+ *   add ──▶ gathering ──▶ batches ──▶ output          256 KB, or 200 ms after the first line
  *                            │           │ fails: opened again by its name, every few seconds
  *                            └ full: lines are dropped, and counted in the log
  *
@@ -16,8 +16,8 @@ import { LOG_EVERY_MS } from "../../core/log-pace.ts";
 import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
 
-/** So many bytes are written at once. No line is nearly as long (`line.ts`). */
-export const BATCH_BYTES = 64 * 1_024;
+/** So many bytes are written at once: handing them to another thread takes 0.1 ms, however many. Lines are far shorter. */
+export const BATCH_BYTES = 256 * 1_024;
 /** How long a line waits for others. */
 export const GATHER_MS = 200;
 /** What waits to be written, all told. */
@@ -49,6 +49,13 @@ export interface Destination {
   open(): Promise<Output>;
 }
 
+/** Lines on their way out. */
+interface Batch {
+  readonly whole: Buffer;
+  /** What is still to be written: whole lines, but for the first where a write ended in the middle of it. */
+  rest: Buffer;
+}
+
 export class LineWriter {
   readonly #destination: Destination;
   readonly #world: Pick<World, "clock" | "timers" | "log">;
@@ -57,10 +64,11 @@ export class LineWriter {
   /** Takes over after the write under way. */
   #next: Output | null = null;
   /** Written out at once: texts that live for a while cost the garbage collector more than writing them does. */
-  readonly #gathering = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #gathering: Buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
   #gatheredBytes = 0;
-  /** Whole lines, but for the first batch while its line is half written. */
-  readonly #batches: Buffer[] = [];
+  readonly #batches: Batch[] = [];
+  /** One that was written, to gather in next. */
+  #spare: Buffer | null = null;
   #batchedBytes = 0;
   #isFirstTorn = false;
   #isWriting = false;
@@ -119,7 +127,7 @@ export class LineWriter {
     // The write under way is finished by the system.
     const batches = this.#batches.splice(this.#isWriting ? 1 : 0);
     try {
-      for (const batch of batches) this.#output.writeNow(batch);
+      for (const { rest } of batches) this.#output.writeNow(rest);
     } catch {
       // There is no later, and nobody left to tell.
     }
@@ -157,9 +165,12 @@ export class LineWriter {
   /** Makes a batch of what was gathered. */
   #seal(): void {
     if (this.#gatheredBytes === 0) return;
-    this.#batches.push(Buffer.from(this.#gathering.subarray(0, this.#gatheredBytes)));
+    const whole = this.#gathering;
+    this.#batches.push({ whole, rest: whole.subarray(0, this.#gatheredBytes) });
     this.#batchedBytes += this.#gatheredBytes;
     this.#gatheredBytes = 0;
+    this.#gathering = this.#spare ?? Buffer.allocUnsafeSlow(BATCH_BYTES);
+    this.#spare = null;
   }
 
   #write(): void {
@@ -167,7 +178,7 @@ export class LineWriter {
     const batch = this.#batches[0];
     if (this.#isWriting || this.#isFailing || batch === undefined) return;
     this.#isWriting = true;
-    this.#output.write(batch, this.#onWritten);
+    this.#output.write(batch.rest, this.#onWritten);
   }
 
   readonly #onWritten = (error: Error | null, written: number): void => {
@@ -187,11 +198,12 @@ export class LineWriter {
 
   /** So many bytes of the first batch are written. */
   #takeOff(written: number): void {
-    const [batch] = this.#batches as [Buffer];
+    const [batch] = this.#batches as [Batch];
+    const { rest } = batch;
     this.#batchedBytes -= written;
-    if (written > 0) this.#isFirstTorn = batch[written - 1] !== LINE_FEED;
-    if (written < batch.length) this.#batches[0] = batch.subarray(written);
-    else this.#batches.shift();
+    if (written > 0) this.#isFirstTorn = rest[written - 1] !== LINE_FEED;
+    batch.rest = rest.subarray(written);
+    if (batch.rest.length === 0) this.#spare = this.#batches.shift()!.whole;
   }
 
   #turnTo(output: Output): void {
@@ -214,7 +226,7 @@ export class LineWriter {
   }
 
   #dropTorn(): void {
-    this.#takeOff(this.#batches[0]!.indexOf(LINE_FEED) + 1);
+    this.#takeOff(this.#batches[0]!.rest.indexOf(LINE_FEED) + 1);
     this.#drop();
   }
 
