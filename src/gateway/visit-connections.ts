@@ -34,20 +34,20 @@ export class VisitConnection {
   moved = 0;
   isClosed = false;
   readonly #carrier: AnyResponse | Duplex;
-  #bytesSeen: number;
+  /** Below 0 before the first look: a socket's counts are slow to ask for, and most requests are over by then. */
+  #bytesSeen = -1;
 
   constructor(carrier: AnyResponse | Duplex, front: RoomFront, pass: Pass) {
     this.#carrier = carrier;
     this.front = front;
     this.pass = pass;
-    this.#bytesSeen = this.#bytes();
   }
 
   get isUpgraded(): boolean {
     return !("statusCode" in this.#carrier);
   }
 
-  /** True when something has passed on it, either way, since this was last asked. */
+  /** True when something has passed on it, either way, since this was last asked; and the first time. */
   hasMoved(): boolean {
     const bytes = this.#bytes();
     const hasMoved = bytes !== this.#bytesSeen;
