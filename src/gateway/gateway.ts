@@ -291,8 +291,13 @@ export class Gateway {
       const { address } = counted;
       this.#forward(
         {
-          ...{ front, carrier, onward: hand, isContinueExpected, connection },
-          ...{ isPersonal: !isLetPast, client: address },
+          front,
+          carrier,
+          onward: hand,
+          isContinueExpected,
+          isPersonal: !isLetPast,
+          client: address,
+          connection,
         },
         held,
         headers,
@@ -373,8 +378,13 @@ export class Gateway {
       const { address } = counted;
       this.#forward(
         {
-          ...{ front, carrier, onward: hand, isContinueExpected: false, connection },
-          ...{ isPersonal: !isLetPast, client: address },
+          front,
+          carrier,
+          onward: hand,
+          isContinueExpected: false,
+          isPersonal: !isLetPast,
+          client: address,
+          connection,
         },
         held,
         headers,
@@ -585,8 +595,16 @@ export class Gateway {
     const go = (requestHeaders: readonly string[]) =>
       onward(
         {
-          ...{ id, requestHeaders, responseHeaders, isPersonal, client, stickyKey, isContinueExpected },
-          ...{ watch, visitor, connection },
+          id,
+          requestHeaders,
+          responseHeaders,
+          isPersonal,
+          client,
+          stickyKey,
+          isContinueExpected,
+          watch,
+          visitor,
+          connection,
         },
         origin,
       );
