@@ -15,6 +15,8 @@ const FLUSH_MS = 1_000;
 export const URGENT_MS = 10_000;
 /** Presences kept at most while an engine does not answer; the rest are reported by their next request. */
 const PENDING_MAX = 100_000;
+/** Rooms named in one line of the log. */
+const ROOMS_LOGGED_MAX = 10;
 
 export class PresenceReport {
   readonly #engine: Engine;
@@ -59,13 +61,19 @@ export class PresenceReport {
   }
 
   async #tellAll(): Promise<void> {
+    const refused: string[] = [];
+    let count = 0;
     for (const [room, presences] of [...this.#pending]) {
       this.#pending.delete(room);
       if (await this.#tell(room, presences)) continue;
-      this.#refusedAt = this.#world.clock.now();
-      this.#world.log.warn({ room, count: presences.size }, "presence was not taken; trying again");
+      refused.push(room);
+      count += presences.size;
       this.#putBack(room, presences);
     }
+    if (refused.length === 0) return;
+    this.#refusedAt = this.#world.clock.now();
+    const rooms = refused.slice(0, ROOMS_LOGGED_MAX);
+    this.#world.log.warn({ rooms, count }, "presence was not taken; trying again");
   }
 
   #tell(room: string, presences: Map<string, Presence>): Promise<boolean> {
