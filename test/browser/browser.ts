@@ -95,6 +95,10 @@ export class Person {
     await this.#close();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** Opens the site in a new tab; the one before is closed first, as people do. */
   async open(path = "/"): Promise<void> {
     await this.page?.close();

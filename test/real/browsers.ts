@@ -1,10 +1,11 @@
-/** Browsers that are set up in another way than most, by their own settings. */
+/** Browsers that are set up in another way than most, by their own settings; and what a page says, however it does so. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { WHOLE_CHROMIUM } from "../../scripts/chromium.ts";
 import { originProgram } from "../../scripts/origins.ts";
 import { ARGUMENTS, WAIT_MAX_MS } from "../browser/browser.ts";
+import { eventually } from "../cli/eventually.ts";
 import { ownFolder } from "../cli/fairgate.ts";
 
 /** What the browser writes into its profile when "block all cookies" is chosen. */
@@ -26,4 +27,10 @@ export async function openCookielessBrowser(options: BrowserContextOptions = {})
   parts.defer(() => context.close());
   const whole = parts.move();
   return { context, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+}
+
+/** Waits until the page says these words to someone who reads it, and to a screen reader: by text or by a style. */
+export async function says(page: Page, words: RegExp): Promise<void> {
+  const body = page.locator("body");
+  await eventually(`the page says ${words}`, async () => words.test(await body.ariaSnapshot()));
 }
