@@ -18,5 +18,14 @@ export const CHROMIUM: Program = {
   variable: "FAIRGATE_CHROMIUM",
 };
 
+/** The whole browser, whose own settings can be changed, as people change them: the headless shell has none. */
+export const WHOLE_CHROMIUM: Program = {
+  name: "Chromium with settings",
+  why: "cookies are blocked by the browser's own setting, which its headless shell does not have",
+  debianPackage: "chromium",
+  places: CHROMIUM.places.filter((place) => !place.endsWith("headless-shell")),
+  variable: "FAIRGATE_WHOLE_CHROMIUM",
+};
+
 /** Where Chromium is, or undefined. `FAIRGATE_CHROMIUM` names another place. */
 export const findChromium = (): string | undefined => findProgram(CHROMIUM);

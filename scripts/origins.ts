@@ -19,6 +19,19 @@ export const PHP: Program = {
   variable: "FAIRGATE_PHP",
 };
 
+export const PHP_FPM: Program = {
+  name: "PHP-FPM",
+  why: "one of the sites is in PHP, behind an nginx",
+  debianPackage: "php-fpm",
+  places: [
+    ...["8.5", "8.4", "8.3", "8.2", "8.1"].map((version) => `/usr/sbin/php-fpm${version}`),
+    "/usr/sbin/php-fpm",
+    "/usr/local/sbin/php-fpm",
+    "/opt/homebrew/sbin/php-fpm",
+  ],
+  variable: "FAIRGATE_PHP_FPM",
+};
+
 export const FLASK: Program = {
   name: "Flask",
   why: why("a Flask app"),
@@ -29,7 +42,7 @@ export const FLASK: Program = {
 
 export const ORIGINS: readonly Program[] = [NGINX, PHP, FLASK];
 
-/** Where the program is. Throws when it is missing: `npm test` installs it or says how. */
+/** Where the program is. Throws when it is missing: `npm test` and `npm run test:real` install it or say how. */
 export function originProgram(program: Program): string {
   const found = findProgram(program);
   if (found === undefined)

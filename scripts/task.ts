@@ -12,6 +12,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { CHROMIUM } from "./chromium.ts";
 import { ensurePrograms } from "./debian.ts";
 import { ORIGINS } from "./origins.ts";
+import { ensureRealSites } from "./real-sites.ts";
 import { REDIS } from "./redis.ts";
 import { type TempFolder, useOwnTempFolder } from "./temp-folder.ts";
 
@@ -38,7 +39,14 @@ const tasks: Record<string, () => Promise<void>> = {
     await tool("tsc", "-p", "tsconfig.json");
     // What was just checked need not be checked again.
     await build("--noCheck");
-    await test(temp);
+    await test(temp, ["src/**/*.test.ts", "test/**/*.test.ts"]);
+  },
+  "test:real": async () => {
+    const temp = useOwnTempFolder();
+    process.env.NODE_COMPILE_CACHE = COMPILED;
+    ensureRealSites();
+    await tool("tsc", "-p", "tsconfig.json");
+    await test(temp, ["test/real/*.test.ts", "test/real/*.real.ts"]);
   },
   ok: async () => {
     await tool("biome", "check", ".");
@@ -89,6 +97,8 @@ const GROUPS: readonly Group[] = [
   { name: "engines", has: /^src\/(engines|sim)\//, options: SHARED, isPatient: true },
   { name: "source", has: /^src\//, options: SHARED, isPatient: true },
   { name: "sockets", has: /^test\/(gateway|office|proxy|tidy)\//, options: SHARED, isPatient: true },
+  // Two browsers, a site and a gateway in each.
+  { name: "real sites", has: /\.real\.ts$/, options: ["--test-concurrency=2"], isPatient: false },
   { name: "browsers and commands", has: /./, options: THREE_FILES, isPatient: false },
 ];
 
@@ -104,9 +114,9 @@ const PATIENT_NICENESS = 4;
 /** A group that takes longer hangs, and is ended; it then says in which files. */
 const GROUP_MAX_MS = 1_800_000;
 
-/** Runs the tests, and ends with code 1 when one fails or leaves something in the temporary folder. */
-async function test(temp: TempFolder): Promise<void> {
-  const failed = await testGroups(testFiles());
+/** Runs the tests in files that the patterns name, and ends with code 1 when one fails or leaves something in the temporary folder. */
+async function test(temp: TempFolder, patterns: string[]): Promise<void> {
+  const failed = await testGroups(testFiles(patterns));
   const leftovers = temp.leftovers();
   if (failed.length > 0) console.error(`Tests failed: ${failed.join(", ")}. What each group said is above.`);
   if (leftovers.length > 0)
@@ -149,9 +159,9 @@ async function testGroup({ name, options, isPatient }: Group, files: string[], i
   return code === 0;
 }
 
-/** Every test, or those whose path contains one of the words given. */
-function testFiles(): string[] {
-  const all = globSync(["src/**/*.test.ts", "test/**/*.test.ts"], { cwd: root }).sort();
+/** Every test, or those whose path contains one of the words given. What npm installed is none of ours. */
+function testFiles(patterns: string[]): string[] {
+  const all = globSync(patterns, { cwd: root, exclude: ["**/node_modules/**"] }).sort();
   return rest.length === 0 ? all : all.filter((file) => rest.some((word) => file.includes(word)));
 }
 

@@ -2,11 +2,17 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
 import { findChromium } from "../../scripts/chromium.ts";
 import { GIVE_UP_MS } from "../cli/eventually.ts";
 
-const ARGUMENTS = [
+export const ARGUMENTS = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-background-networking",
@@ -64,7 +70,11 @@ export class Person {
     address: string,
     options: BrowserContextOptions = {},
   ): Promise<Person> {
-    const context = await browser.newContext({ locale: "en-GB", ...options });
+    return Person.with(await browser.newContext({ locale: "en-GB", ...options }), address);
+  }
+
+  /** A person whose browser was set up before. */
+  static async with(context: BrowserContext, address: string): Promise<Person> {
     context.setDefaultTimeout(WAIT_MAX_MS);
     await context.addInitScript(WATCHER);
     return new Person(
@@ -83,6 +93,10 @@ export class Person {
   async close(): Promise<void> {
     await this.#stopStaying();
     await this.#close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Opens the site in a new tab; the one before is closed first, as people do. */

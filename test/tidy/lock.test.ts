@@ -1,5 +1,5 @@
 /**
- * The lock file is whole: every package that another asks for is in it, for every platform. npm leaves out what the
+ * The lock files are whole: every package that another asks for is in the same one, for every platform. npm leaves out what the
  * registry does not have, and says nothing while `node_modules` is there; the next fresh `npm ci` then fails.
  */
 import assert from "node:assert/strict";
@@ -11,22 +11,23 @@ interface Package {
   readonly optionalDependencies?: Record<string, string>;
 }
 
-const lock = JSON.parse(readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8")) as {
-  packages: Record<string, Package>;
-};
+type Packages = Record<string, Package>;
 
 /** Whether a package at this place finds the other in its own `node_modules` or in one above it. */
-function finds(place: string, name: string): boolean {
+function finds(packages: Packages, place: string, name: string): boolean {
   for (let at = place; ; at = at.slice(0, Math.max(0, at.lastIndexOf("node_modules/") - 1))) {
-    if (`${at === "" ? "" : `${at}/`}node_modules/${name}` in lock.packages) return true;
+    if (`${at === "" ? "" : `${at}/`}node_modules/${name}` in packages) return true;
     if (at === "") return false;
   }
 }
 
-test("every package that another asks for is in the lock file", () => {
-  const missing: string[] = [];
-  for (const [place, { dependencies, optionalDependencies }] of Object.entries(lock.packages))
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies }))
-      if (!finds(place, name)) missing.push(`${name}, for ${place || "the project"}`);
-  assert.deepEqual(missing, []);
-});
+for (const file of ["package-lock.json", "test/real/package-lock.json"])
+  test(`every package that another asks for is in ${file}`, () => {
+    const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+    const { packages } = JSON.parse(text) as { packages: Packages };
+    const missing: string[] = [];
+    for (const [place, { dependencies, optionalDependencies }] of Object.entries(packages))
+      for (const name of Object.keys({ ...dependencies, ...optionalDependencies }))
+        if (!finds(packages, place, name)) missing.push(`${name}, for ${place || "the project"}`);
+    assert.deepEqual(missing, []);
+  });

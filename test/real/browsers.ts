@@ -1,0 +1,36 @@
+/** Browsers that are set up in another way than most, by their own settings; and what a page says, however it does so. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { WHOLE_CHROMIUM } from "../../scripts/chromium.ts";
+import { originProgram } from "../../scripts/origins.ts";
+import { ARGUMENTS, WAIT_MAX_MS } from "../browser/browser.ts";
+import { eventually } from "../cli/eventually.ts";
+import { ownFolder } from "../cli/fairgate.ts";
+
+/** What the browser writes into its profile when "block all cookies" is chosen. */
+const BLOCK_COOKIES = { profile: { default_content_setting_values: { cookies: 2 } } };
+
+export interface OwnBrowser extends AsyncDisposable {
+  readonly context: BrowserContext;
+}
+
+/** A browser that takes no cookies from anyone. */
+export async function openCookielessBrowser(options: BrowserContextOptions = {}): Promise<OwnBrowser> {
+  await using parts = new AsyncDisposableStack();
+  const { path: folder } = parts.use(ownFolder());
+  mkdirSync(join(folder, "Default"));
+  writeFileSync(join(folder, "Default", "Preferences"), JSON.stringify(BLOCK_COOKIES));
+  const executablePath = originProgram(WHOLE_CHROMIUM);
+  const launch = { executablePath, args: ARGUMENTS, timeout: WAIT_MAX_MS, locale: "en-GB" };
+  const context = await chromium.launchPersistentContext(folder, { ...launch, ...options });
+  parts.defer(() => context.close());
+  const whole = parts.move();
+  return { context, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+}
+
+/** Waits until the page says these words to someone who reads it, and to a screen reader: by text or by a style. */
+export async function says(page: Page, words: RegExp): Promise<void> {
+  const body = page.locator("body");
+  await eventually(`the page says ${words}`, async () => words.test(await body.ariaSnapshot()));
+}

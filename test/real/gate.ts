@@ -1,0 +1,57 @@
+/** The gateway before a site: `fairgate run` as a process of its own with a settings file, and what it counts. */
+import { setTimeout as pause } from "node:timers/promises";
+import { ASK_EVERY_MS } from "../cli/eventually.ts";
+import { type Control, ownFolder, type Run, startRun } from "../cli/fairgate.ts";
+
+type Written = Readonly<Record<string, unknown>>;
+
+export interface GateOptions {
+  /** Addresses of the site. */
+  readonly origins: readonly string[];
+  /** What the file says of the site besides. */
+  readonly origin?: Written;
+  /** What it says of the room, which is for 200 and long visits otherwise. */
+  readonly room?: Written;
+}
+
+/** Starts a gateway; it is gone when it is disposed of, with its file. */
+export async function openGate({ origins, origin, room }: GateOptions): Promise<Run> {
+  await using parts = new AsyncDisposableStack();
+  const settings = {
+    origin: { addresses: origins, ...origin },
+    rooms: { main: { totalActiveUsers: 200, sessionDuration: "30m", ...room } },
+  };
+  // JSON is YAML as well.
+  const folder = parts.use(ownFolder({ "fairgate.yaml": JSON.stringify(settings) }));
+  const run = parts.use(await startRun(["--config", "fairgate.yaml"], { cwd: folder.path }));
+  const whole = parts.move();
+  return { ...run, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+}
+
+/** Slots that are taken: by those on the site, and kept for those whose turn has come. */
+export async function slotsTaken(control: Control): Promise<number> {
+  const { onSite, admitted } = await control.counts();
+  return onSite + admitted;
+}
+
+/** Counts slots again and again from now on; `most` ends it, and tells how many were taken at once. */
+export function watchSlots(control: Control): { most(): Promise<number> } {
+  let isOver = false;
+  const watch = async () => {
+    let most = 0;
+    for (let isLast = false; !isLast; await pause(ASK_EVERY_MS)) {
+      isLast = isOver;
+      most = Math.max(most, await slotsTaken(control));
+    }
+    return most;
+  };
+  const watching = watch();
+  // It is looked at when it is asked for.
+  watching.catch(() => {});
+  return {
+    most() {
+      isOver = true;
+      return watching;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * A site in plain Node, for what needs no other maker's: a page with many parts, an API that other origins may call, and a
+ * list of what arrived.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Site } from "./site.ts";
+
+export interface Arrived {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface PlainSite extends Site {
+  /** Every request that reached it. */
+  readonly arrived: Arrived[];
+}
+
+const PICTURES = 8;
+const PICTURE =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8"/></svg>';
+const range = Array.from({ length: PICTURES }, (_, n) => n);
+const PAGE = `<!doctype html><html lang=en><title>The shop</title>
+<link rel=icon href="/icon.svg"><link rel=manifest href="/shop.webmanifest"><link rel=stylesheet href="/shop.css">
+<h1>The shop</h1><p id=seats></p>${range.map((n) => `<img alt="" src="/picture-${n}.svg">`).join("")}
+<script src="/shop.js"></script></html>`;
+const SCRIPT = `fetch("/api/seats").then((answer) => answer.json()).then(({ seats }) => {
+  document.getElementById("seats").textContent = seats + " seats left";
+});`;
+
+const CONTENTS: Readonly<Record<string, readonly [type: string, content: string]>> = {
+  "/": ["text/html; charset=utf-8", PAGE],
+  "/shop.css": ["text/css", "h1 { color: #1d4ed8 }"],
+  "/shop.js": ["text/javascript", SCRIPT],
+  "/shop.webmanifest": ["application/manifest+json", '{ "name": "The shop" }'],
+  "/icon.svg": ["image/svg+xml", PICTURE],
+  "/api/seats": ["application/json", '{"seats":42}'],
+  ...Object.fromEntries(range.map((n) => [`/picture-${n}.svg`, ["image/svg+xml", PICTURE]])),
+};
+
+/** `pages`: more addresses and the HTML that they have. */
+export async function openPlainSite(pages: Readonly<Record<string, string>> = {}): Promise<PlainSite> {
+  const arrived: Arrived[] = [];
+  const server = createServer((request, response) => {
+    const { method = "", url: path = "", headers } = request;
+    arrived.push({ method, path, headers });
+    request.resume();
+    const page = pages[path];
+    answer(request, response, page === undefined ? CONTENTS[path] : ["text/html; charset=utf-8", page]);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    arrived,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+/** The API may be called from everywhere, but with no method and no header that has to be asked for. */
+function answer(
+  { method, url = "" }: IncomingMessage,
+  response: ServerResponse,
+  found: readonly [string, string] | undefined,
+): void {
+  response.setHeader("cache-control", "no-store");
+  if (url.startsWith("/api/")) response.setHeader("access-control-allow-origin", "*");
+  if (method === "OPTIONS") return void response.writeHead(204).end();
+  const [type, content] = found ?? ["text/plain", "Nothing here\n"];
+  response.writeHead(found ? 200 : 404, { "content-type": type }).end(content);
+}

@@ -1,0 +1,29 @@
+/** A site of another maker behind the gateway: a process of its own, gone when it is disposed of. */
+import type { Child } from "../cli/child.ts";
+import { eventually, isListening } from "../cli/eventually.ts";
+
+export interface Site extends AsyncDisposable {
+  /** Where it listens, without the gateway. */
+  readonly address: string;
+}
+
+/** Resolves once the program listens there. Fails when it ends first, with what it said. */
+export const listening = (child: Child, address: string): Promise<boolean> =>
+  ready(child, `something listens at ${address}`, () => isListening(address));
+
+/** Resolves once the program is as far. Fails when it ends first, with what it said. */
+export function ready(
+  child: Child,
+  what: string,
+  isReady: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  child.ended.then(end, end);
+  return eventually(what, () => {
+    if (isOver) throw new Error(`the site ended, in vain: ${what}\n${child.out}${child.err}`);
+    return isReady();
+  });
+}
