@@ -1,5 +1,6 @@
 /** The gateway before a site: `fairgate run` as a process of its own with a settings file, and what it counts. */
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { ASK_EVERY_MS } from "../cli/eventually.ts";
 import { type Control, ownFolder, type Run, startRun } from "../cli/fairgate.ts";
 
@@ -12,12 +13,15 @@ export interface GateOptions {
   readonly origin?: Written;
   /** What it says of the room, which is for 200 and long visits otherwise. */
   readonly room?: Written;
+  /** By https, with HTTP/2 and a certificate for localhost that nobody has signed. Left out: plain http. */
+  readonly isSecure?: boolean;
 }
 
 /** Starts a gateway; it is gone when it is disposed of, with its file. */
-export async function openGate({ origins, origin, room }: GateOptions): Promise<Run> {
+export async function openGate({ origins, origin, room, isSecure = false }: GateOptions): Promise<Run> {
   await using parts = new AsyncDisposableStack();
   const settings = {
+    ...(isSecure && { tls: { certificateFile: fixture("cert"), keyFile: fixture("key") } }),
     origin: { addresses: origins, ...origin },
     rooms: { main: { totalActiveUsers: 200, sessionDuration: "30m", ...room } },
   };
@@ -25,8 +29,12 @@ export async function openGate({ origins, origin, room }: GateOptions): Promise<
   const folder = parts.use(ownFolder({ "fairgate.yaml": JSON.stringify(settings) }));
   const run = parts.use(await startRun(["--config", "fairgate.yaml"], { cwd: folder.path }));
   const whole = parts.move();
-  return { ...run, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+  const address = isSecure ? run.address.replace("http://127.0.0.1", "https://localhost") : run.address;
+  return { ...run, address, [Symbol.asyncDispose]: () => whole.disposeAsync() };
 }
+
+const fixture = (kind: "cert" | "key") =>
+  fileURLToPath(new URL(`../fixtures/localhost.${kind}.pem`, import.meta.url));
 
 /** Slots that are taken: by those on the site, and kept for those whose turn has come. */
 export async function slotsTaken(control: Control): Promise<number> {

@@ -19,25 +19,34 @@ after(async () => {
 });
 
 describe("a shop in Next.js", () => {
-  test("a page view with cookies takes exactly one slot, with all that its page loads, prefetches and calls", async () => {
-    await using gate = await openGate({ origins: [shop.address] });
-    await using context = await browser.newContext();
-    const loaded = noteLoads(context);
-    const slots = watchSlots(gate.control);
-    const person = await Person.with(context, gate.address);
-    await person.open();
-    await person.isInside();
-    await person.page.getByText("42 seats left").waitFor();
-    await person.page.waitForFunction("document.querySelector('img').naturalWidth > 0");
-    await person.page.getByRole("link", { name: "Row c" }).click();
-    await person.isInside("Row c");
-    await person.page.getByRole("link", { name: "Back to the shop" }).click();
-    await person.isInside();
-    assert.equal(await slots.most(), 1);
-    assert.deepEqual([loaded.pages, loaded.failed], [1, []]);
-    assert.ok(loaded.prefetches >= 5, `${loaded.prefetches} prefetches`);
-    assert.deepEqual(person.faults, []);
-  });
+  for (const isSecure of [false, true]) {
+    const way = isSecure ? "https and HTTP/2" : "http";
+    test(`a page view takes exactly one slot, with all that it loads, prefetches and calls, by ${way}`, async () => {
+      await using gate = await openGate({ origins: [shop.address], isSecure });
+      await using context = await browser.newContext({ ignoreHTTPSErrors: true });
+      const loaded = noteLoads(context);
+      const slots = watchSlots(gate.control);
+      const person = await Person.with(context, gate.address);
+      await person.open();
+      await person.isInside();
+      await person.page.getByText("42 seats left").waitFor();
+      await person.page.waitForFunction("document.querySelector('img').naturalWidth > 0");
+      await person.page.getByRole("link", { name: "Row c" }).click();
+      await person.isInside("Row c");
+      await person.page.getByRole("link", { name: "Back to the shop" }).click();
+      await person.isInside();
+      assert.equal(await slots.most(), 1);
+      assert.deepEqual([loaded.pages, loaded.failed], [1, []]);
+      assert.ok(loaded.prefetches >= 5, `${loaded.prefetches} prefetches`);
+      assert.deepEqual(person.faults, []);
+      const [cookie] = await context.cookies();
+      assert.equal(cookie?.name, isSecure ? "__Host-fairgate_main" : "fairgate_main");
+      const protocol = await person.page.evaluate(
+        "performance.getEntriesByType('navigation')[0].nextHopProtocol",
+      );
+      assert.equal(protocol, isSecure ? "h2" : "http/1.1");
+    });
+  }
 
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? "with scripts" : "without";

@@ -25,7 +25,7 @@ const KINDS: readonly Readonly<Record<string, string>>[] = [
   { accept: "*/*", "sec-fetch-dest": "empty", "sec-fetch-mode": "cors" },
 ];
 
-describe("without cookies", () => {
+describe("without cookies", { concurrency: 3 }, () => {
   test("one page view takes at most one slot, and for a short time only", async () => {
     await using gate = await openGate({ origins: [shop.address] });
     await using browser = await openCookielessBrowser();
