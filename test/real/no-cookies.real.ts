@@ -54,7 +54,7 @@ describe("without cookies", { concurrency: 3 }, () => {
     });
   }
 
-  for (const javaScriptEnabled of [true]) {
+  for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? "with scripts" : "without";
     test(`whoever would have to wait holds nothing, however long their page is open, ${how}`, async () => {
       await using gate = await openGate({ origins: [shop.address], room: { totalActiveUsers: 1 } });
@@ -66,6 +66,14 @@ describe("without cookies", { concurrency: 3 }, () => {
       assert.equal((await gate.control.counts()).onSite, 1, "whoever was there stays");
     });
   }
+
+  test("a first page that takes its time takes its slot for a short time only, too", async () => {
+    await using site = await openPlainSite();
+    await using gate = await openGate({ origins: [site.address], room: { newcomerDuration: "3s" } });
+    const { status, body } = await ask(`${gate.address}/slowly`, { headers: PAGE });
+    assert.deepEqual([status, body.includes("<p>29")], [200, true]);
+    await eventually("nobody is on the site", async () => (await slotsTaken(gate.control)) === 0);
+  });
 
   test("a web manifest, which browsers fetch without cookies, takes no slot", async () => {
     await using gate = await openGate({ origins: [shop.address] });

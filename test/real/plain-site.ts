@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Site } from "./site.ts";
 
 export interface Arrived {
@@ -40,6 +41,11 @@ const CONTENTS: Readonly<Record<string, readonly [type: string, content: string]
   ...Object.fromEntries(range.map((n) => [`/picture-${n}.svg`, ["image/svg+xml", PICTURE]])),
 };
 
+/** A page that is sent in pieces. */
+const SLOW_PATH = "/slowly";
+const SLOW_PIECES = 30;
+const SLOW_EVERY_MS = 100;
+
 /** `pages`: more addresses and the HTML that they have. */
 export async function openPlainSite(pages: Readonly<Record<string, string>> = {}): Promise<PlainSite> {
   const arrived: Arrived[] = [];
@@ -47,6 +53,7 @@ export async function openPlainSite(pages: Readonly<Record<string, string>> = {}
     const { method = "", url: path = "", headers } = request;
     arrived.push({ method, path, headers });
     request.resume();
+    if (path === SLOW_PATH) return void sendSlowly(response);
     const page = pages[path];
     answer(request, response, page === undefined ? CONTENTS[path] : ["text/html; charset=utf-8", page]);
   });
@@ -61,6 +68,15 @@ export async function openPlainSite(pages: Readonly<Record<string, string>> = {}
       await once(server, "close");
     },
   };
+}
+
+async function sendSlowly(response: ServerResponse): Promise<void> {
+  response.setHeader("content-type", "text/html; charset=utf-8");
+  for (let n = 0; n < SLOW_PIECES && !response.destroyed; n++) {
+    response.write(`<p>${n}`);
+    await pause(SLOW_EVERY_MS);
+  }
+  response.end();
 }
 
 /** The API may be called from everywhere, but with no method and no header that has to be asked for. */
