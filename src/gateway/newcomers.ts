@@ -270,7 +270,7 @@ interface KnownNewcomer {
 }
 
 /** How long someone who goes straight through is on the site without coming back. */
-function firstVisitMs({ settings, rules }: RoomFront): number {
+export function firstVisitMs({ settings, rules }: RoomFront): number {
   return Math.min(settings.newcomerDuration, rules.sessionDurationMs);
 }
 

@@ -15,9 +15,10 @@
  */
 import type { Duplex } from "node:stream";
 import type { Engine } from "../core/engine.ts";
-import { isRenewalDue, type Pass, PRESENCE_GRACE_MS, renewPass } from "../core/pass.ts";
+import { isFirstPass, isRenewalDue, type Pass, PRESENCE_GRACE_MS, renewPass } from "../core/pass.ts";
 import type { World } from "../core/world.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
+import { firstVisitMs } from "./newcomers.ts";
 import type { PresenceReport } from "./presence.ts";
 import { type AnyResponse, breakOff, isHttp2 } from "./proxy/answer.ts";
 import type { RoomFront } from "./room-front.ts";
@@ -171,9 +172,15 @@ export class VisitConnections {
     // What was sent in time may be seen only now; the slot is held for that long.
     const isOver = visit.endedAt !== null || now >= visit.pass.expiresAt + PRESENCE_GRACE_MS;
     if (isOver || !isRenewalDue(visit.pass, renewal)) return;
+    const isFirst = isFirstPass(visit.pass, sessionDurationMs);
+    this.#lengthen(visit, isFirst ? longerFirst(visit, now) : renewPass(visit.pass, renewal), now);
+  }
+
+  #lengthen(visit: Visit, pass: Pass, now: number): void {
+    if (pass.expiresAt <= visit.pass.expiresAt) return;
     const leftMs = visit.pass.expiresAt - now;
-    visit.pass = renewPass(visit.pass, renewal);
-    this.#parts.presence.report(visit.pass, leftMs);
+    visit.pass = pass;
+    this.#parts.presence.report(pass, leftMs);
   }
 
   /** Before a visit runs out, the engine hears that its connections may go on for the grace. */
@@ -221,6 +228,14 @@ export class VisitConnections {
     this.#parts.onEnd();
     connection.end();
   }
+}
+
+/**
+ * What passes on the first connection of someone who has not come back yet does not show that they keep a cookie, so their visit
+ * goes on for as long as at first, and not for a session.
+ */
+function longerFirst({ front, pass }: Visit, now: number): Pass {
+  return { ...pass, expiresAt: now + firstVisitMs(front) };
 }
 
 function newVisit(front: RoomFront, pass: Pass): Visit {

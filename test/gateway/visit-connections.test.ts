@@ -197,3 +197,31 @@ test("connections outside every room, and past a line by a rule, belong to no vi
   const chat = await Chat.open(stage, t);
   await assertOpenAfter(stage, 10 * SESSION_MS, [chat]);
 });
+
+test("a first request that lasts long keeps its slot while it lasts, and no session beyond", async (t) => {
+  let more = () => {};
+  const stage = await openStage(t, {
+    room: { totalActiveUsers: 2, sessionDuration: "100s", newcomerDuration: "9s" },
+    answer: (_request, response) => {
+      more = () => void response.write("more");
+      response.write("first");
+    },
+  });
+  const socket = net.connect(stage.port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  let heard = "";
+  socket.on("data", (chunk) => (heard += chunk)).on("error", () => {});
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n");
+  await until(() => heard.includes("first"), "the answer to begin");
+  for (let n = 1; n <= 4; n++) {
+    stage.world.pass(3_000);
+    more();
+    await until(() => heard.split("more").length > n, "more of it");
+    await tellPresence(stage);
+    assert.equal((await stage.engine.counts("main")).onSite, 1);
+  }
+  socket.destroy();
+  await until(() => stage.underWay() === 0, "the end of the request");
+  stage.world.pass(12_000);
+  assert.equal((await stage.engine.counts("main")).onSite, 0);
+});
