@@ -1,5 +1,6 @@
 /** What an engine needs of a room's settings, under the names that `core` uses. */
 import { laneNumber } from "../core/lanes.ts";
+import { lingerMs } from "../core/pass.ts";
 import type {
   AdaptiveRules,
   BudgetRules,
@@ -50,6 +51,7 @@ function doorRules(room: RoomSettings): DoorRules {
     sessionDurationMs: room.sessionDuration,
     disableSessionRenewal: room.disableSessionRenewal,
     formGraceMs: room.formGrace,
+    lingerMs: lingerMs(room.connectionGrace),
     claimWindowMs: room.claimWindow,
     missedTurnsMax: room.missedTurnsMax,
     lapseAfterMs: room.lapseAfter,

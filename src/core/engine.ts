@@ -44,9 +44,13 @@ export interface Engine {
   resume(pass: Pass, mayBegin: boolean): Eventually<Entered | null>;
   /** Presence of visitors on the site, in batches. An unknown, unexpired pass is taken in and counted. */
   touch(room: string, presences: readonly Presence[]): Eventually<void>;
-  /** Gives up a place or a visit. Doing it twice is the same as once. */
-  leave(place: Ticket | Pass): Eventually<void>;
-  /** Ends a visit from outside. False when nobody by that id is on the site. */
+  /**
+   * Gives up a place or a visit. Doing it twice is the same as once. Connections of a visit may be open for a while more, so its
+   * slot is held for the rules' `lingerMs`. `isIdle`: none is open at this gateway; where it is the only one, the slot is free
+   * at once.
+   */
+  leave(place: Ticket | Pass, isIdle?: boolean): Eventually<void>;
+  /** Ends a visit from outside; its slot is held in the same way. False when nobody by that id is on the site. */
   revoke(room: string, id: string): Eventually<boolean>;
   counts(room: string): Eventually<Counts>;
   board(room: string): Eventually<Board>;

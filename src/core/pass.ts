@@ -52,3 +52,13 @@ export function isFirstPass(pass: Pass, sessionDurationMs: number): boolean {
  * may be reported after the old pass ran out.
  */
 export const PRESENCE_GRACE_MS = 2_000;
+
+/** What the origin says while it ends a visit, such as its last page, may take this long to arrive. */
+export const LAST_ANSWER_MS = 2_000;
+/** Until all gateways have heard of the end of a visit, and closed what they are to close. */
+const END_HEARD_MS = 1_000;
+
+/** For how long a connection may be open at most after its visit was left or revoked. */
+export function lingerMs(connectionGraceMs: number): number {
+  return Math.max(connectionGraceMs, LAST_ANSWER_MS) + END_HEARD_MS;
+}

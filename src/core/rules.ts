@@ -34,6 +34,8 @@ export interface DoorRules {
   readonly disableSessionRenewal: boolean;
   /** For so long after a pass ran out its visit may begin again. */
   readonly formGraceMs: number;
+  /** For so long after a visit was left or revoked its slot is held: its connections may still be open. */
+  readonly lingerMs: number;
   /** How long an admitted visitor may take to enter before the turn is missed. */
   readonly claimWindowMs: number;
   /** After so many turns that were not used a place is forfeited. */
@@ -168,6 +170,7 @@ export const DEFAULT_RULES: RoomRules = {
   sessionDurationMs: 5 * 60_000,
   disableSessionRenewal: false,
   formGraceMs: 2 * 60_000,
+  lingerMs: 0,
   claimWindowMs: 2 * 60_000,
   missedTurnsMax: 3,
   lapseAfterMs: 60_000,

@@ -6,6 +6,7 @@ import type { Play } from "./conformance-crowd.ts";
 import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
 
 const SESSION_MS = 60_000;
+const LINGER_MS = 5_000;
 const session = { totalActiveUsers: 1, sessionDurationMs: SESSION_MS, formGraceMs: 30_000 };
 
 export function resuming(play: Play): void {
@@ -120,6 +121,30 @@ export function resuming(play: Play): void {
       await stage.pass(SESSION_MS + session.formGraceMs);
       for (const pass of [left, revoked]) assert.equal(await stage.engine.resume(pass, true), null);
       assert.equal((await onSite(stage)).onSite, 0);
+    },
+  );
+
+  play(
+    "a slot is held for a while after its visit was left or revoked, and is nobody's",
+    { ...session, totalActiveUsers: 2, lingerMs: LINGER_MS },
+    async (stage) => {
+      const [left, revoked] = [(await stage.joinEntered()).pass, (await stage.joinEntered()).pass];
+      const tickets = await stage.joinMany(2);
+      await stage.engine.leave(left);
+      await stage.engine.revoke(ROOM, revoked.id);
+      await stage.pass(LINGER_MS - TICK_MS, tickets);
+      for (const pass of [left, revoked]) {
+        // What a gateway tells late lengthens nothing.
+        await stage.engine.touch(ROOM, [{ ...pass, expiresAt: stage.now() + SESSION_MS }]);
+        assert.equal(await stage.engine.resume(pass, false), null);
+        await stage.engine.leave(pass);
+      }
+      const held = await stage.engine.counts(ROOM);
+      assert.deepEqual([held.onSite, held.admitted, held.waiting], [2, 0, 2]);
+      await stage.pass(3 * TICK_MS, tickets);
+      assert.equal((await stage.enterAll(tickets)).length, 2);
+      const { onSite, totals } = await stage.engine.counts(ROOM);
+      assert.deepEqual([onSite, totals.left, totals.revoked, totals.expired], [2, 1, 1, 0]);
     },
   );
 

@@ -175,10 +175,6 @@ export class Gateway {
     this.#keySets = new KeySets(world);
     this.#newcomers = newcomers;
     this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
-    this.#endpoints = new VisitorEndpoints({
-      ...{ engine, ask, tokens, newcomers, streams, traffic, timers, threshold: this.#threshold },
-      stay: (front, held, carrier, now) => this.#stay(front, held, carrier, now),
-    });
     this.#answers = new WaitingAnswers({ tokens, traffic, world });
     this.#ask = ask;
     this.#bugs = new PacedLog(world);
@@ -188,7 +184,13 @@ export class Gateway {
     this.#connections = new VisitConnections({
       ...{ engine, ask, presence: this.#presence, world },
       frontOf: (room) => this.#inForce.fronts.get(room),
+      isEnded: (id) => tokens.isRevoked(id),
       onEnd: () => traffic.connectionsEnded++,
+    });
+    this.#endpoints = new VisitorEndpoints({
+      ...{ engine, ask, tokens, newcomers, streams, traffic, timers, threshold: this.#threshold },
+      connections: this.#connections,
+      stay: (front, held, carrier, now) => this.#stay(front, held, carrier, now),
     });
     this.#idPrefix = Buffer.from(world.random.bytes(4)).toString("hex");
     this.#stop.push(world.timers.every(FORGET_PERIOD_MS, () => tokens.forget(world.clock.now())));
@@ -569,11 +571,11 @@ export class Gateway {
   ): Counted | Over {
     const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
     if (typeof counted === "string") {
-      if (connection) connection.isClosed = true;
+      if (connection) this.#connections.closed(connection);
       return counted;
     }
     closing.once("close", () => {
-      if (connection) connection.isClosed = true;
+      if (connection) this.#connections.closed(connection);
       if (isGivenUp(closing)) this.#underWay.giveUp(counted);
       else this.#underWay.release(counted);
     });

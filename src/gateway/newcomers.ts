@@ -202,7 +202,7 @@ export class Newcomers {
   #giveUp(answer: JoinAnswer): void {
     if (answer.kind === "refused") return;
     this.#ask.ask(
-      () => this.#engine.leave(answer.kind === "entered" ? answer.pass : answer.ticket),
+      () => this.#engine.leave(answer.kind === "entered" ? answer.pass : answer.ticket, true),
       () => {},
     );
   }

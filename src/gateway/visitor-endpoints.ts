@@ -35,6 +35,7 @@ import { isFromElsewhere } from "./same-origin.ts";
 import { isForfeit, type Threshold } from "./threshold.ts";
 import type { Badge } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
+import type { VisitConnections } from "./visit-connections.ts";
 import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
 
 export type Endpoint =
@@ -104,6 +105,7 @@ export class VisitorEndpoints {
   readonly #timers: Timers;
   readonly #stay: Stay;
   readonly #threshold: Threshold;
+  readonly #connections: VisitConnections;
 
   constructor(parts: {
     engine: Engine;
@@ -115,6 +117,7 @@ export class VisitorEndpoints {
     timers: Timers;
     stay: Stay;
     threshold: Threshold;
+    connections: VisitConnections;
   }) {
     this.#engine = parts.engine;
     this.#ask = parts.ask;
@@ -125,6 +128,7 @@ export class VisitorEndpoints {
     this.#timers = parts.timers;
     this.#stay = parts.stay;
     this.#threshold = parts.threshold;
+    this.#connections = parts.connections;
   }
 
   serve(endpoint: Endpoint, call: Call): void {
@@ -275,7 +279,7 @@ export class VisitorEndpoints {
       : this.#tokens.former(front, carrier, now, sender)?.pass;
     if (held?.kind === "ticket") held.lastAnswer = null;
     this.#ask.ask(
-      () => (place ? this.#engine.leave(place) : undefined),
+      () => (place ? this.#engine.leave(place, this.#connections.isIdle(place.id)) : undefined),
       (reply) => {
         if (reply === ENGINE_AWAY) return this.#away(call);
         answer(call, 200, { status: "left" }, this.#tokens.drop(call.front, call.carrier));

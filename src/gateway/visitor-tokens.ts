@@ -93,7 +93,7 @@ export class VisitorTokens {
     const reading = readToken(token, { room: front.name, keyring: this.keyring, now });
     if (reading.kind !== "refused" || reading.expiredPass === null) return null;
     const { badge, expiredPass: pass } = reading;
-    if (this.#revoked.has(pass.id)) return null;
+    if (this.isRevoked(pass.id)) return null;
     return sender && !front.binding.isOwn(badge.binding, sender) ? null : { pass, badge };
   }
 
@@ -205,6 +205,10 @@ export class VisitorTokens {
     this.#revoked.set(id, until);
   }
 
+  isRevoked(id: string): boolean {
+    return this.#revoked.has(id);
+  }
+
   /** Forgets ended visits whose passes have run out anyway. */
   forget(now: number): void {
     for (const [id, until] of this.#revoked) if (until < now) this.#revoked.delete(id);
@@ -229,7 +233,7 @@ export class VisitorTokens {
     const place = held.kind === "pass" ? held.pass : held.ticket;
     if (place.room !== room) return "wrongRoom";
     if (place.expiresAt <= now) return "expired";
-    return held.kind === "pass" && this.#revoked.size > 0 && this.#revoked.has(place.id) ? "revoked" : null;
+    return held.kind === "pass" && this.isRevoked(place.id) ? "revoked" : null;
   }
 
   #holdTicket(token: string, ticket: Ticket, badge: Badge): HeldTicket {

@@ -10,6 +10,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { RoomInput, Settings, SettingsInput } from "../../src/config/schema.ts";
+import { lingerMs } from "../../src/core/pass.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { AccessLog } from "../../src/gateway/access-log/access-log.ts";
 import { formatOf } from "../../src/gateway/access-log/line.ts";
@@ -27,6 +28,9 @@ setDefaultAutoSelectFamilyAttemptTimeout(60_000);
 const ORIGIN_KEEPS_MS = 300_000;
 
 export const SECRET = "a-secret-of-the-tests-long-enough-to-be-one";
+
+/** So long after a visit was revoked its slot is free: until then connections of it may be open. */
+export const SLOT_FREE_MS = lingerMs(0);
 
 /** A certificate for localhost, for tests only. */
 export const TLS = {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { NO_BADGE, passToken } from "../../src/gateway/token.ts";
-import { openStage, SECRET, type Stage } from "./stage.ts";
+import { openStage, SECRET, SLOT_FREE_MS, type Stage } from "./stage.ts";
 import { assertWaitingPage, type Visitor } from "./visitor.ts";
 
 /** Shows a token on a page and at each endpoint; nothing may come of it but one refusal each. */
@@ -184,6 +184,7 @@ test("a ticket shown again after its visit was ended gets nobody in", async (t) 
   const stage = await openStage(t);
   const { ticket, id } = await enteredVisitor(stage);
   assert.equal(await stage.engine.revoke("main", id), true);
+  stage.world.pass(SLOT_FREE_MS);
   const next = await stage.occupant();
   const replay = stage.visitor();
   replay.cookies.set("fairgate_main", ticket);
@@ -197,6 +198,7 @@ test("a pass is refused at once when its visit is ended from outside", async (t)
   const { visitor, id } = await enteredVisitor(stage);
   const pass = visitor.token()!;
   await stage.engine.revoke("main", id);
+  stage.world.pass(SLOT_FREE_MS);
   await stage.occupant();
   const before = stage.origin.seen.length;
   assertWaitingPage(await visitor.open());

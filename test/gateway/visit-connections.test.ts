@@ -154,6 +154,22 @@ test("leaving ends all connections of the visit after the grace, and nobody else
   assert.equal(stage.proxied.gateway.traffic.connectionsEnded, 2);
 });
 
+test("a slot that was left with a connection open is the next one's when that is closed, and without one at once", async (t) => {
+  const stage = await openEcho(t);
+  const [first, second] = [await enter(stage), await enter(stage)];
+  const chat = await Chat.open(stage, t, first.token);
+  const next = [stage.visitor(), stage.visitor()];
+  for (const visitor of next) assert.equal(await visitor.isIn(), false);
+  await first.visitor.call("leave");
+  await second.visitor.call("leave");
+  stage.world.pass(1_000);
+  assert.deepEqual([await next[0]!.isIn(), await next[1]!.isIn()], [true, false]);
+  await assertClosedAfter(stage, GRACE_MS - 1_000, chat);
+  assert.equal(await next[1]!.isIn(), false);
+  stage.world.pass(1_000);
+  assert.equal(await next[1]!.isIn(), true);
+});
+
 test("a visit that was revoked, by an operator or the origin, ends its connections", async (t) => {
   const stage = await openEcho(t, {
     room: { enabledOriginCommands: ["revoke"] },

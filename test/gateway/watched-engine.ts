@@ -48,7 +48,7 @@ export class WatchedEngine implements Engine {
     this.enter = (ticket) => this.#ask("enter", () => inner.enter(ticket));
     this.resume = (pass, mayBegin) => this.#ask("resume", () => inner.resume(pass, mayBegin));
     this.touch = (room, presences) => this.#ask("touch", () => inner.touch(room, presences));
-    this.leave = (place) => this.#ask("leave", () => inner.leave(place));
+    this.leave = (place, isIdle) => this.#ask("leave", () => inner.leave(place, isIdle));
     this.revoke = (room, id) => this.#ask("revoke", () => inner.revoke(room, id));
   }
 

@@ -1,4 +1,5 @@
 /** The cluster engine passes what every engine passes: one node by itself, exactly as the embedded engine does. */
+import { connectionLives } from "../../../test/gateway/connection-lives.ts";
 import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
 import { propertyTests } from "../properties.ts";
@@ -16,6 +17,7 @@ const alone = {
 conformance(alone);
 modelTest(alone);
 propertyTests(alone);
+connectionLives(alone, 2);
 starvingTests(alone, { runs: 6, honest: 40 });
 
 const together = {
@@ -29,4 +31,5 @@ const together = {
 
 conformance(together);
 propertyTests(together, 5);
+connectionLives(together, 2, 10);
 starvingTests(together, { runs: 1, honest: 12 });

@@ -80,6 +80,11 @@ export function isFirm({ claim }: Place): boolean {
   return claim.state === ADMITTED && claim.firmUntil > 0;
 }
 
+/** True for a visit whose slot is this node's. */
+export function isOwnVisit({ claim }: Place): boolean {
+  return claim.state === ON_SITE && claim.origin === SELF && !claim.isBorrowed;
+}
+
 export function claimOf(place: Place, origin: number): Claim | undefined {
   if (place.claim.origin === origin) return place.claim;
   return place.others?.find((claim) => claim.origin === origin);

@@ -60,6 +60,7 @@ import {
   YIELD,
 } from "./entries.ts";
 import { Headcount } from "./headcount.ts";
+import { LingeringSlots } from "./lingering-slots.ts";
 import { timeOfKey } from "./order-clock.ts";
 import { type OverPlace, OverPlaces } from "./over-places.ts";
 import {
@@ -71,6 +72,7 @@ import {
   claimOf,
   dropClaim,
   isFirm,
+  isOwnVisit,
   keyOfPass,
   LAPSED,
   ON_SITE,
@@ -121,6 +123,7 @@ export class RoomBooks {
   readonly lines = this.#headcount.lines;
   readonly own = this.#headcount.own;
   readonly visits = this.#headcount.visits;
+  readonly lingering = new LingeringSlots();
   /** Ended visits whose pass has not run out. */
   readonly ended = new Map<string, number>();
   readonly invites = new Map<string, number>();
@@ -180,7 +183,7 @@ export class RoomBooks {
   }
 
   get onSite(): number {
-    return this.#headcount.onSite;
+    return this.#headcount.onSite + this.lingering.size;
   }
 
   get lapsed(): number {
@@ -192,9 +195,9 @@ export class RoomBooks {
     return this.#headcount.ownTurns;
   }
 
-  /** Visits whose slot is this node's. */
+  /** Visits whose slot is this node's, and slots that it holds for some that were ended. */
   get ownVisits(): number {
-    return this.#headcount.ownVisits;
+    return this.#headcount.ownVisits + this.lingering.size;
   }
 
   /** Slots of this node's in use. */
@@ -398,6 +401,7 @@ export class RoomBooks {
 
   /** Forgets what no good ticket, pass or code can be about. */
   forget(now: number): void {
+    this.lingering.sweep(now, this.rulesAt(now).lingerMs);
     for (const key of this.#dues.forgotten(now)) this.#forgetKey(key);
     for (const id of this.#dues.endedForgotten(now)) if (this.ended.get(id)! <= now) this.ended.delete(id);
     for (const id of this.#dues.invitesForgotten(now)) this.invites.delete(id);
@@ -553,6 +557,7 @@ export class RoomBooks {
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
     const place = this.places.get(key);
     if (place && isFirm(place) && place.claim.origin === SELF) this.turnNews.note("left");
+    if (how !== EXPIRED && place && isOwnVisit(place) && this.door.rules.lingerMs > 0) this.lingering.add();
     if (place) this.#drop(place);
     this.setBacks.forget(key);
     this.over.tell({ key, lane, origin: origin.index, epoch, until: forgetAt, id }, origin.owner);

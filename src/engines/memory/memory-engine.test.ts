@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
+import { connectionLives } from "../../../test/gateway/connection-lives.ts";
 import { realWorld } from "../../../test/real-world.ts";
 import { DurableHost } from "../../durable/host.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
@@ -35,4 +36,5 @@ for (const subject of [memory, kept]) {
   conformance(subject);
   modelTest(subject);
   propertyTests(subject);
+  connectionLives(subject, 1);
 }

@@ -101,12 +101,12 @@ export class MemoryEngine implements Engine {
     this.#rooms.get(room)?.room.touch(presences, this.#world.clock.now());
   }
 
-  leave(place: Ticket | Pass): Eventually<void> {
+  leave(place: Ticket | Pass, isIdle = false): Eventually<void> {
     const open = this.#rooms.get(place.room);
     if (!open) return;
     const now = this.#world.clock.now();
-    if ("sequence" in place) open.room.leavePlace(place, now);
-    else open.room.leaveVisit(place.id, now);
+    if ("sequence" in place) open.room.leavePlace(place, now, isIdle);
+    else open.room.leaveVisit(place.id, now, isIdle);
     return open.unconfirmed() ?? undefined;
   }
 

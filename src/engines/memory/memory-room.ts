@@ -100,12 +100,12 @@ export class MemoryRoom {
     touch(this.#books, presences, now);
   }
 
-  leavePlace(ticket: Ticket, now: number): void {
-    leavePlace(this.#books, ticket, now);
+  leavePlace(ticket: Ticket, now: number, isIdle = false): void {
+    leavePlace(this.#books, ticket, isIdle, now);
   }
 
-  leaveVisit(id: string, now: number): void {
-    leaveVisit(this.#books, id, now);
+  leaveVisit(id: string, now: number, isIdle = false): void {
+    leaveVisit(this.#books, id, isIdle, now);
   }
 
   revoke(id: string, now: number): boolean {

@@ -118,13 +118,13 @@ export function touch({ visits }: RoomBooks, presences: readonly Presence[], now
   for (const presence of presences) visits.touch(presence, now);
 }
 
-export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
+export function leavePlace(books: RoomBooks, shown: Ticket, isIdle: boolean, now: number): void {
   const { places } = books;
   const ticket = currentTicket(books, shown, now);
   const place = originOf(ticket);
   const state = places.state(place);
   if (state === GONE || state === FORFEITED || ticket.expiresAt <= now) return;
-  if (state === ON_SITE) return leaveVisit(books, ticket.id, now);
+  if (state === ON_SITE) return leaveVisit(books, ticket.id, isIdle, now);
   if (state === WAITING) books.lines.remove(books.laneOf(ticket.lane, now), ticket.sequence);
   if (state === LAPSED) books.lapsed--;
   if (state === ADMITTED && books.turns.end(place)?.isFirm) books.door.gaveBack("left", now);
@@ -134,13 +134,13 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   books.setBacks.drop(place);
 }
 
-export function leaveVisit(books: RoomBooks, id: string, now: number): void {
-  if (endVisit(books, id, now)) books.totals.left++;
+export function leaveVisit(books: RoomBooks, id: string, isIdle: boolean, now: number): void {
+  if (endVisit(books, id, isIdle, now)) books.totals.left++;
 }
 
 /** Ends a visit from outside. False when nobody by that id is on the site. */
 export function revoke(books: RoomBooks, id: string, now: number): boolean {
-  if (!endVisit(books, id, now)) return false;
+  if (!endVisit(books, id, false, now)) return false;
   books.totals.revoked++;
   return true;
 }
@@ -340,11 +340,12 @@ function passOf({ name }: RoomBooks, visit: Visit, createdAt: number): Pass {
   return { id, room: name, lane, joinedAt, admittedAt, createdAt, expiresAt, node: 0 };
 }
 
-function endVisit(books: RoomBooks, id: string, now: number): boolean {
+function endVisit(books: RoomBooks, id: string, isIdle: boolean, now: number): boolean {
   const visit = books.visits.get(id);
   if (!visit) return false;
-  const { sessionDurationMs, formGraceMs } = books.rulesAt(now);
+  const { sessionDurationMs, formGraceMs, lingerMs } = books.rulesAt(now);
   const until = books.visits.end(visit, now + sessionDurationMs + formGraceMs);
+  if (lingerMs > 0 && !isIdle) books.visits.holdSlot(now + lingerMs);
   books.endPlace(visit, now);
   books.events.onRevoked(id, until);
   return true;

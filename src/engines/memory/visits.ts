@@ -22,6 +22,8 @@ export class Visits {
   #due = new Deadlines<Visit>();
   #ended = new Map<string, number>();
   #endedDue = new Deadlines<string>();
+  /** Slots of visits that are over, held while connections of theirs may be open. Those end with this process. */
+  readonly #held = new Deadlines<true>();
   /** Ids of visits begun, lengthened or ended, and of ended ids forgotten, since changes were last taken. */
   readonly #changed = new Set<string>();
   readonly #isKept: boolean;
@@ -31,8 +33,9 @@ export class Visits {
     this.#isKept = isKept;
   }
 
+  /** Slots in use. */
   get size(): number {
-    return this.#byId.size;
+    return this.#byId.size + this.#held.size;
   }
 
   get(id: string): Visit | undefined {
@@ -65,12 +68,18 @@ export class Visits {
     return until;
   }
 
+  /** The slot of a visit that was ended stays in use until then. */
+  holdSlot(until: number): void {
+    this.#held.add(until, true);
+  }
+
   isEnded(id: string): boolean {
     return this.#ended.has(id);
   }
 
-  /** Takes out visits whose pass has run out, telling each. */
+  /** Takes out visits whose pass has run out, telling each, and frees slots that were held for long enough. */
   expire(now: number, onExpired: (visit: Visit) => void): void {
+    while (this.#held.takeDue(now));
     for (let visit = this.#due.takeDue(now); visit; visit = this.#due.takeDue(now)) {
       if (this.#byId.get(visit.id) !== visit) continue;
       if (visit.expiresAt + PRESENCE_GRACE_MS > now) {

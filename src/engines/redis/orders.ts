@@ -64,7 +64,15 @@ function phasesOf(rules: RoomRules): Phase[] {
 function doorRules(rules: DoorRules, isBudgeted: boolean): object {
   const { totalActiveUsers, newUsersPerMinute, standby, adaptive, lanes } = rules;
   const { queueingMethod, paused, queueAll, drained, closed, privilegedOnly, fillNoShows } = rules;
-  const { sessionDurationMs, formGraceMs, claimWindowMs, missedTurnsMax, lapseAfterMs, ticketTtlMs } = rules;
+  const {
+    sessionDurationMs,
+    formGraceMs,
+    lingerMs,
+    claimWindowMs,
+    missedTurnsMax,
+    lapseAfterMs,
+    ticketTtlMs,
+  } = rules;
   const { pollBudgetPerSecond } = rules;
   return {
     ...(totalActiveUsers !== null && { totalActiveUsers }),
@@ -77,6 +85,7 @@ function doorRules(rules: DoorRules, isBudgeted: boolean): object {
     ...{
       sessionDurationMs,
       formGraceMs,
+      lingerMs,
       claimWindowMs,
       missedTurnsMax,
       lapseAfterMs,

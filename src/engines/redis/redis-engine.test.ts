@@ -1,5 +1,6 @@
 /** The suites of every engine, on a real Redis whose time is the test's own. Each engine has keys of its own there. */
 import { after, test } from "node:test";
+import { connectionLives } from "../../../test/gateway/connection-lives.ts";
 import { realWorld } from "../../../test/real-world.ts";
 import { placeOf, TIMEOUT_MS } from "../../../test/redis/open-link.ts";
 import { startRedis } from "../../../test/redis/servers.ts";
@@ -79,6 +80,7 @@ const onePiece = {
 for (const subject of [exact, onePiece]) conformance(subject);
 modelTest(exact, MODEL_RUNS);
 propertyTests(exact, LIVES);
+connectionLives(exact, 2, LIVES);
 for (const subject of [exact, onePiece]) starvingTests(subject, { runs: 1, honest: 6 });
 
 test("a relaxed line of four pieces, whatever happens: never too many on the site or in a minute, and the patient get in", () =>

@@ -9,7 +9,8 @@
 --                      it goes loose
 --   :returned  set     those in a line who came with a loose turn to a full site
 --   :gap:N     text    numbers given out between N and the next whole one
---   :visits    hash    those on the site; :visits:due the same by when their slot is free again
+--   :visits    hash    those on the site; :visits:due the same by when their slot is free again, and slots that are held for
+--                      a while after their visit was ended
 --   :places:B  hash    what has become of each ticket, by id, in buckets by when its holder joined
 --   :buckets   sorted  the buckets by when their last ticket has run out
 --   :ended     sorted  ids of visits that were ended, until their passes have run out

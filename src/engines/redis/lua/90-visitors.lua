@@ -310,7 +310,7 @@ function visitors.end_place(self, id, packed)
   if place then places.set_state(self, place, GONE) end
 end
 
--- Ends a visit. False when nobody by that id is on the site.
+-- Ends a visit. False when nobody by that id is on the site. Its slot is held for a while: connections may still be open.
 local function end_visit(self, id)
   local packed = redis.call("HGET", self.prefix .. ":visits", id)
   if not packed then return false end
@@ -319,9 +319,14 @@ local function end_visit(self, id)
   local renewed_until = self.now + self.rules.sessionDurationMs + (self.rules.formGraceMs or 0) + PRESENCE_GRACE_MS
   local until_at = math.max(tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id)), renewed_until)
   redis.call("HDEL", self.prefix .. ":visits", id)
-  redis.call("ZREM", self.prefix .. ":visits:due", id)
+  local linger = self.rules.lingerMs or 0
+  if linger > 0 then
+    redis.call("ZADD", self.prefix .. ":visits:due", self.now + linger, id)
+  else
+    redis.call("ZREM", self.prefix .. ":visits:due", id)
+    self.on_site = self.on_site - 1
+  end
   redis.call("ZADD", self.prefix .. ":ended", until_at, id)
-  self.on_site = self.on_site - 1
   visitors.end_place(self, id, packed)
   self.ended[#self.ended + 1] = { id, until_at }
   return until_at
@@ -411,11 +416,12 @@ end
 function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires_at)
   local due = self.prefix .. ":visits:due"
   local known = redis.call("ZSCORE", due, id)
-  if known then
-    if expires_at + PRESENCE_GRACE_MS > tonumber(known) then
-      redis.call("ZADD", due, expires_at + PRESENCE_GRACE_MS, id)
-    end
-  elseif expires_at > self.now and not redis.call("ZSCORE", self.prefix .. ":ended", id) then
+  local is_later = expires_at + PRESENCE_GRACE_MS > tonumber(known or self.now + PRESENCE_GRACE_MS)
+  if not is_later or redis.call("ZSCORE", self.prefix .. ":ended", id) then
+    -- Nothing new, or the slot of an ended visit that is held.
+  elseif known then
+    redis.call("ZADD", due, expires_at + PRESENCE_GRACE_MS, id)
+  else
     take_in(self, id, lane, joined_at, admitted_at, expires_at)
   end
   answer(answers, NOTHING)
@@ -424,9 +430,10 @@ end
 -- Someone with a pass that has run out: their visit is still on, begins again ("1" and a free slot), or is over.
 function visitors.resume(self, answers, id, lane, joined_at, admitted_at, may_begin)
   local due = self.prefix .. ":visits:due"
+  if redis.call("ZSCORE", self.prefix .. ":ended", id) then return answer(answers, NOTHING) end
   local known = tonumber(redis.call("ZSCORE", due, id))
   if known and known - PRESENCE_GRACE_MS > self.now then return still_on_site(self, answers, id) end
-  if may_begin == "" or redis.call("ZSCORE", self.prefix .. ":ended", id) then return answer(answers, NOTHING) end
+  if may_begin == "" then return answer(answers, NOTHING) end
   local expires_at = self.now + self.rules.sessionDurationMs
   if known then
     -- For a moment after a pass has run out its slot is still held.

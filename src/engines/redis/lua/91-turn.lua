@@ -51,8 +51,11 @@ local function expire_visits(self)
     redis.call("ZREM", self.prefix .. ":visits:due", id)
     redis.call("HDEL", self.prefix .. ":visits", id)
     self.on_site = self.on_site - 1
-    room.count(self, "expired")
-    if packed then visitors.end_place(self, id, packed) end
+    -- Without a visit it was the slot of one that was ended.
+    if packed then
+      room.count(self, "expired")
+      visitors.end_place(self, id, packed)
+    end
   end
   redis.call("ZREMRANGEBYSCORE", self.prefix .. ":ended", "-inf", whole(math.floor(self.now)))
 end
