@@ -54,6 +54,7 @@ import { createRouter, type Routed, type Router } from "./route.ts";
 import { type Outcome, Threshold } from "./threshold.ts";
 import { TooManyRequests } from "./too-many-requests.ts";
 import { Traffic } from "./traffic.ts";
+import { UnprovenPlaces } from "./unproven-places.ts";
 import { type VisitConnection, VisitConnections } from "./visit-connections.ts";
 import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
 import { VisitorTokens } from "./visitor-tokens.ts";
@@ -156,7 +157,8 @@ export class Gateway {
     const { traffic } = this;
     const keyring = newKeyring(settings);
     const ask = new AskEngine(traffic, world, settings.redis?.timeoutMs ?? 0);
-    const tokens = new VisitorTokens(keyring, traffic, world);
+    const unproven = new UnprovenPlaces({ engine, ask, world });
+    const tokens = new VisitorTokens(keyring, { traffic, unproven, world });
     this.#streamLimits = (next) => socketLimits(next, fileLimit).streams;
     const limits = this.#streamLimits(settings);
     const streams = new EventStreams({ engine, ask, traffic, limits, world });
@@ -175,7 +177,7 @@ export class Gateway {
     this.#keySets = new KeySets(world);
     this.#newcomers = newcomers;
     this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
-    this.#answers = new WaitingAnswers({ tokens, traffic, world });
+    this.#answers = new WaitingAnswers({ tokens, traffic, newcomers, unproven, world });
     this.#ask = ask;
     this.#bugs = new PacedLog(world);
     this.#presence = new PresenceReport({ engine, ask, world });
@@ -189,7 +191,7 @@ export class Gateway {
     });
     this.#endpoints = new VisitorEndpoints({
       ...{ engine, ask, tokens, newcomers, streams, traffic, timers, threshold: this.#threshold },
-      connections: this.#connections,
+      ...{ connections: this.#connections, unproven },
       stay: (front, held, carrier, now) => this.#stay(front, held, carrier, now),
     });
     this.#idPrefix = Buffer.from(world.random.bytes(4)).toString("hex");

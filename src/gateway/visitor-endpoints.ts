@@ -35,6 +35,7 @@ import { isFromElsewhere } from "./same-origin.ts";
 import { isForfeit, type Threshold } from "./threshold.ts";
 import type { Badge } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
+import type { UnprovenPlaces } from "./unproven-places.ts";
 import type { VisitConnections } from "./visit-connections.ts";
 import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
 
@@ -72,6 +73,8 @@ const STYLE: readonly string[] = [
   ...["Content-Type", "text/css; charset=utf-8", "Cache-Control", "no-store"],
   ...["X-Content-Type-Options", "nosniff"],
 ];
+/** A place in the address of the style, by its id. */
+const PLACE_NAMED = /\?place=([0-9a-f]{1,64})$/;
 const NO_DRAW = '{"error":"no draw has given you a place"}';
 const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
 
@@ -106,6 +109,7 @@ export class VisitorEndpoints {
   readonly #stay: Stay;
   readonly #threshold: Threshold;
   readonly #connections: VisitConnections;
+  readonly #unproven: UnprovenPlaces;
 
   constructor(parts: {
     engine: Engine;
@@ -118,6 +122,7 @@ export class VisitorEndpoints {
     stay: Stay;
     threshold: Threshold;
     connections: VisitConnections;
+    unproven: UnprovenPlaces;
   }) {
     this.#engine = parts.engine;
     this.#ask = parts.ask;
@@ -129,6 +134,7 @@ export class VisitorEndpoints {
     this.#stay = parts.stay;
     this.#threshold = parts.threshold;
     this.#connections = parts.connections;
+    this.#unproven = parts.unproven;
   }
 
   serve(endpoint: Endpoint, call: Call): void {
@@ -137,7 +143,7 @@ export class VisitorEndpoints {
     const method = METHODS[endpoint];
     const { cors } = call.front;
     const isAllowed = cors.allows(call.request);
-    if (endpoint === "cookies.css") return sendCookieStyle(call);
+    if (endpoint === "cookies.css") return this.#cookieStyle(call);
     if (isAllowed && call.request.method === "OPTIONS")
       return send(call.response, 204, cors.ownPreflight(call.request), "");
     if (cors.isOn) addHeaders(call.response, cors.headersFor(call.request));
@@ -268,6 +274,15 @@ export class VisitorEndpoints {
     );
   }
 
+  /** For the page of a place that its address may name. */
+  #cookieStyle({ front, carrier, request, response }: Call): void {
+    const isKept = front.cookie.read(carrier.cookie, carrier.isSecure) !== null;
+    const place = PLACE_NAMED.exec(request.url ?? "")?.[1];
+    if (place && isKept) this.#unproven.prove(place);
+    else if (place) this.#unproven.miss(place, this.#newcomers.sender(request));
+    send(response, 200, STYLE, isKept ? "" : cookieStyle(headerOf(request, "accept-language")));
+  }
+
   /** "Left" is said only when the engine knows: a visit may last there for a while after its pass has expired. */
   #leave(call: Call, held: Held | null, sender: Sender | null): void {
     this.#traffic.requests.leaves++;
@@ -356,11 +371,6 @@ export class VisitorEndpoints {
   #away(call: Call): void {
     answer(call, 503, { status: "engineAway" }, ["Retry-After", String(RETRY_SECONDS)]);
   }
-}
-
-function sendCookieStyle({ front, carrier, request, response }: Call): void {
-  const isKept = front.cookie.read(carrier.cookie, carrier.isSecure) !== null;
-  send(response, 200, STYLE, isKept ? "" : cookieStyle(headerOf(request, "accept-language")));
 }
 
 /** For every answer to this call. */

@@ -17,6 +17,7 @@ import type { Keyring } from "./keyring.ts";
 import { type RoomFront, waitingOpening } from "./room-front.ts";
 import { type Badge, NO_BADGE, passToken, readToken, type TokenRefusal, ticketToken } from "./token.ts";
 import type { Traffic } from "./traffic.ts";
+import type { UnprovenPlaces } from "./unproven-places.ts";
 
 const REFUSALS_LOGGED_PER_SECOND_MAX = 20;
 /** A ticket is signed anew when a good check-in finds it older than this. */
@@ -43,16 +44,18 @@ export interface FormerVisit {
 export class VisitorTokens {
   readonly #world: World;
   readonly #traffic: Traffic;
+  readonly #unproven: UnprovenPlaces;
   #held = new HeldTokens();
   readonly #revoked = new Map<string, number>();
   #loggedInSecond = 0;
   #loggedSecond = 0;
   keyring: Keyring;
 
-  constructor(keyring: Keyring, traffic: Traffic, world: World) {
+  constructor(keyring: Keyring, parts: { traffic: Traffic; unproven: UnprovenPlaces; world: World }) {
     this.keyring = keyring;
-    this.#traffic = traffic;
-    this.#world = world;
+    this.#traffic = parts.traffic;
+    this.#unproven = parts.unproven;
+    this.#world = parts.world;
   }
 
   /** Signs and verifies with these keys from now on; what was found good with others is looked at anew. */
@@ -71,7 +74,10 @@ export class VisitorTokens {
     const refusal = this.#refusal(held, front.name, now);
     if (refusal === null && sender && !front.binding.isOwn(held.badge.binding, sender))
       return this.#strange(front, now);
-    if (refusal === null) return held;
+    if (refusal === null) {
+      if (held.kind === "ticket") this.#unproven.prove(held.ticket.id);
+      return held;
+    }
     this.#refuse(front.name, refusal, now);
     return null;
   }

@@ -13,11 +13,18 @@ import type { Asking } from "./asking.ts";
 import type { Carrier } from "./carrier.ts";
 import { headerOf, PERSONAL_JSON, type Request, type Response } from "./exchange.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
-import { type HeldBack, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
+import {
+  type HeldBack,
+  type Newcomers,
+  retrySeconds,
+  type TurnedAway,
+  turnedAwaySeconds,
+} from "./newcomers.ts";
 import { type Problem, renderProblem } from "./page/problem.ts";
 import { answerWhole } from "./proxy/answer.ts";
 import { type RoomFront, waitingOpening, withFormerPlace } from "./room-front.ts";
 import type { Traffic } from "./traffic.ts";
+import type { UnprovenPlaces } from "./unproven-places.ts";
 import type { VisitorTokens } from "./visitor-tokens.ts";
 
 const TOO_MANY = 429;
@@ -64,11 +71,21 @@ export interface Told {
 export class WaitingAnswers {
   readonly #tokens: VisitorTokens;
   readonly #traffic: Traffic;
+  readonly #newcomers: Newcomers;
+  readonly #unproven: UnprovenPlaces;
   readonly #world: World;
 
-  constructor(parts: { tokens: VisitorTokens; traffic: Traffic; world: World }) {
+  constructor(parts: {
+    tokens: VisitorTokens;
+    traffic: Traffic;
+    newcomers: Newcomers;
+    unproven: UnprovenPlaces;
+    world: World;
+  }) {
     this.#tokens = parts.tokens;
     this.#traffic = parts.traffic;
+    this.#newcomers = parts.newcomers;
+    this.#unproven = parts.unproven;
     this.#world = parts.world;
   }
 
@@ -196,12 +213,21 @@ export class WaitingAnswers {
       now,
       message: board.message,
       notice: what.notice,
+      unproven: this.#unprovenId(told, what.waiting),
       nonce,
     });
     // A form is its sender's to send again; asking for the page anew would throw it away.
     const again = what.notice === "formNotSent" ? [] : refresh;
     const headers = [...page.headers(nonce), "Cache-Control", "no-store", ...again, ...what.headers];
     this.#send(told, what.status, headers, body);
+  }
+
+  /** The place of someone who has not shown that they keep a cookie; null when there is none such. */
+  #unprovenId({ front, request, carrier }: Told, waiting: Waiting | null): string | null {
+    if (!waiting || carrier.programToken !== undefined) return null;
+    if (front.cookie.read(carrier.cookie, carrier.isSecure) !== null) return null;
+    this.#unproven.add(waiting.ticket, this.#newcomers.sender(request));
+    return waiting.ticket.id;
   }
 
   /** What is being uploaded by someone who must wait is not wanted: a little of it is read, so that they get the answer. */

@@ -37,6 +37,51 @@ test("one page view with cookies blocked is one visit, and it is over after a mi
   assert.equal(await onSite(stage), 0);
 });
 
+test("a place on a page whose style is asked for without its cookie is given up, and no other", async (t) => {
+  const stage = await openStage(t, { room: { ...ROOM, totalActiveUsers: 1 } });
+  await stage.occupant();
+  const waiting = async () => (await stage.engine.counts("main")).waiting;
+  /** Opens a page as a browser that keeps what it gets, and gives the address of its style. */
+  const opened = async (userAgent: string) => {
+    const visitor = stage.visitor();
+    const { text } = await visitor.open("/", { "user-agent": userAgent });
+    return { visitor, style: /href="([^"]*cookies\.css[^"]*)"/.exec(text)![1]! };
+  };
+  const askFor = (style: string, userAgent: string) =>
+    stage.visitor().ask(style, { headers: { "user-agent": userAgent } });
+
+  const blocked = await opened("Blocker/1.0");
+  assert.match((await askFor(blocked.style, "Blocker/1.0")).text, /Cookies are needed/);
+  assert.equal(await waiting(), 1, "it might have been overtaken");
+  stage.world.pass(2_000);
+  assert.equal(await waiting(), 0);
+
+  const scanned = await opened("Browser/1.0");
+  await askFor(scanned.style, "Scanner/1.0");
+  stage.world.pass(2_000);
+  assert.equal(await waiting(), 1, "another browser says nothing about this one");
+
+  const [first, second] = [await opened("Browser/1.0"), await opened("Browser/1.0")];
+  await askFor(first.style, "Browser/1.0");
+  await first.visitor.call("check-in", { headers: { "user-agent": "Browser/1.0" } });
+  const kept = await second.visitor.ask(second.style, { headers: { "user-agent": "Browser/1.0" } });
+  assert.equal(kept.text, "");
+  await askFor(second.style, "Browser/1.0");
+  stage.world.pass(2_000);
+  assert.equal(await waiting(), 3, "a cookie that came back once is kept");
+
+  const late = await opened("Late/1.0");
+  stage.world.pass(31_000);
+  await askFor(late.style, "Late/1.0");
+  stage.world.pass(2_000);
+  assert.ok((await waiting()) > 0);
+  assert.doesNotMatch(
+    (await late.visitor.open()).text,
+    /cookies\.css\?place=/,
+    "whoever has a cookie needs no proof",
+  );
+});
+
 test("manifests, preflights, prefetches, crawlers and programs take no slot, and no cookie is given with them", async (t) => {
   const stage = await openStage(t, { room: ROOM });
   for (const headers of [MANIFEST, PREFETCH, CRAWLER, { accept: "*/*" }, {}]) {

@@ -303,7 +303,9 @@ function checkCookies() {
   if (hasCheckedCookies) return;
   hasCheckedCookies = true;
   const style = document.createElement("link");
-  document.head.append(Object.assign(style, { rel: "stylesheet", href: `${address}cookies.css` }));
+  document.head.append(
+    Object.assign(style, { rel: "stylesheet", href: view.cookieStyle ?? `${address}cookies.css` }),
+  );
 }
 
 function fallBack() {

@@ -122,7 +122,11 @@ export const TEMPLATE_VARIABLES: readonly TemplateVariable[] = [
   { name: "lane", meaning: "The number of the visitor's lane; 0 is everybody's." },
   { name: "isEngineAway", meaning: "True when the line cannot be reached just now." },
   { name: "isFormNotSent", meaning: "True when this page answers a form, which was not sent on." },
-  { name: "isCookiesNeeded", meaning: "True when the visitor's browser does not take our cookie." },
+  {
+    name: "cookieStyle",
+    meaning:
+      "The address of a style that says, in place of the line, that cookies are needed, where they are not kept. For a stylesheet link in <noscript>; the live script asks for it by itself.",
+  },
   { name: "turnLink", meaning: "Go in, in words." },
   { name: "alertsOffer", meaning: "Words for the button that turns sound and notification on." },
   { name: "helpHeading", meaning: "If your connection drops, in words." },

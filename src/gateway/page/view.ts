@@ -10,7 +10,7 @@ import type { TemplateValues } from "./template.ts";
 import { fill, form, numeral, peopleBehind, progress, tabTitle, waitWords } from "./words.js";
 
 /** `placeLost`: their former place was given up, because its turns were not used. */
-export type PageNotice = "none" | "engineAway" | "formNotSent" | "placeLost" | "cookiesNeeded";
+export type PageNotice = "none" | "engineAway" | "formNotSent" | "placeLost";
 
 /** What one visitor is shown. */
 export interface PageView {
@@ -45,6 +45,8 @@ export interface PageView {
   readonly now: number;
   readonly message: string;
   readonly notice: PageNotice;
+  /** The id of a place whose holder has not shown yet that they keep a cookie. Left out: they have. */
+  readonly unproven?: string | null;
   /** For this answer only, and the same as in its headers. Base64 or hexadecimal. */
   readonly nonce: string;
 }
@@ -98,9 +100,14 @@ export function viewValues(view: PageView, voice: Voice): TemplateValues {
     notice: noticeText(view, voice),
     isEngineAway: view.notice === "engineAway",
     isFormNotSent: view.notice === "formNotSent",
+    cookieStyle: cookieStyleOf(view),
     noScriptText: view.notice === "formNotSent" ? voice.texts.again.noScript : voice.texts.help.noScript,
-    isCookiesNeeded: view.notice === "cookiesNeeded",
   };
+}
+
+/** Where the style is that says whether the cookie comes back. */
+function cookieStyleOf({ room, unproven }: PageView): string {
+  return `/.fairgate/${room}/cookies.css${unproven ? `?place=${unproven}` : ""}`;
 }
 
 /** What the live script starts from. Nothing is in it that the visitor may not know. */
@@ -123,6 +130,7 @@ export function scriptView(view: PageView, voice: Voice): object {
     show,
     nextCheckInMs,
     notice: noticeText(view, voice),
+    ...(view.unproven && { cookieStyle: cookieStyleOf(view) }),
     ...(view.notice === "formNotSent" && { again: { text: again.text, link: again.link } }),
     ...(view.notice === "placeLost" && { isAnew: true }),
     ...(view.missedTurns && { missedTurns: view.missedTurns, missedAt: view.missedAt }),
@@ -246,12 +254,8 @@ function isNumber(value: number | null | undefined): value is number {
 
 /** Someone without a place is not told that they are in line, nor that a place is kept. */
 function outsideTexts(view: PageView, texts: Texts): { heading: string; text: string } | null {
-  if (view.sequence >= 0) return null;
-  const { notice } = texts;
-  if (view.notice === "engineAway")
-    return { heading: texts.problem.engineAway.heading, text: notice.engineAway };
-  if (view.notice === "cookiesNeeded") return { heading: notice.cookiesHeading, text: notice.cookiesNeeded };
-  return null;
+  if (view.sequence >= 0 || view.notice !== "engineAway") return null;
+  return { heading: texts.problem.engineAway.heading, text: texts.notice.engineAway };
 }
 
 function noticeText(view: PageView, { language, texts, clock }: Voice): string {

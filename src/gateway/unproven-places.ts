@@ -1,0 +1,75 @@
+/**
+ * Places whose holder has not shown yet that they keep a cookie. A waiting page names its place in the address of a style that
+ * it asks for; a browser that does so without the cookie will never come back with it, so its place is given up, and nobody
+ * behind it waits for a turn that cannot be used.
+ *
+ *   page for someone without a cookie ──▶ unproven ──any request with the ticket──▶ forgotten: they keep it
+ *                                            │ style asked for without a cookie, by the same browser
+ *                                            ▼ and a moment later still unproven
+ *                                         given up
+ *
+ * A wrong guess would cost somebody their place. So the style must be asked for soon, from the same address and by the same
+ * browser, and one request with the ticket, before or just after, is proof. Scanners that ask for it as well change nothing.
+ */
+import type { Engine } from "../core/engine.ts";
+import type { Ticket } from "../core/ticket.ts";
+import type { World } from "../core/world.ts";
+import type { Sender } from "./abuse/binding.ts";
+import type { AskEngine } from "./ask-engine.ts";
+
+/** Between the page and its style. */
+const ASKED_WITHIN_MS = 30_000;
+/** How long a request with the ticket may be overtaken by one without. */
+const PROOF_WITHIN_MS = 2_000;
+/** Beyond so many the oldest are left to lapse. */
+const UNPROVEN_MAX = 10_000;
+
+interface Unproven {
+  readonly ticket: Ticket;
+  readonly sender: Sender;
+  readonly givenAt: number;
+}
+
+export class UnprovenPlaces {
+  readonly #engine: Engine;
+  readonly #ask: AskEngine;
+  readonly #world: World;
+  /** By the ticket's id, oldest first. */
+  readonly #places = new Map<string, Unproven>();
+
+  constructor(parts: { engine: Engine; ask: AskEngine; world: World }) {
+    this.#engine = parts.engine;
+    this.#ask = parts.ask;
+    this.#world = parts.world;
+  }
+
+  /** A page was given with this place, to someone who brought no cookie. */
+  add(ticket: Ticket, sender: Sender): void {
+    const givenAt = this.#world.clock.now();
+    this.#places.set(ticket.id, { ticket, sender, givenAt });
+    for (const [id, { givenAt: before }] of this.#places) {
+      if (this.#places.size <= UNPROVEN_MAX && givenAt - before <= ASKED_WITHIN_MS) break;
+      this.#places.delete(id);
+    }
+  }
+
+  /** Its cookie came back. */
+  prove(id: string): void {
+    if (this.#places.size > 0) this.#places.delete(id);
+  }
+
+  /** The style of that place's page was asked for without a cookie. */
+  miss(id: string, { address, userAgent }: Sender): void {
+    const place = this.#places.get(id);
+    if (place?.sender.address !== address || place.sender.userAgent !== userAgent) return;
+    if (this.#world.clock.now() - place.givenAt > ASKED_WITHIN_MS) return;
+    this.#world.timers.after(PROOF_WITHIN_MS, () => {
+      if (this.#places.get(id) !== place) return;
+      this.#places.delete(id);
+      this.#ask.ask(
+        () => this.#engine.leave(place.ticket, true),
+        () => {},
+      );
+    });
+  }
+}
