@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { laneNumber } from "../core/lanes.ts";
+import { lingerMs } from "../core/pass.ts";
 import { DEFAULT_RULES, type DoorRules, type RoomRules } from "../core/rules.ts";
 import { type RulesContext, toRules } from "./rules.ts";
 import { type RoomInput, roomSchema } from "./schema.ts";
@@ -21,8 +22,11 @@ const SALE = {
   eventEndTime: "2026-12-01T12:00:00Z",
 };
 
+/** A gateway has connections, which an engine by itself knows nothing of. */
+const OF_NO_SETTING: RoomRules = { ...DEFAULT_RULES, lingerMs: lingerMs(0) };
+
 test("a room that sets nothing has the rules that core has as defaults", () => {
-  assert.deepEqual(rulesOf({}), DEFAULT_RULES);
+  assert.deepEqual(rulesOf({}), OF_NO_SETTING);
 });
 
 test("every rule comes from its setting", () => {
@@ -51,6 +55,7 @@ test("every rule comes from its setting", () => {
     sessionDuration: "3s",
     disableSessionRenewal: true,
     formGrace: "17s",
+    connectionGrace: "18s",
     claimWindow: "4s",
     missedTurnsMax: 16,
     lapseAfter: "5s",
@@ -94,6 +99,7 @@ test("every rule comes from its setting", () => {
     sessionDurationMs: 3_000,
     disableSessionRenewal: true,
     formGraceMs: 17_000,
+    lingerMs: lingerMs(18_000),
     claimWindowMs: 4_000,
     missedTurnsMax: 16,
     lapseAfterMs: 5_000,
@@ -127,7 +133,7 @@ test("standby and the adaptive loop have their defaults where they say nothing",
 });
 
 test("a room suspended as a whole has the rules it would have otherwise", () => {
-  assert.deepEqual(rulesOf({ suspended: true }), DEFAULT_RULES);
+  assert.deepEqual(rulesOf({ suspended: true }), OF_NO_SETTING);
 });
 
 test("events are in order of time, without those that are suspended, each with a seed of its own", () => {
@@ -233,6 +239,7 @@ test("every rule of a door can be another one during an event", () => {
         standby: { activeUsers: 5 },
         adaptive: {},
         formGrace: "17s",
+        connectionGrace: "18s",
         sessionDuration: "3s",
         disableSessionRenewal: true,
         claimWindow: "4s",

@@ -48,7 +48,7 @@ test("a line shows up as it is, and its counters as they stand", async () => {
   engine.join("main");
   assert.ok(first.kind === "entered" && third.kind === "waiting");
   on.world.pass(30_000);
-  engine.leave(first.pass);
+  engine.leave(first.pass, true);
   on.world.pass(1_000);
   assert.equal((await engine.enter(third.ticket)).kind, "entered");
   const { value } = await scrape(on);

@@ -4,6 +4,7 @@ import { until } from "../../test/gateway/until.ts";
 import { read, type Scene, scene, TOKEN } from "../../test/office/fake-desk.ts";
 import type { RoomInput } from "../config/schema.ts";
 import type { Counts } from "../core/engine.ts";
+import { lingerMs } from "../core/pass.ts";
 import { ENGINE_ANSWER_MAX_MS } from "./ask-engine.ts";
 
 interface Shown {
@@ -258,6 +259,7 @@ test("revoking ends a visit once; a second time nobody is there", async () => {
   const response = await remove();
   assert.equal(response.status, 204);
   assert.equal(await response.text(), "");
+  world.pass(lingerMs(0));
   assert.equal(desk.engine.counts("main").onSite, 0);
   assert.equal(desk.engine.counts("main").totals.revoked, 1);
   assert.deepEqual(world.logged.at(-1)!.fields, { room: "main", id, by: "10.1.1.1" });
