@@ -21,8 +21,9 @@ import type { AskEngine } from "./ask-engine.ts";
 const ASKED_WITHIN_MS = 30_000;
 /** How long a request with the ticket may be overtaken by one without. */
 const PROOF_WITHIN_MS = 2_000;
-/** Beyond so many the oldest are left to lapse. */
+/** Beyond so many the oldest are left to lapse, and so is the place of a browser with a longer name. */
 const UNPROVEN_MAX = 10_000;
+const USER_AGENT_CHARACTERS_MAX = 512;
 
 interface Unproven {
   readonly ticket: Ticket;
@@ -46,6 +47,7 @@ export class UnprovenPlaces {
   /** A page was given with this place, to someone who brought no cookie. */
   add(ticket: Ticket, sender: Sender): void {
     const givenAt = this.#world.clock.now();
+    if ((sender.userAgent?.length ?? 0) > USER_AGENT_CHARACTERS_MAX) return;
     this.#places.set(ticket.id, { ticket, sender, givenAt });
     for (const [id, { givenAt: before }] of this.#places) {
       if (this.#places.size <= UNPROVEN_MAX && givenAt - before <= ASKED_WITHIN_MS) break;
