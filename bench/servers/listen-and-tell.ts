@@ -5,7 +5,7 @@ import type { AccessLog } from "../../src/gateway/access-log/access-log.ts";
 import { listen } from "../../src/gateway/listen.ts";
 import type { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 
-type Handlers = Pick<ProxiedGateway, "handle" | "handleContinue" | "upgrade">;
+export type Handlers = Pick<ProxiedGateway, "handle" | "handleContinue" | "upgrade">;
 
 export async function listenAndTell(
   settings: Settings,

@@ -7,12 +7,11 @@ import type { Entered } from "../../src/core/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
-import { createProxy } from "../../src/gateway/proxy/proxy.ts";
-import { SlowVisitors } from "../../src/gateway/proxy/slow-visitors.ts";
-import { createTrust, type Trust } from "../../src/gateway/proxy/trust.ts";
+import type { Trust } from "../../src/gateway/proxy/trust.ts";
 import { NO_BADGE, passToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
 import { openAccessLog } from "../../src/open-access-log.ts";
+import { bareProxy } from "./bare-proxy.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 
 const [kind = "", origin = "", accessFile = null] = process.argv.slice(2);
@@ -29,29 +28,15 @@ const accessSettings = accessFile === null ? null : ({ to: accessFile, format: "
 const trust = (): Trust => gateway.gateway.trust;
 const { log: accessLog } = await openAccessLog(accessSettings, { world, trust });
 const gateway: ProxiedGateway = await ProxiedGateway.open({ settings, engine, world, accessLog });
-const proxy = createProxy({
-  settings: settings.origin!,
-  trust: createTrust([]),
-  slow: new SlowVisitors(() => settings.limits, world),
-  world,
-});
-const NOTHING = {
-  id: "bench",
-  requestHeaders: [],
-  responseHeaders: [],
-  isContinueExpected: false,
-  watch: null,
-  visitor: null,
-  connection: null,
-  isPersonal: false,
-  client: null,
-  stickyKey: null,
-};
-const forward: ProxiedGateway["handle"] = (request, response) => proxy.forward(request, response, NOTHING);
-const bare = { handle: forward, handleContinue: forward, upgrade: gateway.upgrade };
 const keyring = new Keyring({ secret: SECRET, previousSecrets: [] });
 const tokens = Array.from({ length: 64 }, () =>
   passToken((engine.join("main") as Entered).pass, NO_BADGE, keyring),
 );
 
-await listenAndTell(settings, kind === "bare" ? bare : gateway, world, { tokens }, accessLog);
+await listenAndTell(
+  settings,
+  kind === "bare" ? bareProxy(settings, world) : gateway,
+  world,
+  { tokens },
+  accessLog,
+);

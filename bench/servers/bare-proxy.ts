@@ -1,0 +1,35 @@
+/** The proxy code alone, with no waiting room. */
+import type { Settings } from "../../src/config/schema.ts";
+import type { World } from "../../src/core/world.ts";
+import { createProxy } from "../../src/gateway/proxy/proxy.ts";
+import { SlowVisitors } from "../../src/gateway/proxy/slow-visitors.ts";
+import { createTrust } from "../../src/gateway/proxy/trust.ts";
+import type { Handlers } from "./listen-and-tell.ts";
+
+const FORWARD = {
+  id: "bench",
+  requestHeaders: [],
+  responseHeaders: [],
+  isContinueExpected: false,
+  watch: null,
+  visitor: null,
+  connection: null,
+  isPersonal: false,
+  client: null,
+  stickyKey: null,
+};
+
+export function bareProxy(settings: Settings, world: World): Handlers {
+  const proxy = createProxy({
+    settings: settings.origin!,
+    trust: createTrust([]),
+    slow: new SlowVisitors(() => settings.limits, world),
+    world,
+  });
+  const handle: Handlers["handle"] = (request, response) => proxy.forward(request, response, FORWARD);
+  return {
+    handle,
+    handleContinue: handle,
+    upgrade: (request, socket, head) => proxy.upgrade(request, socket, head, FORWARD),
+  };
+}
