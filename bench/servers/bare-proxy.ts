@@ -15,6 +15,7 @@ const FORWARD = {
   visitor: null,
   connection: null,
   isPersonal: false,
+  isOnSite: false,
   client: null,
   stickyKey: null,
 };

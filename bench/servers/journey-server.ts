@@ -22,7 +22,7 @@ const gateway = await ProxiedGateway.open({ settings: result.settings, engine, w
 const joined = await Promise.all(Array.from({ length: Number(capacity) }, () => engine.join("main")));
 const held = joined.flatMap((answer) => (answer.kind === "entered" ? [answer.pass] : []));
 process.on("message", (question) => {
-  if (question === "open") for (const pass of held) engine.leave(pass);
+  if (question === "open") for (const pass of held) engine.leave(pass, true);
   process.send?.(engine.counts("main"));
 });
 await listenAndTell(result.settings, gateway, world);

@@ -40,6 +40,15 @@ export function renewPass(pass: Pass, { now, sessionDurationMs, disableSessionRe
 }
 
 /**
+ * Until when a visit lasts that begins again after its pass ran out; not after now when it may not. Where there is no renewal a
+ * visit is as long as it is, and a form has the grace: otherwise whoever sends one in time would stay for ever.
+ */
+export function resumedUntil(pass: Pass, renewal: Renewal & { readonly formGraceMs: number }): number {
+  const { now, sessionDurationMs, disableSessionRenewal, formGraceMs } = renewal;
+  return (disableSessionRenewal ? pass.admittedAt + formGraceMs : now) + sessionDurationMs;
+}
+
+/**
  * True for the pass of someone who went straight through and has not been seen since: it is for less than a session, so
  * that whoever cannot keep a pass takes a slot for a short time only.
  */

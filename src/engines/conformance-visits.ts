@@ -93,6 +93,21 @@ export function resuming(play: Play): void {
     assert.equal((await onSite(stage)).onSite, 1);
   });
 
+  play(
+    "where there is no renewal a visit goes on for the grace of a form at most",
+    { ...session, disableSessionRenewal: true },
+    async (stage) => {
+      const { pass } = await stage.joinEntered();
+      await stage.pass(SESSION_MS + 1_000);
+      const entered = await stage.engine.resume(pass, true);
+      assert.equal(entered?.pass.expiresAt, pass.admittedAt + SESSION_MS + session.formGraceMs);
+      await stage.pass(session.formGraceMs);
+      assert.equal(await stage.engine.resume(entered!.pass, true), null);
+      await stage.pass(PRESENCE_GRACE_MS + TICK_MS);
+      assert.equal((await onSite(stage)).onSite, 0);
+    },
+  );
+
   play("a turn that is firm keeps a visit from beginning again", session, async (stage) => {
     const { pass } = await stage.joinEntered();
     const [ticket] = await stage.joinMany(1);

@@ -3,7 +3,8 @@
  * `newcomerDuration`. Whoever keeps no cookies never comes back, so a program without them could hold as many slots as it
  * makes requests in that time; with many such visits under way, an address must show a cookie before it gets another.
  *
- * All last equally long, but for a change of settings, so the first of the list is over first.
+ * All last equally long, but for a change of settings, so the first of the list is over first. One that is prolonged, since
+ * something passes on its first connection, goes to the end of it.
  */
 interface FirstVisit {
   readonly id: string;
@@ -18,6 +19,13 @@ export class FirstVisits {
   add(visit: FirstVisit): void {
     this.#visits.set(visit.id, visit);
     this.#byAddress.set(visit.address, (this.#byAddress.get(visit.address) ?? 0) + 1);
+  }
+
+  prolong(id: string, until: number): void {
+    const visit = this.#visits.get(id);
+    if (visit === undefined) return;
+    this.#visits.delete(id);
+    this.#visits.set(id, { ...visit, until });
   }
 
   /** The visitor came back, or the visit is over. */

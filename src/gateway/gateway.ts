@@ -51,6 +51,7 @@ import { refuse, refuseUpgrade } from "./refusal.ts";
 import { type Counted, type Over, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Routed, type Router } from "./route.ts";
+import { type StrayConnection, StrayConnections } from "./stray-connections.ts";
 import { type Outcome, Threshold } from "./threshold.ts";
 import { TooManyRequests } from "./too-many-requests.ts";
 import { Traffic } from "./traffic.ts";
@@ -105,6 +106,8 @@ interface Departing {
   readonly isContinueExpected: boolean;
   /** Behind a line, so that the answer is for its visitor alone. */
   readonly isPersonal: boolean;
+  /** They have a visit. */
+  readonly isOnSite: boolean;
   /** Whom it counts for; null where that is not known. */
   readonly client: string | null;
   /** Of a visit; null where there is none. */
@@ -141,6 +144,7 @@ export class Gateway {
   readonly #underWay: RequestsUnderWay;
   readonly #tooMany: TooManyRequests;
   readonly #connections: VisitConnections;
+  readonly #strays: StrayConnections;
   readonly #stop: (() => void)[] = [];
   readonly #idPrefix: string;
   readonly #keySets: KeySets;
@@ -187,6 +191,10 @@ export class Gateway {
       ...{ engine, ask, presence: this.#presence, world },
       frontOf: (room) => this.#inForce.fronts.get(room),
       isEnded: (id) => tokens.isRevoked(id),
+      onEnd: () => traffic.connectionsEnded++,
+    });
+    this.#strays = new StrayConnections({
+      ...{ engine, ask, world },
       onEnd: () => traffic.connectionsEnded++,
     });
     this.#endpoints = new VisitorEndpoints({
@@ -289,7 +297,8 @@ export class Gateway {
       const headers = isToken && front ? [...given, ...front.cors.tokenHeaders(request)] : given;
       const client = this.#inForce.trust.client(request);
       const connection = held && front ? this.#connections.open(response, front, held.pass) : null;
-      const counted = this.#count(held, client, response, connection);
+      const stray = front && decision === "stray" ? this.#strays.open(response, front.name) : null;
+      const counted = this.#count(held, client, response, connection, stray);
       if (typeof counted === "string")
         return this.#tooMany.refuse(request, response, { over: counted, address: client.address, headers });
       const { address } = counted;
@@ -300,6 +309,7 @@ export class Gateway {
           onward: hand,
           isContinueExpected,
           isPersonal: !isLetPast,
+          isOnSite: held !== null,
           client: address,
           connection,
         },
@@ -377,7 +387,8 @@ export class Gateway {
       entry?.decide(decision, held?.pass.id);
       const client = this.#inForce.trust.client(request);
       const connection = held && front ? this.#connections.open(socket, front, held.pass) : null;
-      const counted = this.#count(held, client, socket, connection);
+      const stray = front && decision === "stray" ? this.#strays.open(socket, front.name) : null;
+      const counted = this.#count(held, client, socket, connection, stray);
       if (typeof counted === "string") return this.#tooMany.refuseUpgrade(socket, counted, client.address);
       const { address } = counted;
       this.#forward(
@@ -387,6 +398,7 @@ export class Gateway {
           onward: hand,
           isContinueExpected: false,
           isPersonal: !isLetPast,
+          isOnSite: held !== null,
           client: address,
           connection,
         },
@@ -451,6 +463,7 @@ export class Gateway {
     this.#streams.close();
     for (const stop of this.#stop) stop();
     this.#connections.close();
+    this.#strays.close();
     await this.#presence.close();
   }
 
@@ -570,14 +583,19 @@ export class Gateway {
     client: Client,
     closing: Response | Duplex,
     connection: VisitConnection | null,
+    stray: StrayConnection | null,
   ): Counted | Over {
     const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
-    if (typeof counted === "string") {
+    const closed = () => {
       if (connection) this.#connections.closed(connection);
+      if (stray) this.#strays.closed(stray);
+    };
+    if (typeof counted === "string") {
+      closed();
       return counted;
     }
     closing.once("close", () => {
-      if (connection) this.#connections.closed(connection);
+      closed();
       if (isGivenUp(closing)) this.#underWay.giveUp(counted);
       else this.#underWay.release(counted);
     });
@@ -585,7 +603,7 @@ export class Gateway {
   }
 
   #forward(
-    { front, carrier, onward, isContinueExpected, isPersonal, client, connection }: Departing,
+    { front, carrier, onward, isContinueExpected, isPersonal, isOnSite, client, connection }: Departing,
     held: HeldPass | null,
     responseHeaders: readonly string[],
   ): void {
@@ -603,6 +621,7 @@ export class Gateway {
           requestHeaders,
           responseHeaders,
           isPersonal,
+          isOnSite,
           client,
           stickyKey,
           isContinueExpected,

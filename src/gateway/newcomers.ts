@@ -178,7 +178,7 @@ export class Newcomers {
           this.#giveUp(answer);
           return use(GONE);
         }
-        if (answer.kind === "entered" && isFirst && known.address !== null) {
+        if (answer.kind === "entered" && isFirst && known.address !== null && this.#newcomersMax() !== null) {
           const { id, expiresAt: until } = answer.pass;
           front.firstVisits.add({ id, address: known.address, until });
         }

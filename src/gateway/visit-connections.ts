@@ -7,8 +7,8 @@
  *   the visit runs out, unless it is renewed elsewhere ──▶ closed with it
  *   left, or revoked ──▶ closed after `connectionGrace`; an answer that is on its way has a moment at least
  *
- * A visit that runs out is over `connectionGrace` later for its connections, and the engine is told to hold its slot for as
- * long, so nobody takes it while they are open. Of a visit that was left or revoked it holds the slot by itself (`lingerMs`).
+ * For as long, and a moment more, the engine holds the slot (`lingerMs`), so nobody takes it while they are open. A visit that runs
+ * out while connections have a grace is left for that.
  *
  * Nothing is done for each message or byte, and next to nothing for a request that is soon over. Once a second the connections
  * are looked at, all in one go.
@@ -26,6 +26,7 @@ import {
 import type { World } from "../core/world.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import { firstVisitMs } from "./newcomers.ts";
+import { type Listed, OpenList } from "./open-list.ts";
 import type { PresenceReport } from "./presence.ts";
 import { type AnyResponse, breakOff, isHttp2 } from "./proxy/answer.ts";
 import type { RoomFront } from "./room-front.ts";
@@ -33,7 +34,7 @@ import type { RoomFront } from "./room-front.ts";
 const LOOK_EVERY_MS = 1_000;
 
 /** One of a visitor's connections. */
-export class VisitConnection {
+export class VisitConnection implements Listed {
   readonly front: RoomFront;
   readonly pass: Pass;
   /** Bytes passed on, where its socket does not count them. */
@@ -41,17 +42,16 @@ export class VisitConnection {
   isClosed = false;
   /** Told to end, and not closed yet. */
   isEnding = false;
-  /** Where it stands among the fresh ones; below 0 once it is with its visit. */
-  freshAt: number;
+  /** Among the fresh ones; not once it is with its visit. */
+  listedAt = -1;
   readonly #carrier: AnyResponse | Duplex;
   /** Below 0 before the first look: a socket's counts are slow to ask for, and most requests are over by then. */
   #bytesSeen = -1;
 
-  constructor(carrier: AnyResponse | Duplex, front: RoomFront, pass: Pass, freshAt: number) {
+  constructor(carrier: AnyResponse | Duplex, front: RoomFront, pass: Pass) {
     this.#carrier = carrier;
     this.front = front;
     this.pass = pass;
-    this.freshAt = freshAt;
   }
 
   get isUpgraded(): boolean {
@@ -92,8 +92,8 @@ interface Visit {
   pass: Pass;
   /** When it was left or revoked; null while it was not. */
   endedAt: number | null;
-  /** The engine holds its slot until then. */
-  heldUntil: number;
+  /** Nobody has come back with its pass: what passes on its first connection shows no cookie. */
+  isFirst: boolean;
   /** The engine is being asked whether it is over. */
   isAsked: boolean;
 }
@@ -114,11 +114,8 @@ export interface VisitConnectionsParts {
 export class VisitConnections {
   readonly #parts: VisitConnectionsParts;
   readonly #visits = new Map<string, Visit>();
-  /**
-   * Opened since the last look. Most are closed again by the next, and are taken out at once: what holds a request that is over
-   * makes it old for the garbage collector, which costs a quarter of all requests.
-   */
-  #fresh: VisitConnection[] = [];
+  /** Opened since the last look. Most are closed again by the next. */
+  readonly #fresh = new OpenList<VisitConnection>();
   readonly #stop: () => void;
 
   constructor(parts: VisitConnectionsParts) {
@@ -128,26 +125,22 @@ export class VisitConnections {
 
   /** A connection that is under way. Whoever opens it says when it is `closed`. */
   open(carrier: AnyResponse | Duplex, front: RoomFront, pass: Pass): VisitConnection {
-    const connection = new VisitConnection(carrier, front, pass, this.#fresh.length);
-    this.#fresh.push(connection);
+    const connection = new VisitConnection(carrier, front, pass);
+    this.#fresh.add(connection);
     return connection;
   }
 
   closed(connection: VisitConnection): void {
     connection.isClosed = true;
-    const at = connection.freshAt;
-    if (at < 0) return;
-    connection.freshAt = -1;
-    const last = this.#fresh.pop()!;
-    if (last === connection) return;
-    this.#fresh[at] = last;
-    last.freshAt = at;
+    this.#fresh.remove(connection);
   }
 
   /** A visitor's pass was renewed by a request. */
   renewed(pass: Pass): void {
     const visit = this.#visits.get(pass.id);
-    if (visit && visit.pass.expiresAt < pass.expiresAt) visit.pass = pass;
+    if (!visit) return;
+    visit.isFirst = false;
+    if (visit.pass.expiresAt < pass.expiresAt) visit.pass = pass;
   }
 
   /** True when a visit has nothing open here. */
@@ -187,29 +180,25 @@ export class VisitConnections {
       }
       visit.front = this.#parts.frontOf(visit.front.name) ?? visit.front;
       if (hasMoved(visit)) this.#renew(visit, now);
-      this.#hold(visit, now);
       this.#endDue(visit, now);
     }
   }
 
   #takeFresh(): void {
-    const fresh = this.#fresh;
-    this.#fresh = [];
-    for (const connection of fresh) {
-      connection.freshAt = -1;
+    for (const connection of this.#fresh.takeAll()) {
       const { pass, front } = connection;
       const visit = this.#visits.get(pass.id) ?? this.#newVisit(front, pass);
       visit.connections.add(connection);
       this.#visits.set(pass.id, visit);
-      this.renewed(pass);
+      if (!isFirstPass(pass, front.rules.sessionDurationMs)) this.renewed(pass);
     }
   }
 
   /** It may have ended while the engine was asked whether this connection may be opened. */
   #newVisit(front: RoomFront, pass: Pass): Visit {
     const endedAt = this.#parts.isEnded(pass.id) ? this.#parts.world.clock.now() : null;
-    const heldUntil = Number.NEGATIVE_INFINITY;
-    return { connections: new Set(), front, pass, endedAt, heldUntil, isAsked: false };
+    const isFirst = isFirstPass(pass, front.rules.sessionDurationMs);
+    return { connections: new Set(), front, pass, endedAt, isFirst, isAsked: false };
   }
 
   #renew(visit: Visit, now: number): void {
@@ -217,9 +206,9 @@ export class VisitConnections {
     const renewal = { now, sessionDurationMs, disableSessionRenewal };
     // What was sent in time may be seen only now; the slot is held for that long.
     const isOver = visit.endedAt !== null || now >= visit.pass.expiresAt + PRESENCE_GRACE_MS;
-    if (isOver || !isRenewalDue(visit.pass, renewal)) return;
-    const isFirst = isFirstPass(visit.pass, sessionDurationMs);
-    this.#lengthen(visit, isFirst ? longerFirst(visit, now) : renewPass(visit.pass, renewal), now);
+    if (isOver || !(visit.isFirst || isRenewalDue(visit.pass, renewal))) return;
+    this.#lengthen(visit, visit.isFirst ? longerFirst(visit, now) : renewPass(visit.pass, renewal), now);
+    if (visit.isFirst) visit.front.firstVisits.prolong(visit.pass.id, visit.pass.expiresAt);
   }
 
   #lengthen(visit: Visit, pass: Pass, now: number): void {
@@ -229,22 +218,13 @@ export class VisitConnections {
     this.#parts.presence.report(pass, leftMs);
   }
 
-  /** Before a visit runs out, the engine hears that its connections may go on for the grace. */
-  #hold(visit: Visit, now: number): void {
-    const { expiresAt } = visit.pass;
-    const until = expiresAt + visit.front.settings.connectionGrace;
-    if (visit.endedAt !== null || now < expiresAt - 2 * LOOK_EVERY_MS || until <= visit.heldUntil) return;
-    visit.heldUntil = until;
-    if (until > expiresAt) this.#parts.presence.report({ ...visit.pass, expiresAt: until }, 0);
-  }
-
   /** Closes what is over. */
   #endDue(visit: Visit, now: number): void {
-    const graceMs = visit.front.settings.connectionGrace;
     if (visit.endedAt === null) {
-      if (now >= visit.pass.expiresAt + graceMs) this.#endIfOver(visit, now);
+      if (now >= visit.pass.expiresAt) this.#endIfOver(visit, now);
       return;
     }
+    const graceMs = visit.front.settings.connectionGrace;
     const sinceMs = now - visit.endedAt;
     for (const connection of visit.connections) {
       const leastMs = connection.isUpgraded ? 0 : LAST_ANSWER_MS;
@@ -264,9 +244,26 @@ export class VisitConnections {
         // An engine that is away ends nobody's visit.
         if (entered === ENGINE_AWAY) return;
         if (entered !== null && entered.pass.expiresAt > now) visit.pass = entered.pass;
-        else for (const connection of visit.connections) this.#end(connection);
+        else this.#runOut(visit);
       },
     );
+  }
+
+  /**
+   * Without a grace its connections end with it, and a form may still begin it again. With one it is left in its holder's name,
+   * so that its slot is held; the pass is good for nothing meanwhile, or the grace would be a way to stay.
+   */
+  #runOut(visit: Visit): void {
+    if (visit.front.settings.connectionGrace === 0) {
+      for (const connection of visit.connections) this.#end(connection);
+      return;
+    }
+    const { ask, engine } = this.#parts;
+    ask.ask(
+      () => engine.leave(visit.pass),
+      () => {},
+    );
+    this.ended(visit.pass.id);
   }
 
   #end(connection: VisitConnection): void {

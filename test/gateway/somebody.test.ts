@@ -3,8 +3,11 @@
  * for a short time only.
  */
 import assert from "node:assert/strict";
+import net from "node:net";
 import { test } from "node:test";
+import { STRAY_GRACE_MS } from "../../src/gateway/stray-connections.ts";
 import { openStage, type Stage } from "./stage.ts";
+import { until } from "./until.ts";
 import { assertWaitingPage, PAGE } from "./visitor.ts";
 
 const SESSION_MS = 300_000;
@@ -92,6 +95,30 @@ test("manifests, preflights, prefetches, crawlers and programs take no slot, and
   assert.equal(await onSite(stage), 0);
   assert.equal((await stage.engine.counts("main")).totals.joined, 0);
   assert.equal(stage.proxied.gateway.traffic.requests.joins, 0);
+});
+
+test("a stream without a visit goes on while there is room, and no longer", async (t) => {
+  const stage = await openStage(t, {
+    room: { ...ROOM, totalActiveUsers: 1 },
+    answer: (request, response) => {
+      if (request.url === "/stream") response.write("first");
+      else response.end("the site");
+    },
+  });
+  const socket = net.connect(stage.port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  let [heard, isClosed] = ["", false];
+  socket.on("data", (chunk) => (heard += chunk)).on("error", () => {});
+  socket.on("close", () => (isClosed = true));
+  socket.write("GET /stream HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n");
+  await until(() => heard.includes("first"), "the stream");
+  stage.world.pass(3 * STRAY_GRACE_MS);
+  assert.equal(stage.underWay(), 1, "nobody else is there");
+  await stage.occupant();
+  stage.world.pass(1_000);
+  await until(() => isClosed, "the end of the stream");
+  assert.equal(stage.proxied.gateway.traffic.connectionsEnded, 1);
+  assert.equal(await onSite(stage), 1);
 });
 
 test("in a line none of them gets through, nor a place", async (t) => {

@@ -82,8 +82,23 @@ test("a connection that is silent ends when the visit has run out, and its grace
   assert.equal(stage.proxied.origins()[0]!.inFlight, 1);
   await assertClosedAfter(stage, 1_000, chat);
   await until(() => stage.proxied.origins()[0]!.inFlight === 0, "the origin's side");
+  stage.world.pass(1_000);
   assert.equal((await stage.engine.counts("main")).onSite, 0);
   assert.equal(stage.proxied.gateway.traffic.connectionsEnded, 1);
+});
+
+test("the grace is for connections, and for no page", async (t) => {
+  const stage = await openEcho(t, { room: { totalActiveUsers: 1, disableSessionRenewal: true } });
+  const { visitor, token } = await enter(stage);
+  const chat = await Chat.open(stage, t, token);
+  const next = stage.visitor();
+  assert.equal(await next.isIn(), false);
+  stage.world.pass(SESSION_MS + 1_000);
+  assert.equal(await visitor.isIn(), false);
+  assert.equal(await next.isIn(), false);
+  await assertClosedAfter(stage, GRACE_MS, chat);
+  stage.world.pass(1_000);
+  assert.equal(await next.isIn(), true);
 });
 
 test("what the visitor sends renews the visit: it lives for as long as the connection is used", async (t) => {

@@ -14,7 +14,7 @@ import type {
   Waiting,
 } from "../../core/engine.ts";
 import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
-import { type Pass, PRESENCE_GRACE_MS } from "../../core/pass.ts";
+import { type Pass, PRESENCE_GRACE_MS, resumedUntil } from "../../core/pass.ts";
 import { expectedAhead, isAheadShown } from "../../core/room-view.ts";
 import { type DoorRules, EVERYBODY } from "../../core/rules.ts";
 import {
@@ -240,8 +240,8 @@ export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now
   const { id, lane, joinedAt, admittedAt } = pass;
   const place = books.visits.get(id);
   if (place && place.claim.until > now) return visitOf(books, place, now);
-  if (!mayBegin || books.ended.has(id)) return null;
-  const expiresAt = now + books.rulesAt(now).sessionDurationMs;
+  const expiresAt = resumedUntil(pass, { ...books.rulesAt(now), now });
+  if (!mayBegin || expiresAt <= now || books.ended.has(id)) return null;
   // For a moment after a pass has run out its owner still holds the slot.
   if (place?.claim.origin === SELF) touch(books, { id, lane, joinedAt, admittedAt, expiresAt }, now);
   else if (!mayResume(books, now)) return null;

@@ -17,7 +17,7 @@ import {
   type Waiting,
 } from "../../core/engine.ts";
 import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
-import type { Pass } from "../../core/pass.ts";
+import { type Pass, resumedUntil } from "../../core/pass.ts";
 import { isAheadShown } from "../../core/room-view.ts";
 import {
   AHEAD_UNKNOWN,
@@ -105,11 +105,11 @@ export function resume(books: RoomBooks, pass: Pass, mayBegin: boolean, now: num
   const { visits, door } = books;
   const visit = visits.get(pass.id);
   if (visit && visit.expiresAt > now) return stayedOnSite(books, visit, now);
-  if (!mayBegin || visits.isEnded(pass.id)) return null;
+  const expiresAt = resumedUntil(pass, { ...books.rulesAt(now), now });
+  if (!mayBegin || expiresAt <= now || visits.isEnded(pass.id)) return null;
   // For a moment after a pass has run out its slot is still held.
   if (!visit && !door.mayResume(books.crowd, now)) return null;
   const { id, lane, joinedAt, admittedAt } = pass;
-  const expiresAt = now + books.rulesAt(now).sessionDurationMs;
   visits.touch({ id, lane, joinedAt, admittedAt, expiresAt }, now);
   return { kind: "entered", pass: passOf(books, visits.get(id)!, now) };
 }

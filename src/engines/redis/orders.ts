@@ -66,6 +66,7 @@ function doorRules(rules: DoorRules, isBudgeted: boolean): object {
   const { queueingMethod, paused, queueAll, drained, closed, privilegedOnly, fillNoShows } = rules;
   const {
     sessionDurationMs,
+    disableSessionRenewal,
     formGraceMs,
     lingerMs,
     claimWindowMs,
@@ -84,6 +85,7 @@ function doorRules(rules: DoorRules, isBudgeted: boolean): object {
     fillNoShows: fillNoShows && !isBudgeted,
     ...{
       sessionDurationMs,
+      disableSessionRenewal,
       formGraceMs,
       lingerMs,
       claimWindowMs,

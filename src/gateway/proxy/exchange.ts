@@ -126,7 +126,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
   }
 
   get isOnSite(): boolean {
-    return this.forward.isPersonal;
+    return this.forward.isOnSite;
   }
 
   get client(): string | null {

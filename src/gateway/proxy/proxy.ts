@@ -25,11 +25,10 @@ export interface Forward {
   readonly requestHeaders: readonly string[];
   /** Flat list of headers for the visitor, such as our Set-Cookie. */
   readonly responseHeaders: readonly string[];
-  /**
-   * Behind a line: the answer is for this visitor alone, whatever the origin says to shared caches, and the visitor has
-   * connections to the origin before those from outside.
-   */
+  /** Behind a line: the answer is for this visitor alone, whatever the origin says to shared caches. */
   readonly isPersonal: boolean;
+  /** Of someone with a visit, for whom the last of the origin's connections are kept. */
+  readonly isOnSite: boolean;
   /** In whose share its connection to the origin counts: an address, or with IPv6 its /64. Null where that is not known. */
   readonly client: string | null;
   /** Whose requests go to the same address of a sticky origin. Null: to any. */

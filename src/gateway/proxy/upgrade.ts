@@ -75,7 +75,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
   }
 
   get isOnSite(): boolean {
-    return this.forward.isPersonal;
+    return this.forward.isOnSite;
   }
 
   get client(): string | null {

@@ -434,7 +434,11 @@ function visitors.resume(self, answers, id, lane, joined_at, admitted_at, may_be
   local known = tonumber(redis.call("ZSCORE", due, id))
   if known and known - PRESENCE_GRACE_MS > self.now then return still_on_site(self, answers, id) end
   if may_begin == "" then return answer(answers, NOTHING) end
-  local expires_at = self.now + self.rules.sessionDurationMs
+  local rules = self.rules
+  -- Where there is no renewal, whoever sends a form in time would stay for ever otherwise.
+  local from = rules.disableSessionRenewal and admitted_at + rules.formGraceMs or self.now
+  local expires_at = from + rules.sessionDurationMs
+  if expires_at <= self.now then return answer(answers, NOTHING) end
   if known then
     -- For a moment after a pass has run out its slot is still held.
     redis.call("ZADD", due, expires_at + PRESENCE_GRACE_MS, id)
