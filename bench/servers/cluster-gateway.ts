@@ -18,7 +18,7 @@ const result = settingsFrom(
     secret: "bench-secret-0123456789-abcdefghij",
     ...(kind === "cluster" && { cluster: { listen: "127.0.0.1:0", join } }),
     // Connections may wait for their first user for as long as the bench takes.
-    limits: { headersTimeout: "5m", keepAliveTimeout: "5m" },
+    limits: { headersTimeout: "5m", keepAliveTimeout: "5m", newcomersPerAddressMax: null },
     rooms: { [ROOM]: { totalActiveUsers: Number(slots) } },
   },
   { environment: {}, readFile: () => "", needsOrigin: false },

@@ -11,6 +11,8 @@ const result = settingsFrom(
   {
     secret: "bench-secret-0123456789-abcdefghij",
     origin: { addresses: [origin] },
+    // All of them come from one address.
+    limits: { newcomersPerAddressMax: null },
     rooms: { main: { totalActiveUsers: Number(capacity) } },
   },
   { environment: {}, readFile: () => "" },

@@ -17,6 +17,8 @@ const result = settingsFrom(
     secret: "bench-secret-0123456789-abcdefghij",
     redis: { url },
     ...(origin && { origin: { addresses: [origin] } }),
+    // All of them come from one address.
+    limits: { newcomersPerAddressMax: null },
     // Nobody lapses while we measure.
     rooms: { main: { totalActiveUsers: Number(slots), jsonResponseEnabled: true, lapseAfter: "1h" } },
   },
