@@ -19,3 +19,13 @@ test("first visits count for their address until they are over, or their visitor
   assert.deepEqual([visits.count("203.0.113.7", 30), visits.count("203.0.113.8", 30)], [0, 0]);
   assert.equal(visits.count("203.0.113.9", 30), 0);
 });
+
+test("a first visit that is prolonged counts for longer, and holds up nobody's end", () => {
+  const visits = new FirstVisits();
+  for (const id of ["a", "b"]) visits.add({ id, address: "203.0.113.7", until: 10 });
+  visits.prolong("a", 25);
+  visits.prolong("nobody", 25);
+  assert.equal(visits.count("203.0.113.7", 10), 1);
+  assert.equal(visits.count("203.0.113.7", 24), 1);
+  assert.equal(visits.count("203.0.113.7", 25), 0);
+});

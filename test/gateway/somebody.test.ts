@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
 import { STRAY_GRACE_MS } from "../../src/gateway/stray-connections.ts";
-import { openStage, type Stage } from "./stage.ts";
+import { openOrigin, openStage, type Stage } from "./stage.ts";
 import { until } from "./until.ts";
 import { assertWaitingPage, PAGE } from "./visitor.ts";
 
@@ -119,6 +119,26 @@ test("a stream without a visit goes on while there is room, and no longer", asyn
   await until(() => isClosed, "the end of the stream");
   assert.equal(stage.proxied.gateway.traffic.connectionsEnded, 1);
   assert.equal(await onSite(stage), 1);
+});
+
+test("connections to the site that are kept for visitors are not for strays", async (t) => {
+  const origin = await openOrigin(t, (request, response) => {
+    if (request.url !== "/hang") response.end("the site");
+  });
+  const settings = {
+    trustedProxies: ["127.0.0.1"],
+    origin: { addresses: [origin.address], connectionsMax: 8 },
+  };
+  const stage = await openStage(t, { room: ROOM, origin, settings });
+  const visitor = await stage.occupant();
+  for (let n = 1; n <= 12; n++) {
+    const socket = net.connect(stage.port, "127.0.0.1").on("error", () => {});
+    t.after(() => socket.destroy());
+    const from = `X-Forwarded-For: 203.0.113.${n}`;
+    socket.write(`GET /hang HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n${from}\r\n\r\n`);
+  }
+  await until(() => origin.seen.length === 1 + 7 && stage.underWay() === 12, "all that strays may have");
+  assert.equal((await visitor.open()).text, "the site");
 });
 
 test("in a line none of them gets through, nor a place", async (t) => {
