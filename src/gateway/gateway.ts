@@ -335,7 +335,7 @@ export class Gateway {
     if (asking.isPreflight && front.cors.isForToken(request))
       return this.#answers.preflight(told(NOTHING, -1));
     if (this.#isStray(front, held, asking, carrier, now))
-      return this.#letPastIfRoom(front, request, now, {
+      return this.#letPastIfRoom(front, request, asking, now, {
         past: () => forward(null, NOTHING, "stray"),
         turnAway: () => this.#answers.turnAway(told(NOTHING, -1), MUST_WAIT),
         away: () => this.#answers.away(told(NOTHING, -1)),
@@ -531,6 +531,7 @@ export class Gateway {
   #letPastIfRoom(
     front: RoomFront,
     request: Request,
+    { isPreflight }: Asking,
     now: number,
     outcome: Record<"past" | "turnAway" | "away", () => void>,
   ): void {
@@ -540,7 +541,7 @@ export class Gateway {
       (hasRoom) => {
         if (hasRoom === ENGINE_AWAY)
           return front.settings.engineFailure === "open" ? outcome.past() : outcome.away();
-        const mayPass = hasRoom && front.strays.take(address, now);
+        const mayPass = hasRoom && front.strays.take(address, isPreflight, now);
         this.traffic.count("strays", mayPass ? "passed" : "refused");
         return mayPass ? outcome.past() : outcome.turnAway();
       },

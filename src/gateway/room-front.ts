@@ -215,7 +215,7 @@ function faceOf(settings: RoomSettings, parts: FrontParts, before: AbuseGuard | 
     bypass: createBypass(settings.bypass),
     guard: new AbuseGuard(guardParts, before),
     binding: new Binding(settings.abuse.bindTickets, { secret: secret!, previousSecrets }),
-    strays: new Strays(settings.strayRequestsPerMinute, world.clock.now()),
+    strays: new Strays(settings.strayRequestsPerMinute, settings.totalActiveUsers, world.clock.now()),
     messageJson: asciiJson(settings.message),
   };
 }
