@@ -296,6 +296,7 @@ export class Gateway {
       const isToken = given.length > 0 && carrier.programToken !== undefined;
       const headers = isToken && front ? [...given, ...front.cors.tokenHeaders(request)] : given;
       const client = this.#inForce.trust.client(request);
+      if (entry) entry.client = client;
       const connection = held && front ? this.#connections.open(response, front, held.pass) : null;
       const stray = front && decision === "stray" ? this.#strays.open(response, front.name) : null;
       const counted = this.#count(held, client, response, connection, stray);
@@ -386,6 +387,7 @@ export class Gateway {
       if (socket.destroyed) return;
       entry?.decide(decision, held?.pass.id);
       const client = this.#inForce.trust.client(request);
+      if (entry) entry.client = client;
       const connection = held && front ? this.#connections.open(socket, front, held.pass) : null;
       const stray = front && decision === "stray" ? this.#strays.open(socket, front.name) : null;
       const counted = this.#count(held, client, socket, connection, stray);

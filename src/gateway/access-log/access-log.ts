@@ -85,7 +85,7 @@ export class AccessLog {
     if (sink === null || (entry.isPoll && entry.status === OK)) return;
     const { connection } = entry;
     const { headers } = entry.request;
-    const client = this.#trust().client({ socket: { remoteAddress: entry.peer }, headers });
+    const client = entry.client ?? this.#trust().client({ socket: { remoteAddress: entry.peer }, headers });
     entry.endedAt = this.#clock.now();
     entry.tookMs = entry.endedAt - entry.startedAt;
     entry.address = client.address;

@@ -6,6 +6,7 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
+import type { Client } from "../proxy/trust.ts";
 import type { Decision, Finished } from "./line.ts";
 
 const ENTRY = Symbol("entry of the access log");
@@ -24,6 +25,8 @@ export class AccessEntry implements Finished {
   /** As it was asked for; routing may change it. */
   path: string | null;
   readonly httpVersion: string | null;
+  /** Who asked, once somebody has found that out. */
+  client: Client | null = null;
   room: string | null = null;
   decision: Decision = "none";
   visitor: string | null = null;
