@@ -46,7 +46,7 @@ test("the table of all 27 configurations is printed", () => {
   assert.equal(code, 0);
   assert.equal(runs, 54);
   assert.equal(out.match(/ ok$/gm)?.length, 27);
-  assert.match(out, /no worse than the seed's in 27 of 27\.\n54 runs/);
+  assert.match(out, /no worse than Koopmans' in 27 of 27\.\n54 runs/);
 });
 
 test("with --users it is those of the table, or one beyond it", () => {
@@ -86,7 +86,7 @@ test("programs get JSON", () => {
   const found = JSON.parse(simulate({ seeds: 1, json: true }).out);
   assert.deepEqual([found.ok, found.isNoWorse, found.configurations.length], [true, true, 27]);
   assert.equal(found.configurations[26].target, null);
-  assert.equal(found.configurations[26].seed.tau, 5.8e-5);
+  assert.equal(found.configurations[26].koopmans.tau, 5.8e-5);
   assert.equal(JSON.parse(simulate({ json: true, seeds: 0 }).out).ok, false);
 });
 

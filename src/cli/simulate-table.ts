@@ -1,7 +1,7 @@
 /**
  * `fairgate simulate --table A1`: Koopmans' 27 configurations with our cluster, each over several seeds, and what came of
- * it beside the seed's own columns; with `--plot` its figures 6.1 to 6.3. With `--users`, those with so many users, or
- * one configuration with more than the seed could simulate.
+ * it beside Koopmans' own columns; with `--plot` its figures 6.1 to 6.3. With `--users`, those with so many users, or
+ * one configuration with more than Koopmans could simulate.
  *
  * Exit codes: 0 every run went through; 1 one did not, or a figure cannot be written; 2 the command is not right.
  */
@@ -18,7 +18,7 @@ import {
 } from "../sim/table-a1/comparison.ts";
 import { runExperiment } from "../sim/table-a1/experiment.ts";
 import { figuresOf } from "../sim/table-a1/figures.ts";
-import { USERS } from "../sim/table-a1/seed-table.ts";
+import { USERS } from "../sim/table-a1/koopmans-table.ts";
 import { tableOf } from "../sim/table-a1/table.ts";
 import { type Progress, progressHere } from "./progress.ts";
 
@@ -91,7 +91,7 @@ function problemOf({ table, seeds, users, plot: directory }: TableOptions): stri
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least && value <= most))
       return `${name} is a whole number from ${least} to ${most.toLocaleString("en")}, not ${value}.`;
   if (directory !== undefined && users !== undefined && !USERS.includes(users))
-    return `--plot draws the seed's figures, and it has none with ${users} users; it has them with ${USERS.join(", ")}.`;
+    return `--plot draws Koopmans' figures, and it has none with ${users} users; it has them with ${USERS.join(", ")}.`;
   return null;
 }
 

@@ -4,7 +4,7 @@ import { chartFile } from "../chart.ts";
 import { type Comparison, compare, compareAll, configurationsFor } from "./comparison.ts";
 import type { Experiment, Outcome } from "./experiment.ts";
 import { figuresOf } from "./figures.ts";
-import { SEED_TABLE } from "./seed-table.ts";
+import { KOOPMANS_TABLE } from "./koopmans-table.ts";
 import { tableOf, tauText } from "./table.ts";
 
 const COLUMNS_MAX = 100;
@@ -29,7 +29,7 @@ function all(seeds: number): Comparison[] {
   return compareAll({ configurations: configurationsFor(null), seeds, run: (one) => outcomeOf(one) });
 }
 
-test("a configuration is run by every seed, and the averages stand beside the seed's", () => {
+test("a configuration is run by every seed, and the averages stand beside Koopmans'", () => {
   const asked: Experiment[] = [];
   const told: string[] = [];
   const [first, ...rest] = compareAll({
@@ -51,17 +51,17 @@ test("a configuration is run by every seed, and the averages stand beside the se
   assert.ok(Math.abs(first!.tau - 2e-4) < 1e-12);
   assert.equal(first!.timeMs, 100_002);
   assert.equal(first!.simulatedMs, 309_000);
-  assert.equal(first!.seed, SEED_TABLE[3]);
+  assert.equal(first!.koopmans, KOOPMANS_TABLE[3]);
   assert.equal(first!.isNoWorse, false);
 });
 
-test("beyond the seed's configurations its goal counts", () => {
+test("beyond Koopmans' configurations its goal counts", () => {
   const [configuration, ...rest] = configurationsFor(100_000);
   assert.deepEqual([configuration, rest], [{ target: 4_500, users: 100_000, changed: 1, stayMs: 5_000 }, []]);
   const run = (tau: number) => compare(configuration!, [outcomeOf({ ...configuration!, seed: 1 }, { tau })]);
   assert.equal(run(0.004).isNoWorse, true);
   assert.equal(run(0.006).isNoWorse, false);
-  assert.equal(run(0.004).seed, null);
+  assert.equal(run(0.004).koopmans, null);
   assert.match(tableOf([run(0.004)], { realMs: 1 }), /by counting, as a cluster does it[\s\S]*\n1 run, /);
   assert.match(tableOf([run(0.004)], { realMs: 1 }), /no worse than its goal of 0\.005 in 1 of 1/);
 });
@@ -70,7 +70,7 @@ test("the table has a line for each configuration and fits", () => {
   const lines = tableOf(all(2), { realMs: 5_562_000 }).split("\n");
   assert.ok(lines.every((line) => line.length <= COLUMNS_MAX));
   assert.deepEqual(lines[1]!.trim().split(/ +/), [
-    ...["target", "users", "changed", "ours", "seed's", "decided", "ours", "seed's", "waited"],
+    ...["target", "users", "changed", "ours", "Koopmans'", "decided", "ours", "Koopmans'", "waited"],
   ]);
   const rows = lines.slice(2, 29).map((line) => line.trim().split(/ +/));
   assert.deepEqual(rows[0], [
@@ -82,26 +82,26 @@ test("the table has a line for each configuration and fits", () => {
     lines.join("\n"),
     /waited: so many found no room[\s\S]*one by one here \(deleteMin\), as in the paper/,
   );
-  assert.match(lines.at(-2)!, /no worse than the seed's in 20 of 27\./);
+  assert.match(lines.at(-2)!, /no worse than Koopmans' in 20 of 27\./);
   assert.match(lines.at(-1)!, /^54 runs, 5562\.0 s simulated in 5562\.0 s, 1 times faster\./);
 });
 
 test("a run that failed is named", () => {
   const failure = { check: "one root", at: 4_000, text: "node-1 and node-2 are both root" };
-  const configuration = SEED_TABLE[0]!;
+  const configuration = KOOPMANS_TABLE[0]!;
   const found = compare(configuration, [outcomeOf({ ...configuration, seed: 9 }, { failure })]);
   const text = tableOf([found], { realMs: 1 });
   assert.match(text, /FAILED$/m);
   assert.match(text, /^Target 20, 100 users, 0 changed, seed 9: "one root" after 4\.0 s: node-1/m);
 });
 
-test("tau is written as the seed writes it", () => {
+test("tau is written as Koopmans writes it", () => {
   assert.deepEqual([0.000751, 3.25e-5, 1e-7, 0, 1].map(tauText), [
     ...["0.000751", "3.25e-05", "1.00e-07", "0", "1.000000"],
   ]);
 });
 
-test("there is a figure for each number of users, with ours and the seed's for each target", () => {
+test("there is a figure for each number of users, with ours and Koopmans' for each target", () => {
   const figures = figuresOf(all(1));
   assert.deepEqual(
     figures.map(({ name }) => name),

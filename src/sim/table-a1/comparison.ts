@@ -6,15 +6,15 @@ import type { Failure } from "../tunnel/tunnel.ts";
 import { type Experiment, type Outcome, runExperiment, SPAN_MS } from "./experiment.ts";
 import {
   type Configuration,
-  SEED_TABLE,
-  SEED_TAU_MAX,
-  type SeedRow,
-  seedRowOf,
+  KOOPMANS_TABLE,
+  KOOPMANS_TAU_MAX,
+  type KoopmansRow,
+  koopmansRowOf,
   USERS,
-} from "./seed-table.ts";
+} from "./koopmans-table.ts";
 
 /**
- * Beyond the seed. Users who leave at once would hardly ever meet a line, and where they do it would outlast any
+ * Beyond Koopmans. Users who leave at once would hardly ever meet a line, and where they do it would outlast any
  * simulation; so they stay a while, and there is room for a little fewer than come in that while. Then a line is certain,
  * nearly all have to wait in it, and it goes on moving. Whenever a node dies nobody is let in until the others agree that it
  * is lost, and then as many at once as have left by then, of whom word comes in no order: one death shows that.
@@ -25,24 +25,24 @@ const ROOM_SHARE = 0.9;
 export interface Comparison extends Configuration {
   /** How many were run. */
   readonly seeds: number;
-  /** Averages, as in the seed. */
+  /** Averages, as with Koopmans. */
   readonly tau: number;
   readonly tauDecided: number;
   readonly timeMs: number;
   readonly waited: number;
-  /** null: the seed has no such configuration. */
-  readonly seed: SeedRow | null;
-  /** Tau is no worse than the seed's, or than its goal. */
+  /** null: Koopmans has no such configuration. */
+  readonly koopmans: KoopmansRow | null;
+  /** Tau is no worse than Koopmans', or than its goal. */
   readonly isNoWorse: boolean;
   readonly failures: readonly (Failure & { readonly seed: number })[];
   /** In all runs together. */
   readonly simulatedMs: number;
 }
 
-/** The 27 of the table, those of them with so many users, or one with as many as the seed could not simulate. */
+/** The 27 of the table, those of them with so many users, or one with as many as Koopmans could not simulate. */
 export function configurationsFor(users: number | null): readonly Configuration[] {
-  if (users === null) return SEED_TABLE;
-  return USERS.includes(users) ? SEED_TABLE.filter((row) => row.users === users) : [beyond(users)];
+  if (users === null) return KOOPMANS_TABLE;
+  return USERS.includes(users) ? KOOPMANS_TABLE.filter((row) => row.users === users) : [beyond(users)];
 }
 
 function beyond(users: number): Configuration {
@@ -89,7 +89,7 @@ export function compareAll({
 
 export function compare(configuration: Configuration, outcomes: readonly Outcome[]): Comparison {
   const mean = (of: (outcome: Outcome) => number) => sum(outcomes.map(of)) / outcomes.length;
-  const seed = seedRowOf(configuration);
+  const koopmans = koopmansRowOf(configuration);
   const tau = mean((outcome) => outcome.tau);
   return {
     ...configuration,
@@ -98,8 +98,8 @@ export function compare(configuration: Configuration, outcomes: readonly Outcome
     tauDecided: mean(({ tauDecided }) => tauDecided),
     timeMs: mean(({ timeMs }) => timeMs),
     waited: mean(({ waited }) => waited),
-    seed,
-    isNoWorse: tau <= (seed?.tau ?? SEED_TAU_MAX),
+    koopmans,
+    isNoWorse: tau <= (koopmans?.tau ?? KOOPMANS_TAU_MAX),
     failures: outcomes.flatMap(({ failure, seed: of }) =>
       failure === null ? [] : [{ ...failure, seed: of }],
     ),

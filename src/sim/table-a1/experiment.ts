@@ -3,23 +3,23 @@
  * the same time nodes lose power and others are added, all at instants drawn from the seed of the run. The parameters
  * are those of its Table 6.1.
  *
- * Where ours is another kind of waiting room: nobody waits while there is room, where the seed lets people out of its
+ * Where ours is another kind of waiting room: nobody waits while there is room, where Koopmans lets people out of its
  * queue once in a second; and a pass that expires at once is a visitor who leaves at once, since ours is a while on its
- * way to a second node before it is given out. Those who wait are let in one by one, as in the seed (QPID's deleteMin),
+ * way to a second node before it is given out. Those who wait are let in one by one, as with Koopmans (QPID's deleteMin),
  * up to as many users as it had. With more, that cannot keep up, and they are let in by counting, as a cluster does it
  * with more than a few, ten times a second: it costs messages by the nodes and not by the people, and word of one
  * decision reaches one node some tens of milliseconds sooner than another. Users of that many stay on the site a while
  * (`comparison.ts`), since there would hardly be a line otherwise.
  *
- * Time is what the seed's simulation took: from when users begin to come until the time for coming is over and nobody is
+ * Time is what Koopmans' simulation took: from when users begin to come until the time for coming is over and nobody is
  * left who is not in. *Tau* is the normalised Kendall tau distance: the share of pairs in which the later to join was the
  * earlier to be let in. Ours is of the instants at which nodes were asked and those at which any first gave word of a
- * turn, or of a way straight through (`tunnel/checks/order.ts`); the seed's (sections 2.2 and 6.1.3) of the steps of a
+ * turn, or of a way straight through (`tunnel/checks/order.ts`); Koopmans' (sections 2.2 and 6.1.3) of the steps of a
  * millisecond at which a user entered the queue, and was taken out of it at their node. Both are orders in time as seen
  * from outside, over all pairs, so they can be compared. Ours is the stricter for whoever goes straight through where
  * there is a limit: there is no word of it before another node has it written down.
  *
- * Of ties the seed's text says nothing; its published program takes a pair that is tied in one order alone for a wrong
+ * Of ties Koopmans' text says nothing; its published program takes a pair that is tied in one order alone for a wrong
  * one. Ours: users who came in the same millisecond are no pair, and turns that a node gives together are in the order in
  * which it tells of them.
  */
@@ -35,8 +35,8 @@ import { NODE_SETTINGS } from "../tunnel/sim-node.ts";
 import { patientAt, type Traits } from "../tunnel/traits.ts";
 import { type Failure, Tunnel } from "../tunnel/tunnel.ts";
 import { Decisions } from "./decisions.ts";
+import { type Configuration, USERS } from "./koopmans-table.ts";
 import { refreshingNode } from "./refreshing-node.ts";
-import { type Configuration, USERS } from "./seed-table.ts";
 
 const REFRESH_MS = 600;
 const FAULT_DETECTION = { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 };
@@ -52,7 +52,7 @@ const PROGRESS_EVERY_MS = 1_000;
 /** After this long without everybody in, nobody more will be. */
 const DRAIN_MAX_MS = 1_800_000;
 
-/** What the seed leaves out: its network loses nothing and its clocks agree. */
+/** What Koopmans leaves out: its network loses nothing and its clocks agree. */
 export interface Trouble {
   /** Share of letters, 0 to 1. */
   readonly loss: number;
@@ -65,7 +65,7 @@ export interface Trouble {
 
 export interface Experiment extends Configuration {
   readonly seed: number;
-  /** Let in by counting and not one by one. Left out: when there are more users than the seed had. */
+  /** Let in by counting and not one by one. Left out: when there are more users than Koopmans had. */
   readonly isByCounting?: boolean;
   readonly nodes?: number;
   /** How long users come and nodes change. */
@@ -91,7 +91,7 @@ export interface Outcome {
   readonly failure: Failure | null;
 }
 
-/** More users than the seed had: they are let in by counting, and as often as a cluster does. */
+/** More users than Koopmans had: they are let in by counting, and as often as a cluster does. */
 export function isBeyond({ users }: Pick<Configuration, "users">): boolean {
   return users > Math.max(...USERS);
 }
@@ -147,7 +147,7 @@ function tunnelFor(
       claimWindowMs: FORGIVEN_MS,
       lapseAfterMs: FORGIVEN_MS,
     },
-    // Whoever cannot be reached is dead, as the seed takes it (section 2.3).
+    // Whoever cannot be reached is dead, as Koopmans takes it (section 2.3).
     node: {
       intervalMs: isBeyond({ users }) ? NODE_SETTINGS.intervalMs : EVICTION_EVERY_MS,
       swim: FAULT_DETECTION,
@@ -166,7 +166,7 @@ function form(tunnel: Tunnel, experiment: Experiment): void {
   tunnel.runUntil(FORM_MS);
 }
 
-/** As in the seed nobody hears of their turn before they refresh. */
+/** As with Koopmans nobody hears of their turn before they refresh. */
 const USER: Traits = { ...patientAt(0, 0), station: null, isListening: false };
 
 function invite({ crowd }: Tunnel, { seed, users, stayMs = 0 }: Experiment, spanMs: number): void {

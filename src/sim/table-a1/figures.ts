@@ -1,15 +1,15 @@
 /**
  * Figures 6.1 to 6.3 of Koopmans 2024 with ours in them: tau by the number of nodes added and removed, one figure for each
- * number of users, a marker for each target. The seed's points are grey. As there, the upright axes differ.
+ * number of users, a marker for each target. Koopmans' points are grey. As there, the upright axes differ.
  */
 import { type Chart, GREY, type Marker, type Series } from "../chart.ts";
 import type { Comparison } from "./comparison.ts";
-import { SEED_TABLE, TARGETS, USERS } from "./seed-table.ts";
+import { KOOPMANS_TABLE, TARGETS, USERS } from "./koopmans-table.ts";
 import { targetText } from "./table.ts";
 
 const WIDTH = 640;
 const HEIGHT = 400;
-/** By target, as in the seed's figures. */
+/** By target, as in Koopmans' figures. */
 const MARKERS: readonly Marker[] = ["square", "triangle", "circle"];
 
 export interface Figure {
@@ -18,7 +18,7 @@ export interface Figure {
   readonly chart: Chart;
 }
 
-/** One figure for each number of users that the seed has one for. */
+/** One figure for each number of users that Koopmans has one for. */
 export function figuresOf(comparisons: readonly Comparison[]): Figure[] {
   return USERS.flatMap((users, index) => {
     const ours = comparisons.filter((one) => one.users === users);
@@ -34,7 +34,7 @@ function figureOf(ours: readonly Comparison[], { users, number }: { users: numbe
     chart: {
       id: name,
       title: `Tau by nodes added and removed, ${users.toLocaleString("en")} users`,
-      description: `Kendall tau distance between the orders of joining and of admission, by nodes added and removed: averages of ${seeds} of our runs beside the seed's of 1,000, for targets of 20, 100 and any number of users.`,
+      description: `Kendall tau distance between the orders of joining and of admission, by nodes added and removed: averages of ${seeds} of our runs beside Koopmans' of 1,000, for targets of 20, 100 and any number of users.`,
       x: { label: "nodes added and removed" },
       y: { label: "average Kendall tau distance, in millionths", format: millionths },
       series: [...TARGETS.map((target, i) => oursOf(ours, target, i)), ...seedsOf(users)],
@@ -60,12 +60,12 @@ function oursOf(ours: readonly Comparison[], target: number | null, index: numbe
 
 function seedsOf(users: number): Series[] {
   return TARGETS.map((target, index) => ({
-    name: `seed's, target ${targetText(target)}`,
+    name: `Koopmans', target ${targetText(target)}`,
     kind: "marked",
     tone: GREY,
     isDashed: true,
     marker: MARKERS[index]!,
-    points: pointsOf(SEED_TABLE.filter((row) => row.users === users && row.target === target)),
+    points: pointsOf(KOOPMANS_TABLE.filter((row) => row.users === users && row.target === target)),
   }));
 }
 

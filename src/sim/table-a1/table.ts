@@ -1,10 +1,10 @@
-/** The comparison for people: a line for each configuration, ours beside the seed's, in at most 100 columns. */
+/** The comparison for people: a line for each configuration, ours beside Koopmans', in at most 100 columns. */
 import type { Comparison } from "./comparison.ts";
 import { isBeyond } from "./experiment.ts";
 
 const SECOND_MS = 1_000;
 const GAP = "  ";
-/** Smaller numbers are written with a power of ten, as in the seed. */
+/** Smaller numbers are written with a power of ten, as with Koopmans. */
 const PLAIN_FROM = 0.0001;
 const FAILURES_SHOWN_MAX = 5;
 
@@ -13,10 +13,10 @@ const HEADINGS = [
   ["", "users"],
   ["nodes", "changed"],
   ["tau", "ours"],
-  ["", "seed's"],
+  ["", "Koopmans'"],
   ["tau", "decided"],
   ["time (ms)", "ours"],
-  ["", "seed's"],
+  ["", "Koopmans'"],
   ["", "waited"],
   ["", ""],
 ] as const;
@@ -24,7 +24,7 @@ const HEADINGS = [
 const NOTES = [
   "tau: by when a node first gave word of a turn. decided: by the instant in the pass, which is one",
   "for all who got their turn in the same round. waited: so many found no room and stood in the line;",
-  "the others went straight through. Averages; the seed's are of 1,000 runs each.",
+  "the others went straight through. Averages; Koopmans' are of 1,000 runs each.",
 ];
 
 /** How people are let in, which tau depends on. */
@@ -53,29 +53,29 @@ export function tableOf(comparisons: readonly Comparison[], { realMs }: { realMs
   ].join("\n");
 }
 
-/** Tau as the seed writes it: 0.000751, 3.25e-05. */
+/** Tau as Koopmans writes it: 0.000751, 3.25e-05. */
 export function tauText(tau: number): string {
   if (tau === 0) return "0";
   if (tau >= PLAIN_FROM) return tau.toFixed(6);
   return tau.toExponential(2).replace(/e-(\d)$/, "e-0$1");
 }
 
-/** A target as the seed's Table 6.1 writes it. */
+/** A target as Koopmans' Table 6.1 writes it. */
 export function targetText(target: number | null): string {
   return target === null ? "INF" : String(target);
 }
 
 function cellsOf(comparison: Comparison): string[] {
-  const { target, users, changed, tau, tauDecided, timeMs, waited, seed } = comparison;
+  const { target, users, changed, tau, tauDecided, timeMs, waited, koopmans } = comparison;
   return [
     targetText(target),
     String(users),
     String(changed),
     tauText(tau),
-    seed === null ? "" : tauText(seed.tau),
+    koopmans === null ? "" : tauText(koopmans.tau),
     tauText(tauDecided),
     timeMs.toFixed(0),
-    seed === null ? "" : String(seed.timeMs),
+    koopmans === null ? "" : String(koopmans.timeMs),
     waited.toFixed(0),
     verdictOf(comparison),
   ];
@@ -102,7 +102,7 @@ function summaryOf(comparisons: readonly Comparison[], realMs: number): string[]
   const simulatedMs = comparisons.reduce((sum, one) => sum + one.simulatedMs, 0);
   const faster = Math.round(simulatedMs / Math.max(1, realMs)).toLocaleString("en");
   const runs = comparisons.reduce((sum, { seeds }) => sum + seeds, 0);
-  const against = comparisons.every(({ seed }) => seed === null) ? "its goal of 0.005" : "the seed's";
+  const against = comparisons.every(({ koopmans }) => koopmans === null) ? "its goal of 0.005" : "Koopmans'";
   return [
     `Tau is no worse than ${against} in ${good} of ${comparisons.length}.`,
     `${runs} ${runs === 1 ? "run" : "runs"}, ${seconds(simulatedMs)} simulated in ${seconds(realMs)}, ${faster} times faster.`,

@@ -11,12 +11,12 @@ export interface Configuration {
   readonly users: number;
   /** So many nodes are added, and as many removed. */
   readonly changed: number;
-  /** How long a user stays on the site. Left out: leaves at once, as in the seed. */
+  /** How long a user stays on the site. Left out: leaves at once, as with Koopmans. */
   readonly stayMs?: number;
 }
 
-/** What the seed measured there. */
-export interface SeedRow extends Configuration {
+/** What Koopmans measured there. */
+export interface KoopmansRow extends Configuration {
   readonly tau: number;
   readonly timeMs: number;
 }
@@ -26,10 +26,10 @@ export const USERS: readonly number[] = [100, 500, 2_500];
 export const CHANGES: readonly number[] = [0, 1, 5];
 
 /** What it set out to reach (section 2.2). */
-export const SEED_TAU_MAX = 0.005;
+export const KOOPMANS_TAU_MAX = 0.005;
 
 /** In the order of targets, users and changes. */
-export const SEED_TABLE: readonly SeedRow[] = [
+export const KOOPMANS_TABLE: readonly KoopmansRow[] = [
   row([20, 100, 0], 0.000751, 100_276),
   row([20, 100, 1], 0.000765, 100_324),
   row([20, 100, 5], 0.000843, 100_436),
@@ -59,17 +59,17 @@ export const SEED_TABLE: readonly SeedRow[] = [
   row([null, 2_500, 5], 5.8e-5, 101_596),
 ];
 
-/** What the seed measured there; null where it did not. */
-export function seedRowOf({ target, users, changed }: Configuration): SeedRow | null {
-  const isSame = (other: SeedRow) =>
+/** What Koopmans measured there; null where it did not. */
+export function koopmansRowOf({ target, users, changed }: Configuration): KoopmansRow | null {
+  const isSame = (other: KoopmansRow) =>
     other.target === target && other.users === users && other.changed === changed;
-  return SEED_TABLE.find(isSame) ?? null;
+  return KOOPMANS_TABLE.find(isSame) ?? null;
 }
 
 function row(
   [target, users, changed]: readonly [number | null, number, number],
   tau: number,
   timeMs: number,
-): SeedRow {
+): KoopmansRow {
   return { target, users, changed, tau, timeMs };
 }
