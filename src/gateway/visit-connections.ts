@@ -275,10 +275,12 @@ export class VisitConnections {
 
 /**
  * What passes on the first connection of someone who has not come back yet does not show that they keep a cookie, so their visit
- * goes on for as long as at first, and not for a session.
+ * goes on for as long as at first, and not for a session; where visits are not renewed it ends with that.
  */
 function longerFirst({ front, pass }: Visit, now: number): Pass {
-  return { ...pass, expiresAt: now + firstVisitMs(front) };
+  const { disableSessionRenewal, sessionDurationMs } = front.rules;
+  const endsAt = disableSessionRenewal ? pass.admittedAt + sessionDurationMs : Number.POSITIVE_INFINITY;
+  return { ...pass, expiresAt: Math.min(now + firstVisitMs(front), endsAt) };
 }
 
 /** True when something has passed on any of its connections since the last look. */

@@ -256,3 +256,30 @@ test("a first request that lasts long keeps its slot while it lasts, and no sess
   stage.world.pass(12_000);
   assert.equal((await stage.engine.counts("main")).onSite, 0);
 });
+
+test("where visits are not renewed, a first request that lasts ends after a session as any other", async (t) => {
+  let more = () => {};
+  const stage = await openStage(t, {
+    room: { sessionDuration: "20s", newcomerDuration: "9s", disableSessionRenewal: true },
+    answer: (_request, response) => {
+      more = () => void response.write("more");
+      response.write("first");
+    },
+  });
+  const socket = net.connect(stage.port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  let [heard, isClosed] = ["", false];
+  socket.on("data", (chunk) => (heard += chunk)).on("error", () => {});
+  socket.on("close", () => (isClosed = true));
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n");
+  await until(() => heard.includes("first"), "the answer to begin");
+  for (let second = 1; second < 20; second++) {
+    more();
+    await until(() => heard.split("more").length > second, "more of it");
+    stage.world.pass(1_000);
+  }
+  assert.equal(isClosed, false);
+  more();
+  stage.world.pass(1_000);
+  await until(() => isClosed, "the end of the stream");
+});
