@@ -60,21 +60,22 @@ function phasesOf(rules: RoomRules): Phase[] {
   return phases;
 }
 
+const AS_THEY_ARE = [
+  "sessionDurationMs",
+  "disableSessionRenewal",
+  "formGraceMs",
+  "lingerMs",
+  "claimWindowMs",
+  "missedTurnsMax",
+  "lapseAfterMs",
+  "ticketTtlMs",
+  "pollBudgetPerSecond",
+] as const;
+
 /** Only what the functions ask; words for people stay here. */
 function doorRules(rules: DoorRules, isBudgeted: boolean): object {
   const { totalActiveUsers, newUsersPerMinute, standby, adaptive, lanes } = rules;
   const { queueingMethod, paused, queueAll, drained, closed, privilegedOnly, fillNoShows } = rules;
-  const {
-    sessionDurationMs,
-    disableSessionRenewal,
-    formGraceMs,
-    lingerMs,
-    claimWindowMs,
-    missedTurnsMax,
-    lapseAfterMs,
-    ticketTtlMs,
-  } = rules;
-  const { pollBudgetPerSecond } = rules;
   return {
     ...(totalActiveUsers !== null && { totalActiveUsers }),
     ...(newUsersPerMinute !== null && { newUsersPerMinute }),
@@ -83,17 +84,7 @@ function doorRules(rules: DoorRules, isBudgeted: boolean): object {
     ...{ queueingMethod, paused, queueAll, drained, closed, privilegedOnly, lanes },
     // Rooms that share a capacity could not each tell what turns on top of it the others have given.
     fillNoShows: fillNoShows && !isBudgeted,
-    ...{
-      sessionDurationMs,
-      disableSessionRenewal,
-      formGraceMs,
-      lingerMs,
-      claimWindowMs,
-      missedTurnsMax,
-      lapseAfterMs,
-      ticketTtlMs,
-      pollBudgetPerSecond,
-    },
+    ...Object.fromEntries(AS_THEY_ARE.map((name) => [name, rules[name]])),
   };
 }
 
