@@ -597,11 +597,14 @@ export class Gateway {
       closed();
       return counted;
     }
-    closing.once("close", () => {
+    const atEnd = () => {
       closed();
       if (isGivenUp(closing)) this.#underWay.giveUp(counted);
       else this.#underWay.release(counted);
-    });
+    };
+    const entry = entryOf(closing);
+    if (entry) entry.atEnd = atEnd;
+    else closing.on("close", atEnd);
     return counted;
   }
 

@@ -44,12 +44,14 @@ export class AccessLog {
       const entry = entryOf(this)!;
       readResponse(entry, this);
       finish(entry);
+      entry.atEnd?.();
     };
     this.#onConnectionClose = function () {
       const entry = entryOf(this)!;
       entry.status ||= STATUS_VISITOR_LEFT;
       entry.bytes ??= 0;
       finish(entry);
+      entry.atEnd?.();
     };
   }
 

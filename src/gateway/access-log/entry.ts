@@ -42,6 +42,8 @@ export class AccessEntry implements Finished {
   /** Where bytes are written past any response: what the connection had sent when they began. */
   connection: Socket | null = null;
   connectionFrom = 0;
+  /** What else ends with the request: a second listener on every response costs more than the line does. */
+  atEnd: (() => void) | null = null;
   // Found out when it is over.
   endedAt = 0;
   tookMs = 0;
