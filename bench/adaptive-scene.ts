@@ -15,7 +15,7 @@ import { LoadMeter } from "../src/core/load.ts";
 import { NoShows } from "../src/core/no-shows.ts";
 import { type AdaptiveRules, DEFAULT_RULES } from "../src/core/rules.ts";
 import { seededFraction } from "../src/sim/hand-world.ts";
-import { ModelOrigin } from "../src/sim/model-origin.ts";
+import { ModelOrigin } from "../src/testing/model-origin.ts";
 
 const MINUTE_MS = 60_000;
 export const SCENE_MS = 60 * MINUTE_MS;

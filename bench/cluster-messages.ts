@@ -11,10 +11,10 @@
  */
 import { ANYBODY } from "../src/core/engine.ts";
 import { DEFAULT_RULES, type RoomRules } from "../src/core/rules.ts";
-import type { Letter } from "../src/engines/cluster/letter.ts";
+import { type EdgeState, Qpid } from "../src/engines/cluster/door/qpid.ts";
+import { type Tree, treeOf } from "../src/engines/cluster/membership/tree.ts";
 import { ClusterNode, DEFAULT_NODE_SETTINGS } from "../src/engines/cluster/node.ts";
-import { type EdgeState, Qpid } from "../src/engines/cluster/qpid.ts";
-import { type Tree, treeOf } from "../src/engines/cluster/tree.ts";
+import type { Letter } from "../src/engines/cluster/wire/letter.ts";
 import { type Row, row } from "./bench.ts";
 
 const NODES = 8;

@@ -1,6 +1,6 @@
 /** A cluster of node processes on this machine, which share all its cores with each other and with the users. */
 import type { Counts } from "../src/core/engine.ts";
-import { eventually } from "../test/cli/eventually.ts";
+import { eventually } from "../src/testing/cli/eventually.ts";
 import { type Child, startOneOfMany } from "./child.ts";
 import type { NodeQuestion } from "./servers/answer-parent.ts";
 

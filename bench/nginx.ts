@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { NGINX, originProgram } from "../scripts/origins.ts";
-import { freePort } from "../test/cluster/free-port.ts";
+import { freePort } from "../src/testing/free-port.ts";
 import { pinToServerCore } from "./child.ts";
 
 export interface Balancer {

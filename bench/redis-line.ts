@@ -4,7 +4,7 @@
  * is all that a plain queue keeps.
  */
 import { randomBytes } from "node:crypto";
-import { type RedisServer, startRedis } from "../test/redis/servers.ts";
+import { type RedisServer, startRedis } from "../src/testing/redis/servers.ts";
 import { measurePair, type Row, row } from "./bench.ts";
 import { type Child, startChild, unpin } from "./child.ts";
 import { usedMemory } from "./redis-figures.ts";

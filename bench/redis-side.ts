@@ -1,5 +1,5 @@
 /** One of the two that are compared: a server of its own in front of a Redis of its own. */
-import { type RedisServer, startRedis } from "../test/redis/servers.ts";
+import { type RedisServer, startRedis } from "../src/testing/redis/servers.ts";
 import { type Child, startChild, unpin } from "./child.ts";
 import { processorUs } from "./redis-figures.ts";
 

@@ -5,8 +5,8 @@
  */
 import { spawnSync } from "node:child_process";
 import { openRelaxedQueue, RedisProblem, type RelaxedQueue } from "../src/relaxed.ts";
-import { eventually } from "../test/cli/eventually.ts";
-import { type RedisServer, startRedis } from "../test/redis/servers.ts";
+import { eventually } from "../src/testing/cli/eventually.ts";
+import { type RedisServer, startRedis } from "../src/testing/redis/servers.ts";
 
 export interface Stand extends AsyncDisposable {
   /** Pops and commits for so long. */

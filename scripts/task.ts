@@ -60,7 +60,10 @@ const tasks: Record<string, () => Promise<void>> = {
 async function build(...options: string[]): Promise<void> {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   await tool("tsc", "-p", "tsconfig.build.json", ...options);
-  for (const asset of globSync("src/**/*.{html,css,js,json,lua}", { cwd: root })) {
+  for (const asset of globSync("src/**/*.{html,css,js,json,lua}", {
+    cwd: root,
+    exclude: ["src/testing/**"],
+  })) {
     cpSync(join(root, asset), join(root, asset.replace(/^src/, "dist")));
   }
 }
@@ -95,8 +98,13 @@ const GROUPS: readonly Group[] = [
     isPatient: false,
   },
   { name: "engines", has: /^src\/(engines|sim)\//, options: SHARED, isPatient: true },
+  {
+    name: "sockets",
+    has: /^src\/(gateway\/(proxy\/)?suite|office\/server)|^test\/tidy\//,
+    options: SHARED,
+    isPatient: true,
+  },
   { name: "source", has: /^src\//, options: SHARED, isPatient: true },
-  { name: "sockets", has: /^test\/(gateway|office|proxy|tidy)\//, options: SHARED, isPatient: true },
   // Two browsers, a site and a gateway in each.
   { name: "real sites", has: /\.real\.ts$/, options: ["--test-concurrency=2"], isPatient: false },
   { name: "browsers and commands", has: /./, options: THREE_FILES, isPatient: false },

@@ -10,20 +10,20 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { withKeptSecret } from "./assembly/data.ts";
+import { openAccessLog } from "./assembly/open-access-log.ts";
+import { openEngine } from "./assembly/open-engine.ts";
 import { explain } from "./config/explain.ts";
 import { settingsFrom } from "./config/load.ts";
 import type { SettingsInput } from "./config/schema.ts";
 import type { Engine } from "./core/engine.ts";
 import type { Log } from "./core/world.ts";
-import { withKeptSecret } from "./data.ts";
 import { isRefused, isUpgradeRefused } from "./gateway/listen.ts";
 import { asMiddleware } from "./gateway/middleware.ts";
 import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
 import type { Trust } from "./gateway/proxy/trust.ts";
 import { nodeWorld } from "./node.ts";
-import { openAccessLog } from "./open-access-log.ts";
-import { openEngine } from "./open-engine.ts";
 import { fileLimit } from "./sockets/file-limit.ts";
 
 export type { SettingsInput } from "./config/schema.ts";

@@ -2,11 +2,12 @@
  * A gateway with HTTP and tokens in front of a room, as `fairgate run` has it: a node of a cluster as with `--cluster`, or
  * by itself with the line in memory, to compare with.
  */
+
+import { openEngine } from "../../src/assembly/open-engine.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import { ClusterEngine } from "../../src/engines/cluster/cluster-engine.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { nodeWorld } from "../../src/node.ts";
-import { openEngine } from "../../src/open-engine.ts";
 import { answerParent } from "./answer-parent.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 

@@ -14,7 +14,7 @@ import { toRules } from "../../src/config/rules.ts";
 import type { JoinAnswer, TicketAnswer } from "../../src/core/engine.ts";
 import { ClusterEngine } from "../../src/engines/cluster/cluster-engine.ts";
 import { DEFAULT_NODE_SETTINGS } from "../../src/engines/cluster/node.ts";
-import { openTransport } from "../../src/engines/cluster/transport.ts";
+import { openTransport } from "../../src/engines/cluster/wire/transport.ts";
 import { nodeWorld } from "../../src/node.ts";
 import { LineLink } from "../line-link.ts";
 import { answerParent } from "./answer-parent.ts";

@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { deserialize, serialize } from "node:v8";
 import { DurableHost } from "../../src/durable/host.ts";
-import { MemoryDisk } from "../../src/durable/memory-disk.ts";
 import type { DurableState } from "../../src/durable/storage.ts";
-import { realWorld } from "../../test/real-world.ts";
+import { MemoryDisk } from "../../src/testing/memory-disk.ts";
+import { realWorld } from "../../src/testing/real-world.ts";
 import type { DurableCosts } from "../durable.ts";
 
 const CALLERS = 64;

@@ -2,10 +2,11 @@
  * A gateway with a full room and some waiting, kept in a directory if one is named: answers board and check-ins. Tickets are signed
  * here and handed to the client through the parent.
  */
+
+import { openData } from "../../src/assembly/data.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Waiting } from "../../src/core/engine.ts";
 import { renewTicket, type Ticket } from "../../src/core/ticket.ts";
-import { openData } from "../../src/data.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";

@@ -2,6 +2,8 @@
  * The proxy in front of an origin: `bare`, the proxy code alone with no waiting room, or `room`, the whole gateway with
  * a visitor who has a pass; with the name of a file, also with an access log. All listen on a plain `node:http` server.
  */
+
+import { openAccessLog } from "../../src/assembly/open-access-log.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Entered } from "../../src/core/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
@@ -10,7 +12,6 @@ import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import type { Trust } from "../../src/gateway/proxy/trust.ts";
 import { NO_BADGE, passToken } from "../../src/gateway/token.ts";
 import { nodeWorld } from "../../src/node.ts";
-import { openAccessLog } from "../../src/open-access-log.ts";
 import { bareProxy } from "./bare-proxy.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 

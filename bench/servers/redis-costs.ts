@@ -3,12 +3,13 @@
  * asked `join` or `checkIn`, it does some thousand of these and tells how long one took. The engine is used directly:
  * no HTTP, no tokens.
  */
+
+import { openEngine } from "../../src/assembly/open-engine.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import { toRules } from "../../src/config/rules.ts";
 import type { Entered, Waiting } from "../../src/core/engine.ts";
 import type { Ticket } from "../../src/core/ticket.ts";
 import { nodeWorld } from "../../src/node.ts";
-import { openEngine } from "../../src/open-engine.ts";
 import { usedMemory } from "../redis-figures.ts";
 
 const [url = "", waitingText = "0"] = process.argv.slice(2);

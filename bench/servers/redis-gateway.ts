@@ -2,12 +2,13 @@
  * A gateway whose line is in a Redis, as `fairgate run --redis` has it, with every slot taken until the parent says
  * otherwise. Every check-in is answered by the engine: nobody comes early, since everyone is asked back at once.
  */
+
+import { openEngine } from "../../src/assembly/open-engine.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Engine, Entered } from "../../src/core/engine.ts";
 import type { Ticket } from "../../src/core/ticket.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { nodeWorld } from "../../src/node.ts";
-import { openEngine } from "../../src/open-engine.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 
 const [url = "", slots = "1", origin = ""] = process.argv.slice(2);

@@ -1,6 +1,7 @@
 /** Opens a kept room and tells how long that took and how many wait in it, after letting so many more join. */
+
+import { openData } from "../../src/assembly/data.ts";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { openData } from "../../src/data.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
 import { nodeWorld } from "../../src/node.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { ownFolder } from "../../test/cli/fairgate.ts";
+import { ownFolder } from "../testing/cli/fairgate.ts";
 import { askControl, findControl, NotDone } from "./ask-control.ts";
 
 const TOKEN = "a-token-for-tests-only-0123456789-abcdef";

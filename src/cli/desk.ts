@@ -1,12 +1,13 @@
 /** What the office works with, put together from the engine and the gateway. */
+
+import type { Data } from "../assembly/data.ts";
+import { KeepFailed, NotInForce, type RoomChanges } from "../assembly/kept-changes.ts";
+import type { OpenEngine } from "../assembly/open-engine.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
-import type { Data } from "../data.ts";
 import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
-import { KeepFailed, NotInForce, type RoomChanges } from "../kept-changes.ts";
 import { EngineAway } from "../office/ask-engine.ts";
 import { type Desk, NotKept } from "../office/desk.ts";
-import type { OpenEngine } from "../open-engine.ts";
 import type { InTurn } from "./serve.ts";
 import { version } from "./version.ts";
 

@@ -3,11 +3,12 @@
  * in only if they are good. SIGUSR2 opens the access log again. SIGTERM and Ctrl-C finish what is under way; a later one
  * does not wait.
  */
+
+import { withKeptSecret } from "../assembly/data.ts";
 import { explain } from "../config/explain.ts";
 import { formatListen } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
-import { withKeptSecret } from "../data.ts";
 import { nodeWorld } from "../node.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 import { type Running, serve } from "./serve.ts";

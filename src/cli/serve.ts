@@ -2,6 +2,10 @@
  * Everything that runs: engine, gateway, its listener and the control address, started together and stopped in order.
  * `run` and `demo` both stand on this.
  */
+
+import { RoomChanges } from "../assembly/kept-changes.ts";
+import { openAccessLog } from "../assembly/open-access-log.ts";
+import { openEngine } from "../assembly/open-engine.ts";
 import { describeCluster } from "../config/cluster-settings.ts";
 import { formatListen } from "../config/kinds.ts";
 import { describeRedis } from "../config/redis-settings.ts";
@@ -14,11 +18,8 @@ import { type Listener, type ListenSettings, listen } from "../gateway/listen.ts
 import { checkTemplate } from "../gateway/page/render.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";
-import { RoomChanges } from "../kept-changes.ts";
 import { createOffice } from "../office/office.ts";
 import { listenOffice } from "../office/server.ts";
-import { openAccessLog } from "../open-access-log.ts";
-import { openEngine } from "../open-engine.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { watchHandles } from "../sockets/handle-watch.ts";
 import { Relief } from "../sockets/relief.ts";

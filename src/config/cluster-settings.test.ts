@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, test } from "node:test";
+import { fixtureText } from "../testing/fixtures.ts";
 import { type ClusterSettings, describeCluster } from "./cluster-settings.ts";
 import { explain } from "./explain.ts";
 import type { Flags } from "./flags.ts";
@@ -11,12 +11,10 @@ const SECRET = "example-secret-for-tests-0123456789";
 const OTHER = "hunter-secret-for-tests-9876543210";
 const FOLDER = "/etc/fairgate";
 const VARIABLE = "FAIRGATE_CLUSTER_SECRET";
-const fixture = (name: string) =>
-  readFileSync(resolve(import.meta.dirname, "../../test/fixtures", name), "utf8");
 const CERTIFICATES = {
-  "node.pem": fixture("cluster-node.cert.pem"),
-  "key.pem": fixture("cluster-node.key.pem"),
-  "ca.pem": fixture("cluster-ca.cert.pem"),
+  "node.pem": fixtureText("cluster-node.cert.pem"),
+  "key.pem": fixtureText("cluster-node.key.pem"),
+  "ca.pem": fixtureText("cluster-ca.cert.pem"),
 };
 const TLS = "tls: { certificateFile: node.pem, keyFile: key.pem, caFile: ca.pem }";
 const THREE = "join: [10.0.0.7, 10.0.0.8:7200, 'dns:fairgate.internal']";
@@ -232,7 +230,7 @@ describe("TLS", () => {
       "fairgate.yaml: cluster.tls.keyFile is missing",
       "fairgate.yaml: cluster.tls.caFile is missing",
     ]);
-    const files = { ...CERTIFICATES, "key.pem": fixture("other-node.key.pem"), "ca.pem": "hunter" };
+    const files = { ...CERTIFICATES, "key.pem": fixtureText("other-node.key.pem"), "ca.pem": "hunter" };
     assert.deepEqual(problems({ cluster: TLS, files }), [
       "fairgate.yaml: cluster.tls.keyFile is not the key of the certificate in cluster.tls.certificateFile",
       "fairgate.yaml: cluster.tls.caFile: ca.pem does not hold a certificate in PEM form",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertLinear } from "../../test/linear.ts";
+import { assertLinear } from "../testing/linear.ts";
 import { isClear, type PlainPath, plainEnd, readPlainPath } from "./plain-path.ts";
 
 function plain(target: string): PlainPath {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, test } from "node:test";
+import { fixtureText } from "../testing/fixtures.ts";
 import { explain } from "./explain.ts";
 import type { Flags } from "./flags.ts";
 import { loadSettings } from "./load.ts";
@@ -9,10 +9,7 @@ import { describeRedis, type RedisSettings } from "./redis-settings.ts";
 
 const SECRET = "example-secret-for-tests-0123456789";
 const FOLDER = "/etc/fairgate";
-const CERTIFICATE = readFileSync(
-  resolve(import.meta.dirname, "../../test/fixtures/localhost.cert.pem"),
-  "utf8",
-);
+const CERTIFICATE = fixtureText("localhost.cert.pem");
 const URL_VARIABLE = "FAIRGATE_REDIS_URL";
 const PASSWORD_VARIABLE = "FAIRGATE_REDIS_PASSWORD";
 const SENTINEL_VARIABLE = "FAIRGATE_REDIS_SENTINEL_PASSWORD";

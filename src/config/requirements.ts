@@ -190,7 +190,7 @@ const PAGE_FOLLOWS: CoveringTest = {
   name: "numbers, words, progress and the tab title follow the board",
 };
 
-const PEOPLE = "test/gateway/door";
+const PEOPLE = "src/gateway/suite/door";
 const AT_RANDOM: CoveringTest = {
   file: `${PEOPLE}/methods.test.ts`,
   name: "by random each turn is drawn among all who wait, and nobody is told how many are ahead (ce5, cp3)",
@@ -209,7 +209,7 @@ export const COVERED_BY: Readonly<Record<string, readonly CoveringTest[]>> = {
   ce1: [
     WIDE_OPEN,
     {
-      file: "test/gateway/straight-through.test.ts",
+      file: "src/gateway/suite/straight-through.test.ts",
       name: "while there is room a visitor goes straight through and gets a pass",
     },
   ],
@@ -228,7 +228,7 @@ export const COVERED_BY: Readonly<Record<string, readonly CoveringTest[]>> = {
   ce4: [
     IN_ORDER,
     {
-      file: "test/gateway/journey.test.ts",
+      file: "src/gateway/suite/journey.test.ts",
       name: "three visitors are let in in the order they came, however they push",
     },
   ],
@@ -261,7 +261,7 @@ export const COVERED_BY: Readonly<Record<string, readonly CoveringTest[]>> = {
   ce8: [
     { file: SUITE, name: "a lapsed visitor is not waited for, and gets the place back" },
     { file: SUITE, name: "an unused turn goes to the next, and its holder keeps the place" },
-    { file: "test/gateway/journey.test.ts", name: "someone who was away comes back to the same place" },
+    { file: "src/gateway/suite/journey.test.ts", name: "someone who was away comes back to the same place" },
   ],
   ce9: [PAGE_FOLLOWS, { file: SUITE, name: "the wait is a range, and check-ins are paced" }],
   ce10: [PAGE_FOLLOWS],
@@ -289,7 +289,7 @@ export const COVERED_BY: Readonly<Record<string, readonly CoveringTest[]>> = {
   mt1: [IN_ORDER],
   mt2: [
     {
-      file: "test/gateway/rooms.test.ts",
+      file: "src/gateway/suite/rooms.test.ts",
       name: "each room has a line of its own, and a pass for one is no pass for another",
     },
   ],

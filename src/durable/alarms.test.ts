@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { handWorld } from "../sim/hand-world.ts";
+import { MemoryDisk } from "../testing/memory-disk.ts";
 import { DurableHost } from "./host.ts";
-import { MemoryDisk } from "./memory-disk.ts";
 import type { DurableState } from "./storage.ts";
 
 async function settle(): Promise<void> {

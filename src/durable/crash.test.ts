@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { realWorld } from "../../test/real-world.ts";
 import { seededFraction } from "../sim/hand-world.ts";
+import { realWorld } from "../testing/real-world.ts";
 import { DurableHost, StoreProblem } from "./host.ts";
 import type { DurableState } from "./storage.ts";
 

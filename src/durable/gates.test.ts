@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { handWorld } from "../sim/hand-world.ts";
+import { MemoryDisk } from "../testing/memory-disk.ts";
 import type { Changes, ObjectName } from "./disk.ts";
 import { DurableHost, IDLE_MS } from "./host.ts";
-import { MemoryDisk } from "./memory-disk.ts";
 import { StoreProblem } from "./problem.ts";
 import type { DurableState } from "./storage.ts";
 

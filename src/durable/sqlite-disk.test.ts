@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
-import { realWorld } from "../../test/real-world.ts";
+import { realWorld } from "../testing/real-world.ts";
 import { DurableHost, type OpenOptions } from "./host.ts";
 import { StoreProblem, type StoreProblemCode } from "./problem.ts";
 import { SqliteDisk } from "./sqlite-disk.ts";

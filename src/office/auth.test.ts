@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, scene, TOKEN } from "../../test/office/fake-desk.ts";
+import { read, scene, TOKEN } from "../testing/office/fake-desk.ts";
 import { BLOCK_MS, FAILURES_MAX, FAILURES_WINDOW_MS } from "./attempts.ts";
 
 const WRONG = { authorization: "Bearer not-the-token" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scene } from "../../test/office/fake-desk.ts";
+import { scene } from "../testing/office/fake-desk.ts";
 
 test("changes that cannot be used are shown with the reason, without what bypass rules ask for", async () => {
   const { ask, desk } = scene();

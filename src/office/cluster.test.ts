@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, scene } from "../../test/office/fake-desk.ts";
-import { readMetrics } from "../../test/office/prometheus-text.ts";
+import { read, scene } from "../testing/office/fake-desk.ts";
+import { readMetrics } from "../testing/office/prometheus-text.ts";
 import type { ClusterReport } from "./desk.ts";
 
 const REPORT: ClusterReport = {

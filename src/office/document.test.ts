@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, scene } from "../../test/office/fake-desk.ts";
 import { checkRoomChange } from "../config/room-change.ts";
 import { roomSchema } from "../config/schema.ts";
 import { writtenRoom } from "../config/written.ts";
+import { read, scene } from "../testing/office/fake-desk.ts";
 
 interface Schema {
   readonly type: string;

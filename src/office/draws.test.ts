@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, type Scene, scene } from "../../test/office/fake-desk.ts";
 import type { RoomInput } from "../config/schema.ts";
 import { seedHash } from "../core/draw.ts";
 import { checkRecord, readRecord } from "../core/draw-record.ts";
+import { read, type Scene, scene } from "../testing/office/fake-desk.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 
 /** The scene begins at ten on the first of June. */

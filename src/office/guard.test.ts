@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, type Scene, scene } from "../../test/office/fake-desk.ts";
+import { read, type Scene, scene } from "../testing/office/fake-desk.ts";
 import { BODY_BYTES_MAX } from "./body.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../test/gateway/until.ts";
-import { read, scene } from "../../test/office/fake-desk.ts";
+import { read, scene } from "../testing/office/fake-desk.ts";
+import { until } from "../testing/until.ts";
 import { ENGINE_ANSWER_MAX_MS } from "./ask-engine.ts";
 
 const NOBODY = { headers: { authorization: "" } };

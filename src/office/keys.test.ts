@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, scene } from "../../test/office/fake-desk.ts";
+import { read, scene } from "../testing/office/fake-desk.ts";
 
 test("keys are shown by id, never themselves, and instants as people read them", async () => {
   const { ask, desk } = scene();

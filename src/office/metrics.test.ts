@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { noTraffic, type Scene, scene } from "../../test/office/fake-desk.ts";
-import { readMetrics } from "../../test/office/prometheus-text.ts";
+import { noTraffic, type Scene, scene } from "../testing/office/fake-desk.ts";
+import { readMetrics } from "../testing/office/prometheus-text.ts";
 
 async function scrape({ ask }: Scene) {
   const response = await ask("/metrics");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, scene } from "../../test/office/fake-desk.ts";
 import type { RoomInput } from "../config/schema.ts";
 import { laneNumber } from "../core/lanes.ts";
+import { read, scene } from "../testing/office/fake-desk.ts";
 import { type ShownCounts, shownCounts } from "./room-counts.ts";
 import { countsSchema } from "./room-shapes.ts";
 

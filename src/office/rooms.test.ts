@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../test/gateway/until.ts";
-import { read, type Scene, scene, TOKEN } from "../../test/office/fake-desk.ts";
 import type { RoomInput } from "../config/schema.ts";
 import type { Counts } from "../core/engine.ts";
 import { lingerMs } from "../core/pass.ts";
+import { read, type Scene, scene, TOKEN } from "../testing/office/fake-desk.ts";
+import { until } from "../testing/until.ts";
 import { ENGINE_ANSWER_MAX_MS } from "./ask-engine.ts";
 
 interface Shown {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import http, { type ServerResponse } from "node:http";
 import http2, { type Http2ServerResponse } from "node:http2";
 import net, { type AddressInfo, type Server, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import tls from "node:tls";
-import { localV2 } from "../../test/gateway/proxy-header.ts";
-import { until } from "../../test/gateway/until.ts";
 import { type HandWorld, handWorld } from "../sim/hand-world.ts";
+import { fixtureText } from "../testing/fixtures.ts";
+import { localV2 } from "../testing/gateway/proxy-header.ts";
+import { until } from "../testing/until.ts";
 import { AwaitedHeaders } from "./awaited-headers.ts";
 import {
   type ConnectionLimits,
@@ -19,10 +19,9 @@ import {
 } from "./connections.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-const FIXTURES = new URL("../../test/fixtures/", import.meta.url);
 const TLS = {
-  cert: readFileSync(new URL("localhost.cert.pem", FIXTURES)),
-  key: readFileSync(new URL("localhost.key.pem", FIXTURES)),
+  cert: fixtureText("localhost.cert.pem"),
+  key: fixtureText("localhost.key.pem"),
 };
 
 interface Stage {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SocketAddress } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import { headerV1, headerV2, localV2, rawV2, tlv } from "../../test/gateway/proxy-header.ts";
+import { headerV1, headerV2, localV2, rawV2, tlv } from "../testing/gateway/proxy-header.ts";
 import { type ProxyHeader, readProxyHeader, V1_BYTES_MAX, V2_BYTES_MAX } from "./proxy-header.ts";
 
 const read = (text: string) => readProxyHeader(Buffer.from(text, "latin1"));

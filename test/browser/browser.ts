@@ -10,7 +10,7 @@ import {
   type Page,
 } from "playwright-core";
 import { findChromium } from "../../scripts/chromium.ts";
-import { GIVE_UP_MS } from "../cli/eventually.ts";
+import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
 
 export const ARGUMENTS = [
   "--no-sandbox",

@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
-import { eventually } from "../cli/eventually.ts";
-import { ownFolder, startRun } from "../cli/fairgate.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
-import { Visitor } from "../cli/visitor.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
 import { openBrowser, Person } from "./browser.ts";
 
 const STAY_EVERY_MS = 4_000;

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { Control, ownFolder, type Run, startRun } from "../cli/fairgate.ts";
+import { Control, ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
 import { startDemo } from "../cli/start-demo.ts";
-import { Visitor } from "../cli/visitor.ts";
 import { openBrowser, Person } from "./browser.ts";
 
 const CROWD = 137;

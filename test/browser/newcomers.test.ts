@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { ownFolder, startRun } from "../cli/fairgate.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
-import { Visitor } from "../cli/visitor.ts";
+import { ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
 import { openBrowser, Person } from "./browser.ts";
 
 let browser: Browser;

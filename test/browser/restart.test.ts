@@ -1,10 +1,10 @@
 /** A gateway killed with -9 while people look at its waiting page: they notice nothing but a late update. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../cli/eventually.ts";
-import { ownFolder } from "../cli/fairgate.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
-import { Visitor } from "../cli/visitor.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { ownFolder } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
 import { Gate } from "../crash/gate.ts";
 import { openBrowser, Person } from "./browser.ts";
 

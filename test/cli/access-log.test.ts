@@ -6,11 +6,11 @@ import { existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Child } from "./child.ts";
-import { eventually } from "./eventually.ts";
-import { fairgate, MAIN, ownFolder, type Run, SECRET, startRun } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { readBoard, Visitor } from "./visitor.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { fairgate, MAIN, ownFolder, type Run, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
 
 const ROTATIONS = 3;
 const VISITORS = 4;
@@ -140,7 +140,7 @@ test("a reload turns it on and takes it elsewhere, or leaves all as it was", asy
 
 test("a process that ends at once has written its lines, those under way as well", async () => {
   using folder = ownFolder();
-  const module = fileURLToPath(new URL("../../src/open-access-log.ts", import.meta.url));
+  const module = fileURLToPath(new URL("../../src/assembly/open-access-log.ts", import.meta.url));
   const world = fileURLToPath(new URL("../../src/node.ts", import.meta.url));
   const program = `
     import { openAccessLog } from ${JSON.stringify(module)};

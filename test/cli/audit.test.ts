@@ -6,8 +6,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { Child } from "./child.ts";
-import { fairgate, MAIN, ownFolder } from "./fairgate.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { fairgate, MAIN, ownFolder } from "../../src/testing/cli/fairgate.ts";
 
 const SEED = "00112233445566778899aabbccddeeff".repeat(2);
 const hashOf = (hex: string) => createHash("sha256").update(Buffer.from(hex, "hex")).digest("hex");

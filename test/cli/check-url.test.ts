@@ -1,7 +1,7 @@
 /** `fairgate check --url`: what becomes of one request and why, and what a bad question gets. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { fairgate, ownFolder, SECRET } from "./fairgate.ts";
+import { fairgate, ownFolder, SECRET } from "../../src/testing/cli/fairgate.ts";
 
 const SETTINGS = `origin: { addresses: ["http://127.0.0.1:3000"] }
 rooms:

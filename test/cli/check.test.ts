@@ -1,7 +1,7 @@
 /** `fairgate check`: everything `run` would check, every problem at once, for people and as JSON. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { fairgate, ownFolder, SECRET } from "./fairgate.ts";
+import { fairgate, ownFolder, SECRET } from "../../src/testing/cli/fairgate.ts";
 
 const GOOD =
   'origin: { addresses: ["http://127.0.0.1:3000"] }\nrooms: { tickets: { totalActiveUsers: 200 } }\n';

@@ -1,12 +1,21 @@
 /** `fairgate run --cluster`, `fairgate cluster …` and `fairgate simulate`, as processes of their own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { freePort } from "../cluster/free-port.ts";
-import { Child } from "./child.ts";
-import { eventually, isListening } from "./eventually.ts";
-import { Control, fairgate, MAIN, ownFolder, type Run, SECRET, startRun, TOKEN } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { Visitor } from "./visitor.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { eventually, isListening } from "../../src/testing/cli/eventually.ts";
+import {
+  Control,
+  fairgate,
+  MAIN,
+  ownFolder,
+  type Run,
+  SECRET,
+  startRun,
+  TOKEN,
+} from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 
 const WITH_TOKEN = { FAIRGATE_CONTROL_TOKEN: TOKEN };
 

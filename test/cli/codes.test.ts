@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fairgate, ownFolder, SECRET, startRun } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { Visitor } from "./visitor.ts";
+import { fairgate, ownFolder, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
 
 const CODE = /^[\w-]{48}$/;
 const environment = { FAIRGATE_SECRET: SECRET };

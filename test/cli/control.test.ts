@@ -1,11 +1,11 @@
 /** The control address of a running process: what an operator sees there and does there reaches visitors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startRedis } from "../redis/servers.ts";
-import { eventually } from "./eventually.ts";
-import { Control, ownFolder, startRun } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { readBoard, Visitor } from "./visitor.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { Control, ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { startRedis } from "../../src/testing/redis/servers.ts";
 
 describe("the control address", { concurrency: 3 }, () => {
   test("tells health to everyone, and the rest only to those with the token", async () => {

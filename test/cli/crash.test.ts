@@ -1,10 +1,10 @@
 /** kill -9: the line is in the visitors' tickets, so a new process with the same secret takes it up where it was. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "./eventually.ts";
-import { ownFolder, startRun } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { Visitor } from "./visitor.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
 
 const SOMEONE_ELSES_SECRET = "another-secret-for-tests-only-9876543210";
 

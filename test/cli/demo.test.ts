@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { eventually, isListening } from "./eventually.ts";
-import { Control } from "./fairgate.ts";
+import { eventually, isListening } from "../../src/testing/cli/eventually.ts";
+import { Control } from "../../src/testing/cli/fairgate.ts";
+import { readBoard } from "../../src/testing/cli/visitor.ts";
 import { startDemo } from "./start-demo.ts";
-import { readBoard } from "./visitor.ts";
 
 test("the demo prints where everything is, its line moves, and Ctrl-C leaves nothing behind", async () => {
   await using demo = await startDemo(["--port", "0", "--crowd", "20"]);

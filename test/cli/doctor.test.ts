@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { checkData } from "../../src/cli/doctor/data-checks.ts";
 import { examine } from "../../src/cli/doctor/examine.ts";
 import { hasProblem } from "../../src/cli/doctor/report.ts";
@@ -11,14 +10,20 @@ import type { Verdict } from "../../src/cli/doctor/verdict.ts";
 import { explain } from "../../src/config/explain.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { SettingsInput } from "../../src/config/schema.ts";
-import { type RedisServer, startCluster, startRedis, startSentinels } from "../redis/servers.ts";
-import { eventually } from "./eventually.ts";
-import { fairgate, ownFolder, SECRET, startRun } from "./fairgate.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { fairgate, ownFolder, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
+import { fixturePath } from "../../src/testing/fixtures.ts";
+import {
+  type RedisServer,
+  startCluster,
+  startRedis,
+  startSentinels,
+} from "../../src/testing/redis/servers.ts";
 
 const PASSWORD = "hunter2";
 const GOOD = ["--appendonly", "yes", "--maxmemory", "64mb"];
-const CERTIFICATE = fileURLToPath(new URL("../fixtures/localhost.cert.pem", import.meta.url));
-const KEY = fileURLToPath(new URL("../fixtures/localhost.key.pem", import.meta.url));
+const CERTIFICATE = fixturePath("localhost.cert.pem");
+const KEY = fixturePath("localhost.key.pem");
 
 interface Report {
   readonly hasProblem: boolean;

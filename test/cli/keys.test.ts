@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { jwtVerify } from "jose";
-import { fairgate, ownFolder, SECRET, startRun } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { Visitor } from "./visitor.ts";
+import { fairgate, ownFolder, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
 
 test("`keys origin` prints the key with which an origin checks its visitors' tokens", async () => {
   await using origin = await TestOrigin.open();

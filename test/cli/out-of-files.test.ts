@@ -7,10 +7,10 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import net, { type Socket } from "node:net";
 import { test } from "node:test";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { type Answer, ask, cookieOf } from "../hostile/wire.ts";
-import { eventually } from "./eventually.ts";
-import { ownFolder, type Run, startRun } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
 
 const IDLE = 60;
 const NOTHING: Answer = { status: 0, headers: {}, text: "" };

@@ -7,11 +7,11 @@ import { existsSync, globSync, mkdirSync, statSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { startRedis } from "../redis/servers.ts";
-import { Child } from "./child.ts";
-import { ownFolder, running, SECRET, TOKEN } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { readBoard, Visitor } from "./visitor.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { ownFolder, running, SECRET, TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { startRedis } from "../../src/testing/redis/servers.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const environment = {

@@ -1,12 +1,12 @@
 /** SIGHUP: good new settings take over while everyone keeps their place; bad ones change nothing and are told. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { Child } from "./child.ts";
-import { eventually } from "./eventually.ts";
-import { MAIN, ownFolder, type Run, running, SECRET, startRun } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { readBoard, Visitor } from "./visitor.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { MAIN, ownFolder, type Run, running, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { fixturePath } from "../../src/testing/fixtures.ts";
 
 const IN_FORCE = "new settings are in force";
 const NOT_GOOD = "the new settings are not good; the old ones stay in force";
@@ -52,8 +52,8 @@ test("bad new settings leave the old in force, and every problem is in the log",
 
 test("a certificate that cannot be used leaves everything as it was", async () => {
   await using origin = await TestOrigin.open();
-  const certificate = fixture("localhost.cert.pem");
-  const key = fixture("localhost.key.pem");
+  const certificate = fixturePath("localhost.cert.pem");
+  const key = fixturePath("localhost.key.pem");
   const withTls = (certificateFile: string, room: object) =>
     `${settings(origin, room)}tls: { certificateFile: "${certificateFile}", keyFile: "${key}" }\n`;
   using folder = ownFolder({
@@ -100,8 +100,4 @@ async function reload(run: Run, message: string) {
 
 function settings(origin: TestOrigin, room: object): string {
   return `origin: { addresses: ["${origin.address}"] }\nrooms: { main: ${JSON.stringify(room)} }\n`;
-}
-
-function fixture(name: string): string {
-  return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }

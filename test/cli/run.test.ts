@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";
-import { Child } from "./child.ts";
-import { fairgate, MAIN, ownFolder, running, SECRET, startRun } from "./fairgate.ts";
-import { TestOrigin } from "./test-origin.ts";
-import { readBoard, Visitor } from "./visitor.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { fairgate, MAIN, ownFolder, running, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
 
 const LIMITS = ["--total-active-users", "1", "--new-users-per-minute", "600"];
 const NOWHERE = ["--origin", "http://127.0.0.1:9", "--total-active-users", "1"];

@@ -5,11 +5,11 @@ import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Ended } from "./child.ts";
-import { eventually, GIVE_UP_MS, isListening } from "./eventually.ts";
-import { ownFolder, type Run, startRun } from "./fairgate.ts";
-import { HALF, TestOrigin } from "./test-origin.ts";
-import { Visitor } from "./visitor.ts";
+import type { Ended } from "../../src/testing/cli/child.ts";
+import { eventually, GIVE_UP_MS, isListening } from "../../src/testing/cli/eventually.ts";
+import { ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
+import { HALF, TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
 
 /** From one signal until another counts as another. */
 const ANOTHER_MS = 1_200;

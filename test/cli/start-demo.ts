@@ -1,6 +1,6 @@
 /** `fairgate demo` as a process of its own, and the addresses it printed. */
-import { Child } from "./child.ts";
-import { MAIN } from "./fairgate.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { MAIN } from "../../src/testing/cli/fairgate.ts";
 
 export interface Demo {
   readonly child: Child;

@@ -1,7 +1,7 @@
 /** The canary: nodes that know nothing of each other, before the same books. They must complain, or they are blind. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../cli/eventually.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
 import type { Wrong } from "../crash/books.ts";
 import { assertKept, clusterPlay } from "./cluster-play.ts";
 

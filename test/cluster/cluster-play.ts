@@ -7,7 +7,7 @@
  */
 import assert from "node:assert/strict";
 import { seededFraction } from "../../src/sim/hand-world.ts";
-import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
+import { eventually, GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
 import type { Violation } from "../crash/books.ts";
 import { Crowd } from "../crash/crowd.ts";
 import { GuestBook } from "../crash/guest-book.ts";

@@ -13,7 +13,7 @@
  * stand the wrong way round. Of those who joined and got their turn while nothing was wrong, only some who joined at about the
  * same time.
  */
-import { eventually } from "../cli/eventually.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
 import { pause } from "../crash/ask.ts";
 import { areOne, type ClusterOutcome, type ClusterScene, clusterPlay } from "./cluster-play.ts";
 import type { NodeProcess } from "./node-process.ts";

@@ -11,7 +11,7 @@
  */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 
 const HOST = "127.0.0.1";
 /** The first words have both addresses; more than this is something else. */

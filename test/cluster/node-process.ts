@@ -3,9 +3,16 @@
  * same name in each of its lives.
  */
 import type { ClusterReport } from "../../src/office/desk.ts";
-import type { Ended } from "../cli/child.ts";
-import { Control, type LogLine, ownFolder, type Run, startRun, TOKEN } from "../cli/fairgate.ts";
-import { freePort } from "./free-port.ts";
+import type { Ended } from "../../src/testing/cli/child.ts";
+import {
+  Control,
+  type LogLine,
+  ownFolder,
+  type Run,
+  startRun,
+  TOKEN,
+} from "../../src/testing/cli/fairgate.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 import type { Network } from "./network.ts";
 
 const LAST_WORDS_MAX = 2_000;

@@ -1,9 +1,9 @@
 /** Nodes restarted one after the other, each as a new process under its old name: nobody loses their place. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../cli/eventually.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
-import type { Visitor } from "../cli/visitor.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import type { Visitor } from "../../src/testing/cli/visitor.ts";
 import { PatientVisitor } from "../crash/patient-visitor.ts";
 import { areOne } from "./cluster-play.ts";
 import { NodeProcess } from "./node-process.ts";

@@ -1,9 +1,9 @@
 /** kill -9, at any instant, as often as you like: with a data folder it costs nobody anything. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
-import { Control, ownFolder, TOKEN } from "../cli/fairgate.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
+import { eventually, GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import { Control, ownFolder, TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { Gate } from "./gate.ts";
 import { PatientVisitor } from "./patient-visitor.ts";
 import { play } from "./play.ts";

@@ -16,9 +16,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { GIVE_UP_MS } from "../cli/eventually.ts";
-import { ownFolder } from "../cli/fairgate.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
+import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import { ownFolder } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { Gate } from "./gate.ts";
 import { PatientVisitor } from "./patient-visitor.ts";
 

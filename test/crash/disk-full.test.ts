@@ -8,9 +8,9 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eventually } from "../cli/eventually.ts";
-import { Control, ownFolder, TOKEN } from "../cli/fairgate.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { Control, ownFolder, TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { type Answer, Asker, pause, type Question } from "./ask.ts";
 import { Gate } from "./gate.ts";
 

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
 import { test } from "node:test";
-import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
-import { Control, fairgate, ownFolder, TOKEN } from "../cli/fairgate.ts";
-import { readBoard } from "../cli/visitor.ts";
+import { eventually, GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import { Control, fairgate, ownFolder, TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { readBoard } from "../../src/testing/cli/visitor.ts";
 import { Asker, pause } from "./ask.ts";
 import { Gate } from "./gate.ts";
 import { drawnOrder, type Gathered, Gathering, sha256 } from "./gathering.ts";

@@ -2,10 +2,10 @@
  * The gateway under test: `fairgate run` as a process of its own, on the same ports and the same folder in each of its
  * lives, so that visitors who come back find it where it was.
  */
-import { Child, type Ended } from "../cli/child.ts";
-import { GIVE_UP_MS } from "../cli/eventually.ts";
-import { MAIN, ownFolder, SECRET, TOKEN } from "../cli/fairgate.ts";
-import { freePort } from "../cluster/free-port.ts";
+import { Child, type Ended } from "../../src/testing/cli/child.ts";
+import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import { MAIN, ownFolder, SECRET, TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 import { Asker, pause } from "./ask.ts";
 
 const ASK_EVERY_MS = 10;

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { GIVE_UP_MS } from "../cli/eventually.ts";
+import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
 import { type Answer, type Asker, pause, type Question } from "./ask.ts";
 
 const OWN = "/.fairgate/main";

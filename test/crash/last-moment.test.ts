@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
 import { test } from "node:test";
-import { eventually } from "../cli/eventually.ts";
-import { Control, ownFolder, TOKEN } from "../cli/fairgate.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { Control, ownFolder, TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { type Answer, Asker, pause } from "./ask.ts";
 import { Gate } from "./gate.ts";
 

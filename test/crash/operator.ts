@@ -2,7 +2,7 @@
  * The operator of the crash test: changes settings, pauses and opens, turns the key ring and ends visits, all over the
  * control address and at any time, and looks after each restart whether what was acknowledged is still so.
  */
-import { TOKEN } from "../cli/fairgate.ts";
+import { TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { type Answer, Asker, pause, type Question } from "./ask.ts";
 import { type Books, CAPACITY, PAUSED } from "./books.ts";
 import type { Crowd } from "./crowd.ts";

@@ -2,8 +2,8 @@
  * A visitor who asks again while the line cannot be reached, as a page does. On a busy machine a disk, or another node, may
  * take longer than a gateway waits for it; a place that was given too late is given up there.
  */
-import { GIVE_UP_MS } from "../cli/eventually.ts";
-import { type Standing, Visitor } from "../cli/visitor.ts";
+import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import { type Standing, Visitor } from "../../src/testing/cli/visitor.ts";
 import { pause } from "./ask.ts";
 
 const UNAVAILABLE = 503;

@@ -4,8 +4,8 @@
  * one.
  */
 import { seededFraction } from "../../src/sim/hand-world.ts";
-import { eventually } from "../cli/eventually.ts";
-import { ownFolder } from "../cli/fairgate.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { ownFolder } from "../../src/testing/cli/fairgate.ts";
 import { pause } from "./ask.ts";
 import { Books, type Summary } from "./books.ts";
 import { Crowd } from "./crowd.ts";

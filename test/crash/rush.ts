@@ -3,8 +3,8 @@
  * gateway is killed, passes and leaves are on their way to the disk. After the restart every pass that was received is
  * good and every leave that was acknowledged holds; of what was on its way nobody can say.
  */
-import { eventually } from "../cli/eventually.ts";
-import { Control, ownFolder, TOKEN } from "../cli/fairgate.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { Control, ownFolder, TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { type Answer, Asker, pause } from "./ask.ts";
 import { Books, type Violation } from "./books.ts";
 import { Gate } from "./gate.ts";

@@ -12,12 +12,12 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatInstant } from "../../src/config/units.ts";
 import type { RoomState } from "../../src/core/board.ts";
-import { Child } from "../cli/child.ts";
-import { eventually } from "../cli/eventually.ts";
-import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../cli/fairgate.ts";
-import { TestOrigin } from "../cli/test-origin.ts";
-import { readBoard, Visitor } from "../cli/visitor.ts";
-import { type RedisServer, startRedis } from "../redis/servers.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { type RedisServer, startRedis } from "../../src/testing/redis/servers.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const KEEPS_RUNNING = /\bfairgate run\b/;

@@ -4,7 +4,7 @@
  * by mistake or on purpose. Each must be refused with a reason, and none may leave anything behind.
  */
 import { BODY_BYTES_MAX } from "../../src/office/body.ts";
-import { TOKEN } from "../cli/fairgate.ts";
+import { TOKEN } from "../../src/testing/cli/fairgate.ts";
 import type { Attack, Target } from "./attack.ts";
 import { ask } from "./wire.ts";
 

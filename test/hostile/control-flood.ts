@@ -3,7 +3,7 @@
  * is never finished. What the attacker wants is that a health check fails, since a supervisor would then end the process;
  * or that the operator cannot get in.
  */
-import { TOKEN } from "../cli/fairgate.ts";
+import { TOKEN } from "../../src/testing/cli/fairgate.ts";
 import type { Attack } from "./attack.ts";
 import { Flood } from "./flood.ts";
 import { ask } from "./wire.ts";

@@ -4,9 +4,9 @@
  * streams over the limit. What the attacker wants is that such a connection goes on for as long as it likes; what it
  * costs honest visitors is measured beside it.
  */
-import { fileURLToPath } from "node:url";
+import { fixturePath } from "../../src/testing/fixtures.ts";
+import { END_HEADERS, END_STREAM, frame, headersFor, RawSession } from "../../src/testing/http2-frames.ts";
 import type { Attack, Target } from "./attack.ts";
-import { END_HEADERS, END_STREAM, frame, headersFor, RawSession } from "./http2-frames.ts";
 
 const SESSIONS = { small: 2, full: 50 } as const;
 /** How often each kind is tried. */
@@ -18,8 +18,6 @@ const BATCH = 50;
 const HEADERS = headersFor("GET", "/.fairgate/main/board");
 const UPLOAD = headersFor("POST", "/.fairgate/main/check-in");
 const CANCEL = Buffer.from([0, 0, 0, 8]);
-const FIXTURES = new URL("../fixtures/", import.meta.url);
-const fixture = (name: string) => fileURLToPath(new URL(name, FIXTURES));
 
 /** The n-th of each kind. */
 const FLOODS: Readonly<Record<string, (n: number) => Buffer[]>> = {
@@ -47,7 +45,7 @@ export const http2Floods: Attack = {
   name: "HTTP/2 floods",
   about: "send control frames and half requests over HTTP/2 for as long as they like",
   settings: {
-    tls: { certificateFile: fixture("localhost.cert.pem"), keyFile: fixture("localhost.key.pem") },
+    tls: { certificateFile: fixturePath("localhost.cert.pem"), keyFile: fixturePath("localhost.key.pem") },
   },
   async run(target, scale) {
     const survived: string[] = [];

@@ -8,8 +8,8 @@ import type { AddressInfo } from "node:net";
 import { describe, type TestContext, test } from "node:test";
 import type { SettingsInput } from "../../src/config/schema.ts";
 import { createGateway } from "../../src/index.ts";
-import { ownFolder } from "../cli/fairgate.ts";
-import { openStage, SECRET, TLS } from "../gateway/stage.ts";
+import { ownFolder } from "../../src/testing/cli/fairgate.ts";
+import { openStage, SECRET, TLS } from "../../src/testing/gateway/stage.ts";
 import {
   HTTP1,
   knownTries,

@@ -1,7 +1,7 @@
 /** While the origin is away, each request fails; the log must not grow with every one of them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openOrigin, openStage } from "../gateway/stage.ts";
+import { openOrigin, openStage } from "../../src/testing/gateway/stage.ts";
 
 const REQUESTS = 200;
 

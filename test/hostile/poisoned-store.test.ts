@@ -4,15 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openData } from "../../src/assembly/data.ts";
+import { openCluster } from "../../src/assembly/open-cluster.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Settings } from "../../src/config/schema.ts";
 import { ownWords, writtenRoom } from "../../src/config/written.ts";
-import { openData } from "../../src/data.ts";
-import { openCluster } from "../../src/open-cluster.ts";
-import { eventually } from "../cli/eventually.ts";
-import { ownFolder, type Run, SECRET, startRun } from "../cli/fairgate.ts";
-import { realWorld } from "../real-world.ts";
-import { startRedis } from "../redis/servers.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { ownFolder, type Run, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
+import { realWorld } from "../../src/testing/real-world.ts";
+import { startRedis } from "../../src/testing/redis/servers.ts";
 
 const BAD_PAGE = "<h1>{{#nosuch}}</h1>";
 const FILE = {

@@ -8,9 +8,9 @@ import net, { type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import tls from "node:tls";
 import { V2_BYTES_MAX } from "../../src/sockets/proxy-header.ts";
-import { headerV1, headerV2, localV2, rawV2 } from "../gateway/proxy-header.ts";
-import { openStage, type Stage, type StageOptions, TLS } from "../gateway/stage.ts";
-import { until } from "../gateway/until.ts";
+import { headerV1, headerV2, localV2, rawV2 } from "../../src/testing/gateway/proxy-header.ts";
+import { openStage, type Stage, type StageOptions, TLS } from "../../src/testing/gateway/stage.ts";
+import { until } from "../../src/testing/until.ts";
 
 const PROXY = "127.0.0.1";
 const STRANGER = "127.0.0.2";

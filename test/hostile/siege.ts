@@ -8,8 +8,8 @@
  */
 import { readFileSync } from "node:fs";
 import type { RoomInput, SettingsInput } from "../../src/config/schema.ts";
-import { Child } from "../cli/child.ts";
-import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../cli/fairgate.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../../src/testing/cli/fairgate.ts";
 import type { Attack, Gain, Scale, Target } from "./attack.ts";
 import { HonestVisitors, type Latency } from "./honest.ts";
 

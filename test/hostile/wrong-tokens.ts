@@ -2,7 +2,7 @@
  * Wrong tokens at the control address, as fast as they are answered. One of them might be taken for the right one; and
  * the operator, who has the right one and comes from the same address, must not be locked out by them.
  */
-import { TOKEN } from "../cli/fairgate.ts";
+import { TOKEN } from "../../src/testing/cli/fairgate.ts";
 import type { Attack } from "./attack.ts";
 import { ask } from "./wire.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { REAL, REAL_MODULES } from "../../scripts/real-sites.ts";
-import { Child } from "../cli/child.ts";
+import { Child } from "../../src/testing/cli/child.ts";
 import type { Site } from "./site.ts";
 
 const PROGRAM = join(REAL, "sites", "socket-io", "server.mjs");

@@ -1,8 +1,8 @@
 /** The gateway before a site: `fairgate run` as a process of its own with a settings file, and what it counts. */
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { ASK_EVERY_MS } from "../cli/eventually.ts";
-import { type Control, ownFolder, type Run, startRun } from "../cli/fairgate.ts";
+import { ASK_EVERY_MS } from "../../src/testing/cli/eventually.ts";
+import { type Control, ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
+import { fixturePath } from "../../src/testing/fixtures.ts";
 
 type Written = Readonly<Record<string, unknown>>;
 
@@ -33,8 +33,7 @@ export async function openGate({ origins, origin, room, isSecure = false }: Gate
   return { ...run, address, [Symbol.asyncDispose]: () => whole.disposeAsync() };
 }
 
-const fixture = (kind: "cert" | "key") =>
-  fileURLToPath(new URL(`../fixtures/localhost.${kind}.pem`, import.meta.url));
+const fixture = (kind: "cert" | "key") => fixturePath(`localhost.${kind}.pem`);
 
 /** Slots that are taken: by those on the site, and kept for those whose turn has come. */
 export async function slotsTaken(control: Control): Promise<number> {

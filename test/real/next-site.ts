@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NEXT_ENVIRONMENT, NEXT_SITE, nextProgram } from "../../scripts/real-sites.ts";
-import { Child } from "../cli/child.ts";
-import { freePort } from "../cluster/free-port.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 import { listening, type Site } from "./site.ts";
 
 export async function openNextSite(): Promise<Site> {

@@ -8,9 +8,9 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { NGINX, originProgram, PHP_FPM } from "../../scripts/origins.ts";
 import { REAL } from "../../scripts/real-sites.ts";
-import { Child } from "../cli/child.ts";
-import { ownFolder } from "../cli/fairgate.ts";
-import { freePort } from "../cluster/free-port.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { ownFolder } from "../../src/testing/cli/fairgate.ts";
+import { freePort } from "../../src/testing/free-port.ts";
 import { listening, ready } from "./site.ts";
 
 /** What the files hold: words that compress well, and bytes that do not. */

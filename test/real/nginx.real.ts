@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import type { Run } from "../cli/fairgate.ts";
+import type { Run } from "../../src/testing/cli/fairgate.ts";
 import { openGate } from "./gate.ts";
 import { BYTES, type NginxSites, openNginxSites, WORDS } from "./nginx-sites.ts";
 import { type Answer, type Asking, ask, begin, enter } from "./program.ts";

@@ -1,6 +1,6 @@
 /** A site of another maker behind the gateway: a process of its own, gone when it is disposed of. */
-import type { Child } from "../cli/child.ts";
-import { eventually, isListening } from "../cli/eventually.ts";
+import type { Child } from "../../src/testing/cli/child.ts";
+import { eventually, isListening } from "../../src/testing/cli/eventually.ts";
 
 export interface Site extends AsyncDisposable {
   /** Where it listens, without the gateway. */

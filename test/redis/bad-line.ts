@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Timers } from "../../src/core/world.ts";
-import { realWorld } from "../real-world.ts";
+import { realWorld } from "../../src/testing/real-world.ts";
 
 export interface BadLine extends AsyncDisposable {
   readonly port: number;

@@ -7,8 +7,8 @@
  */
 import assert from "node:assert/strict";
 import { seededFraction } from "../../src/sim/hand-world.ts";
-import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
-import { Control, TOKEN } from "../cli/fairgate.ts";
+import { eventually, GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import { Control, TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { Asker, Askers, pause } from "../crash/ask.ts";
 import { Books, type Summary, type Violation } from "../crash/books.ts";
 import { Crowd } from "../crash/crowd.ts";

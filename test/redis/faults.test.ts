@@ -7,13 +7,18 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { createClient } from "@redis/client";
-import { eventually } from "../cli/eventually.ts";
-import { Visitor } from "../cli/visitor.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
+import {
+  type RedisServer,
+  startCluster,
+  startRedis,
+  startSentinels,
+} from "../../src/testing/redis/servers.ts";
 import { pause } from "../crash/ask.ts";
 import { assertKept, type FaultOutcome, type FaultPlan, faultPlay, type Scene, TERMS } from "./fault-play.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { Regular } from "./regular.ts";
-import { type RedisServer, startCluster, startRedis, startSentinels } from "./servers.ts";
 import { Wire } from "./wire.ts";
 
 const AT_A_TIME = 3;

@@ -1,6 +1,7 @@
 /** Several gateways with one Redis, each an engine with a link of its own: what one does the others know. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { RedisData } from "../../src/assembly/redis-data.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Board } from "../../src/core/board.ts";
 import type { Waiting } from "../../src/core/engine.ts";
@@ -10,12 +11,11 @@ import { roomLibrary } from "../../src/engines/redis/library.ts";
 import { openLink, type RedisLink } from "../../src/engines/redis/link/link.ts";
 import { RedisClock } from "../../src/engines/redis/redis-clock.ts";
 import { RedisEngine } from "../../src/engines/redis/redis-engine.ts";
-import { RedisData } from "../../src/redis-data.ts";
-import { eventually } from "../cli/eventually.ts";
-import { changeRoom, inForce } from "../plain-building.ts";
-import { realWorld } from "../real-world.ts";
-import { placeOf, TIMEOUT_MS } from "./open-link.ts";
-import { startRedis } from "./servers.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { changeRoom, inForce } from "../../src/testing/plain-building.ts";
+import { realWorld } from "../../src/testing/real-world.ts";
+import { placeOf, TIMEOUT_MS } from "../../src/testing/redis/open-link.ts";
+import { startRedis } from "../../src/testing/redis/servers.ts";
 
 const ROOM = "main";
 const server = await startRedis();

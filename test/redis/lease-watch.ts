@@ -5,10 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { createClient } from "@redis/client";
-import { eventually } from "../cli/eventually.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import type { RedisServer } from "../../src/testing/redis/servers.ts";
 import { pause } from "../crash/ask.ts";
 import type { Gate } from "../crash/gate.ts";
-import type { RedisServer } from "./servers.ts";
 
 const ROOM = "fairgate:{main}:main";
 const LOOK_EVERY_MS = 50;

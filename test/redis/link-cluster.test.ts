@@ -3,9 +3,20 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { keySlot } from "../../src/engines/redis/link/key-slot.ts";
 import type { RedisProblem } from "../../src/engines/redis/link/problem.ts";
-import { eventually } from "../cli/eventually.ts";
-import { openTestLink, problemFrom, refusedAtOnce, untilAnswered, untilProblem } from "./open-link.ts";
-import { type RedisCluster, type RedisServer, startCluster, startRedis } from "./servers.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import {
+  openTestLink,
+  problemFrom,
+  refusedAtOnce,
+  untilAnswered,
+  untilProblem,
+} from "../../src/testing/redis/open-link.ts";
+import {
+  type RedisCluster,
+  type RedisServer,
+  startCluster,
+  startRedis,
+} from "../../src/testing/redis/servers.ts";
 
 const KEYS = Array.from({ length: 30 }, (_, i) => `room:{${i}}:list`);
 /** Far longer than a replica takes to confirm. */

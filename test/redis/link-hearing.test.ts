@@ -1,10 +1,10 @@
 /** What is published is heard over the link, and after a gap that is told. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { eventually } from "../cli/eventually.ts";
-import { openTestLink, untilProblem } from "./open-link.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { openTestLink, untilProblem } from "../../src/testing/redis/open-link.ts";
+import { startRedis } from "../../src/testing/redis/servers.ts";
 import { bulk, list, pretendRedis } from "./pretend-redis.ts";
-import { startRedis } from "./servers.ts";
 
 /** They mostly wait, and each has processes of its own. */
 const AT_A_TIME = 5;

@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { RedisProblem } from "../../src/engines/redis/link/problem.ts";
 import { handWorld } from "../../src/sim/hand-world.ts";
-import { eventually } from "../cli/eventually.ts";
-import { openBadLine } from "./bad-line.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { fixturePath } from "../../src/testing/fixtures.ts";
 import {
   library,
   openTestLink,
@@ -15,9 +14,10 @@ import {
   TIMEOUT_MS,
   untilAnswered,
   untilProblem,
-} from "./open-link.ts";
+} from "../../src/testing/redis/open-link.ts";
+import { startRedis } from "../../src/testing/redis/servers.ts";
+import { openBadLine } from "./bad-line.ts";
 import { bulk, pretendRedis } from "./pretend-redis.ts";
-import { startRedis } from "./servers.ts";
 
 /** They mostly wait, and each has processes of its own. */
 const AT_A_TIME = 8;
@@ -267,8 +267,7 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
   });
 
   test("the connection may be encrypted, and a certificate that is not trusted is refused", async () => {
-    const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
-    const [certificate, key] = [fixture("localhost.cert.pem"), fixture("localhost.key.pem")];
+    const [certificate, key] = [fixturePath("localhost.cert.pem"), fixturePath("localhost.key.pem")];
     // A port that was free a moment ago.
     await using redis = await startRedis();
     const tlsPort = redis.port;

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RedisProblem } from "../../src/engines/redis/link/problem.ts";
-import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
-import { openTestLink, problemFrom, untilAnswered, untilProblem } from "./open-link.ts";
+import { eventually, GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import { openTestLink, problemFrom, untilAnswered, untilProblem } from "../../src/testing/redis/open-link.ts";
+import { type RedisSentinels, startRedis, startSentinels } from "../../src/testing/redis/servers.ts";
 import { bulk, list, pretendRedis } from "./pretend-redis.ts";
-import { type RedisSentinels, startRedis, startSentinels } from "./servers.ts";
 
 const AT_A_TIME = 4;
 /** Far longer than a replica takes to confirm. */

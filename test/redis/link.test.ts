@@ -5,9 +5,15 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { UNANSWERED_MAX } from "../../src/engines/redis/link/connection.ts";
 import { handWorld } from "../../src/sim/hand-world.ts";
-import { GIVE_UP_MS } from "../cli/eventually.ts";
-import { openTestLink, problemFrom, refusedAtOnce, TIMEOUT_MS, untilProblem } from "./open-link.ts";
-import { startRedis } from "./servers.ts";
+import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import {
+  openTestLink,
+  problemFrom,
+  refusedAtOnce,
+  TIMEOUT_MS,
+  untilProblem,
+} from "../../src/testing/redis/open-link.ts";
+import { startRedis } from "../../src/testing/redis/servers.ts";
 
 /** They mostly wait, and each has processes of its own. */
 const AT_A_TIME = 5;
@@ -158,7 +164,7 @@ describe("the end", { concurrency: AT_A_TIME }, () => {
     await using away = await startRedis();
     await away.kill();
     const program = `
-      import { openTestLink } from ${JSON.stringify(new URL("open-link.ts", import.meta.url).href)};
+      import { openTestLink } from ${JSON.stringify(new URL("../../src/testing/redis/open-link.ts", import.meta.url).href)};
       for (const port of [${redis.port}, ${away.port}]) {
         const link = await openTestLink([port], port === ${away.port} ? { problem: "away" } : {});
         link.hear("news", { onMessage() {}, onGap() {} });

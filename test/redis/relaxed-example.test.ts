@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Child } from "../cli/child.ts";
-import { ownFolder } from "../cli/fairgate.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { ownFolder } from "../../src/testing/cli/fairgate.ts";
+import { startRedis } from "../../src/testing/redis/servers.ts";
 import { blocksOf } from "../docs/blocks.ts";
-import { startRedis } from "./servers.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -4,11 +4,16 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { shardOf } from "../../src/engines/redis/relaxed/item.ts";
 import { RedisProblem, RelaxedProblem } from "../../src/relaxed.ts";
-import { Child } from "../cli/child.ts";
-import { eventually } from "../cli/eventually.ts";
+import { Child } from "../../src/testing/cli/child.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import {
+  type RedisServer,
+  startCluster,
+  startRedis,
+  startSentinels,
+} from "../../src/testing/redis/servers.ts";
 import { Books, numbered, open, sorted } from "./relaxed-stage.ts";
 import { orProblem, Traffic } from "./relaxed-traffic.ts";
-import { type RedisServer, startCluster, startRedis, startSentinels } from "./servers.ts";
 
 /** What it takes that a server which is killed has all that it acknowledged when it comes back. */
 const KEPT = ["--appendonly", "yes", "--appendfsync", "always"];

@@ -13,10 +13,10 @@ import { openLink } from "../../src/engines/redis/link/link.ts";
 import { RedisProblem } from "../../src/engines/redis/link/problem.ts";
 import { pieceKeyOf } from "../../src/engines/redis/orders.ts";
 import { RedisEngine } from "../../src/engines/redis/redis-engine.ts";
-import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
-import { realWorld } from "../real-world.ts";
-import { placeOf } from "./open-link.ts";
-import { startCluster } from "./servers.ts";
+import { eventually, GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
+import { realWorld } from "../../src/testing/real-world.ts";
+import { placeOf } from "../../src/testing/redis/open-link.ts";
+import { startCluster } from "../../src/testing/redis/servers.ts";
 
 const ROOM = "main";
 const SHARDS = 6;

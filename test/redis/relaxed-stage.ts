@@ -8,8 +8,8 @@ import {
   type RelaxedQueueOptions,
   ShardsMismatch,
 } from "../../src/relaxed.ts";
-import { eventually } from "../cli/eventually.ts";
-import { realWorld } from "../real-world.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { realWorld } from "../../src/testing/real-world.ts";
 
 /** Opens a queue whose log says nothing, and waits until all its servers answer. */
 export async function open(

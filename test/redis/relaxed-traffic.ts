@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type ItemOutcome, RedisProblem, RelaxedProblem, type RelaxedQueue } from "../../src/relaxed.ts";
-import { eventually } from "../cli/eventually.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
 import { numbered } from "./relaxed-stage.ts";
 
 const BATCH = 4;

@@ -9,9 +9,9 @@ import {
   type RelaxedQueueOptions,
   ShardsMismatch,
 } from "../../src/relaxed.ts";
-import { eventually } from "../cli/eventually.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { type RedisServer, startRedis } from "../../src/testing/redis/servers.ts";
 import { Books, numbered, open, sorted } from "./relaxed-stage.ts";
-import { type RedisServer, startRedis } from "./servers.ts";
 
 let server: RedisServer;
 before(async () => {

@@ -4,9 +4,14 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eventually } from "../cli/eventually.ts";
-import { ownFolder } from "../cli/fairgate.ts";
-import { type RedisServer, startCluster, startRedis, startSentinels } from "./servers.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { ownFolder } from "../../src/testing/cli/fairgate.ts";
+import {
+  type RedisServer,
+  startCluster,
+  startRedis,
+  startSentinels,
+} from "../../src/testing/redis/servers.ts";
 
 /** With signs that have a meaning in addresses and on command lines. */
 const PASSWORD = "p@ss/w:rd 1";
@@ -101,7 +106,7 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
 
   test("what is forgotten ends with a process that is killed with -9", { skip: NO_SETPRIV }, async (t) => {
     const program = `
-      import { startRedis } from ${JSON.stringify(new URL("./servers.ts", import.meta.url).href)};
+      import { startRedis } from ${JSON.stringify(new URL("../../src/testing/redis/servers.ts", import.meta.url).href)};
       const { pid, directory } = await startRedis();
       console.log(JSON.stringify({ pid, directory }));
       setInterval(() => {}, 1_000);`;

@@ -9,10 +9,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { createGateway, type SettingsInput } from "../../src/index.ts";
-import { eventually } from "../cli/eventually.ts";
-import { openOrigin, SECRET } from "../gateway/stage.ts";
-import { type Answer, assertWaitingPage, Visitor } from "../gateway/visitor.ts";
-import { type LogEntry, realWorld } from "../real-world.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { openOrigin, SECRET } from "../../src/testing/gateway/stage.ts";
+import { type Answer, assertWaitingPage, Visitor } from "../../src/testing/gateway/visitor.ts";
+import { type LogEntry, realWorld } from "../../src/testing/real-world.ts";
 
 export const CLOSED = "closed";
 export const OPEN = "open";

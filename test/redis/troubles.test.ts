@@ -6,12 +6,12 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import type { SettingsInput } from "../../src/index.ts";
-import { eventually } from "../cli/eventually.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
+import { assertWaitingPage, type Visitor } from "../../src/testing/gateway/visitor.ts";
+import type { LogEntry } from "../../src/testing/real-world.ts";
+import { type RedisServer, startRedis, startSentinels } from "../../src/testing/redis/servers.ts";
 import { pause } from "../crash/ask.ts";
-import { assertWaitingPage, type Visitor } from "../gateway/visitor.ts";
-import type { LogEntry } from "../real-world.ts";
 import { bulk, pretendRedis } from "./pretend-redis.ts";
-import { type RedisServer, startRedis, startSentinels } from "./servers.ts";
 import { CLOSED, OPEN, openTroubleStage, type TroubleStage } from "./trouble-stage.ts";
 import { Wire } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 /** The judge of parsers can see: what is quadratic is found out, what is linear is not accused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertLinear } from "../linear.ts";
+import { assertLinear } from "../../src/testing/linear.ts";
 
 const LENGTHS = { small: 2_048, large: 32_768 };
 let sum = 0;

@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const sources = globSync("src/**/*.ts", { cwd: root }).filter((file) => !file.endsWith(".d.ts"));
-/** Tests and the suites that tests are made of may reach further. */
-const isTest = (file: string) => /\.test\.ts$|^src\/engines\/[^/]+\.ts$/.test(file);
+/** Tests, the suites that tests are made of, and what only tests and benches use may reach further. */
+const isTest = (file: string) => /\.test\.ts$|^src\/(engines\/[^/]+\.ts$|testing\/)/.test(file);
 const production = sources.filter((file) => !isTest(file));
 
 /** Folder under `src` → what it may import of the others. `cli` and the entry points may import anything. */
@@ -23,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   gateway: ["core", "config", "sockets"],
   office: ["core", "config", "sockets"],
   sim: ["core", "engines"],
+  assembly: ["core", "config", "engines", "durable", "sockets", "gateway", "office", "sim"],
 };
 
 interface Import {
@@ -62,6 +63,16 @@ test("core imports nothing but itself", () => {
     .filter((file) => file.startsWith("src/core/"))
     .flatMap(importsOf)
     .filter(({ from }) => !from.startsWith("./"));
+  assert.deepEqual(wrong, []);
+});
+
+test("nothing in src imports test, and nothing but tests and benches imports testing", () => {
+  const reaches = (file: string, folder: string) => (from: string) =>
+    from.startsWith(".") && relative(root, join(root, dirname(file), from)).startsWith(`${folder}/`);
+  const wrong = [
+    ...sources.filter((file) => importsOf(file).some(({ from }) => reaches(file, "test")(from))),
+    ...production.filter((file) => importsOf(file).some(({ from }) => reaches(file, "src/testing")(from))),
+  ];
   assert.deepEqual(wrong, []);
 });
 

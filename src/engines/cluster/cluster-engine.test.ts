@@ -1,11 +1,12 @@
 /** The cluster engine passes what every engine passes: one node by itself, exactly as the embedded engine does. */
-import { connectionLives } from "../../../test/gateway/connection-lives.ts";
+
+import { InstantCluster } from "../../testing/cluster/instant-cluster.ts";
+import { connectionLives } from "../../testing/gateway/connection-lives.ts";
 import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
 import { propertyTests } from "../properties.ts";
 import { starvingTests } from "../starving.ts";
 import { ClusterEngine } from "./cluster-engine.ts";
-import { InstantCluster } from "./instant-cluster.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
 
 const alone = {

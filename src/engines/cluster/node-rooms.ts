@@ -3,10 +3,10 @@
  * node is alone, how large a part of the cluster it is in, and budgets that rooms share.
  */
 import type { RoomRules } from "../../core/rules.ts";
-import { type Origin, RoomBooks, type RoomEvents } from "./room-books.ts";
-import { leftByBudget, unbudgeted } from "./room-budget.ts";
-import { observe, sweep } from "./room-duty.ts";
-import type { View } from "./view.ts";
+import { leftByBudget, unbudgeted } from "./door/room-budget.ts";
+import type { View } from "./membership/view.ts";
+import { type Origin, RoomBooks, type RoomEvents } from "./visitors/room-books.ts";
+import { observe, sweep } from "./visitors/room-duty.ts";
 
 export interface NodeRoomsParts {
   readonly self: Origin;

@@ -1,5 +1,5 @@
 /** What one node is told at its start, and what fits most clusters. */
-import type { SwimSettings } from "./swim.ts";
+import type { SwimSettings } from "./membership/swim.ts";
 
 export interface NodeSettings {
   readonly name: string;

@@ -1,12 +1,13 @@
 /** A node as operators and checks see it: its view, the tree and the root, and what it has of each room. */
-import type { ClockWatch } from "./clock-watch.ts";
-import type { Membership } from "./membership.ts";
-import { ADMITTED, ON_SITE, WAITING } from "./place.ts";
-import type { Qpid } from "./qpid.ts";
-import type { Replication } from "./replication.ts";
-import type { RoomBooks } from "./room-books.ts";
-import type { Swim, SwimState } from "./swim.ts";
-import { idOf, type Member, viewNumber } from "./view.ts";
+
+import type { Qpid } from "./door/qpid.ts";
+import type { Replication } from "./log/replication.ts";
+import type { ClockWatch } from "./membership/clock-watch.ts";
+import type { Membership } from "./membership/membership.ts";
+import type { Swim, SwimState } from "./membership/swim.ts";
+import { idOf, type Member, viewNumber } from "./membership/view.ts";
+import { ADMITTED, ON_SITE, WAITING } from "./visitors/place.ts";
+import type { RoomBooks } from "./visitors/room-books.ts";
 
 export interface NodeStatus {
   readonly name: string;

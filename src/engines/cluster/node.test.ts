@@ -3,12 +3,12 @@ import { test } from "node:test";
 import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { WAIT } from "./entries.ts";
-import { blockOf } from "./entry-blocks.ts";
-import type { Letter } from "./letter.ts";
+import { VirtualCluster } from "../../testing/cluster/virtual-cluster.ts";
+import { WAIT } from "./log/entries.ts";
+import { blockOf } from "./log/entry-blocks.ts";
+import { viewNumber } from "./membership/view.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
-import { viewNumber } from "./view.ts";
-import { VirtualCluster } from "./virtual-cluster.ts";
+import type { Letter } from "./wire/letter.ts";
 
 const QUEUE_ALL = { ...DEFAULT_RULES, queueAll: true };
 const waitingAt = (cluster: VirtualCluster) =>

@@ -5,6 +5,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
+import type { WaitRange } from "../../core/board.ts";
+import { Pace, perHundredAt, waitAt } from "../../core/eta.ts";
+import { aheadInLanes, LaneTurns, laneOf, shareOf } from "../../core/lanes.ts";
+import { claimDeadline, lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
+import { DEFAULT_RULES, type DoorRules, EVERYBODY } from "../../core/rules.ts";
 import {
   changing,
   doorRules,
@@ -17,13 +22,8 @@ import {
   someLanes,
   stepsOf,
   turns,
-} from "../../../test/redis/drawn-rules.ts";
-import { assertNear, Case, LuaRules, NEAR, type Value } from "../../../test/redis/lua-rules.ts";
-import type { WaitRange } from "../../core/board.ts";
-import { Pace, perHundredAt, waitAt } from "../../core/eta.ts";
-import { aheadInLanes, LaneTurns, laneOf, shareOf } from "../../core/lanes.ts";
-import { claimDeadline, lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
-import { DEFAULT_RULES, type DoorRules, EVERYBODY } from "../../core/rules.ts";
+} from "../../testing/redis/drawn-rules.ts";
+import { assertNear, Case, LuaRules, NEAR, type Value } from "../../testing/redis/lua-rules.ts";
 
 const lua = await LuaRules.start();
 after(() => lua.stop());

@@ -1,11 +1,11 @@
 /** The suites of every engine, on a real Redis whose time is the test's own. Each engine has keys of its own there. */
 import { after, test } from "node:test";
-import { connectionLives } from "../../../test/gateway/connection-lives.ts";
-import { realWorld } from "../../../test/real-world.ts";
-import { placeOf, TIMEOUT_MS } from "../../../test/redis/open-link.ts";
-import { startRedis } from "../../../test/redis/servers.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
+import { connectionLives } from "../../testing/gateway/connection-lives.ts";
+import { realWorld } from "../../testing/real-world.ts";
+import { placeOf, TIMEOUT_MS } from "../../testing/redis/open-link.ts";
+import { startRedis } from "../../testing/redis/servers.ts";
 import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
 import {

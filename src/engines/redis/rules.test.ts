@@ -5,21 +5,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import {
-  ages,
-  budgets,
-  changing,
-  crowds,
-  doorRules,
-  NOW,
-  noShowsMemos,
-  passedMs,
-  people,
-  ratePerMinute,
-  share,
-  stepsOf,
-} from "../../../test/redis/drawn-rules.ts";
-import { Case, LuaRules, type Value } from "../../../test/redis/lua-rules.ts";
 import { Adaptive } from "../../core/adaptive.ts";
 import { freeInBudget } from "../../core/budget.ts";
 import {
@@ -37,6 +22,21 @@ import { Flow } from "../../core/flow.ts";
 import { Line } from "../../core/line.ts";
 import { Gaps, isForfeited, placesBack, sequenceToFollow } from "../../core/missed-turns.ts";
 import { NoShows, turnsToGive } from "../../core/no-shows.ts";
+import {
+  ages,
+  budgets,
+  changing,
+  crowds,
+  doorRules,
+  NOW,
+  noShowsMemos,
+  passedMs,
+  people,
+  ratePerMinute,
+  share,
+  stepsOf,
+} from "../../testing/redis/drawn-rules.ts";
+import { Case, LuaRules, type Value } from "../../testing/redis/lua-rules.ts";
 
 const MINUTE_MS = 60_000;
 

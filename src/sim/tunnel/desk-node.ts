@@ -4,7 +4,7 @@ import type { Counts, JoinAnswer, Presence, TicketAnswer } from "../../core/engi
 import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { treeOf } from "../../engines/cluster/tree.ts";
+import { treeOf } from "../../engines/cluster/membership/tree.ts";
 import type { Dice } from "./dice.ts";
 import type { OneDesk } from "./one-desk.ts";
 import type {

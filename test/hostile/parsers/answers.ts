@@ -1,8 +1,8 @@
 /** Parsers of what origins, key servers, Redis and peers answer: they may be broken into, too. */
 import { parseKeySet } from "../../../src/config/jwt-keys.ts";
-import { isMessageBody } from "../../../src/engines/cluster/body-shapes.ts";
-import { entriesIn } from "../../../src/engines/cluster/entry-blocks.ts";
+import { entriesIn } from "../../../src/engines/cluster/log/entry-blocks.ts";
 import { placeOf } from "../../../src/engines/cluster/wire/address.ts";
+import { isMessageBody } from "../../../src/engines/cluster/wire/body-shapes.ts";
 import { FRAME_BYTES_MAX, FrameReader, lengthPrefix } from "../../../src/engines/cluster/wire/frames.ts";
 import { AcceptorHandshake, secretKey } from "../../../src/engines/cluster/wire/handshake.ts";
 import { unpackLetters } from "../../../src/engines/cluster/wire/letters.ts";

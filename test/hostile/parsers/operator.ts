@@ -11,7 +11,7 @@ import { readLogo } from "../../../src/gateway/page/look.ts";
 import { createPage } from "../../../src/gateway/page/render.ts";
 import { compileTemplate, escapeHtml } from "../../../src/gateway/page/template.ts";
 import { createHiding } from "../../../src/office/hidden-values.ts";
-import { scene, TOKEN } from "../../office/fake-desk.ts";
+import { scene, TOKEN } from "../../../src/testing/office/fake-desk.ts";
 import { again, type Parser } from "./parser.ts";
 
 const current = roomSchema.parse({ totalActiveUsers: 1, lanes: { vip: {} } });

@@ -8,9 +8,9 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { FLASK, NGINX, originProgram, PHP } from "../../../scripts/origins.ts";
-import { Child } from "../../cli/child.ts";
-import { ownFolder } from "../../cli/fairgate.ts";
-import { freePort } from "../../cluster/free-port.ts";
+import { Child } from "../../../src/testing/cli/child.ts";
+import { ownFolder } from "../../../src/testing/cli/fairgate.ts";
+import { freePort } from "../../../src/testing/free-port.ts";
 import { SITE_WORDS } from "../site.ts";
 import { GUARDED } from "./node-sites.ts";
 

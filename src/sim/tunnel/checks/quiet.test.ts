@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { treeOf } from "../../../engines/cluster/tree.ts";
+import { treeOf } from "../../../engines/cluster/membership/tree.ts";
 import type { RoomStatus } from "../sim-node.ts";
 import { type NodeLook, type QuietTruth, quietComplaint } from "./quiet.ts";
 

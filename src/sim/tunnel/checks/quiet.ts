@@ -4,7 +4,7 @@
  * along edges of the tree; the root holds the smallest key of all (QPID's invariant); every node counts rightly; and no
  * slot is there twice.
  */
-import { type Tree, treeOf } from "../../../engines/cluster/tree.ts";
+import { type Tree, treeOf } from "../../../engines/cluster/membership/tree.ts";
 import type { NodeStatus, RoomStatus, ViewStatus } from "../sim-node.ts";
 import type { Bounds } from "./line-book.ts";
 

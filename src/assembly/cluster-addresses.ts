@@ -1,0 +1,155 @@
+/**
+ * Where the nodes of a cluster are, by what the settings say and DNS answers, and which address is this node's own.
+ *
+ * Everyone finds the same list in the same order, so that everyone agrees who founds the cluster when nobody answers: as it
+ * is written, or, with a name in it, from the lowest address to the highest. Of a name with both kinds of addresses
+ * only those of IPv4 count, or every node would be there twice.
+ */
+import { lookup, resolveSrv } from "node:dns/promises";
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+import type { JoinPlace } from "../config/cluster-schema.ts";
+import { type ClusterSettings, formatJoinPlace } from "../config/cluster-settings.ts";
+import { formatListen } from "../config/kinds.ts";
+
+const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
+const ADDRESSES_MAX = 64;
+const SHOWN_MAX = 8;
+
+/** What this machine knows of names and of itself. */
+export interface Machine {
+  /** All addresses of a host; rejects when there are none. */
+  addressesOf(host: string): Promise<readonly string[]>;
+  /** All hosts of a service; rejects when there are none. */
+  hostsOf(service: string): Promise<readonly { readonly name: string; readonly port: number }[]>;
+  /** Its own addresses. */
+  own(): readonly { readonly address: string; readonly internal: boolean }[];
+}
+
+/** The machine that this process runs on. */
+export const MACHINE_HERE: Machine = {
+  addressesOf: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  hostsOf: (service) => resolveSrv(service),
+  own: () => Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []),
+};
+
+export interface Found {
+  /** `host:port`, in the order in which everybody has them. */
+  readonly addresses: readonly string[];
+  /** A sentence for each name that could not be found. */
+  readonly problems: readonly string[];
+}
+
+/** Everyone the settings name. */
+export async function findNodes(join: readonly JoinPlace[], machine: Machine): Promise<Found> {
+  const found = await Promise.all(join.map((place) => findPlace(place, machine)));
+  const addresses = [...new Set(found.flatMap((each) => each.addresses))].slice(0, ADDRESSES_MAX);
+  return {
+    addresses: isByName(join) ? inOrder(addresses) : addresses,
+    problems: found.flatMap((each) => each.problems),
+  };
+}
+
+/** True when the list may change while nobody touches the settings. */
+export function isByName(join: readonly JoinPlace[]): boolean {
+  return join.some(({ by }) => by !== "address");
+}
+
+async function findPlace(place: JoinPlace, machine: Machine): Promise<Found> {
+  if (place.by === "address") return { addresses: [place.address], problems: [] };
+  try {
+    const addresses =
+      place.by === "records"
+        ? oneKind(await machine.addressesOf(place.name)).map((host) =>
+            formatListen({ host, port: place.port }),
+          )
+        : (await machine.hostsOf(place.name)).map(({ name, port }) => `${hostName(name)}:${port}`);
+    return { addresses, problems: [] };
+  } catch (cause) {
+    return { addresses: [], problems: [`${formatJoinPlace(place)} ${whyNotFound(cause)}`] };
+  }
+}
+
+function whyNotFound(cause: unknown): string {
+  const { code = "", message } = cause as NodeJS.ErrnoException;
+  if (code === "ENOTFOUND" || code === "ENODATA") return "has no addresses: nobody knows the name";
+  if (code === "EAI_AGAIN" || code === "ETIMEOUT")
+    return "cannot be looked up: the name server does not answer";
+  return `cannot be looked up (${code || message})`;
+}
+
+/**
+ * The address under which the others reach this node: what the settings say, or the one of the list that is where this
+ * node listens, or where it listens, or the only address of this machine. Throws, in words for people, when none is.
+ */
+export async function ownAddress(
+  { advertise, listen }: Pick<ClusterSettings, "advertise" | "listen">,
+  nodes: readonly string[],
+  machine: Machine,
+): Promise<string> {
+  if (advertise !== null) return advertise;
+  const isEverywhere = EVERY_ADDRESS.has(listen.host);
+  const here = new Set(isEverywhere ? machine.own().map(({ address }) => address) : []);
+  if (!isEverywhere) for (const address of await addressesOf(listen.host, machine)) here.add(address);
+  const isHere = async (host: string) => {
+    const addresses = await addressesOf(host, machine);
+    return addresses.some((address) => here.has(address) || (isEverywhere && isLoopback(address)));
+  };
+  for (const node of nodes) {
+    const { host, port } = partsOf(node);
+    if (port === listen.port && (await isHere(host))) return node;
+  }
+  return isEverywhere ? onlyAddress(listen.port, machine) : formatListen(listen);
+}
+
+function onlyAddress(port: number, machine: Machine): string {
+  const outside = oneKind(
+    machine
+      .own()
+      .filter(({ address, internal }) => !internal && !address.startsWith("fe80:"))
+      .map(({ address }) => address),
+  );
+  const [only] = outside;
+  if (only !== undefined && outside.length === 1) return formatListen({ host: only, port });
+  const has = outside.length === 0 ? "none" : outside.slice(0, SHOWN_MAX).join(", ");
+  throw new Error(
+    `it is not clear under which address the other nodes reach this one (this machine has ${has}); set cluster.advertise, or --cluster-advertise, to it`,
+  );
+}
+
+/** An address is itself; a name that nobody knows is nowhere. */
+async function addressesOf(host: string, machine: Machine): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host];
+  try {
+    return await machine.addressesOf(host);
+  } catch {
+    return [];
+  }
+}
+
+/** Those of IPv4, or those of IPv6 where there are none. */
+function oneKind(addresses: readonly string[]): readonly string[] {
+  const short = addresses.filter((address) => isIP(address) === 4);
+  return short.length > 0 ? short : addresses;
+}
+
+/** From the lowest to the highest, by the numbers in them: 10.0.0.9 is before 10.0.0.10. */
+export function inOrder(addresses: readonly string[]): string[] {
+  const key = (address: string) => address.replace(/\d+/g, (digits) => digits.padStart(5, "0"));
+  return addresses.toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+}
+
+/** As it is written everywhere else. */
+function hostName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, "");
+}
+
+function partsOf(address: string): { host: string; port: number } {
+  const colon = address.lastIndexOf(":");
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
+  return { host, port: Number(address.slice(colon + 1)) };
+}
+
+function isLoopback(address: string): boolean {
+  return address === "::1" || address.startsWith("127.");
+}

@@ -1,0 +1,110 @@
+/**
+ * What the nodes of a cluster keep together: changes made to rooms at run time, and how far the ring of keys was turned.
+ * What one of them keeps the others hear of, and a node that joins hears all of it; when the last node ends it is gone.
+ * The rooms themselves are the engine's.
+ *
+ * Of two who change one room at the same moment the later one wins, whole.
+ */
+import { createHash } from "node:crypto";
+import type { World } from "../core/world.ts";
+import type { KeyringMemo } from "../gateway/keyring.ts";
+import type { ChangeStore } from "./change-store.ts";
+import { type Data, usableRing } from "./data.ts";
+
+const CHANGE = "change/";
+const ASIDE = "aside/";
+const RING = "ring";
+/** Everyone keeps it and tells it to whoever joins. A page of one's own may be longer, and belongs into the file. */
+const CHANGE_CHARACTERS_MAX = 65_536;
+
+/** Small values that all nodes have; the engine's part of this. */
+export interface Notes {
+  /** The last to write a name wins. null: nothing. */
+  keep(name: string, value: unknown): void;
+  kept(): ReadonlyMap<string, unknown>;
+  onKept(listener: (name: string) => void): () => void;
+}
+
+export class ClusterData implements Data {
+  readonly storageOf = null;
+  readonly broken: Promise<Error>;
+  readonly #notes: Notes;
+  readonly #world: World;
+  readonly #listeners = new Set<() => void>();
+  readonly #stop: () => void;
+  #isWriting = false;
+
+  /** `broken` settles when this node cannot go on. */
+  constructor(options: { notes: Notes; world: World; broken?: Promise<Error> }) {
+    this.#notes = options.notes;
+    this.#world = options.world;
+    this.broken = options.broken ?? new Promise(() => {});
+    this.#stop = this.#notes.onKept((name) => this.#hear(name));
+  }
+
+  readonly changes: ChangeStore = {
+    isOwn: false,
+    charactersMax: CHANGE_CHARACTERS_MAX,
+    // What a file says of a room may be long.
+    mark: (words) => createHash("sha256").update(words).digest("base64url"),
+    read: async () => this.#texts(CHANGE),
+    replace: async (room, before, after) => {
+      if ((this.#texts(CHANGE).get(room) ?? null) !== before) return false;
+      this.#write(CHANGE + room, after === null ? null : JSON.parse(after));
+      return true;
+    },
+    readAside: async () => this.#texts(ASIDE),
+    putAside: async (room, text) => {
+      // One that is too long for all to keep is in the log alone.
+      if (text.length <= CHANGE_CHARACTERS_MAX) this.#write(ASIDE + room, JSON.parse(text));
+    },
+    // The others drop what they know of changes when they read their file.
+    forget: async () => {
+      for (const prefix of [CHANGE, ASIDE])
+        for (const room of this.#texts(prefix).keys()) this.#write(prefix + room, null);
+    },
+  };
+
+  async ring(): Promise<KeyringMemo | undefined> {
+    return usableRing(this.#notes.kept().get(RING) ?? undefined, this.#world);
+  }
+
+  async keepRing(memo: KeyringMemo): Promise<void> {
+    this.#write(RING, memo);
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#stop();
+    this.#listeners.clear();
+  }
+
+  /** What is kept under names that begin like this, by the rest of the name. */
+  #texts(prefix: string): Map<string, string> {
+    const texts = new Map<string, string>();
+    for (const [name, value] of this.#notes.kept())
+      if (name.startsWith(prefix) && value != null)
+        texts.set(name.slice(prefix.length), JSON.stringify(value) ?? "");
+    return texts;
+  }
+
+  #write(name: string, value: unknown): void {
+    this.#isWriting = true;
+    try {
+      this.#notes.keep(name, value);
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  #hear(name: string): void {
+    const isOurs = name === RING || name.startsWith(CHANGE);
+    const isDropped = this.#notes.kept().get(name) == null;
+    if (!isOurs || isDropped || this.#isWriting) return;
+    for (const listener of this.#listeners) listener();
+  }
+}

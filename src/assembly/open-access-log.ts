@@ -1,0 +1,90 @@
+/**
+ * The access log of one process, put together: which lines, in which form, to where. Another file or form takes over at a
+ * reload; everything gathered is written when it is closed, and when the process ends in any other way that leaves it
+ * the time.
+ */
+
+import type { AccessLogSettings } from "../config/schema.ts";
+import type { World } from "../core/world.ts";
+import { AccessLog } from "../gateway/access-log/access-log.ts";
+import { formatOf } from "../gateway/access-log/line.ts";
+import { LineWriter } from "../gateway/access-log/line-writer.ts";
+import type { Trust } from "../gateway/proxy/trust.ts";
+import { destinationOf } from "./access-outputs.ts";
+
+export interface OpenAccessLog {
+  readonly log: AccessLog;
+  /** Opens what these settings name. Rejects, changing nothing, when it cannot be opened. */
+  prepare(settings: AccessLogSettings | null): Promise<PreparedAccessLog>;
+  /** Opens the file again by its name. */
+  reopen(): void;
+  close(): Promise<void>;
+}
+
+/** A log that is open and not yet used. */
+export interface PreparedAccessLog {
+  /** Takes over from the one before, which writes what it has and closes. */
+  use(): void;
+  discard(): Promise<void>;
+}
+
+/** Those of this process that may still have something to write. */
+const writers = new Set<LineWriter>();
+
+function writeAllNow(): void {
+  for (const writer of writers) writer.writeNow();
+}
+
+/** `trust` is asked for with the first request. Rejects when the file cannot be opened. */
+export async function openAccessLog(
+  settings: AccessLogSettings | null,
+  { world, trust }: { world: World; trust: () => Trust },
+): Promise<OpenAccessLog> {
+  const log = new AccessLog(world.clock, trust);
+  let current: LineWriter | null = null;
+  /** Those before that have yet to end. */
+  const ending = new Set<Promise<void>>();
+  const turnTo = (next: LineWriter | null): void => {
+    if (current) {
+      const ended = end(current).then(() => void ending.delete(ended));
+      ending.add(ended);
+    }
+    current = next;
+  };
+  const prepare = async (next: AccessLogSettings | null): Promise<PreparedAccessLog> => {
+    const writer = next && (await begin(next, world));
+    return {
+      use: () => {
+        turnTo(writer);
+        log.sink = next && writer && { format: formatOf(next.format), add: (line) => writer.add(line) };
+      },
+      discard: async () => {
+        if (writer) await end(writer);
+      },
+    };
+  };
+  (await prepare(settings)).use();
+  return {
+    log,
+    prepare,
+    reopen: () => current?.reopen(),
+    close: async () => {
+      log.sink = null;
+      turnTo(null);
+      await Promise.all(ending);
+    },
+  };
+}
+
+async function begin({ to }: AccessLogSettings, world: World): Promise<LineWriter> {
+  const writer = await LineWriter.open(destinationOf(to), world);
+  if (writers.size === 0) process.on("exit", writeAllNow);
+  writers.add(writer);
+  return writer;
+}
+
+async function end(writer: LineWriter): Promise<void> {
+  await writer.close();
+  writers.delete(writer);
+  if (writers.size === 0) process.off("exit", writeAllNow);
+}

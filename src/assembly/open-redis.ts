@@ -1,0 +1,29 @@
+/** A line that lives in a Redis, and what stands on the same connection. */
+import type { RedisSettings } from "../config/redis-settings.ts";
+import type { World } from "../core/world.ts";
+import { roomLibrary } from "../engines/redis/library.ts";
+import { openLink } from "../engines/redis/link/link.ts";
+import { RedisClock } from "../engines/redis/redis-clock.ts";
+import { RedisEngine } from "../engines/redis/redis-engine.ts";
+import type { OpenEngine } from "./open-engine.ts";
+import { RedisData } from "./redis-data.ts";
+
+/** Opens the link, reads the line's clock, and makes the engine. */
+export async function openRedis(settings: RedisSettings, world: World): Promise<OpenEngine> {
+  const { prefix, replicas, timeoutMs } = settings;
+  const link = await openLink({ place: settings, library: roomLibrary(), world, timeoutMs });
+  const clock = new RedisClock(link, world);
+  await clock.look();
+  const shared = { ...world, clock };
+  const engine = new RedisEngine({ link, world: shared, prefix, replicas, timeoutMs });
+  const data = new RedisData({ link, world, prefix });
+  return {
+    ...{ engine, data, world: shared, cluster: null },
+    close: async () => {
+      clock.close();
+      await engine.close();
+      await data.close();
+      await link.close();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** What a room's books make of lending (lending.ts): when this node needs slots, what it can spare, and what it gets. */
+import type { Newcomer } from "../../../core/engine.ts";
+import { originOf, type Ticket } from "../../../core/ticket.ts";
+import { ADMITTED, isFirm } from "../visitors/place.ts";
+import { currentTicket, mayResume, welcomeTo } from "../visitors/room-answers.ts";
+import type { RoomBooks } from "../visitors/room-books.ts";
+import type { Loan } from "./lending.ts";
+
+/** True when a newcomer would get a place only because this node has no slot, or no leave, for them. */
+export function isShortOfSlots(books: RoomBooks, newcomer: Newcomer, now: number): boolean {
+  return isOnlyShort(books, () => welcomeTo(books, newcomer, now) === "through");
+}
+
+/** True when someone with a loose turn cannot enter only because of that. */
+export function isShortForTurn(books: RoomBooks, ticket: Ticket, now: number): boolean {
+  const place = books.places.get(originOf(currentTicket(books, ticket)));
+  if (books.isAlone || place?.claim.state !== ADMITTED || isFirm(place)) return false;
+  return isOnlyShort(books, () => books.door.mayEnter(books.crowd, false, now));
+}
+
+/** The same for someone whose visit may begin again. */
+export function isShortForResuming(books: RoomBooks, now: number): boolean {
+  return isOnlyShort(books, () => mayResume(books, now));
+}
+
+/** False as it is, and true if there were a slot and leave for one more. */
+function isOnlyShort(books: RoomBooks, isRoom: () => boolean): boolean {
+  if (isRoom()) return false;
+  const { held } = books;
+  books.held = books.used + 1;
+  const wouldBe = books.flow.ifThereWereLeave(isRoom);
+  books.held = held;
+  return wouldBe;
+}
+
+/** Half of what a room can spare here, for another node. */
+export function lend(books: RoomBooks | undefined, now: number): Loan {
+  if (!books) return { slots: 0, leave: 0 };
+  const { newUsersPerMinute, privilegedOnly } = books.rulesAt(now);
+  if (books.lines.size > 0 && !privilegedOnly) return { slots: 0, leave: 0 };
+  const { isLimited } = books;
+  const isPaced = newUsersPerMinute !== null;
+  const { spare, flow } = books;
+  const room = Math.min(
+    isLimited ? spare : Number.POSITIVE_INFINITY,
+    isPaced ? flow.leave : Number.POSITIVE_INFINITY,
+  );
+  const given = Number.isFinite(room) ? Math.ceil(Math.max(0, room) / 2) : 0;
+  const loan = { slots: isLimited ? given : 0, leave: isPaced ? given : 0 };
+  books.held -= loan.slots;
+  flow.leave -= loan.leave;
+  return loan;
+}
+
+/** What another node could spare is this one's. */
+export function borrow(books: RoomBooks | undefined, { slots, leave }: Loan, now: number): void {
+  if (!books) return;
+  books.held += slots;
+  if (leave > 0) books.flow.receive(leave, now);
+}

@@ -1,0 +1,410 @@
+/**
+ * A room's answers to visitors, at any node. Joining is this node's own matter. A check-in is answered at once from
+ * what is known here, whoever owns the place; the owner hears of it (`Seen`). Everything that gives or frees a slot
+ * is the owner's to do, and is done here for places of this node's.
+ */
+import { placeFor } from "../../../core/doorkeeper.ts";
+import type {
+  Admitted,
+  Entered,
+  JoinAnswer,
+  Newcomer,
+  Presence,
+  TicketAnswer,
+  Waiting,
+} from "../../../core/engine.ts";
+import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../../core/pacing.ts";
+import { type Pass, PRESENCE_GRACE_MS, resumedUntil } from "../../../core/pass.ts";
+import { expectedAhead, isAheadShown } from "../../../core/room-view.ts";
+import { type DoorRules, EVERYBODY } from "../../../core/rules.ts";
+import {
+  AHEAD_UNKNOWN,
+  NONE_MISSED,
+  originOf,
+  setBackTicket,
+  shownAhead,
+  type Ticket,
+} from "../../../core/ticket.ts";
+import {
+  ADOPT,
+  AS_BEFORE,
+  BACK,
+  BY_PASS,
+  GONE,
+  INVITE,
+  LEFT,
+  NEW,
+  RETURNED,
+  type REVOKED,
+  TAKEN_BACK,
+  THROUGH,
+  TO_FRONT,
+  TOUCH,
+  VISIT,
+  WAIT,
+  WITH_TURN,
+} from "../log/entries.ts";
+import { slotOfKey } from "../log/order-clock.ts";
+import { ADMITTED, isFirm, keyOfPass, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
+import type { RoomBooks } from "./room-books.ts";
+import { standingOf, voidsOf } from "./standing.ts";
+
+/** Someone who comes with a turn that cannot be used at once looks again this soon. */
+const TURN_IN_HAND_MS = 2_000;
+
+export interface Moment {
+  /** For jitter. */
+  readonly dice: number;
+  readonly now: number;
+}
+
+/** Someone new, the number that is theirs, and the node that gave it. */
+export interface Arrival {
+  readonly id: string;
+  readonly key: number;
+  readonly node: number;
+  readonly newcomer: Newcomer;
+}
+
+/** A visitor was seen waiting, and is waited for until then; told to the owner of the place. */
+export type Seen = readonly [
+  key: number,
+  lane: number,
+  id: string,
+  until: number,
+  ticketExpiresAt: number,
+  /** What their ticket says of missed turns. */
+  sequence: number,
+  missedTurns: number,
+  missedAt: number,
+];
+
+export interface SeenHow {
+  readonly now: number;
+  /** Another node saw them, a moment ago. */
+  readonly isNews: boolean;
+}
+
+export interface CheckedIn {
+  readonly answer: TicketAnswer;
+  /** Null: the owner need not know. */
+  readonly seen: Seen | null;
+}
+
+/** What a newcomer gets. */
+export function join(books: RoomBooks, arrival: Arrival, moment: Moment): JoinAnswer {
+  const { now } = moment;
+  const { id, key, newcomer } = arrival;
+  if (newcomer.invite && books.invites.has(newcomer.invite.id))
+    return { kind: "refused", reason: "inviteUsed" };
+  const welcome = welcomeTo(books, newcomer, now);
+  if (welcome !== "through" && welcome !== "place") return { kind: "refused", reason: welcome };
+  books.arrivals++;
+  if (newcomer.invite) books.write([INVITE, newcomer.invite.id, newcomer.invite.expiresAt]);
+  if (welcome === "through") return goStraightThrough(books, arrival, now);
+  const ticket = newTicket(books, arrival, now);
+  books.write([WAIT, key, ticket.lane, NEW, books.isGathering(key) ? id : ""]);
+  const { answer, until } = waitingAnswer(books, ticket, moment);
+  books.await(books.places.get(key)!, until);
+  return answer;
+}
+
+/** What they would get; nothing is done. */
+export function welcomeTo(
+  books: RoomBooks,
+  newcomer: Newcomer,
+  now: number,
+): ReturnType<RoomBooks["door"]["greet"]> {
+  books.rulesAt(now);
+  const welcome = books.door.greet(newcomer, books.crowd, now);
+  return welcome === "through" && books.isDrawDue(books.door.phase(now)) ? placeFor(newcomer) : welcome;
+}
+
+/** "I am still here", of whoever owns the place. */
+export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): CheckedIn {
+  const { now } = moment;
+  if (shown.expiresAt <= now) return { answer: { kind: "expired" }, seen: null };
+  const ticket = currentTicket(books, shown);
+  const key = originOf(ticket);
+  if (books.over.has(key) || books.ended.has(ticket.id)) {
+    const reason = books.forfeited.has(key) ? "turnsMissed" : "ticketSpent";
+    return { answer: { kind: "refused", reason }, seen: null };
+  }
+  const place = books.places.get(key);
+  switch (place?.claim.state) {
+    case ADMITTED:
+      return { answer: { kind: "admitted", ticket, claimBy: place.claim.until }, seen: null };
+    case ON_SITE:
+      // The ticket was used already: its holder missed the answer, or shows it twice. One visit either way.
+      return { answer: visitOf(books, place, now), seen: null };
+    default: {
+      const { answer, until } = waitingAnswer(books, ticket, moment);
+      return { answer, seen: seenOf(ticket, until) };
+    }
+  }
+}
+
+/** What a ticket has become by draws and missed turns since it was given. */
+export function currentTicket(books: RoomBooks, shown: Ticket): Ticket {
+  const ticket = shown.missedTurns === 0 ? books.draws.current(shown) : shown;
+  const place = books.places.get(originOf(ticket));
+  if (!place || place.missedTurns === 0 || place.missedTurns < ticket.missedTurns) return ticket;
+  const current = setBackTicket(ticket, place);
+  // Two parts of the cluster may have set it back for the same turn. No more are shown ahead for that.
+  if (place.missedTurns > ticket.missedTurns || current === ticket) return current;
+  const { aheadShown, aheadAtJoin } = ticket;
+  return { ...current, aheadShown, aheadAtJoin };
+}
+
+function seenOf(ticket: Ticket, until: number): Seen {
+  const { lane, id, expiresAt, sequence, missedTurns, missedAt } = ticket;
+  return [originOf(ticket), lane, id, until, expiresAt, sequence, missedTurns, missedAt];
+}
+
+/**
+ * Whoever was seen keeps a place of this node's, gets it back, or is taken back from an earlier life. News from elsewhere may
+ * come after a later answer that gave them more time, and takes none of that away.
+ */
+export function noteSeen(books: RoomBooks, seen: Seen, { now, isNews }: SeenHow): void {
+  const [key, lane, id, until, ticketExpiresAt, sequence, missedTurns, missedAt] = seen;
+  if (books.over.has(key) || books.ended.has(id)) return;
+  const known = books.places.get(key);
+  if (!known && ticketExpiresAt > now)
+    books.write([WAIT, key, lane, TAKEN_BACK, books.isGathering(key) ? id : ""]);
+  if (known?.claim.state === LAPSED && known.claim.origin === SELF)
+    books.write([WAIT, key, known.lane, RETURNED, known.id]);
+  const place = books.places.get(key);
+  if (place?.claim.state !== WAITING || place.claim.origin !== SELF) return;
+  // An earlier life of the cluster knew of missed turns of which nobody knows any more.
+  if (missedTurns > place.missedTurns) books.write([BACK, key, sequence, sequence, missedTurns, missedAt]);
+  const before = isNews && Number.isFinite(place.claim.until) ? place.claim.until : until;
+  books.await(place, Math.max(before, until));
+}
+
+/** Uses a turn of this node's. */
+export function enter(books: RoomBooks, shown: Ticket, moment: Moment): TicketAnswer {
+  const { answer, seen } = checkIn(books, shown, moment);
+  if (seen) noteSeen(books, seen, { now: moment.now, isNews: false });
+  if (answer.kind !== "admitted") return answer;
+  const place = books.places.get(originOf(answer.ticket))!;
+  if (books.door.mayEnter(books.crowd, isFirm(place), moment.now))
+    return useTurn(books, answer, place, moment.now);
+  return isFirm(place)
+    ? waitWithTurn(books, answer, place, moment.now)
+    : returnToFront(books, answer, place, moment);
+}
+
+/** A loose turn gave its slot and its share of the rate back, and takes them anew. */
+function useTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Entered {
+  if (!isFirm(place)) books.door.admitted(1, now);
+  if (books.isAlone) books.door.entered(books.turnAge(place, now), now);
+  else if (isFirm(place)) {
+    books.flow.enter(1, now);
+    books.turnNews.note("entered");
+  }
+  const { id, lane, joinedAt, node } = ticket;
+  const { admittedAt } = place.claim;
+  return startVisit(books, { id, key: place.key, node, lane, joinedAt, admittedAt }, WITH_TURN, now);
+}
+
+/** Turn in hand, but it cannot be used at once: come again soon. */
+export function tryAgainSoon(ticket: Ticket): Waiting {
+  return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs: TURN_IN_HAND_MS };
+}
+
+/** Presence on the site of a visit that is this node's, or that nobody knows of. */
+export function touch(books: RoomBooks, presence: Presence, now: number): void {
+  const { id, lane, joinedAt, admittedAt, expiresAt } = presence;
+  const place = books.visits.get(id);
+  if (place) {
+    if (place.claim.origin !== SELF || expiresAt <= place.claim.until) return;
+    // Whoever lent the slot does not see this visit go on, and takes it back when the pass it knows of runs out.
+    if (place.claim.isBorrowed)
+      books.write([ADOPT, place.claim.epoch, 0, voidsOf(place), standingOf(place, place.claim)]);
+    books.write([TOUCH, place.key, expiresAt]);
+    return;
+  }
+  if (expiresAt <= now || books.ended.has(id)) return;
+  books.write([VISIT, keyOfPass(id), lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
+}
+
+/** Someone with a pass that has run out, and the key of a visit that would begin. */
+export interface Returning {
+  readonly pass: Pass;
+  readonly key: number;
+  readonly mayBegin: boolean;
+}
+
+/** Goes on with a visit, whoever owns it, or begins it again here. */
+export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now: number): Entered | null {
+  const { id, lane, joinedAt, admittedAt } = pass;
+  const place = books.visits.get(id);
+  if (place && place.claim.until > now) return visitOf(books, place, now);
+  const expiresAt = resumedUntil(pass, { ...books.rulesAt(now), now });
+  if (!mayBegin || expiresAt <= now || books.ended.has(id)) return null;
+  // For a moment after a pass has run out its owner still holds the slot.
+  if (place?.claim.origin === SELF) touch(books, { id, lane, joinedAt, admittedAt, expiresAt }, now);
+  else if (!mayResume(books, now)) return null;
+  else books.write([VISIT, key, lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
+  return { kind: "entered", pass: { ...pass, createdAt: now, expiresAt } };
+}
+
+/** Whether a visit that was over may begin again, by the slots in hand. */
+export function mayResume(books: RoomBooks, now: number): boolean {
+  books.rulesAt(now);
+  return books.door.mayResume(books.crowd, now);
+}
+
+/** The holder of a ticket gives their place up, whoever owns it. */
+export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
+  const ticket = currentTicket(books, shown);
+  const { id, lane, expiresAt } = ticket;
+  const key = originOf(ticket);
+  if (books.over.has(key) || expiresAt <= now) return;
+  const place = books.places.get(key);
+  if (place?.claim.state === ON_SITE) return endVisit(books, id, LEFT, now);
+  if (place && isFirm(place) && books.isAlone) books.door.gaveBack("left", now);
+  if (books.isAlone) return books.write([GONE, key, lane, LEFT, expiresAt, ""]);
+  // Another node may have let them in of which nothing is known here: that visit is over, too.
+  books.write([GONE, key, lane, LEFT, Math.max(expiresAt, lastPassEnd(books, now)), id]);
+}
+
+/**
+ * Ends a visit, whoever owns it. One that is not known here may have begun elsewhere a moment ago: then the key that it would
+ * have by its pass alone is over, and with it the id.
+ */
+export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof REVOKED, now: number): void {
+  if (books.ended.has(id)) return;
+  const place = books.visits.get(id);
+  const until = Math.max(place?.claim.until ?? 0, lastPassEnd(books, now));
+  books.write([GONE, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
+}
+
+/**
+ * A pass that a gateway renewed just now, and has not told of yet, is good for one more session, and may begin its visit
+ * again for a while after that.
+ */
+function lastPassEnd(books: RoomBooks, now: number): number {
+  const { sessionDurationMs, formGraceMs } = books.rulesAt(now);
+  return now + sessionDurationMs + formGraceMs + PRESENCE_GRACE_MS;
+}
+
+function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Entered {
+  books.door.admitted(1, now);
+  if (books.isAlone) books.door.entered(null, now);
+  const lane = books.laneOf(newcomer.lane);
+  const visitor = { id, key, node, lane, joinedAt: now, admittedAt: now, visitMs: newcomer.visitMs };
+  return startVisit(books, visitor, THROUGH, now);
+}
+
+interface Visitor {
+  readonly id: string;
+  readonly key: number;
+  readonly node: number;
+  readonly lane: number;
+  readonly joinedAt: number;
+  readonly admittedAt: number;
+  readonly visitMs?: number | undefined;
+}
+
+function startVisit(
+  books: RoomBooks,
+  { id, key, node, lane, joinedAt, admittedAt, visitMs }: Visitor,
+  how: typeof THROUGH | typeof WITH_TURN,
+  now: number,
+): Entered {
+  const expiresAt = now + (visitMs ?? books.rulesAt(now).sessionDurationMs);
+  books.write([VISIT, key, lane, how, id, joinedAt, admittedAt, now, expiresAt]);
+  return {
+    kind: "entered",
+    pass: { id, room: books.name, lane, joinedAt, admittedAt, createdAt: now, expiresAt, node },
+  };
+}
+
+function newTicket(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Ticket {
+  return {
+    id,
+    room: books.name,
+    lane: books.laneOf(newcomer.lane),
+    joinedAt: now,
+    sequence: key,
+    draw: 0,
+    issuedAt: now,
+    expiresAt: now + books.rulesAt(now).ticketTtlMs,
+    node,
+    aheadShown: AHEAD_UNKNOWN,
+    aheadAtJoin: AHEAD_UNKNOWN,
+    ...NONE_MISSED,
+  };
+}
+
+/** What someone who waits is told, and until when they are waited for after that. */
+function waitingAnswer(
+  books: RoomBooks,
+  ticket: Ticket,
+  { dice, now }: Moment,
+): { answer: Waiting; until: number } {
+  const { lines, draws } = books;
+  const rules = books.rulesAt(now);
+  const { lapseAfterMs, ticketTtlMs, claimWindowMs, pollBudgetPerSecond, show } = rules;
+  const { event, isPrequeue, opensAt } = books.door.phase(now);
+  const actual = aheadOf(books, rules, ticket);
+  const waitMs = books.pace.wait(rules, actual);
+  const reachMs = books.pace.reach(rules, actual);
+  const standing = { waiting: lines.size, waitMs, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
+  const paced = isPrequeue ? openingCheckIn(standing, opensAt! - now, dice) : nextCheckIn(standing, dice);
+  const key = originOf(ticket);
+  // Someone who came with a loose turn, in vain, has the next one.
+  const nextCheckInMs = books.places.get(key)?.hasReturned ? Math.min(paced, TURN_IN_HAND_MS) : paced;
+  const isGathered = draws.isGathered(event, key);
+  // Some who joined elsewhere a moment before are not known here yet, and what is shown once can never rise.
+  const isExact = books.isAlone || now - ticket.joinedAt >= books.spreadMs;
+  const answer: Waiting = {
+    kind: "waiting",
+    ticket,
+    ahead: isAheadShown(rules) && isExact && !isGathered ? shownAhead(ticket, actual) : null,
+    waitMs: show.wait && !isGathered ? waitMs : null,
+    nextCheckInMs,
+  };
+  return { answer, until: lapseDeadline({ now, nextCheckInMs, lapseAfterMs }) };
+}
+
+/** How many are expected to be let in before the holder of this ticket. */
+function aheadOf(books: RoomBooks, rules: DoorRules, ticket: Ticket): number {
+  const { lines } = books;
+  // Whoever is picked at random has on the whole half of the others before them.
+  if (rules.queueingMethod === "random") return lines.size >> 1;
+  const lane = books.laneOf(ticket.lane);
+  const ahead = lines.ahead(lane, ticket.sequence);
+  return expectedAhead(rules, (other) => lines.waitingIn(other), { lane, ahead });
+}
+
+/** More came than were expected. The turn is kept, and lasts. */
+function waitWithTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Waiting {
+  const until = wholeTenth(now + books.rulesAt(now).claimWindowMs);
+  const firmUntil = wholeTenth(now + books.door.lengthenedFirmMs(now));
+  books.lengthenTurn(place, { until, firmUntil });
+  return tryAgainSoon(ticket);
+}
+
+/** The turn is loose, and there is no room. Its holder is here, so the next turn is theirs; that is so once. */
+function returnToFront(books: RoomBooks, { ticket }: Admitted, place: Place, moment: Moment): Waiting {
+  const isFront = books.rulesAt(moment.now).queueingMethod !== "random";
+  if (isFront && place.hasReturned) return tryAgainSoon(ticket);
+  books.write([WAIT, place.key, place.lane, isFront ? TO_FRONT : AS_BEFORE, place.id]);
+  const { answer, until } = waitingAnswer(books, ticket, moment);
+  books.await(books.places.get(place.key)!, until);
+  return answer;
+}
+
+/** A visit as it is. */
+function visitOf(books: RoomBooks, place: Place, now: number): Entered {
+  const { id, lane, joinedAt, claim } = place;
+  const { admittedAt } = claim;
+  const createdAt = claim.until - books.rulesAt(now).sessionDurationMs;
+  const pass: Pass = {
+    ...{ id, room: books.name, lane, joinedAt, admittedAt, createdAt },
+    ...{ expiresAt: claim.until, node: slotOfKey(Math.max(0, place.key)) },
+  };
+  return { kind: "entered", pass };
+}

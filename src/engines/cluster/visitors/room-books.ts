@@ -1,0 +1,750 @@
+/**
+ * The books of one room at one node: every place of every owner, as their entries tell it, and what follows from
+ * that: the lines and who is on the site (headcount.ts), the totals (tallies.ts), what is due when (room-dues.ts). A place
+ * that is over is remembered as that alone (over-places.ts).
+ * Entries are the only way in, the node's own included (`write`), so that a place looks the same wherever it is
+ * looked at.
+ *
+ * Slots. `held` are the slots this node has in hand; those not used by its own turns and visits are `spare`. Over all
+ * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
+ * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
+ */
+import { Doorkeeper } from "../../../core/doorkeeper.ts";
+import type { Remark } from "../../../core/engine.ts";
+import { Pace } from "../../../core/eta.ts";
+import { laneOf } from "../../../core/lanes.ts";
+import { longestCheckIn } from "../../../core/pacing.ts";
+import {
+  type DoorRules,
+  EVERYBODY,
+  type EventRules,
+  type LanesRules,
+  type RoomRules,
+} from "../../../core/rules.ts";
+import type { Phase } from "../../../core/schedule.ts";
+import { LingeringSlots } from "../door/lingering-slots.ts";
+import { RecentTurns } from "../door/recent-turns.ts";
+import { RoomFlow } from "../door/room-flow.ts";
+import { TurnNews } from "../door/turn-news.ts";
+import {
+  ADOPT,
+  type AdoptEntry,
+  AS_BEFORE,
+  BACK,
+  type BackEntry,
+  BY_PASS,
+  DRAWN,
+  type DrawnEntry,
+  type Entry,
+  EXPIRED,
+  FORFEITED,
+  FORFEITED_BEFORE,
+  GONE,
+  type GoneEntry,
+  INVITE,
+  LAPSE,
+  LEFT,
+  LOOSE,
+  MISSED,
+  NEW,
+  POOL,
+  RETURNED,
+  REVOKED,
+  TAKEN_BACK,
+  THROUGH,
+  TO_FRONT,
+  TOUCH,
+  TURN,
+  type TurnEntry,
+  VISIT,
+  type VisitEntry,
+  WAIT,
+  type WaitEntry,
+  YIELD,
+} from "../log/entries.ts";
+import { timeOfKey } from "../log/order-clock.ts";
+import { Draws } from "./draws.ts";
+import { Headcount } from "./headcount.ts";
+import { type OverPlace, OverPlaces } from "./over-places.ts";
+import {
+  ADMITTED,
+  addClaim,
+  addVoid,
+  type Claim,
+  claimBy,
+  claimOf,
+  dropClaim,
+  isFirm,
+  isOwnVisit,
+  keyOfPass,
+  LAPSED,
+  ON_SITE,
+  type Place,
+  type PlaceState,
+  SELF,
+  settleClaims,
+  WAITING,
+} from "./place.ts";
+import { RoomCrowd } from "./room-crowd.ts";
+import { RoomDues, type TimedState } from "./room-dues.ts";
+import { SetBacks } from "./set-backs.ts";
+import { standingOf, voidsOf } from "./standing.ts";
+import { Tallies } from "./tallies.ts";
+
+/** Who writes an entry: the index of their log here, and their name everywhere. */
+export interface Origin {
+  readonly index: number;
+  readonly owner: string;
+}
+
+export interface RoomEvents {
+  readonly onTurns: (keys: readonly number[]) => void;
+  readonly onRevoked: (id: string, until: number) => void;
+  /** Places have changed hands by lot. */
+  readonly onDraw: () => void;
+  readonly onRemark: (remark: Remark) => void;
+  /** An entry of the node's own; gives its number in the log. */
+  readonly onWritten: (entry: Entry) => number;
+}
+
+export class RoomBooks {
+  readonly name: string;
+  readonly events: RoomEvents;
+  readonly self: Origin;
+  readonly door: Doorkeeper;
+  readonly flow = new RoomFlow();
+  readonly pace = new Pace();
+  readonly draws = new Draws();
+  readonly places = new Map<number, Place>();
+  /** None of these is in `places`. */
+  readonly over = new OverPlaces();
+  readonly #headcount = new Headcount((lane) => this.laneOf(lane));
+  /** Everyone who waits, and those of them who are this node's. */
+  readonly lines = this.#headcount.lines;
+  readonly own = this.#headcount.own;
+  readonly visits = this.#headcount.visits;
+  readonly lingering = new LingeringSlots();
+  /** Ended visits whose pass has not run out. */
+  readonly ended = new Map<string, number>();
+  readonly invites = new Map<string, number>();
+  /** Of those that are over, the ones that missed too many turns. */
+  readonly forfeited = new Set<number>();
+  /** Numbers of places that missed turns. */
+  readonly setBacks = new SetBacks();
+  readonly recentTurns = new RecentTurns();
+  readonly tallies = new Tallies();
+  held = 0;
+  /** The only node there is, and was: all slots are its own, and it counts for itself. */
+  isAlone = true;
+  /** How long it takes until all nodes know what one wrote down. */
+  spreadMs = 0;
+  /** Slots that other rooms of the same budget leave to this one, when alone. */
+  budgetFree: () => number = () => Number.POSITIVE_INFINITY;
+  readonly crowd: RoomCrowd;
+  lastTurnAt = 0;
+  /** How many joined lately; falls with every counting round. */
+  arrivals = 0;
+  /** What became of turns, for the root. */
+  readonly turnNews = new TurnNews();
+  /** Admitted since the speed of the door was last looked at. */
+  admittedSince = 0;
+  /** Places whose claim lost, to be let go of, and places that others took over while this node has them. */
+  readonly lostKeys: number[] = [];
+  readonly heldKeys: number[] = [];
+  /** Visits of this node's that others, who knew of no visit or of another one with that id, said are over. */
+  readonly endedKeys: number[] = [];
+  /** Visits of this node's by their pass alone that are known by their ticket as well. */
+  readonly twinKeys: number[] = [];
+  #at = 0;
+  readonly #dues = new RoomDues(this.places, this.over, (key) => this.#setBackUntil(key));
+  #turnsHeard: number[] = [];
+  #lanes: LanesRules;
+  #capacity = Number.POSITIVE_INFINITY;
+  #perMinute = Number.POSITIVE_INFINITY;
+  #ticketTtlMaxMs = 0;
+
+  constructor(parts: { name: string; rules: RoomRules; events: RoomEvents; self: Origin; now: number }) {
+    this.name = parts.name;
+    this.events = parts.events;
+    this.self = parts.self;
+    this.door = new Doorkeeper(parts.rules, parts.now, this.flow);
+    this.#lanes = this.door.inForce(parts.now).lanes;
+    this.crowd = new RoomCrowd(this);
+    this.#noteTicketTtl(parts.rules);
+  }
+
+  /** Those that are firm. */
+  get turns(): number {
+    return this.#headcount.turns;
+  }
+
+  get looseTurns(): number {
+    return this.#headcount.looseTurns;
+  }
+
+  get onSite(): number {
+    return this.#headcount.onSite + this.lingering.size;
+  }
+
+  get lapsed(): number {
+    return this.#headcount.lapsed;
+  }
+
+  /** Firm turns of this node's. */
+  get ownTurns(): number {
+    return this.#headcount.ownTurns;
+  }
+
+  /** Visits whose slot is this node's, and slots that it holds for some that were ended. */
+  get ownVisits(): number {
+    return this.#headcount.ownVisits + this.lingering.size;
+  }
+
+  /** Slots of this node's in use. */
+  get used(): number {
+    return this.ownTurns + this.ownVisits;
+  }
+
+  /** Slots in hand and not in use; below zero when more came with passes than there were slots for. */
+  get spare(): number {
+    return this.held - this.used;
+  }
+
+  /** Nobody else goes straight through, or gets a turn, by what this node has in hand. */
+  letGoOfSpares(): void {
+    this.held = Math.min(this.held, this.used);
+    this.flow.leave = 0;
+  }
+
+  /** Puts other rules in force; everyone keeps their place. */
+  change(rules: RoomRules, now: number): void {
+    this.#noteTicketTtl(rules);
+    this.door.change(rules, now);
+    this.#noteCapacity();
+    this.#noteRate();
+  }
+
+  /** Firm turns were given under the rate before; the next round knows how many of them may be used now. */
+  #noteRate(): void {
+    const perMinute = this.door.rate ?? Number.POSITIVE_INFINITY;
+    if (perMinute < this.#perMinute) this.flow.entries = 0;
+    this.#perMinute = perMinute;
+  }
+
+  /** Slots to spare were handed out under the capacity before; the next round knows how many there are now. */
+  #noteCapacity(): void {
+    const capacity = this.door.capacity ?? Number.POSITIVE_INFINITY;
+    if (capacity < this.#capacity) this.held = Math.min(this.held, this.used);
+    this.#capacity = capacity;
+  }
+
+  /** The longest that a ticket of this room's is good for, under any rules so far. */
+  get ticketTtlMaxMs(): number {
+    return this.#ticketTtlMaxMs;
+  }
+
+  #noteTicketTtl({ ticketTtlMs, events }: RoomRules): void {
+    for (const ttlMs of [ticketTtlMs, ...events.map(({ rules }) => rules.ticketTtlMs)])
+      this.#ticketTtlMaxMs = Math.max(this.#ticketTtlMaxMs, ttlMs);
+  }
+
+  /** True where there is a number of slots. */
+  get isLimited(): boolean {
+    return this.door.capacity !== null || this.door.rules.budget !== null;
+  }
+
+  rulesAt(now: number): DoorRules {
+    const rules = this.door.inForce(now);
+    this.#noteCapacity();
+    this.#noteRate();
+    if (rules.lanes !== this.#lanes) this.#arrange(rules.lanes);
+    return rules;
+  }
+
+  laneOf(lane: number): number {
+    return lane === EVERYBODY ? EVERYBODY : laneOf(this.#lanes, lane);
+  }
+
+  isDrawDue({ event, isPrequeue }: Phase): boolean {
+    return event?.isShuffled === true && !isPrequeue && !this.draws.isDrawn(event);
+  }
+
+  /** How much of a turn's claim window is over, 0 to 1. */
+  turnAge({ claim }: Place, now: number): number {
+    return 1 - (claim.until - now) / this.rulesAt(now).claimWindowMs;
+  }
+
+  /** Something happened to a place of this node's. */
+  write(entry: Entry): void {
+    this.apply(entry, this.self, this.events.onWritten(entry));
+  }
+
+  /** False when an entry must wait, and with it all later ones of its log. */
+  isReadyFor(entry: Entry): boolean {
+    if (entry[0] !== POOL && entry[0] !== DRAWN) return true;
+    const event = this.door.rules.events.find(({ name, isShuffled }) => isShuffled && name === entry[2]);
+    if (!event) return true;
+    this.draws.expect(event);
+    return this.draws.isReadyFor(entry);
+  }
+
+  /** Takes in an entry of its owner's that it is ready for; `at`: its number in their log. */
+  apply(written: Entry, origin: Origin, at: number): void {
+    this.#at = at;
+    this.#apply(this.#current(written, origin.index), origin);
+  }
+
+  #apply(entry: Entry, origin: Origin): void {
+    switch (entry[0]) {
+      case WAIT:
+        return this.#wait(entry, origin);
+      case LAPSE:
+        return this.#lapse(entry[1], entry[2], entry[3], entry[4], origin);
+      case TURN:
+        return this.#turn(entry, origin);
+      case VISIT:
+        return this.#visit(entry, origin);
+      case GONE:
+        return this.#gone(entry, origin, 0);
+      case TOUCH:
+        return this.#touch(entry[1], entry[2], origin);
+      case INVITE:
+        this.invites.set(entry[1], entry[2]);
+        return this.#dues.addInvite(entry[1], entry[2]);
+      case YIELD:
+        return this.#yield(entry[1], origin);
+      case ADOPT:
+        return this.#adopt(entry, origin);
+      case POOL:
+        return this.draws.addToPool(entry, origin.index);
+      case DRAWN:
+        return this.#drawn(entry, origin);
+      case LOOSE:
+        return this.#loosen(entry[1], origin);
+      case BACK:
+        return this.#back(entry);
+    }
+  }
+
+  /** Entries that make the same of another's books as a log did of these: what its owner has now. */
+  *entriesOf(origin: number): Generator<Entry> {
+    yield* this.draws.entries();
+    for (const [id, expiresAt] of this.invites) yield [INVITE, id, expiresAt];
+    for (const place of this.places.values()) {
+      const claim = claimOf(place, origin);
+      if (!claim) continue;
+      yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, claim)];
+      if (place.missedTurns > 0) yield backEntryOf(place);
+    }
+    for (const place of this.over.of(origin)) yield [ADOPT, place.epoch, 0, [], this.goneEntryOf(place)];
+  }
+
+  /** That a place is over, with the pass of its visit while that is still good. */
+  goneEntryOf({ key, lane, until, id }: OverPlace): GoneEntry {
+    const passUntil = this.ended.get(id);
+    const how = this.forfeited.has(key) ? FORFEITED_BEFORE : AS_BEFORE;
+    return passUntil === undefined
+      ? [GONE, key, lane, how, until, ""]
+      : [GONE, key, lane, how, passUntil, id];
+  }
+
+  /** The place with that number in the line. */
+  placeAt(sequence: number): Place | undefined {
+    return this.places.get(this.setBacks.keyOf(sequence));
+  }
+
+  /** A number right behind that one, and behind all that were put there before. */
+  numberBehind(sequence: number): { sequence: number; behind: number } {
+    const before = this.placeAt(sequence);
+    const behind = before && before.missedTurns > 0 ? before.behind : sequence;
+    const isTaken = (number: number) => this.places.has(number) || this.over.has(number);
+    return { sequence: this.setBacks.next(behind, isTaken), behind };
+  }
+
+  /** A new deadline for someone of this node's who waits. */
+  await(place: Place, until: number): void {
+    place.claim.until = until;
+    this.#dues.addWait(place, until);
+  }
+
+  /** Someone taken over, who was told elsewhere when to come: they have as long as anyone may be told to stay away. */
+  awaitAnew(place: Place, now: number): void {
+    const { pollBudgetPerSecond, ticketTtlMs, lapseAfterMs } = this.rulesAt(now);
+    const awayMs = longestCheckIn({ waiting: this.lines.size, pollBudgetPerSecond, ticketTtlMs });
+    this.await(place, now + awayMs + lapseAfterMs);
+  }
+
+  /** Everything that an owner ever said is unsaid, but for what is over; it is about to be told anew. */
+  forgetOwner(origin: number): void {
+    for (const place of [...this.places.values()])
+      if (claimOf(place, origin)) this.#yield(place.key, { index: origin, owner: "" });
+    this.tallies.forgetTotals(origin);
+  }
+
+  /** A firm turn of this node's lasts until then. */
+  lengthenTurn(place: Place, { until, firmUntil }: { until: number; firmUntil: number }): void {
+    place.claim.until = until;
+    place.claim.firmUntil = firmUntil;
+    this.#dues.addTurn(place.key, until);
+    this.#dues.addFirm(place.key, firmUntil);
+  }
+
+  /** This node's firm turns whose time to be firm is up. */
+  firmDue(now: number): Iterable<Place> {
+    return this.#dues.firmOver(now);
+  }
+
+  /** This node's places in that state whose time is up. */
+  due(state: TimedState, now: number): Iterable<Place> {
+    return this.#dues.over(state, now);
+  }
+
+  /** Forgets what no good ticket, pass or code can be about. */
+  forget(now: number): void {
+    this.lingering.sweep(now, this.rulesAt(now).lingerMs);
+    for (const key of this.#dues.forgotten(now)) this.#forgetKey(key);
+    for (const id of this.#dues.endedForgotten(now)) if (this.ended.get(id)! <= now) this.ended.delete(id);
+    for (const id of this.#dues.invitesForgotten(now)) this.invites.delete(id);
+    this.draws.forget(now);
+    this.recentTurns.forget(now);
+  }
+
+  /** Tells listeners of the turns that came in since this was last asked. */
+  tellTurns(): void {
+    if (this.#turnsHeard.length === 0) return;
+    const keys = this.#turnsHeard;
+    this.#turnsHeard = [];
+    this.events.onTurns(keys);
+  }
+
+  /** An entry about a place from before a draw, as one about the place it has become. */
+  #current(entry: Entry, origin: number): Entry {
+    if (!this.draws.hasMoved) return entry;
+    const op = entry[0];
+    if (op === INVITE || op === POOL || op === DRAWN) return entry;
+    if (op === ADOPT) {
+      const of = this.#current(entry[4], origin) as AdoptEntry[4];
+      return [op, entry[1], entry[2], entry[3], of];
+    }
+    const key = this.draws.currentKey(entry[1], origin);
+    return key === entry[1] ? entry : ([op, key, ...entry.slice(2)] as unknown as Entry);
+  }
+
+  #wait([, key, lane, how, id]: WaitEntry, origin: Origin): void {
+    const totals = this.tallies.totalsOf(origin.index);
+    if (how === NEW) totals.joined++;
+    if (how === RETURNED || how === TAKEN_BACK) totals.returned++;
+    const place = this.#set(key, lane, origin, { state: WAITING, until: Number.POSITIVE_INFINITY });
+    if (!place) return;
+    if (how === TO_FRONT) place.hasReturned = true;
+    else if (how !== NEW && how !== AS_BEFORE) place.wasLate = true;
+    if (id === "") return;
+    place.id = id;
+    // Who comes back has gathered before, if at all; events may have been changed since then.
+    const event = how === NEW || how === TAKEN_BACK ? this.#gathering(key) : undefined;
+    if (event) this.draws.gather(event, key, id);
+  }
+
+  /** True when whoever gets this key gathers for a draw. */
+  isGathering(key: number): boolean {
+    const event = this.#gathering(key);
+    return event !== undefined && !this.draws.isClosed(event);
+  }
+
+  /** The draw that is due takes nobody in any more. */
+  closePool(now: number): void {
+    const { event } = this.door.phase(now);
+    if (event?.isShuffled) this.draws.close(event);
+  }
+
+  /** The event for which someone with this key has gathered. */
+  #gathering(key: number): EventRules | undefined {
+    const joinedAt = timeOfKey(key);
+    return this.door.rules.events.find(
+      ({ isShuffled, prequeueAt, startAt }) => isShuffled && joinedAt >= prequeueAt! && joinedAt < startAt,
+    );
+  }
+
+  #lapse(key: number, lane: number, how: number, until: number, origin: Origin): void {
+    const totals = this.tallies.totalsOf(origin.index);
+    if (how === MISSED) totals.missedTurns++;
+    else if (how !== AS_BEFORE) totals.lapsed++;
+    const place = this.#set(key, lane, origin, { state: LAPSED, until });
+    if (!place) return;
+    place.wasLate = true;
+    this.#dues.addMemory(key, until);
+  }
+
+  #turn([, key, lane, how, claimBy, givenAt, firmUntil]: TurnEntry, origin: Origin): void {
+    const turn = { until: claimBy, admittedAt: givenAt, firmUntil };
+    const place = this.#set(key, lane, origin, { state: ADMITTED, ...turn });
+    if (origin.index === SELF) {
+      this.#dues.addTurn(key, claimBy);
+      if (firmUntil > 0) this.#dues.addFirm(key, firmUntil);
+    }
+    if (how === AS_BEFORE) return;
+    this.draws.scatter();
+    const sequence = place?.sequence ?? key;
+    this.#noteAdmitted({ lane, key: sequence }, givenAt, origin.index);
+    if (lane === EVERYBODY && place?.wasLate === false) this.tallies.remember(key, givenAt);
+    this.admittedSince++;
+    this.#turnsHeard.push(sequence);
+  }
+
+  #loosen(key: number, { index }: Origin): void {
+    const place = this.places.get(key);
+    const claim = place && claimOf(place, index);
+    if (claim?.state !== ADMITTED) return;
+    this.#headcount.take(place!);
+    claim.firmUntil = 0;
+    this.#headcount.put(place!);
+  }
+
+  #back([, key, sequence, behind, missedTurns, missedAt]: BackEntry): void {
+    if (this.over.has(key)) return;
+    const setBack = this.setBacks.tell(key, { sequence, behind, missedTurns, missedAt });
+    if (!setBack) return;
+    this.#dues.addMemory(key, missedAt + this.#ticketTtlMaxMs);
+    const place = this.places.get(key);
+    if (!place) return;
+    this.#headcount.take(place);
+    Object.assign(place, setBack);
+    this.#headcount.put(place);
+    place.hasReturned = false;
+    place.wasLate = true;
+  }
+
+  /** How long missed turns are remembered of a place that nobody tells of. */
+  #setBackUntil(key: number): number | null {
+    const setBack = this.setBacks.get(key);
+    return setBack ? setBack.missedAt + this.#ticketTtlMaxMs : null;
+  }
+
+  #visit([, key, lane, how, id, joinedAt, admittedAt, enteredAt, until]: VisitEntry, origin: Origin): void {
+    const totals = this.tallies.totalsOf(origin.index);
+    const place = this.#set(key, lane, origin, { state: ON_SITE, until, admittedAt });
+    if (place) {
+      place.joinedAt = joinedAt;
+      this.#headcount.name(place, id);
+      this.#noteTwin(id);
+    }
+    if (origin.index === SELF) {
+      this.#dues.addVisit(key, until);
+      if (this.ended.has(id)) this.endedKeys.push(key);
+    }
+    if (how === AS_BEFORE || how === BY_PASS) return;
+    totals.entered++;
+    if (how !== THROUGH) {
+      totals.waitedMs += enteredAt - joinedAt;
+      return;
+    }
+    totals.joined++;
+    totals.straightThrough++;
+    this.#noteAdmitted({ lane, key }, admittedAt, origin.index);
+    this.tallies.remember(key, admittedAt);
+  }
+
+  #gone([, key, lane, how, until, id]: GoneEntry, origin: Origin, epoch: number): void {
+    const totals = this.tallies.totalsOf(origin.index);
+    if (how === LEFT) totals.left++;
+    if (how === REVOKED) totals.revoked++;
+    if (how === EXPIRED) totals.expired++;
+    if (how === FORFEITED) {
+      totals.missedTurns++;
+      totals.forfeited++;
+    }
+    if (how === FORFEITED || how === FORFEITED_BEFORE) this.forfeited.add(key);
+    const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
+    const place = this.places.get(key);
+    if (place && isFirm(place) && place.claim.origin === SELF) this.turnNews.note("left");
+    if (how !== EXPIRED && place && isOwnVisit(place) && this.door.rules.lingerMs > 0) this.lingering.add();
+    if (place) this.#drop(place);
+    this.setBacks.forget(key);
+    this.over.tell({ key, lane, origin: origin.index, epoch, until: forgetAt, id }, origin.owner);
+    this.#dues.addMemory(key, forgetAt);
+    if (id === "") return;
+    const passUntil = Math.max(until, this.ended.get(id) ?? 0);
+    this.ended.set(id, passUntil);
+    this.#dues.addEnded(id, passUntil);
+    this.events.onRevoked(id, passUntil);
+    for (const same of [this.visits.get(id), this.places.get(keyOfPass(id))])
+      if (same?.claim.origin === SELF) this.endedKeys.push(same.key);
+  }
+
+  #touch(key: number, expiresAt: number, { index }: Origin): void {
+    const place = this.places.get(key);
+    const claim = place && claimOf(place, index);
+    if (claim?.state === ON_SITE) claim.until = Math.max(claim.until, expiresAt);
+  }
+
+  #yield(key: number, { index }: Origin): void {
+    const place = this.places.get(key);
+    if (!place || !claimOf(place, index)) return;
+    this.#headcount.take(place);
+    if (!dropClaim(place, index)) {
+      this.places.delete(key);
+      return;
+    }
+    settleClaims(place);
+    this.#headcount.put(place);
+  }
+
+  #adopt([, epoch, isBorrowed, voids, of]: AdoptEntry, origin: Origin): void {
+    if (of[0] === GONE) return this.#gone(of, origin, epoch);
+    this.#apply(of, origin);
+    const place = this.places.get(of[1]);
+    if (!place) return;
+    this.#headcount.take(place);
+    // Where another has taken it over since, there is no claim left; what it made void stays so.
+    const claim = claimOf(place, origin.index);
+    if (claim) {
+      claim.epoch = epoch;
+      claim.isBorrowed = isBorrowed === 1;
+    }
+    for (let i = 0; i + 1 < voids.length; i += 2) this.#void(place, String(voids[i]), Number(voids[i + 1]));
+    settleClaims(place);
+    this.#headcount.put(place);
+    this.#noteLoss(place);
+  }
+
+  /** What an owner said of a place is no longer so, but for this node itself, which knows better. */
+  #void(place: Place, owner: string, head: number): void {
+    // Taken for lost, and here all the same: the others must hear how it really is.
+    if (owner === this.self.owner) return void this.heldKeys.push(place.key);
+    addVoid(place, { owner, head });
+    const claim = claimBy(place, owner);
+    if (claim && claim.at < head) dropClaim(place, claim.origin);
+  }
+
+  /** Places change hands, once; whoever reads of it has drawn from there on, too. */
+  #drawn(entry: DrawnEntry, { index }: Origin): void {
+    const moves = this.draws.draw(entry, index);
+    if (!moves) return;
+    this.#move(moves);
+    if (index !== SELF) this.write(entry);
+    this.events.onDraw();
+  }
+
+  /** What was at each key of `from` is then at the same index of `to`. */
+  #move({ from, to }: { from: Float64Array; to: Float64Array }): void {
+    const moved: (Place | undefined)[] = [];
+    for (const key of from) {
+      const place = this.places.get(key);
+      moved.push(place);
+      if (place) this.#drop(place);
+    }
+    moved.forEach((place, index) => {
+      if (place) this.#moveTo({ ...place, key: to[index]!, sequence: to[index]! });
+    });
+    for (const { key, until } of this.over.move(from, to)) this.#dues.addMemory(key, until);
+  }
+
+  #moveTo(place: Place): void {
+    this.places.set(place.key, place);
+    this.#headcount.put(place);
+    this.#dues.addMoved(place);
+  }
+
+  /** What an owner says of a place, and what comes of that: nothing when it is over. */
+  #set(
+    key: number,
+    lane: number,
+    { index: origin, owner }: Origin,
+    { state, until, admittedAt = 0, firmUntil = 0 }: Said,
+  ): Place | null {
+    const at = this.#at;
+    const told: Claim = {
+      ...{ origin, owner, epoch: 0, at, state, until, admittedAt, firmUntil },
+      isBorrowed: false,
+    };
+    let place = this.places.get(key);
+    if (!place) {
+      if (this.over.has(key)) return null;
+      const joinedAt = timeOfKey(Math.max(0, key));
+      place = {
+        key,
+        lane,
+        ...(this.setBacks.get(key) ?? { sequence: key, behind: key, missedTurns: 0, missedAt: 0 }),
+        hasReturned: false,
+        id: "",
+        joinedAt,
+        lookAt: null,
+        wasLate: this.setBacks.get(key) !== undefined,
+        claim: told,
+        others: null,
+        voids: null,
+      };
+      this.places.set(key, place);
+      this.#headcount.put(place);
+      return place;
+    }
+    // Read later than what another made of it.
+    if (place.voids?.some((known) => known.owner === owner && at < known.head)) return place;
+    this.#headcount.take(place);
+    const claim = claimOf(place, origin);
+    if (claim) {
+      claim.at = at;
+      claim.state = state;
+      claim.until = until;
+      claim.admittedAt = admittedAt;
+      claim.firmUntil = firmUntil;
+      if (state !== ON_SITE) claim.isBorrowed = false;
+    } else addClaim(place, told);
+    settleClaims(place);
+    this.#headcount.put(place);
+    this.#noteLoss(place);
+    return place;
+  }
+
+  #forgetKey(key: number): void {
+    const place = this.places.get(key);
+    if (place) this.#drop(place);
+    else this.over.delete(key);
+    this.forfeited.delete(key);
+    this.setBacks.forget(key);
+  }
+
+  /** A visit of this node's that is known by its pass alone is let go of when it is known by its ticket. */
+  #noteTwin(id: string): void {
+    const byPass = this.places.get(keyOfPass(id));
+    if (byPass?.claim.origin === SELF && this.visits.get(id) !== byPass) this.twinKeys.push(byPass.key);
+  }
+
+  #noteLoss(place: Place): void {
+    if (place.others?.some(({ origin }) => origin === SELF)) this.lostKeys.push(place.key);
+  }
+
+  #drop(place: Place): void {
+    this.#headcount.take(place);
+    this.places.delete(place.key);
+  }
+
+  #noteAdmitted({ lane, key }: Pick<Place, "lane" | "key">, at: number, origin: number): void {
+    this.lastTurnAt = Math.max(this.lastTurnAt, at);
+    this.tallies.noteAdmitted({ lane: this.laneOf(lane), key, origin });
+    this.recentTurns.note(this.laneOf(lane), at, key);
+  }
+
+  #arrange(lanes: LanesRules): void {
+    const isSame = numbersOf(lanes) === numbersOf(this.#lanes);
+    this.#lanes = lanes;
+    if (isSame) return;
+    this.#headcount.rearrange((sequence) => this.laneOf(this.placeAt(sequence)!.lane));
+  }
+}
+
+/** What an owner says of a place. */
+interface Said {
+  readonly state: PlaceState;
+  readonly until: number;
+  readonly admittedAt?: number;
+  readonly firmUntil?: number;
+}
+
+function backEntryOf({ key, sequence, behind, missedTurns, missedAt }: Place): BackEntry {
+  return [BACK, key, sequence, behind, missedTurns, missedAt];
+}
+
+function numbersOf({ named }: LanesRules): string {
+  return named.map(({ number }) => number).join();
+}

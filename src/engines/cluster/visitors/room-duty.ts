@@ -1,0 +1,171 @@
+/**
+ * What a room has to do by itself, a few times a second: visits and turns of this node's whose time is up end, those who
+ * stopped checking in lapse, and places that another has in hand as well, or said are over, are let go of. Then, where this node is
+ * alone, as many get a turn as the doorkeeper says; otherwise that is for counting rounds to find out.
+ */
+import type { Admission } from "../../../core/engine.ts";
+import { isForfeited, placesBack, sequenceToFollow } from "../../../core/missed-turns.ts";
+import { claimDeadline, wholeTenth } from "../../../core/pacing.ts";
+import type { DoorRules } from "../../../core/rules.ts";
+import {
+  ADOPT,
+  AS_BEFORE,
+  BACK,
+  EXPIRED,
+  FORFEITED,
+  GONE,
+  LAPSE,
+  LOOSE,
+  MISSED,
+  TURN,
+  UNSEEN,
+  YIELD,
+} from "../log/entries.ts";
+import { ADMITTED, claimOf, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
+import type { RoomBooks } from "./room-books.ts";
+import { standingOf, voidsOf } from "./standing.ts";
+
+/** Ends what is over, of this node's. */
+export function sweep(books: RoomBooks, now: number): void {
+  const { ticketTtlMs } = books.rulesAt(now);
+  letGo(books);
+  for (const { key, lane } of books.due(ON_SITE, now))
+    books.write([GONE, key, lane, EXPIRED, now + ticketTtlMs, ""]);
+  for (const { key } of books.firmDue(now)) loosen(books, key, now);
+  // Those who missed their turn are set back in the order in which they stood. A turn that was lengthened has two deadlines,
+  // and is missed once.
+  const missed = [...new Set(books.due(ADMITTED, now))].sort((a, b) => a.sequence - b.sequence);
+  for (const place of missed) miss(books, place, now);
+  for (const { key, lane } of books.due(WAITING, now))
+    books.write([LAPSE, key, lane, UNSEEN, now + ticketTtlMs]);
+  books.forget(now);
+}
+
+/** A turn was firm for long enough: what was kept for it is for the next. */
+function loosen(books: RoomBooks, key: number, now: number): void {
+  books.write([LOOSE, key]);
+  if (books.isAlone) books.door.gaveBack("loose", now);
+  else books.turnNews.note("loosened");
+}
+
+/** A turn was not used. The place goes further back and is kept for its holder's return, or is forfeited. */
+function miss(books: RoomBooks, place: Place, now: number): void {
+  const { key, claim } = place;
+  const { ticketTtlMs, missedTurnsMax, queueingMethod } = books.rulesAt(now);
+  if (books.isAlone) books.door.missed();
+  else books.turnNews.note("missed");
+  const missedTurns = place.missedTurns + 1;
+  if (isForfeited(missedTurns, missedTurnsMax))
+    return books.write([GONE, key, place.lane, FORFEITED, now + books.ticketTtlMaxMs, ""]);
+  const lane = books.laneOf(place.lane);
+  const givenAt = claim.admittedAt;
+  const turn = { at: givenAt, sequence: place.sequence };
+  const isAsTold = queueingMethod === "random" || books.isAlone;
+  const back = placesBack(books.recentTurns.after(lane, turn, isAsTold), missedTurns);
+  const follow = sequenceToFollow(books.lines.behind(lane), place.sequence, back);
+  const { sequence, behind } = books.numberBehind(follow);
+  books.write([LAPSE, key, place.lane, MISSED, now + ticketTtlMs]);
+  books.write([BACK, key, sequence, behind, missedTurns, givenAt]);
+}
+
+/** One turn of the door of a node that is alone. */
+export function turnDoor(books: RoomBooks, dice: () => number, now: number): Admission {
+  const { door, crowd } = books;
+  const rules = books.rulesAt(now);
+  sweep(books, now);
+  for (const remark of door.weigh(
+    { waiting: books.lines.size, admitted: books.turns, onSite: books.onSite },
+    now,
+  ))
+    books.events.onRemark(remark);
+  const phase = door.phase(now);
+  if (books.isDrawDue(phase)) draw(books, now);
+  const opening = door.open(crowd, now);
+  const sequences = nextInLine(books, opening.admit, { rules, dice, now });
+  giveTurns(books, sequences, { at: now, now });
+  door.admitted(sequences.length, now);
+  const isLine = books.lines.size > 0 && opening.reason !== "paused" && opening.reason !== "not started";
+  observe(books, isLine, now);
+  return { admitted: sequences.length, reason: opening.reason };
+}
+
+/** Those who gathered get the places that were drawn. */
+export function draw(books: RoomBooks, now: number): void {
+  const { event } = books.door.phase(now);
+  for (const entry of books.draws.entriesToDraw(event!, now, books.ticketTtlMaxMs)) books.write(entry);
+}
+
+/** The owner's part of admitting: these of its own have a turn, given at that instant of the root's. */
+export function giveTurns(
+  books: RoomBooks,
+  sequences: readonly number[],
+  { at, now }: { at: number; now: number },
+): void {
+  const { lapseAfterMs, claimWindowMs } = books.rulesAt(now);
+  for (const sequence of sequences) {
+    const { key, lane, claim, hasReturned, missedTurns } = books.placeAt(sequence)!;
+    // A place that was taken over is waited for without end until its holder is heard of.
+    const lapseAt = Number.isFinite(claim.until) ? claim.until : now;
+    const claimBy = claimDeadline({ now, lapseAt, lapseAfterMs, claimWindowMs });
+    const firmUntil = wholeTenth(now + books.door.firmMs({ hasReturned, hasMissed: missedTurns > 0 }, now));
+    books.write([TURN, key, lane, 0, claimBy, at, firmUntil]);
+  }
+  books.tellTurns();
+}
+
+/** How fast the door is, as far as this node can see. */
+export function observe(books: RoomBooks, isLine: boolean, now: number): void {
+  books.pace.observe({ admitted: books.admittedSince, isLine, now });
+  books.admittedSince = 0;
+}
+
+/** Whose turn is next among this node's, without giving it. */
+function nextInLine(
+  books: RoomBooks,
+  count: number,
+  { rules, dice, now }: { rules: DoorRules; dice: () => number; now: number },
+): number[] {
+  const { own, door } = books;
+  const isRandom = rules.queueingMethod === "random";
+  const sequences: number[] = [];
+  while (sequences.length < count) {
+    const lane = door.nextLane((other) => own.waitingIn(other), now);
+    if (lane === null) break;
+    const rank = isRandom ? Math.floor(dice() * own.waitingIn(lane)) : 0;
+    const sequence = own.at(lane, rank);
+    own.remove(lane, sequence);
+    sequences.push(sequence);
+  }
+  for (const sequence of sequences) own.add(books.laneOf(books.placeAt(sequence)!.lane), sequence);
+  return sequences;
+}
+
+/**
+ * Places of which another has the better claim are let go of, and so are visits that others said are over or that another node has
+ * under their ticket; places that others took over by mistake are claimed again.
+ */
+function letGo(books: RoomBooks): void {
+  for (let key = books.endedKeys.pop(); key !== undefined; key = books.endedKeys.pop()) {
+    const place = books.places.get(key);
+    const passUntil = place && books.ended.get(place.id);
+    if (place?.claim.origin === SELF && passUntil !== undefined)
+      books.write([GONE, key, place.lane, AS_BEFORE, passUntil, place.id]);
+  }
+  for (let key = books.twinKeys.pop(); key !== undefined; key = books.twinKeys.pop()) {
+    const place = books.places.get(key);
+    const twin = place && books.visits.get(place.id);
+    // It goes only when the other lasts as long: one visitor must not be counted twice, nor less than their pass is good for.
+    if (place?.claim.origin === SELF && twin && twin !== place && twin.claim.until >= place.claim.until)
+      books.write([YIELD, key]);
+  }
+  for (let key = books.heldKeys.pop(); key !== undefined; key = books.heldKeys.pop()) {
+    const place = books.places.get(key);
+    if (place?.claim.origin !== SELF) continue;
+    const { epoch, isBorrowed } = place.claim;
+    books.write([ADOPT, epoch, isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, place.claim)]);
+  }
+  for (let key = books.lostKeys.pop(); key !== undefined; key = books.lostKeys.pop()) {
+    const place = books.places.get(key);
+    if (place && place.claim.origin !== SELF && claimOf(place, SELF)) books.write([YIELD, key]);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Who decides about what. A place or visit is its owner's. One that is not known here is for whoever gave its key out and, when
+ * they are gone, for the member it falls to (`homeOf`), which is the same for all; so are codes and visits known by
+ * their pass alone.
+ */
+import { originOf } from "../../../core/ticket.ts";
+import { slotOfKey } from "../log/order-clock.ts";
+import type { Replication } from "../log/replication.ts";
+import { homeOf } from "../log/takeover.ts";
+import { idOf, type Member, type View } from "../membership/view.ts";
+import { keyOfPass, type Place, SELF } from "./place.ts";
+import type { Op } from "./requests.ts";
+import { currentTicket } from "./room-answers.ts";
+import type { RoomBooks } from "./room-books.ts";
+
+/** A member, this node, or nobody for the time being. */
+export type Route = string | "self" | null;
+
+export interface RoutesParts {
+  /** This node's id. */
+  readonly self: string;
+  readonly rooms: ReadonlyMap<string, RoomBooks>;
+  readonly replication: Pick<Replication, "isSettled" | "isCaughtUp">;
+}
+
+export class Routes {
+  readonly #parts: RoutesParts;
+  #view: View | null = null;
+  #slots: ReadonlyMap<number, Member> = new Map();
+
+  constructor(parts: RoutesParts) {
+    this.#parts = parts;
+  }
+
+  /** Another view. */
+  start(view: View): void {
+    this.#view = view;
+    this.#slots = new Map(view.members.map((member) => [member.slot, member]));
+  }
+
+  /** Who is to do that. */
+  of(op: Op): Route {
+    const { rooms } = this.#parts;
+    if (op.op === "invite") return this.#home(keyOfPass(hexOf(op.invite.id)));
+    if (op.op === "revoke" || op.op === "leaveVisit") return this.#ofVisit(op);
+    const books = rooms.get(op.op === "seen" ? op.room : op.ticket.room);
+    if (!books) return "self";
+    const key = op.op === "seen" ? op.seen[0] : originOf(currentTicket(books, op.ticket));
+    return books.over.has(key) ? "self" : this.ofPlace(books.places.get(key), key);
+  }
+
+  /** Who decides about a key, whether its place is known here or not. Nobody does while its owner is lost. */
+  ofPlace(place: Place | undefined, key: number): Route {
+    return place ? this.#ownerOf(place) : this.#homeOfKey(key);
+  }
+
+  /** Who decides about the visit that a pass is for. */
+  ofPass(visit: Place | undefined, id: string): Route {
+    return visit ? this.#ownerOf(visit) : this.#home(keyOfPass(id));
+  }
+
+  /** A visit that is not known here may have begun elsewhere a moment ago; anyone may write down that it is over. */
+  #ofVisit({ room, id }: Extract<Op, { op: "revoke" | "leaveVisit" }>): Route {
+    const visit = this.#parts.rooms.get(room)?.visits.get(id);
+    return visit ? this.#ownerOf(visit) : "self";
+  }
+
+  #ownerOf({ claim }: Place): Route {
+    if (claim.origin === SELF) return "self";
+    return this.#view?.members.some((member) => idOf(member) === claim.owner) ? claim.owner : null;
+  }
+
+  /** Who decides about a key of which nothing is known here: whoever gave it out, or whoever it falls to. */
+  #homeOfKey(key: number): Route {
+    const home = this.#homeOfUnknown(key);
+    // Whoever has not read the others' logs yet cannot say that nobody knows of it.
+    return home === "self" && !this.#parts.replication.isCaughtUp ? null : home;
+  }
+
+  #homeOfUnknown(key: number): Route {
+    const slot = slotOfKey(Math.max(0, key));
+    const giver = this.#slots.get(slot);
+    if (giver) return this.#orSelf(idOf(giver));
+    // Only a part with the majority, in which all agree on it, takes anything from those who may still be there.
+    const mayTake = this.#view?.isMajority === true && this.#parts.replication.isSettled;
+    const isTheirs = !mayTake && this.#view?.lost.some((member) => member.slot === slot) === true;
+    return isTheirs ? null : this.#home(key);
+  }
+
+  #home(key: number): string | "self" {
+    return this.#view ? this.#orSelf(homeOf(key, this.#view)) : "self";
+  }
+
+  #orSelf(id: string): string | "self" {
+    return id === this.#parts.self ? "self" : id;
+  }
+}
+
+/** Some hexadecimal digits for a text, to find its home by. */
+function hexOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(13, "0");
+}

@@ -1,0 +1,18 @@
+/** How a place stands, as entries tell it to others: when it is taken over, claimed again, or copied. */
+import { type AdoptEntry, AS_BEFORE, LAPSE, TURN, VISIT, WAIT } from "../log/entries.ts";
+import { ADMITTED, type Claim, LAPSED, ON_SITE, type Place } from "./place.ts";
+
+/** Whose claims to a place are void, as entries tell it. */
+export function voidsOf({ voids }: Place): (string | number)[] {
+  return voids?.flatMap(({ owner, head }) => [owner, head]) ?? [];
+}
+
+/** What a place is now, as an entry that makes the same of it elsewhere. */
+export function standingOf(place: Place, claim: Claim): AdoptEntry[4] {
+  const { key, lane, id, joinedAt } = place;
+  const { state, until, admittedAt, firmUntil } = claim;
+  if (state === LAPSED) return [LAPSE, key, lane, AS_BEFORE, until];
+  if (state === ADMITTED) return [TURN, key, lane, AS_BEFORE, until, admittedAt, firmUntil];
+  if (state === ON_SITE) return [VISIT, key, lane, AS_BEFORE, id, joinedAt, admittedAt, 0, until];
+  return [WAIT, key, lane, AS_BEFORE, id];
+}

@@ -1,0 +1,54 @@
+/**
+ * Presence on the site of visitors whose visit another node owns. It is told to the owner, and told again until the owner's
+ * log shows that it has heard: otherwise a letter that is lost would end a visit, and free its slot, while the pass is good.
+ */
+import type { Presence } from "../../../core/engine.ts";
+
+const AGAIN_MS = 1_000;
+const TIMES_MAX = 10;
+/** Of more than this nobody is told twice. */
+const UNHEARD_MAX = 50_000;
+
+export interface Touch {
+  readonly room: string;
+  readonly presence: Presence;
+}
+
+interface Unheard extends Touch {
+  readonly since: number;
+  times: number;
+}
+
+export class Touches {
+  /** By visit. */
+  readonly #unheard = new Map<string, Unheard>();
+  #nextAt = Number.POSITIVE_INFINITY;
+
+  /** The owner was told. */
+  told(room: string, presence: Presence, now: number): void {
+    const known = this.#unheard.get(presence.id);
+    if (known ? known.presence.expiresAt >= presence.expiresAt : this.#unheard.size >= UNHEARD_MAX) return;
+    this.#unheard.set(presence.id, { room, presence, since: now, times: 1 });
+    this.#nextAt = Math.min(this.#nextAt, now + AGAIN_MS);
+  }
+
+  /** What is to be told again, of what owners do not know yet. */
+  due(now: number, isHeard: (touch: Touch) => boolean): Touch[] {
+    if (now < this.#nextAt) return [];
+    const again: Touch[] = [];
+    for (const [id, unheard] of this.#unheard) {
+      if (now - unheard.since < unheard.times * AGAIN_MS) continue;
+      if (isHeard(unheard) || unheard.times >= TIMES_MAX) this.#unheard.delete(id);
+      else {
+        unheard.times++;
+        again.push(unheard);
+      }
+    }
+    this.#nextAt = this.#unheard.size > 0 ? now + AGAIN_MS : Number.POSITIVE_INFINITY;
+    return again;
+  }
+
+  nextAt(): number {
+    return this.#nextAt;
+  }
+}

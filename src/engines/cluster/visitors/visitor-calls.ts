@@ -1,0 +1,308 @@
+/**
+ * Visitors' calls at one node, whoever owns their places: what is known here is answered at once, what gives or frees a
+ * slot is asked of the owner (requests.ts), and what owners need only hear of goes to them with the next letters. As an
+ * owner, the node does here what others ask of it.
+ */
+import type {
+  Entered,
+  JoinAnswer,
+  Newcomer,
+  Presence,
+  RefusalReason,
+  TicketAnswer,
+} from "../../../core/engine.ts";
+import type { Pass } from "../../../core/pass.ts";
+import type { Ticket } from "../../../core/ticket.ts";
+import type { Lending } from "../door/lending.ts";
+import { isShortForResuming, isShortForTurn, isShortOfSlots } from "../door/loans.ts";
+import { INVITE, LEFT, REVOKED } from "../log/entries.ts";
+import type { OrderClock } from "../log/order-clock.ts";
+import type { Replication } from "../log/replication.ts";
+import type { MessageBody } from "../wire/letter.ts";
+import { SELF, WAITING } from "./place.ts";
+import type { Op, OpAnswer, Requests } from "./requests.ts";
+import {
+  checkIn,
+  endVisit,
+  enter,
+  join,
+  leavePlace,
+  type Moment,
+  noteSeen,
+  resume,
+  type Seen,
+  touch,
+  tryAgainSoon,
+  welcomeTo,
+} from "./room-answers.ts";
+import type { RoomBooks } from "./room-books.ts";
+import type { Routes } from "./routes.ts";
+import { Sightings } from "./sightings.ts";
+import { type Touch, Touches } from "./touches.ts";
+
+/** That a place or visit is over. */
+type EndOp = Extract<Op, { op: "leavePlace" | "leaveVisit" | "revoke" }>;
+
+/** A newcomer as the engine hands them in. */
+export interface Arriving {
+  readonly id: string;
+  readonly newcomer: Newcomer;
+  readonly dice: number;
+}
+
+export interface VisitorCallsParts {
+  readonly rooms: ReadonlyMap<string, RoomBooks>;
+  readonly routes: Routes;
+  readonly requests: Requests;
+  readonly lending: Lending;
+  readonly replication: Pick<Replication, "whenCopied">;
+  readonly clock: OrderClock;
+  /** This node's slot; 0 while it has none. */
+  readonly slot: () => number;
+  readonly isAlone: () => boolean;
+  /** When an answer comes later: the time it is then. */
+  readonly now: () => number;
+}
+
+export class VisitorCalls {
+  readonly #parts: VisitorCallsParts;
+  readonly #sightings = new Sightings();
+  readonly #touches = new Touches();
+
+  constructor(parts: VisitorCallsParts) {
+    this.#parts = parts;
+  }
+
+  join(
+    books: RoomBooks,
+    { id, newcomer, dice }: Arriving,
+    now: number,
+    answer: (answer: JoinAnswer) => void,
+  ): void {
+    const { clock, slot, isAlone } = this.#parts;
+    const key = clock.next(now);
+    const node = slot();
+    const go = (who: Newcomer) => {
+      const moment = { dice, now: this.#parts.now() };
+      const given = join(books, { id, key, node, newcomer: who }, moment);
+      // Where there is no limit, nothing is lost with a visit that nobody else knows of.
+      if (books.isLimited) this.#tell(given, answer, moment.now);
+      else answer(given);
+    };
+    if (isAlone()) return go(newcomer);
+    if (newcomer.invite === null) return this.#withRoom(books, newcomer, () => go(newcomer));
+    this.#useInvite(books, newcomer, (reason) => {
+      if (reason !== null) return answer({ kind: "refused", reason });
+      this.#withRoom(books, newcomer, () => go({ ...newcomer, invite: null }));
+    });
+  }
+
+  checkIn(books: RoomBooks, ticket: Ticket, moment: Moment): TicketAnswer {
+    const { answer, seen } = checkIn(books, ticket, moment);
+    if (seen) this.#noteSeen(books, seen, moment.now);
+    if (answer.kind !== "entered") return answer;
+    // A visit that may have ended a moment ago is its owner's to speak of: whoever asks comes to enter.
+    const place = books.visits.get(ticket.id);
+    const isOwn = place?.claim.origin === SELF;
+    return isOwn ? answer : { kind: "admitted", ticket, claimBy: answer.pass.expiresAt };
+  }
+
+  enter(books: RoomBooks, ticket: Ticket, moment: Moment, answer: (answer: TicketAnswer) => void): void {
+    // Whoever has no turn as far as is known here need not trouble the owner.
+    const known = this.checkIn(books, ticket, moment);
+    if (known.kind !== "admitted" && known.kind !== "entered") return answer(known);
+    const { dice, now } = moment;
+    this.#parts.requests.ask({ op: "enter", ticket, dice }, now, (given) =>
+      answer(given === null || typeof given === "boolean" ? tryAgainSoon(ticket) : given),
+    );
+  }
+
+  /** Someone with a pass that has run out. The visit that begins again is this node's. */
+  resume(
+    books: RoomBooks,
+    pass: Pass,
+    mayBegin: boolean,
+    now: number,
+    answer: (answer: Entered | null) => void,
+  ): void {
+    const { clock, isAlone, lending } = this.#parts;
+    const go = () => {
+      const at = this.#parts.now();
+      const given = resume(books, { pass, key: clock.next(at), mayBegin }, at);
+      if (given && books.isLimited) this.#tell(given, answer, at);
+      else answer(given);
+    };
+    const isShort = mayBegin && !isAlone() && isShortForResuming(books, now);
+    if (!isShort || !lending.ask(books.name, now, go)) go();
+  }
+
+  touch(books: RoomBooks, presences: readonly Presence[], now: number): void {
+    for (const presence of presences) {
+      const visit = books.visits.get(presence.id);
+      const owner = this.#parts.routes.ofPass(visit, presence.id);
+      if (owner === "self" && (visit || !isFresh(books, presence, now))) touch(books, presence, now);
+      else if (owner === "self") this.#touches.told(books.name, presence, now);
+      else {
+        if (owner !== null) this.#sightings.addTouched(owner, books.name, presence);
+        this.#touches.told(books.name, presence, now);
+      }
+    }
+  }
+
+  /** Owners are told again what they have not heard. */
+  tick(now: number): void {
+    for (const { room, presence } of this.#touches.due(now, (told) => this.#isHeard(told))) {
+      const books = this.#parts.rooms.get(room);
+      if (books) this.touch(books, [presence], now);
+    }
+  }
+
+  nextAt(): number {
+    return this.#touches.nextAt();
+  }
+
+  /** Calls back once the end of a place or visit is written down at two nodes. */
+  leave(books: RoomBooks, place: Ticket | Pass, now: number, done: () => void): void {
+    if ("sequence" in place) this.#end(books, { op: "leavePlace", ticket: place }, now, done);
+    else this.#end(books, { op: "leaveVisit", room: place.room, id: place.id }, now, done);
+  }
+
+  revoke(books: RoomBooks, id: string, now: number, done: () => void): void {
+    this.#end(books, { op: "revoke", room: books.name, id }, now, done);
+  }
+
+  /**
+   * The owner ends it, so that its slot is free at once. Where the owner cannot be asked or does not answer, this node writes down
+   * that it is over, and the owner ends it when it reads that.
+   */
+  #end(books: RoomBooks, op: EndOp, now: number, done: () => void): void {
+    const { requests, routes, replication } = this.#parts;
+    const endHere = () => {
+      const at = this.#parts.now();
+      writeEnd(books, op, at);
+      replication.whenCopied(done, at);
+    };
+    if (routes.of(op) === null) return endHere();
+    requests.ask(op, now, (isEnded) => (isEnded === true ? done() : endHere()));
+  }
+
+  /**
+   * Others saw these on the site, whose visits should be this node's. Those that are not are left to whoever saw them, who tells
+   * their owner until that is heard: two who each take the other for the owner would send them to and fro.
+   */
+  hearTouched(books: RoomBooks, presences: readonly Presence[], now: number): void {
+    for (const presence of presences) {
+      const visit = books.visits.get(presence.id);
+      if (!visit && isFresh(books, presence, now)) continue;
+      if (this.#parts.routes.ofPass(visit, presence.id) === "self") touch(books, presence, now);
+    }
+  }
+
+  /** Others saw these waiting, whose places should be this node's. */
+  hearSeen(books: RoomBooks, list: readonly Seen[], now: number): void {
+    for (const seen of list) {
+      const place = books.places.get(seen[0]);
+      if (this.#parts.routes.ofPlace(place, seen[0]) === "self") noteSeen(books, seen, { now, isNews: true });
+    }
+  }
+
+  /** The owner's part of what was asked. */
+  perform(op: Op, now: number, answer: (answer: OpAnswer) => void): void {
+    const room = op.op === "enter" || op.op === "leavePlace" ? op.ticket.room : op.room;
+    const books = this.#parts.rooms.get(room);
+    if (!books) return answer(false);
+    switch (op.op) {
+      case "enter":
+        return this.#withSlot(books, op.ticket, now, () => {
+          const moment = { dice: op.dice, now: this.#parts.now() };
+          this.#tell(enter(books, op.ticket, moment), answer, moment.now);
+        });
+      case "seen":
+        noteSeen(books, op.seen, { now, isNews: true });
+        return answer(true);
+      case "leavePlace":
+      case "leaveVisit":
+      case "revoke":
+        writeEnd(books, op, now);
+        return this.#parts.replication.whenCopied(() => answer(true), now);
+      case "invite": {
+        const isNew = !books.invites.has(op.invite.id);
+        if (isNew) books.write([INVITE, op.invite.id, op.invite.expiresAt]);
+        return answer(isNew);
+      }
+    }
+  }
+
+  /** What owners are to hear of visitors who came here. */
+  takeOutbox(): { to: string; body: MessageBody }[] {
+    return this.#sightings.takeOutbox();
+  }
+
+  /** Whether the owner of a visit knows that its holder was there, or the visit is over. */
+  #isHeard({ room, presence }: Touch): boolean {
+    const books = this.#parts.rooms.get(room);
+    const place = books?.visits.get(presence.id);
+    if (!books || !place) return !books || books.ended.has(presence.id);
+    return place.claim.until >= presence.expiresAt;
+  }
+
+  #noteSeen(books: RoomBooks, seen: Seen, now: number): void {
+    const { routes, requests } = this.#parts;
+    const place = books.places.get(seen[0]);
+    const owner = routes.ofPlace(place, seen[0]);
+    if (owner === "self") noteSeen(books, seen, { now, isNews: false });
+    else if (owner === null && place) return;
+    else if (owner !== null && place?.claim.state === WAITING)
+      this.#sightings.addSeen(owner, books.name, seen);
+    // Whoever is back in the line must be known to be: this is asked until it is answered.
+    else requests.ask({ op: "seen", room: books.name, seen }, now, () => {});
+  }
+
+  /** Goes on when there is room, or once it is known that there is none anywhere. */
+  #withRoom(books: RoomBooks, newcomer: Newcomer, go: () => void): void {
+    const now = this.#parts.now();
+    const isShort = isShortOfSlots(books, newcomer, now);
+    if (!isShort || !this.#parts.lending.ask(books.name, now, go)) go();
+  }
+
+  /** The same for someone with a loose turn, for which no slot is kept. */
+  #withSlot(books: RoomBooks, ticket: Ticket, now: number, go: () => void): void {
+    if (!isShortForTurn(books, ticket, now) || !this.#parts.lending.ask(books.name, now, go)) go();
+  }
+
+  /** A one-time code is used up where it belongs, whichever node it is shown at. */
+  #useInvite(books: RoomBooks, newcomer: Newcomer, then: (reason: RefusalReason | null) => void): void {
+    const now = this.#parts.now();
+    const invite = newcomer.invite!;
+    const welcome = welcomeTo(books, newcomer, now);
+    if (welcome !== "through" && welcome !== "place") return then(welcome);
+    if (books.invites.has(invite.id)) return then("inviteUsed");
+    this.#parts.requests.ask({ op: "invite", room: books.name, invite }, now, (isNew) => {
+      // Nobody answered: then it is used up here, at least.
+      const isGood = isNew ?? !books.invites.has(invite.id);
+      if (isNew === null && isGood) books.write([INVITE, invite.id, invite.expiresAt]);
+      then(isGood ? null : "inviteUsed");
+    });
+  }
+
+  /** Told once another has it written down, where it gives away a slot that could be given twice. */
+  #tell<Answer extends JoinAnswer | TicketAnswer>(
+    given: Answer,
+    answer: (answer: Answer) => void,
+    now: number,
+  ): void {
+    if (given.kind !== "entered") return answer(given);
+    this.#parts.replication.whenCopied(() => answer(given), now);
+  }
+}
+
+/** The pass was given just now: the visit that it is for may not be known here yet, and whoever tells of it does so again. */
+function isFresh(books: RoomBooks, { expiresAt }: Presence, now: number): boolean {
+  return !books.isAlone && now - (expiresAt - books.rulesAt(now).sessionDurationMs) < books.spreadMs;
+}
+
+/** Writes down that it is over, whoever owns it. */
+function writeEnd(books: RoomBooks, op: EndOp, now: number): void {
+  if (op.op === "leavePlace") leavePlace(books, op.ticket, now);
+  else endVisit(books, op.id, op.op === "revoke" ? REVOKED : LEFT, now);
+}

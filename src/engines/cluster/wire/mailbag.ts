@@ -1,0 +1,94 @@
+/**
+ * What a node has to say to its peers, gathered into one letter for each: where they are reached, and the way around where
+ * they do not answer directly, which is through a peer that hears them.
+ */
+
+import type { Swim } from "../membership/swim.ts";
+import { idOf, type Member, type View } from "../membership/view.ts";
+import type { Letter, MessageBody } from "./letter.ts";
+
+/** Who writes, in which life and view and at what time. */
+export type Sender = Pick<Letter, "name" | "life" | "clock" | "view">;
+
+interface Unsent {
+  readonly address: string;
+  readonly to: string | null;
+  readonly bodies: MessageBody[];
+}
+
+export interface MailbagParts {
+  readonly swim: Pick<Swim, "isDirect" | "wayTo">;
+  /** As of now. */
+  readonly sender: () => Sender;
+}
+
+export class Mailbag {
+  readonly #parts: MailbagParts;
+  /** By the id of whoever was ever heard, or is in the view. */
+  readonly #addresses = new Map<string, string>();
+  #members: readonly Member[] = [];
+  #unsent = new Map<string, Unsent>();
+
+  constructor(parts: MailbagParts) {
+    this.#parts = parts;
+  }
+
+  /** Another view. */
+  start({ members }: View): void {
+    this.#members = members;
+    for (const member of members) this.#addresses.set(idOf(member), member.address);
+  }
+
+  /** A letter of theirs came from there. */
+  heard(id: string, address: string): void {
+    this.#addresses.set(id, address);
+  }
+
+  addressOf(id: string): string | undefined {
+    return this.#addresses.get(id);
+  }
+
+  /** To whoever is there, or to one life alone. */
+  post(address: string, body: MessageBody, to: string | null = null): void {
+    const key = to ?? address;
+    const letter = this.#unsent.get(key);
+    if (letter) letter.bodies.push(body);
+    else this.#unsent.set(key, { address, to, bodies: [body] });
+  }
+
+  /** To a member by its id; through another as well while it does not answer directly. */
+  postTo(id: string, body: MessageBody): void {
+    const address = this.#addresses.get(id);
+    if (!address) return;
+    this.post(address, body, id);
+    const { swim, sender } = this.#parts;
+    const way = swim.isDirect(id) ? null : swim.wayTo(id);
+    const through = way === null ? undefined : this.#addresses.get(way);
+    if (!through || body.kind === "ping" || body.kind === "pingReq" || body.kind === "ack") return;
+    const letter = { to: id, ...sender(), bodies: [body] };
+    this.post(through, { kind: "relay", to: id, letter });
+  }
+
+  postToSlot(slot: number, body: MessageBody): void {
+    const member = this.#members.find((one) => one.slot === slot);
+    if (member) this.postTo(idOf(member), body);
+  }
+
+  /** A letter of another's to a member whom they do not reach. */
+  passOn(id: string, letter: Letter): void {
+    const member = this.#members.find((one) => idOf(one) === id);
+    if (member) this.post(member.address, { kind: "relay", to: id, letter });
+  }
+
+  /** The letters to send since this was last asked. */
+  take(): { to: string; letter: Letter }[] {
+    if (this.#unsent.size === 0) return [];
+    const sender = this.#parts.sender();
+    const letters = [...this.#unsent.values()].map(({ address, to, bodies }) => ({
+      to: address,
+      letter: { to, ...sender, bodies },
+    }));
+    this.#unsent = new Map();
+    return letters;
+  }
+}

@@ -1,0 +1,13 @@
+/** Certificates and keys that tests use, made for them alone and good for nothing else. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where the fixture is. */
+export function fixturePath(name: string): string {
+  return join(import.meta.dirname, "fixtures", name);
+}
+
+/** The fixture's text. */
+export function fixtureText(name: string): string {
+  return readFileSync(fixturePath(name), "utf8");
+}

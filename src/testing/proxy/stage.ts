@@ -1,0 +1,213 @@
+/**
+ * The stage for proxy tests: a small origin, a listener and a proxy in between, all on loopback with real sockets, taken
+ * down together at the end of the test. Times are long, so that none runs out while the machine is busy with other
+ * things; a test that is about one makes it short, or moves it by hand.
+ */
+import http, { type IncomingMessage, type RequestListener } from "node:http";
+import net, { type AddressInfo, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+import { type LimitSettings, limitsSchema, type OriginSettings, originSchema } from "../../config/schema.ts";
+import { type ListenSettings, listen } from "../../gateway/listen.ts";
+import type { AnyRequest } from "../../gateway/proxy/answer.ts";
+import { createProxy, type Forward, type Outcome } from "../../gateway/proxy/proxy.ts";
+import { SlowVisitors } from "../../gateway/proxy/slow-visitors.ts";
+import { createTrust } from "../../gateway/proxy/trust.ts";
+import type { HandWorld } from "../../sim/hand-world.ts";
+import { realWorld } from "../real-world.ts";
+
+export { freePort as closedPort } from "../free-port.ts";
+export { until } from "../until.ts";
+
+// Where a name has two addresses, being slow must not look like an address at which nobody answers.
+net.setDefaultAutoSelectFamilyAttemptTimeout(60_000);
+
+/** How long origins keep a connection that is not used. The proxy keeps it a little shorter, since they say so. */
+const ORIGIN_KEEPS_MS = 300_000;
+
+export const LIMITS: LimitSettings = {
+  ...limitsSchema.parse({}),
+  shutdownTimeoutMs: 60_000,
+};
+
+export interface Origin {
+  readonly address: string;
+  readonly port: number;
+  readonly server: http.Server;
+  /** Connections made to it so far. */
+  connections: number;
+}
+
+/** An origin that answers with `handle` until the test ends. */
+export async function openOrigin(test: TestContext, handle: RequestListener): Promise<Origin> {
+  const server = http.createServer({ keepAliveTimeout: ORIGIN_KEEPS_MS }, handle);
+  const sockets = new Set<Socket>();
+  const port = await listenOn(server);
+  const origin: Origin = { address: `http://127.0.0.1:${port}`, port, server, connections: 0 };
+  server.on("connection", (socket) => {
+    origin.connections++;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  test.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return origin;
+}
+
+/** A bare TCP server for origins that misbehave. */
+export async function openRawOrigin(
+  test: TestContext,
+  onConnection: (socket: Socket) => void,
+): Promise<{ address: string; port: number; server: net.Server }> {
+  const sockets = new Set<Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+    onConnection(socket);
+  });
+  const port = await listenOn(server);
+  test.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { address: `http://127.0.0.1:${port}`, port, server };
+}
+
+export interface StageOptions {
+  readonly origin?: Partial<OriginSettings>;
+  readonly limits?: Partial<LimitSettings>;
+  readonly tls?: ListenSettings["tls"];
+  readonly trustedProxies?: readonly string[];
+  readonly forwardedHost?: boolean;
+  /** The clock and timers, when the test moves them by hand. */
+  readonly time?: HandWorld;
+  /** What the gateway would add to a request; the defaults add an id and nothing else. */
+  readonly forward?: (request: AnyRequest) => Partial<Forward>;
+}
+
+/** A listener and a proxy in front of the given addresses. */
+export async function openStage(test: TestContext, addresses: readonly string[], options: StageOptions = {}) {
+  const { time } = options;
+  const world = { ...realWorld(), ...(time && { clock: time.clock, timers: time.timers }) };
+  const outcomes: Outcome[] = [];
+  const limits = { ...LIMITS, ...options.limits };
+  const slow = new SlowVisitors(() => limits, world);
+  const proxy = createProxy({
+    settings: {
+      ...originSchema.parse({ addresses: [...addresses], connectTimeout: "60s" }),
+      ...options.origin,
+    },
+    trust: createTrust(options.trustedProxies ?? [], options.forwardedHost),
+    slow,
+    world,
+    onDone: (outcome) => outcomes.push(outcome),
+  });
+  let count = 0;
+  const forwardFor = (request: AnyRequest, isContinueExpected: boolean): Forward => ({
+    id: `test-${++count}`,
+    requestHeaders: [],
+    responseHeaders: [],
+    isPersonal: false,
+    isOnSite: false,
+    client: null,
+    stickyKey: null,
+    watch: null,
+    visitor: null,
+    connection: null,
+    isContinueExpected,
+    ...options.forward?.(request),
+  });
+  const listener = await listen({
+    settings: {
+      listen: { host: "127.0.0.1", port: 0 },
+      tls: options.tls ?? null,
+      limits,
+    },
+    handle: (request, response) => proxy.forward(request, response, forwardFor(request, false)),
+    handleContinue: (request, response) => proxy.forward(request, response, forwardFor(request, true)),
+    upgrade: (request, socket, head) => proxy.upgrade(request, socket, head, forwardFor(request, false)),
+    world,
+  });
+  let isClosed = false;
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    const closing = listener.close();
+    time?.pass(limits.shutdownTimeoutMs);
+    await closing;
+    await proxy.close();
+    slow.close();
+  };
+  test.after(close);
+  return { port: listener.address.port, proxy, slow, listener, world, outcomes, close };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly rawHeaders: string[];
+  readonly trailers: NodeJS.Dict<string>;
+  readonly body: Buffer;
+}
+
+export interface Asking {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: http.OutgoingHttpHeaders | string[];
+  readonly body?: string | Buffer;
+  readonly agent?: http.Agent;
+}
+
+/** One request over a connection of its own, and its whole answer. */
+export function ask(port: number, asking: Asking = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { method = "GET", path = "/", headers = {}, body, agent } = asking;
+    const request = http.request({
+      port,
+      host: "127.0.0.1",
+      method,
+      path,
+      headers,
+      agent: agent ?? false,
+    } as http.RequestOptions);
+    request.on("response", (response) => resolve(readAnswer(response)));
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+/** Reads an answer to its end; rejects when it is cut short. */
+export async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const { headers, rawHeaders, trailers } = response;
+  return { status: response.statusCode!, headers, rawHeaders, trailers, body: Buffer.concat(chunks) };
+}
+
+/** Bytes as written to the port, and everything that comes back until the connection is closed or `until` is seen. */
+export function talk(port: number, text: string | Buffer, until?: RegExp): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1");
+    let heard = "";
+    const done = () => {
+      socket.destroy();
+      resolve(heard);
+    };
+    socket.on("data", (chunk) => {
+      heard += chunk.toString("latin1");
+      if (until?.test(heard)) done();
+    });
+    socket
+      .on("error", () => {})
+      .on("close", done)
+      .on("end", done);
+    socket.write(typeof text === "string" ? Buffer.from(text, "latin1") : text);
+  });
+}
+
+function listenOn(server: net.Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+}
