@@ -228,7 +228,7 @@ export class EventStreams {
 
   #checkInOne(stream: Stream): void {
     stream.nextCheckInAt = this.#world.clock.now() + CHECK_AGAIN_MS;
-    this.#ask.ask(
+    this.#ask.hear(
       () => this.#engine.checkIn(stream.held.ticket),
       (answer) => {
         if (answer === ENGINE_AWAY) return;

@@ -53,10 +53,7 @@ function obey(
   }
   if (visitor === null) return null;
   const { held, carrier } = visitor as OnSite;
-  ask.ask(
-    () => engine.revoke(front.name, held.pass.id),
-    () => {},
-  );
+  void ask.ask(() => engine.revoke(front.name, held.pass.id));
   // Whatever renewed their pass is not for them any more, but where it tells how often they have been here.
   return front.settings.visitsMax === null ? tokens.drop(front, carrier) : null;
 }

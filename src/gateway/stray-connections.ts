@@ -3,19 +3,18 @@
  * They have no slot, so they are there only while there is room. Once a second the rooms that have some are looked at; where a
  * newcomer would have to wait they are broken off, as a request like theirs would be refused now.
  */
-import type { Duplex } from "node:stream";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import type { AskEngine } from "./ask-engine.ts";
+import type { OpenAnswer } from "./open-answer.ts";
 import { type Listed, OpenList } from "./open-list.ts";
-import { type AnyResponse, breakOff } from "./proxy/answer.ts";
 
 const LOOK_EVERY_MS = 1_000;
 /** An answer to a request that came while there was room has this long. */
 export const STRAY_GRACE_MS = 10_000;
 
 export interface StrayConnection extends Listed {
-  readonly carrier: AnyResponse | Duplex;
+  readonly answer: OpenAnswer;
   readonly room: string;
   readonly since: number;
 }
@@ -37,8 +36,8 @@ export class StrayConnections {
   }
 
   /** Whoever opens one says when it is `closed`. */
-  open(carrier: AnyResponse | Duplex, room: string): StrayConnection {
-    const connection = { carrier, room, since: this.#world.clock.now(), listedAt: -1 };
+  open(answer: OpenAnswer, room: string): StrayConnection {
+    const connection = { answer, room, since: this.#world.clock.now(), listedAt: -1 };
     this.#open.add(connection);
     return connection;
   }
@@ -54,7 +53,7 @@ export class StrayConnections {
   #look(): void {
     const rooms = new Set(this.#lasting().map(({ room }) => room));
     for (const room of rooms)
-      this.#ask.ask(
+      this.#ask.hear(
         () => this.#engine.hasRoom(room),
         (hasRoom) => {
           // An engine that is away says nothing about room.
@@ -73,9 +72,7 @@ export class StrayConnections {
       if (connection.room !== room) continue;
       this.#open.remove(connection);
       this.#onEnd();
-      const { carrier } = connection;
-      if ("statusCode" in carrier) breakOff(carrier);
-      else carrier.destroy();
+      connection.answer.end();
     }
   }
 }

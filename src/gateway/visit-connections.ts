@@ -13,7 +13,6 @@
  * Nothing is done for each message or byte, and next to nothing for a request that is soon over. Once a second the connections
  * are looked at, all in one go.
  */
-import type { Duplex } from "node:stream";
 import type { Engine } from "../core/engine.ts";
 import {
   isFirstPass,
@@ -26,9 +25,9 @@ import {
 import type { World } from "../core/world.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import { firstVisitMs } from "./newcomers.ts";
+import type { OpenAnswer } from "./open-answer.ts";
 import { type Listed, OpenList } from "./open-list.ts";
 import type { PresenceReport } from "./presence.ts";
-import { type AnyResponse, breakOff, isHttp2 } from "./proxy/answer.ts";
 import type { RoomFront } from "./room-front.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -44,23 +43,23 @@ export class VisitConnection implements Listed {
   isEnding = false;
   /** Among the fresh ones; not once it is with its visit. */
   listedAt = -1;
-  readonly #carrier: AnyResponse | Duplex;
+  readonly #answer: OpenAnswer;
   /** Below 0 before the first look: a socket's counts are slow to ask for, and most requests are over by then. */
   #bytesSeen = -1;
 
-  constructor(carrier: AnyResponse | Duplex, front: RoomFront, pass: Pass) {
-    this.#carrier = carrier;
+  constructor(answer: OpenAnswer, front: RoomFront, pass: Pass) {
+    this.#answer = answer;
     this.front = front;
     this.pass = pass;
   }
 
   get isUpgraded(): boolean {
-    return !("statusCode" in this.#carrier);
+    return this.#answer.isUpgraded;
   }
 
   /** True when something has passed on it, either way, since this was last asked; and the first time. */
   hasMoved(): boolean {
-    const bytes = this.#bytes();
+    const bytes = this.#answer.bytes() ?? this.moved;
     const hasMoved = bytes !== this.#bytesSeen;
     this.#bytesSeen = bytes;
     return hasMoved;
@@ -68,22 +67,9 @@ export class VisitConnection implements Listed {
 
   end(): void {
     this.isEnding = true;
-    const carrier = this.#carrier;
-    if ("statusCode" in carrier) breakOff(carrier);
-    else carrier.destroy();
-  }
-
-  /** An HTTP/1 connection carries one request at a time, so its socket counts for that. */
-  #bytes(): number {
-    const carrier = this.#carrier;
-    const socket = (
-      "statusCode" in carrier ? (isHttp2(carrier) ? null : carrier.socket) : carrier
-    ) as Counting;
-    return socket === null ? this.moved : (socket.bytesRead ?? 0) + (socket.bytesWritten ?? 0);
+    this.#answer.end();
   }
 }
-
-type Counting = { readonly bytesRead?: number; readonly bytesWritten?: number } | null;
 
 interface Visit {
   readonly connections: Set<VisitConnection>;
@@ -124,8 +110,8 @@ export class VisitConnections {
   }
 
   /** A connection that is under way. Whoever opens it says when it is `closed`. */
-  open(carrier: AnyResponse | Duplex, front: RoomFront, pass: Pass): VisitConnection {
-    const connection = new VisitConnection(carrier, front, pass);
+  open(answer: OpenAnswer, front: RoomFront, pass: Pass): VisitConnection {
+    const connection = new VisitConnection(answer, front, pass);
     this.#fresh.add(connection);
     return connection;
   }
@@ -237,7 +223,7 @@ export class VisitConnections {
     if (visit.isAsked) return;
     const { ask, engine } = this.#parts;
     visit.isAsked = true;
-    ask.ask(
+    ask.hear(
       () => engine.resume(visit.pass, false),
       (entered) => {
         visit.isAsked = false;
@@ -259,10 +245,7 @@ export class VisitConnections {
       return;
     }
     const { ask, engine } = this.#parts;
-    ask.ask(
-      () => engine.leave(visit.pass),
-      () => {},
-    );
+    void ask.ask(() => engine.leave(visit.pass));
     this.ended(visit.pass.id);
   }
 
