@@ -560,7 +560,7 @@ const accessLogFields = z.strictObject({
 });
 
 /** `on`, `file` or `json` alone is not meant for a file of that name. */
-const ACCESS_LOG_SHORT = /^(?:stdout|.*[./].*)$/;
+const ACCESS_LOG_SHORT = /^stdout$|[./]/;
 
 /** A single text is where the lines go: `accessLog: stdout`. */
 const accessLogSchema = z
