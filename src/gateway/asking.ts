@@ -7,7 +7,7 @@
  * prefetch, which nobody may ever look at; a crawler; a program that takes anything.
  */
 import type { Carrier } from "./carrier.ts";
-import { isCrawler } from "./crawlers.ts";
+import { isCrawler, isPageTaker } from "./crawlers.ts";
 import { isSafe, keepsPlace, type WaitingAnswer, type Wants, waitingAnswer, wants } from "./decide.ts";
 import { headerOf, type Request } from "./exchange.ts";
 
@@ -28,9 +28,10 @@ export interface Asking {
 
 export function readAsking(request: Request, carrier: Carrier, isJsonEnabled: boolean): Asking {
   const method = request.method ?? "GET";
+  const { accept, "user-agent": userAgent } = request.headers;
   const words = {
     method,
-    accept: request.headers.accept,
+    accept: accept?.includes("text/html") && isPageTaker(userAgent) ? undefined : accept,
     fetchDestination: headerOf(request, "sec-fetch-dest"),
     fetchMode: headerOf(request, "sec-fetch-mode"),
     upgradeInsecure: headerOf(request, "upgrade-insecure-requests"),
@@ -40,7 +41,7 @@ export function readAsking(request: Request, carrier: Carrier, isJsonEnabled: bo
   const isPreflight =
     method === "OPTIONS" && headerOf(request, "access-control-request-method") !== undefined;
   const isPrefetch = isForLater(request);
-  const crawls = isCrawler(request.headers["user-agent"]);
+  const crawls = isCrawler(userAgent);
   const isNobody = isPreflight || isPrefetch || crawls;
   const canWait = !isNobody && keepsPlace(wanted, keepsToken);
   return {
