@@ -18,6 +18,8 @@ export interface FlagDefinition {
   readonly isRepeatable: boolean;
   /** Takes no value: it only makes the mapping, where there is none. */
   readonly isSwitch?: boolean;
+  /** The file may have its value alone, as a text in place of the mapping. */
+  readonly isShort?: boolean;
   readonly description: string;
 }
 
@@ -80,6 +82,7 @@ export const FLAGS: readonly FlagDefinition[] = [
     flag: "--access-log <file>",
     name: "accessLog",
     path: ["accessLog", "to"],
+    isShort: true,
     description: "a line for every request, to this file, or to stdout",
   },
   {
@@ -219,7 +222,10 @@ export function applyFlags(
       // What the file says of it stays the file's.
       if (value[path[0]!] != null) continue;
       write(value, path, {});
-    } else write(value, path, toInput(definition, flags[definition.name] as string | readonly string[]));
+    } else {
+      if (definition.isShort && typeof value[path[0]!] === "string") value[path[0]!] = {};
+      write(value, path, toInput(definition, flags[definition.name] as string | readonly string[]));
+    }
     sources.set(keyOf(path), sourceOf(definition));
   }
   const isRoomWanted = given.some(({ scope }) => scope !== "whole") && roomNames(value).length === 0;

@@ -157,6 +157,13 @@ describe("with a file, flags", () => {
     assert.equal(settings.log.level, "warn");
   });
 
+  test("for the access log win over its short form", () => {
+    const given = { text: `accessLog: ./one.log\n${ONE_ROOM}`, flags: { accessLog: "stdout" } };
+    assert.deepEqual(good(given).accessLog, { to: "stdout", format: "combined" });
+    const json = { ...given, text: `accessLog: { to: one.log, format: json }\n${ONE_ROOM}` };
+    assert.deepEqual(good(json).accessLog, { to: "stdout", format: "json" });
+  });
+
   test("for a room change the only room", () => {
     const { rooms } = good({ text: ONE_ROOM, flags: { totalActiveUsers: "7", path: "/a" } });
     assert.deepEqual([rooms.shop?.totalActiveUsers, rooms.shop?.path], [7, "/a"]);

@@ -28,6 +28,18 @@ test("settings that set nothing have the documented defaults", () => {
   );
 });
 
+test("an access log's short form is where it goes, and no word that may mean something else", () => {
+  const read = (accessLog: string) => settingsSchema.safeParse({ accessLog }).data?.accessLog;
+  for (const to of ["stdout", "./path.log", "access.log", "/var/log/access", "../a"])
+    assert.deepEqual(read(to), { to, format: "combined" });
+  for (const word of ["", "file", "json", "on", "off", "stderr", `./${"x".repeat(5_000)}`])
+    assert.equal(read(word), undefined, word);
+  assert.deepEqual(settingsSchema.parse({ accessLog: { to: "file" } }).accessLog, {
+    to: "file",
+    format: "combined",
+  });
+});
+
 test("every setting says what it means and what it should be", () => {
   const walk = (setting: Setting, path: string): void => {
     for (const child of setting.children) {

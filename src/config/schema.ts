@@ -546,7 +546,7 @@ const controlSchema = z.strictObject({
   tokenFile: fileName().nullable().prefault(null).describe("File that holds the token instead."),
 });
 
-const accessLogSchema = z.strictObject({
+const accessLogFields = z.strictObject({
   to: text({ max: FILE_NAME_CHARACTERS_MAX, shape: "stdout, or a file name" })
     .min(1)
     .describe(
@@ -558,6 +558,20 @@ const accessLogSchema = z.strictObject({
       "`combined`: the combined format of Apache and nginx, then what Fairgate knows as key=value. `json`: one object a line.",
     ),
 });
+
+/** `on`, `file` or `json` alone is not meant for a file of that name. */
+const ACCESS_LOG_SHORT = /^stdout$|[./]/;
+
+/** A single text is where the lines go: `accessLog: stdout`. */
+const accessLogSchema = z
+  .preprocess((written) => {
+    const isShort = typeof written === "string" && written.length <= FILE_NAME_CHARACTERS_MAX;
+    return isShort && ACCESS_LOG_SHORT.test(written) ? { to: written } : written;
+  }, accessLogFields)
+  .meta({ shape: "stdout, a file name such as ./access.log, or a mapping with to and format" }) as z.ZodType<
+  z.output<typeof accessLogFields>,
+  z.input<typeof accessLogFields> | string
+>;
 
 export const settingsSchema = z.strictObject({
   listen: listen().prefault(":8080").describe("Address for visitors. Port 0 lets the system choose one."),
@@ -643,7 +657,7 @@ export const settingsSchema = z.strictObject({
     .nullable()
     .prefault(null)
     .describe(
-      "A line for every request: who asked for what, what was decided, and how long it took. null: none. docs/operating.md explains the lines.",
+      "A line for every request: who asked for what, what was decided, and how long it took. `accessLog: stdout` and `accessLog: ./access.log` are short for a mapping with `to` alone. null: none. docs/operating.md explains the lines.",
     ),
   origin: originSchema
     .nullable()

@@ -7,7 +7,7 @@
  * prefetch, which nobody may ever look at; a crawler; a program that takes anything.
  */
 import type { Carrier } from "./carrier.ts";
-import { isCrawler } from "./crawlers.ts";
+import { isCrawler, isPageTaker } from "./crawlers.ts";
 import { isSafe, keepsPlace, type WaitingAnswer, type Wants, waitingAnswer, wants } from "./decide.ts";
 import { type Facts, headerOf } from "./facts.ts";
 
@@ -28,9 +28,11 @@ export interface Asking {
 
 export function readAsking(facts: Facts, carrier: Carrier, isJsonEnabled: boolean): Asking {
   const { method } = facts;
+  const userAgent = headerOf(facts, "user-agent");
+  const accept = headerOf(facts, "accept");
   const words = {
     method,
-    accept: facts.headers.accept,
+    accept: accept?.includes("text/html") && isPageTaker(userAgent) ? undefined : accept,
     fetchDestination: headerOf(facts, "sec-fetch-dest"),
     fetchMode: headerOf(facts, "sec-fetch-mode"),
     upgradeInsecure: headerOf(facts, "upgrade-insecure-requests"),
@@ -40,7 +42,7 @@ export function readAsking(facts: Facts, carrier: Carrier, isJsonEnabled: boolea
   const isPreflight =
     method === "OPTIONS" && headerOf(facts, "access-control-request-method") !== undefined;
   const isPrefetch = isForLater(facts);
-  const crawls = isCrawler(facts.headers["user-agent"]);
+  const crawls = isCrawler(userAgent);
   const isNobody = isPreflight || isPrefetch || crawls;
   const canWait = !isNobody && keepsPlace(wanted, keepsToken);
   return {

@@ -47,7 +47,10 @@ export function isGone(response: Response): boolean {
 /** True for what was closed before its answer had been sent whole, and for every upgraded connection that is closed. */
 export function isGivenUp(closed: Response | Duplex): boolean {
   if (!("statusCode" in closed)) return true;
-  return isHttp2(closed) ? closed.stream.rstCode !== 0 : !closed.writableFinished;
+  if (!isHttp2(closed)) return !closed.writableFinished;
+  // A sender may say that nothing is wrong (NO_ERROR) as they reset their request.
+  const { rstCode, aborted } = closed.stream;
+  return rstCode !== 0 || aborted;
 }
 
 /** One header's value; a repeated one as its first. */

@@ -131,6 +131,12 @@ test("a reload turns it on and takes it elsewhere, or leaves all as it was", asy
     await visitor.fetch(`/${to}`);
     await eventually(`a line in ${to}`, () => has(to, text));
   }
+  folder.write("fairgate.yaml", settings(origin, { accessLog: "./short.log" }));
+  await reloaded(run, /new settings are in force/);
+  await visitor.fetch("/short");
+  await eventually("a line by the short form", () => has("short.log", '"GET /short HTTP/1.1" 200'));
+  folder.write("fairgate.yaml", settings(origin, { accessLog: { to: "two.log", format: "json" } }));
+  await reloaded(run, /new settings are in force/);
   folder.write("fairgate.yaml", settings(origin, { accessLog: { to: "missing/three.log" } }));
   await reloaded(run, /the old ones stay/);
   await visitor.fetch("/after");

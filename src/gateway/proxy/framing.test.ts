@@ -79,7 +79,7 @@ test("there is one host, and it looks like one", () => {
 });
 
 test("HTTP/2 may name the host twice only if both agree", () => {
-  const two = { httpVersionMajor: 2, httpVersionMinor: 0 };
+  const two = { httpVersionMajor: 2, stream: {}, httpVersionMinor: 0 };
   assert.equal(status(head([], { ...two, rawHeaders: [":authority", "a", "host", "A"] })), null);
   assert.equal(status(head([], { ...two, rawHeaders: [":authority", "a", "host", "b"] })), 400);
   assert.equal(status(head([], { ...two, rawHeaders: [":path", "/"] })), 400);
@@ -89,7 +89,7 @@ test("targets, methods, versions and the number of headers have their limits", (
   for (const url of ["*", "x", "", "ftp://a/", "http://", "http://b/", "/a#b", "http:///x"])
     assert.equal(status(head([], { url })), 400, url);
   for (const method of ["TRACE", "CONNECT"]) assert.equal(status(head([], { method })), 405);
-  const http2 = { httpVersionMajor: 2, httpVersionMinor: 0 };
+  const http2 = { httpVersionMajor: 2, stream: {}, httpVersionMinor: 0 };
   for (const method of ["trace", "Connect", "head", "PRI"])
     assert.equal(status(head([], { method, ...http2 })), 405, method);
   for (const [httpVersionMajor, httpVersionMinor] of [

@@ -18,6 +18,8 @@ export interface RequestHead {
   readonly httpVersionMajor: number;
   readonly httpVersionMinor: number;
   readonly rawHeaders: readonly string[];
+  /** HTTP/2 alone has one. The version does not tell: what speaks HTTP/1 may call itself 2.0. */
+  readonly stream?: unknown;
 }
 
 /** Why a request is refused, and with which status. */
@@ -38,7 +40,7 @@ const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/is;
 export function refuseFraming(head: RequestHead): Refusal | null {
   if (head.rawHeaders.length > HEADERS_MAX * 2) return refuse(431, "too many headers");
   if (!isMethodAllowed(head)) return refuse(405, "method not allowed");
-  const framing = head.httpVersionMajor === 2 ? readHttp2(head.rawHeaders) : readHttp1(head);
+  const framing = head.stream !== undefined ? readHttp2(head.rawHeaders) : readHttp1(head);
   if (typeof framing === "object") return framing;
   return refuseTarget(head.method, head.url ?? "", framing);
 }
@@ -47,9 +49,9 @@ export function refuseFraming(head: RequestHead): Refusal | null {
  * Methods are in upper case. Over HTTP/2 they may be any word, and an origin that takes `head` for HEAD would send no body
  * where its reader waits for one.
  */
-function isMethodAllowed({ method = "", httpVersionMajor }: RequestHead): boolean {
+function isMethodAllowed({ method = "", stream }: RequestHead): boolean {
   if (method === "TRACE" || method === "CONNECT") return false;
-  return httpVersionMajor !== 2 || (method === method.toUpperCase() && method !== "PRI");
+  return stream === undefined || (method === method.toUpperCase() && method !== "PRI");
 }
 
 /** The target as a path, for a request that was not refused: `http://host/path` becomes `/path`. */

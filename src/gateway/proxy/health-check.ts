@@ -3,7 +3,7 @@
  * pool cannot starve the check. An answer below 500 in time means well. The first check runs at once.
  */
 import type { OriginSettings } from "../../config/schema.ts";
-import type { World } from "../../core/world.ts";
+import type { Timers, World } from "../../core/world.ts";
 import { isOutOfHandles } from "../../sockets/relief.ts";
 import { type AddressPool, createAddressPool } from "./address-pool.ts";
 import type { Address, Origin } from "./origin.ts";
@@ -59,7 +59,7 @@ function watch(address: Address, { check, settings, origin, world }: Watch): () 
   const ask = async () => {
     if (isAsking) return;
     isAsking = true;
-    const problem = await askOnce(pool, request);
+    const problem = await askOnce(pool, request, { timers: world.timers, timeout });
     isAsking = false;
     // Without a handle to ask with, nothing is known of the origin.
     if (isStopped || problem === UNASKED) return;
@@ -75,16 +75,34 @@ function watch(address: Address, { check, settings, origin, world }: Watch): () 
   };
 }
 
-/** Null when the address is well, else what is wrong with it; `UNASKED` when it could not be asked. */
-function askOnce(pool: AddressPool, request: PoolRequest): Promise<string | null> {
+/**
+ * Null when the address is well, else what is wrong with it; `UNASKED` when it could not be asked. The timer is our own, from
+ * before there is a connection until the answer begins: undici's may be a second late.
+ */
+function askOnce(
+  pool: AddressPool,
+  request: PoolRequest,
+  { timers, timeout }: { timers: Timers; timeout: number },
+): Promise<string | null> {
   return new Promise((resolve) => {
     let status = 0;
     let bytes = 0;
+    let late: Error | null = null;
+    let abort = (_error: Error) => {};
     const judge = () => resolve(status < 500 ? null : `status ${status}`);
+    const stop = timers.after(timeout, () => {
+      late = new Error("no answer in time");
+      resolve(late.message);
+      abort(late);
+    });
     pool.dispatch(request, {
       isInvalid: false,
-      onRequestStart() {},
+      onRequestStart: (controller) => {
+        if (late !== null) throw late;
+        abort = (error) => controller.abort(error);
+      },
       onResponseStart: (_controller, given) => {
+        stop();
         status = given;
       },
       onResponseData: (controller, chunk) => {
@@ -94,7 +112,10 @@ function askOnce(pool: AddressPool, request: PoolRequest): Promise<string | null
         controller.abort(new Error("answer to a health check is too long"));
       },
       onResponseEnd: judge,
-      onResponseError: (_controller, error) => resolve(isOutOfHandles(error) ? UNASKED : error.message),
+      onResponseError: (_controller, error) => {
+        stop();
+        resolve(isOutOfHandles(error) ? UNASKED : error.message);
+      },
     });
   });
 }

@@ -46,6 +46,8 @@ export class Http2Pool {
   #waiting: Waiting[] = [];
   /** How many requests are sent over one connection. */
   #requestsMax = Number.POSITIVE_INFINITY;
+  /** After how many requests the last connection that the origin ended in good order was over. */
+  #endedAfter = 0;
   #isConnecting = false;
   #isDestroyed = false;
   #plainUntil = Number.NEGATIVE_INFINITY;
@@ -129,6 +131,7 @@ export class Http2Pool {
       new OriginSession(session, options, {
         onChange: () => this.#serve(),
         onCounts: (counts) => this.#learn(counts),
+        onEnd: (requests) => this.#learnEnd(requests),
         onRefused: (call) => {
           this.#again.push({ call, carryPlainly: null });
           this.#serve();
@@ -145,6 +148,12 @@ export class Http2Pool {
   #learn({ taken, refused, isGone }: Counts): void {
     if (isGone && refused > 0) this.#requestsMax = Math.max(1, taken);
     else if (!isGone && taken >= this.#requestsMax) this.#requestsMax *= 2;
+  }
+
+  /** Two ends in a row after as many requests are a limit, which need not wait for a refusal; a single one may be anything. */
+  #learnEnd(requests: number): void {
+    if (requests > 0 && requests === this.#endedAfter) this.#requestsMax = requests;
+    this.#endedAfter = requests;
   }
 
   #turnPlain(socket: Socket): void {

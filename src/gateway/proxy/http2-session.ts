@@ -25,13 +25,15 @@ export const CANCELS_MAX = 100;
 /** How much of an answer, and of all of them, may be on its way before we have read it. Paused answers hold as much. */
 const STREAM_WINDOW_BYTES = 131_072;
 const SESSION_WINDOW_BYTES = 4_194_304;
+/** Named by an origin that means to go away and has not decided yet after which request (RFC 9113, section 6.8). */
+const STREAM_ID_MAX = 2 ** 31 - 1;
 /** The most header lines in one answer. */
 const RESPONSE_HEADERS_MAX = 1_000;
 
 const METHOD = /^[\w!#$%&'*+.^`|~-]+$/;
 const PATH = /^[\x21-\xff]+$/;
 
-const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants;
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
 
 /** What an origin did with the requests on a connection. */
 export interface Counts {
@@ -46,6 +48,8 @@ export interface SessionEvents {
   onChange(): void;
   /** The origin refused a request, or the connection is closed. */
   onCounts(counts: Counts): void;
+  /** The origin ends the connection in good order, after this many requests. */
+  onEnd(requests: number): void;
   /** The origin did nothing for the request, which was taken back. */
   onRefused(call: OriginCall): void;
 }
@@ -99,8 +103,9 @@ export class OriginSession {
     this.#timers = timers;
     this.#requestsMax = requestsMax;
     this.#events = events;
-    session.on("goaway", () => {
+    session.on("goaway", (code, lastStream) => {
       this.#isGone = true;
+      if (code === NGHTTP2_NO_ERROR && lastStream < STREAM_ID_MAX) events.onEnd((lastStream + 1) / 2);
       this.#retire();
     });
     session.on("remoteSettings", () => events.onChange());

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough, Readable } from "node:stream";
 import { test } from "node:test";
 import { handWorld } from "../../sim/hand-world.ts";
-import { OriginCall } from "./origin-call.ts";
+import { KEPT_BYTES_MAX, OriginCall } from "./origin-call.ts";
 import type { PoolHandler, PoolRequest } from "./pool.ts";
 
 const settings = { headersTimeout: 1_000, idleTimeout: 1_000 };
@@ -92,7 +92,7 @@ test("a call is not taken back when it was answered, or too much of its body was
   answered.open();
   answered.call.answer({ status: 200, raw: [], message: "" }, new PassThrough());
   assert.equal(answered.call.takeBack(false), false);
-  const long = begin(Readable.from([Buffer.alloc(70_000)]));
+  const long = begin(Readable.from([Buffer.alloc(KEPT_BYTES_MAX + 1)]));
   long.open();
   await tick();
   assert.equal(long.call.takeBack(false), false);

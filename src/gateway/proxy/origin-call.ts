@@ -25,8 +25,12 @@ export const CONTINUE_WAIT_MS = 1_000;
 
 /** How often a request is begun again, each time on another connection. */
 const TAKE_BACKS_MAX = 5;
-/** How much of a body is kept for sending it again. */
-const KEPT_BYTES_MAX = 65_536;
+/**
+ * How much of a body is kept for sending it again. An origin that does not look at a request gets no more of its body than
+ * the first window of HTTP/2, 64 KB unless it allows more; behind that wait one part of the body, 64 KB at most, and less
+ * than the 16 KB from which on a stream asks to wait.
+ */
+export const KEPT_BYTES_MAX = 147_456;
 
 /** What the transport of a call has to be able to do. */
 export interface CallTransport {

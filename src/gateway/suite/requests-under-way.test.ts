@@ -141,24 +141,27 @@ test("requests of one HTTP/2 connection count like any other", async (t) => {
   assert.equal(await status("/"), 200);
 });
 
-test("asking and giving up in turn makes the origin begin no more than the limit a second", async (t) => {
-  const { stage, held } = await openSlow(t, { requestsPerAddressMax: 4 }, { tls: TLS });
-  const session = http2.connect(`https://localhost:${stage.port}`, { ca: readFileSync(TLS.certificateFile) });
-  t.after(() => session.destroy());
-  const answers: number[] = [];
-  for (let n = 0; n < 20; n++) {
-    const before = held.length + answers.length;
-    const stream = session.request({ ":path": "/slow", ...PAGE });
-    stream.on("error", () => {}).on("response", (headers) => answers.push(headers[":status"]!));
-    await until(() => held.length + answers.length > before, "the request to arrive");
-    stream.close(http2.constants.NGHTTP2_CANCEL);
-  }
-  assert.equal(held.length, 4);
-  assert.deepEqual(answers, new Array(16).fill(429));
-  stage.world.pass(GIVEN_UP_COUNTS_MS);
-  session.request({ ":path": "/slow", ...PAGE }).on("error", () => {});
-  await until(() => held.length === 5, "a request a second later");
-});
+for (const code of ["NGHTTP2_CANCEL", "NGHTTP2_NO_ERROR"] as const)
+  test(`asking and giving up (${code}) in turn makes the origin begin no more than the limit a second`, async (t) => {
+    const { stage, held } = await openSlow(t, { requestsPerAddressMax: 4 }, { tls: TLS });
+    const session = http2.connect(`https://localhost:${stage.port}`, {
+      ca: readFileSync(TLS.certificateFile),
+    });
+    t.after(() => session.destroy());
+    const answers: number[] = [];
+    for (let n = 0; n < 20; n++) {
+      const before = held.length + answers.length;
+      const stream = session.request({ ":path": "/slow", ...PAGE });
+      stream.on("error", () => {}).on("response", (headers) => answers.push(headers[":status"]!));
+      await until(() => held.length + answers.length > before, "the request to arrive");
+      stream.close(http2.constants[code]);
+    }
+    assert.equal(held.length, 4);
+    assert.deepEqual(answers, new Array(16).fill(429));
+    stage.world.pass(GIVEN_UP_COUNTS_MS);
+    session.request({ ":path": "/slow", ...PAGE }).on("error", () => {});
+    await until(() => held.length === 5, "a request a second later");
+  });
 
 test("pipelined requests count each, and are all given back when their sender leaves", async (t) => {
   const { stage, held } = await openSlow(t, { requestsPerAddressMax: 3 });

@@ -195,6 +195,54 @@ test("an origin that closes each connection after a few requests answers all of 
   assert.deepEqual([...counts.values()], [10, 10, 10, 10]);
 });
 
+test("how many requests a connection takes is known from two that ended after as many", async (t) => {
+  const counts = new Map<unknown, number>();
+  let [arrived, awaited] = [0, 0];
+  const origin = await openHttp2Origin(t, async (request, response) => {
+    const session = request.stream.session as ServerHttp2Session;
+    const count = (counts.get(session) ?? 0) + 1;
+    counts.set(session, count);
+    arrived++;
+    if (count > 10) return;
+    await until(() => arrived >= awaited);
+    if (count === 10) session.goaway(NO_ERROR, request.stream.id);
+    response.end();
+  });
+  const { port } = await openStage(t, [origin.address], HTTP2);
+  for (let i = 0; i < 20; i++) assert.equal((await ask(port)).status, 200);
+  assert.deepEqual([...counts.values()], [10, 10]);
+  [arrived, awaited] = [0, 12];
+  const answers = await Promise.all(Array.from({ length: 12 }, () => ask(port)));
+  assert.ok(answers.every(({ status }) => status === 200));
+  assert.deepEqual([...counts.values()], [10, 10, 10, 2]);
+});
+
+test("a large upload at which the origin has not looked when it goes away is sent again whole", async (t) => {
+  const WINDOW = 65_535;
+  const sizes = (connection: RawConnection, stream: number) => connection.data.get(stream)?.length ?? 0;
+  const origin = await openFrames(t, async (connection, stream, isWhole) => {
+    const answer = () =>
+      connection.send({ type: "headers", flags: END_HEADERS | END_STREAM, stream, payload: OK });
+    if (isWhole) return answer();
+    if (connection === origin.talks[0]) {
+      await until(() => sizes(connection, stream) === WINDOW);
+      const last = Buffer.concat([number(connection.opened[0]!), number(NO_ERROR)]);
+      return connection.send({ type: "goaway", payload: last });
+    }
+    for (const id of [0, stream])
+      connection.send({ type: "windowUpdate", stream: id, payload: number(10_000_000) });
+    await until(() => sizes(connection, stream) === body.length);
+    answer();
+  });
+  const body = Buffer.alloc(400_000);
+  for (let i = 0; i < body.length; i++) body[i] = i % 251;
+  const { port } = await openStage(t, [origin.address], HTTP2);
+  assert.equal((await ask(port)).status, 200);
+  assert.equal((await ask(port, { method: "POST", body })).status, 200);
+  const [, second] = origin.talks as [RawConnection, RawConnection];
+  assert.ok(second.data.get(second.opened[0]!) === body.toString("latin1"));
+});
+
 test("an origin that is silent is a 504 for who asked, and gets no more requests on that connection", async (t) => {
   const time = handWorld();
   const origin = await openFrames(t, (connection, stream) => {

@@ -127,6 +127,29 @@ test("when all are down one is tried all the same, and the first success brings 
   );
 });
 
+test("an address that does not answer a health check within its timeout fails it", async (t) => {
+  const time = handWorld();
+  let answer = () => {};
+  const origin = await openOrigin(t, (_request, response) => {
+    answer = () => response.end("late");
+  });
+  const { proxy } = await openStage(t, [origin.address], {
+    time,
+    origin: { healthCheck: { path: "/", interval: 100_000, timeout: 60_000 } },
+  });
+  await until(() => origin.connections === 1);
+  time.pass(59_999);
+  assert.equal(proxy.health()[0]?.isUp, true);
+  time.pass(1);
+  await until(() => proxy.health()[0]?.isUp === false);
+  time.pass(40_000);
+  await until(() => origin.connections === 2);
+  await until(() => {
+    answer();
+    return proxy.health()[0]?.isUp === true;
+  });
+});
+
 test("an address that fails its health check gets nothing until it passes again", async (t) => {
   let isWell = false;
   const sick = await openOrigin(t, (request, response) => {

@@ -59,6 +59,10 @@ const HEADS: Record<string, string> = {
   "HTTP/0.9": "GET /hidden\r\n\r\n",
   "HTTP/1.2": "GET / HTTP/1.2\r\nHost: a\r\n\r\n",
   "HTTP/2 in the words of HTTP/1": "GET / HTTP/2.0\r\nHost: a\r\n\r\n",
+  "the same, with names as HTTP/2 has them": "GET / HTTP/2.0\r\nhost: a\r\n\r\n",
+  "the same, with two hosts": "GET / HTTP/2.0\r\nHost: b\r\nhost: a\r\n\r\n",
+  "the same, with a coding":
+    "POST / HTTP/2.0\r\nhost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
   "an unknown method": "FOO / HTTP/1.1\r\nHost: a\r\n\r\n",
   "a preface of HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
   "a CONNECT": "CONNECT inner:22 HTTP/1.1\r\nHost: inner:22\r\n\r\nhidden",
