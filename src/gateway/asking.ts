@@ -39,8 +39,7 @@ export function readAsking(facts: Facts, carrier: Carrier, isJsonEnabled: boolea
   };
   const wanted = wants(words);
   const keepsToken = carrier.programToken !== undefined;
-  const isPreflight =
-    method === "OPTIONS" && headerOf(facts, "access-control-request-method") !== undefined;
+  const isPreflight = method === "OPTIONS" && headerOf(facts, "access-control-request-method") !== undefined;
   const isPrefetch = isForLater(facts);
   const crawls = isCrawler(userAgent);
   const isNobody = isPreflight || isPrefetch || crawls;
@@ -59,7 +58,6 @@ export function readAsking(facts: Facts, carrier: Carrier, isJsonEnabled: boolea
 
 /** True for what a browser loads ahead of a visitor who may never look at it. */
 function isForLater(facts: Facts): boolean {
-  const purpose =
-    headerOf(facts, "sec-purpose") ?? headerOf(facts, "purpose") ?? headerOf(facts, "x-moz");
+  const purpose = headerOf(facts, "sec-purpose") ?? headerOf(facts, "purpose") ?? headerOf(facts, "x-moz");
   return purpose?.startsWith("prefetch") === true;
 }

@@ -30,24 +30,24 @@ export class Cors {
   }
 
   /** True for a request made by a page that may. */
-  allows(facts: Facts): boolean {
+  allows(facts: Pick<Facts, "headers">): boolean {
     const origin = this.isOn ? headerOf(facts, "origin") : undefined;
     return origin !== undefined && this.#origins.has(origin);
   }
 
   /** True for a preflight of a page that keeps its token itself, of which the site knows nothing. */
-  isForToken(facts: Facts): boolean {
+  isForToken(facts: Pick<Facts, "headers">): boolean {
     const names = headerOf(facts, "access-control-request-headers") ?? "";
     return names.toLowerCase().includes("fairgate-token") && this.allows(facts);
   }
 
   /** Flat header list that lets such a page read the token that comes with one of the site's answers. */
-  tokenHeaders(facts: Facts): readonly string[] {
+  tokenHeaders(facts: Pick<Facts, "headers">): readonly string[] {
     return this.allows(facts) ? ["Access-Control-Expose-Headers", "Fairgate-Token"] : NOTHING;
   }
 
   /** Flat header list that lets the page read the answer, where it may. */
-  headersFor(facts: Facts): readonly string[] {
+  headersFor(facts: Pick<Facts, "headers">): readonly string[] {
     if (!this.isOn) return NOTHING;
     // Another origin gets another answer, also from a cache.
     if (!this.allows(facts)) return ["Vary", "Origin"];
@@ -60,12 +60,12 @@ export class Cors {
   }
 
   /** The same for a preflight of one of our own addresses. */
-  ownPreflight(facts: Facts): string[] {
+  ownPreflight(facts: Pick<Facts, "headers">): string[] {
     return [...this.headersFor(facts), ...allowing(OWN_METHODS, OWN_HEADERS, OWN_AGE_SECONDS)];
   }
 
   /** The same for one of the site's: the call that follows is refused or goes to the site, which then says what it thinks. */
-  sitePreflight(facts: Facts): string[] {
+  sitePreflight(facts: Pick<Facts, "headers">): string[] {
     const method = headerOf(facts, "access-control-request-method") ?? "";
     const names = headerOf(facts, "access-control-request-headers") ?? "";
     return [...this.headersFor(facts), ...allowing(listed(method), listed(names), SITE_AGE_SECONDS)];

@@ -3,8 +3,7 @@
  * room's streams as the same bytes; a turn goes to the one it belongs to. While a stream is open the gateway checks
  * in for its visitor, so such a page sends nothing at all.
  *
- * Over HTTP/1.1 an event is framed once for everybody and written to the sockets directly: a new board costs one write
- * a stream and nothing else. Fifteen thousand writes still take 70 ms, so a round of a board goes on over as many turns of
+ * An event is framed once for everybody: a new board costs one write a stream and nothing else. Fifteen thousand writes still take 70 ms, so a round of a board goes on over as many turns of
  * the event loop as it needs, and others are served between them.
  *
  * A stream whose reader does not keep up is closed; the page falls back to the board by itself. And one whose ticket
@@ -13,19 +12,16 @@
  * There are limits for all streams together, for those of one address and for those of one ticket. A page that gets no
  * stream asks for the board instead.
  */
-import type { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Board } from "../core/board.ts";
 import type { Engine } from "../core/engine.ts";
 import { type Ticket, tellAhead } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import type { StreamLimits } from "../sockets/socket-limits.ts";
 import { addressKey } from "../sockets/whereabouts.ts";
-import { entryOf } from "./access-log/entry.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
-import type { Request, Response } from "./exchange.ts";
 import type { HeldTicket } from "./held-tokens.ts";
 import type { Traffic } from "./traffic.ts";
+import type { OpenStream } from "./verdict.ts";
 import { replaceTicket } from "./visitor-tokens.ts";
 
 const BACKLOG_BYTES_MAX = 64 * 1_024;
@@ -37,11 +33,12 @@ const CHECK_AGAIN_MS = 5_000;
 const RETRY_MS = 3_000;
 /** After a draw everyone is checked in for within this time. */
 const DRAW_SPREAD_MS = 3_000;
+const ENCODER = new TextEncoder();
 const TURN = eventOf("event: turn\ndata: {}\n\n");
 const BYE = eventOf("event: bye\ndata: {}\n\n");
-const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
-const HEADERS: readonly string[] = [
+/** Flat header list of a stream's answer. */
+export const STREAM_HEADERS: readonly string[] = [
   "Content-Type",
   "text/event-stream; charset=utf-8",
   "Cache-Control",
@@ -53,17 +50,24 @@ const HEADERS: readonly string[] = [
 ];
 
 /** An event's bytes, ready for either way of sending them. */
-interface StreamEvent {
-  readonly plain: Buffer;
+export interface StreamEvent {
+  readonly plain: Uint8Array;
   /** As one chunk of a chunked body (RFC 9112, section 7.1). */
-  readonly chunk: Buffer;
+  readonly chunk: Uint8Array;
 }
 
-interface Stream {
+/** The way to one reader, whose head has been sent. */
+export interface StreamSink {
+  /** Bytes that its reader has yet to take. */
+  backlog(): number;
+  write(event: StreamEvent): void;
+  end(): void;
+  destroy(): void;
+}
+
+export interface Stream {
   readonly held: HeldTicket;
-  readonly response: ServerResponse;
-  /** The connection itself, where a chunked body can be written to it without going through Node's response. */
-  readonly socket: Socket | null;
+  readonly sink: StreamSink;
   /** When its visitor should be given a fresh ticket, which only a new answer can do. */
   readonly freshUntil: number;
   nextCheckInAt: number;
@@ -85,18 +89,6 @@ interface Round {
 
 /** What was full, when there is no room for one more stream. */
 export type StreamRefusal = "all" | "address" | "ticket";
-
-/** What a stream is opened with. */
-export interface Opening {
-  readonly held: HeldTicket;
-  readonly board: Board;
-  readonly request: Request;
-  readonly response: Response;
-  /** Flat list: the ticket, where it was given anew. */
-  readonly headers: readonly string[];
-  /** The visitor's address. */
-  readonly address: string;
-}
 
 export class EventStreams {
   readonly #engine: Engine;
@@ -132,29 +124,31 @@ export class EventStreams {
     this.#stop = parts.world.timers.every(CHECK_PERIOD_MS, () => this.#checkIn());
   }
 
-  /** Opens a stream for a waiting visitor and sends the present board; or says what there is no room for. */
-  open(opening: Opening): StreamRefusal | null {
-    const { held, board, response } = opening;
-    const { room } = held.ticket;
+  /**
+   * Opens a stream for a waiting visitor and sends the present board; or says what there is no room for. `begin` sends the
+   * head. Whoever opens one calls `closed` when its reader is gone.
+   */
+  open({ held, front, address: from }: OpenStream, begin: () => StreamSink): Stream | StreamRefusal {
+    const { room, issuedAt, expiresAt } = held.ticket;
     const key = keyOf(held.ticket);
     const siblings = this.#bySequence.get(key) ?? new Set();
-    const address = addressKey(opening.address);
+    const address = addressKey(from);
     const neighbours = this.#byAddress.get(address) ?? 0;
     const { max, perAddressMax, perTicketMax } = this.limits;
     if (this.#isClosed || this.#size >= max) return "all";
     if (siblings.size >= perTicketMax) return "ticket";
     if (neighbours >= perAddressMax) return "address";
-    const stream = start(opening, address, this.#world.clock.now());
+    const freshUntil = (issuedAt + expiresAt) / 2;
+    const nextCheckInAt = this.#world.clock.now();
+    const stream = { held, sink: begin(), freshUntil, nextCheckInAt, address, key };
     this.#bySequence.set(key, siblings.add(stream));
     this.#byAddress.set(address, neighbours + 1);
-    stream.key = key;
     const streams = this.#rooms.get(room) ?? new Set();
     this.#rooms.set(room, streams.add(stream));
     this.#traffic.sseConnections = ++this.#size;
-    response.on("close", () => this.#forget(stream));
-    write(stream, eventOf(`retry: ${RETRY_MS}\n${boardText(board)}`));
+    write(stream, eventOf(`retry: ${RETRY_MS}\n${boardText(front.board)}`));
     this.#checkInOne(stream);
-    return null;
+    return stream;
   }
 
   /** A new board, to everyone in its room. */
@@ -256,12 +250,13 @@ export class EventStreams {
   }
 
   #end(stream: Stream): void {
-    this.#forget(stream);
+    this.closed(stream);
     write(stream, BYE);
-    finish(stream);
+    stream.sink.end();
   }
 
-  #forget(stream: Stream): void {
+  /** Its reader is gone. */
+  closed(stream: Stream): void {
     if (!this.#rooms.get(stream.held.ticket.room)?.delete(stream)) return;
     this.#uncall(stream);
     this.#traffic.sseConnections = --this.#size;
@@ -275,41 +270,21 @@ function keyOf({ room, sequence }: Ticket): string {
   return `${room} ${sequence}`;
 }
 
-/** Sends the head and finds the quickest way for what follows. */
-function start({ held, request, response, headers }: Opening, address: string, now: number): Stream {
-  const plain = response as ServerResponse;
-  request.socket.setNoDelay?.(true);
-  plain.writeHead(200, [...HEADERS, ...headers]);
-  plain.flushHeaders();
-  const isChunked = request.httpVersion === "1.1" && plain.chunkedEncoding;
-  const { issuedAt, expiresAt } = held.ticket;
-  const freshUntil = (issuedAt + expiresAt) / 2;
-  const socket = isChunked ? plain.socket : null;
-  if (socket) entryOf(response)?.countOn(socket);
-  return { held, response: plain, socket, freshUntil, nextCheckInAt: now, address, key: "" };
-}
-
 function boardText(board: Board): string {
   return `event: board\nid: ${board.version}\ndata: ${JSON.stringify(board)}\n\n`;
 }
 
 function eventOf(text: string): StreamEvent {
-  const plain = Buffer.from(text);
-  const chunk = Buffer.concat([Buffer.from(`${plain.length.toString(16)}\r\n`), plain, Buffer.from("\r\n")]);
+  const plain = ENCODER.encode(text);
+  const size = ENCODER.encode(`${plain.length.toString(16)}\r\n`);
+  const chunk = new Uint8Array(size.length + plain.length + 2);
+  chunk.set(size);
+  chunk.set(plain, size.length);
+  chunk.set([0x0d, 0x0a], size.length + plain.length);
   return { plain, chunk };
 }
 
-function write({ socket, response }: Stream, event: StreamEvent): void {
-  const backlog = socket ? socket.writableLength : response.writableLength;
-  if (backlog > BACKLOG_BYTES_MAX) response.destroy();
-  else if (socket) socket.write(event.chunk);
-  else {
-    response.write(event.plain);
-    entryOf(response)?.sent(event.plain.length);
-  }
-}
-
-function finish({ socket, response }: Stream): void {
-  if (socket) socket.end(LAST_CHUNK);
-  else response.end();
+function write({ sink }: Stream, event: StreamEvent): void {
+  if (sink.backlog() > BACKLOG_BYTES_MAX) sink.destroy();
+  else sink.write(event);
 }

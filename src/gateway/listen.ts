@@ -22,6 +22,7 @@ import { type ConnectionCounts, type ConnectionLimits, Connections } from "../so
 import { FairTurns } from "../sockets/fair-turns.ts";
 import { IdleConnections } from "../sockets/idle-connections.ts";
 import type { AccessLog } from "./access-log/access-log.ts";
+import { refuse, refuseUpgrade } from "./adapters/refuse.ts";
 import { ClientErrors } from "./client-errors.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { LeanRequest } from "./lean-request.ts";
@@ -37,7 +38,6 @@ import {
 import { plainAddress } from "./proxy/forwarded.ts";
 import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "./proxy/framing.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
-import { refuse, refuseUpgrade } from "./refusal.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
 /** The most requests one HTTP/2 connection may have open. */
@@ -320,7 +320,7 @@ class Door {
     if (isRefused(request, response, world, accessLog)) return;
     if (request.url === "*") {
       const entry = accessLog?.begin(request, response);
-      entry?.own(null, false);
+      entry?.note({ decision: "own", room: null, visitor: null });
       entry?.sent(0);
       // About the server as a whole (RFC 9110, section 9.3.7), so ours to answer.
       writeHead(response, { status: 204, headers: [] });

@@ -6,6 +6,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { exportJWK, SignJWT } from "jose";
+import type { Eventually } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
 import type { HeldPass } from "./held-tokens.ts";
 import type { Keyring } from "./keyring.ts";
@@ -32,26 +33,25 @@ export class OriginTokens {
     return Buffer.from(this.#shared).toString("base64url");
   }
 
-  /** Hands `use` the flat header list for this visitor, worked out once a pass; at once, but for a JWT's first time. */
+  /** The flat header list for this visitor, worked out once a pass; at once, but for a JWT's first time. */
   describe(
     held: HeldPass,
     kind: OriginTokenKind | "none",
-    use: (headers: Headers) => void,
     onFailure: (cause: unknown) => void,
-  ): void {
+  ): Eventually<Headers> {
     const known = held.described;
-    if (known?.signer === this && known.kind === kind) return use(known.headers);
+    if (known?.signer === this && known.kind === kind) return known.headers;
     const keep = (headers: Headers) => {
       held.described = { signer: this, kind, headers };
-      use(headers);
+      return headers;
     };
     const plain = plainHeaders(held.pass);
     if (kind === "none") return keep(plain);
-    this.sign(held.pass, kind).then(
+    return this.sign(held.pass, kind).then(
       (token) => keep([...plain, "Fairgate-Pass", token]),
       (cause) => {
         onFailure(cause);
-        use(plain);
+        return plain;
       },
     );
   }

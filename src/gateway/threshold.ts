@@ -10,7 +10,14 @@ import { type AskEngine, type Away, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { isSafe } from "./decide.ts";
 import type { HeldPass, HeldTicket } from "./held-tokens.ts";
-import { type Arriving, type Gone, type HeldBack, type Newcomers, type TurnedAway, withVisit } from "./newcomers.ts";
+import {
+  type Arriving,
+  type Gone,
+  type HeldBack,
+  type Newcomers,
+  type TurnedAway,
+  withVisit,
+} from "./newcomers.ts";
 import type { RoomFront } from "./room-front.ts";
 import type { Badge } from "./token.ts";
 import type { FormerVisit, VisitorTokens } from "./visitor-tokens.ts";

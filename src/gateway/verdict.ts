@@ -8,6 +8,7 @@ import type { Decision } from "./access-log/line.ts";
 import type { Asking } from "./asking.ts";
 import type { Call } from "./call.ts";
 import type { Carrier } from "./carrier.ts";
+import type { Facts } from "./facts.ts";
 import type { HeldPass, HeldTicket } from "./held-tokens.ts";
 import type { HeldBack, TurnedAway } from "./newcomers.ts";
 import type { Client } from "./proxy/trust.ts";
@@ -56,6 +57,7 @@ export interface PassOn extends Noted {
   readonly isPersonal: boolean;
   /** Whose visit it belongs to; null: nobody's. */
   readonly held: HeldPass | null;
+  readonly facts: Facts;
   readonly carrier: Carrier;
   readonly client: Client;
 }
@@ -125,8 +127,8 @@ export interface Answer extends Noted {
   readonly status: number;
   /** Flat list, with the body's length in it. */
   readonly headers: readonly string[];
-  /** In Latin-1, so that it has as many bytes as characters. */
-  readonly body: string;
+  /** A text is ASCII. */
+  readonly body: string | Uint8Array;
   /** Asked for again and again by those who wait: no line in the access log, unless it goes wrong. */
   readonly isPoll: boolean;
 }

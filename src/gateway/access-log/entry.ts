@@ -16,6 +16,14 @@ export interface BodyCarrier {
   readonly sentBytes: number;
 }
 
+/** What a verdict says of itself. */
+export interface Decided {
+  readonly decision: Decision;
+  readonly room: string | null;
+  readonly visitor: string | null;
+  readonly isPoll?: boolean;
+}
+
 export class AccessEntry implements Finished {
   readonly request: AnyRequest;
   readonly startedAt: number;
@@ -61,15 +69,15 @@ export class AccessEntry implements Finished {
     this.httpVersion = request.httpVersion;
   }
 
-  decide(decision: Decision, visitor: string | null = this.visitor): void {
+  decide(decision: Decision): void {
     this.decision = decision;
-    this.visitor = visitor;
   }
 
-  /** It is for one of our own addresses. */
-  own(room: string | null, isPoll: boolean): void {
-    this.decision = "own";
+  /** What is to become of it. */
+  note({ decision, room, visitor, isPoll = false }: Decided): void {
+    this.decision = decision;
     this.room = room;
+    this.visitor = visitor;
     this.isPoll = isPoll;
   }
 

@@ -5,19 +5,18 @@
  */
 import type http from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock, World } from "../core/world.ts";
-import { isForSharedCaches, personalCacheControl } from "./cache-control.ts";
-import type { Gateway } from "./gateway.ts";
-import { COMMAND, isNeverSent, stripCookies } from "./headers.ts";
-import { withoutCode } from "./lanes/carried-code.ts";
-import type { Refusal } from "./proxy/framing.ts";
-import type { Forward, Watch } from "./proxy/proxy.ts";
-import { refuse } from "./refusal.ts";
+import type { Clock, World } from "../../core/world.ts";
+import { isForSharedCaches, personalCacheControl } from "../cache-control.ts";
+import { COMMAND, isNeverSent, stripCookies } from "../headers.ts";
+import type { Refusal } from "../proxy/framing.ts";
+import type { Forward, Watch } from "../proxy/proxy.ts";
+import type { NodeAdapter, Onward } from "./node.ts";
+import { refuse } from "./refuse.ts";
 
 export type Next = (error?: unknown) => void;
 
 export function asMiddleware(
-  gateway: Gateway,
+  adapter: NodeAdapter,
   world: World,
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
   return (request, response, next) => {
@@ -25,18 +24,18 @@ export function asMiddleware(
     // Express shortens `url` below a mount point; the room is found by the whole address.
     const { url: below = "/", originalUrl: whole = below } = mounted;
     request.url = whole;
+    const onward: Onward = (_request, _response, { target, client }, forward) => {
+      const rest = belowMount(target, { whole, below });
+      if (rest === null) return refuse(request, response, LEFT_MOUNT, { world, isLast: false });
+      request.url = rest;
+      if (mounted.originalUrl !== undefined) mounted.originalUrl = target;
+      cleanHeaders(request, { added: forward.requestHeaders, host: client.host });
+      if (forward.watch) watch(response, forward, forward.watch, world.clock);
+      else addAtHead(response, forward, () => withoutCommand(response, forward.responseHeaders));
+      next();
+    };
     try {
-      gateway.serve(request, response, (_request, _response, forward) => {
-        const sent = withoutCode(request.url!);
-        const rest = belowMount(sent, { whole, below });
-        if (rest === null) return refuse(request, response, LEFT_MOUNT, { world, isLast: false });
-        request.url = rest;
-        if (mounted.originalUrl !== undefined) mounted.originalUrl = sent;
-        cleanHeaders(request, { added: forward.requestHeaders, host: gateway.trust.client(request).host });
-        if (forward.watch) watch(response, forward, forward.watch, world.clock);
-        else addAtHead(response, forward, () => withoutCommand(response, forward.responseHeaders));
-        next();
-      });
+      adapter.serve(request, response, onward);
     } catch (cause) {
       next(cause);
     }

@@ -1,10 +1,10 @@
 /** Says no to a request that is not acted on: one line of plain text, and a line in the log at debug. */
 import type { Duplex } from "node:stream";
-import type { World } from "../core/world.ts";
-import { entryOf } from "./access-log/entry.ts";
-import { type AnyRequest, type AnyResponse, answerWhole } from "./proxy/answer.ts";
-import type { Refusal } from "./proxy/framing.ts";
-import { answerRaw } from "./proxy/raw-answer.ts";
+import type { World } from "../../core/world.ts";
+import { entryOf } from "../access-log/entry.ts";
+import { type AnyRequest, type AnyResponse, answerWhole } from "../proxy/answer.ts";
+import type { Refusal } from "../proxy/framing.ts";
+import { answerRaw } from "../proxy/raw-answer.ts";
 
 const HEADERS: readonly string[] = ["Content-Type", "text/plain", "Cache-Control", "no-store"];
 
