@@ -77,12 +77,13 @@ export function isRoomForOne(rules: OpenRules, at: AtTheDoor, flow: Allowance, n
 }
 
 /**
- * True when a visit that was over may begin again, whoever waits and whatever the rate. Turns that are given on top do not
- * count: the site never has more for it.
+ * True when a visit that was over may begin again, whoever waits. Turns that are given on top do not count: the site never has
+ * more for it. Of the rate it may take what is kept for a firm turn, whose holder then waits with it in hand: a form cannot.
  */
-export function isSlotFree(rules: OpenRules, at: AtTheDoor): boolean {
+export function mayBeginAgain(rules: OpenRules, at: AtTheDoor, entries: EntriesLeft, now: number): boolean {
   if (whyShut(rules, at)) return false;
-  return isWideOpen(rules, at) || ownFree(rules, at) > 0;
+  if (isWideOpen(rules, at)) return true;
+  return ownFree(rules, at) > 0 && entries.entriesLeft(rules.newUsersPerMinute, now) > 0;
 }
 
 /** Why a newcomer for whom the door is not open gets no place either; null when they get one. */

@@ -14,7 +14,7 @@ import {
   door,
   isDoorOpen,
   isRoomForOne,
-  isSlotFree,
+  mayBeginAgain,
   mayUseTurn,
   type Opening,
   rateOfTurns,
@@ -140,7 +140,13 @@ export class Doorkeeper {
   /** True when a visit that was over may begin again. */
   mayResume(crowd: Crowd, now: number): boolean {
     const rules = this.inForce(now);
-    return isSlotFree(rules, this.#at(rules, crowd, now));
+    return mayBeginAgain(rules, this.#at(rules, crowd, now), this.#flow, now);
+  }
+
+  /** A visit that was over began again: whoever comes next is let in later by as much. */
+  resumed(now: number): void {
+    this.admitted(1, now);
+    this.entered(null, now);
   }
 
   /** How many are let in at this turn. What is then done is told by `admitted`. */

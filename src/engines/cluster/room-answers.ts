@@ -244,9 +244,29 @@ export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now
   if (!mayBegin || expiresAt <= now || books.ended.has(id)) return null;
   // For a moment after a pass has run out its owner still holds the slot.
   if (place?.claim.origin === SELF) touch(books, { id, lane, joinedAt, admittedAt, expiresAt }, now);
-  else if (!mayResume(books, now)) return null;
+  else if (!beginAgain(books, id, now)) return null;
   else books.write([VISIT, key, lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
   return { kind: "entered", pass: { ...pass, createdAt: now, expiresAt } };
+}
+
+/** Takes an entry for a visit that was over, if there is one and a slot in hand. */
+function beginAgain(books: RoomBooks, id: string, now: number): boolean {
+  if (!books.resumes.mayTry(id, now)) return false;
+  const hasBegun = mayResume(books, now);
+  if (hasBegun) takeEntry(books, now);
+  else books.resumes.note(id, false, { now, formGraceMs: books.rulesAt(now).formGraceMs });
+  return hasBegun;
+}
+
+/** One of those that newcomers have leave for, or else one that was kept for a firm turn, of which the root hears. */
+function takeEntry(books: RoomBooks, now: number): void {
+  const { isAlone, door, flow } = books;
+  if (isAlone) door.resumed(now);
+  else if (flow.allowance(door.rate, now) > 0) door.admitted(1, now);
+  else {
+    flow.enter(1, now);
+    books.turnNews.note("entered");
+  }
 }
 
 /** Whether a visit that was over may begin again, by the slots in hand. */
@@ -276,7 +296,7 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
 export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof REVOKED, now: number): void {
   if (books.ended.has(id)) return;
   const place = books.visits.get(id);
-  const until = Math.max(place?.claim.until ?? 0, lastPassEnd(books, now));
+  const until = lastPassEnd(books, now, place?.claim.until);
   books.write([GONE, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
 }
 
@@ -284,9 +304,9 @@ export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof
  * A pass that a gateway renewed just now, and has not told of yet, is good for one more session, and may begin its visit
  * again for a while after that.
  */
-function lastPassEnd(books: RoomBooks, now: number): number {
+function lastPassEnd(books: RoomBooks, now: number, knownEnd = 0): number {
   const { sessionDurationMs, formGraceMs } = books.rulesAt(now);
-  return now + sessionDurationMs + formGraceMs + PRESENCE_GRACE_MS;
+  return Math.max(knownEnd, now + sessionDurationMs) + formGraceMs + PRESENCE_GRACE_MS;
 }
 
 function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Entered {

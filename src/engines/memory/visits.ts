@@ -58,12 +58,12 @@ export class Visits {
 
   /**
    * Ends a visit and remembers its id as ended. The instant returned is when its last pass is good for nothing any more: one
-   * that a gateway renewed just now, and has not told of yet, is so at `renewedUntil`.
+   * that a gateway renewed just now, and has not told of yet, may begin a visit again until `renewedUntil`.
    */
   end(visit: Visit, renewedUntil: number): number {
     this.#byId.delete(visit.id);
     this.#note(visit.id);
-    const until = Math.max(visit.expiresAt, renewedUntil) + PRESENCE_GRACE_MS;
+    const until = renewedUntil + PRESENCE_GRACE_MS;
     this.#remember(visit.id, until);
     return until;
   }
