@@ -260,7 +260,7 @@ const plainRoomSchema = z.strictObject({
   connectionGrace: duration({ min: "0ms", max: "1d" })
     .prefault("0s")
     .describe(
-      "How long connections (WebSockets, event streams, downloads, uploads) may go on after their visit has ended, while its slot is held. Traffic on one, in either direction, renews the visit as a request does.",
+      "How long connections (WebSockets, event streams, downloads, uploads) may go on after their visit has ended, while its slot is held. With one gateway the slot is free a second after the last of them is closed. With Redis or a cluster it is held for all of this, and for three seconds at least, after every visit that was left or revoked, since any gateway may have a connection. Traffic on one, in either direction, renews the visit as a request does.",
     ),
   claimWindow: time(DEFAULT_RULES.claimWindowMs, { min: "1s", max: "1d" }).describe(
     "How long a visitor whose turn has come may take to enter before the turn is missed. Their slot is kept for the first seconds of it; after that they enter while there is room. Whoever was told to check in later than that has half of it from then. At most `ticketTtl`.",

@@ -52,6 +52,11 @@ export interface Engine {
   leave(place: Ticket | Pass, isIdle?: boolean): Eventually<void>;
   /** Ends a visit from outside; its slot is held in the same way. False when nobody by that id is on the site. */
   revoke(room: string, id: string): Eventually<boolean>;
+  /**
+   * No connection of a visit that was left or revoked is open at this gateway any more. Where it is the only one, the slot is
+   * free at once; elsewhere nothing is done, since another gateway may have one that it has told nobody of yet.
+   */
+  vacated(room: string, id: string): void;
   counts(room: string): Eventually<Counts>;
   board(room: string): Eventually<Board>;
   /** How the origin behind a room does, as one gateway sees it; told about once a second. */

@@ -155,6 +155,11 @@ export function revoke(books: RoomBooks, id: string, now: number): boolean {
   return true;
 }
 
+/** Nothing of an ended visit is open any more. */
+export function vacate({ visits }: RoomBooks, id: string): void {
+  visits.freeSlot(id);
+}
+
 /** True when others come first though nobody waits: some may be back soon, or a draw is due. */
 function isHeldBack(books: RoomBooks, sequence: number, now: number): boolean {
   return books.lastMoment.isHeld(sequence, now) || books.isDrawDue(books.door.phase(now));
@@ -355,7 +360,7 @@ function endVisit(books: RoomBooks, id: string, isIdle: boolean, now: number): b
   if (!visit) return false;
   const { sessionDurationMs, formGraceMs, lingerMs } = books.rulesAt(now);
   const until = books.visits.end(visit, Math.max(visit.expiresAt, now + sessionDurationMs) + formGraceMs);
-  if (lingerMs > 0 && !isIdle) books.visits.holdSlot(now + lingerMs);
+  if (lingerMs > 0 && !isIdle) books.visits.holdSlot(id, now + lingerMs);
   books.endPlace(visit, now);
   books.events.onRevoked(id, until);
   return true;
