@@ -255,7 +255,7 @@ const plainRoomSchema = z.strictObject({
       "How many requests without a visit one address, or with IPv6 one /64, may make each minute while nobody waits: pictures, manifests, preflights, prefetches and programs that carry no cookie. All together may make as many for each slot of `totalActiveUsers`, preflights apart. While people wait there are none.",
     ),
   formGrace: time(DEFAULT_RULES.formGraceMs, { min: "0ms", max: "1h" }).describe(
-    "How long after a visit has ended a form that its visitor sends begins it again, before anyone who waits, if there is a free slot and `newUsersPerMinute` leaves room for one more. Once in this time for each visitor; whoever finds none may try again after a second.",
+    "How long after a visit has ended a form that its visitor sends begins it again, before anyone who waits, if there is a free slot. It counts in `newUsersPerMinute`, so that newcomers are let in later by one. Once in this time for each visitor; whoever finds no slot may try again after a second.",
   ),
   connectionGrace: duration({ min: "0ms", max: "1d" })
     .prefault("0s")

@@ -78,12 +78,11 @@ export function isRoomForOne(rules: OpenRules, at: AtTheDoor, flow: Allowance, n
 
 /**
  * True when a visit that was over may begin again, whoever waits. Turns that are given on top do not count: the site never has
- * more for it. Of the rate it may take what is kept for a firm turn, whose holder then waits with it in hand: a form cannot.
+ * more for it. The rate does not keep it out, as it does not keep out who stayed; whoever enters next pays for it.
  */
-export function mayBeginAgain(rules: OpenRules, at: AtTheDoor, entries: EntriesLeft, now: number): boolean {
+export function isSlotFree(rules: OpenRules, at: AtTheDoor): boolean {
   if (whyShut(rules, at)) return false;
-  if (isWideOpen(rules, at)) return true;
-  return ownFree(rules, at) > 0 && entries.entriesLeft(rules.newUsersPerMinute, now) > 0;
+  return isWideOpen(rules, at) || ownFree(rules, at) > 0;
 }
 
 /** Why a newcomer for whom the door is not open gets no place either; null when they get one. */

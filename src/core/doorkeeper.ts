@@ -14,7 +14,7 @@ import {
   door,
   isDoorOpen,
   isRoomForOne,
-  mayBeginAgain,
+  isSlotFree,
   mayUseTurn,
   type Opening,
   rateOfTurns,
@@ -140,10 +140,10 @@ export class Doorkeeper {
   /** True when a visit that was over may begin again. */
   mayResume(crowd: Crowd, now: number): boolean {
     const rules = this.inForce(now);
-    return mayBeginAgain(rules, this.#at(rules, crowd, now), this.#flow, now);
+    return isSlotFree(rules, this.#at(rules, crowd, now));
   }
 
-  /** A visit that was over began again: whoever comes next is let in later by as much. */
+  /** A visit that was over began again, and counts as one who enters: others are let in later by as much. */
   resumed(now: number): void {
     this.admitted(1, now);
     this.entered(null, now);

@@ -38,8 +38,8 @@ export interface Engine {
   enter(ticket: Ticket): Eventually<TicketAnswer>;
   /**
    * Someone comes back with a pass that has run out. Entered: their visit is still on, because it was renewed meanwhile; or
-   * it was over and has begun again under the same id, which `mayBegin` asks for. That takes a free slot and counts in the rate,
-   * before anyone who waits, and is bounded (resumes.ts). Null: neither.
+   * it was over and has begun again under the same id, which `mayBegin` asks for. That takes a free slot before
+   * anyone who waits, counts in the rate, and is bounded (resumes.ts). Null: neither.
    */
   resume(pass: Pass, mayBegin: boolean): Eventually<Entered | null>;
   /** Presence of visitors on the site, in batches. An unknown, unexpired pass is taken in and counted. */

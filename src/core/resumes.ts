@@ -4,9 +4,11 @@
  *   - A visitor takes a free slot in this way at most once in `formGrace`, and asks for one at most once a second. Between
  *     these tries the last answer, no, is given again, and no slot is looked for: a loop of forms finds one that is freed no
  *     more often than the door turns.
- *   - Each counts in `newUsersPerMinute` as one who enters, so in no minute do more enter and come back than may enter.
- *   - Each needs a pass that ran out within `formGrace`. So nobody in the line is passed by more visitors than left the site
- *     in that time before each of the slots was free, and by each of them once.
+ *   - Each counts in `newUsersPerMinute` as one who enters. The rate does not keep them out, but newcomers pay for them:
+ *     nobody enters from the line, or straight through, in a minute that already holds as many of both as may enter. Over any
+ *     longer time as many come in as may.
+ *   - Each needs a pass that ran out within `formGrace`. So in a minute they are no more than visitors whose time was up in
+ *     that minute or in `formGrace` before it, each once: no more than there would be if nobody's time had been up.
  *   - Each takes a free slot, so the capacity holds as for a newcomer.
  *
  * A visit that is renewed while its slot is still held takes nobody's and is none of this. Nothing here outlives the process

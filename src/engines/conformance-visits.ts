@@ -10,6 +10,7 @@ const LINGER_MS = 5_000;
 const SHORT_MS = 5_000;
 const short = { totalActiveUsers: 1, sessionDurationMs: SHORT_MS, formGraceMs: 30_000 };
 const paced = { newUsersPerMinute: 6, sessionDurationMs: SESSION_MS, formGraceMs: 600_000 };
+const scarce = { newUsersPerMinute: 1, sessionDurationMs: SHORT_MS, formGraceMs: 30_000 };
 const session = { totalActiveUsers: 1, sessionDurationMs: SESSION_MS, formGraceMs: 30_000 };
 
 export function resuming(play: Play): void {
@@ -129,23 +130,44 @@ export function resuming(play: Play): void {
     assert.ok(passes.length > newUsersPerMinute);
     await stage.pass(2 * SESSION_MS);
     assert.equal((await onSite(stage)).onSite, 0);
-    const cameBack = new Set<Pass>();
-    const cameInAt: number[] = [];
-    for (let i = 0; i < 120; i++, await stage.pass(TICK_MS)) {
-      for (const pass of passes)
-        if (!cameBack.has(pass) && (await stage.engine.resume(pass, true))) {
-          cameBack.add(pass);
-          cameInAt.push(stage.now());
-        }
+    const inMinute = (times: number[]) => times.filter((at) => at > stage.now() - 60_000).length;
+    const cameIn: number[] = [];
+    const expectNoMore = () =>
+      assert.ok(inMinute(cameIn) <= newUsersPerMinute, `${inMinute(cameIn)} in a minute`);
+    const left = [...passes];
+    let newcomers = 0;
+    for (let i = 0; i < 180; i++, await stage.pass(TICK_MS)) {
+      // First three at once, then one every twelve seconds.
+      for (let n = i === 0 ? 3 : i % 12 === 0 ? 1 : 0; n > 0 && left.length > 0; n--) {
+        assert.notEqual(await stage.engine.resume(left.shift()!, true), null, "whatever the rate");
+        cameIn.push(stage.now());
+      }
       const answer = await stage.engine.join(ROOM, { ...ANYBODY, canWait: false });
-      if (answer.kind === "entered") cameInAt.push(stage.now());
+      if (answer.kind !== "entered") continue;
+      newcomers++;
+      cameIn.push(stage.now());
+      expectNoMore();
     }
-    assert.ok(cameBack.size > 0);
-    cameInAt.forEach((at, i) => {
-      const inMinute = cameInAt.slice(i).filter((other) => other < at + 60_000).length;
-      assert.ok(inMinute <= newUsersPerMinute, `${inMinute} from the ${i}th on`);
-    });
+    assert.ok(newcomers > 0);
   });
+
+  play(
+    "a visit begins again though the rate is used up, before those who wait for that",
+    scarce,
+    async (stage) => {
+      const { pass } = await stage.joinEntered();
+      const [ticket] = await stage.joinMany(1);
+      await stage.pass(SHORT_MS + PRESENCE_GRACE_MS + TICK_MS, [ticket!]);
+      assert.equal((await stage.engine.resume(pass, true))?.pass.id, pass.id);
+      const began = stage.now();
+      let isIn = false;
+      while (!isIn) {
+        await stage.pass(TICK_MS, [ticket!]);
+        isIn = (await stage.enterAll([ticket!])).length === 1;
+      }
+      assert.ok(stage.now() >= began + 60_000, "whose minute begins anew with it");
+    },
+  );
 
   play("a visit never begins again on a full site", session, async (stage) => {
     const { pass } = await stage.joinEntered();

@@ -186,8 +186,8 @@ calls["door.is_room_for_one"] = function(state, c, rules)
   return door.is_room_for_one(rules[c.rules], at_of(c), state.flow, c.now)
 end
 
-calls["door.may_begin_again"] = function(state, c, rules)
-  return door.may_begin_again(rules[c.rules], at_of(c), state.flow, c.now)
+calls["door.is_slot_free"] = function(_, c, rules)
+  return door.is_slot_free(rules[c.rules], at_of(c))
 end
 
 calls["door.rate_of_turns"] = function(_, c, rules)

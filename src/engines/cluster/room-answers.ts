@@ -249,24 +249,13 @@ export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now
   return { kind: "entered", pass: { ...pass, createdAt: now, expiresAt } };
 }
 
-/** Takes an entry for a visit that was over, if there is one and a slot in hand. */
+/** True when there is a slot in hand for a visit that was over, which then counts in the rate. */
 function beginAgain(books: RoomBooks, id: string, now: number): boolean {
   if (!books.resumes.mayTry(id, now)) return false;
   const hasBegun = mayResume(books, now);
-  if (hasBegun) takeEntry(books, now);
+  if (hasBegun) books.flow.charge(books.door.rate, now);
   else books.resumes.note(id, false, { now, formGraceMs: books.rulesAt(now).formGraceMs });
   return hasBegun;
-}
-
-/** One of those that newcomers have leave for, or else one that was kept for a firm turn, of which the root hears. */
-function takeEntry(books: RoomBooks, now: number): void {
-  const { isAlone, door, flow } = books;
-  if (isAlone) door.resumed(now);
-  else if (flow.allowance(door.rate, now) > 0) door.admitted(1, now);
-  else {
-    flow.enter(1, now);
-    books.turnNews.note("entered");
-  }
 }
 
 /** Whether a visit that was over may begin again, by the slots in hand. */

@@ -115,7 +115,7 @@ export function resume(books: RoomBooks, pass: Pass, mayBegin: boolean, now: num
   return { kind: "entered", pass: passOf(books, visits.get(id)!, now) };
 }
 
-/** Takes a slot and an entry for a visit that was over, if there are. */
+/** Takes a slot for a visit that was over, if there is one, and an entry from those to come. */
 function beginAgain({ resumes, door, crowd }: RoomBooks, id: string, now: number): boolean {
   if (!resumes.mayTry(id, now)) return false;
   const hasBegun = door.mayResume(crowd, now);

@@ -27,7 +27,7 @@ import {
   door,
   isDoorOpen,
   isRoomForOne,
-  mayBeginAgain,
+  isSlotFree,
   mayUseTurn,
   rateOfTurns,
   whyNoPlace,
@@ -239,7 +239,7 @@ lua.sameAsCore(
       flow.giveTurns(perMinute, admit, now);
       one.same("flow.give_turns", { perMinute, count: admit, now });
       one.same("door.is_room_for_one", asked, isRoomForOne(inForce, at, flow, now));
-      one.same("door.may_begin_again", asked, mayBeginAgain(inForce, at, flow, now));
+      one.same("door.is_slot_free", asked, isSlotFree(inForce, at));
       const may = mayUseTurn(inForce, at, flow, now);
       one.same("door.may_use_turn", asked, may);
       if (may) flow.enter(1, now);

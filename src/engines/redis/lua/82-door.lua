@@ -96,7 +96,7 @@ end
 
 -- True when a visit that was over may begin again.
 function keeper.may_resume(self)
-  return door.may_begin_again(self.rules, at_the_door(self, keeper.budget_free(self)), self.flow, self.now)
+  return door.is_slot_free(self.rules, at_the_door(self, keeper.budget_free(self)))
 end
 
 function keeper.open(self)

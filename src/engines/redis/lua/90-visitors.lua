@@ -430,7 +430,7 @@ function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires
   answer(answers, NOTHING)
 end
 
--- Takes a slot and an entry for a visit that was over, if there are. How often: core/resumes.ts, which says why.
+-- Takes a slot for a visit that was over, if there is one, and an entry from those to come. How often: core/resumes.ts, which says why.
 local function begin_again(self, id)
   local key = self.prefix .. ":resumes"
   local next_at = redis.call("ZSCORE", key, id)

@@ -78,10 +78,9 @@ do
   end
 
   -- True when a visit that was over may begin again, whoever waits.
-  function door.may_begin_again(r, at, f, now)
+  function door.is_slot_free(r, at)
     if why_shut(r, at) then return false end
-    if is_wide_open(r, at) then return true end
-    return own_free(r, at) > 0 and flow.entries_left(f, r.newUsersPerMinute, now) > 0
+    return is_wide_open(r, at) or own_free(r, at) > 0
   end
 
   -- Why a newcomer for whom the door is not open gets no place either; nil when they get one.
