@@ -137,13 +137,10 @@ export class WaitingAnswers {
     const status = [STATUS, why.kind === "heldBack" ? "comeBack" : "refused"];
     const retryAfter = seconds === null ? status : ["Retry-After", String(seconds), ...status];
     if (isWaiting && asking.isPreflight && front.cors.allows(request)) return this.preflight(told);
-    if (isWaiting && asking.isCrawler)
-      return this.#send(
-        told,
-        AWAY,
-        [...PLAIN_TEXT, "Retry-After", String(CRAWLER_RETRY_SECONDS), ...status],
-        NOT_YET,
-      );
+    if (isWaiting && asking.isCrawler) {
+      const later = ["Retry-After", String(CRAWLER_RETRY_SECONDS), ...status];
+      return this.#send(told, AWAY, [...PLAIN_TEXT, ...later], NOT_YET);
+    }
     if (kind === "plain") {
       const line = isWaiting ? plainLine(asking) : NO_PLACE;
       return this.#send(told, plainStatus(problem), [...PLAIN_TEXT, ...retryAfter], line);
