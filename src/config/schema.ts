@@ -255,12 +255,12 @@ const plainRoomSchema = z.strictObject({
       "How many requests without a visit one address, or with IPv6 one /64, may make each minute while nobody waits: pictures, manifests, preflights, prefetches and programs that carry no cookie. All together may make as many for each slot of `totalActiveUsers`, preflights apart. While people wait there are none.",
     ),
   formGrace: time(DEFAULT_RULES.formGraceMs, { min: "0ms", max: "1h" }).describe(
-    "How long after a visit has ended a form that its visitor sends begins it again, before anyone who waits, if there is a free slot.",
+    "How long after a visit has ended a form that its visitor sends begins it again, before anyone who waits, if there is a free slot. It counts in `newUsersPerMinute`, so that newcomers are let in later by one. Once in this time for each visitor; whoever finds no slot may try again after a second.",
   ),
   connectionGrace: duration({ min: "0ms", max: "1d" })
     .prefault("0s")
     .describe(
-      "How long connections (WebSockets, event streams, downloads, uploads) may go on after their visit has ended, while its slot is held. Traffic on one, in either direction, renews the visit as a request does.",
+      "How long connections (WebSockets, event streams, downloads, uploads) may go on after their visit has ended, while its slot is held. With one gateway the slot is free a second after the last of them is closed. With Redis or a cluster it is held for all of this, and for three seconds at least, after every visit that was left or revoked, since any gateway may have a connection. Traffic on one, in either direction, renews the visit as a request does.",
     ),
   claimWindow: time(DEFAULT_RULES.claimWindowMs, { min: "1s", max: "1d" }).describe(
     "How long a visitor whose turn has come may take to enter before the turn is missed. Their slot is kept for the first seconds of it; after that they enter while there is room. Whoever was told to check in later than that has half of it from then. At most `ticketTtl`.",

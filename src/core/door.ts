@@ -77,8 +77,8 @@ export function isRoomForOne(rules: OpenRules, at: AtTheDoor, flow: Allowance, n
 }
 
 /**
- * True when a visit that was over may begin again, whoever waits and whatever the rate. Turns that are given on top do not
- * count: the site never has more for it.
+ * True when a visit that was over may begin again, whoever waits. Turns that are given on top do not count: the site never has
+ * more for it. The rate does not keep it out, as it does not keep out who stayed; whoever enters next pays for it.
  */
 export function isSlotFree(rules: OpenRules, at: AtTheDoor): boolean {
   if (whyShut(rules, at)) return false;

@@ -143,6 +143,12 @@ export class Doorkeeper {
     return isSlotFree(rules, this.#at(rules, crowd, now));
   }
 
+  /** A visit that was over began again, and counts as one who enters: others are let in later by as much. */
+  resumed(now: number): void {
+    this.admitted(1, now);
+    this.entered(null, now);
+  }
+
   /** How many are let in at this turn. What is then done is told by `admitted`. */
   open(crowd: Crowd, now: number): Opening {
     const rules = this.inForce(now);

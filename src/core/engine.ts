@@ -38,8 +38,8 @@ export interface Engine {
   enter(ticket: Ticket): Eventually<TicketAnswer>;
   /**
    * Someone comes back with a pass that has run out. Entered: their visit is still on, because it was renewed meanwhile; or
-   * it was over and has begun again under the same id, which `mayBegin` asks for and takes a free slot. That comes before
-   * anyone who waits, and counts in no rate. Null: neither.
+   * it was over and has begun again under the same id, which `mayBegin` asks for. That takes a free slot before
+   * anyone who waits, counts in the rate, and is bounded (resumes.ts). Null: neither.
    */
   resume(pass: Pass, mayBegin: boolean): Eventually<Entered | null>;
   /** Presence of visitors on the site, in batches. An unknown, unexpired pass is taken in and counted. */
@@ -52,6 +52,11 @@ export interface Engine {
   leave(place: Ticket | Pass, isIdle?: boolean): Eventually<void>;
   /** Ends a visit from outside; its slot is held in the same way. False when nobody by that id is on the site. */
   revoke(room: string, id: string): Eventually<boolean>;
+  /**
+   * No connection of a visit that was left or revoked is open at this gateway any more. Where it is the only one, the slot is
+   * free at once; elsewhere nothing is done, since another gateway may have one that it has told nobody of yet.
+   */
+  vacated(room: string, id: string): void;
   counts(room: string): Eventually<Counts>;
   board(room: string): Eventually<Board>;
   /** How the origin behind a room does, as one gateway sees it; told about once a second. */

@@ -12,7 +12,8 @@ import { aheadInLanes, laneOf } from "./lanes.ts";
 import { Gaps, isForfeited, placesBack, sequenceToFollow } from "./missed-turns.ts";
 import type { OrderKey } from "./order.ts";
 import { claimDeadline, lapseDeadline, wholeTenth } from "./pacing.ts";
-import { PRESENCE_GRACE_MS } from "./pass.ts";
+import { type Pass, PRESENCE_GRACE_MS, resumedUntil } from "./pass.ts";
+import { Resumes } from "./resumes.ts";
 import type { DoorRules, EventRules, RoomRules } from "./rules.ts";
 import { sha256 } from "./sha256.ts";
 
@@ -36,6 +37,8 @@ export interface Visitor extends OrderKey {
   /** When the turn that was missed last was given. */
   missedAt: number;
   givenAt: number;
+  /** They left, or were sent away: they do not come back. */
+  isEnded: boolean;
 }
 
 export class Room {
@@ -51,6 +54,7 @@ export class Room {
   /** Turns given in each lane. */
   readonly #letIn = new Map<number, number>();
   readonly #gaps = new Gaps();
+  readonly #resumes = new Resumes();
 
   constructor(rules: RoomRules, now: number) {
     this.#door = new Doorkeeper(rules, now);
@@ -90,6 +94,7 @@ export class Room {
       missedTurns: 0,
       missedAt: 0,
       givenAt: 0,
+      isEnded: false,
     };
     if (newcomer.invite) this.#usedInvites.add(newcomer.invite.id);
     this.#visitors.push(visitor);
@@ -137,8 +142,31 @@ export class Room {
       visitor.until = Math.max(visitor.until, expiresAt + PRESENCE_GRACE_MS);
   }
 
+  /** They come with the pass that they had last: the visit goes on, or begins again if it may. Gives until when; null: neither. */
+  resume(visitor: Visitor, pass: Pass, mayBegin: boolean, now: number): number | null {
+    const passUntil = visitor.until - PRESENCE_GRACE_MS;
+    const isHeld = visitor.standing === "on site";
+    if (isHeld && passUntil > now) return passUntil;
+    const rules = this.rules(now);
+    const expiresAt = resumedUntil(pass, { ...rules, now });
+    if (!mayBegin || expiresAt <= now || visitor.isEnded) return null;
+    if (!isHeld && !this.#beginAgain(visitor, rules, now)) return null;
+    visitor.standing = "on site";
+    visitor.until = expiresAt + PRESENCE_GRACE_MS;
+    return expiresAt;
+  }
+
+  #beginAgain({ id }: Visitor, { formGraceMs }: DoorRules, now: number): boolean {
+    if (!this.#resumes.mayTry(id, now)) return false;
+    const hasBegun = this.#door.mayResume(this.#crowd(now), now);
+    if (hasBegun) this.#door.resumed(now);
+    this.#resumes.note(id, hasBegun, { now, formGraceMs });
+    return hasBegun;
+  }
+
   leave(visitor: Visitor, now: number): void {
     if (visitor.standing === "forfeited") return;
+    if (visitor.standing === "on site") visitor.isEnded = true;
     if (visitor.standing === "admitted" && visitor.firmUntil !== null) this.#door.gaveBack("left", now);
     visitor.standing = "gone";
   }

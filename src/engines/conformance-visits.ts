@@ -1,12 +1,16 @@
 /** Of the suite every engine passes: visits that are short at first, and visits that go on after their pass ran out. */
 import assert from "node:assert/strict";
 import { ANYBODY } from "../core/engine.ts";
-import { PRESENCE_GRACE_MS } from "../core/pass.ts";
+import { type Pass, PRESENCE_GRACE_MS } from "../core/pass.ts";
 import type { Play } from "./conformance-crowd.ts";
 import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
 
 const SESSION_MS = 60_000;
 const LINGER_MS = 5_000;
+const SHORT_MS = 5_000;
+const short = { totalActiveUsers: 1, sessionDurationMs: SHORT_MS, formGraceMs: 30_000 };
+const paced = { newUsersPerMinute: 6, sessionDurationMs: SESSION_MS, formGraceMs: 600_000 };
+const scarce = { newUsersPerMinute: 1, sessionDurationMs: SHORT_MS, formGraceMs: 30_000 };
 const session = { totalActiveUsers: 1, sessionDurationMs: SESSION_MS, formGraceMs: 30_000 };
 
 export function resuming(play: Play): void {
@@ -84,6 +88,86 @@ export function resuming(play: Play): void {
     assert.equal((await stage.engine.resume(pass, true))?.pass.id, pass.id);
     assert.equal((await onSite(stage)).onSite, 1);
   });
+
+  play("a visit that was over begins again once in the grace of a form", short, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    await stage.pass(SHORT_MS + PRESENCE_GRACE_MS + TICK_MS);
+    assert.notEqual(await stage.engine.resume(pass, true), null);
+    const began = stage.now();
+    while (stage.now() + TICK_MS < began + short.formGraceMs) {
+      await stage.pass(TICK_MS);
+      const entered = await stage.engine.resume(
+        pass,
+        stage.now() > began + SHORT_MS + PRESENCE_GRACE_MS + TICK_MS,
+      );
+      if (entered) assert.ok(entered.pass.expiresAt <= began + SHORT_MS, "still the visit that began");
+    }
+    await stage.pass(2 * TICK_MS);
+    assert.notEqual(await stage.engine.resume(pass, true), null);
+  });
+
+  play("whoever found no slot for their visit asks for one once a second", session, async (stage) => {
+    const { pass } = await stage.joinEntered();
+    await stage.pass(SESSION_MS + PRESENCE_GRACE_MS + TICK_MS);
+    const other = (await stage.joinEntered()).pass;
+    assert.equal(await stage.engine.resume(pass, true), null);
+    await stage.engine.leave(other);
+    for (let i = 0; i < 3; i++) {
+      stage.world.pass(300);
+      assert.equal(await stage.engine.resume(pass, true), null, "the last answer");
+    }
+    stage.world.pass(100);
+    assert.equal((await stage.engine.resume(pass, true))?.pass.id, pass.id);
+  });
+
+  play("visits that begin again count in the rate, with those who enter", paced, async (stage) => {
+    const { newUsersPerMinute } = paced;
+    const passes: Pass[] = [];
+    for (let i = 0; i < 180; i++, await stage.pass(TICK_MS)) {
+      const answer = await stage.engine.join(ROOM, { ...ANYBODY, canWait: false });
+      if (answer.kind === "entered") passes.push(answer.pass);
+    }
+    assert.ok(passes.length > newUsersPerMinute);
+    await stage.pass(2 * SESSION_MS);
+    assert.equal((await onSite(stage)).onSite, 0);
+    const inMinute = (times: number[]) => times.filter((at) => at > stage.now() - 60_000).length;
+    const cameIn: number[] = [];
+    const expectNoMore = () =>
+      assert.ok(inMinute(cameIn) <= newUsersPerMinute, `${inMinute(cameIn)} in a minute`);
+    const left = [...passes];
+    let newcomers = 0;
+    for (let i = 0; i < 180; i++, await stage.pass(TICK_MS)) {
+      // First three at once, then one every twelve seconds.
+      for (let n = i === 0 ? 3 : i % 12 === 0 ? 1 : 0; n > 0 && left.length > 0; n--) {
+        assert.notEqual(await stage.engine.resume(left.shift()!, true), null, "whatever the rate");
+        cameIn.push(stage.now());
+      }
+      const answer = await stage.engine.join(ROOM, { ...ANYBODY, canWait: false });
+      if (answer.kind !== "entered") continue;
+      newcomers++;
+      cameIn.push(stage.now());
+      expectNoMore();
+    }
+    assert.ok(newcomers > 0);
+  });
+
+  play(
+    "a visit begins again though the rate is used up, before those who wait for that",
+    scarce,
+    async (stage) => {
+      const { pass } = await stage.joinEntered();
+      const [ticket] = await stage.joinMany(1);
+      await stage.pass(SHORT_MS + PRESENCE_GRACE_MS + TICK_MS, [ticket!]);
+      assert.equal((await stage.engine.resume(pass, true))?.pass.id, pass.id);
+      const began = stage.now();
+      let isIn = false;
+      while (!isIn) {
+        await stage.pass(TICK_MS, [ticket!]);
+        isIn = (await stage.enterAll([ticket!])).length === 1;
+      }
+      assert.ok(stage.now() >= began + 60_000, "whose minute begins anew with it");
+    },
+  );
 
   play("a visit never begins again on a full site", session, async (stage) => {
     const { pass } = await stage.joinEntered();

@@ -22,7 +22,7 @@ const ROOM = "main";
 const RUNS = 300;
 
 type Step =
-  | { do: "checkIn" | "enter" | "touch" | "leavePlace" | "leaveVisit" | "revoke"; who: number }
+  | { do: "checkIn" | "enter" | "touch" | "leavePlace" | "leaveVisit" | "revoke" | "resume"; who: number }
   | { do: "join"; newcomer: Newcomer }
   | { do: "pass"; ms: number }
   | { do: "admit" }
@@ -116,6 +116,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: someone("leavePlace") },
   { weight: 1, arbitrary: someone("leaveVisit") },
   { weight: 1, arbitrary: someone("revoke") },
+  { weight: 3, arbitrary: someone("resume") },
   {
     weight: 6,
     arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 20_000 }) }),
@@ -253,6 +254,10 @@ class Pair {
       if (answer?.kind === "entered") known.pass = answer.pass;
     }
     if (what === "touch") await this.#touch(known);
+    if (what === "resume") await this.#resume(known);
+    // Of someone whose visit was over by itself an engine may remember that they left, or not.
+    const hasGone = (what === "leaveVisit" || what === "revoke") && !known.visitor.isEnded;
+    if (hasGone) known.pass = null;
     if (what === "leavePlace" && known.ticket && known.ticket.expiresAt > this.#world.clock.now()) {
       await this.#engine.leave(known.ticket);
       this.#room.leave(known.visitor, this.#world.clock.now());
@@ -303,6 +308,20 @@ class Pair {
       known.ticket = renewTicket(answer.ticket, { now, ttlMs, aheadShown });
     }
     return answer;
+  }
+
+  /** Whoever sends a form in time. Their place is behind them: they have a pass for good. */
+  async #resume(known: Known): Promise<void> {
+    const now = this.#world.clock.now();
+    const { pass, visitor } = known;
+    const { formGraceMs } = this.#room.rules(now);
+    if (!pass || pass.expiresAt > now || pass.expiresAt + formGraceMs <= now) return;
+    const expiresAt = this.#room.resume(visitor, pass, true, now);
+    const entered = await this.#engine.resume(pass, true);
+    assert.equal(entered?.pass.expiresAt ?? null, expiresAt);
+    if (!entered) return;
+    known.pass = entered.pass;
+    known.ticket = null;
   }
 
   async #touch(known: Known): Promise<void> {

@@ -662,9 +662,9 @@ export class Gateway {
         this.#tokens.noteDraw(room);
         this.streams.showDraw(room);
       },
-      onRevoked: (_room, id, until) => {
+      onRevoked: (room, id, until) => {
         this.#tokens.revoke(id, until);
-        this.#connections.ended(id);
+        this.#connections.ended(room, id);
       },
       onBoard: (board) => {
         this.#inForce?.fronts.get(board.room)?.show(board);

@@ -7,8 +7,9 @@
  *   the visit runs out, unless it is renewed elsewhere ──▶ closed with it
  *   left, or revoked ──▶ closed after `connectionGrace`; an answer that is on its way has a moment at least
  *
- * For as long, and a moment more, the engine holds the slot (`lingerMs`), so nobody takes it while they are open. A visit that runs
- * out while connections have a grace is left for that.
+ * For as long, and a moment more, the engine holds the slot (`lingerMs`), so nobody takes it while they are open. It is told when
+ * nothing of an ended visit is open here; the embedded engine, which has this gateway alone, then frees the slot. A visit that
+ * runs out while connections have a grace is left for that.
  *
  * Nothing is done for each message or byte, and next to nothing for a request that is soon over. Once a second the connections
  * are looked at, all in one go.
@@ -132,15 +133,19 @@ export class VisitConnections {
   /** True when a visit has nothing open here. */
   isIdle(id: string): boolean {
     this.#takeFresh();
-    for (const { isClosed } of this.#visits.get(id)?.connections ?? []) if (!isClosed) return false;
-    return true;
+    const visit = this.#visits.get(id);
+    return !visit || !isOpen(visit);
   }
 
   /** A visit was left or revoked. */
-  ended(id: string): void {
+  ended(room: string, id: string): void {
     this.#takeFresh();
     const visit = this.#visits.get(id);
-    if (!visit || visit.endedAt !== null) return;
+    if (!visit || !isOpen(visit)) {
+      this.#visits.delete(id);
+      return this.#parts.engine.vacated(room, id);
+    }
+    if (visit.endedAt !== null) return;
     const { clock, timers } = this.#parts.world;
     const { connectionGrace } = visit.front.settings;
     visit.endedAt = clock.now();
@@ -162,6 +167,7 @@ export class VisitConnections {
         if (connection.isClosed) visit.connections.delete(connection);
       if (visit.connections.size === 0) {
         this.#visits.delete(id);
+        if (visit.endedAt !== null) this.#parts.engine.vacated(visit.front.name, id);
         continue;
       }
       visit.front = this.#parts.frontOf(visit.front.name) ?? visit.front;
@@ -180,9 +186,12 @@ export class VisitConnections {
     }
   }
 
-  /** It may have ended while the engine was asked whether this connection may be opened. */
+  /**
+   * It may have ended while the engine was asked whether this connection may be opened. Nothing was open then, so its slot may
+   * be the next one's: there is no grace.
+   */
   #newVisit(front: RoomFront, pass: Pass): Visit {
-    const endedAt = this.#parts.isEnded(pass.id) ? this.#parts.world.clock.now() : null;
+    const endedAt = this.#parts.isEnded(pass.id) ? Number.NEGATIVE_INFINITY : null;
     const isFirst = isFirstPass(pass, front.rules.sessionDurationMs);
     return { connections: new Set(), front, pass, endedAt, isFirst, isAsked: false };
   }
@@ -246,7 +255,7 @@ export class VisitConnections {
     }
     const { ask, engine } = this.#parts;
     void ask.ask(() => engine.leave(visit.pass));
-    this.ended(visit.pass.id);
+    this.ended(visit.front.name, visit.pass.id);
   }
 
   #end(connection: VisitConnection): void {
@@ -264,6 +273,11 @@ function longerFirst({ front, pass }: Visit, now: number): Pass {
   const { disableSessionRenewal, sessionDurationMs } = front.rules;
   const endsAt = disableSessionRenewal ? pass.admittedAt + sessionDurationMs : Number.POSITIVE_INFINITY;
   return { ...pass, expiresAt: Math.min(now + firstVisitMs(front), endsAt) };
+}
+
+function isOpen({ connections }: Visit): boolean {
+  for (const { isClosed } of connections) if (!isClosed) return true;
+  return false;
 }
 
 /** True when something has passed on any of its connections since the last look. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { openOrigin, openStage } from "../../src/testing/gateway/stage.ts";
 import { until } from "../../src/testing/until.ts";
 import { openBrowser } from "../browser/browser.ts";
@@ -10,15 +10,37 @@ import { blocksOf } from "./blocks.ts";
 
 const DOCUMENT = readFileSync(new URL("../../docs/apps.md", import.meta.url), "utf8");
 
+const APP_PAGE = '<!doctype html><link rel="icon" href="data:,"><p id="line">';
+
 const appPage: RequestListener = (_request, response) => {
-  response
-    .setHeader("content-type", "text/html")
-    .end('<!doctype html><link rel="icon" href="data:,"><p id="line">');
+  response.setHeader("content-type", "text/html").end(APP_PAGE);
 };
 
+/** The first block with these words. */
+function blockWith(words: string): string {
+  const block = blocksOf(DOCUMENT).find(({ text }) => text.includes(words));
+  assert.ok(block, words);
+  return block.text;
+}
+
+const WRAPPER = blockWith("/** Makes a call.").replace("(resolve, ms)", "(resolve, Math.min(ms, 20))");
+
+/** A site with the app's modules beside its page; whatever else is asked for is its API, which notes who called. */
+async function openApp(t: TestContext, files: Readonly<Record<string, string>>) {
+  const calls: string[] = [];
+  const origin = await openOrigin(t, (request, response) => {
+    const path = request.url!;
+    const script = files[path];
+    if (script !== undefined) return void response.setHeader("content-type", "text/javascript").end(script);
+    if (path === "/") return appPage(request, response);
+    calls.push(`${request.method} ${path}`);
+    response.setHeader("content-type", "application/json").end('"the site"');
+  });
+  return { origin, calls };
+}
+
 test("a fetch of an app on another host waits in line, shows it, and makes the same call when it is its turn", async (t) => {
-  const [wrapper] = blocksOf(DOCUMENT).filter(({ text }) => text.startsWith("/** Makes a call."));
-  const source = wrapper!.text.replace("export ", "").replace("(resolve, ms)", "(resolve, Math.min(ms, 20))");
+  const source = WRAPPER.replace("export ", "");
   const app = await openOrigin(t, appPage);
   const sold: string[] = [];
   const origin = await openOrigin(t, async (request, response) => {
@@ -53,4 +75,93 @@ test("a fetch of an app on another host waits in line, shows it, and makes the s
   assert.equal(await done, "the site");
   assert.deepEqual(sold, ["1 seat 7"]);
   assert.match(await page.locator("#line").innerText(), /^waiting .*entered$/);
+});
+
+test("the page's own call shows the line in the page; the check-in makes a visit of the first page", async (t) => {
+  const files = { "/patient-fetch.js": WRAPPER, "/usage.js": blockWith('document.querySelector("#line")') };
+  const { origin, calls } = await openApp(t, files);
+  const stage = await openStage(t, { origin, room: { totalActiveUsers: 1 } });
+  await using browser = await openBrowser();
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${stage.port}/`);
+  await page.evaluate(blockWith("/check-in").trim().replace(/;$/, ".then((answer) => answer.json())"));
+  // A first visit would be over by now.
+  stage.world.pass(90_000);
+  assert.equal((await stage.engine.counts("main")).onSite, 1);
+  await page.evaluate(`fetch("/.fairgate/main/leave", { method: "POST" })`);
+  const occupant = stage.visitor();
+  await occupant.open();
+  // The modules themselves are the app's, and come from where no line is.
+  await page.route(/\.js$/, (route) => {
+    const file = files[new URL(route.request().url()).pathname as keyof typeof files];
+    return route.fulfill({ contentType: "text/javascript", body: file });
+  });
+  await page.setContent(`<p id="line"></p>`);
+  await page.addScriptTag({ url: "/usage.js", type: "module" });
+  await page.getByText("0 people ahead of you").waitFor();
+  assert.deepEqual(calls, []);
+  await occupant.call("leave");
+  await until(() => {
+    stage.world.pass(1_000);
+    return calls.length > 0;
+  }, "the call");
+  assert.deepEqual(calls, ["POST /api/seats"]);
+  await until(async () => (await page.locator("#line").innerText()) === "", "the end of the line");
+});
+
+test("an app that keeps its token itself is one visitor, in the line and on the site, with calls side by side", async (t) => {
+  const app = await openOrigin(t, appPage);
+  const calls: string[] = [];
+  const origin = await openOrigin(t, (request, response) => {
+    calls.push(`${request.method} ${request.url}`);
+    response.setHeader("access-control-allow-origin", app.address).end("the site");
+  });
+  const stage = await openStage(t, { origin, room: { totalActiveUsers: 1, corsOrigins: [app.address] } });
+  const occupant = await stage.occupant();
+  calls.length = 0;
+  await using browser = await openBrowser();
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(app.address);
+  const site = `http://127.0.0.1:${stage.port}`;
+  const source = [WRAPPER, blockWith("/** Fetches with the token")].join("\n").replaceAll("export ", "");
+  const done = page.evaluate(`(() => { ${source};
+    const call = (path) => patientFetch("${site}" + path, {}, () => {}, fetchWithToken).then((answer) => answer.text());
+    return Promise.all([call("/a"), call("/b"), call("/c")]); })()`);
+  await until(async () => (await stage.engine.counts("main")).waiting === 1, "a place in the line");
+  assert.deepEqual(calls, []);
+  await occupant.call("leave");
+  await until(() => {
+    stage.world.pass(1_000);
+    return calls.length === 3;
+  }, "the calls");
+  assert.deepEqual(await done, ["the site", "the site", "the site"]);
+  const { onSite, waiting, totals } = await stage.engine.counts("main");
+  assert.deepEqual([onSite, waiting, totals.joined], [1, 0, 2]);
+  assert.deepEqual(await context.cookies(), []);
+});
+
+test("a server action of Next.js waits by the page's own fetch, which tells how the line is", async (t) => {
+  const { origin, calls } = await openApp(t, {});
+  const stage = await openStage(t, { origin, room: { totalActiveUsers: 1 } });
+  await using browser = await openBrowser();
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${stage.port}/`);
+  await page.evaluate(`fetch("/.fairgate/main/leave", { method: "POST" })`);
+  const occupant = stage.visitor();
+  await occupant.open();
+  const source = [WRAPPER, blockWith("const plain = window.fetch")].join("\n");
+  await page.evaluate(`globalThis.told = []; addEventListener("line", ({ detail }) => told.push(detail.status));
+    ${source.replaceAll(/^import .*$/gm, "").replaceAll("export ", "")}`);
+  const done =
+    page.evaluate(`fetch("/", { method: "POST", headers: { "next-action": "1", accept: "text/x-component" } })
+    .then((answer) => answer.text())`);
+  await until(async () => (await stage.engine.counts("main")).waiting === 1, "a place in the line");
+  await occupant.call("leave");
+  await until(() => {
+    stage.world.pass(1_000);
+    return calls.length > 0 || stage.origin.seen.some(({ method }) => method === "POST");
+  }, "the action");
+  assert.match((await done) as string, /line/);
+  assert.match(((await page.evaluate("told")) as string[]).join(" "), /^waiting .*entered$/);
 });

@@ -147,6 +147,8 @@ export class ClusterEngine implements Engine {
     this.#flushSoon();
   }
 
+  vacated(): void {}
+
   leave(place: Ticket | Pass): Eventually<void> {
     return this.#ask((done) => this.#node.leave(place, this.#now(), () => done(undefined)));
   }

@@ -37,6 +37,7 @@ export function turnDoor(books: RoomBooks, dice: () => number, now: number): Adm
 }
 
 function expireVisits(books: RoomBooks, now: number): void {
+  books.resumes.forget(now);
   books.visits.expire(now, (visit) => {
     books.totals.expired++;
     books.endPlace(visit, now);

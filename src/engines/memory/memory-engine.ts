@@ -117,6 +117,11 @@ export class MemoryEngine implements Engine {
     return open.unconfirmed()?.then(() => isEnded) ?? isEnded;
   }
 
+  vacated(room: string, id: string): void {
+    const open = this.#rooms.get(room);
+    if (open && !open.isAway) open.room.vacated(id);
+  }
+
   report(room: string, load: Load): void {
     const open = this.#rooms.get(room);
     if (open && !open.isAway) open.room.report(load, this.#world.clock.now());

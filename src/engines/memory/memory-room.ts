@@ -40,6 +40,7 @@ import {
   resume,
   revoke,
   touch,
+  vacate,
 } from "./room-answers.ts";
 import { RoomBooks, RoomCrowd, type RoomParts } from "./room-books.ts";
 import { figuresOf } from "./room-view.ts";
@@ -106,6 +107,10 @@ export class MemoryRoom {
 
   leaveVisit(id: string, now: number, isIdle = false): void {
     leaveVisit(this.#books, id, isIdle, now);
+  }
+
+  vacated(id: string): void {
+    vacate(this.#books, id);
   }
 
   revoke(id: string, now: number): boolean {

@@ -102,16 +102,26 @@ export function enter(books: RoomBooks, ticket: Ticket, moment: Moment): TicketA
 
 /** A visitor with a pass that has run out. */
 export function resume(books: RoomBooks, pass: Pass, mayBegin: boolean, now: number): Entered | null {
-  const { visits, door } = books;
+  const { visits } = books;
   const visit = visits.get(pass.id);
   if (visit && visit.expiresAt > now) return stayedOnSite(books, visit, now);
-  const expiresAt = resumedUntil(pass, { ...books.rulesAt(now), now });
-  if (!mayBegin || expiresAt <= now || visits.isEnded(pass.id)) return null;
-  // For a moment after a pass has run out its slot is still held.
-  if (!visit && !door.mayResume(books.crowd, now)) return null;
   const { id, lane, joinedAt, admittedAt } = pass;
+  const rules = books.rulesAt(now);
+  const expiresAt = resumedUntil(pass, { ...rules, now });
+  if (!mayBegin || expiresAt <= now || visits.isEnded(id)) return null;
+  // For a moment after a pass has run out its slot is still held.
+  if (!visit && !beginAgain(books, id, now)) return null;
   visits.touch({ id, lane, joinedAt, admittedAt, expiresAt }, now);
   return { kind: "entered", pass: passOf(books, visits.get(id)!, now) };
+}
+
+/** Takes a slot for a visit that was over, if there is one, and an entry from those to come. */
+function beginAgain({ resumes, door, crowd }: RoomBooks, id: string, now: number): boolean {
+  if (!resumes.mayTry(id, now)) return false;
+  const hasBegun = door.mayResume(crowd, now);
+  if (hasBegun) door.resumed(now);
+  resumes.note(id, hasBegun, { now, formGraceMs: door.inForce(now).formGraceMs });
+  return hasBegun;
 }
 
 export function touch({ visits }: RoomBooks, presences: readonly Presence[], now: number): void {
@@ -143,6 +153,11 @@ export function revoke(books: RoomBooks, id: string, now: number): boolean {
   if (!endVisit(books, id, false, now)) return false;
   books.totals.revoked++;
   return true;
+}
+
+/** Nothing of an ended visit is open any more. */
+export function vacate({ visits }: RoomBooks, id: string): void {
+  visits.freeSlot(id);
 }
 
 /** True when others come first though nobody waits: some may be back soon, or a draw is due. */
@@ -344,8 +359,8 @@ function endVisit(books: RoomBooks, id: string, isIdle: boolean, now: number): b
   const visit = books.visits.get(id);
   if (!visit) return false;
   const { sessionDurationMs, formGraceMs, lingerMs } = books.rulesAt(now);
-  const until = books.visits.end(visit, now + sessionDurationMs + formGraceMs);
-  if (lingerMs > 0 && !isIdle) books.visits.holdSlot(now + lingerMs);
+  const until = books.visits.end(visit, Math.max(visit.expiresAt, now + sessionDurationMs) + formGraceMs);
+  if (lingerMs > 0 && !isIdle) books.visits.holdSlot(id, now + lingerMs);
   books.endPlace(visit, now);
   books.events.onRevoked(id, until);
   return true;

@@ -17,6 +17,7 @@ import { Pace } from "../../core/eta.ts";
 import type { Turn } from "../../core/fairness.ts";
 import { laneOf } from "../../core/lanes.ts";
 import { wholeTenth } from "../../core/pacing.ts";
+import { Resumes } from "../../core/resumes.ts";
 import { type DoorRules, EVERYBODY, type LanesRules, type RoomRules } from "../../core/rules.ts";
 import type { Phase } from "../../core/schedule.ts";
 import { Draws } from "./draws.ts";
@@ -62,6 +63,7 @@ export class RoomBooks {
   readonly setBacks: SetBacks;
   readonly draws: Draws;
   readonly invites: Invites;
+  readonly resumes = new Resumes();
   readonly lastMoment: LastMoment;
   readonly door: Doorkeeper;
   readonly pace = new Pace();

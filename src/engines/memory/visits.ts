@@ -23,7 +23,8 @@ export class Visits {
   #ended = new Map<string, number>();
   #endedDue = new Deadlines<string>();
   /** Slots of visits that are over, held while connections of theirs may be open. Those end with this process. */
-  readonly #held = new Deadlines<true>();
+  readonly #held = new Map<string, number>();
+  readonly #heldDue = new Deadlines<string>();
   /** Ids of visits begun, lengthened or ended, and of ended ids forgotten, since changes were last taken. */
   readonly #changed = new Set<string>();
   readonly #isKept: boolean;
@@ -58,19 +59,24 @@ export class Visits {
 
   /**
    * Ends a visit and remembers its id as ended. The instant returned is when its last pass is good for nothing any more: one
-   * that a gateway renewed just now, and has not told of yet, is so at `renewedUntil`.
+   * that a gateway renewed just now, and has not told of yet, may begin a visit again until `renewedUntil`.
    */
   end(visit: Visit, renewedUntil: number): number {
     this.#byId.delete(visit.id);
     this.#note(visit.id);
-    const until = Math.max(visit.expiresAt, renewedUntil) + PRESENCE_GRACE_MS;
+    const until = renewedUntil + PRESENCE_GRACE_MS;
     this.#remember(visit.id, until);
     return until;
   }
 
-  /** The slot of a visit that was ended stays in use until then. */
-  holdSlot(until: number): void {
-    this.#held.add(until, true);
+  /** The slot of a visit that was ended stays in use until then, or until nothing of it is open. */
+  holdSlot(id: string, until: number): void {
+    this.#held.set(id, until);
+    this.#heldDue.add(until, id);
+  }
+
+  freeSlot(id: string): void {
+    this.#held.delete(id);
   }
 
   isEnded(id: string): boolean {
@@ -79,7 +85,8 @@ export class Visits {
 
   /** Takes out visits whose pass has run out, telling each, and frees slots that were held for long enough. */
   expire(now: number, onExpired: (visit: Visit) => void): void {
-    while (this.#held.takeDue(now));
+    for (let id = this.#heldDue.takeDue(now); id; id = this.#heldDue.takeDue(now))
+      if ((this.#held.get(id) ?? now) <= now) this.#held.delete(id);
     for (let visit = this.#due.takeDue(now); visit; visit = this.#due.takeDue(now)) {
       if (this.#byId.get(visit.id) !== visit) continue;
       if (visit.expiresAt + PRESENCE_GRACE_MS > now) {

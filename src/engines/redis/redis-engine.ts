@@ -101,6 +101,8 @@ export class RedisEngine implements Engine {
     return (await this.#rooms.get(pass.room)?.resume(pass, mayBegin)) ?? null;
   }
 
+  vacated(): void {}
+
   async leave(place: Ticket | Pass): Promise<void> {
     const room = this.#rooms.get(place.room);
     if ("sequence" in place) await room?.leavePlace(place);

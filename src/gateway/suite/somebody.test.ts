@@ -150,7 +150,7 @@ test("in a line none of them gets through, nor a place", async (t) => {
   const preflight = await stage.visitor().ask("/", { method: "OPTIONS", headers: PREFLIGHT });
   assert.deepEqual([preflight.status, preflight.headers["access-control-allow-origin"]], [429, undefined]);
   const crawled = await stage.visitor().ask("/", { headers: CRAWLER });
-  assert.equal(crawled.status, 503);
+  assert.deepEqual([crawled.status, crawled.headers["fairgate-status"]], [503, "refused"]);
   assert.match(crawled.headers["retry-after"]!, /^[1-9]/);
   const { waiting, totals } = await stage.engine.counts("main");
   assert.deepEqual([waiting, totals.joined, stage.origin.seen.length], [0, 1, seen]);

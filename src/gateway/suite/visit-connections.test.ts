@@ -185,6 +185,26 @@ test("a slot that was left with a connection open is the next one's when that is
   assert.equal(await next[1]!.isIn(), true);
 });
 
+test("a slot that was left or revoked is free as soon as its last connection is closed", async (t) => {
+  const stage = await openEcho(t);
+  const [left, revoked] = [await enter(stage), await enter(stage)];
+  const ids = stage.origin.seen.map(({ headers }) => String(headers["fairgate-visitor"]));
+  const chats = [await Chat.open(stage, t, left.token), await Chat.open(stage, t, revoked.token)];
+  const second = await Chat.open(stage, t, left.token);
+  const next = [stage.visitor(), stage.visitor()];
+  for (const visitor of next) assert.equal(await visitor.isIn(), false);
+  await left.visitor.call("leave");
+  await stage.engine.revoke("main", ids[1]!);
+  for (const { socket } of chats) socket.destroy();
+  await until(() => stage.proxied.origins()[0]!.inFlight === 1, "the end of two connections");
+  stage.world.pass(2_000);
+  assert.deepEqual([await next[0]!.isIn(), await next[1]!.isIn()], [true, false], "one is open");
+  second.socket.destroy();
+  await until(() => stage.proxied.origins()[0]!.inFlight === 0, "the end of the last one");
+  stage.world.pass(2_000);
+  assert.equal(await next[1]!.isIn(), true);
+});
+
 test("a visit that was revoked, by an operator or the origin, ends its connections", async (t) => {
   const stage = await openEcho(t, {
     room: { enabledOriginCommands: ["revoke"] },

@@ -89,6 +89,8 @@ export class InstantCluster implements Engine {
     return this.#do(this.#another(), (node) => node.revoke(room, id));
   }
 
+  vacated(): void {}
+
   async report(room: string, load: Load): Promise<void> {
     return this.#do(this.#first, (node) => node.report(room, load));
   }

@@ -125,9 +125,9 @@ class Gateway {
       onTurns: () => {},
       onBoard: () => {},
       onDraw: () => {},
-      onRevoked: (_room, id) => {
+      onRevoked: (room, id) => {
         this.ended.add(id);
-        this.connections.ended(id);
+        this.connections.ended(room, id);
       },
     });
   }

@@ -52,6 +52,10 @@ export class WatchedEngine implements Engine {
     this.revoke = (room, id) => this.#ask("revoke", () => inner.revoke(room, id));
   }
 
+  vacated(room: string, id: string): void {
+    this.#inner.vacated(room, id);
+  }
+
   /** From now on answers are late, and none comes before the returned function is called. */
   hold(): () => void {
     this.broken = "late";

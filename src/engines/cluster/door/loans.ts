@@ -19,8 +19,8 @@ export function isShortForTurn(books: RoomBooks, ticket: Ticket, now: number): b
 }
 
 /** The same for someone whose visit may begin again. */
-export function isShortForResuming(books: RoomBooks, now: number): boolean {
-  return isOnlyShort(books, () => mayResume(books, now));
+export function isShortForResuming(books: RoomBooks, id: string, now: number): boolean {
+  return books.resumes.mayTry(id, now) && isOnlyShort(books, () => mayResume(books, now));
 }
 
 /** False as it is, and true if there were a slot and leave for one more. */

@@ -17,7 +17,7 @@ export class RoomFlow {
   /** Newcomers who may go straight through before the next round. */
   leave = 0;
   #leaveUntil = Number.NEGATIVE_INFINITY;
-  /** Who came in without leave, where none was needed, since the last round. */
+  /** Who came in without leave, where none was needed or visits began again, since the last round. */
   uncharged = 0;
   /** How many firm turns may be used before the next round. */
   entries = Number.POSITIVE_INFINITY;
@@ -54,6 +54,13 @@ export class RoomFlow {
     if (this.isRoot) this.#flow.enter(count, now);
     else if (this.entries > 0) this.entries -= count;
     else this.leave -= count;
+  }
+
+  /** One came in by a slot in hand, whatever the rate. With leave it is used; otherwise the root hears of it, and others pay. */
+  charge(perMinute: number | null, now: number): void {
+    if (this.isRoot) this.#flow.take(this.#scaled(perMinute), 1, now);
+    else if (perMinute !== null && this.allowance(perMinute, now) > 0) this.leave--;
+    else this.uncharged++;
   }
 
   /** By the root: leave for so many is handed out. */

@@ -244,9 +244,18 @@ export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now
   if (!mayBegin || expiresAt <= now || books.ended.has(id)) return null;
   // For a moment after a pass has run out its owner still holds the slot.
   if (place?.claim.origin === SELF) touch(books, { id, lane, joinedAt, admittedAt, expiresAt }, now);
-  else if (!mayResume(books, now)) return null;
+  else if (!beginAgain(books, id, now)) return null;
   else books.write([VISIT, key, lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
   return { kind: "entered", pass: { ...pass, createdAt: now, expiresAt } };
+}
+
+/** True when there is a slot in hand for a visit that was over, which then counts in the rate. */
+function beginAgain(books: RoomBooks, id: string, now: number): boolean {
+  if (!books.resumes.mayTry(id, now)) return false;
+  const hasBegun = mayResume(books, now);
+  if (hasBegun) books.flow.charge(books.door.rate, now);
+  else books.resumes.note(id, false, { now, formGraceMs: books.rulesAt(now).formGraceMs });
+  return hasBegun;
 }
 
 /** Whether a visit that was over may begin again, by the slots in hand. */
@@ -276,7 +285,7 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
 export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof REVOKED, now: number): void {
   if (books.ended.has(id)) return;
   const place = books.visits.get(id);
-  const until = Math.max(place?.claim.until ?? 0, lastPassEnd(books, now));
+  const until = lastPassEnd(books, now, place?.claim.until);
   books.write([GONE, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
 }
 
@@ -284,9 +293,9 @@ export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof
  * A pass that a gateway renewed just now, and has not told of yet, is good for one more session, and may begin its visit
  * again for a while after that.
  */
-function lastPassEnd(books: RoomBooks, now: number): number {
+function lastPassEnd(books: RoomBooks, now: number, knownEnd = 0): number {
   const { sessionDurationMs, formGraceMs } = books.rulesAt(now);
-  return now + sessionDurationMs + formGraceMs + PRESENCE_GRACE_MS;
+  return Math.max(knownEnd, now + sessionDurationMs) + formGraceMs + PRESENCE_GRACE_MS;
 }
 
 function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Entered {

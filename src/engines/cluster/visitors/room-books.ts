@@ -14,6 +14,7 @@ import type { Remark } from "../../../core/engine.ts";
 import { Pace } from "../../../core/eta.ts";
 import { laneOf } from "../../../core/lanes.ts";
 import { longestCheckIn } from "../../../core/pacing.ts";
+import { Resumes } from "../../../core/resumes.ts";
 import {
   type DoorRules,
   EVERYBODY,
@@ -126,6 +127,7 @@ export class RoomBooks {
   readonly lingering = new LingeringSlots();
   /** Ended visits whose pass has not run out. */
   readonly ended = new Map<string, number>();
+  readonly resumes = new Resumes();
   readonly invites = new Map<string, number>();
   /** Of those that are over, the ones that missed too many turns. */
   readonly forfeited = new Set<number>();
@@ -406,6 +408,7 @@ export class RoomBooks {
     for (const id of this.#dues.endedForgotten(now)) if (this.ended.get(id)! <= now) this.ended.delete(id);
     for (const id of this.#dues.invitesForgotten(now)) this.invites.delete(id);
     this.draws.forget(now);
+    this.resumes.forget(now);
     this.recentTurns.forget(now);
   }
 
@@ -532,6 +535,7 @@ export class RoomBooks {
       this.#dues.addVisit(key, until);
       if (this.ended.has(id)) this.endedKeys.push(key);
     }
+    if (how === BY_PASS && key !== keyOfPass(id)) this.#noteResumed(id, enteredAt);
     if (how === AS_BEFORE || how === BY_PASS) return;
     totals.entered++;
     if (how !== THROUGH) {
@@ -542,6 +546,11 @@ export class RoomBooks {
     totals.straightThrough++;
     this.#noteAdmitted({ lane, key }, admittedAt, origin.index);
     this.tallies.remember(key, admittedAt);
+  }
+
+  /** By a pass alone and with a key of its own: it was over, and began again. */
+  #noteResumed(id: string, now: number): void {
+    this.resumes.note(id, true, { now, formGraceMs: this.door.rules.formGraceMs });
   }
 
   #gone([, key, lane, how, until, id]: GoneEntry, origin: Origin, epoch: number): void {

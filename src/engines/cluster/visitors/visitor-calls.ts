@@ -132,7 +132,7 @@ export class VisitorCalls {
       if (given && books.isLimited) this.#tell(given, answer, at);
       else answer(given);
     };
-    const isShort = mayBegin && !isAlone() && isShortForResuming(books, now);
+    const isShort = mayBegin && !isAlone() && isShortForResuming(books, pass.id, now);
     if (!isShort || !lending.ask(books.name, now, go)) go();
   }
 

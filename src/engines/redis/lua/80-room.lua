@@ -14,6 +14,7 @@
 --   :places:B  hash    what has become of each ticket, by id, in buckets by when its holder joined
 --   :buckets   sorted  the buckets by when their last ticket has run out
 --   :ended     sorted  ids of visits that were ended, until their passes have run out
+--   :resumes   sorted  ids of spent passes that began a visit again or tried to, until the next try counts
 --   :invites   sorted  one-time codes that were used, until they would have run out
 --   :flow      list    those who entered in the last minute
 --   :pool:G    text    those who gathered for a draw

@@ -11,6 +11,8 @@ local GATHERED, IN_HAND = 1, 2
 local TURN_IN_HAND_MS = 2000
 -- A slot is held this long past its pass, because presence is reported in batches.
 local PRESENCE_GRACE_MS = 2000
+-- A visitor with a spent pass who found no slot is not looked for one again within this time.
+local RESUME_RETRY_MS = 1000
 local VISIT = ">dHdd"
 
 local function answer(answers, kind, a, b, c, d, e)
@@ -316,8 +318,9 @@ local function end_visit(self, id)
   if not packed then return false end
   -- A pass that a gateway renewed just now, and has not told of yet, is good for a whole session.
   -- And it may begin its visit again for a while after that.
-  local renewed_until = self.now + self.rules.sessionDurationMs + (self.rules.formGraceMs or 0) + PRESENCE_GRACE_MS
-  local until_at = math.max(tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id)), renewed_until)
+  local renewed_until = self.now + self.rules.sessionDurationMs + PRESENCE_GRACE_MS
+  local due_at = tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id))
+  local until_at = math.max(due_at, renewed_until) + (self.rules.formGraceMs or 0)
   redis.call("HDEL", self.prefix .. ":visits", id)
   local linger = self.rules.lingerMs or 0
   if linger > 0 then
@@ -427,6 +430,20 @@ function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires
   answer(answers, NOTHING)
 end
 
+-- Takes a slot for a visit that was over, if there is one, and an entry from those to come. How often: core/resumes.ts, which says why.
+local function begin_again(self, id)
+  local key = self.prefix .. ":resumes"
+  local next_at = redis.call("ZSCORE", key, id)
+  if next_at and tonumber(next_at) > self.now then return false end
+  local has_begun = keeper.may_resume(self)
+  if has_begun then
+    keeper.took(self, 1)
+    keeper.entered(self, nil)
+  end
+  redis.call("ZADD", key, self.now + math.max(RESUME_RETRY_MS, has_begun and self.rules.formGraceMs or 0), id)
+  return has_begun
+end
+
 -- Someone with a pass that has run out: their visit is still on, begins again ("1" and a free slot), or is over.
 function visitors.resume(self, answers, id, lane, joined_at, admitted_at, may_begin)
   local due = self.prefix .. ":visits:due"
@@ -442,7 +459,7 @@ function visitors.resume(self, answers, id, lane, joined_at, admitted_at, may_be
   if known then
     -- For a moment after a pass has run out its slot is still held.
     redis.call("ZADD", due, expires_at + PRESENCE_GRACE_MS, id)
-  elseif keeper.may_resume(self) then
+  elseif begin_again(self, id) then
     take_in(self, id, lane, joined_at, admitted_at, expires_at)
   else
     return answer(answers, NOTHING)

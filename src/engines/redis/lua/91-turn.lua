@@ -57,7 +57,9 @@ local function expire_visits(self)
       visitors.end_place(self, id, packed)
     end
   end
-  redis.call("ZREMRANGEBYSCORE", self.prefix .. ":ended", "-inf", whole(math.floor(self.now)))
+  for _, name in ipairs({ ":ended", ":resumes" }) do
+    redis.call("ZREMRANGEBYSCORE", self.prefix .. name, "-inf", whole(math.floor(self.now)))
+  end
 end
 
 local function loosen_turns(self)

@@ -77,7 +77,7 @@ do
     return opening(r, at, 1, f, now) == 1
   end
 
-  -- True when a visit that was over may begin again, whoever waits and whatever the rate.
+  -- True when a visit that was over may begin again, whoever waits.
   function door.is_slot_free(r, at)
     if why_shut(r, at) then return false end
     return is_wide_open(r, at) or own_free(r, at) > 0
