@@ -19,7 +19,7 @@ import type { SettingsInput } from "./config/schema.ts";
 import type { Engine } from "./core/engine.ts";
 import type { Log } from "./core/world.ts";
 import { asMiddleware } from "./gateway/adapters/connect.ts";
-import { isRefused, isUpgradeRefused } from "./gateway/listen.ts";
+import { isRefused, isUpgradeRefused } from "./gateway/listener/listen.ts";
 import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
 import type { Trust } from "./gateway/proxy/trust.ts";

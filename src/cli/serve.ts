@@ -14,7 +14,7 @@ import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import type { AccessLog } from "../gateway/access-log/access-log.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { type Listener, type ListenSettings, listen } from "../gateway/listen.ts";
+import { type Listener, type ListenSettings, listen } from "../gateway/listener/listen.ts";
 import { checkTemplate } from "../gateway/page/render.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";

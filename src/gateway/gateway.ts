@@ -25,15 +25,10 @@ import { AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
 import { type Asking, readAsking } from "./asking.ts";
 import type { Call } from "./call.ts";
 import { readCarrier } from "./carrier.ts";
-import { EventStreams } from "./event-streams.ts";
 import { type Facts, headerOf } from "./facts.ts";
-import type { Held, HeldPass } from "./held-tokens.ts";
-import { Keyring, type KeyringMemo, type KeyState } from "./keyring.ts";
 import { codeInUrl, linkWithoutCode, withoutCode } from "./lanes/carried-code.ts";
 import { KeySets } from "./lanes/key-sets.ts";
 import { type HeldBack, Newcomers, type TurnedAway } from "./newcomers.ts";
-import type { OpenAnswer } from "./open-answer.ts";
-import { OriginTokens } from "./origin-token.ts";
 import { createWatch, type OnSite } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
 import { PacedLog } from "./paced-log.ts";
@@ -45,8 +40,15 @@ import { type Rendered, render, renderUpgrade } from "./render.ts";
 import { type Over, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Routed, type Router } from "./route.ts";
-import { StrayConnections } from "./stray-connections.ts";
+import { EventStreams } from "./streams/event-streams.ts";
+import type { OpenAnswer } from "./streams/open-answer.ts";
+import { StrayConnections } from "./streams/stray-connections.ts";
+import { VisitConnections } from "./streams/visit-connections.ts";
 import { type Arrival, Threshold } from "./threshold.ts";
+import type { Held, HeldPass } from "./tokens/held-tokens.ts";
+import { Keyring, type KeyringMemo, type KeyState } from "./tokens/keyring.ts";
+import { OriginTokens } from "./tokens/origin-token.ts";
+import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
 import {
@@ -59,9 +61,7 @@ import {
   type TooMany,
   type Verdict,
 } from "./verdict.ts";
-import { VisitConnections } from "./visit-connections.ts";
 import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
-import { VisitorTokens } from "./visitor-tokens.ts";
 
 const JWKS_PATH = "/.fairgate/jwks.json";
 const FORGET_PERIOD_MS = 10_000;

@@ -31,9 +31,9 @@ import { codeInUrl } from "./lanes/carried-code.ts";
 import type { Belonging, Facts as LaneFacts } from "./lanes/membership.ts";
 import { countedAs, type Trust } from "./proxy/trust.ts";
 import type { RoomFront } from "./room-front.ts";
-import { type Badge, NO_BADGE } from "./token.ts";
+import { type Badge, NO_BADGE } from "./tokens/token.ts";
+import type { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import type { Traffic } from "./traffic.ts";
-import type { VisitorTokens } from "./visitor-tokens.ts";
 
 const WORK = WORK_HEADER.toLowerCase();
 const REJECTED_RETRY_SECONDS = 30;

@@ -18,16 +18,16 @@ import type { World } from "../core/world.ts";
 import { AbuseGuard } from "./abuse/abuse-guard.ts";
 import { Binding } from "./abuse/binding.ts";
 import { type Bypass, createBypass } from "./bypass.ts";
-import { createRoomCookie, type RoomCookie } from "./cookies.ts";
 import { Cors } from "./cors.ts";
 import { FirstVisits } from "./first-visits.ts";
-import type { Keyring } from "./keyring.ts";
 import type { KeySets } from "./lanes/key-sets.ts";
 import { createMembership, type Membership } from "./lanes/membership.ts";
 import { createPage, type Page } from "./page/render.ts";
 import type { Watch } from "./proxy/proxy.ts";
 import { RoomLoad } from "./room-load.ts";
 import { Strays } from "./strays.ts";
+import { createRoomCookie, type RoomCookie } from "./tokens/cookies.ts";
+import type { Keyring } from "./tokens/keyring.ts";
 import type { Answer } from "./verdict.ts";
 
 const BOARD_HEADERS: readonly string[] = [

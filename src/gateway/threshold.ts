@@ -9,7 +9,6 @@ import { type Ticket, tellAhead } from "../core/ticket.ts";
 import { type AskEngine, type Away, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { isSafe } from "./decide.ts";
-import type { HeldPass, HeldTicket } from "./held-tokens.ts";
 import {
   type Arriving,
   type Gone,
@@ -19,8 +18,9 @@ import {
   withVisit,
 } from "./newcomers.ts";
 import type { RoomFront } from "./room-front.ts";
-import type { Badge } from "./token.ts";
-import type { FormerVisit, VisitorTokens } from "./visitor-tokens.ts";
+import type { HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
+import type { Badge } from "./tokens/token.ts";
+import type { FormerVisit, VisitorTokens } from "./tokens/visitor-tokens.ts";
 
 /** What becomes of someone without a pass. */
 export type Arrival = Through | Placed | TurnedAway | HeldBack | Gone | Away;

@@ -9,11 +9,11 @@ import type { Asking } from "./asking.ts";
 import type { Call } from "./call.ts";
 import type { Carrier } from "./carrier.ts";
 import type { Facts } from "./facts.ts";
-import type { HeldPass, HeldTicket } from "./held-tokens.ts";
 import type { HeldBack, TurnedAway } from "./newcomers.ts";
 import type { Client } from "./proxy/trust.ts";
 import type { Over } from "./requests-under-way.ts";
 import type { RoomFront } from "./room-front.ts";
+import type { HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
 
 export type Verdict =
   | PassOn

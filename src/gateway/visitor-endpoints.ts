@@ -23,17 +23,17 @@ import { PERSONAL_JSON } from "./answer-headers.ts";
 import { type AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { headerOf } from "./facts.ts";
-import type { Held, HeldPass, HeldTicket } from "./held-tokens.ts";
 import { type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
 import { cookieStyle } from "./page/cookie-style.ts";
 import { type RoomFront, withFormerPlace } from "./room-front.ts";
 import { isFromElsewhere } from "./same-origin.ts";
+import type { VisitConnections } from "./streams/visit-connections.ts";
 import { type Arrival, isForfeit, type Placed, type Threshold } from "./threshold.ts";
+import type { Held, HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
+import { replaceTicket, type VisitorTokens } from "./tokens/visitor-tokens.ts";
 import type { Traffic } from "./traffic.ts";
 import type { UnprovenPlaces } from "./unproven-places.ts";
 import { type Answer, GONE, type NobodyLeft, type OpenStream } from "./verdict.ts";
-import type { VisitConnections } from "./visit-connections.ts";
-import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
 
 export type Endpoint =
   | "board"

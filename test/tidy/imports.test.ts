@@ -1,6 +1,7 @@
 /** What may import what: the folders are the boundaries, and this test holds them. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -31,8 +32,10 @@ interface Import {
   readonly from: string;
 }
 
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), "utf8");
+/** What a file imports; without types, what is left of that when it runs. */
+function importsOf(file: string, { withTypes = true } = {}): Import[] {
+  const whole = readFileSync(join(root, file), "utf8");
+  const text = withTypes ? whole : stripTypeScriptTypes(whole);
   const found = text.matchAll(
     /(?:^|\n)\s*(?:import|export)[^;'"]*?from\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)|(?:^|\n)import\s*["']([^"']+)["']/g,
   );
@@ -47,7 +50,7 @@ function roomOf(file: string): string {
 
 test("no folder imports what it may not", () => {
   const wrong: string[] = [];
-  for (const { file, from } of production.flatMap(importsOf)) {
+  for (const { file, from } of production.flatMap((file) => importsOf(file))) {
     const room = roomOf(file);
     const allowed = MAY_IMPORT[room];
     if (!allowed || !from.startsWith(".")) continue;
@@ -61,7 +64,7 @@ test("no folder imports what it may not", () => {
 test("core imports nothing but itself", () => {
   const wrong = production
     .filter((file) => file.startsWith("src/core/"))
-    .flatMap(importsOf)
+    .flatMap((file) => importsOf(file))
     .filter(({ from }) => !from.startsWith("./"));
   assert.deepEqual(wrong, []);
 });
@@ -101,9 +104,29 @@ test("only entry points, drivers and the command line ask the clock, throw dice 
   assert.deepEqual(wrong, []);
 });
 
+/** Of Node's modules these are functions and no runtime, and other runtimes have them too. */
+const NO_RUNTIME = new Set(["node:crypto", "node:net", "node:url", "node:fs"]);
+
+test("what decides about a request and what renders the answer know no runtime", () => {
+  const seen = new Set<string>();
+  const wrong: string[] = [];
+  const visit = (file: string) => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const { from } of importsOf(file, { withTypes: false })) {
+      if (from.startsWith("node:") && !NO_RUNTIME.has(from)) wrong.push(`${file} imports ${from}`);
+      if (from.startsWith(".") && from.endsWith(".ts"))
+        visit(relative(root, join(root, dirname(file), from)));
+    }
+  };
+  for (const file of ["gateway", "render", "verdict", "facts"]) visit(`src/gateway/${file}.ts`);
+  assert.ok(seen.size > 50, "it follows imports");
+  assert.deepEqual(wrong, []);
+});
+
 test("the checks can see: a wrong import is found by them", () => {
   assert.equal(roomOf("src/engines/memory/places.ts"), "engines/memory");
   assert.equal(roomOf("src/index.ts"), "entry");
-  const seen = importsOf("src/gateway/gateway.ts").map(({ from }) => from);
-  assert.ok(seen.includes("../core/engine.ts") && seen.includes("node:http"));
+  const seen = importsOf("src/gateway/listener/listen.ts").map(({ from }) => from);
+  assert.ok(seen.includes("../../core/world.ts") && seen.includes("node:http"));
 });

@@ -7,9 +7,6 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Timers } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
-import type { StreamEvent, StreamSink } from "../event-streams.ts";
-import { STREAM_HEADERS } from "../event-streams.ts";
-import type { OpenAnswer } from "../open-answer.ts";
 import {
   type AnyRequest,
   type AnyResponse,
@@ -21,6 +18,9 @@ import {
 } from "../proxy/answer.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 import type { Rendered } from "../render.ts";
+import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
+import { STREAM_HEADERS } from "../streams/event-streams.ts";
+import type { OpenAnswer } from "../streams/open-answer.ts";
 import type { Answer } from "../verdict.ts";
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");

@@ -2,10 +2,10 @@
 import { laneMembersSchema } from "../../../src/config/lane-schema.ts";
 import { readSlip } from "../../../src/gateway/abuse/slip.ts";
 import { isSolved } from "../../../src/gateway/abuse/work.ts";
-import { Keyring } from "../../../src/gateway/keyring.ts";
 import { codeKeys, readCode } from "../../../src/gateway/lanes/code.ts";
 import { createJwtCheck } from "../../../src/gateway/lanes/jwt-check.ts";
-import { readToken } from "../../../src/gateway/token.ts";
+import { Keyring } from "../../../src/gateway/tokens/keyring.ts";
+import { readToken } from "../../../src/gateway/tokens/token.ts";
 import { again, type Parser } from "./parser.ts";
 
 const secrets = { secret: "a secret of at least thirty-two characters", previousSecrets: [] };

@@ -5,7 +5,6 @@ import { roomSchema } from "../../../src/config/schema.ts";
 import { Binding } from "../../../src/gateway/abuse/binding.ts";
 import { type Finished, formatOf } from "../../../src/gateway/access-log/line.ts";
 import { createBypass } from "../../../src/gateway/bypass.ts";
-import { readCookie } from "../../../src/gateway/cookies.ts";
 import { wants } from "../../../src/gateway/decide.ts";
 import { requestHeaders, stripCookies } from "../../../src/gateway/headers.ts";
 import { codeInUrl, linkWithoutCode, withoutCode } from "../../../src/gateway/lanes/carried-code.ts";
@@ -16,6 +15,7 @@ import { originForm, refuseFraming } from "../../../src/gateway/proxy/framing.ts
 import { renderPlainProblem } from "../../../src/gateway/proxy/problem.ts";
 import { createTrust } from "../../../src/gateway/proxy/trust.ts";
 import { createRouter } from "../../../src/gateway/route.ts";
+import { readCookie } from "../../../src/gateway/tokens/cookies.ts";
 import { readProxyHeader } from "../../../src/sockets/proxy-header.ts";
 import { whereabouts } from "../../../src/sockets/whereabouts.ts";
 import { again, type Parser } from "./parser.ts";

@@ -17,7 +17,7 @@ import {
   talk,
   until,
 } from "../../../testing/proxy/stage.ts";
-import { PIPELINED_MAX } from "../../unread-answers.ts";
+import { PIPELINED_MAX } from "../../listener/unread-answers.ts";
 import { type AnyRequest, LINGER_MAX_MS } from "../answer.ts";
 
 const MB = 1_048_576;

@@ -14,18 +14,15 @@ import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import http2, { type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Listen } from "../config/kinds.ts";
-import type { LimitSettings, TlsSettings } from "../config/schema.ts";
-import type { Timers, World } from "../core/world.ts";
-import { AwaitedHeaders, type HeaderSettings } from "../sockets/awaited-headers.ts";
-import { type ConnectionCounts, type ConnectionLimits, Connections } from "../sockets/connections.ts";
-import { FairTurns } from "../sockets/fair-turns.ts";
-import { IdleConnections } from "../sockets/idle-connections.ts";
-import type { AccessLog } from "./access-log/access-log.ts";
-import { refuse, refuseUpgrade } from "./adapters/refuse.ts";
-import { ClientErrors } from "./client-errors.ts";
-import { Http2Sessions } from "./http2-sessions.ts";
-import { LeanRequest } from "./lean-request.ts";
+import type { Listen } from "../../config/kinds.ts";
+import type { LimitSettings, TlsSettings } from "../../config/schema.ts";
+import type { Timers, World } from "../../core/world.ts";
+import { AwaitedHeaders, type HeaderSettings } from "../../sockets/awaited-headers.ts";
+import { type ConnectionCounts, type ConnectionLimits, Connections } from "../../sockets/connections.ts";
+import { FairTurns } from "../../sockets/fair-turns.ts";
+import { IdleConnections } from "../../sockets/idle-connections.ts";
+import type { AccessLog } from "../access-log/access-log.ts";
+import { refuse, refuseUpgrade } from "../adapters/refuse.ts";
 import {
   type AnyRequest,
   type AnyResponse,
@@ -34,10 +31,13 @@ import {
   hasBody,
   isHttp2,
   writeHead,
-} from "./proxy/answer.ts";
-import { plainAddress } from "./proxy/forwarded.ts";
-import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "./proxy/framing.ts";
-import { answerRaw } from "./proxy/raw-answer.ts";
+} from "../proxy/answer.ts";
+import { plainAddress } from "../proxy/forwarded.ts";
+import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "../proxy/framing.ts";
+import { answerRaw } from "../proxy/raw-answer.ts";
+import { ClientErrors } from "./client-errors.ts";
+import { Http2Sessions } from "./http2-sessions.ts";
+import { LeanRequest } from "./lean-request.ts";
 import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 
 /** The most requests one HTTP/2 connection may have open. */

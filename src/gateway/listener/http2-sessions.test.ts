@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type http2 from "node:http2";
 import type net from "node:net";
 import { type TestContext, test } from "node:test";
-import { type HandWorld, handWorld } from "../sim/hand-world.ts";
-import { TLS } from "../testing/gateway/stage.ts";
-import { END_HEADERS, END_STREAM, frame, headersFor, RawSession } from "../testing/http2-frames.ts";
-import { until } from "../testing/until.ts";
+import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
+import { TLS } from "../../testing/gateway/stage.ts";
+import { END_HEADERS, END_STREAM, frame, headersFor, RawSession } from "../../testing/http2-frames.ts";
+import { until } from "../../testing/until.ts";
 import { type Listener, listen } from "./listen.ts";
 
 const LIMITS = {

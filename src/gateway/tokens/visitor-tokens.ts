@@ -5,19 +5,19 @@
  * Whatever is wrong with a token has a name, is counted, and is logged (at most a few lines a second: a flood of
  * forgeries must not become a flood of log lines). Its sender is then a newcomer.
  */
-import type { Expired, RefusalReason, Refused } from "../core/engine.ts";
-import { isRenewalDue, type Pass, renewPass } from "../core/pass.ts";
-import { renewTicket, type Ticket } from "../core/ticket.ts";
-import type { World } from "../core/world.ts";
-import type { Sender } from "./abuse/binding.ts";
-import { isSlip, type PastVisits, readSlip } from "./abuse/slip.ts";
-import type { Carrier } from "./carrier.ts";
+import type { Expired, RefusalReason, Refused } from "../../core/engine.ts";
+import { isRenewalDue, type Pass, renewPass } from "../../core/pass.ts";
+import { renewTicket, type Ticket } from "../../core/ticket.ts";
+import type { World } from "../../core/world.ts";
+import type { Sender } from "../abuse/binding.ts";
+import { isSlip, type PastVisits, readSlip } from "../abuse/slip.ts";
+import type { Carrier } from "../carrier.ts";
+import { type RoomFront, waitingOpening } from "../room-front.ts";
+import type { Traffic } from "../traffic.ts";
+import type { UnprovenPlaces } from "../unproven-places.ts";
 import { type Held, type HeldPass, type HeldTicket, HeldTokens } from "./held-tokens.ts";
 import type { Keyring } from "./keyring.ts";
-import { type RoomFront, waitingOpening } from "./room-front.ts";
 import { type Badge, NO_BADGE, passToken, readToken, type TokenRefusal, ticketToken } from "./token.ts";
-import type { Traffic } from "./traffic.ts";
-import type { UnprovenPlaces } from "./unproven-places.ts";
 
 const REFUSALS_LOGGED_PER_SECOND_MAX = 20;
 /** A ticket is signed anew when a good check-in finds it older than this. */

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
+import { rawHeader } from "../proxy/raw-header.ts";
 import { LeanRequest } from "./lean-request.ts";
-import { rawHeader } from "./proxy/raw-header.ts";
 
 interface Seen {
   readonly request: LeanRequest;

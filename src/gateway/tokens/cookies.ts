@@ -3,7 +3,7 @@
  * both. Over https its name has the `__Host-` prefix, which browsers only accept when it is secure and for one host; or
  * `__Secure-`, where it is for all hosts of a domain.
  */
-import type { RoomSettings } from "../config/schema.ts";
+import type { RoomSettings } from "../../config/schema.ts";
 
 export interface RoomCookie {
   /** The token a request carries, or null. */

@@ -3,9 +3,9 @@
  * They have no slot, so they are there only while there is room. Once a second the rooms that have some are looked at; where a
  * newcomer would have to wait they are broken off, as a request like theirs would be refused now.
  */
-import type { Engine } from "../core/engine.ts";
-import type { World } from "../core/world.ts";
-import type { AskEngine } from "./ask-engine.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { World } from "../../core/world.ts";
+import type { AskEngine } from "../ask-engine.ts";
 import type { OpenAnswer } from "./open-answer.ts";
 import { type Listed, OpenList } from "./open-list.ts";
 

@@ -6,8 +6,8 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { exportJWK, SignJWT } from "jose";
-import type { Eventually } from "../core/engine.ts";
-import type { Pass } from "../core/pass.ts";
+import type { Eventually } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
 import type { HeldPass } from "./held-tokens.ts";
 import type { Keyring } from "./keyring.ts";
 

@@ -12,17 +12,17 @@
  * There are limits for all streams together, for those of one address and for those of one ticket. A page that gets no
  * stream asks for the board instead.
  */
-import type { Board } from "../core/board.ts";
-import type { Engine } from "../core/engine.ts";
-import { type Ticket, tellAhead } from "../core/ticket.ts";
-import type { World } from "../core/world.ts";
-import type { StreamLimits } from "../sockets/socket-limits.ts";
-import { addressKey } from "../sockets/whereabouts.ts";
-import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
-import type { HeldTicket } from "./held-tokens.ts";
-import type { Traffic } from "./traffic.ts";
-import type { OpenStream } from "./verdict.ts";
-import { replaceTicket } from "./visitor-tokens.ts";
+import type { Board } from "../../core/board.ts";
+import type { Engine } from "../../core/engine.ts";
+import { type Ticket, tellAhead } from "../../core/ticket.ts";
+import type { World } from "../../core/world.ts";
+import type { StreamLimits } from "../../sockets/socket-limits.ts";
+import { addressKey } from "../../sockets/whereabouts.ts";
+import { type AskEngine, ENGINE_AWAY } from "../ask-engine.ts";
+import type { HeldTicket } from "../tokens/held-tokens.ts";
+import { replaceTicket } from "../tokens/visitor-tokens.ts";
+import type { Traffic } from "../traffic.ts";
+import type { OpenStream } from "../verdict.ts";
 
 const BACKLOG_BYTES_MAX = 64 * 1_024;
 /** Streams that get a new board in one turn of the event loop: about a millisecond. */

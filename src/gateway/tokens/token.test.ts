@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Pass } from "../core/pass.ts";
-import { NONE_MISSED, type Ticket } from "../core/ticket.ts";
+import type { Pass } from "../../core/pass.ts";
+import { NONE_MISSED, type Ticket } from "../../core/ticket.ts";
 import { Keyring } from "./keyring.ts";
 import { type Badge, NO_BADGE, passToken, readToken, TOKEN_CHARACTERS_MAX, ticketToken } from "./token.ts";
 

@@ -14,7 +14,7 @@
  * Nothing is done for each message or byte, and next to nothing for a request that is soon over. Once a second the connections
  * are looked at, all in one go.
  */
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../../core/engine.ts";
 import {
   isFirstPass,
   isRenewalDue,
@@ -22,14 +22,14 @@ import {
   type Pass,
   PRESENCE_GRACE_MS,
   renewPass,
-} from "../core/pass.ts";
-import type { World } from "../core/world.ts";
-import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
-import { firstVisitMs } from "./newcomers.ts";
+} from "../../core/pass.ts";
+import type { World } from "../../core/world.ts";
+import { type AskEngine, ENGINE_AWAY } from "../ask-engine.ts";
+import { firstVisitMs } from "../newcomers.ts";
+import type { PresenceReport } from "../presence.ts";
+import type { RoomFront } from "../room-front.ts";
 import type { OpenAnswer } from "./open-answer.ts";
 import { type Listed, OpenList } from "./open-list.ts";
-import type { PresenceReport } from "./presence.ts";
-import type { RoomFront } from "./room-front.ts";
 
 const LOOK_EVERY_MS = 1_000;
 

@@ -13,9 +13,9 @@
 import type { ServerResponse } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import type { LimitSettings } from "../config/schema.ts";
-import { answerUnderWay } from "../sockets/idle-connections.ts";
-import { Pace } from "./proxy/slow-visitors.ts";
+import type { LimitSettings } from "../../config/schema.ts";
+import { answerUnderWay } from "../../sockets/idle-connections.ts";
+import { Pace } from "../proxy/slow-visitors.ts";
 
 /** Browsers send no request on a connection of HTTP/1 before the last is answered; some programs send a few. */
 export const PIPELINED_MAX = 16;

@@ -7,12 +7,12 @@
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Timers } from "../core/world.ts";
-import { FairTurns } from "../sockets/fair-turns.ts";
-import { answerUnderWay } from "../sockets/idle-connections.ts";
-import type { AccessLog } from "./access-log/access-log.ts";
-import { LINGER_MAX_MS } from "./proxy/answer.ts";
-import { answerRaw, closeSoon } from "./proxy/raw-answer.ts";
+import type { Timers } from "../../core/world.ts";
+import { FairTurns } from "../../sockets/fair-turns.ts";
+import { answerUnderWay } from "../../sockets/idle-connections.ts";
+import type { AccessLog } from "../access-log/access-log.ts";
+import { LINGER_MAX_MS } from "../proxy/answer.ts";
+import { answerRaw, closeSoon } from "../proxy/raw-answer.ts";
 
 /** Answered in one turn of the event loop: one or two milliseconds. */
 const ANSWERED_PER_TURN = 32;

@@ -10,7 +10,7 @@
  * are pings and settings whose answers are read.
  */
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
-import type { World } from "../core/world.ts";
+import type { World } from "../../core/world.ts";
 
 export interface SessionLimits {
   readonly headersTimeoutMs: number;

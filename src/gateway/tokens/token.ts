@@ -8,8 +8,8 @@
  * Every field has a fixed width or its length before it, so no two different tokens have the same bytes to sign. The
  * room's name is inside, so a token is good in one room only. Reading never throws: what is not right has a reason.
  */
-import type { Pass } from "../core/pass.ts";
-import { NONE_MISSED, type Ticket } from "../core/ticket.ts";
+import type { Pass } from "../../core/pass.ts";
+import { NONE_MISSED, type Ticket } from "../../core/ticket.ts";
 import type { Keyring } from "./keyring.ts";
 
 const VERSION = 2;

@@ -3,10 +3,10 @@ import type http from "node:http";
 import http2 from "node:http2";
 import net from "node:net";
 import { type TestContext, test } from "node:test";
-import { limitsSchema } from "../config/schema.ts";
-import { type HandWorld, handWorld } from "../sim/hand-world.ts";
-import { TLS } from "../testing/gateway/stage.ts";
-import { until } from "../testing/until.ts";
+import { limitsSchema } from "../../config/schema.ts";
+import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
+import { TLS } from "../../testing/gateway/stage.ts";
+import { until } from "../../testing/until.ts";
 import { type Listener, type ListenOptions, listen } from "./listen.ts";
 import { PIPELINED_MAX } from "./unread-answers.ts";
 

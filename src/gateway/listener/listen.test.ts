@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import net from "node:net";
 import { type TestContext, test } from "node:test";
-import { limitsSchema } from "../config/schema.ts";
-import { handWorld } from "../sim/hand-world.ts";
-import { realWorld } from "../testing/real-world.ts";
-import { until } from "../testing/until.ts";
+import { limitsSchema } from "../../config/schema.ts";
+import { handWorld } from "../../sim/hand-world.ts";
+import { realWorld } from "../../testing/real-world.ts";
+import { until } from "../../testing/until.ts";
+import { HEADERS_MAX } from "../proxy/framing.ts";
 import { type Listener, type ListenOptions, listen } from "./listen.ts";
-import { HEADERS_MAX } from "./proxy/framing.ts";
 
 const LIMITS: ListenOptions["settings"]["limits"] = {
   ...limitsSchema.parse({}),

@@ -7,7 +7,7 @@
  * A body said to be empty is none, so that Node spares such requests the life of a stream: every check-in is one.
  */
 import { IncomingMessage } from "node:http";
-import { isNamed } from "./proxy/raw-header.ts";
+import { isNamed } from "../proxy/raw-header.ts";
 
 type Headers = IncomingMessage["headers"];
 

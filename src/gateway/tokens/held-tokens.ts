@@ -5,8 +5,8 @@
  *
  * Two generations bound it: when the young one is full it becomes the old one, and what is still used moves over.
  */
-import type { Pass } from "../core/pass.ts";
-import type { Ticket } from "../core/ticket.ts";
+import type { Pass } from "../../core/pass.ts";
+import type { Ticket } from "../../core/ticket.ts";
 import type { Badge } from "./token.ts";
 
 const GENERATION_TOKENS_MAX = 50_000;
