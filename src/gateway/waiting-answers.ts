@@ -20,7 +20,7 @@ import {
   type TurnedAway,
   turnedAwaySeconds,
 } from "./newcomers.ts";
-import { type Problem, renderProblem } from "./page/problem.ts";
+import { type ErrorPage, renderProblem } from "./page/problem.ts";
 import { answerWhole } from "./proxy/answer.ts";
 import { type RoomFront, waitingOpening, withFormerPlace } from "./room-front.ts";
 import type { Traffic } from "./traffic.ts";
@@ -240,7 +240,7 @@ export class WaitingAnswers {
 }
 
 /** The page that says why. */
-function problemOf({ front, request }: Told, why: TurnedAway | HeldBack, now: number): Problem {
+function problemOf({ front, request }: Told, why: TurnedAway | HeldBack, now: number): ErrorPage {
   if (why.kind === "heldBack") return heldProblem(front, why.verdict, now);
   const { reason, until } = why;
   const at = until === null ? {} : { at: until, now };
@@ -278,7 +278,7 @@ function isAheadAwaited(waiting: Waiting | null, rules: DoorRules, now: number):
   return now - waiting.ticket.joinedAt < AHEAD_KNOWN_AFTER_MS;
 }
 
-function heldProblem(front: RoomFront, verdict: HeldBack["verdict"], now: number): Problem {
+function heldProblem(front: RoomFront, verdict: HeldBack["verdict"], now: number): ErrorPage {
   const retryAfterSeconds = retrySeconds(verdict);
   if (verdict.kind === "tooMany")
     return { status: TOO_MANY, id: "", kind: "tooManyJoins", retryAfterSeconds, now };
@@ -293,7 +293,7 @@ function plainLine({ wanted }: Asking): string {
 }
 
 /** What is not the page is never taken for it. */
-function plainStatus({ status }: Problem): number {
+function plainStatus({ status }: ErrorPage): number {
   return status < 400 ? TOO_MANY : status;
 }
 
