@@ -113,7 +113,7 @@ const forgetRoute = createRoute({
 /** Adds the cluster's routes. */
 export function addCluster(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): void {
   app.openapi(showRoute, (c) => {
-    if (!desk.cluster) return refuse(c, 404, NO_CLUSTER);
+    if (!desk.cluster) return refuse(c, "no_cluster", NO_CLUSTER);
     const { nodes, lost, problems, rooms, ...report } = desk.cluster.report();
     const finite = Object.entries(rooms).map(([name, room]) => [
       name,
@@ -124,8 +124,8 @@ export function addCluster(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed)
   });
   app.openapi(forgetRoute, (c) => {
     const { name } = c.req.valid("json");
-    if (!desk.cluster) return refuse(c, 404, NO_CLUSTER);
-    if (!desk.cluster.forget(name)) return refuse(c, 404, notLost(desk.cluster.report().lost));
+    if (!desk.cluster) return refuse(c, "no_cluster", NO_CLUSTER);
+    if (!desk.cluster.forget(name)) return refuse(c, "not_lost", notLost(desk.cluster.report().lost));
     world.log.warn(
       { node: name, by: addressOf(c) },
       "a lost node was declared dead from the control address",
@@ -134,14 +134,12 @@ export function addCluster(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed)
   });
 }
 
-const NO_CLUSTER = {
-  code: "no_cluster",
-  message: "This Fairgate is no node of a cluster. Start it with --cluster, or with cluster in its settings.",
-};
+const NO_CLUSTER =
+  "This Fairgate is no node of a cluster. Start it with --cluster, or with cluster in its settings.";
 
 /** What was sent is not repeated; names of nodes are plain. */
-function notLost(lost: readonly { readonly name: string }[]): { code: string; message: string } {
+function notLost(lost: readonly { readonly name: string }[]): string {
   const names = lost.slice(0, NODES_NAMED_MAX).map(({ name }) => name);
   const which = names.length === 0 ? "No node is lost." : `Lost are: ${names.join(", ")}.`;
-  return { code: "not_lost", message: `No node by that name is lost. ${which}` };
+  return `No node by that name is lost. ${which}`;
 }
