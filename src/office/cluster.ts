@@ -5,7 +5,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { addressOf, type OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS, refusalOf, refuse } from "./refusal.ts";
+import { COMMON_REFUSALS, refusals, refuse } from "./refusal.ts";
 
 const NODES_NAMED_MAX = 20;
 
@@ -68,8 +68,6 @@ const clusterSchema = z
   })
   .openapi("Cluster");
 
-const noCluster = { 404: refusalOf("This process is no node of a cluster.") };
-
 const showRoute = createRoute({
   method: "get",
   path: "/cluster",
@@ -77,7 +75,7 @@ const showRoute = createRoute({
   responses: {
     200: { description: "The cluster.", content: { "application/json": { schema: clusterSchema } } },
     ...COMMON_REFUSALS,
-    ...noCluster,
+    ...refusals("no_cluster"),
   },
 });
 const forgetRoute = createRoute({
@@ -102,11 +100,7 @@ const forgetRoute = createRoute({
       content: { "application/json": { schema: z.object({ name: z.string() }) } },
     },
     ...COMMON_REFUSALS,
-    400: refusalOf("The body is not well-formed JSON."),
-    404: refusalOf("This process is no node of a cluster, or no node by that name is lost."),
-    413: refusalOf("The body is too large."),
-    415: refusalOf("The body is not marked as JSON."),
-    422: refusalOf("The body has no name in it."),
+    ...refusals("bad_request", "no_cluster", "not_lost", "too_large", "not_json", "bad_change"),
   },
 });
 

@@ -9,9 +9,9 @@ import { recordParts } from "../core/draw-record.ts";
 import { askEngine } from "./ask-engine.ts";
 import type { OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS, refusalOf, refuse } from "./refusal.ts";
+import { COMMON_REFUSALS, refusals, refuse } from "./refusal.ts";
 import { refuseRoom, settingsOf } from "./room-names.ts";
-import { engineAway, roomParams } from "./room-routes.ts";
+import { roomParams } from "./room-routes.ts";
 
 const EVENTS_NAMED_MAX = 20;
 
@@ -31,8 +31,7 @@ const drawRoute = createRoute({
   responses: {
     200: { description: "The record.", content: { "text/plain": { schema: z.string() } } },
     ...COMMON_REFUSALS,
-    404: refusalOf("There is no such room, no such event in it, or the event has no draw."),
-    ...engineAway,
+    ...refusals("no_such_room", "no_such_event", "no_draw", "engine_away"),
   },
 });
 

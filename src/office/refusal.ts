@@ -53,20 +53,25 @@ export function statusOf<Code extends ControlRefusal>(code: Code): (typeof CONTR
   return CONTROL_REFUSALS[code].status;
 }
 
-/** What the document says of one kind of refusal. */
-export function refusalOf(description: string) {
-  return { description, content: { "application/json": { schema: errorSchema } } };
+/** What the document says of refusals, by their status. */
+export function refusals<Code extends ControlRefusal>(...codes: readonly Code[]) {
+  const content = { "application/json": { schema: errorSchema } };
+  const byStatus = Map.groupBy(codes, (code) => statusOf(code));
+  const answers = [...byStatus].map(([status, all]) => {
+    const description = all.map((code) => CONTROL_REFUSALS[code].why).join(" Or: ");
+    return [status, { description, content }] as const;
+  });
+  return Object.fromEntries(answers) as Record<(typeof answers)[number][0], (typeof answers)[number][1]>;
 }
 
 /** Every refusal a route with the token can give before it does anything. */
-export const COMMON_REFUSALS = {
-  401: refusalOf("The token is missing or wrong."),
-  403: refusalOf("No token is set on this side, or the Host header names another host."),
-  429: refusalOf("Too many wrong tokens from this address. Retry-After says when to come back."),
-};
-
-/** For what has to be kept before it is so. */
-export const NOT_KEPT = { 503: refusalOf("It could not be kept on disk, so nothing was changed.") };
+export const COMMON_REFUSALS = refusals(
+  "token_missing",
+  "token_wrong",
+  "no_token_set",
+  "wrong_host",
+  "too_many_attempts",
+);
 
 /** Turns whatever was thrown while answering into an answer. */
 export function answerFailure(error: unknown, c: Context, world: World) {
