@@ -1,6 +1,7 @@
 /** The proxy code alone, with no waiting room. */
 import type { Settings } from "../../src/config/schema.ts";
 import type { World } from "../../src/core/world.ts";
+import { renderProblem } from "../../src/gateway/page/problem.ts";
 import { createProxy } from "../../src/gateway/proxy/proxy.ts";
 import { SlowVisitors } from "../../src/gateway/proxy/slow-visitors.ts";
 import { createTrust } from "../../src/gateway/proxy/trust.ts";
@@ -26,6 +27,7 @@ export function bareProxy(settings: Settings, world: World): Handlers {
     trust: createTrust([]),
     slow: new SlowVisitors(() => settings.limits, world),
     world,
+    renderProblem: ({ headers }, page) => renderProblem(String(headers.accept), undefined, page),
   });
   const handle: Handlers["handle"] = (request, response) => proxy.forward(request, response, FORWARD);
   return {

@@ -1,10 +1,10 @@
 /**
- * What a waiting room must be able to do, by the requirements of a thesis on waiting as a service: how customers enter
+ * What a waiting room must be able to do, by the requirements of Pluijmaekers 2020 (chapter 2): how customers enter
  * (ce), how they pay (cp), how near to the order of arrival (ma), and how many shops there are (mt). Beside each stands
  * the setting that does it and the test that shows it; `docs/settings.md` has them as a table, and a test sees to it
  * that the settings are good ones and that the tests are there.
  *
- * The thesis speaks of a shop; here that is a room. Paying is a room of its own, for the path of the payment page.
+ * Pluijmaekers speaks of a shop; here that is a room. Paying is a room of its own, for the path of the payment page.
  */
 export interface Requirement {
   readonly id: string;
@@ -310,7 +310,7 @@ export const COVERED_BY: Readonly<Record<string, readonly CoveringTest[]>> = {
 
 const INTRODUCTION = `## Requirements
 
-What a waiting room must be able to do, by the thesis *Waiting as a Service*: how customers enter (ce) and pay (cp), how
+What a waiting room must be able to do, by [Pluijmaekers 2020](papers.md#pluijmaekers-2020): how customers enter (ce) and pay (cp), how
 near to the order of arrival (ma), and for how many shops (mt). Here a shop is a room. Paying is a room of its own, whose
 path is that of the payment page.
 

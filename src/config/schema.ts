@@ -3,7 +3,7 @@
  * TypeScript types, the checks for the file, the command line and the control address, `fairgate.example.yaml` and
  * `docs/settings.md`.
  *
- * Names follow the vocabulary the industry shares (Cloudflare's), in camelCase. Durations are written `45s`, `10m` and
+ * Names follow the vocabulary the industry shares (Cloudflare's; Semeria 2021), in camelCase. Durations are written `45s`, `10m` and
  * come out as milliseconds; sizes are written `16KB`, `100MB` and come out as bytes. Unknown keys are errors. What one
  * setting means for another is checked in `cross-check.ts`.
  */

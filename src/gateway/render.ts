@@ -12,7 +12,7 @@ import type { Asking } from "./asking.ts";
 import { headerOf } from "./facts.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
 import { type HeldBack, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
-import { type Problem, prefersJson, renderProblem } from "./page/problem.ts";
+import { type ErrorPage, prefersJson, renderProblem } from "./page/problem.ts";
 import { type RoomFront, waitingOpening, withFormerPlace } from "./room-front.ts";
 import type {
   Answer,
@@ -266,7 +266,7 @@ function readable(
 }
 
 /** The page that says why. */
-function problemOf({ call, why }: TurnAway, now: number): Problem {
+function problemOf({ call, why }: TurnAway, now: number): ErrorPage {
   if (why.kind === "heldBack") return heldProblem(call.front, why.verdict, now);
   const { reason, until } = why;
   const at = until === null ? {} : { at: until, now };
@@ -304,7 +304,7 @@ function isAheadAwaited(waiting: Waiting | null, rules: DoorRules, now: number):
   return now - waiting.ticket.joinedAt < AHEAD_KNOWN_AFTER_MS;
 }
 
-function heldProblem(front: RoomFront, verdict: HeldBack["verdict"], now: number): Problem {
+function heldProblem(front: RoomFront, verdict: HeldBack["verdict"], now: number): ErrorPage {
   const retryAfterSeconds = retrySeconds(verdict);
   if (verdict.kind === "tooMany")
     return { status: TOO_MANY, id: "", kind: "tooManyJoins", retryAfterSeconds, now };
@@ -319,7 +319,7 @@ function plainLine({ wanted }: Asking): string {
 }
 
 /** What is not the page is never taken for it. */
-function plainStatus({ status }: Problem): number {
+function plainStatus({ status }: ErrorPage): number {
   return status < 400 ? TOO_MANY : status;
 }
 

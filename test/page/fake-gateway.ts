@@ -6,7 +6,7 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Board, DrawNotice } from "../../src/core/board.ts";
-import { type Problem, renderProblem } from "../../src/gateway/page/problem.ts";
+import { type ErrorPage, renderProblem } from "../../src/gateway/page/problem.ts";
 import { createPage, type PageLook, type PageView } from "../../src/gateway/page/render.ts";
 
 export const SEQUENCE = 1_000;
@@ -38,7 +38,7 @@ export class FakeGateway {
   checkIn: Answer = "broken";
   receipt: Answer = "broken";
   /** Where set, a page for someone without a place is served in place of the waiting page. */
-  problem: Problem | null = null;
+  problem: ErrorPage | null = null;
   /** What came with each join as its solution. */
   readonly solutions: string[] = [];
   /** Pages are served once this has settled, answers to forms at once. Until then the browser shows the page before. */
@@ -114,7 +114,7 @@ export class FakeGateway {
     sendJson(response, { status: "waiting" });
   }
 
-  #serveProblem(problem: Problem, request: IncomingMessage, response: ServerResponse): void {
+  #serveProblem(problem: ErrorPage, request: IncomingMessage, response: ServerResponse): void {
     const { accept, "accept-language": languages } = request.headers;
     const { headers, body } = renderProblem(accept, languages, problem);
     response.writeHead(problem.status, [...headers]).end(body);

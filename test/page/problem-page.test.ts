@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { isSolved } from "../../src/gateway/abuse/work.ts";
-import type { Problem } from "../../src/gateway/page/problem.ts";
+import type { ErrorPage } from "../../src/gateway/page/problem.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { axeViolations, closeBrowser, isTooWide, openBrowser, SHOTS, shows, visit } from "./visit.ts";
 
@@ -20,7 +20,7 @@ before(openBrowser);
 after(closeBrowser);
 
 /** Serves this page in place of the waiting page. Its status is good, for browsers complain of others. */
-function turnedAway(problem: Pick<Problem, "kind"> & Partial<Problem>): (gateway: FakeGateway) => void {
+function turnedAway(problem: Pick<ErrorPage, "kind"> & Partial<ErrorPage>): (gateway: FakeGateway) => void {
   return (gateway) => {
     gateway.problem = { status: 200, id: "k3f9", ...problem };
   };
@@ -109,7 +109,7 @@ describe("those without a place", TOGETHER, () => {
 describe("everyone can use these pages", TOGETHER, () => {
   const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 };
   const at = NOW + 51 * HOUR_MS;
-  const kinds: readonly (Pick<Problem, "kind"> & Partial<Problem>)[] = [
+  const kinds: readonly (Pick<ErrorPage, "kind"> & Partial<ErrorPage>)[] = [
     { kind: "ended" },
     { kind: "opensLater", at, now: NOW },
     { kind: "rejected" },

@@ -27,9 +27,7 @@ export const COMPLAINT_PERIOD_MS = 60_000;
 const ADDRESSES_MAX = 1_000;
 
 /** There are no keys to check by. */
-export class KeysAway extends Error {
-  readonly code = "KEYS_AWAY";
-}
+export class KeysAway extends Error {}
 
 /** Gets a document, or fails. */
 export type Fetch = (url: string, signal: AbortSignal) => Promise<string>;

@@ -18,6 +18,7 @@ import type { Dispatcher } from "undici";
 import { isOutOfHandles } from "../../sockets/relief.ts";
 import { type AccessEntry, type BodyCarrier, entryOf } from "../access-log/entry.ts";
 import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
+import type { PageKind } from "../page/languages.ts";
 import type { Phase } from "./address-health.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
@@ -25,7 +26,6 @@ import { diagnose } from "./diagnosis.ts";
 import { originForm } from "./framing.ts";
 import type { Address, Line, Waiter } from "./origin.ts";
 import type { PoolHandler, PoolRequest } from "./pool.ts";
-import type { ProblemKind } from "./problem.ts";
 import type { Forward, ProxyContext, SlowKind } from "./proxy.ts";
 import { PRESSED_WINDOW_MS } from "./slow-visitors.ts";
 import { Spool } from "./spool.ts";
@@ -359,7 +359,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
     else this.answerProblem(status, kind);
   }
 
-  private answerProblem(status: number, kind: ProblemKind): void {
+  private answerProblem(status: number, kind: PageKind): void {
     const { world, renderProblem } = this.proxy;
     const { id } = this.forward;
     const problem = renderProblem(this.request, { status, id, kind });
@@ -531,6 +531,6 @@ function decode(raw: RawList): string[] {
 type RawList = readonly { toString(encoding: "latin1"): string }[];
 
 /** True when it was the origin that did not do its part. */
-function isOrigins(kind: ProblemKind): boolean {
+function isOrigins(kind: PageKind): boolean {
   return kind === "originAway" || kind === "originSlow";
 }

@@ -8,11 +8,11 @@ import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import { Relief } from "../../sockets/relief.ts";
 import { PacedLog } from "../paced-log.ts";
+import type { ErrorPage } from "../page/problem.ts";
 import type { AnyRequest, AnyResponse } from "./answer.ts";
 import { Exchange } from "./exchange.ts";
 import { type AddressState, createOrigin, type Origin } from "./origin.ts";
 import { createOwnLinks, type OwnLinks } from "./own-links.ts";
-import { type RenderProblem, renderPlainProblem } from "./problem.ts";
 import type { SlowVisitors } from "./slow-visitors.ts";
 import type { Client, Trust } from "./trust.ts";
 import { Tunnel } from "./upgrade.ts";
@@ -68,6 +68,12 @@ export interface Outcome {
 /** What was too slow: a request body, the reading of an answer, or that of an upgraded connection. */
 export type SlowKind = "body" | "answer" | "upgraded";
 
+/** Makes the page for a request that failed, in the form and the language that it asks for. */
+export type RenderProblem = (
+  request: { readonly headers: Readonly<Record<string, string | string[] | undefined>> },
+  page: Pick<ErrorPage, "status" | "id" | "kind">,
+) => { readonly headers: readonly string[]; readonly body: Buffer };
+
 export interface ProxyOptions {
   readonly settings: OriginSettings;
   readonly trust: Trust;
@@ -76,8 +82,7 @@ export interface ProxyOptions {
   readonly world: World;
   /** Frees file handles when there are none left to connect with; nothing does when left out. */
   readonly relief?: Relief;
-  /** Makes error pages; a plain English one when left out. */
-  readonly renderProblem?: RenderProblem;
+  readonly renderProblem: RenderProblem;
   readonly onDone?: (outcome: Outcome) => void;
   /** A visitor was cut off for being too slow. */
   readonly onCut?: (what: SlowKind) => void;
@@ -126,7 +131,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     world: options.world,
     log,
     relief: options.relief ?? new Relief(),
-    renderProblem: options.renderProblem ?? renderPlainProblem,
+    renderProblem: options.renderProblem,
     onDone: options.onDone,
     onCut: options.onCut,
     hostFor: hostRule(options.settings.hostHeader),

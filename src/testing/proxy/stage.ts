@@ -8,6 +8,7 @@ import net, { type AddressInfo, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { type LimitSettings, limitsSchema, type OriginSettings, originSchema } from "../../config/schema.ts";
 import { type ListenSettings, listen } from "../../gateway/listener/listen.ts";
+import { renderProblem } from "../../gateway/page/problem.ts";
 import type { AnyRequest } from "../../gateway/proxy/answer.ts";
 import { createProxy, type Forward, type Outcome } from "../../gateway/proxy/proxy.ts";
 import { SlowVisitors } from "../../gateway/proxy/slow-visitors.ts";
@@ -101,6 +102,7 @@ export async function openStage(test: TestContext, addresses: readonly string[],
     trust: createTrust(options.trustedProxies ?? [], options.forwardedHost),
     slow,
     world,
+    renderProblem: ({ headers }, page) => renderProblem(String(headers.accept), undefined, page),
     onDone: (outcome) => outcomes.push(outcome),
   });
   let count = 0;

@@ -12,7 +12,6 @@ import { languageChooser } from "../../../src/gateway/page/languages.ts";
 import { prefersJson } from "../../../src/gateway/page/problem.ts";
 import { parseForwarded, splitForwardedFor } from "../../../src/gateway/proxy/forwarded.ts";
 import { originForm, refuseFraming } from "../../../src/gateway/proxy/framing.ts";
-import { renderPlainProblem } from "../../../src/gateway/proxy/problem.ts";
 import { createTrust } from "../../../src/gateway/proxy/trust.ts";
 import { createRouter } from "../../../src/gateway/route.ts";
 import { readCookie } from "../../../src/gateway/tokens/cookies.ts";
@@ -215,17 +214,6 @@ const headers: readonly Parser[] = [
         ...{ fetchMode: text, upgradeInsecure: text },
       }) + prefersJson(text),
     worst: [again("application/"), again("application/json,"), again("a;q=0.1;"), again("application/x+")],
-  },
-  {
-    name: "Accept, of a plain page",
-    read: (text) =>
-      renderPlainProblem(asked({ accept: text }) as never, { status: 502, id: "a", kind: "originAway" }),
-    worst: [
-      again("application/"),
-      again("application/a"),
-      again("a.", { before: "application/" }),
-      again("text/htm "),
-    ],
   },
   {
     name: "Accept-Language",
