@@ -9,7 +9,7 @@ import { changeRoom, inForce } from "../testing/plain-building.ts";
 import { realWorld } from "../testing/real-world.ts";
 import { MACHINE_HERE, type Machine } from "./cluster-addresses.ts";
 import { openCluster } from "./open-cluster.ts";
-import type { OpenEngine } from "./open-engine.ts";
+import type { OpenEngine } from "./opened-engine.ts";
 
 const SECRET = "a-secret-for-tests-only-0123456789-abcdef";
 

@@ -5,7 +5,7 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { entryOf } from "./access-log/entry.ts";
-import { type AnyRequest, type AnyResponse, isHttp2 } from "./proxy/answer.ts";
+import { type AnyRequest, type AnyResponse, isHttp2 } from "./proxy/any-http.ts";
 
 export type Request = AnyRequest;
 export type Response = AnyResponse;

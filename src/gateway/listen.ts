@@ -25,15 +25,8 @@ import type { AccessLog } from "./access-log/access-log.ts";
 import { ClientErrors } from "./client-errors.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { LeanRequest } from "./lean-request.ts";
-import {
-  type AnyRequest,
-  type AnyResponse,
-  answerWhole,
-  breakOff,
-  hasBody,
-  isHttp2,
-  writeHead,
-} from "./proxy/answer.ts";
+import { answerWhole, breakOff, hasBody, writeHead } from "./proxy/answer.ts";
+import { type AnyRequest, type AnyResponse, isHttp2 } from "./proxy/any-http.ts";
 import { plainAddress } from "./proxy/forwarded.ts";
 import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "./proxy/framing.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";

@@ -8,7 +8,8 @@ import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import type { AskEngine } from "./ask-engine.ts";
 import { type Listed, OpenList } from "./open-list.ts";
-import { type AnyResponse, breakOff } from "./proxy/answer.ts";
+import { breakOff } from "./proxy/answer.ts";
+import type { AnyResponse } from "./proxy/any-http.ts";
 
 const LOOK_EVERY_MS = 1_000;
 /** An answer to a request that came while there was room has this long. */

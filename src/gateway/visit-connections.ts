@@ -28,7 +28,8 @@ import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 import { firstVisitMs } from "./newcomers.ts";
 import { type Listed, OpenList } from "./open-list.ts";
 import type { PresenceReport } from "./presence.ts";
-import { type AnyResponse, breakOff, isHttp2 } from "./proxy/answer.ts";
+import { breakOff } from "./proxy/answer.ts";
+import { type AnyResponse, isHttp2 } from "./proxy/any-http.ts";
 import type { RoomFront } from "./room-front.ts";
 
 const LOOK_EVERY_MS = 1_000;

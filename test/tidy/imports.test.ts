@@ -1,12 +1,8 @@
 /** What may import what: the folders are the boundaries, and this test holds them. */
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { importsOf, sources, textOf } from "./sources.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const sources = globSync("src/**/*.ts", { cwd: root }).filter((file) => !file.endsWith(".d.ts"));
 /** Tests, the suites that tests are made of, and what only tests and benches use may reach further. */
 const isTest = (file: string) => /\.test\.ts$|^src\/(engines\/[^/]+\.ts$|testing\/)/.test(file);
 const production = sources.filter((file) => !isTest(file));
@@ -26,19 +22,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   assembly: ["core", "config", "engines", "durable", "sockets", "gateway", "office", "sim"],
 };
 
-interface Import {
-  readonly file: string;
-  readonly from: string;
-}
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), "utf8");
-  const found = text.matchAll(
-    /(?:^|\n)\s*(?:import|export)[^;'"]*?from\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)|(?:^|\n)import\s*["']([^"']+)["']/g,
-  );
-  return [...found].map((match) => ({ file, from: match[1] ?? match[2] ?? match[3]! }));
-}
-
 /** The folder a file belongs to, as named in the table. */
 function roomOf(file: string): string {
   const [, first = "", second = ""] = file.split("/");
@@ -47,11 +30,11 @@ function roomOf(file: string): string {
 
 test("no folder imports what it may not", () => {
   const wrong: string[] = [];
-  for (const { file, from } of production.flatMap(importsOf)) {
+  for (const { file, from, to } of production.flatMap(importsOf)) {
     const room = roomOf(file);
     const allowed = MAY_IMPORT[room];
-    if (!allowed || !from.startsWith(".")) continue;
-    const target = roomOf(relative(root, join(root, dirname(file), from)));
+    if (!allowed || to === null) continue;
+    const target = roomOf(to);
     if (target !== room && !allowed.some((name) => target === name || target.startsWith(`${name}/`)))
       wrong.push(`${file} imports ${from}`);
   }
@@ -67,12 +50,9 @@ test("core imports nothing but itself", () => {
 });
 
 test("nothing in src imports test, and nothing but tests and benches imports testing", () => {
-  const reaches = (file: string, folder: string) => (from: string) =>
-    from.startsWith(".") && relative(root, join(root, dirname(file), from)).startsWith(`${folder}/`);
-  const wrong = [
-    ...sources.filter((file) => importsOf(file).some(({ from }) => reaches(file, "test")(from))),
-    ...production.filter((file) => importsOf(file).some(({ from }) => reaches(file, "src/testing")(from))),
-  ];
+  const reaching = (files: readonly string[], folder: string) =>
+    files.filter((file) => importsOf(file).some(({ to }) => to?.startsWith(`${folder}/`)));
+  const wrong = [...reaching(sources, "test"), ...reaching(production, "src/testing")];
   assert.deepEqual(wrong, []);
 });
 
@@ -92,7 +72,7 @@ test("only entry points, drivers and the command line ask the clock, throw dice 
   const wrong = production
     .filter((file) => !mayTouch.some((allowed) => allowed.test(file)))
     .flatMap((file) =>
-      readFileSync(join(root, file), "utf8")
+      textOf(file)
         .split("\n")
         .flatMap((line, i) =>
           touching.test(line) && !/^\s*(\*|\/\/|\/\*)/.test(line) ? [`${file}:${i + 1}`] : [],

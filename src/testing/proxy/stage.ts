@@ -8,7 +8,7 @@ import net, { type AddressInfo, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { type LimitSettings, limitsSchema, type OriginSettings, originSchema } from "../../config/schema.ts";
 import { type ListenSettings, listen } from "../../gateway/listen.ts";
-import type { AnyRequest } from "../../gateway/proxy/answer.ts";
+import type { AnyRequest } from "../../gateway/proxy/any-http.ts";
 import { createProxy, type Forward, type Outcome } from "../../gateway/proxy/proxy.ts";
 import { SlowVisitors } from "../../gateway/proxy/slow-visitors.ts";
 import { createTrust } from "../../gateway/proxy/trust.ts";
