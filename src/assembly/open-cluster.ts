@@ -7,7 +7,6 @@
  * Until it is taken in, a node knows nothing of the others' visitors, and must take none: `joined` is to be waited for.
  * Closing says goodbye first, while letters still go, so that the others take its places over at once.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import type { JoinPlace } from "../config/cluster-schema.ts";
 import type { ClusterSettings } from "../config/cluster-settings.ts";
 import type { World } from "../core/world.ts";
@@ -87,7 +86,7 @@ async function findAtStart(
     // It gives up before the same would have to be told again.
     if (why !== told) world.log.warn({}, `${why}; it is looked up again until it is found, for a minute`);
     told = why;
-    await pause(LOOK_UP_EVERY_MS);
+    await machine.pause(LOOK_UP_EVERY_MS);
   }
 }
 

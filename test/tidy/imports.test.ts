@@ -1,10 +1,8 @@
 /** What may import what: the folders are the boundaries, and this test holds them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { importsOf, sources, textOf } from "./sources.ts";
+import { importsOf, isTest, sources } from "./sources.ts";
 
-/** Tests, the suites that tests are made of, and what only tests and benches use may reach further. */
-const isTest = (file: string) => /\.test\.ts$|^src\/(engines\/[^/]+\.ts$|testing\/)/.test(file);
 const production = sources.filter((file) => !isTest(file));
 
 /** Folder under `src` → what it may import of the others. `cli` and the entry points may import anything. */
@@ -63,22 +61,6 @@ test("every folder with code is in the table", () => {
     [...rooms].filter((room) => !known.has(room)),
     [],
   );
-});
-
-test("only entry points, drivers and the command line ask the clock, throw dice or set timers", () => {
-  const mayTouch = [/^src\/cli\//, /^src\/node\.ts$/, /^src\/gateway\/page\/.*\.js$/];
-  const touching =
-    /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<!\.)\bsetTimeout\(|(?<!\.)\bsetInterval\(|\bperformance\.now\(/;
-  const wrong = production
-    .filter((file) => !mayTouch.some((allowed) => allowed.test(file)))
-    .flatMap((file) =>
-      textOf(file)
-        .split("\n")
-        .flatMap((line, i) =>
-          touching.test(line) && !/^\s*(\*|\/\/|\/\*)/.test(line) ? [`${file}:${i + 1}`] : [],
-        ),
-    );
-  assert.deepEqual(wrong, []);
 });
 
 test("the checks can see: a wrong import is found by them", () => {

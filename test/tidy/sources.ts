@@ -10,6 +10,11 @@ export const sources: readonly string[] = globSync("src/**/*.ts", { cwd: root })
   .filter((file) => !file.endsWith(".d.ts"))
   .sort();
 
+/** Tests, the suites that tests are made of, and what only tests and benches use. */
+export function isTest(file: string): boolean {
+  return /\.test\.ts$|^src\/(engines\/[^/]+\.ts$|testing\/)/.test(file);
+}
+
 export interface Import {
   readonly file: string;
   /** As it is written. */
