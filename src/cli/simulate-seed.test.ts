@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenNode } from "../sim/tunnel/broken-nodes.ts";
 import { CANARIES } from "../sim/tunnel/canaries.ts";
-import { nodesOf } from "../sim/tunnel/desk-node.ts";
-import { OneDesk, type Wrong } from "../sim/tunnel/one-desk.ts";
+import { nodesOf } from "../testing/cluster/desk-node.ts";
+import { OneDesk, type Wrong } from "../testing/cluster/one-desk.ts";
 import { Progress } from "./progress.ts";
 import { runSeedWith, type SeedOptions } from "./simulate-seed.ts";
 
