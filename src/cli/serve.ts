@@ -24,7 +24,7 @@ import { fileLimit } from "../sockets/file-limit.ts";
 import { watchHandles } from "../sockets/handle-watch.ts";
 import { Relief } from "../sockets/relief.ts";
 import { type SocketLimits, socketCautions, socketLimits } from "../sockets/socket-limits.ts";
-import { createDesk } from "./desk.ts";
+import { createDesk, type InTurn } from "./desk.ts";
 
 export interface Running {
   readonly engine: Engine;
@@ -148,9 +148,6 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     throw cause;
   }
 }
-
-/** Does one thing after the other, each when the one before has settled. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 function oneAtATime(): InTurn {
   let last: Promise<unknown> = Promise.resolve();

@@ -31,6 +31,7 @@ import { KeySets } from "./lanes/key-sets.ts";
 import { type HeldBack, Newcomers, type TurnedAway } from "./newcomers.ts";
 import { createWatch, type OnSite } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
+import type { OwnAnswer } from "./own-answer.ts";
 import { PacedLog } from "./paced-log.ts";
 import { PresenceReport } from "./presence.ts";
 import { originForm, type Refusal } from "./proxy/framing.ts";
@@ -52,7 +53,6 @@ import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
 import {
-  type Answer,
   GONE,
   type OpenStream,
   type PassOn,
@@ -275,7 +275,7 @@ export class Gateway {
   }
 
   /** The answer to show. */
-  render(verdict: Exclude<Shown, Answer>): Rendered {
+  render(verdict: Exclude<Shown, OwnAnswer>): Rendered {
     const nonce = () => btoa(String.fromCharCode(...this.#world.random.bytes(NONCE_BYTES)));
     return render(verdict, nonce, this.#world.clock.now());
   }
@@ -292,7 +292,7 @@ export class Gateway {
   }
 
   /** An event stream for which there is no room. */
-  noStream(verdict: OpenStream, full: "all" | "address" | "ticket"): Answer {
+  noStream(verdict: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
     return this.#endpoints.noStream(verdict, full);
   }
 
@@ -674,7 +674,7 @@ export class Gateway {
   }
 }
 
-function jsonAnswer(status: number, headers: readonly string[], body: string): Answer {
+function jsonAnswer(status: number, headers: readonly string[], body: string): OwnAnswer {
   const all = [...headers, "Content-Length", String(body.length)];
   return { kind: "answer", ...OWN, status, headers: all, body, isPoll: false };
 }

@@ -13,7 +13,7 @@ import { sendRendered } from "./adapters/node-answers.ts";
 import { headerOf } from "./facts.ts";
 import { Gateway, type GatewayParts, type Prepared } from "./gateway.ts";
 import { renderProblem } from "./page/problem.ts";
-import type { AnyRequest, AnyResponse } from "./proxy/answer.ts";
+import type { AnyRequest, AnyResponse } from "./proxy/any-http.ts";
 import type { AddressState } from "./proxy/origin.ts";
 import { createProxy, type Proxy as OriginProxy } from "./proxy/proxy.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";

@@ -12,19 +12,10 @@ import type { Asking } from "./asking.ts";
 import { headerOf } from "./facts.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
 import { type HeldBack, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
+import type { OwnAnswer } from "./own-answer.ts";
 import { type ErrorPage, prefersJson, renderProblem } from "./page/problem.ts";
 import { type RoomFront, waitingOpening, withFormerPlace } from "./room-front.ts";
-import type {
-  Answer,
-  EngineIsAway,
-  Preflight,
-  Redirect,
-  Shown,
-  Told,
-  TooMany,
-  TurnAway,
-  Wait,
-} from "./verdict.ts";
+import type { EngineIsAway, Preflight, Redirect, Shown, Told, TooMany, TurnAway, Wait } from "./verdict.ts";
 
 const TOO_MANY = 429;
 const AWAY = 503;
@@ -61,7 +52,7 @@ export interface Rendered {
 export type Nonce = () => string;
 
 /** The answer to show. `now` is the instant of showing it, which may be later than the request. */
-export function render(verdict: Exclude<Shown, Answer>, nonce: Nonce, now: number): Rendered {
+export function render(verdict: Exclude<Shown, OwnAnswer>, nonce: Nonce, now: number): Rendered {
   switch (verdict.kind) {
     case "wait":
       return wait(verdict, nonce, now);

@@ -22,13 +22,13 @@ import { Cors } from "./cors.ts";
 import { FirstVisits } from "./first-visits.ts";
 import type { KeySets } from "./lanes/key-sets.ts";
 import { createMembership, type Membership } from "./lanes/membership.ts";
+import type { OwnAnswer } from "./own-answer.ts";
 import { createPage, type Page } from "./page/render.ts";
 import type { Watch } from "./proxy/proxy.ts";
 import { RoomLoad } from "./room-load.ts";
 import { Strays } from "./strays.ts";
 import { createRoomCookie, type RoomCookie } from "./tokens/cookies.ts";
 import type { Keyring } from "./tokens/keyring.ts";
-import type { Answer } from "./verdict.ts";
 
 const BOARD_HEADERS: readonly string[] = [
   "Content-Type",
@@ -85,7 +85,7 @@ export class RoomFront {
   /** Hears of the origin's answers. Null: nobody wants to know. */
   watch: Watch | null = null;
   /** The board as everyone gets it. */
-  boardAnswer: Answer;
+  boardAnswer: OwnAnswer;
   board: Board;
   readonly #own: Face;
   readonly #byEvent: ReadonlyMap<string, Face>;
@@ -145,7 +145,7 @@ export class RoomFront {
     this.#closings.clear();
   }
 
-  #answerWith(body: string): Answer {
+  #answerWith(body: string): OwnAnswer {
     const readable = this.cors.isOn ? ["Access-Control-Allow-Origin", "*"] : [];
     const headers = [...BOARD_HEADERS, ...readable, "Content-Length", String(body.length)];
     const noted = { decision: "own", room: this.name, visitor: null, isPoll: true } as const;

@@ -4,12 +4,12 @@
  */
 import type { OriginSettings } from "../config/schema.ts";
 import type { Waiting } from "../core/engine.ts";
-import type { Decision } from "./access-log/line.ts";
 import type { Asking } from "./asking.ts";
 import type { Call } from "./call.ts";
 import type { Carrier } from "./carrier.ts";
 import type { Facts } from "./facts.ts";
 import type { HeldBack, TurnedAway } from "./newcomers.ts";
+import type { Noted, OwnAnswer } from "./own-answer.ts";
 import type { Client } from "./proxy/trust.ts";
 import type { Over } from "./requests-under-way.ts";
 import type { RoomFront } from "./room-front.ts";
@@ -24,21 +24,12 @@ export type Verdict =
   | Redirect
   | Refuse
   | TooMany
-  | Answer
+  | OwnAnswer
   | OpenStream
   | NobodyLeft;
 
 /** All that an adapter can show: everything that `render` takes. */
 export type Shown = Exclude<Verdict, PassOn | OpenStream | NobodyLeft>;
-
-/** For the access log. */
-interface Noted {
-  readonly decision: Decision;
-  /** The room's name; null: none. */
-  readonly room: string | null;
-  /** The id of the place or visit; null where there is none, or it is not known. */
-  readonly visitor: string | null;
-}
 
 /** It goes to the site. */
 export interface PassOn extends Noted {
@@ -119,18 +110,6 @@ export interface TooMany extends Noted {
   readonly accept: string | undefined;
   readonly language: string | undefined;
   readonly headers: readonly string[];
-}
-
-/** One of our own addresses answers. */
-export interface Answer extends Noted {
-  readonly kind: "answer";
-  readonly status: number;
-  /** Flat list, with the body's length in it. */
-  readonly headers: readonly string[];
-  /** A text is ASCII. */
-  readonly body: string | Uint8Array;
-  /** Asked for again and again by those who wait: no line in the access log, unless it goes wrong. */
-  readonly isPoll: boolean;
 }
 
 /** An event stream is opened, if there is room for one. */

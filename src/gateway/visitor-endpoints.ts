@@ -24,6 +24,7 @@ import { type AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { headerOf } from "./facts.ts";
 import { type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
+import type { OwnAnswer } from "./own-answer.ts";
 import { cookieStyle } from "./page/cookie-style.ts";
 import { type RoomFront, withFormerPlace } from "./room-front.ts";
 import { isFromElsewhere } from "./same-origin.ts";
@@ -33,7 +34,7 @@ import type { Held, HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
 import { replaceTicket, type VisitorTokens } from "./tokens/visitor-tokens.ts";
 import type { Traffic } from "./traffic.ts";
 import type { UnprovenPlaces } from "./unproven-places.ts";
-import { type Answer, GONE, type NobodyLeft, type OpenStream } from "./verdict.ts";
+import { GONE, type NobodyLeft, type OpenStream } from "./verdict.ts";
 
 export type Endpoint =
   | "board"
@@ -80,7 +81,7 @@ export type Stay = (
   held: HeldPass,
 ) => { readonly headers: readonly string[]; readonly pass: Pass };
 
-type Said = Answer | OpenStream | NobodyLeft;
+type Said = OwnAnswer | OpenStream | NobodyLeft;
 
 export class VisitorEndpoints {
   readonly #engine: Engine;
@@ -137,13 +138,13 @@ export class VisitorEndpoints {
   }
 
   /** The board alone: nothing of the request matters but its address. */
-  board(front: RoomFront): Answer {
+  board(front: RoomFront): OwnAnswer {
     this.#traffic.requests.boards++;
     return front.boardAnswer;
   }
 
   /** A stream that was asked for and for which there is no room. */
-  noStream({ front, headers }: OpenStream, full: "all" | "address" | "ticket"): Answer {
+  noStream({ front, headers }: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
     this.#traffic.count("streamsRefused", full);
     const error = STREAM_REFUSALS[full];
     const all = [...PERSONAL_JSON, ...RETRY, ...headers];
@@ -264,7 +265,7 @@ export class VisitorEndpoints {
   }
 
   /** For the page of a place that its address may name. */
-  #cookieStyle(call: Call): Answer {
+  #cookieStyle(call: Call): OwnAnswer {
     const { front, facts, carrier } = call;
     const isKept = front.cookie.read(carrier.cookie, carrier.isSecure) !== null;
     const place = PLACE_NAMED.exec(facts.url)?.[1];
@@ -336,17 +337,17 @@ export class VisitorEndpoints {
   }
 
   /** Whoever is on the site and says so renews their visit, as by a request. */
-  #tellOnSite(call: Call, held: HeldPass): Answer {
+  #tellOnSite(call: Call, held: HeldPass): OwnAnswer {
     const { headers, pass } = this.#stay(call, held);
     return entered(call, pass, headers);
   }
 
-  #tellPlace(call: Call, { waiting, held, headers, isAnew }: Placed): Answer {
+  #tellPlace(call: Call, { waiting, held, headers, isAnew }: Placed): OwnAnswer {
     const body = this.#answerFor(call, waiting, held);
     return asciiAnswer(call, isAnew ? withFormerPlace(body) : body, headers);
   }
 
-  #tellWaiting(call: Call, reply: Waiting, held: HeldTicket): Answer {
+  #tellWaiting(call: Call, reply: Waiting, held: HeldTicket): OwnAnswer {
     const { ticket, ahead } = reply;
     if (ticket.sequence !== held.ticket.sequence) replaceTicket(held, ticket);
     if (ahead !== null && ahead < held.ticket.aheadShown) held.ticket = tellAhead(held.ticket, ahead);
@@ -370,34 +371,34 @@ const STREAM_REFUSALS = {
 };
 
 /** Whose answer it is, and whether it is asked for again and again. */
-function noted(answer: Answer, held: Held | null, isPoll: boolean): Answer {
+function noted(answer: OwnAnswer, held: Held | null, isPoll: boolean): OwnAnswer {
   const noting = answer as { visitor: string | null; isPoll: boolean };
   if (held) noting.visitor = held.kind === "pass" ? held.pass.id : held.ticket.id;
   noting.isPoll = isPoll;
   return answer;
 }
 
-function entered(call: Call, { expiresAt }: Pass, headers: readonly string[]): Answer {
+function entered(call: Call, { expiresAt }: Pass, headers: readonly string[]): OwnAnswer {
   const expiresInMs = Math.max(0, expiresAt - call.facts.now);
   return said(call, 200, [...PERSONAL_JSON, ...headers], JSON.stringify({ status: "entered", expiresInMs }));
 }
 
-function away(call: Call): Answer {
+function away(call: Call): OwnAnswer {
   return said(call, 503, [...PERSONAL_JSON, ...RETRY], ENGINE_AWAY_JSON);
 }
 
-function refused(call: Call, status: number, error: string, headers: readonly string[] = NOTHING): Answer {
+function refused(call: Call, status: number, error: string, headers: readonly string[] = NOTHING): OwnAnswer {
   return said(call, status, [...PERSONAL_JSON, ...headers], JSON.stringify({ error }));
 }
 
 /** An answer that pages of the origins that are named may read. */
-function said({ front, facts }: Call, status: number, headers: readonly string[], body: string): Answer {
+function said({ front, facts }: Call, status: number, headers: readonly string[], body: string): OwnAnswer {
   const readable =
     status !== 204 && front.cors.isOn ? [...headers, ...front.cors.headersFor(facts)] : headers;
   return answerFor(front.name, status, readable, body);
 }
 
-function answerFor(room: string, status: number, headers: readonly string[], body: string): Answer {
+function answerFor(room: string, status: number, headers: readonly string[], body: string): OwnAnswer {
   const bytes = ASCII.test(body) ? body : new TextEncoder().encode(body);
   const all = [...headers, "Content-Length", String(bytes.length)];
   return {
@@ -413,7 +414,7 @@ function answerFor(room: string, status: number, headers: readonly string[], bod
 }
 
 /** The busiest answer: a waiting visitor's JSON, known to be ASCII. */
-function asciiAnswer({ front, facts }: Call, body: string, headers: readonly string[] = NOTHING): Answer {
+function asciiAnswer({ front, facts }: Call, body: string, headers: readonly string[] = NOTHING): OwnAnswer {
   // Written out rather than spread: this is the busiest line of all.
   const all = [
     "Content-Type",

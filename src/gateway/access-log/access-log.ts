@@ -11,7 +11,7 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "../../core/world.ts";
 import { isGivenUp } from "../adapters/node-answers.ts";
 import { withoutCode } from "../lanes/carried-code.ts";
-import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import { STATUS_VISITOR_LEFT } from "../proxy/exchange.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import type { Trust } from "../proxy/trust.ts";

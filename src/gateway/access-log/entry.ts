@@ -5,7 +5,7 @@
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Client } from "../proxy/trust.ts";
 import type { Decision, Finished } from "./line.ts";
 

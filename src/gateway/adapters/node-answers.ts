@@ -7,26 +7,24 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Timers } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
-import {
-  type AnyRequest,
-  type AnyResponse,
-  answerWhole,
-  breakOff,
-  discardRest,
-  hasBody,
-  isHttp2,
-} from "../proxy/answer.ts";
+import type { OwnAnswer } from "../own-answer.ts";
+import { answerWhole, breakOff, discardRest, hasBody } from "../proxy/answer.ts";
+import { type AnyRequest, type AnyResponse, isHttp2 } from "../proxy/any-http.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 import type { Rendered } from "../render.ts";
 import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
 import { STREAM_HEADERS } from "../streams/event-streams.ts";
 import type { OpenAnswer } from "../streams/open-answer.ts";
-import type { Answer } from "../verdict.ts";
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
 /** Sends the answer of one of our own addresses, in one write. Nothing there takes a body; one that comes is cut off. */
-export function sendAnswer(request: AnyRequest, response: AnyResponse, answer: Answer, timers: Timers): void {
+export function sendAnswer(
+  request: AnyRequest,
+  response: AnyResponse,
+  answer: OwnAnswer,
+  timers: Timers,
+): void {
   if (hasBody(request)) discardRest(request, response, timers);
   // Node's two response classes type a flat list differently; both take one.
   const plain = response as ServerResponse;

@@ -12,7 +12,7 @@ import type { Facts } from "../facts.ts";
 import type { Gateway } from "../gateway.ts";
 import { withoutCode } from "../lanes/carried-code.ts";
 import { PacedLog } from "../paced-log.ts";
-import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Forward } from "../proxy/proxy.ts";
 import type { OpenStream, PassOn, Shown, Verdict } from "../verdict.ts";
 import {

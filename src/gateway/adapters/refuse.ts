@@ -2,7 +2,8 @@
 import type { Duplex } from "node:stream";
 import type { World } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
-import { type AnyRequest, type AnyResponse, answerWhole } from "../proxy/answer.ts";
+import { answerWhole } from "../proxy/answer.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Refusal } from "../proxy/framing.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 

@@ -23,15 +23,8 @@ import { FairTurns } from "../../sockets/fair-turns.ts";
 import { IdleConnections } from "../../sockets/idle-connections.ts";
 import type { AccessLog } from "../access-log/access-log.ts";
 import { refuse, refuseUpgrade } from "../adapters/refuse.ts";
-import {
-  type AnyRequest,
-  type AnyResponse,
-  answerWhole,
-  breakOff,
-  hasBody,
-  isHttp2,
-  writeHead,
-} from "../proxy/answer.ts";
+import { answerWhole, breakOff, hasBody, writeHead } from "../proxy/answer.ts";
+import { type AnyRequest, type AnyResponse, isHttp2 } from "../proxy/any-http.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import { HEADERS_MAX, originForm, type Refusal, refuseFraming } from "../proxy/framing.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";

@@ -11,14 +11,14 @@ import type { Duplex } from "node:stream";
 import { isOutOfHandles } from "../../sockets/relief.ts";
 import { type AccessEntry, entryOf } from "../access-log/entry.ts";
 import { requestHeaders, responseHeaders } from "../headers.ts";
+import type { Address, Line, Waiter } from "./address.ts";
 import type { Phase } from "./address-health.ts";
 import { hasBody, LINGER_MAX_MS } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
 import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
+import type { Forward, ProxyContext } from "./forward.ts";
 import { originForm } from "./framing.ts";
-import type { Address, Line, Waiter } from "./origin.ts";
-import type { Forward, ProxyContext } from "./proxy.ts";
 import { answerRaw, closeSoon, rawHead } from "./raw-answer.ts";
 import { type Flow, Pace, PRESSED_WINDOW_MS } from "./slow-visitors.ts";
 

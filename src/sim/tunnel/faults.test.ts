@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
-import { nodesOf } from "./desk-node.ts";
+import { nodesOf } from "../../testing/cluster/desk-node.ts";
+import { OneDesk } from "../../testing/cluster/one-desk.ts";
 import type { FaultKind } from "./fault-kinds.ts";
 import { Faults } from "./faults.ts";
 import type { Notice } from "./notice.ts";
-import { OneDesk } from "./one-desk.ts";
 import { Tunnel } from "./tunnel.ts";
 
 /** So many nodes, all of them members for long enough that one may die. */

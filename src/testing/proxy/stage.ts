@@ -9,7 +9,7 @@ import type { TestContext } from "node:test";
 import { type LimitSettings, limitsSchema, type OriginSettings, originSchema } from "../../config/schema.ts";
 import { type ListenSettings, listen } from "../../gateway/listener/listen.ts";
 import { renderProblem } from "../../gateway/page/problem.ts";
-import type { AnyRequest } from "../../gateway/proxy/answer.ts";
+import type { AnyRequest } from "../../gateway/proxy/any-http.ts";
 import { createProxy, type Forward, type Outcome } from "../../gateway/proxy/proxy.ts";
 import { SlowVisitors } from "../../gateway/proxy/slow-visitors.ts";
 import { createTrust } from "../../gateway/proxy/trust.ts";

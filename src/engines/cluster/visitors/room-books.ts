@@ -9,7 +9,7 @@
  * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
  * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
  */
-import { Doorkeeper } from "../../../core/doorkeeper.ts";
+import { type Crowd, Doorkeeper } from "../../../core/doorkeeper.ts";
 import type { Remark } from "../../../core/engine.ts";
 import { Pace } from "../../../core/eta.ts";
 import { laneOf } from "../../../core/lanes.ts";
@@ -86,7 +86,6 @@ import {
   settleClaims,
   WAITING,
 } from "./place.ts";
-import { RoomCrowd } from "./room-crowd.ts";
 import { RoomDues, type TimedState } from "./room-dues.ts";
 import { SetBacks } from "./set-backs.ts";
 import { standingOf, voidsOf } from "./standing.ts";
@@ -756,4 +755,43 @@ function backEntryOf({ key, sequence, behind, missedTurns, missedAt }: Place): B
 
 function numbersOf({ named }: LanesRules): string {
   return named.map(({ number }) => number).join();
+}
+
+/**
+ * Who is where, as the doorkeeper asks when somebody joins: as it is where this node is alone, otherwise the slots it has in
+ * hand are all the room there is.
+ */
+class RoomCrowd implements Crowd {
+  readonly #books: RoomBooks;
+
+  constructor(books: RoomBooks) {
+    this.#books = books;
+  }
+
+  get waiting(): number {
+    return this.#books.lines.size;
+  }
+
+  get admitted(): number {
+    return this.#books.isAlone ? this.#books.turns : 0;
+  }
+
+  get onSite(): number {
+    const { isAlone, onSite, door, spare } = this.#books;
+    return isAlone ? onSite : (door.capacity ?? spare) - spare;
+  }
+
+  get budgetFree(): number {
+    const { isAlone, budgetFree, door, spare } = this.#books;
+    if (isAlone) return budgetFree();
+    return door.rules.budget ? spare : Number.POSITIVE_INFINITY;
+  }
+
+  waitingIn(lane: number): number {
+    return this.#books.lines.waitingIn(lane);
+  }
+
+  *turnAges(now: number): Generator<number> {
+    for (const place of this.#books.places.values()) if (isFirm(place)) yield this.#books.turnAge(place, now);
+  }
 }

@@ -12,8 +12,8 @@ import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, NONE_MISSED, type Ticket } from "../../core/ticket.ts";
 import { BlockLine } from "../../engines/cluster/visitors/block-line.ts";
-import type { Dice } from "./dice.ts";
-import type { Arrival, NodeEvent } from "./sim-node.ts";
+import type { Dice } from "../../sim/tunnel/dice.ts";
+import type { Arrival, NodeEvent } from "../../sim/tunnel/sim-node.ts";
 
 export const WRONGS = [
   "one too many",

@@ -5,8 +5,7 @@ import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { treeOf } from "../../engines/cluster/membership/tree.ts";
-import type { Dice } from "./dice.ts";
-import type { OneDesk } from "./one-desk.ts";
+import type { Dice } from "../../sim/tunnel/dice.ts";
 import type {
   Arrival,
   MakeNode,
@@ -15,7 +14,8 @@ import type {
   NodeStatus,
   Outgoing,
   SimNode,
-} from "./sim-node.ts";
+} from "../../sim/tunnel/sim-node.ts";
+import type { OneDesk } from "./one-desk.ts";
 
 const TICK_MS = 100;
 
