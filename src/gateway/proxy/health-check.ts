@@ -91,7 +91,7 @@ function askOnce(pool: AddressPool, request: PoolRequest): Promise<string | null
         bytes += chunk.length;
         if (bytes <= ANSWER_BYTES_MAX) return;
         judge();
-        controller.abort(new Error("answer to a health check is too long"));
+        controller.abort(new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`));
       },
       onResponseEnd: judge,
       onResponseError: (_controller, error) => resolve(isOutOfHandles(error) ? UNASKED : error.message),
