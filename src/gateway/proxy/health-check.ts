@@ -114,7 +114,7 @@ function askOnce(
         bytes += chunk.length;
         if (bytes <= ANSWER_BYTES_MAX) return;
         judge();
-        controller.abort(new Error("answer to a health check is too long"));
+        controller.abort(new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`));
       },
       onResponseEnd: judge,
       onResponseError: (_controller, error) => {
