@@ -213,9 +213,7 @@ async function killAhead(primary: RedisServer): Promise<void> {
 /** Whether a newcomer is told that the line cannot be reached. One who is not gives their place back. */
 async function isTurnedAway(address: string): Promise<boolean> {
   const newcomer = new Visitor(address);
-  const answer = await newcomer.fetch("/", { headers: { accept: "application/json" } });
-  await answer.text();
-  if (answer.status === 503) return true;
+  if ((await newcomer.ask("/", { headers: { accept: "application/json" } })).status === 503) return true;
   await newcomer.leave();
   return false;
 }
