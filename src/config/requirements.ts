@@ -186,7 +186,7 @@ const IN_ORDER: CoveringTest = {
   name: "turns come in order, and only as many as there are slots",
 };
 const PAGE_FOLLOWS: CoveringTest = {
-  file: "test/page/waiting-page.test.ts",
+  file: "src/gateway/page/suite/waiting-page.test.ts",
   name: "numbers, words, progress and the tab title follow the board",
 };
 

@@ -1,10 +1,10 @@
 /** Those who keep no cookie: they see the site while there is room, and hold next to nothing of it. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { ask } from "../../src/visitor/ask.ts";
 import { PAGE } from "../../src/visitor/http-visitor.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
 import { openCookielessBrowser, says } from "./browsers.ts";
 import { openGate, slotsTaken, watchSlots } from "./gate.ts";
 import { openNextSite } from "./next-site.ts";

@@ -1,8 +1,8 @@
 /** An nginx that sends visitors to what it takes for its own name and port: they stay with the gateway. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { ask } from "../../src/visitor/ask.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
 import { openGate } from "./gate.ts";
 import { openNginxSites } from "./nginx-sites.ts";
 import { enter } from "./program.ts";

@@ -15,11 +15,11 @@ import {
   startRedis,
   startSentinels,
 } from "../../src/testing/redis/servers.ts";
+import { Wire } from "../../src/testing/redis/wire.ts";
 import { pause } from "../crash/ask.ts";
 import { assertKept, type FaultOutcome, type FaultPlan, faultPlay, type Scene, TERMS } from "./fault-play.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { Regular } from "./regular.ts";
-import { Wire } from "./wire.ts";
 
 const AT_A_TIME = 3;
 const KEPT_ON_DISK = ["--appendonly", "yes", "--appendfsync", "always"];
