@@ -18,6 +18,7 @@ import {
   text,
   visit,
 } from "../../../testing/page/visit.ts";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { cookieStyle } from "../cookie-style.ts";
 
 /** Most of a test's time is waiting for the page's own timers, so several run side by side. */
@@ -29,7 +30,7 @@ before(openBrowser);
 after(closeBrowser);
 
 describe("the page with events", TOGETHER, () => {
-  test("numbers, words, progress and the tab title follow the board", async () => {
+  test(proves(["ce9", "ce10"], "numbers, words, progress and the tab title follow the board"), async () => {
     await visit({}, async ({ gateway, page, faults }) => {
       await shows(page, "ahead", "128");
       await gateway.listeners(1);
