@@ -7,13 +7,15 @@ import { dirname, join } from "node:path";
 import { exampleYaml } from "../src/config/example.ts";
 import { settingsOutline } from "../src/config/outline.ts";
 import { settingsReference } from "../src/config/reference.ts";
+import { coveringTests } from "../src/testing/requirements/covering-tests.ts";
+import { requirementsTable } from "../src/testing/requirements/requirements.ts";
 import { errorsPage } from "./errors-page.ts";
 
 const root = dirname(import.meta.dirname);
 
 const files = {
   "fairgate.example.yaml": exampleYaml(settingsOutline()),
-  "docs/settings.md": settingsReference(settingsOutline()),
+  "docs/settings.md": settingsReference(settingsOutline(), requirementsTable(coveringTests())),
   "docs/errors.md": errorsPage(),
 };
 

@@ -87,8 +87,8 @@ describe("the packed tarball", () => {
     assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
     const second = await Visitor.arrive(run.address);
     assert.equal(await second.ahead(), 0);
-    const page = await second.fetch("/", { headers: { accept: "text/html", "accept-language": "sv" } });
-    assert.match(await page.text(), /<html lang="sv"/);
+    const page = await second.open("/", { "accept-language": "sv" });
+    assert.match(page.text, /<html lang="sv"/);
     assert.equal((await run.control.counts()).waiting, 1);
     assert.deepEqual(await run.child.end("SIGTERM"), { code: 0, signal: null });
   });

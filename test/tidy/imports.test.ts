@@ -14,6 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "engines/redis": ["core"],
   durable: ["core"],
   sockets: ["core", "config"],
+  visitor: [],
   gateway: ["core", "config", "sockets"],
   office: ["core", "config", "sockets"],
   sim: ["core", "engines"],
