@@ -316,6 +316,7 @@ export class Gateway {
         responseHeaders: verdict.responseHeaders,
         isPersonal: verdict.isPersonal,
         isOnSite: held !== null,
+        sender: client,
         client: counted.address,
         // The same for all requests of a visitor, wherever they come in.
         stickyKey: verdict.origin?.sticky === "visitor" ? (held?.pass.id ?? counted.address) : null,
@@ -400,19 +401,13 @@ export class Gateway {
     facts: Facts,
     target: string,
   ): Call & { front: Front } {
-    return {
-      front: front as Front & RoomFront,
-      facts,
-      target,
-      carrier: readCarrier(facts, this.#isSecure(facts)),
-    };
-  }
-
-  #isSecure(facts: Facts): boolean {
     const { settings, trust } = this.#inForce;
     // Without proxies to believe, the connection itself tells.
-    if (settings.trustedProxies.length === 0) return facts.socket.encrypted === true;
-    return trust.client(facts).protocol === "https";
+    const isSecure =
+      settings.trustedProxies.length === 0
+        ? facts.socket.encrypted === true
+        : trust.client(facts).protocol === "https";
+    return { front: front as Front & RoomFront, facts, target, carrier: readCarrier(facts, isSecure) };
   }
 
   #route(facts: Facts, url: string): Routed | Refusal {
@@ -442,7 +437,7 @@ export class Gateway {
     const { front, facts, carrier } = call;
     const held = this.#tokens.read(front, carrier, facts.now, this.#newcomers.senderFor(call));
     // An address with a code in it is left at once, before anyone else sees it.
-    const isCodeShown = this.#hasCode(call);
+    const isCodeShown = front.membership.takesCodes && this.#hasCode(call);
     if (held?.kind === "pass") {
       const { headers } = this.#stay(call, held);
       return isCodeShown ? this.#withoutCode(call, headers) : this.#passOn(call, held, headers, "pass");
@@ -604,7 +599,6 @@ export class Gateway {
     given: readonly string[],
     decision: PassOn["decision"],
   ): Eventually<Verdict> {
-    if (facts.isGone()) return GONE;
     const isToken = given.length > 0 && carrier.programToken !== undefined;
     const verdict: Mutable<PassOn> = {
       kind: "passOn",
@@ -628,12 +622,13 @@ export class Gateway {
       const message = "the origin's token was not signed; the request goes on without";
       this.#bugs.add({ level: "error", about: "", fields: { err: cause, id: verdict.id }, message });
     });
-    return after(described, (headers) => {
-      // Signing may have taken a while.
-      if (facts.isGone()) return GONE;
-      verdict.requestHeaders = headers;
-      return verdict;
-    });
+    if (described instanceof Promise)
+      return described.then((headers) => {
+        verdict.requestHeaders = headers;
+        return verdict;
+      });
+    verdict.requestHeaders = described;
+    return verdict;
   }
 
   #tooMany({ facts, responseHeaders, client, room, visitor }: PassOn, over: Over): TooMany {

@@ -168,10 +168,6 @@ export class ProxiedGateway {
     const { traffic } = this.gateway;
     return createProxy({
       settings: origin,
-      trust: {
-        isTrusted: (address) => this.gateway.trust.isTrusted(address),
-        client: (request) => this.gateway.trust.client(request),
-      },
       slow: this.#slow,
       world: this.#world,
       relief: this.#relief,

@@ -69,6 +69,13 @@ export class AccessEntry implements Finished {
     this.httpVersion = request.httpVersion;
   }
 
+  /** It goes to the site; `atEnd` is called when it is over. */
+  passOn({ id, client }: { readonly id: string; readonly client: Client }, atEnd: () => void): void {
+    this.id = id;
+    this.client = client;
+    this.atEnd = atEnd;
+  }
+
   decide(decision: Decision): void {
     this.decision = decision;
   }

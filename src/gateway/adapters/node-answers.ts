@@ -1,6 +1,5 @@
 /**
- * Answers over Node's HTTP/1.1 and HTTP/2: how a rendered verdict goes out, whether anybody is there to get it, and what
- * carries it while it is under way.
+ * Answers over Node's HTTP/1.1 and HTTP/2: how a rendered verdict goes out, and the way to the reader of an event stream.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -8,13 +7,12 @@ import type { Duplex } from "node:stream";
 import type { Timers } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
 import type { OwnAnswer } from "../own-answer.ts";
-import { answerWhole, breakOff, discardRest, hasBody } from "../proxy/answer.ts";
-import { type AnyRequest, type AnyResponse, isHttp2 } from "../proxy/any-http.ts";
+import { answerWhole, discardRest, hasBody } from "../proxy/answer.ts";
+import { type AnyRequest, type AnyResponse, } from "../proxy/any-http.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 import type { Rendered } from "../render.ts";
 import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
 import { STREAM_HEADERS } from "../streams/event-streams.ts";
-import type { OpenAnswer } from "../streams/open-answer.ts";
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
@@ -52,61 +50,6 @@ export function sendRendered(
 /** Answers an upgrade on its connection, and closes that. */
 export function sendOnSocket(socket: Duplex, { status, headers, body }: Rendered): void {
   answerRaw(socket, { status, headers, body: Buffer.from(body as string) });
-}
-
-/** True when nobody is there to get an answer: they left while an engine took its time. */
-export function isGone(response: AnyResponse): boolean {
-  return isHttp2(response) ? response.stream.destroyed : response.destroyed;
-}
-
-/** True for what was closed before its answer had been sent whole, and for every upgraded connection that is closed. */
-export function isGivenUp(closed: AnyResponse | Duplex): boolean {
-  if (!("statusCode" in closed)) return true;
-  if (!isHttp2(closed)) return !closed.writableFinished;
-  // A sender may say that nothing is wrong (NO_ERROR) as they reset their request.
-  const { rstCode, aborted } = closed.stream;
-  return rstCode !== 0 || aborted;
-}
-
-/** An answer under way. */
-export class NodeAnswer implements OpenAnswer {
-  readonly isUpgraded = false;
-  readonly #response: AnyResponse;
-
-  constructor(response: AnyResponse) {
-    this.#response = response;
-  }
-
-  /** An HTTP/1 connection carries one request at a time, so its socket counts for that. */
-  bytes(): number | null {
-    return isHttp2(this.#response) ? null : bytesOf(this.#response.socket);
-  }
-
-  end(): void {
-    breakOff(this.#response);
-  }
-}
-
-/** An upgraded connection. */
-export class NodeTunnel implements OpenAnswer {
-  readonly isUpgraded = true;
-  readonly #socket: Duplex;
-
-  constructor(socket: Duplex) {
-    this.#socket = socket;
-  }
-
-  bytes(): number {
-    return bytesOf(this.#socket as Socket) ?? 0;
-  }
-
-  end(): void {
-    this.#socket.destroy();
-  }
-}
-
-function bytesOf(socket: Partial<Pick<Socket, "bytesRead" | "bytesWritten">> | null): number | null {
-  return socket === null ? null : (socket.bytesRead ?? 0) + (socket.bytesWritten ?? 0);
 }
 
 /** Begins an event stream and gives the quickest way for what follows: over HTTP/1.1 the connection itself. */

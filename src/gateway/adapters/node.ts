@@ -2,32 +2,25 @@
  * The gateway on Node's HTTP servers: a request, an upgrade or a request that waits for "100 Continue" becomes facts, and
  * the verdict is acted on. How a request reaches the site is handed in: over the proxy, or to the next middleware.
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Eventually } from "../../core/engine.ts";
-import type { Clock, World } from "../../core/world.ts";
+import type { World } from "../../core/world.ts";
 import type { AccessLog } from "../access-log/access-log.ts";
-import { type AccessEntry, entryOf } from "../access-log/entry.ts";
-import type { Facts } from "../facts.ts";
+import { entryOf } from "../access-log/entry.ts";
 import type { Gateway } from "../gateway.ts";
 import { withoutCode } from "../lanes/carried-code.ts";
 import { PacedLog } from "../paced-log.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Forward } from "../proxy/proxy.ts";
 import type { OpenStream, PassOn, Shown, Verdict } from "../verdict.ts";
-import {
-  beginStream,
-  isGivenUp,
-  isGone,
-  NodeAnswer,
-  NodeTunnel,
-  sendAnswer,
-  sendOnSocket,
-  sendRendered,
-} from "./node-answers.ts";
+import { beginStream, sendAnswer, sendOnSocket, sendRendered } from "./node-answers.ts";
+import { isGivenUp, NodeRequest } from "./node-request.ts";
 
 /** Hands a request on to the site. Its `url` is the verdict's target. */
 export type Onward = (request: AnyRequest, response: AnyResponse, verdict: PassOn, forward: Forward) => void;
+
+/** The same for one whose request is known. */
+type UpgradeOnward = (verdict: PassOn, forward: Forward) => void;
 
 export interface NodeAdapterParts {
   readonly gateway: Gateway;
@@ -51,32 +44,17 @@ export class NodeAdapter {
 
   /** Serves one request. Throws what is thrown before anything was answered or waited for. */
   serve(request: AnyRequest, response: AnyResponse, onward: Onward, isContinueExpected = false): void {
-    const facts = new NodeFacts(request, this.#world.clock, response, null);
-    const entry = this.#accessLog?.begin(request, response) ?? null;
-    const verdict = this.#gateway.visit(facts);
-    if (verdict instanceof Promise)
-      this.#later(
-        request,
-        verdict,
-        (later) => this.#act(later, request, response, onward, isContinueExpected, entry),
-        () => failed(response),
-      );
-    else this.#act(verdict, request, response, onward, isContinueExpected, entry);
+    const call = new NodeRequest(request, response, this.#world.clock.now(), false);
+    this.#accessLog?.begin(request, response);
+    this.#visit(call, (verdict, forward) => onward(request, response, verdict, forward), isContinueExpected);
   }
 
   /** Serves an upgrade (WebSocket). */
-  upgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    onward: (verdict: PassOn, forward: Forward) => void,
-  ): void {
+  upgrade(request: IncomingMessage, socket: Duplex, onward: UpgradeOnward): void {
     this.#gateway.traffic.upgrades++;
-    const facts = new NodeFacts(request, this.#world.clock, null, socket);
-    const entry = this.#accessLog?.beginUpgrade(request, socket) ?? null;
-    const act = (verdict: Verdict) => this.#actOnUpgrade(verdict, request, socket, onward, entry);
-    const verdict = this.#gateway.visit(facts);
-    if (verdict instanceof Promise) this.#later(request, verdict, act, () => socket.destroy());
-    else act(verdict);
+    const call = new NodeRequest(request, socket, this.#world.clock.now(), true);
+    this.#accessLog?.beginUpgrade(request, socket);
+    this.#visit(call, onward, false);
   }
 
   /** Whoever found out how to cause a bug may do so again and again. */
@@ -85,145 +63,63 @@ export class NodeAdapter {
     this.#bugs.add({ level: "error", about: String(cause), fields, message });
   }
 
-  #act(
-    verdict: Verdict,
-    request: AnyRequest,
-    response: AnyResponse,
-    onward: Onward,
-    isContinueExpected: boolean,
-    entry: AccessEntry | null,
-  ): void {
+  #visit(call: NodeRequest, onward: UpgradeOnward, isContinueExpected: boolean): void {
+    const verdict = this.#gateway.visit(call);
+    if (!(verdict instanceof Promise)) return this.#act(verdict, call, onward, isContinueExpected);
+    verdict
+      .then((later) => {
+        if (!call.isGone()) this.#act(later, call, onward, isContinueExpected);
+      })
+      .catch((cause: unknown) => {
+        // One request's bug must not end everyone's line.
+        this.tellBug(call.request, cause, "a request failed");
+        failed(call.answer);
+      });
+  }
+
+  #act(verdict: Verdict, call: NodeRequest, onward: UpgradeOnward, isContinueExpected: boolean): void {
     if (verdict.kind === "gone") return;
-    if (entry) entry.note(verdict);
-    if (verdict.kind === "passOn")
-      return this.#passOn(verdict, request, response, onward, isContinueExpected);
-    if (verdict.kind === "stream") return this.#stream(verdict, request, response);
-    this.#show(verdict, request, response);
+    entryOf(call.answer)?.note(verdict);
+    if (verdict.kind === "passOn") this.#passOn(verdict, call, onward, isContinueExpected);
+    else if (verdict.kind === "stream") this.#stream(verdict, call);
+    else this.#show(verdict, call);
   }
 
-  #passOn(
-    verdict: PassOn,
-    request: AnyRequest,
-    response: AnyResponse,
-    onward: Onward,
-    isContinueExpected: boolean,
-  ): void {
-    const departed = this.#gateway.depart(verdict, new NodeAnswer(response), isContinueExpected);
-    if ("kind" in departed) {
-      entryOf(response)?.note(departed);
-      return this.#show(departed, request, response);
-    }
-    const entry = entryOf(response);
-    const atEnd = () => departed.over(isGivenUp(response));
-    if (entry) {
-      entry.id = verdict.id;
-      entry.client = verdict.client;
-      entry.atEnd = atEnd;
-    } else (response as { on(event: "close", listener: () => void): void }).on("close", atEnd);
+  #passOn(verdict: PassOn, call: NodeRequest, onward: UpgradeOnward, isContinueExpected: boolean): void {
+    const { request, answer } = call;
+    const departed = this.#gateway.depart(verdict, call, isContinueExpected);
+    if ("kind" in departed) return this.#act(departed, call, onward, false);
+    const entry = entryOf(answer);
+    const atEnd = () => departed.over(isGivenUp(answer));
+    if (entry) entry.passOn(verdict, atEnd);
+    else (answer as Duplex).on("close", atEnd);
     // What was routed is what is sent.
-    if (verdict.target !== request.url) request.url = verdict.target;
-    onward(request, response, verdict, departed.forward);
-  }
-
-  #stream(verdict: OpenStream, request: AnyRequest, response: AnyResponse): void {
-    const { streams } = this.#gateway;
-    const opened = streams.open(verdict, () => beginStream(request, response, verdict.headers));
-    if (typeof opened === "string")
-      return this.#show(this.#gateway.noStream(verdict, opened), request, response);
-    response.on("close", () => streams.closed(opened));
-  }
-
-  #show(verdict: Shown, request: AnyRequest, response: AnyResponse): void {
-    const { timers } = this.#world;
-    if (verdict.kind === "answer") sendAnswer(request, response, verdict, timers);
-    else sendRendered(request, response, this.#gateway.render(verdict), timers);
-  }
-
-  #actOnUpgrade(
-    verdict: Verdict,
-    request: IncomingMessage,
-    socket: Duplex,
-    onward: (verdict: PassOn, forward: Forward) => void,
-    entry: AccessEntry | null,
-  ): void {
-    if (verdict.kind === "gone" || verdict.kind === "stream") return;
-    entry?.note(verdict);
-    if (verdict.kind !== "passOn") return sendOnSocket(socket, this.#gateway.renderUpgrade(verdict));
-    const departed = this.#gateway.depart(verdict, new NodeTunnel(socket), false);
-    if ("kind" in departed) {
-      entry?.note(departed);
-      return sendOnSocket(socket, this.#gateway.renderUpgrade(departed));
-    }
-    if (entry) {
-      entry.id = verdict.id;
-      entry.client = verdict.client;
-    }
-    socket.on("close", () => departed.over(true));
     request.url = verdict.target;
     onward(verdict, departed.forward);
   }
 
-  /** One request's bug must not end everyone's line. */
-  #later(
-    request: AnyRequest,
-    verdict: Eventually<Verdict>,
-    act: (verdict: Verdict) => void,
-    onBug: () => void,
-  ): void {
-    Promise.resolve(verdict)
-      .then(act)
-      .catch((cause: unknown) => {
-        this.tellBug(request, cause, "a request failed");
-        onBug();
-      });
+  #stream(verdict: OpenStream, call: NodeRequest): void {
+    const { streams } = this.#gateway;
+    const response = call.answer as AnyResponse;
+    const opened = streams.open(verdict, () => beginStream(call.request, response, verdict.headers));
+    if (typeof opened === "string") this.#show(this.#gateway.noStream(verdict, opened), call);
+    else response.on("close", () => streams.closed(opened));
+  }
+
+  #show(verdict: Shown, { request, answer, isUpgrade }: NodeRequest): void {
+    const { timers } = this.#world;
+    if (isUpgrade) sendOnSocket(answer as Duplex, this.#gateway.renderUpgrade(verdict));
+    else if (verdict.kind === "answer") sendAnswer(request, answer as AnyResponse, verdict, timers);
+    else sendRendered(request, answer as AnyResponse, this.#gateway.render(verdict), timers);
   }
 }
 
 const INTERNAL = '{"error":"internal"}';
 
 /** Something of ours broke: whoever asked is told so, if that can still be said. */
-export function failed(response: AnyResponse): void {
-  if (response.headersSent) return void response.destroy();
-  const plain = response as import("node:http").ServerResponse;
+export function failed(answer: AnyResponse | Duplex): void {
+  if (!("statusCode" in answer) || answer.headersSent) return void answer.destroy();
+  const plain = answer as ServerResponse;
   plain.writeHead(500, ["Content-Type", "application/json", "Content-Length", String(INTERNAL.length)]);
   plain.end(INTERNAL);
-}
-
-/** A request of Node's as facts. Its headers become an object only when somebody asks for more than a few. */
-class NodeFacts implements Facts {
-  readonly now: number;
-  readonly isUpgrade: boolean;
-  readonly url: string;
-  readonly #request: AnyRequest;
-  readonly #response: AnyResponse | null;
-  readonly #socket: Duplex | null;
-
-  constructor(request: AnyRequest, clock: Clock, response: AnyResponse | null, socket: Duplex | null) {
-    this.#request = request;
-    this.#response = response;
-    this.#socket = socket;
-    this.url = request.url ?? "/";
-    this.now = clock.now();
-    this.isUpgrade = response === null;
-  }
-
-  get method(): string {
-    return this.#request.method ?? "GET";
-  }
-
-  get headers(): Facts["headers"] {
-    return this.#request.headers;
-  }
-
-  get rawHeaders(): readonly string[] {
-    return this.#request.rawHeaders;
-  }
-
-  get socket(): Facts["socket"] {
-    return this.#request.socket as Facts["socket"];
-  }
-
-  isGone(): boolean {
-    return this.#response !== null ? isGone(this.#response) : this.#socket!.destroyed;
-  }
 }

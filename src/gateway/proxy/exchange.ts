@@ -106,7 +106,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
     this.entry = entryOf(response);
     if (this.entry !== null) this.entry.carrier = this;
     this.isHttp2 = request.httpVersionMajor === 2;
-    const client = proxy.trust.client(request);
+    const { sender: client } = forward;
     this.headers = requestHeaders(request.rawHeaders, {
       client,
       host: proxy.hostFor(client),
@@ -249,7 +249,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
       if (status === 103) writeHints(this.request, this.response, responseHeaders(raw, HINTS));
       return;
     }
-    this.proxy.ownLinks?.rewrite(raw, this.request);
+    this.proxy.ownLinks?.rewrite(raw, this.forward.sender);
     const canTrail = this.request.method !== "HEAD" && this.request.httpVersion !== "1.0";
     const { isPersonal } = this.forward;
     const headers = responseHeaders(raw, { added: this.watched(status, raw), isPersonal, canTrail });

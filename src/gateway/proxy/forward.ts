@@ -7,7 +7,7 @@ import type { ErrorPage } from "../page/problem.ts";
 import type { Origin } from "./origin.ts";
 import type { OwnLinks } from "./own-links.ts";
 import type { SlowVisitors } from "./slow-visitors.ts";
-import type { Client, Trust } from "./trust.ts";
+import type { Client } from "./trust.ts";
 
 /** Makes the page for a request that failed, in the form and the language that it asks for. */
 export type RenderProblem = (
@@ -27,6 +27,8 @@ export interface Forward {
   readonly isPersonal: boolean;
   /** Of someone with a visit, for whom the last of the origin's connections are kept. */
   readonly isOnSite: boolean;
+  /** Who sent it, as far as it can be believed. */
+  readonly sender: Client;
   /** In whose share its connection to the origin counts: an address, or with IPv6 its /64. Null where that is not known. */
   readonly client: string | null;
   /** Whose requests go to the same address of a sticky origin. Null: to any. */
@@ -70,7 +72,6 @@ export type SlowKind = "body" | "answer" | "upgraded";
 export interface ProxyContext {
   readonly settings: OriginSettings;
   readonly origin: Origin;
-  readonly trust: Trust;
   readonly slow: SlowVisitors;
   readonly world: World;
   /** For what visitors can cause. */

@@ -14,14 +14,12 @@ import type { Forward, Outcome, ProxyContext, RenderProblem, SlowKind } from "./
 import { type AddressState, createOrigin } from "./origin.ts";
 import { createOwnLinks } from "./own-links.ts";
 import type { SlowVisitors } from "./slow-visitors.ts";
-import type { Trust } from "./trust.ts";
 import { Tunnel } from "./upgrade.ts";
 
 export type { Forward, Outcome, RenderProblem, Watch } from "./forward.ts";
 
 export interface ProxyOptions {
   readonly settings: OriginSettings;
-  readonly trust: Trust;
   /** Shared by all proxies. */
   readonly slow: SlowVisitors;
   readonly world: World;
@@ -52,7 +50,6 @@ export function createProxy(options: ProxyOptions): Proxy {
   const context: ProxyContext = {
     settings: options.settings,
     origin,
-    trust: options.trust,
     slow: options.slow,
     world: options.world,
     log,
@@ -61,7 +58,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     onDone: options.onDone,
     onCut: options.onCut,
     hostFor: hostRule(options.settings.hostHeader),
-    ownLinks: createOwnLinks(options.settings, options.trust),
+    ownLinks: createOwnLinks(options.settings),
   };
   return {
     forward(request, response, forward) {

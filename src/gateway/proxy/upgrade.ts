@@ -61,7 +61,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
     this.forward = forward;
     this.entry = entryOf(socket);
     this.startedAt = proxy.world.clock.now();
-    const client = proxy.trust.client(request);
+    const { sender: client } = forward;
     const host = proxy.hostFor(client);
     this.hasHost = host !== null;
     this.pace = new Pace(this.startedAt);
@@ -187,7 +187,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
 
   private readonly onUpgrade = (answer: IncomingMessage, origin: Socket, originHead: Buffer): void => {
     this.clearTimer();
-    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.request);
+    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.forward.sender);
     this.proxy.origin.answered(this.address!, this, 101);
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,
@@ -284,7 +284,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
 
   private readonly onResponse = (answer: IncomingMessage): void => {
     this.clearTimer();
-    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.request);
+    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.forward.sender);
     this.proxy.origin.answered(this.address!, this, answer.statusCode!);
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,

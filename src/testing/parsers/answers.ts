@@ -16,11 +16,8 @@ import { createTrust } from "../../gateway/proxy/trust.ts";
 import { again, type Parser } from "./parser.ts";
 
 const context = { added: ["Set-Cookie", "fairgate_main=a"], isPersonal: true, canTrail: true };
-const ARRIVAL = { socket: {}, headers: { host: "shop.example" } };
-const ownLinks = createOwnLinks(
-  { hostHeader: "shop.internal", addresses: ["http://10.0.0.1:3000"] },
-  createTrust([]),
-)!;
+const CLIENT = createTrust([]).client({ socket: {}, headers: { host: "shop.example" } });
+const ownLinks = createOwnLinks({ hostHeader: "shop.internal", addresses: ["http://10.0.0.1:3000"] })!;
 const REDIS = { where: "redis:6379", mode: "standalone", isSentinel: false } as const;
 const handshake = () =>
   new AcceptorHandshake({ self: "a:1", secret: secretKey("secret"), nonce: Buffer.alloc(32) });
@@ -45,12 +42,12 @@ const origins: readonly Parser[] = [
   },
   {
     name: "origin: Location",
-    read: (text) => ownLinks.rewrite(["Location", text, "Location", `http://${text}`], ARRIVAL),
+    read: (text) => ownLinks.rewrite(["Location", text, "Location", `http://${text}`], CLIENT),
     worst: [again("/"), again("http://"), again("a.", { before: "http://" }), again("http://10.0.0.1:3000")],
   },
   {
     name: "origin: Refresh",
-    read: (text) => ownLinks.rewrite(["Refresh", text, "Refresh", `5;url=${text}`], ARRIVAL),
+    read: (text) => ownLinks.rewrite(["Refresh", text, "Refresh", `5;url=${text}`], CLIENT),
     worst: [
       again("0", { after: ";" }),
       again(" ", { before: "5", after: ";" }),
@@ -59,7 +56,7 @@ const origins: readonly Parser[] = [
   },
   {
     name: "origin: cookie domain",
-    read: (text) => ownLinks.rewrite(["Set-Cookie", text], ARRIVAL),
+    read: (text) => ownLinks.rewrite(["Set-Cookie", text], CLIENT),
     worst: [again(";domain=shop.internal"), again(";"), again(" ", { before: ";domain", after: "=" })],
   },
   {

@@ -102,12 +102,12 @@ export async function openStage(test: TestContext, addresses: readonly string[],
       ...originSchema.parse({ addresses: [...addresses], connectTimeout: "60s" }),
       ...options.origin,
     },
-    trust: createTrust(options.trustedProxies ?? [], options.forwardedHost),
     slow,
     world,
     renderProblem: ({ headers }, page) => renderProblem(String(headers.accept), undefined, page),
     onDone: (outcome) => outcomes.push(outcome),
   });
+  const trust = createTrust(options.trustedProxies ?? [], options.forwardedHost);
   let count = 0;
   const forwardFor = (request: AnyRequest, isContinueExpected: boolean): Forward => ({
     id: `test-${++count}`,
@@ -115,6 +115,7 @@ export async function openStage(test: TestContext, addresses: readonly string[],
     responseHeaders: [],
     isPersonal: false,
     isOnSite: false,
+    sender: trust.client(request),
     client: null,
     stickyKey: null,
     watch: null,
