@@ -39,11 +39,7 @@ describe("the packed tarball", () => {
 
   test("holds the program, the page's parts and the languages, and nothing that is not for users", () => {
     for (const wanted of [
-      "dist/cli/main.js",
-      "dist/index.js",
-      "dist/index.d.ts",
-      "dist/relaxed.js",
-      "dist/relaxed.d.ts",
+      ...namedInPackage(),
       "dist/engines/redis/lua/99-register.lua",
       "dist/engines/redis/lua/rules/30-door.lua",
       "dist/engines/redis/relaxed/lua/20-add.lua",
@@ -149,6 +145,18 @@ describe("the packed tarball", () => {
     await succeed(tsc, [...flags, "--module", "nodenext", "--types", "node", "uses.mts"], folder.path);
   });
 });
+
+/** The files that package.json says are there: commands, and what programs import. */
+function namedInPackage(): string[] {
+  const { bin, exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    bin: Record<string, string>;
+    exports: Record<string, string | Record<string, string>>;
+  };
+  const named = [bin, ...Object.values(exports)].flatMap((one) =>
+    typeof one === "string" ? [one] : Object.values(one),
+  );
+  return named.map((file) => file.replace(/^\.\//, ""));
+}
 
 /** Where programs, commands and threads begin: what is compiled for the package is what these lead to. */
 const ENTRY_POINTS = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8")).files as string[];
