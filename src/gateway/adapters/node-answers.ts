@@ -8,7 +8,7 @@ import type { Timers } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
 import type { OwnAnswer } from "../own-answer.ts";
 import { answerWhole, discardRest, hasBody } from "../proxy/answer.ts";
-import { type AnyRequest, type AnyResponse, } from "../proxy/any-http.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 import type { Rendered } from "../render.ts";
 import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
