@@ -7,8 +7,8 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Timers } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
+import { STREAM_HEADERS } from "../answer-headers.ts";
 import type { StreamEvent, StreamSink } from "../event-streams.ts";
-import { STREAM_HEADERS } from "../event-streams.ts";
 import type { OpenAnswer } from "../open-answer.ts";
 import {
   type AnyRequest,
