@@ -16,7 +16,7 @@ import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
 import { STATUS_VISITOR_LEFT } from "../proxy/exchange.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import type { Trust } from "../proxy/trust.ts";
-import { AccessEntry, type Asked, attach, entryOf } from "./entry.ts";
+import { AccessEntry, attach, entryOf, type LoggedRequest } from "./entry.ts";
 import type { Finished, Format } from "./line.ts";
 
 const OK = 200;
@@ -76,7 +76,7 @@ export class AccessLog {
   }
 
   /** The same where there is no response of Node's: whoever begins it says when it has `ended`. */
-  beginElsewhere(request: Asked): AccessEntry | null {
+  beginElsewhere(request: LoggedRequest): AccessEntry | null {
     return this.sink === null ? null : new AccessEntry(request, this.#clock.now());
   }
 

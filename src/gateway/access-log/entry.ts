@@ -17,7 +17,7 @@ export interface BodyCarrier {
 }
 
 /** A request, as far as the log reads it. */
-export interface Asked extends Arrival {
+export interface LoggedRequest extends Arrival {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   /** Left out where the runtime does not tell. */
@@ -33,7 +33,7 @@ export interface Decided {
 }
 
 export class AccessEntry implements Finished {
-  readonly request: Asked;
+  readonly request: LoggedRequest;
   readonly startedAt: number;
   /** The other end of the connection; gone with it, so it is noted at the start. */
   readonly peer: string;
@@ -68,7 +68,7 @@ export class AccessEntry implements Finished {
   userAgent: string | null = null;
   host: string | null = null;
 
-  constructor(request: Asked, now: number) {
+  constructor(request: LoggedRequest, now: number) {
     this.request = request;
     this.startedAt = now;
     this.peer = request.socket.remoteAddress ?? "";
