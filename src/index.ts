@@ -10,9 +10,7 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { withKeptSecret } from "./assembly/data.ts";
-import { openAccessLog } from "./assembly/open-access-log.ts";
-import { openEngine } from "./assembly/open-engine.ts";
+import { openFairgate } from "./assembly/open-fairgate.ts";
 import { explain } from "./config/explain.ts";
 import { settingsFrom } from "./config/load.ts";
 import type { SettingsInput } from "./config/schema.ts";
@@ -21,10 +19,7 @@ import type { Log } from "./core/world.ts";
 import { isRefused, isUpgradeRefused } from "./gateway/listen.ts";
 import { asMiddleware } from "./gateway/middleware.ts";
 import { checkTemplate } from "./gateway/page/render.ts";
-import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
-import type { Trust } from "./gateway/proxy/trust.ts";
 import { nodeWorld } from "./node.ts";
-import { fileLimit } from "./sockets/file-limit.ts";
 
 export type { SettingsInput } from "./config/schema.ts";
 export type { Board, RoomState, WaitRange } from "./core/board.ts";
@@ -71,17 +66,11 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
     needsOrigin: false,
   });
   if (!result.ok) throw new Error(`the gateway's settings are not right\n${explain(result.problems)}`);
-  const settings = withKeptSecret(result.settings);
-  const machine = nodeWorld(log ? { log } : { level: settings.log.level });
-  const trust = (): Trust => proxied.gateway.trust;
-  const accessLog = await openAccessLog(settings.accessLog, { world: machine, trust });
-  const { log: accesses } = accessLog;
-  const opened = ownEngine ? null : await openEngine(settings, machine);
-  const world = opened?.world ?? machine;
-  const engine = ownEngine ?? opened!.engine;
-  const parts = { settings, engine, world, fileLimit: fileLimit(), accessLog: accesses };
-  const proxied: ProxiedGateway = await ProxiedGateway.open(parts);
-  await opened?.cluster?.joined;
+  const machine = nodeWorld(log ? { log } : { level: result.settings.log.level });
+  const fairgate = await openFairgate(result.settings, machine, ownEngine ? { engine: ownEngine } : {});
+  await fairgate.joined;
+  const { engine, world, proxied } = fairgate;
+  const accesses = fairgate.accessLog.log;
   return {
     handler: (request, response) => {
       if (!isRefused(request, response, world, accesses)) proxied.handle(request, response);
@@ -94,10 +83,6 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
     },
     middleware: asMiddleware(proxied.gateway, world),
     engine,
-    close: async () => {
-      await proxied.close();
-      await opened?.close();
-      await accessLog.close();
-    },
+    close: () => fairgate.close(),
   };
 }

@@ -26,8 +26,8 @@ const result = settingsFrom(
 );
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const { settings } = result;
-const { engine, world, cluster } = await openEngine(settings, nodeWorld({ level: "error" }));
+const { engine, world, node } = await openEngine(settings, nodeWorld({ level: "error" }));
 const gateway = await ProxiedGateway.open({ settings, engine, world });
-await cluster?.joined;
+await node?.joined;
 if (engine instanceof ClusterEngine) answerParent({ engine, room: ROOM, setSlots: () => {} });
-await listenAndTell(settings, gateway, world, { address: cluster?.report().address });
+await listenAndTell(settings, gateway, world, { address: node?.report().address });

@@ -57,15 +57,15 @@ export async function openCluster(
   const engine = startNode(cluster, { nodes, transport, world });
   node = engine;
   const desk = new NodeDesk({ settings, engine, transport, world });
-  const data = new ClusterData({ notes: engine, world, broken: desk.broken });
+  const keeps = new ClusterData({ notes: engine, world, broken: desk.broken });
   const stopRefreshing = refresh(cluster.join, { engine, desk, world, machine, self: transport.address });
   return {
-    ...{ engine, data, world, cluster: desk },
+    ...{ engine, keeps, world, node: desk },
     close: async () => {
       stopRefreshing();
       await engine.close();
       desk.close();
-      await data.close();
+      await keeps.close();
       await transport.close();
     },
   };

@@ -12,11 +12,12 @@ import { type Data, openData } from "./data.ts";
 
 export interface OpenEngine {
   readonly engine: Engine;
-  readonly data: Data;
+  /** Changes made at run time and the ring of keys. */
+  readonly keeps: Data;
   /** The world by the line's own clock. */
   readonly world: World;
   /** What a node of a cluster has besides; no visitors may be taken before it has joined. */
-  readonly cluster: Pick<NodeDesk, "joined" | "isJoined" | "note" | "report" | "forget"> | null;
+  readonly node: Pick<NodeDesk, "joined" | "isJoined" | "note" | "report" | "forget"> | null;
   /** Closes the engine, then what it stands on. */
   close(): Promise<void>;
 }
@@ -29,13 +30,13 @@ export async function openEngine(
   // The others are some hundred files, which most starts have no use for.
   if (redis) return (await import("./open-redis.ts")).openRedis(redis, world);
   if (cluster) return (await import("./open-cluster.ts")).openCluster({ ...settings, cluster }, world);
-  const data = await openData(settings.data, world);
-  const engine = new MemoryEngine(world, data.storageOf);
+  const keeps = await openData(settings.data, world);
+  const engine = new MemoryEngine(world, keeps.storageOf);
   return {
-    ...{ engine, data, world, cluster: null },
+    ...{ engine, keeps, world, node: null },
     close: async () => {
       await engine.close();
-      await data.close();
+      await keeps.close();
     },
   };
 }

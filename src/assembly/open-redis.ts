@@ -16,13 +16,13 @@ export async function openRedis(settings: RedisSettings, world: World): Promise<
   await clock.look();
   const shared = { ...world, clock };
   const engine = new RedisEngine({ link, world: shared, prefix, replicas, timeoutMs });
-  const data = new RedisData({ link, world, prefix });
+  const keeps = new RedisData({ link, world, prefix });
   return {
-    ...{ engine, data, world: shared, cluster: null },
+    ...{ engine, keeps, world: shared, node: null },
     close: async () => {
       clock.close();
       await engine.close();
-      await data.close();
+      await keeps.close();
       await link.close();
     },
   };
