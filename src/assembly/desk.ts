@@ -38,7 +38,7 @@ export function createDesk(parts: {
     asideChanges: () => changes.aside(),
     keys: () => gateway.keys(),
     rotateKeys: async () => ({ id: await gateway.rotateKeys((memo) => kept(keeps.keepRing(memo))) }),
-    origins: () => proxied.origins().map((origin) => ({ ...origin, origin: origin.address })),
+    origins: () => proxied.origins(),
     isReady: async () =>
       !isDraining() &&
       node?.isJoined !== false &&

@@ -11,7 +11,7 @@ import { readLogo } from "../../../src/gateway/page/look.ts";
 import { createPage } from "../../../src/gateway/page/render.ts";
 import { compileTemplate, escapeHtml } from "../../../src/gateway/page/template.ts";
 import { createHiding } from "../../../src/office/hidden-values.ts";
-import { scene, TOKEN } from "../../../src/testing/office/fake-desk.ts";
+import { scene, TOKEN } from "../../../src/testing/office/scene.ts";
 import { again, type Parser } from "./parser.ts";
 
 const current = roomSchema.parse({ totalActiveUsers: 1, lanes: { vip: {} } });
@@ -132,7 +132,7 @@ const records: readonly Parser[] = [
 export const OPERATOR_PARSERS: readonly Parser[] = [...control, ...pages, ...written, ...records];
 
 const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
-const { office } = scene();
+const { office } = await scene();
 
 async function ask(path: string, headers: Record<string, string>, body?: string): Promise<unknown> {
   try {
