@@ -3,7 +3,7 @@
  * by itself with the line in memory, to compare with.
  */
 
-import { openEngine } from "../../src/assembly/open-engine.ts";
+import { openEngine } from "../../src/assembly/engines.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import { ClusterEngine } from "../../src/engines/cluster/cluster-engine.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";

@@ -5,8 +5,8 @@ import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import { EngineAway } from "../office/ask-engine.ts";
 import { type Desk, NotKept } from "../office/desk.ts";
 import type { Data } from "./data.ts";
+import type { OpenEngine } from "./engine-record.ts";
 import { KeepFailed, NotInForce, type RoomChanges } from "./kept-changes.ts";
-import type { OpenEngine } from "./open-engine.ts";
 import type { InTurn } from "./open-fairgate.ts";
 import { version } from "./version.ts";
 

@@ -8,8 +8,8 @@ import { eventually } from "../testing/cli/eventually.ts";
 import { changeRoom, inForce } from "../testing/plain-building.ts";
 import { realWorld } from "../testing/real-world.ts";
 import { MACHINE_HERE, type Machine } from "./cluster-addresses.ts";
+import type { OpenEngine } from "./engine-record.ts";
 import { openCluster } from "./open-cluster.ts";
-import type { OpenEngine } from "./open-engine.ts";
 
 const SECRET = "a-secret-for-tests-only-0123456789-abcdef";
 

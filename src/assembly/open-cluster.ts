@@ -23,7 +23,7 @@ import { findNodes, inOrder, isByName, MACHINE_HERE, type Machine, ownAddress } 
 import { ClusterData } from "./cluster-data.ts";
 import { NodeDesk } from "./cluster-desk.ts";
 import { clusterSecretFrom, type NotedSettings } from "./cluster-notes.ts";
-import type { OpenEngine } from "./open-engine.ts";
+import type { OpenEngine } from "./engine-record.ts";
 
 /** So often a name that was not found is looked up again before the start, and so long in all. */
 const LOOK_UP_EVERY_MS = 2_000;

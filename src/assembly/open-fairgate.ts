@@ -19,9 +19,10 @@ import { fileLimit } from "../sockets/file-limit.ts";
 import { Relief } from "../sockets/relief.ts";
 import { openData, withKeptSecret } from "./data.ts";
 import { createDesk } from "./desk.ts";
+import type { OpenEngine } from "./engine-record.ts";
+import { openEngine } from "./engines.ts";
 import { RoomChanges } from "./kept-changes.ts";
 import { type OpenAccessLog, openAccessLog } from "./open-access-log.ts";
-import { type OpenEngine, openEngine } from "./open-engine.ts";
 
 export interface FairgateOptions {
   /** An engine of the caller's own, who also closes it. Nothing is kept then. */

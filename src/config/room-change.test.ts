@@ -11,7 +11,7 @@ const ROOM = roomSchema.parse({
   message: "Hello",
 });
 
-const ANY_PAGE = { trustedProxies: [], checkPage: () => null };
+const ANY_PAGE = { trustedProxies: [], place: "memory", checkPage: () => null } as const;
 
 function changed(change: unknown, room: RoomSettings = ROOM): RoomSettings {
   const result = checkRoomChange(room, change, ANY_PAGE);
