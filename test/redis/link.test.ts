@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { roomLibrary } from "../../src/engines/redis/library.ts";
 import { UNANSWERED_MAX } from "../../src/engines/redis/link/connection.ts";
 import { handWorld } from "../../src/sim/hand-world.ts";
 import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
@@ -112,6 +113,19 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
     const done = numbers(UNANSWERED_MAX).filter((_, i) => outcomes[i]?.status === "fulfilled");
     assert.ok(done.length > UNANSWERED_MAX * 0.99, `${done.length} were answered`);
     assert.deepEqual(await link.call("read", "list", []), done);
+  });
+
+  test("of a library in two parts the one that is missing is loaded, and the other is left alone", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port], { library: roomLibrary() });
+    const ask = () => Promise.all(["ended", "pieces/ended"].map((name) => link.call(name, "room", [])));
+    assert.deepEqual(await ask(), [[], []]);
+    for (const { name } of roomLibrary().parts) {
+      await redis.command("FUNCTION", "DELETE", name);
+      assert.deepEqual(await ask(), [[], []], `without ${name}`);
+    }
+    await redis.command("FUNCTION", "FLUSH");
+    assert.deepEqual(await ask(), [[], []]);
   });
 
   test("more calls than may wait are turned away at once", async () => {
