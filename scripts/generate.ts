@@ -1,9 +1,9 @@
 /**
- * Writes the files that are made from others: the index of languages; from the settings' schema
- * `fairgate.example.yaml` and `docs/settings.md`; and `docs/errors.md` from the catalogue of errors. Tests fail when they
- * are out of step; `npm run generate` puts them right.
+ * Writes the files that are made from others: the index of languages; from the settings' schema `fairgate.example.yaml` and
+ * `docs/settings.md`; the table in `docs/engines.md` from the engines' capabilities; and `docs/errors.md` from the catalogue
+ * of errors. Tests fail when they are out of step; `npm run generate` puts them right.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { languageIndex } from "../src/testing/language-index.ts";
 
@@ -26,3 +26,5 @@ write("fairgate.example.yaml", exampleYaml(settingsOutline()));
 write("docs/settings.md", settingsReference(settingsOutline(), requirementsTable(coveringTests())));
 const { errorsPage } = await import("./errors-page.ts");
 write("docs/errors.md", errorsPage());
+const { withCapabilityTable } = await import("../src/config/capability-table.ts");
+write("docs/engines.md", withCapabilityTable(readFileSync(join(root, "docs/engines.md"), "utf8")));

@@ -48,8 +48,8 @@ export async function createFetchGateway<Context = void>(
   const { address, ...given } = options;
   if (typeof address !== "function")
     throw new TypeError("a fetch gateway needs `address`, a function that gives a request's IP address");
-  const { proxied, engine, world, accesses, close } = await openForProgram(given, nodeWorld);
+  const { proxied, engine, world, accessLog, close } = await openForProgram(given, nodeWorld);
   const { gateway } = proxied;
-  const adapter = new FetchAdapter({ gateway, world, address, accessLog: accesses });
+  const adapter = new FetchAdapter({ gateway, world, address, accessLog: accessLog.log });
   return { handle: (request, site, context) => adapter.handle(request, site, context), engine, close };
 }

@@ -44,7 +44,8 @@ export interface RunningGateway {
 
 /** Opens a gateway. Settings that are not right throw one Error that names every problem. */
 export async function createGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { engine, world, proxied, accesses, close } = await openForProgram(options, nodeWorld);
+  const { engine, world, proxied, accessLog, close } = await openForProgram(options, nodeWorld);
+  const { log: accesses } = accessLog;
   return {
     handler: (request, response) => {
       if (!isRefused(request, response, world, accesses)) proxied.handle(request, response);

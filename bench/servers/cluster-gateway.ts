@@ -3,10 +3,9 @@
  * by itself with the line in memory, to compare with.
  */
 
-import { openEngine } from "../../src/assembly/open-engine.ts";
+import { openFairgate } from "../../src/assembly/open-fairgate.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import { ClusterEngine } from "../../src/engines/cluster/cluster-engine.ts";
-import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 import { nodeWorld } from "../../src/node.ts";
 import { answerParent } from "./answer-parent.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
@@ -26,8 +25,7 @@ const result = settingsFrom(
 );
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const { settings } = result;
-const { engine, world, cluster } = await openEngine(settings, nodeWorld({ level: "error" }));
-const gateway = await ProxiedGateway.open({ settings, engine, world });
-await cluster?.joined;
+const { engine, world, proxied, desk, joined } = await openFairgate(settings, nodeWorld({ level: "error" }));
+await joined;
 if (engine instanceof ClusterEngine) answerParent({ engine, room: ROOM, setSlots: () => {} });
-await listenAndTell(settings, gateway, world, { address: cluster?.report().address });
+await listenAndTell(settings, proxied, world, { address: desk.cluster?.report().address });

@@ -4,7 +4,7 @@
  * no HTTP, no tokens.
  */
 
-import { openEngine } from "../../src/assembly/open-engine.ts";
+import { openEngine } from "../../src/assembly/engines.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import { toRules } from "../../src/config/rules.ts";
 import type { Entered, Waiting } from "../../src/core/engine.ts";

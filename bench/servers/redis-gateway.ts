@@ -3,7 +3,7 @@
  * otherwise. Every check-in is answered by the engine: nobody comes early, since everyone is asked back at once.
  */
 
-import { openEngine } from "../../src/assembly/open-engine.ts";
+import { openEngine } from "../../src/assembly/engines.ts";
 import { settingsFrom } from "../../src/config/load.ts";
 import type { Engine, Entered } from "../../src/core/engine.ts";
 import type { Ticket } from "../../src/core/ticket.ts";

@@ -10,6 +10,7 @@
  * stays, since others may be able to use it.
  */
 
+import { placeOf } from "../config/capability-check.ts";
 import { formatPath, type Problem } from "../config/problem.ts";
 import { checkRoomChange, type RoomContext } from "../config/room-change.ts";
 import type { RoomSettings, Settings } from "../config/schema.ts";
@@ -251,8 +252,8 @@ export class RoomChanges {
     };
   }
 
-  #context({ trustedProxies }: Settings): RoomContext {
-    return { trustedProxies, checkPage: this.#checkPage };
+  #context(file: Settings): RoomContext {
+    return { trustedProxies: file.trustedProxies, place: placeOf(file), checkPage: this.#checkPage };
   }
 
   #markOf(room: RoomSettings): string {

@@ -8,8 +8,8 @@ import { eventually } from "../testing/cli/eventually.ts";
 import { changeRoom, inForce } from "../testing/plain-building.ts";
 import { realWorld } from "../testing/real-world.ts";
 import { MACHINE_HERE, type Machine } from "./cluster-addresses.ts";
+import type { OpenEngine } from "./engine-record.ts";
 import { openCluster } from "./open-cluster.ts";
-import type { OpenEngine } from "./opened-engine.ts";
 
 const SECRET = "a-secret-for-tests-only-0123456789-abcdef";
 
@@ -23,7 +23,7 @@ function settings(cluster: SettingsInput["cluster"], more: object = {}, secret =
 }
 
 interface Opened extends OpenEngine {
-  readonly cluster: NonNullable<OpenEngine["cluster"]>;
+  readonly cluster: NonNullable<OpenEngine["node"]>;
   readonly entries: ReturnType<typeof realWorld>["entries"];
   readonly address: string;
 }
@@ -38,7 +38,7 @@ async function open(
   t.after(() => node.close());
   for (const [name, room] of Object.entries(chosen.rooms))
     await node.engine.configure(name, toRules(name, room, { budgets: {}, seedOf: () => "00".repeat(32) }));
-  const cluster = node.cluster!;
+  const cluster = node.node!;
   return { ...node, cluster, entries: world.entries, address: cluster.report().address };
 }
 
@@ -57,9 +57,13 @@ test("two nodes find each other, keep what is changed together, and one takes ov
   await eventually("both are there", () => namesAt(first).length === 2 && namesAt(second).length === 2);
   assert.deepEqual(namesAt(second), ["gate-1", "gate-2"]);
 
-  await changeRoom(first.data.changes, { file: chosen, world: realWorld(), change: { totalActiveUsers: 9 } });
+  await changeRoom(first.keeps.changes, {
+    file: chosen,
+    world: realWorld(),
+    change: { totalActiveUsers: 9 },
+  });
   const changed = await eventually("the change is known", async () => {
-    const { totalActiveUsers } = (await inForce(second.data.changes, chosen, realWorld())).rooms.main!;
+    const { totalActiveUsers } = (await inForce(second.keeps.changes, chosen, realWorld())).rooms.main!;
     return totalActiveUsers === 9 && totalActiveUsers;
   });
   assert.equal(changed, 9);

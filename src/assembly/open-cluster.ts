@@ -22,7 +22,7 @@ import { findNodes, inOrder, isByName, MACHINE_HERE, type Machine, ownAddress } 
 import { ClusterData } from "./cluster-data.ts";
 import { NodeDesk } from "./cluster-desk.ts";
 import { clusterSecretFrom, type NotedSettings } from "./cluster-notes.ts";
-import type { OpenEngine } from "./opened-engine.ts";
+import type { OpenEngine } from "./engine-record.ts";
 
 /** So often a name that was not found is looked up again before the start, and so long in all. */
 const LOOK_UP_EVERY_MS = 2_000;
@@ -56,15 +56,15 @@ export async function openCluster(
   const engine = startNode(cluster, { nodes, transport, world });
   node = engine;
   const desk = new NodeDesk({ settings, engine, transport, world });
-  const data = new ClusterData({ notes: engine, world, broken: desk.broken });
+  const keeps = new ClusterData({ notes: engine, world, broken: desk.broken });
   const stopRefreshing = refresh(cluster.join, { engine, desk, world, machine, self: transport.address });
   return {
-    ...{ engine, data, world, cluster: desk },
+    ...{ engine, keeps, world, node: desk },
     close: async () => {
       stopRefreshing();
       await engine.close();
       desk.close();
-      await data.close();
+      await keeps.close();
       await transport.close();
     },
   };

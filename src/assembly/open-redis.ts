@@ -5,7 +5,7 @@ import { roomLibrary } from "../engines/redis/library.ts";
 import { openLink } from "../engines/redis/link/link.ts";
 import { RedisClock } from "../engines/redis/redis-clock.ts";
 import { RedisEngine } from "../engines/redis/redis-engine.ts";
-import type { OpenEngine } from "./opened-engine.ts";
+import type { OpenEngine } from "./engine-record.ts";
 import { RedisData } from "./redis-data.ts";
 
 /** Opens the link, reads the line's clock, and makes the engine. */
@@ -16,13 +16,13 @@ export async function openRedis(settings: RedisSettings, world: World): Promise<
   await clock.look();
   const shared = { ...world, clock };
   const engine = new RedisEngine({ link, world: shared, prefix, replicas, timeoutMs });
-  const data = new RedisData({ link, world, prefix });
+  const keeps = new RedisData({ link, world, prefix });
   return {
-    ...{ engine, data, world: shared, cluster: null },
+    ...{ engine, keeps, world: shared, node: null },
     close: async () => {
       clock.close();
       await engine.close();
-      await data.close();
+      await keeps.close();
       await link.close();
     },
   };

@@ -3,7 +3,7 @@
  * The command line. Exit codes: 0 done, 1 it failed while running, 2 the command or the settings are not right.
  */
 import { Command, Option } from "commander";
-import { version } from "./version.ts";
+import { version } from "../assembly/version.ts";
 
 const program = new Command("fairgate")
   .description("A virtual waiting room: a fair line in front of any web site.")

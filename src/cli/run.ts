@@ -3,8 +3,6 @@
  * in only if they are good. SIGUSR2 opens the access log again. SIGTERM and Ctrl-C finish what is under way; a later one
  * does not wait.
  */
-
-import { withKeptSecret } from "../assembly/data.ts";
 import { explain } from "../config/explain.ts";
 import { formatListen } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
@@ -24,15 +22,13 @@ export async function run(flags: SettingsFlags): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const { warnings } = result;
-  let settings = result.settings;
+  const { settings, warnings } = result;
   if (warnings.length > 0)
     process.stderr.write(`${explain(warnings, { colour: isColour, noun: "warning" })}\n`);
   const output = new StandardOutput();
   const world = nodeWorld({ level: settings.log.level, output });
   let running: Running;
   try {
-    settings = withKeptSecret(settings);
     running = await serve(settings, world);
   } catch (cause) {
     process.stderr.write(`${startFailure(cause, settings)}\n`);
@@ -104,7 +100,7 @@ async function reload(running: Running, flags: SettingsFlags, world: World): Pro
     return;
   }
   try {
-    await running.reload(withKeptSecret(result.settings));
+    await running.reload(result.settings);
     world.log.info({ rooms: Object.keys(result.settings.rooms) }, "new settings are in force");
   } catch (cause) {
     world.log.error({ err: cause }, "the new settings could not be put in force; the old ones stay");

@@ -2,7 +2,7 @@
 import { CLUSTER_PORT, type ClusterInFile, type JoinPlace } from "./cluster-schema.ts";
 import { formatJoinPlace } from "./cluster-settings.ts";
 import { formatListen, type Listen, parseListen } from "./kinds.ts";
-import { type Finding, formatPath, type Path } from "./problem.ts";
+import { type Finding, formatPath } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import type { FileSettings } from "./schema.ts";
 
@@ -24,15 +24,9 @@ export function checkCluster(settings: Known<FileSettings>): Finding[] {
 }
 
 /** Settings of a cluster that are allowed and seldom meant. */
-export function clusterCautions({ cluster, rooms }: Known<FileSettings>): Finding[] {
+export function clusterCautions({ cluster }: Known<FileSettings>): Finding[] {
   if (!cluster) return [];
-  return [
-    ...alone(cluster),
-    ...trusting(cluster),
-    ...Object.entries(rooms ?? {}).flatMap(([name, room]) =>
-      room?.fillNoShows ? [noTurnsOnTop(["rooms", name, "fillNoShows"])] : [],
-    ),
-  ];
+  return [...alone(cluster), ...trusting(cluster)];
 }
 
 /** A line lives in one place. */
@@ -125,11 +119,6 @@ function trusting({ reclaimAfter }: KnownCluster): Finding[] {
   const message = "cluster.reclaimAfter is 0s";
   const hint = "After a cut in the network each part lets people in as if the others were gone.";
   return [{ code: "caution", path: ["cluster", "reclaimAfter"], at: "value", message, hint }];
-}
-
-function noTurnsOnTop(path: Path): Finding {
-  const message = `${formatPath(path)} is true, and several nodes cannot count turns on top`;
-  return { code: "caution", path, at: "value", message, hint: "None are given while there are several." };
 }
 
 function isLoopback(host: string): boolean {

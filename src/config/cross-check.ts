@@ -4,13 +4,13 @@
  */
 import { checkBudgets } from "./budget-check.ts";
 import { bypassCautions } from "./bypass-schema.ts";
+import { checkLineNeedsRedis, placeOf } from "./capability-check.ts";
 import { checkCluster, clusterCautions } from "./cluster-check.ts";
 import { cookieCautions } from "./cookie-check.ts";
 import { doorCautions } from "./door-check.ts";
 import { hostCautions } from "./host-check.ts";
 import { http2Cautions } from "./http2-check.ts";
 import type { Listen } from "./kinds.ts";
-import { checkLineNeedsRedis } from "./line-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 import { checkRedis } from "./redis-check.ts";
 import { checkRoom, checkRooms } from "./room-check.ts";
@@ -22,6 +22,7 @@ import { formatDuration } from "./units.ts";
 
 /** Problems between settings. */
 export function crossCheck(settings: Known<FileSettings>): Finding[] {
+  const around = { trustedProxies: settings.trustedProxies, place: placeOf(settings) };
   return [
     ...checkListen(settings),
     ...checkProxyProtocol(settings),
@@ -32,7 +33,7 @@ export function crossCheck(settings: Known<FileSettings>): Finding[] {
     ...checkLineNeedsRedis(settings),
     ...checkRooms(settings),
     ...Object.entries(settings.rooms ?? {}).flatMap(([name, room]) => [
-      ...checkRoom(room ?? {}, ["rooms", name], settings.trustedProxies),
+      ...checkRoom(room ?? {}, ["rooms", name], around),
       ...checkOrigin(room?.origin, ["rooms", name, "origin"], settings),
     ]),
   ];
@@ -72,15 +73,19 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
 }
 
 /** Of each room, and of each event that changes something about it. */
-function doors({ rooms }: Known<FileSettings>): Finding[] {
-  return Object.entries(rooms ?? {}).flatMap(([name, room]) => {
+function doors(settings: Known<FileSettings>): Finding[] {
+  const place = placeOf(settings);
+  return Object.entries(settings.rooms ?? {}).flatMap(([name, room]) => {
     const path = ["rooms", name];
     const events = (room?.events ?? []).flatMap((event, index) => {
       const isWritten = (key: string) => !event.suspended && Object.hasOwn(event, key);
-      const checked = { path: [...path, "events", index], who: `event ${event.name}`, isWritten };
+      const checked = { path: [...path, "events", index], who: `event ${event.name}`, isWritten, place };
       return doorCautions(settingsDuring(room!, event), checked);
     });
-    return [...doorCautions(room ?? {}, { path, who: `room ${name}`, isWritten: () => true }), ...events];
+    return [
+      ...doorCautions(room ?? {}, { path, who: `room ${name}`, isWritten: () => true, place }),
+      ...events,
+    ];
   });
 }
 

@@ -12,7 +12,9 @@ const SALE = {
 };
 
 function problemsOf(input: RoomInput): string[] {
-  return checkRoom(roomSchema.parse(input), []).map(({ message }) => message);
+  return checkRoom(roomSchema.parse(input), [], { trustedProxies: [], place: "memory" }).map(
+    ({ message }) => message,
+  );
 }
 
 function cautionsOf(input: RoomInput): string[] {

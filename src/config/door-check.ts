@@ -4,7 +4,7 @@
  * so that one mistake of the room is not told again for each event.
  */
 import { checkAbuse } from "./abuse-schema.ts";
-import { checkMethodOfLine, checkNoShowsOfLine } from "./line-check.ts";
+import { checkDoorCapabilities, type LinePlace } from "./capability-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import type { RoomSettings } from "./schema.ts";
@@ -20,6 +20,8 @@ export interface Checked {
   readonly who: string;
   /** False for what an event leaves to its room. */
   readonly isWritten: (key: Key) => boolean;
+  /** Where the room's line lives. */
+  readonly place: LinePlace;
 }
 
 interface DoorCheck {
@@ -37,8 +39,7 @@ const DOOR_CHECKS: readonly DoorCheck[] = [
   { keys: ["drained"], check: notWithDrained("closed") },
   { keys: ["privilegedOnly", "lanes"], check: checkPrivileged },
   { keys: ["fillNoShows"], check: notWithBudget },
-  { keys: ["fillNoShows"], check: checkNoShowsOfLine },
-  { keys: ["queueingMethod"], check: checkMethodOfLine },
+  { keys: ["fillNoShows", "queueingMethod"], check: checkDoorCapabilities },
   { keys: ["standby"], check: checkStandby },
   { keys: ["page"], check: checkPage },
   {

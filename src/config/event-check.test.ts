@@ -17,7 +17,7 @@ function wrongIn(...events: Partial<EventInput>[]): string[] {
     totalActiveUsers: 5,
     events: events.map((event, index) => ({ ...SALE, name: `e${index}`, ...event })),
   });
-  return checkEvents(room, []).map(({ path }) => path.join("."));
+  return checkEvents(room, [], "memory").map(({ path }) => path.join("."));
 }
 
 test("an event lasts at least ten seconds", () => {

@@ -3,6 +3,7 @@
  * event's in their place are good ones. What has passed already is no problem: files live longer than events.
  */
 import { overlapping } from "../core/schedule.ts";
+import type { LinePlace } from "./capability-check.ts";
 import { checkShares, noSuchLane } from "./check-lanes.ts";
 import { type Checked, checkDoor, type KnownRoom } from "./door-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
@@ -14,13 +15,13 @@ import { formatDuration, formatInstant } from "./units.ts";
 const EVENT_MIN_MS = 10_000;
 
 /** Problems with the events of one room. */
-export function checkEvents(room: KnownRoom, path: Path): Finding[] {
+export function checkEvents(room: KnownRoom, path: Path, place: LinePlace): Finding[] {
   const events = room.events ?? [];
   return [
     ...sameNames(events, path),
     ...events.flatMap((event, index) => {
       const at = [...path, "events", index];
-      return [...checkTimes(event, at), ...checkOverrides(room, event, at)];
+      return [...checkTimes(event, at), ...checkOverrides(room, event, { path: at, place })];
     }),
     ...checkOverlap(events, path),
   ];
@@ -75,7 +76,11 @@ function checkShuffle({ shuffleAtEventStart, prequeueStartTime }: EventSettings,
 }
 
 /** The room as it would be during the event. A room that is wrong by itself is told of as the room. */
-function checkOverrides(room: KnownRoom, event: EventSettings, path: Path): Finding[] {
+function checkOverrides(
+  room: KnownRoom,
+  event: EventSettings,
+  { path, place }: Pick<Checked, "path" | "place">,
+): Finding[] {
   const unknown = unknownLanes(room, event, path);
   const during = settingsDuring(room, event);
   const of = path.length > 3 ? ` of room ${path[1]}` : "";
@@ -83,6 +88,7 @@ function checkOverrides(room: KnownRoom, event: EventSettings, path: Path): Find
     path,
     who: `event ${event.name}${of}`,
     isWritten: (key) => Object.hasOwn(event, key),
+    place,
   };
   const areSharesKnown = event.lanes && room.lanes && unknown.length === 0;
   const shares = areSharesKnown ? checkShares(during, [...path, "lanes"]) : [];

@@ -1,4 +1,4 @@
-/** The files made from the schema, and the index that it is made with, are in step, and the example is one that works. */
+/** The files made from code are in step with it, and the example is one that works. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { languageIndex } from "../testing/language-index.ts";
 import { coveringTests } from "../testing/requirements/covering-tests.ts";
 import { requirementsTable } from "../testing/requirements/requirements.ts";
+import { withCapabilityTable } from "./capability-table.ts";
 import { EXAMPLE_NAMES, exampleYaml } from "./example.ts";
 import { explain } from "./explain.ts";
 import { loadSettings } from "./load.ts";
@@ -37,6 +38,11 @@ test("fairgate.example.yaml is in step with the schema (npm run generate)", () =
 
 test("docs/settings.md is in step with the schema (npm run generate)", () => {
   assert.equal(reference, settingsReference(settingsOutline(), requirementsTable(coveringTests())));
+});
+
+test("the table in docs/engines.md is in step with what the engines can do (npm run generate)", () => {
+  const page = readFileSync(join(ROOT, "docs", "engines.md"), "utf8");
+  assert.equal(page, withCapabilityTable(page));
 });
 
 test("the example loads as it stands, and every value in it is the default but those that show a working room", () => {

@@ -1,6 +1,6 @@
 /**
  * How a room's line is kept: exactly, in one place, or relaxed, cut into pieces so that one very long line can be
- * spread over the nodes of a Redis cluster. What goes with a relaxed line is in `line-check.ts`.
+ * spread over the nodes of a Redis cluster. What goes with a relaxed line is in `capability-check.ts`.
  */
 import { choice, count } from "./kinds.ts";
 

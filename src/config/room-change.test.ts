@@ -11,7 +11,7 @@ const ROOM = roomSchema.parse({
   message: "Hello",
 });
 
-const ANY_PAGE = { trustedProxies: [], checkPage: () => null };
+const ANY_PAGE = { trustedProxies: [], place: "memory", checkPage: () => null } as const;
 
 function changed(change: unknown, room: RoomSettings = ROOM): RoomSettings {
   const result = checkRoomChange(room, change, ANY_PAGE);
@@ -236,6 +236,18 @@ test("what does not go with a relaxed line is refused while the room runs, too",
   assert.deepEqual(refused({ events: [shuffled] }, room), [
     "events[0].shuffleAtEventStart is true, and the line is relaxed",
   ]);
+});
+
+test("what the engine cannot do is refused, with the engine that it is", () => {
+  const inCluster = { ...ANY_PAGE, place: "cluster" } as const;
+  const current = roomSchema.parse({ totalActiveUsers: 5 });
+  const answer = checkRoomChange(current, { fillNoShows: true }, inCluster);
+  assert.ok(!answer.ok);
+  assert.deepEqual(
+    answer.problems.map(({ message }) => message),
+    ["fillNoShows is true, and the line is in a cluster"],
+  );
+  assert.ok(checkRoomChange(current, { fillNoShows: true }, ANY_PAGE).ok);
 });
 
 test("where Redis is concerns every room, and is no setting of one; what was sent is not shown", () => {

@@ -13,7 +13,7 @@ import { noSuchLane } from "./check-lanes.ts";
 import { furtherKeys, toFindings, UNKNOWN_KEYS_MAX, unknownKey } from "./issues.ts";
 import { roomOutline } from "./outline.ts";
 import { type Finding, formatPath, type Path, type Places, type Problem, toProblem } from "./problem.ts";
-import { type CheckPage, checkPageText, checkRoom, pagesOf } from "./room-check.ts";
+import { type CheckPage, checkPageText, checkRoom, pagesOf, type RoomSurroundings } from "./room-check.ts";
 import { isRecord, withoutWrapping } from "./salvage.ts";
 import { type EventSettings, type RoomSettings, roomSchema } from "./schema.ts";
 import { writtenRoom } from "./written.ts";
@@ -38,8 +38,7 @@ const SET_AT_START = new Set(["line", "shards", "peek"]);
 const REQUEST: Places = { find: () => ({ kind: "request", name: "request", spot: null }) };
 
 /** What the checks of a room need besides it. */
-export interface RoomContext {
-  readonly trustedProxies: readonly string[];
+export interface RoomContext extends RoomSurroundings {
   readonly checkPage: CheckPage;
 }
 
@@ -155,14 +154,14 @@ function nest(path: Path, value: unknown): unknown {
 }
 
 /** The checks that the room would have to pass in a file. */
-function checkAsFile(room: RoomSettings, { trustedProxies, checkPage }: RoomContext): Finding[] {
+function checkAsFile(room: RoomSettings, { checkPage, ...around }: RoomContext): Finding[] {
   const written = writtenRoom(room);
   const parsed = roomSchema.safeParse(written);
   if (!parsed.success) return toFindings(parsed.error.issues, written, roomOutline());
   const pages = [...pagesOf(room, [])].flatMap(([path, { customPageHtml }]) =>
     customPageHtml == null ? [] : checkPageText(customPageHtml, [...path, "customPageHtml"], checkPage),
   );
-  return [...checkRoom(room, [], trustedProxies), ...pages];
+  return [...checkRoom(room, [], around), ...pages];
 }
 
 /** A page handed in takes the place of one that came from a file. */

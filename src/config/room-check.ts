@@ -2,6 +2,7 @@
  * Checks between the settings of one room, and between rooms. The first kind also guards changes made while the room
  * runs, so that nothing can be set that way which the file would refuse.
  */
+import { checkRoomCapabilities, engineOf, type LinePlace } from "./capability-check.ts";
 import { checkLanes } from "./check-lanes.ts";
 import { checkCookieDomain } from "./cookie-check.ts";
 import { checkDoor, type KnownRoom } from "./door-check.ts";
@@ -16,20 +17,31 @@ import { type FileSettings, type PageSettings, ROOMS_MAX, type Route } from "./s
 /** What is wrong with a custom waiting page, or null. */
 export type CheckPage = (html: string) => string | null;
 
+/** What a room is checked against besides itself. */
+export interface RoomSurroundings {
+  /** Undefined where they are not known. */
+  readonly trustedProxies: readonly string[] | undefined;
+  /** Where the lines of all rooms live. */
+  readonly place: LinePlace;
+}
+
 /** Problems inside one room, but for its pages' texts. */
-export function checkRoom(room: KnownRoom, path: Path, trustedProxies?: readonly string[]): Finding[] {
+export function checkRoom(room: KnownRoom, path: Path, around: RoomSurroundings): Finding[] {
+  const { trustedProxies, place } = around;
   return [
     ...checkDoor(room, {
       path,
       who: path.length > 1 ? `room ${path[1]}` : "the room",
       isWritten: () => true,
+      place,
     }),
     ...checkLanes(room, path, trustedProxies),
     ...checkCookie(room, path),
     ...checkCookieDomain(room, path),
     ...checkGuaranteed(room, path),
     ...checkLine(room, path),
-    ...checkEvents(room, path),
+    ...checkRoomCapabilities(room, path, engineOf(place, room)),
+    ...checkEvents(room, path, place),
   ];
 }
 

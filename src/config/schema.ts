@@ -341,7 +341,7 @@ const plainRoomSchema = z.strictObject({
   fillNoShows: isTrue()
     .prefault(DEFAULT_RULES.fillNoShows)
     .describe(
-      "true: as many turns as will not be used are given out on top, so that the site is full. The site never has more than `totalActiveUsers`. Not together with `budget`.",
+      "true: as many turns as will not be used are given out on top, so that the site is full. The site never has more than `totalActiveUsers`. Not together with `budget`, a relaxed line or a `cluster`.",
     ),
   standby: standbySchema
     .nullable()

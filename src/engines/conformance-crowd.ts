@@ -3,13 +3,24 @@
  * declare a play. The order of admission is taken from what listeners are told, which is what visitors' pages hear.
  */
 import assert from "node:assert/strict";
+import type { Capability } from "../core/capabilities.ts";
 import type { JoinAnswer, Newcomer } from "../core/engine.ts";
 import { DEFAULT_RULES, type LanesRules, type RoomRules } from "../core/rules.ts";
 import type { Ticket } from "../core/ticket.ts";
 import { expectKind, ROOM, type Stage } from "./conformance-stage.ts";
 
-/** Declares one test: a room under these rules, and what is played in it. */
-export type Play = (name: string, rules: Partial<RoomRules>, script: (stage: Stage) => Promise<void>) => void;
+/** Declares one test: a room under these rules, what is played in it, and what an engine must be able to do for it. */
+export type Play = (
+  name: string,
+  rules: Partial<RoomRules>,
+  script: (stage: Stage) => Promise<void>,
+  needs?: readonly Capability[],
+) => void;
+
+/** The same for tests that all need something. */
+export function needing(play: Play, ...all: readonly Capability[]): Play {
+  return (name, rules, script, needs = []) => play(name, rules, script, [...all, ...needs]);
+}
 
 export const VIP = 7;
 export const CREW = 9;

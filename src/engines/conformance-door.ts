@@ -16,6 +16,7 @@ import {
   joinAs,
   joinLanes,
   kindsOf,
+  needing,
   type Play,
   placesOf,
   range,
@@ -29,18 +30,18 @@ import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
 /** Declares every chapter about the door. */
 export function doorConformance(play: Play): void {
   methods(play);
-  lanes(play);
-  privileged(play);
+  lanes(needing(play, "lanes"));
+  privileged(needing(play, "lanes"));
   invites(play);
-  randomOrder(play);
+  randomOrder(needing(play, "randomOrder"));
   flow(play);
   knowing(play);
   events(play);
-  draws(play);
+  draws(needing(play, "draws"));
   standby(play);
   adaptiveCapacity(play);
   noShows(play);
-  sharedBudget(play);
+  sharedBudget(needing(play, "budgets"));
 }
 
 function methods(play: Play): void {
@@ -129,23 +130,28 @@ function methods(play: Play): void {
     { rules: { lanes: twoLanes("weighted") }, state: "queueing" },
     { rules: { newUsersPerMinute: 1 }, state: "queueing" },
   ];
-  play("no change at run time costs anybody their place", full, async (stage) => {
-    const { pass } = await stage.joinEntered();
-    const tickets = await stage.joinMany(6);
-    for (const { rules, state } of changes) {
-      await stage.configure({ ...full, ...rules });
-      await stage.pass(2_000, tickets);
-      assert.equal((await stage.engine.counts(ROOM)).state, state, JSON.stringify(rules));
-      assert.deepEqual(await kindsOf(stage, tickets), Array(6).fill("waiting"), JSON.stringify(rules));
-    }
-    await stage.configure(full);
-    assert.deepEqual(await aheadOf(stage, tickets), range(6));
-    const turns = await hearTurns(stage);
-    await stage.engine.leave(pass);
-    await stage.configure({});
-    await stage.pass(TICK_MS, tickets);
-    assert.deepEqual(placesOf(await turns.take(), tickets), range(6));
-  });
+  play(
+    "no change at run time costs anybody their place",
+    full,
+    async (stage) => {
+      const { pass } = await stage.joinEntered();
+      const tickets = await stage.joinMany(6);
+      for (const { rules, state } of changes) {
+        await stage.configure({ ...full, ...rules });
+        await stage.pass(2_000, tickets);
+        assert.equal((await stage.engine.counts(ROOM)).state, state, JSON.stringify(rules));
+        assert.deepEqual(await kindsOf(stage, tickets), Array(6).fill("waiting"), JSON.stringify(rules));
+      }
+      await stage.configure(full);
+      assert.deepEqual(await aheadOf(stage, tickets), range(6));
+      const turns = await hearTurns(stage);
+      await stage.engine.leave(pass);
+      await stage.configure({});
+      await stage.pass(TICK_MS, tickets);
+      assert.deepEqual(placesOf(await turns.take(), tickets), range(6));
+    },
+    ["lanes", "randomOrder"],
+  );
 }
 
 function lanes(play: Play): void {
@@ -323,10 +329,11 @@ function privileged(play: Play): void {
 }
 
 function invites(play: Play): void {
+  const coded = needing(play, "lanes");
   const code = (stage: Stage, id = "code-1"): Invite => ({ id, expiresAt: stage.now() + 3_600_000 });
   const used = { kind: "refused", reason: "inviteUsed" };
 
-  play("a one-time code is good for one place", { totalActiveUsers: 1 }, async (stage) => {
+  coded("a one-time code is good for one place", { totalActiveUsers: 1 }, async (stage) => {
     await stage.joinEntered();
     const first = expectKind(await joinAs(stage, { invite: code(stage) }), "waiting");
     assert.deepEqual(await joinAs(stage, { invite: code(stage) }), used);
@@ -336,7 +343,7 @@ function invites(play: Play): void {
     assert.equal((await stage.engine.counts(ROOM)).waiting, 1);
   });
 
-  play("a one-time code is used up by going straight through, too", {}, async (stage) => {
+  coded("a one-time code is used up by going straight through, too", {}, async (stage) => {
     assert.equal((await joinAs(stage, { invite: code(stage) })).kind, "entered");
     assert.deepEqual(await joinAs(stage, { invite: code(stage) }), used);
   });
@@ -357,7 +364,7 @@ function invites(play: Play): void {
     },
   );
 
-  play("of many who show one code at once, one gets the place", { totalActiveUsers: 1 }, async (stage) => {
+  coded("of many who show one code at once, one gets the place", { totalActiveUsers: 1 }, async (stage) => {
     await stage.joinEntered();
     const answers = await Promise.all(range(20).map(() => joinAs(stage, { invite: code(stage) })));
     assert.equal(answers.filter(({ kind }) => kind === "waiting").length, 1);
@@ -365,7 +372,7 @@ function invites(play: Play): void {
     assert.equal((await stage.engine.counts(ROOM)).waiting, 1);
   });
 
-  play("a code whose holder was turned away is not used up", { closed: true }, async (stage) => {
+  coded("a code whose holder was turned away is not used up", { closed: true }, async (stage) => {
     assert.deepEqual(await joinAs(stage, { invite: code(stage) }), { kind: "refused", reason: "closed" });
     await stage.configure({});
     assert.equal((await joinAs(stage, { invite: code(stage) })).kind, "entered");
@@ -495,6 +502,7 @@ function knowing(play: Play): void {
       assert.ok(board.waiting! >= 15 && board.ratePerMinute! > 0 && board.secondsPerHundred!.middle > 0);
       assert.ok(board.marks.length > 0 && board.lanes![VIP]!.marks.length > 0);
     },
+    ["lanes"],
   );
 
   play(

@@ -401,6 +401,7 @@ export function draws(play: Play): void {
       const expected = [VIP, 0].flatMap((lane) => order.filter((ticket) => ticket.lane === lane));
       assert.deepEqual(placesOf(await turns.take(), await currentTickets(stage, expected)), range(30));
     },
+    ["lanes"],
   );
 
   play(

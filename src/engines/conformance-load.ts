@@ -279,6 +279,7 @@ export function noShows(play: Play): void {
       for (let i = 0; i < 20; i++) await comers.second(() => true);
       assert.ok(comers.kept > 0, "somebody came to a full site, and kept the turn");
     },
+    ["turnsOnTop"],
   );
 
   play("without that, everyone with a firm turn has a slot", { ...rules, paused: true }, async (stage) => {
@@ -362,6 +363,7 @@ export function sharedBudget(play: Play): void {
         );
       }
     },
+    ["turnsOnTop"],
   );
 
   const tight = {

@@ -3,6 +3,7 @@
  * the conformance suite's chapters.
  */
 import assert from "node:assert/strict";
+import { type Capabilities, type Capability, lacking } from "../core/capabilities.ts";
 import type { Engine, Entered, TicketAnswer, Waiting } from "../core/engine.ts";
 import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
 import type { Ticket } from "../core/ticket.ts";
@@ -14,8 +15,8 @@ export const TICK_MS = 1_000;
 export interface EngineUnderTest {
   readonly name: string;
   make(world: HandWorld): Promise<Engine>;
-  /** Why it cannot pass a test of that name; null when it can. */
-  cannot?(test: string): string | null;
+  /** Tests that need what it cannot do are left out. */
+  readonly capabilities: Capabilities;
 }
 
 export class Stage {
@@ -76,9 +77,10 @@ export class Stage {
   }
 }
 
-/** Why an engine is not asked to pass a test; false when it is. */
-export function whyNot({ cannot }: EngineUnderTest, test: string): string | false {
-  return cannot?.(test) ?? false;
+/** Why an engine is not asked to pass a test that needs this; false when it is. */
+export function whyNot({ capabilities }: EngineUnderTest, needs: readonly Capability[]): string | false {
+  const missing = lacking(capabilities, needs);
+  return missing.length > 0 && `this engine does not have ${missing.join(", ")}`;
 }
 
 /** Opens a room under these rules on a new engine. */

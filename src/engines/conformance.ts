@@ -25,8 +25,8 @@ import { resuming } from "./conformance-visits.ts";
 
 /** Declares the suite for one engine. */
 export function conformance(subject: EngineUnderTest): void {
-  const play: Play = (name, rules, script) =>
-    test(name, { skip: whyNot(subject, name) }, async () => {
+  const play: Play = (name, rules, script, needs = []) =>
+    test(name, { skip: whyNot(subject, needs) }, async () => {
       const stage = await openStage(subject, rules);
       try {
         await script(stage);
@@ -190,6 +190,7 @@ function waiting(play: Play): void {
     "nor does anyone where the next is picked in random order",
     { ...rarelyAsked, queueingMethod: "random" },
     comeWhenTold,
+    ["randomOrder"],
   );
 }
 

@@ -1,6 +1,7 @@
 /** The checks can see: an engine that breaks a promise, each a different one, is found out by its check. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CAPABILITIES } from "../core/capabilities.ts";
 import type { Engine } from "../core/engine.ts";
 import type { RoomRules } from "../core/rules.ts";
 import type { HandWorld } from "../sim/hand-world.ts";
@@ -20,6 +21,7 @@ import {
 function engineWith(mistake: (rules: RoomRules) => Partial<RoomRules>) {
   return {
     name: "mistaken",
+    capabilities: CAPABILITIES.memory,
     make: async (world: HandWorld): Promise<Engine> => {
       const engine = new MemoryEngine(world);
       const configure = engine.configure.bind(engine);

@@ -10,6 +10,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { Capability } from "../core/capabilities.ts";
 import type { Engine, TicketAnswer } from "../core/engine.ts";
 import { laneCostFactor } from "../core/lanes.ts";
 import type { Pass } from "../core/pass.ts";
@@ -63,14 +64,20 @@ type GuestNews = "joined" | "turn" | "through" | "entered";
 
 /** Declares the properties for one engine. */
 export function propertyTests(subject: EngineUnderTest, runs = RUNS): void {
-  const property = (name: string, throughout: Partial<RoomRules>, checks: readonly Check[]) =>
-    test(`${subject.name} engine, whatever happens: ${name}`, { skip: whyNot(subject, name) }, () =>
+  const property = (
+    name: string,
+    needs: readonly Capability[],
+    throughout: Partial<RoomRules>,
+    checks: readonly Check[],
+  ) =>
+    test(`${subject.name} engine, whatever happens: ${name}`, { skip: whyNot(subject, needs) }, () =>
       holdInEveryLife(subject, throughout, checks, { numRuns: runs }),
     );
 
   property(
     "never too many on the site (ce6) or in a minute (ce7), in order of arrival (ce4, ma1, ma2, ma3), no lane starves, \
 the patient get in",
+    ["exactOrder", "lanes"],
     {},
     [
       siteIsNeverTooFull,
@@ -83,11 +90,13 @@ the patient get in",
   );
   property(
     "with turns given out on top, never too many on the site (ce6) or in a minute (ce7), and in order (ce4)",
+    ["exactOrder", "lanes", "turnsOnTop"],
     { fillNoShows: true },
     [siteIsNeverTooFull, rateIsNeverTooHigh, orderIsKept, noLaneStarves, thePatientGetIn],
   );
   property(
     "in random order, never too many on the site (ce6) or in a minute (ce7), and the patient get in (ce5)",
+    ["lanes", "randomOrder"],
     { queueingMethod: "random" },
     [siteIsNeverTooFull, rateIsNeverTooHigh, noLaneStarves, thePatientGetIn],
   );

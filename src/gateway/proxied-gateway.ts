@@ -28,6 +28,14 @@ export interface ProxiedGatewayParts extends GatewayParts {
   readonly amend?: (gateway: Gateway) => Promise<Settings>;
 }
 
+/** What the origin at the top of the settings is called. No room can have this name. */
+const SHARED_ORIGIN = "(default)";
+
+/** An address of an origin, with its owner: a room's name or `SHARED_ORIGIN`. */
+export interface OriginAddress extends AddressState {
+  readonly origin: string;
+}
+
 /** What a change needs to be put in force: everything is built, nothing is in use. */
 export interface PreparedAll {
   readonly prepared: Prepared;
@@ -118,8 +126,17 @@ export class ProxiedGateway {
     await this.putInForce(this.prepare(settings));
   }
 
-  origins(): AddressState[] {
-    return [...this.#proxies.values()].flatMap((proxy) => proxy.health());
+  /** How every address does, and whose it is: a room's, or the one for rooms that have none of their own. */
+  origins(): OriginAddress[] {
+    const { origin: shared, rooms } = this.gateway.settings;
+    const settingsOf = new Map(Object.entries(rooms).map(([room, { origin }]) => [room, origin]));
+    // Those with the same settings share their connections, and are shown once.
+    const owners = new Map<OriginProxy, string>();
+    for (const [origin, settings] of [[SHARED_ORIGIN, shared] as const, ...settingsOf]) {
+      const proxy = settings && this.#byOrigin.get(settings);
+      if (proxy && !owners.has(proxy)) owners.set(proxy, origin);
+    }
+    return [...owners].flatMap(([proxy, origin]) => proxy.health().map((state) => ({ origin, ...state })));
   }
 
   async close(): Promise<void> {

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, scene, TOKEN } from "../testing/office/fake-desk.ts";
+import { read, scene, TOKEN } from "../testing/office/scene.ts";
 import { BLOCK_MS, FAILURES_MAX, FAILURES_WINDOW_MS } from "./attempts.ts";
 
 const WRONG = { authorization: "Bearer not-the-token" };
 
 test("the right token opens the office", async () => {
-  assert.equal((await scene().ask("/rooms")).status, 200);
+  assert.equal((await (await scene()).ask("/rooms")).status, 200);
 });
 
 test("the word Bearer may be written in any case", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   assert.equal((await ask("/rooms", { headers: { authorization: `bearer ${TOKEN}` } })).status, 200);
 });
 
 test("no token is 401 with a challenge", async () => {
-  const response = await scene().ask("/rooms", { headers: { authorization: "" } });
+  const response = await (await scene()).ask("/rooms", { headers: { authorization: "" } });
   assert.equal(response.status, 401);
   assert.match(response.headers.get("www-authenticate")!, /^Bearer realm="fairgate"$/);
   assert.equal((await read(response)).error.code, "token_missing");
@@ -28,7 +28,7 @@ for (const authorization of [
   `Bearer ${TOKEN.toUpperCase()}`,
 ]) {
   test(`a wrong token is 401: ${authorization}`, async () => {
-    const response = await scene().ask("/rooms", { headers: { authorization } });
+    const response = await (await scene()).ask("/rooms", { headers: { authorization } });
     assert.equal(response.status, 401);
     assert.match(response.headers.get("www-authenticate")!, /error="invalid_token"/);
     assert.equal((await read(response)).error.code, "token_wrong");
@@ -36,7 +36,7 @@ for (const authorization of [
 }
 
 test("the token under another scheme is no token", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   for (const authorization of [`Basic ${TOKEN}`, TOKEN, `Bearer${TOKEN}`, "Bearer"]) {
     const response = await ask("/rooms", { headers: { authorization } });
     assert.equal((await read(response)).error.code, "token_missing", authorization);
@@ -44,7 +44,7 @@ test("the token under another scheme is no token", async () => {
 });
 
 test("without a token on our side all but health is 403 and says how to set one", async () => {
-  const { ask } = scene({ token: null });
+  const { ask } = await scene({ token: null });
   for (const path of ["/rooms", "/rooms/main", "/metrics", "/keys", "/openapi.json", "/nowhere"]) {
     const response = await ask(path);
     assert.equal(response.status, 403, path);
@@ -55,14 +55,14 @@ test("without a token on our side all but health is 403 and says how to set one"
 });
 
 test("paths that look like health need the token", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   for (const path of ["/healthz/", "/healthz/x", "/HEALTHZ", "/healthz%2f", "//healthz", "/rooms?/healthz"]) {
     assert.equal((await ask(path, { headers: { authorization: "" } })).status, 401, path);
   }
 });
 
 test("the right token is never locked out, however many wrong ones came from its address", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   for (let i = 0; i < 3 * FAILURES_MAX; i++) {
     await ask("/rooms", { headers: WRONG });
     assert.equal((await ask("/rooms")).status, 200, `after ${i + 1} wrong ones`);
@@ -70,7 +70,7 @@ test("the right token is never locked out, however many wrong ones came from its
 });
 
 test("after too many wrong tokens from an address further wrong ones are told to come back later", async () => {
-  const { ask, world } = scene();
+  const { ask, world } = await scene();
   for (let i = 0; i < FAILURES_MAX; i++) assert.equal((await ask("/rooms", { headers: WRONG })).status, 401);
   world.pass(1_000);
   const response = await ask("/rooms", { headers: WRONG });
@@ -88,7 +88,7 @@ test("after too many wrong tokens from an address further wrong ones are told to
 });
 
 test("a block is logged once, without the token", async () => {
-  const { ask, world } = scene();
+  const { ask, world } = await scene();
   for (let i = 0; i < FAILURES_MAX + 5; i++) await ask("/rooms", { headers: WRONG });
   const warnings = world.logged.filter(({ level }) => level === "warn");
   assert.deepEqual(
@@ -99,7 +99,7 @@ test("a block is logged once, without the token", async () => {
 });
 
 test("blocks of many addresses are logged once a second, with their number", async () => {
-  const { ask, world } = scene();
+  const { ask, world } = await scene();
   const block = async (address: string) => {
     for (let i = 0; i < FAILURES_MAX; i++) await ask("/rooms", { headers: WRONG, from: address });
   };
@@ -117,7 +117,7 @@ test("blocks of many addresses are logged once a second, with their number", asy
 });
 
 test("wrong tokens spread over more than a minute block nobody", async () => {
-  const { ask, world } = scene();
+  const { ask, world } = await scene();
   for (let i = 0; i < 3; i++) {
     for (let j = 0; j < FAILURES_MAX - 1; j++) await ask("/rooms", { headers: WRONG });
     world.pass(FAILURES_WINDOW_MS);
@@ -126,20 +126,20 @@ test("wrong tokens spread over more than a minute block nobody", async () => {
 });
 
 test("requests without a token are no guesses", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   for (let i = 0; i < 2 * FAILURES_MAX; i++) await ask("/rooms", { headers: { authorization: "" } });
   assert.equal((await ask("/rooms", { headers: WRONG })).status, 401);
 });
 
 test("an IPv4 address is the same one in its IPv6 form", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   for (let i = 0; i < FAILURES_MAX; i++) await ask("/rooms", { headers: WRONG, from: "::ffff:10.1.1.1" });
   assert.equal((await ask("/rooms", { headers: WRONG, from: "10.1.1.1" })).status, 429);
 });
 
 test("a token outside ASCII is compared as the bytes that were sent", async () => {
   const token = "ett-långt-lösenord-för-kontrollen-å";
-  const { ask } = scene({ token });
+  const { ask } = await scene({ token });
   const sent = Buffer.from(token, "utf8").toString("latin1");
   assert.equal((await ask("/rooms", { headers: { authorization: `Bearer ${sent}` } })).status, 200);
 });

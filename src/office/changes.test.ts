@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scene } from "../testing/office/fake-desk.ts";
+import { scene } from "../testing/office/scene.ts";
 
 test("changes that cannot be used are shown with the reason, without what bypass rules ask for", async () => {
-  const { ask, desk } = scene();
+  const { ask, desk } = await scene();
   const secret = { header: { "X-Hook-Key": "swordfish" } };
   const about = { room: "main", settings: ["paused"], reason: "it is odd" };
   const at = Date.UTC(2026, 5, 2, 10);
-  desk.unused = [about];
-  desk.aside = [
+  desk.unusedChanges = () => [about];
+  desk.asideChanges = async () => [
     {
       ...about,
       at,
@@ -36,6 +36,6 @@ test("changes that cannot be used are shown with the reason, without what bypass
 });
 
 test("they are for operators alone", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   assert.equal((await ask("/changes", { headers: { authorization: "Bearer wrong" } })).status, 401);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, scene } from "../testing/office/fake-desk.ts";
 import { readMetrics } from "../testing/office/prometheus-text.ts";
+import { read, scene } from "../testing/office/scene.ts";
 import type { ClusterReport } from "./desk.ts";
 
 const REPORT: ClusterReport = {
@@ -24,8 +24,8 @@ const REPORT: ClusterReport = {
   problems: ["gate-3 is lost"],
 };
 
-function clustered() {
-  const stage = scene();
+async function clustered() {
+  const stage = await scene();
   const forgotten: string[] = [];
   stage.desk.cluster = {
     report: () => REPORT,
@@ -38,7 +38,7 @@ function clustered() {
 }
 
 test("the cluster is told as the node sees it", async () => {
-  const { ask } = clustered();
+  const { ask } = await clustered();
   const response = await ask("/cluster");
   assert.equal(response.status, 200);
   const main = { ...REPORT.rooms.main, spare: null };
@@ -46,7 +46,7 @@ test("the cluster is told as the node sees it", async () => {
 });
 
 test("an operator's word that a lost node is dead is passed on, and in the log", async () => {
-  const { ask, forgotten, world } = clustered();
+  const { ask, forgotten, world } = await clustered();
   const response = await ask("/cluster/forget", { json: { name: "gate-3" } });
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), { name: "gate-3" });
@@ -56,7 +56,7 @@ test("an operator's word that a lost node is dead is passed on, and in the log",
 });
 
 test("who is not lost is not forgotten, and the refusal names who is", async () => {
-  const { ask, world } = clustered();
+  const { ask, world } = await clustered();
   const response = await ask("/cluster/forget", { json: { name: "gate-2" } });
   assert.equal(response.status, 404);
   const { error } = await read(response);
@@ -65,7 +65,7 @@ test("who is not lost is not forgotten, and the refusal names who is", async () 
 });
 
 test("metrics tell of the cluster where there is one", async () => {
-  const families = readMetrics(await (await clustered().ask("/metrics")).text());
+  const families = readMetrics(await (await (await clustered()).ask("/metrics")).text());
   const value = (name: string) => families.get(name)!.samples.get(`${name}{node="gate-1"}`);
   assert.equal(value("fairgate_cluster_nodes"), 1);
   assert.equal(value("fairgate_cluster_suspect_nodes"), 0);
@@ -80,13 +80,13 @@ test("metrics tell of the cluster where there is one", async () => {
 });
 
 test("a process that is no node of a cluster shows nothing of one", async () => {
-  const families = readMetrics(await (await scene().ask("/metrics")).text());
+  const families = readMetrics(await (await (await scene()).ask("/metrics")).text());
   for (const [name, { samples }] of families)
     if (name.startsWith("fairgate_cluster_")) assert.equal(samples.size, 0, name);
 });
 
 test("a name that is none is refused, and nothing is asked of the cluster", async () => {
-  const { ask, forgotten } = clustered();
+  const { ask, forgotten } = await clustered();
   for (const json of [
     {},
     { name: "" },
@@ -100,7 +100,7 @@ test("a name that is none is refused, and nothing is asked of the cluster", asyn
 });
 
 test("both are guarded like everything else, and forgetting is no GET", async () => {
-  const { ask, forgotten } = clustered();
+  const { ask, forgotten } = await clustered();
   const headers = { authorization: "Bearer wrong" };
   assert.equal((await ask("/cluster", { headers })).status, 401);
   assert.equal((await ask("/cluster/forget", { headers, json: { name: "gate-3" } })).status, 401);
@@ -109,7 +109,7 @@ test("both are guarded like everything else, and forgetting is no GET", async ()
 });
 
 test("a process that is no node says so", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   for (const response of [await ask("/cluster"), await ask("/cluster/forget", { json: { name: "a" } })]) {
     assert.equal(response.status, 404);
     assert.equal((await read(response)).error.code, "no_cluster");

@@ -133,7 +133,7 @@ export interface KeyOnRing {
 }
 
 export interface OriginState {
-  /** Whose origin it is: a room's name, or the word for the one at the top. */
+  /** Whose origin it is: a room's name, or `(default)` for the one at the top of the settings. */
   readonly origin: string;
   readonly address: string;
   readonly isUp: boolean;

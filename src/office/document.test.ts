@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { version } from "../assembly/version.ts";
 import { checkRoomChange } from "../config/room-change.ts";
 import { roomSchema } from "../config/schema.ts";
 import { writtenRoom } from "../config/written.ts";
-import { read, scene } from "../testing/office/fake-desk.ts";
+import { read, scene } from "../testing/office/scene.ts";
 
 interface Schema {
   readonly type: string;
@@ -24,13 +25,13 @@ interface Document {
   };
 }
 
-const documentOf = async () => read<Document>(await scene().ask("/openapi.json"));
+const documentOf = async () => read<Document>(await (await scene()).ask("/openapi.json"));
 const schemaOf = async (name: string) => (await documentOf()).components.schemas[name]!;
 
 test("the document has every route and no other", async () => {
   const { openapi, info, paths } = await documentOf();
   assert.equal(openapi, "3.1.0");
-  assert.equal(info.version, "1.2.3");
+  assert.equal(info.version, version);
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method} ${path}`),
   );
@@ -88,7 +89,7 @@ test("the document offers exactly the settings that may be changed while a room 
   const room = roomSchema.parse({ totalActiveUsers: 2 });
   const written = writtenRoom(room) as Record<string, unknown>;
   const mayChange = (change: object) =>
-    checkRoomChange(room, change, { trustedProxies: [], checkPage: () => null }).ok;
+    checkRoomChange(room, change, { trustedProxies: [], place: "memory", checkPage: () => null }).ok;
   const settings = Object.keys(roomSchema.shape).filter((key) => key !== "page");
   const changeable = settings.filter((key) => mayChange({ [key]: written[key] }));
   assert.deepEqual(Object.keys(RoomChange.properties).sort(), [...changeable, "page"].sort());

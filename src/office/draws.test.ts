@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RoomInput } from "../config/schema.ts";
-import { seedHash } from "../core/draw.ts";
 import { checkRecord, readRecord } from "../core/draw-record.ts";
-import { read, type Scene, scene } from "../testing/office/fake-desk.ts";
+import { read, type Scene, scene } from "../testing/office/scene.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 
 /** The scene begins at ten on the first of June. */
@@ -21,7 +20,7 @@ const PLAIN = {
 };
 const OFF = { ...SALE, name: "off", suspended: true };
 
-function drawScene(events: RoomInput["events"] = [SALE, PLAIN, OFF]): Scene {
+function drawScene(events: RoomInput["events"] = [SALE, PLAIN, OFF]): Promise<Scene> {
   return scene({ rooms: { main: { totalActiveUsers: 1, events } } });
 }
 
@@ -35,22 +34,22 @@ async function recordOf({ ask }: Scene) {
 }
 
 test("before the draw the record has the hash and how many gathered, and no seed", async () => {
-  const on = drawScene();
-  for (let i = 0; i < 3; i++) assert.equal((await on.desk.engine.join("main")).kind, "waiting");
+  const on = await drawScene();
+  for (let i = 0; i < 3; i++) assert.equal((await on.engine.join("main")).kind, "waiting");
   const { text, room, record } = await recordOf(on);
   assert.deepEqual([room, record.event, record.size, record.drawnAt], ["main", "sale", 3, null]);
-  assert.equal(record.seedHash, seedHash("00".repeat(32)));
+  assert.equal(record.seedHash, on.engine.draw("main", "sale")!.seedHash);
   assert.equal(record.seed, null);
   assert.doesNotMatch(text, /^seed:/m);
   assert.equal(checkRecord(record)?.kind, "notDrawn");
 });
 
 test("after the draw the record has everything to check it by", async () => {
-  const on = drawScene();
+  const on = await drawScene();
   const ids: string[] = [];
   // More than are written at once.
   for (let i = 0; i < 5_000; i++) {
-    const answer = await on.desk.engine.join("main");
+    const answer = await on.engine.join("main");
     assert.ok(answer.kind === "waiting");
     ids.push(answer.ticket.id);
   }
@@ -64,19 +63,21 @@ test("after the draw the record has everything to check it by", async () => {
 });
 
 test("a browser saves the record under a name of its own, and keeps it nowhere else", async () => {
-  const { response } = await recordOf(drawScene());
+  const { response } = await recordOf(await drawScene());
   assert.equal(response.headers.get("content-disposition"), 'attachment; filename="draw-main-sale.txt"');
   assert.equal(response.headers.get("content-type"), "text/plain; charset=utf-8");
   for (const [name, value] of Object.entries(STRICT_HEADERS)) assert.equal(response.headers.get(name), value);
 });
 
 test("the record needs the token", async () => {
-  const response = await drawScene().ask("/rooms/main/draws/sale", { headers: { authorization: "" } });
+  const response = await (await drawScene()).ask("/rooms/main/draws/sale", {
+    headers: { authorization: "" },
+  });
   assert.equal(response.status, 401);
 });
 
 test("where there is no draw the reason is told", async () => {
-  const { ask } = drawScene();
+  const { ask } = await drawScene();
   const reasonFor = async (path: string) => {
     const response = await ask(path);
     assert.equal(response.status, 404, path);
@@ -92,16 +93,16 @@ test("where there is no draw the reason is told", async () => {
   assert.match(await reasonFor("/rooms/main/draws/off"), /^no_draw: .*suspended/);
   for (const name of ["constructor", "__proto__", "..%2f", "%00", "%0d%0aX: y", "x".repeat(5_000)])
     assert.match(await reasonFor(`/rooms/main/draws/${name}`), /^no_such_event/, name);
-  const none = await drawScene([]).ask("/rooms/main/draws/sale");
+  const none = await (await drawScene([])).ask("/rooms/main/draws/sale");
   assert.match((await read(none)).error.message, /The room has none\./);
 });
 
 test("while the engine is away the record is 503", async () => {
-  const on = drawScene();
-  on.desk.engine.draw = () => {
+  const on = await drawScene();
+  on.engine.draw = () => {
     throw new Error("away");
   };
   assert.equal((await on.ask("/rooms/main/draws/sale")).status, 503);
-  on.desk.engine.draw = () => null;
+  on.engine.draw = () => null;
   assert.equal((await read(await on.ask("/rooms/main/draws/sale"))).error.code, "no_draw");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, type Scene, scene } from "../testing/office/fake-desk.ts";
+import { read, type Scene, scene } from "../testing/office/scene.ts";
 import { BODY_BYTES_MAX } from "./body.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 
@@ -8,7 +8,7 @@ const statusFor = async ({ ask }: Scene, host: string) =>
   (await ask("/healthz", { headers: { host } })).status;
 
 test("on loopback a request must name this machine", async () => {
-  const on = scene({ host: "127.0.0.1" });
+  const on = await scene({ host: "127.0.0.1" });
   for (const host of ["localhost", "LOCALHOST:8081", "127.0.0.1:8081", "127.0.0.1", "[::1]:8081", "[::1]"]) {
     assert.equal(await statusFor(on, host), 200, host);
   }
@@ -24,26 +24,26 @@ test("on loopback a request must name this machine", async () => {
 });
 
 test("a wrong host is refused before the token is looked at", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   const response = await ask("/rooms", { headers: { host: "evil.example" } });
   assert.equal(response.status, 403);
   assert.equal((await read(response)).error.code, "wrong_host");
 });
 
 test("the configured loopback address counts as this machine", async () => {
-  assert.equal(await statusFor(scene({ host: "127.0.0.53" }), "127.0.0.53:8081"), 200);
-  assert.equal(await statusFor(scene({ host: "::1" }), "[::1]:8081"), 200);
-  assert.equal(await statusFor(scene({ host: "::1" }), "evil.example"), 403);
+  assert.equal(await statusFor(await scene({ host: "127.0.0.53" }), "127.0.0.53:8081"), 200);
+  assert.equal(await statusFor(await scene({ host: "::1" }), "[::1]:8081"), 200);
+  assert.equal(await statusFor(await scene({ host: "::1" }), "evil.example"), 403);
 });
 
 test("bound to another address, any host may be named", async () => {
   for (const host of ["", "0.0.0.0", "10.0.0.5", "control.example.com"]) {
-    assert.equal(await statusFor(scene({ host }), "control.example.com"), 200, host);
+    assert.equal(await statusFor(await scene({ host }), "control.example.com"), 200, host);
   }
 });
 
 test("every answer has the strict headers and none lets another site in", async () => {
-  const { ask, desk } = scene();
+  const { ask, desk } = await scene();
   desk.rotateKeys = () => Promise.reject(new Error("broken"));
   const answers = await Promise.all([
     ask("/rooms"),
@@ -67,7 +67,7 @@ test("every answer has the strict headers and none lets another site in", async 
 });
 
 test("an unknown path is 404 and a wrong method 405 with what is allowed", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   assert.equal((await read(await ask("/nowhere"))).error.code, "not_found");
   const cases = [
     ["PUT", "/rooms/main", "GET, HEAD, PATCH"],
@@ -86,7 +86,7 @@ test("an unknown path is 404 and a wrong method 405 with what is allowed", async
 });
 
 test("an unknown failure shows an id that is in the log, and nothing else", async () => {
-  const { ask, desk, world } = scene();
+  const { ask, desk, world } = await scene();
   desk.rotateKeys = () => Promise.reject(new Error("the secret is swordfish"));
   const { error } = await read(await ask("/keys/rotate", { method: "POST" }));
   assert.doesNotMatch(error.message, /swordfish/);
@@ -95,7 +95,7 @@ test("an unknown failure shows an id that is in the log, and nothing else", asyn
 });
 
 test("a body over the limit is refused unread", async () => {
-  const { ask, desk } = scene();
+  const { ask, desk } = await scene();
   const response = await ask("/rooms/main", {
     method: "PATCH",
     headers: { "content-length": String(BODY_BYTES_MAX + 1) },

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { noTraffic, type Scene, scene } from "../testing/office/fake-desk.ts";
+import { version } from "../assembly/version.ts";
 import { readMetrics } from "../testing/office/prometheus-text.ts";
+import { type Scene, scene } from "../testing/office/scene.ts";
 
 async function scrape({ ask }: Scene) {
   const response = await ask("/metrics");
@@ -18,11 +19,11 @@ async function scrape({ ask }: Scene) {
 }
 
 test("metrics need the token", async () => {
-  assert.equal((await scene().ask("/metrics", { headers: { authorization: "" } })).status, 401);
+  assert.equal((await (await scene()).ask("/metrics", { headers: { authorization: "" } })).status, 401);
 });
 
 test("every metric of ours has a good name, a help text and a type that fits its name", async () => {
-  const { families } = await scrape(scene());
+  const { families } = await scrape(await scene());
   const ours = [...families.values()].filter(({ name }) => name.startsWith("fairgate_"));
   assert.ok(ours.length >= 30);
   for (const { name, help, type } of ours) {
@@ -33,14 +34,14 @@ test("every metric of ours has a good name, a help text and a type that fits its
 });
 
 test("the process's own metrics are there", async () => {
-  const { families } = await scrape(scene());
+  const { families } = await scrape(await scene());
   assert.ok(families.has("process_cpu_seconds_total"));
   assert.ok(families.has("process_resident_memory_bytes"));
   assert.ok(families.has("nodejs_eventloop_lag_seconds"));
 });
 
 test("a line shows up as it is, and its counters as they stand", async () => {
-  const on = scene();
+  const on = await scene();
   const { engine } = on.desk;
   const first = await engine.join("main");
   engine.join("main");
@@ -68,12 +69,12 @@ test("a line shows up as it is, and its counters as they stand", async () => {
 });
 
 test("every total and count of the engine is shown", async () => {
-  const on = scene();
-  const counts = on.desk.engine.counts("main");
+  const on = await scene();
+  const counts = on.engine.counts("main");
   const numbers = Object.keys(counts.totals);
   let next = 1_000;
   const totals = Object.fromEntries(numbers.map((key) => [key, next++])) as unknown as typeof counts.totals;
-  on.desk.engine.counts = () => ({
+  on.engine.counts = () => ({
     ...counts,
     waiting: 1,
     admitted: 2,
@@ -94,9 +95,9 @@ test("every total and count of the engine is shown", async () => {
 });
 
 test("what holds of a room now is shown beside what is set", async () => {
-  const on = scene({ rooms: { main: { totalActiveUsers: 2, newUsersPerMinute: 60 } } });
-  const counts = on.desk.engine.counts("main");
-  on.desk.engine.counts = () => ({
+  const on = await scene({ rooms: { main: { totalActiveUsers: 2, newUsersPerMinute: 60 } } });
+  const counts = on.engine.counts("main");
+  on.engine.counts = () => ({
     ...counts,
     state: "paused",
     limits: { totalActiveUsers: 1, newUsersPerMinute: 30 },
@@ -127,13 +128,13 @@ test("what holds of a room now is shown beside what is set", async () => {
 });
 
 test("a limit that there is not is not shown", async () => {
-  const { value } = await scrape(scene({ rooms: { main: { newUsersPerMinute: 60 } } }));
+  const { value } = await scrape(await scene({ rooms: { main: { newUsersPerMinute: 60 } } }));
   assert.equal(value('fairgate_room_effective_active_users_max{room="main"}'), undefined);
   assert.equal(value('fairgate_room_effective_new_users_per_second_max{room="main"}'), 1);
 });
 
 test("every metric of ours is in the table for operators, and no other", async () => {
-  const { families } = await scrape(scene());
+  const { families } = await scrape(await scene());
   const text = readFileSync(new URL("../../docs/operating.md", import.meta.url), "utf8");
   const documented = [...text.matchAll(/^\| `(fairgate_\w+)(?:\{[\w, ]+\})?` \|/gm)].map(([, name]) => name!);
   const ours = [...families.keys()].filter((name) => name.startsWith("fairgate_"));
@@ -141,9 +142,9 @@ test("every metric of ours is in the table for operators, and no other", async (
 });
 
 test("scraping twice counts nothing twice, also at the same time", async () => {
-  const on = scene();
-  on.desk.engine.join("main");
-  on.desk.seen = { ...noTraffic(), engineFailures: 7 };
+  const on = await scene();
+  on.engine.join("main");
+  on.traffic.engineFailures = 7;
   const scrapes = [await scrape(on), ...(await Promise.all([scrape(on), scrape(on), scrape(on)]))];
   for (const { value } of scrapes) {
     assert.equal(value('fairgate_room_joined_total{room="main"}'), 1);
@@ -152,20 +153,19 @@ test("scraping twice counts nothing twice, also at the same time", async () => {
 });
 
 test("a room that is gone is no longer shown", async () => {
-  const on = scene({ rooms: { main: { totalActiveUsers: 2 }, old: { path: "/old", totalActiveUsers: 1 } } });
+  const on = await scene({
+    rooms: { main: { totalActiveUsers: 2 }, old: { path: "/old", totalActiveUsers: 1 } },
+  });
   assert.equal((await scrape(on)).value('fairgate_room_waiting_visitors{room="old"}'), 0);
-  on.desk.settings.delete("old");
+  await on.reload({ main: { totalActiveUsers: 2 } });
   assert.equal((await scrape(on)).value('fairgate_room_waiting_visitors{room="old"}'), undefined);
 });
 
 test("traffic shows by kind and reason", async () => {
-  const on = scene();
-  const requests = Object.fromEntries(
-    Object.keys(noTraffic().requests).map((key, index) => [key, index + 1]),
-  );
-  on.desk.seen = {
-    ...noTraffic(),
-    requests: requests as unknown as ReturnType<typeof noTraffic>["requests"],
+  const on = await scene();
+  const requests = Object.fromEntries(Object.keys(on.traffic.requests).map((key, index) => [key, index + 1]));
+  Object.assign(on.traffic, {
+    requests,
     tokensRefused: { forged: 3, 'odd "reason"\\\n': 1 },
     joinsHeld: { tooMany: 11 },
     turnedAway: { closed: 12, inviteUsed: 13 },
@@ -178,7 +178,7 @@ test("traffic shows by kind and reason", async () => {
     sseConnections: 6,
     upgrades: 8,
     connectionsEnded: 5,
-  };
+  });
   const { families, value } = await scrape(on);
   const kinds = [...families.get("fairgate_requests_total")!.samples.values()];
   assert.deepEqual(
@@ -203,20 +203,19 @@ test("traffic shows by kind and reason", async () => {
   assert.equal(value("fairgate_sse_connections"), 6);
   assert.equal(value("fairgate_upgrades_total"), 8);
   assert.equal(value("fairgate_connections_ended_total"), 5);
-  assert.equal(value('fairgate_build_info{version="1.2.3"}'), 1);
+  assert.equal(value(`fairgate_build_info{version="${version}"}`), 1);
 });
 
 test("changes that are not used are counted; origins show whether they are up, and their response times as a histogram that adds up", async () => {
-  const on = scene();
-  on.desk.addresses = [
+  const on = await scene();
+  on.desk.origins = () => [
     { origin: "main", address: "http://a:1", isUp: true, trouble: null, inFlight: 4 },
     { origin: "main", address: "http://b:1", isUp: false, trouble: "failing", inFlight: 0 },
   ];
-  on.desk.seen = {
-    ...noTraffic(),
+  Object.assign(on.traffic, {
     originSeconds: { counts: [5, 3, 1, 2], boundsSeconds: [0.05, 0.5, 5], sum: 12.5, total: 11 },
-  };
-  on.desk.unused = [
+  });
+  on.desk.unusedChanges = () => [
     { room: "main", settings: ["page.title", "soonToBe"], reason: "odd" },
     { room: "gone", settings: [], reason: "there is no such room" },
   ];
@@ -244,9 +243,33 @@ test("changes that are not used are counted; origins show whether they are up, a
   );
 });
 
+test("an origin is shown under the name of its room, and the one at the top under a word that no room can have", async () => {
+  const on = await scene({
+    rooms: {
+      main: { totalActiveUsers: 2 },
+      same: { path: "/same", totalActiveUsers: 2, origin: { addresses: ["http://127.0.0.1:3000"] } },
+      shop: {
+        path: "/shop",
+        totalActiveUsers: 2,
+        origin: { addresses: ["http://127.0.0.1:3001", "http://127.0.0.1:3002"] },
+      },
+    },
+  });
+  const { families } = await scrape(on);
+  assert.deepEqual(
+    [...families.get("fairgate_origin_up")!.samples],
+    [
+      ['fairgate_origin_up{origin="(default)",address="http://127.0.0.1:3000"}', 1],
+      ['fairgate_origin_up{origin="shop",address="http://127.0.0.1:3001"}', 1],
+      ['fairgate_origin_up{origin="shop",address="http://127.0.0.1:3002"}', 1],
+    ],
+    "rooms with the same origin share its connections, so it is shown once",
+  );
+});
+
 test("while the engine is away its rooms leave a gap, and the rest is still told", async () => {
-  const on = scene();
-  on.desk.engine.counts = () => {
+  const on = await scene();
+  on.engine.counts = () => {
     throw new Error("away");
   };
   const { value } = await scrape(on);

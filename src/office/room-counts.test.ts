@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RoomInput } from "../config/schema.ts";
 import { laneNumber } from "../core/lanes.ts";
-import { read, scene } from "../testing/office/fake-desk.ts";
+import { read, scene } from "../testing/office/scene.ts";
 import { type ShownCounts, shownCounts } from "./room-counts.ts";
 import { countsSchema } from "./room-shapes.ts";
 
@@ -15,7 +15,7 @@ const SALE = {
 
 /** The bound on each lane's cost, foremost first. */
 async function boundsOf(room: RoomInput): Promise<(number | null)[]> {
-  const { ask } = scene({ rooms: { main: { totalActiveUsers: 2, lanes: LANES, ...room } } });
+  const { ask } = await scene({ rooms: { main: { totalActiveUsers: 2, lanes: LANES, ...room } } });
   const { counts } = await read<{ counts: ShownCounts }>(await ask("/rooms/main"));
   return counts.lanes.map(({ costFactorMax }) => costFactorMax);
 }
@@ -38,14 +38,14 @@ test("a room without lanes has everybody's alone, which costs nothing", async ()
   assert.deepEqual(await boundsOf({ lanes: {} }), [1]);
 });
 
-test("an event that is no longer in the settings is passed over", () => {
-  const { desk } = scene();
-  const counts = { ...desk.engine.counts("main"), event: "gone" };
+test("an event that is no longer in the settings is passed over", async () => {
+  const { desk, engine } = await scene();
+  const counts = { ...engine.counts("main"), event: "gone" };
   assert.equal(shownCounts(desk.room("main")!, counts).lanes[0]!.costFactorMax, 1);
 });
 
 test("counts have everything that the engine counts, in the form that is documented", async () => {
-  const { ask, desk, world } = scene({
+  const { ask, engine, world } = await scene({
     rooms: {
       main: {
         totalActiveUsers: 2,
@@ -58,10 +58,10 @@ test("counts have everything that the engine counts, in the form that is documen
     },
   });
   const lane = laneNumber("vip");
-  for (let i = 0; i < 4; i++) desk.engine.join("main", { lane, invite: null, canWait: true });
+  for (let i = 0; i < 4; i++) engine.join("main", { lane, invite: null, canWait: true });
   world.pass(2_000);
   const { counts } = await read<{ counts: ShownCounts }>(await ask("/rooms/main"));
-  const { lanes, ...rest } = JSON.parse(JSON.stringify(desk.engine.counts("main")));
+  const { lanes, ...rest } = JSON.parse(JSON.stringify(engine.counts("main")));
   const { lanes: shown, ...others } = counts;
   assert.deepEqual(others, rest);
   assert.deepEqual(

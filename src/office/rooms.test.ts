@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { RoomInput } from "../config/schema.ts";
 import type { Counts } from "../core/engine.ts";
 import { lingerMs } from "../core/pass.ts";
-import { read, type Scene, scene, TOKEN } from "../testing/office/fake-desk.ts";
+import { read, type Scene, scene, TOKEN } from "../testing/office/scene.ts";
 import { until } from "../testing/until.ts";
 import { ENGINE_ANSWER_MAX_MS } from "./ask-engine.ts";
 
@@ -21,13 +21,13 @@ const changesLogged = ({ world }: Scene) =>
   world.logged.filter(({ message }) => message.includes("was changed"));
 
 test("the list has every room with its counts", async () => {
-  const { ask, desk } = scene({
+  const { ask, engine } = await scene({
     rooms: {
       main: { totalActiveUsers: 2 },
       tickets: { path: "/tickets", newUsersPerMinute: 60, paused: true },
     },
   });
-  for (let i = 0; i < 5; i++) desk.engine.join("main");
+  for (let i = 0; i < 5; i++) engine.join("main");
   const { rooms } = await read<{ rooms: Shown[] }>(await ask("/rooms"));
   assert.deepEqual(
     rooms.map((room) => [room.name, room.paused]),
@@ -49,7 +49,7 @@ test("the list tells the state of each room and the event that is on", async () 
     eventStartTime: "2026-06-01T11:00:00Z",
     eventEndTime: "2026-06-01T12:00:00Z",
   };
-  const { ask } = scene({
+  const { ask } = await scene({
     rooms: {
       main: { totalActiveUsers: 2 },
       soon: { path: "/soon", totalActiveUsers: 2, events: [sale] },
@@ -68,7 +68,7 @@ test("the list tells the state of each room and the event that is on", async () 
 });
 
 test("a room shows its settings the way the file has them", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   const room = await read<Shown>(await ask("/rooms/main"));
   assert.equal(room.name, "main");
   assert.equal(room.counts.waiting, 0);
@@ -79,7 +79,7 @@ test("a room shows its settings the way the file has them", async () => {
 });
 
 test("an unknown room is 404 on every path, also one named like something every object has", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   for (const name of [
     "other",
     "constructor",
@@ -101,8 +101,8 @@ test("an unknown room is 404 on every path, also one named like something every 
 });
 
 test("a change is in force at once and comes back as it was written", async () => {
-  const on = scene();
-  for (let i = 0; i < 4; i++) on.desk.engine.join("main");
+  const on = await scene();
+  for (let i = 0; i < 4; i++) on.engine.join("main");
   const response = await patch(on, {
     totalActiveUsers: 3,
     sessionDuration: "90s",
@@ -115,11 +115,11 @@ test("a change is in force at once and comes back as it was written", async () =
   assert.equal(settings.sessionDuration, "90s");
   assert.equal(settings.page!.colour, "#ff0000");
   on.world.pass(1_000);
-  assert.equal(on.desk.engine.counts("main").admitted, 1, "one more place");
+  assert.equal(on.engine.counts("main").admitted, 1, "one more place");
 });
 
 test("a change is logged with what it changed, from what to what, and by whom", async () => {
-  const on = scene();
+  const on = await scene();
   await patch(on, { totalActiveUsers: 3, sessionDuration: "5m", page: { colour: "#ff0000" } });
   assert.deepEqual(changesLogged(on), [
     {
@@ -140,7 +140,7 @@ test("a change is logged with what it changed, from what to what, and by whom", 
 test("what a partner must send to go past the line is neither shown nor logged, and sent back it stays", async () => {
   const key = "a-long-text-nobody-guesses";
   const bypass = [{ name: "hook", path: ["/hook"], header: { "X-Hook-Key": key } }];
-  const on = scene({ rooms: { main: { totalActiveUsers: 2, bypass } } });
+  const on = await scene({ rooms: { main: { totalActiveUsers: 2, bypass } } });
   const before = on.desk.room("main")!.bypass;
   const look = await (await on.ask("/rooms/main")).text();
   const { settings } = JSON.parse(look) as Shown;
@@ -165,7 +165,7 @@ test("what a partner must send to go past the line is neither shown nor logged, 
 });
 
 test("every problem of a change is told at once, and nothing is changed", async () => {
-  const on = scene();
+  const on = await scene();
   const response = await patch(on, {
     totalActiveUser: 3,
     sessionDuration: 300,
@@ -196,14 +196,14 @@ for (const [what, change] of [
   ["a prototype", JSON.parse('{"__proto__": {"paused": true}}')],
 ] as const) {
   test(`a change that is ${what} is refused, not an exception`, async () => {
-    const on = scene();
+    const on = await scene();
     assert.equal((await patch(on, change)).status, 422);
     assert.equal(on.desk.room("main")!.paused, false);
   });
 }
 
 test("a body that is not JSON is told apart from one that is not marked as JSON", async () => {
-  const { office, desk } = scene();
+  const { office, desk } = await scene();
   const send = (body: string, type: string) =>
     office.fetch(
       new Request("http://localhost/rooms/main", {
@@ -222,14 +222,14 @@ test("a body that is not JSON is told apart from one that is not marked as JSON"
 });
 
 test("pause and open do what they say, with or without a message, and twice is as good as once", async () => {
-  const on = scene();
+  const on = await scene();
   for (let i = 0; i < 2; i++) {
     const response = await on.ask("/rooms/main/pause", { json: { message: "Back at ten." } });
     assert.equal(response.status, 200);
     assert.equal((await read<Shown>(response)).settings.paused, true);
   }
-  assert.equal(on.desk.engine.board("main").state, "paused");
-  assert.equal(on.desk.engine.board("main").message, "Back at ten.");
+  assert.equal(on.engine.board("main").state, "paused");
+  assert.equal(on.engine.board("main").message, "Back at ten.");
   assert.equal(changesLogged(on).length, 1);
   for (let i = 0; i < 2; i++) {
     assert.equal((await on.ask("/rooms/main/open", { method: "POST" })).status, 200);
@@ -240,7 +240,7 @@ test("pause and open do what they say, with or without a message, and twice is a
 });
 
 test("a note with anything else in it is refused", async () => {
-  const on = scene();
+  const on = await scene();
   const bodies = [{ paused: false }, { message: 3 }, { message: "x".repeat(3_000) }, []];
   for (const json of bodies) {
     const response = await on.ask("/rooms/main/pause", { json });
@@ -251,8 +251,8 @@ test("a note with anything else in it is refused", async () => {
 });
 
 test("revoking ends a visit once; a second time nobody is there", async () => {
-  const { ask, desk, world } = scene();
-  const entered = await desk.engine.join("main");
+  const { ask, engine, world } = await scene();
+  const entered = await engine.join("main");
   assert.ok(entered.kind === "entered");
   const { id } = entered.pass;
   const remove = () => ask(`/rooms/main/sessions/${id}`, { method: "DELETE" });
@@ -260,31 +260,31 @@ test("revoking ends a visit once; a second time nobody is there", async () => {
   assert.equal(response.status, 204);
   assert.equal(await response.text(), "");
   world.pass(lingerMs(0));
-  assert.equal(desk.engine.counts("main").onSite, 0);
-  assert.equal(desk.engine.counts("main").totals.revoked, 1);
+  assert.equal(engine.counts("main").onSite, 0);
+  assert.equal(engine.counts("main").totals.revoked, 1);
   assert.deepEqual(world.logged.at(-1)!.fields, { room: "main", id, by: "10.1.1.1" });
   assert.equal((await remove()).status, 404);
 });
 
 test("revoking somebody who only waits is 404", async () => {
-  const { ask, desk } = scene();
-  for (let i = 0; i < 2; i++) desk.engine.join("main");
-  const waiting = await desk.engine.join("main");
+  const { ask, engine } = await scene();
+  for (let i = 0; i < 2; i++) engine.join("main");
+  const waiting = await engine.join("main");
   assert.ok(waiting.kind === "waiting");
   const response = await ask(`/rooms/main/sessions/${waiting.ticket.id}`, { method: "DELETE" });
   assert.equal((await read(response)).error.code, "not_on_site");
 });
 
 test("an id of another form is 400", async () => {
-  const { ask } = scene();
+  const { ask } = await scene();
   for (const id of ["0", "0".repeat(33), "G".repeat(32), "A".repeat(32)]) {
     assert.equal((await ask(`/rooms/main/sessions/${id}`, { method: "DELETE" })).status, 400, id);
   }
 });
 
 test("while the engine fails, what needs it is 503, and the log has the reason", async () => {
-  const { ask, desk, world } = scene();
-  desk.engine.counts = () => {
+  const { ask, engine, world } = await scene();
+  engine.counts = () => {
     throw new Error("redis is away");
   };
   for (const path of ["/rooms", "/rooms/main"]) {
@@ -300,9 +300,9 @@ test("while the engine fails, what needs it is 503, and the log has the reason",
 });
 
 test("an engine that never answers is waited for a set time only", async () => {
-  const { ask, desk, world } = scene();
+  const { ask, engine, world } = await scene();
   let isEngineAsked = false;
-  desk.engine.revoke = () => {
+  engine.revoke = () => {
     isEngineAsked = true;
     return new Promise<boolean>(() => {}) as never;
   };

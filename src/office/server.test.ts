@@ -6,8 +6,8 @@ import { connect, type Socket } from "node:net";
 import { afterEach, test } from "node:test";
 import { recordText } from "../core/draw-record.ts";
 import { ID_BYTES } from "../core/id.ts";
-import { read, type Scene, scene, TOKEN } from "../testing/office/fake-desk.ts";
 import { readMetrics } from "../testing/office/prometheus-text.ts";
+import { read, type Scene, scene, TOKEN } from "../testing/office/scene.ts";
 import { FAILURES_MAX } from "./attempts.ts";
 import { BODY_BYTES_MAX } from "./body.ts";
 import { STRICT_HEADERS } from "./guard.ts";
@@ -27,7 +27,8 @@ interface Live extends Scene {
   readonly base: string;
 }
 
-async function live(on: Scene = scene()): Promise<Live> {
+async function live(given?: Scene): Promise<Live> {
+  const on = given ?? (await scene());
   const listening = await listenOffice(on.office, { host: "127.0.0.1", port: 0 });
   open.push(listening);
   return { ...on, listening, base: `http://127.0.0.1:${listening.address.port}` };
@@ -66,8 +67,8 @@ test("port 0 becomes a real port and the office answers there", async () => {
 });
 
 test("a day in the office: look, change, pause, open, revoke, rotate, scrape", async () => {
-  const { base, desk } = await live();
-  const entered = await desk.engine.join("main");
+  const { base, desk, engine } = await live();
+  const entered = await engine.join("main");
   assert.ok(entered.kind === "entered");
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(base + path, { ...init, headers: { ...AUTHORIZATION, "content-type": "application/json" } });
@@ -91,7 +92,7 @@ test("a day in the office: look, change, pause, open, revoke, rotate, scrape", a
 });
 
 test("a long record of a draw comes whole, and one that is broken off harms nobody", async () => {
-  const on = scene({
+  const on = await scene({
     rooms: {
       main: {
         totalActiveUsers: 2,
@@ -109,8 +110,8 @@ test("a long record of a draw comes whole, and one that is broken off harms nobo
   });
   const size = 200_000;
   const ids = Uint8Array.from({ length: size * ID_BYTES }, (_, index) => (index * 7) % 251);
-  const record = { ...on.desk.engine.draw("main", "sale")!, seed: "00".repeat(32), drawnAt: 0, size, ids };
-  on.desk.engine.draw = () => record;
+  const record = { ...on.engine.draw("main", "sale")!, seed: "00".repeat(32), drawnAt: 0, size, ids };
+  on.engine.draw = () => record;
   const { base } = await live(on);
   const ask = (signal?: AbortSignal) =>
     fetch(`${base}/rooms/main/draws/sale`, { headers: AUTHORIZATION, ...(signal ? { signal } : {}) });

@@ -152,8 +152,8 @@ test("in a cluster: a node's poisoned change silences nobody", async () => {
   const node = await openCluster({ ...joining, cluster: joining.cluster! }, realWorld());
   await using closing = new AsyncDisposableStack();
   closing.defer(() => node.close());
-  await node.cluster!.joined;
-  const { changes } = node.data;
+  await node.node!.joined;
+  const { changes } = node.keeps;
   assert.equal((await changes.read())!.size, 0, "nothing is kept");
   const mark = changes.mark(ownWords(writtenRoom(settings().rooms.shop!)));
   const bad = { paused: true, page: { customPageHtml: BAD_PAGE } };

@@ -1,5 +1,6 @@
 /** The cluster engine passes what every engine passes: one node by itself, exactly as the embedded engine does. */
 
+import { CAPABILITIES } from "../../core/capabilities.ts";
 import { InstantCluster } from "../../testing/cluster/instant-cluster.ts";
 import { connectionLives } from "../../testing/gateway/connection-lives.ts";
 import { conformance } from "../conformance.ts";
@@ -11,6 +12,8 @@ import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
 
 const alone = {
   name: "cluster (one node)",
+  // By itself a node does all that one process can.
+  capabilities: CAPABILITIES.memory,
   make: async (world: ConstructorParameters<typeof ClusterEngine>[0]) =>
     new ClusterEngine(world, { ...DEFAULT_NODE_SETTINGS, name: "a", life: 1, address: "a" }, () => {}),
 };
@@ -24,10 +27,7 @@ starvingTests(alone, { runs: 6, honest: 40 });
 const together = {
   name: "cluster (three nodes)",
   make: async (world: ConstructorParameters<typeof ClusterEngine>[0]) => new InstantCluster(world, 3),
-  cannot: (name: string) =>
-    /^(turns that nobody uses are|with turns) given out on top/.test(name)
-      ? "several nodes cannot count turns on top, so none are given"
-      : null,
+  capabilities: CAPABILITIES.cluster,
 };
 
 conformance(together);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
+import { CAPABILITIES } from "../../core/capabilities.ts";
 import { DurableHost } from "../../durable/host.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
 import { connectionLives } from "../../testing/gateway/connection-lives.ts";
@@ -13,6 +14,7 @@ import { MemoryEngine } from "./memory-engine.ts";
 
 const memory = {
   name: "memory",
+  capabilities: CAPABILITIES.memory,
   make: async (world: HandWorld) => new MemoryEngine(world),
 };
 
@@ -22,6 +24,7 @@ const host = await DurableHost.open({ directory, world: realWorld() });
 let engines = 0;
 const kept = {
   name: "memory engine that is kept: the",
+  capabilities: CAPABILITIES.memory,
   make: async (world: HandWorld) => {
     const life = engines++;
     return new MemoryEngine(world, (room) => host.state(`${life}/${room}`).storage);

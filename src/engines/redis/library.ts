@@ -1,5 +1,6 @@
 /**
- * The server-side functions as one text: the rules of the door and the books of a room, file after file. Its functions
+ * The server-side functions as texts: the rules of the door and the books of a room, file after file. There are two
+ * libraries, one for exact lines and one for lines in pieces, which puts functions of its own in place of some. Names
  * carry a version, made from the text, so gateways of two versions can work side by side while one takes over from the
  * other.
  */
@@ -7,17 +8,33 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Library {
-  readonly name: string;
-  readonly text: string;
+  /** As Redis loads them. */
+  readonly parts: readonly LibraryPart[];
   functionName(name: string): string;
 }
 
-const VERSION_LENGTH = 8;
+export interface LibraryPart {
+  readonly name: string;
+  readonly text: string;
+}
 
-/** Reads the library of rooms. */
+const VERSION_LENGTH = 8;
+/** What the names of functions for a line in pieces begin with, as they are called. */
+export const IN_PIECES = "pieces/";
+
+/** Reads both libraries of rooms. */
 export function roomLibrary(): Library {
-  const folder = new URL("lua/", import.meta.url);
-  return libraryOf("fairgate", [...luaFiles(new URL("rules/", folder)), ...luaFiles(folder)]);
+  const files = (folder: string) => luaFiles(new URL(`lua/${folder}`, import.meta.url));
+  const shared = [...files("rules/"), ...files("")];
+  const exact = libraryOf("fairgate", [...shared, ...files("exact/")]);
+  const inPieces = libraryOf("fairgate_pieces", [...shared, ...files("relaxed/")]);
+  return {
+    parts: [...exact.parts, ...inPieces.parts],
+    functionName: (called) =>
+      called.startsWith(IN_PIECES)
+        ? inPieces.functionName(called.slice(IN_PIECES.length))
+        : exact.functionName(called),
+  };
 }
 
 /** A library of these files, in this order. `VERSION` in them becomes the family's name and version. */
@@ -25,11 +42,8 @@ export function libraryOf(family: string, files: readonly URL[]): Library {
   const body = files.map((file) => readFileSync(file, "utf8")).join("\n");
   const hash = createHash("sha256").update(body).digest("hex").slice(0, VERSION_LENGTH);
   const name = `${family}_${hash}`;
-  return {
-    name,
-    text: `#!lua name=${name}\n${body.replaceAll("VERSION", name)}`,
-    functionName: (called) => `${name}_${called}`,
-  };
+  const text = `#!lua name=${name}\n${body.replaceAll("VERSION", name)}`;
+  return { parts: [{ name, text }], functionName: (called) => `${name}_${called}` };
 }
 
 /** The files of a folder by name, which begins with their place in the order. */

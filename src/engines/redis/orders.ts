@@ -60,35 +60,28 @@ function phasesOf(rules: RoomRules): Phase[] {
   return phases;
 }
 
-const AS_THEY_ARE = [
-  "sessionDurationMs",
-  "disableSessionRenewal",
-  "formGraceMs",
-  "lingerMs",
-  "claimWindowMs",
-  "missedTurnsMax",
-  "lapseAfterMs",
-  "ticketTtlMs",
-  "pollBudgetPerSecond",
-] as const;
-
-/** Only what the functions ask; words for people stay here. */
+/**
+ * Everything but words for people goes over as it is, so a new setting cannot be forgotten here. Of standby and the
+ * adaptive loop the functions need only know that they are on.
+ */
 function doorRules(rules: DoorRules, isBudgeted: boolean): object {
-  const { totalActiveUsers, newUsersPerMinute, standby, adaptive, lanes } = rules;
-  const { queueingMethod, paused, queueAll, drained, closed, privilegedOnly, fillNoShows } = rules;
-  return {
-    ...(totalActiveUsers !== null && { totalActiveUsers }),
-    ...(newUsersPerMinute !== null && { newUsersPerMinute }),
-    ...(standby && { standby: true }),
-    ...(adaptive && { adaptive: true }),
-    ...{ queueingMethod, paused, queueAll, drained, closed, privilegedOnly, lanes },
+  const { relaxed: _r, budget: _b, events: _e, ...door } = rules as RoomRules;
+  const { show: _s, message: _m, standby, adaptive, fillNoShows, ...asTheyAre } = door;
+  return withoutNulls({
+    ...asTheyAre,
+    standby: standby && true,
+    adaptive: adaptive && true,
     // Rooms that share a capacity could not each tell what turns on top of it the others have given.
     fillNoShows: fillNoShows && !isBudgeted,
-    ...Object.fromEntries(AS_THEY_ARE.map((name) => [name, rules[name]])),
-  };
+  });
 }
 
-function eventOrders({ name, prequeueAt, startAt, endAt, isShuffled, seed }: EventRules): object {
-  const draw = isShuffled ? { seed, seedHash: seedHash(seed) } : {};
-  return { name, prequeueAt: prequeueAt ?? startAt, startAt, endAt, isShuffled, ...draw };
+function eventOrders({ rules: _, seed, prequeueAt, ...event }: EventRules): object {
+  const draw = event.isShuffled ? { seed, seedHash: seedHash(seed) } : {};
+  return { ...event, prequeueAt: prequeueAt ?? event.startAt, ...draw };
+}
+
+/** null is a value of its own in Lua, and not nil. */
+function withoutNulls(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 }

@@ -1,5 +1,6 @@
 /** The suites of every engine, on a real Redis whose time is the test's own. Each engine has keys of its own there. */
 import { after, test } from "node:test";
+import { CAPABILITIES } from "../../core/capabilities.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
 import { connectionLives } from "../../testing/gateway/connection-lives.ts";
@@ -49,12 +50,11 @@ function unhurried(world: HandWorld): HandWorld {
   const every = (ms: number, work: () => void) => world.timers.every(Math.max(ms, SECOND_MS), work);
   return { ...world, timers: { ...world.timers, every } };
 }
-const exact = { name: "redis", make: async (world: HandWorld) => newEngine(world) };
-
-const BEYOND_PIECES =
-  /\blanes?\b|privilege|one-time|\bcodes?\b|random|\bdraw|gathered|\bseed\b|\blot\b|on top|budget|no change at run time|guaranteed|record is complete|can know how many|fewer slots than rooms|shuffled|very start|everyone with a turn/;
-
-const OF_THE_LOAD = /\blimits\b|threshold|can be the sign|stands by|could stop/;
+const exact = {
+  name: "redis",
+  capabilities: CAPABILITIES.redis,
+  make: async (world: HandWorld) => newEngine(world),
+};
 
 /** The same with every room's line in so many pieces. */
 function inPieces(shards: number, peek: number) {
@@ -66,15 +66,11 @@ function inPieces(shards: number, peek: number) {
   };
 }
 
-/** A line of one piece is in exact order, so it passes what is not about things that pieces cannot have. */
+/** A line of one piece is in exact order, so it passes all that is not about things that pieces cannot have. */
 const onePiece = {
   name: "redis engine with a relaxed line of one piece: the",
   make: inPieces(1, 1),
-  cannot: (test: string) => {
-    if (BEYOND_PIECES.test(test))
-      return "a line in pieces has no lanes, codes, draws, shared budgets, random order or turns on top";
-    return OF_THE_LOAD.test(test) ? "what follows the load does not ask how the line is kept" : null;
-  },
+  capabilities: CAPABILITIES.relaxed,
 };
 
 for (const subject of [exact, onePiece]) conformance(subject);
@@ -85,7 +81,7 @@ for (const subject of [exact, onePiece]) starvingTests(subject, { runs: 1, hones
 
 test("a relaxed line of four pieces, whatever happens: never too many on the site or in a minute, and the patient get in", () =>
   holdInEveryLife(
-    { name: "relaxed", make: inPieces(4, 2) },
+    { name: "relaxed", capabilities: CAPABILITIES.relaxed, make: inPieces(4, 2) },
     {
       ...{ queueingMethod: "fifo", fillNoShows: false, privilegedOnly: false },
       lanes: { order: "strict", othersShare: 10, named: [] },

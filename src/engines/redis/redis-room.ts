@@ -29,6 +29,7 @@ import { DoorDuty, type DutyEvents } from "./door-duty.ts";
 import { DrawRecords } from "./draw-work.ts";
 import { EndedVisits } from "./ended-visits.ts";
 import { ExactLine } from "./exact-line.ts";
+import { IN_PIECES } from "./library.ts";
 import { mainKeyOf } from "./orders.ts";
 import { RelaxedLine } from "./relaxed-line.ts";
 import { RoomCalls, type RoomCallsParts } from "./room-calls.ts";
@@ -49,7 +50,7 @@ export interface RoomParts {
   /** This gateway's own name among all. */
   readonly gateway: string;
   readonly prefix: string;
-  readonly calls: RoomCallsParts;
+  readonly calls: Omit<RoomCallsParts, "functions">;
   readonly events: RoomEvents;
 }
 
@@ -75,7 +76,8 @@ export class RedisRoom {
   #isBehind = false;
 
   constructor(parts: RoomParts) {
-    const { name, rules, gateway, prefix, calls, events } = parts;
+    const { name, rules, gateway, prefix, events } = parts;
+    const calls: RoomCallsParts = { ...parts.calls, functions: rules.relaxed ? IN_PIECES : "" };
     this.#parts = parts;
     this.#world = calls.world;
     this.#rules = rules;

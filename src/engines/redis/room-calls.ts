@@ -2,6 +2,7 @@
  * Calls about one room. A room that Redis does not know, because it lost its data, is opened there again on the way.
  */
 import type { World } from "../../core/world.ts";
+import type { IN_PIECES } from "./library.ts";
 import type { RedisLink } from "./link/link.ts";
 
 /** Whose time holds: Redis's own, or, for tests, one that is moved by hand. */
@@ -11,6 +12,8 @@ export interface RoomCallsParts {
   readonly link: RedisLink;
   readonly world: World;
   readonly time: TimeSource;
+  /** What the functions' names begin with: nothing, or for a line in pieces those of its own library. */
+  readonly functions: "" | typeof IN_PIECES;
   /** So many replicas must have what gives or frees a slot before anyone is told. */
   readonly replicas: number;
   readonly timeoutMs: number;
@@ -35,24 +38,29 @@ export class RoomCalls {
   }
 
   call(name: string, args: readonly string[]): Promise<readonly unknown[]> {
-    return this.#knowing(() => this.#parts.link.call(name, this.key, args));
+    return this.#knowing(() => this.#call(name, args));
   }
 
   /** The same for what gives or frees a slot: told once enough replicas have it. */
   callKept(name: string, args: readonly string[]): Promise<readonly unknown[]> {
-    const { link, replicas, timeoutMs } = this.#parts;
+    const { link, replicas, timeoutMs, functions } = this.#parts;
     if (replicas === 0) return this.call(name, args);
-    return this.#knowing(() => link.callKept(name, this.key, args, replicas, timeoutMs));
+    return this.#knowing(() => link.callKept(functions + name, this.key, args, replicas, timeoutMs));
   }
 
   /** A call that may be about a room which Redis does not know. */
   callUnknown(name: string, args: readonly string[]): Promise<readonly unknown[]> {
-    return this.#parts.link.call(name, this.key, args);
+    return this.#call(name, args);
   }
 
   /** A plain command about one of the room's keys. */
   command(...words: readonly string[]): Promise<unknown> {
     return this.#parts.link.command(this.key, words);
+  }
+
+  #call(name: string, args: readonly string[]): Promise<readonly unknown[]> {
+    const { link, functions } = this.#parts;
+    return link.call(functions + name, this.key, args);
   }
 
   async #knowing(ask: () => Promise<readonly unknown[]>): Promise<readonly unknown[]> {

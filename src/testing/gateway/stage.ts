@@ -7,14 +7,14 @@ import { readFileSync } from "node:fs";
 import http, { type IncomingHttpHeaders, type RequestListener } from "node:http";
 import { type AddressInfo, setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import type { TestContext } from "node:test";
+import { openFairgate } from "../../assembly/open-fairgate.ts";
 import { settingsFrom } from "../../config/load.ts";
 import type { RoomInput, Settings, SettingsInput } from "../../config/schema.ts";
 import { lingerMs } from "../../core/pass.ts";
 import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
-import { AccessLog } from "../../gateway/access-log/access-log.ts";
 import { formatOf } from "../../gateway/access-log/line.ts";
 import { type Listener, listen } from "../../gateway/listener/listen.ts";
-import { ProxiedGateway } from "../../gateway/proxied-gateway.ts";
+import type { ProxiedGateway } from "../../gateway/proxied-gateway.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
 import type { ConnectionLimits } from "../../sockets/connections.ts";
 import { fixturePath } from "../fixtures.ts";
@@ -137,10 +137,10 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
   const engine = new WatchedEngine(new MemoryEngine(world));
   const inForce = settings();
   const accesses: Access[] = [];
-  const accessLog = new AccessLog(world.clock, () => proxied.gateway.trust);
+  const fairgate = await openFairgate(inForce, world, { engine, filesMax: Number.POSITIVE_INFINITY });
+  const { proxied } = fairgate;
+  const accessLog = fairgate.accessLog.log;
   accessLog.sink = { format: formatOf("json"), add: (line) => accesses.push(JSON.parse(line)) };
-  const parts = { settings: inForce, engine, world, accessLog };
-  const proxied: ProxiedGateway = await ProxiedGateway.open(parts);
   let underWay = 0;
   const handle: typeof proxied.handle = (request, response) => {
     underWay++;
@@ -161,11 +161,11 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
   });
   test.after(async () => {
     engine.broken = null;
-    proxied.gateway.closeStreams();
+    fairgate.drain();
     const isClosed = listener.close();
     world.pass(inForce.limits.shutdownTimeoutMs);
     await isClosed;
-    await proxied.close();
+    await fairgate.close();
     await engine.close();
   });
   const { port } = listener.address;

@@ -11,12 +11,12 @@ import { readLogo } from "../../gateway/page/look.ts";
 import { createPage } from "../../gateway/page/render.ts";
 import { compileTemplate, escapeHtml } from "../../gateway/page/template.ts";
 import { createHiding } from "../../office/hidden-values.ts";
-import { scene, TOKEN } from "../office/fake-desk.ts";
+import { scene, TOKEN } from "../office/scene.ts";
 import { again, type Parser } from "./parser.ts";
 
 const current = roomSchema.parse({ totalActiveUsers: 1, lanes: { vip: {} } });
 const NAMES = { escaped: new Set(["ahead", "message"]), raw: new Set(["script"]) };
-const CONTEXT = { trustedProxies: [], checkPage: () => null };
+const CONTEXT = { trustedProxies: [], place: "memory", checkPage: () => null } as const;
 const hiding = createHiding(Buffer.alloc(32));
 
 const control: readonly Parser[] = [
@@ -132,7 +132,7 @@ const records: readonly Parser[] = [
 export const OPERATOR_PARSERS: readonly Parser[] = [...control, ...pages, ...written, ...records];
 
 const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
-const { office } = scene();
+const { office } = await scene();
 
 async function ask(path: string, headers: Record<string, string>, body?: string): Promise<unknown> {
   try {

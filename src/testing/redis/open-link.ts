@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import type { World } from "../../core/world.ts";
-import { libraryOf } from "../../engines/redis/library.ts";
+import { type Library, libraryOf } from "../../engines/redis/library.ts";
 import { openLink, type RedisLink } from "../../engines/redis/link/link.ts";
 import type { RedisPlace } from "../../engines/redis/link/place.ts";
 import { RedisProblem, type RedisProblemKind } from "../../engines/redis/link/problem.ts";
@@ -25,6 +25,8 @@ export interface TestLink extends RedisLink, AsyncDisposable {
 
 export interface TestLinkOptions extends Partial<RedisPlace> {
   readonly timeoutMs?: number;
+  /** The small one of the tests unless told otherwise. */
+  readonly library?: Library;
   /** Its clock and timers; the real ones unless told otherwise. */
   readonly world?: World;
   /** The problem it should come to have; without one, all should come to be well. */
@@ -34,10 +36,13 @@ export interface TestLinkOptions extends Partial<RedisPlace> {
 /** Opens a link to some ports of this machine, and waits until it stands. It is closed when the test is over. */
 export async function openTestLink(
   ports: readonly number[],
-  { timeoutMs = TIMEOUT_MS, problem, world: ownWorld, ...place }: TestLinkOptions = {},
+  { timeoutMs = TIMEOUT_MS, library: ownLibrary, problem, world: ownWorld, ...place }: TestLinkOptions = {},
 ): Promise<TestLink> {
   const world = realWorld();
-  const link = await openLink({ place: placeOf(ports, place), library, world: ownWorld ?? world, timeoutMs });
+  const link = await openLink({
+    ...{ place: placeOf(ports, place), library: ownLibrary ?? library },
+    ...{ world: ownWorld ?? world, timeoutMs },
+  });
   await untilProblem(link, problem ?? null);
   const told: (RedisProblem | null)[] = [];
   link.onProblem((each) => told.push(each));

@@ -13,17 +13,22 @@ export async function prepare(connection: Connection, library: Library): Promise
   const version = field(info, "redis_version") ?? field(info, "valkey_version") ?? "unknown";
   if (!isNewEnough(version)) throw tooOld(version, connection.asked);
   if (field(info, "role") === "slave") throw notPrimary(connection.asked);
-  const libraries = await connection.send(["FUNCTION", "LIST", "LIBRARYNAME", library.name]);
-  if (!Array.isArray(libraries) || libraries.length === 0) await loadLibrary(connection, library);
+  await loadLibrary(connection, library);
 }
 
-/** Loads the functions; well if another gateway was quicker. */
-export async function loadLibrary(connection: Connection, library: Library): Promise<void> {
-  try {
-    await connection.send(["FUNCTION", "LOAD", library.text]);
-  } catch (thrown) {
-    if (!isLibraryThere(thrown)) throw thrown;
-  }
+/** Loads what is missing of the functions; well if another gateway was quicker. */
+export async function loadLibrary(connection: Connection, { parts }: Library): Promise<void> {
+  await Promise.all(
+    parts.map(async ({ name, text }) => {
+      const libraries = await connection.send(["FUNCTION", "LIST", "LIBRARYNAME", name]);
+      if (Array.isArray(libraries) && libraries.length > 0) return;
+      try {
+        await connection.send(["FUNCTION", "LOAD", text]);
+      } catch (thrown) {
+        if (!isLibraryThere(thrown)) throw thrown;
+      }
+    }),
+  );
 }
 
 function field(info: string, name: string): string | undefined {

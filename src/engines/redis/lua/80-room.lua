@@ -20,8 +20,8 @@
 --   :pool:G    text    those who gathered for a draw
 --   :loads     list    what gateways told of the origin
 --
--- A relaxed line is in pieces, each with keys of its own in a slot of its own: state, orders, line, due, turns, places.
--- What is left, the main part, has no line, and `pieceWaiting` instead: how many wait in all pieces.
+-- This and the files after it make the exact line. What is different where a line is in pieces is in `relaxed/`, which
+-- puts functions of its own in place of some here.
 
 local room = {}
 
@@ -67,7 +67,7 @@ local STATE = {
   "orders", "run", "next", "lapsed", "lastTurn", "share", "active", "noShows", "lanesUsed", "paceSums",
   "flowEmpty", "flowCount", "flowBack", "flowBackAt", "loose", "hasSetBacks", "hasReturned", "draws", "pool", "seenAt", "told", "toldBefore",
   "toldAt", "heldFrom", "heldUntil", "pardonUntil", "createdAt",
-  "boardVersion", "pieceWaiting", "reserved", "total",
+  "boardVersion",
 }
 
 local function orders_of(prefix, version)
@@ -185,11 +185,6 @@ function room.open(prefix, given, is_handed)
   end
   self.admitted = redis.call("ZCARD", prefix .. ":firm")
   self.on_site = redis.call("ZCARD", prefix .. ":visits:due")
-  if self.orders.isMain then
-    self.waiting = tonumber(s.pieceWaiting) or 0
-    self.reserved = tonumber(s.reserved) or 0
-    self.admitted = self.admitted + self.reserved
-  end
   if seen_at < now then room.set(self, "seenAt", whole(now)) end
   room.follow(self)
   if s.run ~= who_runs() then room.wake(self) end
@@ -277,10 +272,9 @@ function room.count(self, total, by)
   self.totals[total] = (self.totals[total] or 0) + (by or 1)
 end
 
--- The number that the next one will get. Pieces of a line have no numbering in common but the time.
+-- The number that the next one will get.
 function room.coming_sequence(self)
-  if not self.orders.pieces and not self.orders.isMain then return self.next end
-  return math.max(self.next, (math.floor(self.now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
+  return self.next
 end
 
 -- The line's next number.

@@ -5,7 +5,7 @@
 
 local visitors = {}
 
-local NOTHING, IS_WAITING, HAS_ENTERED, IS_ADMITTED, HAS_EXPIRED, IS_REFUSED, HAS_RETURNED = 0, 1, 2, 3, 4, 5, 6
+local NOTHING, IS_WAITING, HAS_ENTERED, IS_ADMITTED, HAS_EXPIRED, IS_REFUSED = 0, 1, 2, 3, 4, 5
 local GATHERED, IN_HAND = 1, 2
 -- Someone who comes with a turn to a site that is full looks again this soon.
 local TURN_IN_HAND_MS = 2000
@@ -42,6 +42,11 @@ local function expected_ahead(self, lane, ahead)
   return lanes.ahead(rules.lanes, self.waiting_in, lane, ahead)
 end
 
+-- How many are before someone, and how many wait, in the whole line.
+function visitors.in_whole_line(self, ahead)
+  return ahead, self.waiting
+end
+
 -- The holder is here and waits: a new deadline, and when to come back. `ahead`: in their lane, when it is known.
 local function go_on_waiting(self, answers, place, dice, ahead)
   local rules = self.rules
@@ -52,10 +57,8 @@ local function go_on_waiting(self, answers, place, dice, ahead)
   else
     actual = expected_ahead(self, lane, ahead or line.ahead(self, lane, place))
   end
-  -- Of the others it is known that there are as many, more or less, in every piece.
-  if self.orders.pieces then actual = actual * self.orders.pieces end
   local standing = self.standing
-  standing.waiting = math.max(self.waiting, self.total)
+  actual, standing.waiting = visitors.in_whole_line(self, actual)
   local sums = room.pace_sums(self)
   standing.wait_low = pace.wait(sums, rules, actual)
   standing.reach = pace.reach(sums, rules, actual)
@@ -88,16 +91,43 @@ local function is_held_back(self, sequence)
   return room.is_held(self, sequence) or draws.due(self) ~= nil
 end
 
+-- Someone went straight through: an admission by which fairness is told.
+function visitors.remember_through(self, sequence)
+  keeper.remember(self, sequence)
+end
+
 local function go_straight_through(self, answers, arrival)
   keeper.took(self, 1)
   room.count(self, "straightThrough")
   keeper.note_admitted(self, arrival.lane, arrival.sequence)
-  -- Numbers of the main part and of pieces do not compare.
-  if not self.orders.isMain then keeper.remember(self, arrival.sequence) end
+  visitors.remember_through(self, arrival.sequence)
   keeper.entered(self, nil)
   start_visit(self, answers, {
     id = arrival.id, sequence = -1, lane = arrival.lane, joined_at = self.now, admitted_at = self.now,
   }, arrival.visit_ms)
+end
+
+-- The newcomer's number, once they are sure to get a place or to go through.
+local function take_number(self, newcomer)
+  local sequence = room.next_sequence(self)
+  room.count(self, "joined")
+  if newcomer.invite ~= "" then
+    redis.call("ZADD", self.prefix .. ":invites", newcomer.invite_expires_at, newcomer.invite)
+  end
+  return sequence
+end
+
+-- A place at the end of the line.
+function visitors.take_place(self, answers, newcomer)
+  local place = {
+    id = newcomer.id, joined_at = self.now, state = WAITING, late = 0, lane = newcomer.lane,
+    sequence = take_number(self, newcomer), draw = 0, pool = 0, given_at = 0,
+  }
+  draws.gather(self, place)
+  places.put(self, place)
+  local ahead = room.waiting_in(self, room.lane_of(self, place.lane))
+  line.add(self, place)
+  go_on_waiting(self, answers, place, newcomer.dice, ahead)
 end
 
 -- id, lane, invite or "", when the invite runs out, "1" if they can wait, dice, how long a visit lasts at first
@@ -106,36 +136,14 @@ function visitors.join(self, answers, id, lane, invite, invite_expires_at, can_w
     return refuse(answers, "inviteUsed")
   end
   local own = room.lane_of(self, lane)
-  local welcome
-  if self.orders.pieces then
-    welcome = door.why_no_place(self.rules, self.phase.isPrequeue) or "place"
-  else
-    welcome = keeper.greet(self, lane)
-  end
+  local welcome = keeper.greet(self, lane)
   if welcome ~= "through" and welcome ~= "place" then return refuse(answers, welcome) end
   local is_through = welcome == "through" and not is_held_back(self, room.coming_sequence(self))
   if not is_through and can_wait == "" then return refuse(answers, "mustWait") end
-  if self.orders.isMain and not is_through then
-    -- The place is in a piece; until that is counted, those who come now must not go before it.
-    self.waiting = self.waiting + 1
-    room.set(self, "pieceWaiting", whole(self.waiting))
-    return answer(answers, NOTHING)
-  end
-  local sequence = room.next_sequence(self)
-  room.count(self, "joined")
-  if invite ~= "" then redis.call("ZADD", self.prefix .. ":invites", invite_expires_at, invite) end
-  if is_through then
-    return go_straight_through(self, answers, { id = id, sequence = sequence, lane = own, visit_ms = visit_ms })
-  end
-  local place = {
-    id = id, joined_at = self.now, state = WAITING, late = 0, lane = own, sequence = sequence, draw = 0, pool = 0,
-    given_at = 0,
-  }
-  draws.gather(self, place)
-  places.put(self, place)
-  local ahead = room.waiting_in(self, room.lane_of(self, own))
-  line.add(self, place)
-  go_on_waiting(self, answers, place, dice, ahead)
+  local newcomer = { id = id, lane = own, invite = invite, invite_expires_at = invite_expires_at, dice = dice }
+  if not is_through then return visitors.take_place(self, answers, newcomer) end
+  local sequence = take_number(self, newcomer)
+  go_straight_through(self, answers, { id = id, sequence = sequence, lane = own, visit_ms = visit_ms })
 end
 
 -- Whether a newcomer like any other would go straight through.
@@ -146,7 +154,7 @@ end
 
 -- A good ticket of which nothing is known: from before a loss. Its sequence must not be given out again; one from before a
 -- draw has lost its place in it.
-local function take_back(self, answers, ticket)
+function visitors.take_back(self, answers, ticket)
   local sequence, draw = ticket.sequence, ticket.draw
   local missed = draw == 0 and ticket.missed == 0 and draws.missed(self, ticket.joined_at)
   if missed then
@@ -219,11 +227,8 @@ local function present(self, answers, ticket)
   end
   if stands_in_line(self, answers, ticket) then return nil end
   local place = places.get(self, ticket.id, ticket.joined_at)
-  if self.orders.isMain and not place then
-    -- Theirs is a piece to know.
-    answer(answers, NOTHING)
-  elseif not place then
-    take_back(self, answers, ticket)
+  if not place then
+    visitors.take_back(self, answers, ticket)
   elseif ticket.missed > place.missed and (place.state <= ADMITTED) then
     learn_set_back(self, place, ticket)
     return present(self, answers, ticket)
@@ -260,7 +265,7 @@ local function wait_with_turn(answers, place)
 end
 
 -- Back into the line with a turn that is loose. `is_front`: the next turn is theirs, so this is for once.
-local function return_to_line(self, answers, place, dice, is_front)
+function visitors.return_to_line(self, answers, place, dice, is_front)
   redis.call("ZREM", self.prefix .. ":turns", member_of(place.id, place.joined_at))
   if is_front then place.returned = 1 end
   places.set_state(self, place, WAITING)
@@ -277,11 +282,7 @@ local function find_no_room(self, answers, place, member, dice)
   end
   local is_front = self.rules.queueingMethod ~= "random"
   if is_front and place.returned == 1 then return wait_with_turn(answers, place) end
-  if not self.orders.isMain then return return_to_line(self, answers, place, dice, is_front) end
-  -- The place is in a piece, which is told so by who asks.
-  redis.call("ZREM", self.prefix .. ":turns", member)
-  places.drop(self, place.id, place.joined_at)
-  answer(answers, HAS_RETURNED)
+  visitors.return_to_line(self, answers, place, dice, is_front)
 end
 
 function visitors.enter(self, answers, ticket)
@@ -357,46 +358,24 @@ function visitors.give_up(self, place)
   return keeper.unmake_firm(self, member)
 end
 
+-- Someone gave up their place.
+function visitors.note_left(self)
+  room.count(self, "left")
+end
+
 function visitors.leave_place(self, answers, ticket)
   if ticket.expires_at <= self.now then return answer(answers, NOTHING) end
   local place = places.get(self, ticket.id, ticket.joined_at)
   if place and place.state == ON_SITE then return visitors.leave_visit(self, answers, ticket.id) end
   if place and place.state >= GONE then return answer(answers, NOTHING) end
-  if self.orders.isMain and not place then return answer(answers, NOTHING) end
   place = place or {
     id = ticket.id, joined_at = ticket.joined_at, late = 0, lane = ticket.lane, sequence = ticket.sequence,
     draw = ticket.draw, pool = 0, given_at = 0,
   }
   if visitors.give_up(self, place) then keeper.gave_back(self, "left") end
-  if not self.orders.isMain then room.count(self, "left") end
+  visitors.note_left(self)
   places.set_state(self, place, GONE)
   places.keep(self, place.joined_at, ticket.expires_at)
-  answer(answers, NOTHING)
-end
-
--- Of a piece: the holder of a turn is on the site, as the main part has it. Theirs is no place any more.
-function visitors.commit(self, answers, ticket)
-  local place = places.get(self, ticket.id, ticket.joined_at) or {
-    id = ticket.id, joined_at = ticket.joined_at, state = GONE, late = 0, lane = ticket.lane,
-    sequence = ticket.sequence, draw = 0, pool = 0, given_at = self.now,
-  }
-  visitors.give_up(self, place)
-  places.set_state(self, place, ON_SITE)
-  places.keep(self, place.joined_at, self.now + self.rules.ticketTtlMs)
-  answer(answers, NOTHING)
-end
-
--- Of a piece: a turn of which the main part knows nothing is no turn; its holder waits on where they stood. `has_returned`:
--- they came with it when it was loose, and there was no room.
-function visitors.abort(self, answers, ticket, has_returned)
-  local place = places.get(self, ticket.id, ticket.joined_at)
-  if place and place.state == ADMITTED then
-    visitors.give_up(self, place)
-    if has_returned then place.returned = 1 end
-    places.set_state(self, place, WAITING)
-    line.add(self, place)
-    return go_on_waiting(self, answers, place, ticket.dice)
-  end
   answer(answers, NOTHING)
 end
 
@@ -467,9 +446,6 @@ function visitors.resume(self, answers, id, lane, joined_at, admitted_at, may_be
   answer(answers, HAS_ENTERED, joined_at, admitted_at, self.now, expires_at, lane)
 end
 
--- One call for many visitors: the time or "", who calls, then for each what they do and with what.
-local FIELDS = { j = 7, c = 9, e = 9, l = 9, v = 1, r = 1, t = 5, s = 5, h = 1, k = 9, a = 9, b = 9 }
-
 local function ticket_at(args, i)
   return {
     id = args[i], sequence = tonumber(args[i + 1]), lane = tonumber(args[i + 2]), joined_at = tonumber(args[i + 3]),
@@ -478,6 +454,29 @@ local function ticket_at(args, i)
   }
 end
 
+-- What a visitor can do, by its letter: how many values follow the letter, and what is done with them.
+local DOINGS = {
+  j = { 7, function(self, answers, args, i)
+    visitors.join(self, answers, args[i], tonumber(args[i + 1]), args[i + 2], args[i + 3], args[i + 4],
+      tonumber(args[i + 5]), tonumber(args[i + 6]))
+  end },
+  c = { 9, function(self, answers, args, i) visitors.check_in(self, answers, ticket_at(args, i)) end },
+  e = { 9, function(self, answers, args, i) visitors.enter(self, answers, ticket_at(args, i)) end },
+  l = { 9, function(self, answers, args, i) visitors.leave_place(self, answers, ticket_at(args, i)) end },
+  v = { 1, function(self, answers, args, i) visitors.leave_visit(self, answers, args[i]) end },
+  r = { 1, function(self, answers, args, i) visitors.revoke(self, answers, args[i]) end },
+  t = { 5, function(self, answers, args, i)
+    visitors.touch(self, answers, args[i], tonumber(args[i + 1]), tonumber(args[i + 2]), tonumber(args[i + 3]),
+      tonumber(args[i + 4]))
+  end },
+  h = { 1, function(self, answers) visitors.has_room(self, answers) end },
+  s = { 5, function(self, answers, args, i)
+    visitors.resume(self, answers, args[i], tonumber(args[i + 1]), tonumber(args[i + 2]), tonumber(args[i + 3]),
+      args[i + 4])
+  end },
+}
+
+-- One call for many visitors: the time or "", who calls, then for each what they do and with what.
 local function visit_call(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
@@ -485,43 +484,15 @@ local function visit_call(keys, args)
     poll_budget = self.rules.pollBudgetPerSecond, ticket_ttl = self.rules.ticketTtlMs,
     claim_window = self.rules.claimWindowMs,
   }
-  self.total = tonumber(self.state.total) or 0
   self.waiting_in = function(lane) return room.waiting_in(self, lane) end
   local sums, rules = room.pace_sums(self), self.rules
   local is_held = rules.paused or rules.queueAll or rules.closed
   local answers = { self.now, is_held and "0" or text(pace.per_ms(sums, rules)), text(pace.doubt(sums, rules)) }
   local i = 3
   while args[i] do
-    local what = args[i]
-    if what == "j" then
-      visitors.join(self, answers, args[i + 1], tonumber(args[i + 2]), args[i + 3], args[i + 4], args[i + 5],
-        tonumber(args[i + 6]), tonumber(args[i + 7]))
-    elseif what == "c" then
-      visitors.check_in(self, answers, ticket_at(args, i + 1))
-    elseif what == "e" then
-      visitors.enter(self, answers, ticket_at(args, i + 1))
-    elseif what == "l" then
-      visitors.leave_place(self, answers, ticket_at(args, i + 1))
-    elseif what == "k" then
-      visitors.commit(self, answers, ticket_at(args, i + 1))
-    elseif what == "a" then
-      visitors.abort(self, answers, ticket_at(args, i + 1), false)
-    elseif what == "b" then
-      visitors.abort(self, answers, ticket_at(args, i + 1), true)
-    elseif what == "v" then
-      visitors.leave_visit(self, answers, args[i + 1])
-    elseif what == "r" then
-      visitors.revoke(self, answers, args[i + 1])
-    elseif what == "t" then
-      visitors.touch(self, answers, args[i + 1], tonumber(args[i + 2]), tonumber(args[i + 3]), tonumber(args[i + 4]),
-        tonumber(args[i + 5]))
-    elseif what == "h" then
-      visitors.has_room(self, answers)
-    elseif what == "s" then
-      visitors.resume(self, answers, args[i + 1], tonumber(args[i + 2]), tonumber(args[i + 3]), tonumber(args[i + 4]),
-        args[i + 5])
-    end
-    i = i + 1 + FIELDS[what]
+    local doing = DOINGS[args[i]]
+    doing[2](self, answers, args, i + 1)
+    i = i + 1 + doing[1]
   end
   if #self.ended > 0 then
     local news = {}

@@ -102,22 +102,20 @@ local function miss_turn(self, place)
   places.set_state(self, place, LAPSED)
 end
 
+-- A turn that nobody used: the place it was given to, which is set back.
+function turn.note_missed(self, id, joined_at)
+  room.count(self, "missedTurns")
+  keeper.missed(self)
+  return places.get(self, id, joined_at)
+end
+
 -- Turns nobody used in time. Those who missed theirs are set back in the order in which they stood.
 local function expire_turns(self)
   local missed = {}
   for _, member in ipairs(due(self, ":turns")) do
     redis.call("ZREM", self.prefix .. ":turns", member)
     if keeper.unmake_firm(self, member) then keeper.gave_back(self, "loose") end
-    local id, joined_at = id_and_joined(member)
-    if not self.orders.pieces then
-      room.count(self, "missedTurns")
-      keeper.missed(self)
-    end
-    if self.orders.isMain then
-      places.drop(self, id, joined_at)
-    else
-      missed[#missed + 1] = places.get(self, id, joined_at)
-    end
+    missed[#missed + 1] = turn.note_missed(self, id_and_joined(member))
   end
   table.sort(missed, function(a, b) return a.sequence < b.sequence or (a.sequence == b.sequence and a.id < b.id) end)
   for _, place in ipairs(missed) do miss_turn(self, place) end
@@ -223,8 +221,8 @@ function turn.observe(self, admitted, is_line)
   room.set(self, "paceSums", packed)
 end
 
--- Lets go of what has run out in a piece of a line.
-function turn.expire_piece(self)
+-- Lets go of what has run out in the line itself.
+function turn.expire_line(self)
   expire_turns(self)
   lapse(self)
   turn.forget(self)

@@ -126,7 +126,7 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
     await using first = await openTestLink([redis.port]);
     await replica.command("REPLICAOF", "127.0.0.1", redis.port);
     await eventually("the replica has the functions", async () =>
-      JSON.stringify(await replica.command("FUNCTION", "LIST")).includes(library.name),
+      JSON.stringify(await replica.command("FUNCTION", "LIST")).includes(library.parts[0]!.name),
     );
     await using link = await openTestLink([replica.port], { problem: "readOnly" });
     assert.equal((await refusedAtOnce(link.call("add", "list", ["1"]))).kind, "readOnly");

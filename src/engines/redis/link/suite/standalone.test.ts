@@ -13,6 +13,7 @@ import {
   untilProblem,
 } from "../../../../testing/redis/open-link.ts";
 import { startRedis } from "../../../../testing/redis/servers.ts";
+import { roomLibrary } from "../../library.ts";
 import { UNANSWERED_MAX } from "../connection.ts";
 
 /** They mostly wait, and each has processes of its own. */
@@ -112,6 +113,19 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
     const done = numbers(UNANSWERED_MAX).filter((_, i) => outcomes[i]?.status === "fulfilled");
     assert.ok(done.length > UNANSWERED_MAX * 0.99, `${done.length} were answered`);
     assert.deepEqual(await link.call("read", "list", []), done);
+  });
+
+  test("of a library in two parts the one that is missing is loaded, and the other is left alone", async () => {
+    await using redis = await startRedis();
+    await using link = await openTestLink([redis.port], { library: roomLibrary() });
+    const ask = () => Promise.all(["ended", "pieces/ended"].map((name) => link.call(name, "room", [])));
+    assert.deepEqual(await ask(), [[], []]);
+    for (const { name } of roomLibrary().parts) {
+      await redis.command("FUNCTION", "DELETE", name);
+      assert.deepEqual(await ask(), [[], []], `without ${name}`);
+    }
+    await redis.command("FUNCTION", "FLUSH");
+    assert.deepEqual(await ask(), [[], []]);
   });
 
   test("more calls than may wait are turned away at once", async () => {

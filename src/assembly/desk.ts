@@ -1,13 +1,12 @@
 /** What the office works with, put together from the engine and the gateway. */
-
-import type { Data } from "../assembly/data.ts";
-import { KeepFailed, NotInForce, type RoomChanges } from "../assembly/kept-changes.ts";
-import type { OpenEngine } from "../assembly/opened-engine.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import { EngineAway } from "../office/ask-engine.ts";
 import { type Desk, NotKept } from "../office/desk.ts";
+import type { Data } from "./data.ts";
+import type { OpenEngine } from "./engine-record.ts";
+import { KeepFailed, NotInForce, type RoomChanges } from "./kept-changes.ts";
 import { version } from "./version.ts";
 
 /** Does one thing after the other, each when the one before has settled. */
@@ -16,21 +15,21 @@ export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 export function createDesk(parts: {
   engine: Engine;
   proxied: ProxiedGateway;
-  data: Data;
+  keeps: Data;
   changes: RoomChanges;
-  cluster: OpenEngine["cluster"];
+  node: OpenEngine["node"];
   /** The settings as their file has them. */
   file: () => Settings;
   /** Does one thing that changes the settings at a time. */
   inTurn: InTurn;
   isDraining: () => boolean;
 }): Desk {
-  const { engine, proxied, data, changes, cluster, isDraining } = parts;
+  const { engine, proxied, keeps, changes, node, isDraining } = parts;
   const { gateway } = proxied;
   return {
     version,
     engine,
-    cluster,
+    cluster: node,
     rooms: () => Object.keys(gateway.settings.rooms),
     room: (name) => gateway.settings.rooms[name],
     change: (room, change) =>
@@ -40,11 +39,11 @@ export function createDesk(parts: {
     unusedChanges: () => changes.unused,
     asideChanges: () => changes.aside(),
     keys: () => gateway.keys(),
-    rotateKeys: async () => ({ id: await gateway.rotateKeys((memo) => kept(data.keepRing(memo))) }),
-    origins: () => proxied.origins().map((origin) => ({ ...origin, origin: origin.address })),
+    rotateKeys: async () => ({ id: await gateway.rotateKeys((memo) => kept(keeps.keepRing(memo))) }),
+    origins: () => proxied.origins(),
     isReady: async () =>
       !isDraining() &&
-      cluster?.isJoined !== false &&
+      node?.isJoined !== false &&
       (await answers(engine, Object.keys(gateway.settings.rooms)[0])),
     traffic: () => gateway.traffic,
   };

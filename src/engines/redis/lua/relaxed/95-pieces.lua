@@ -12,7 +12,7 @@ local pieces = {}
 function pieces.sweep(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
-  turn.expire_piece(self)
+  turn.expire_line(self)
   if args[2] ~= "" then
     room.set(self, "total", args[2])
     room.set(self, "paceSums", args[3])

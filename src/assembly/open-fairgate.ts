@@ -1,0 +1,181 @@
+/**
+ * The product, put together in one way for `fairgate run`, the demo, the library and the tests:
+ *
+ *   settings ─▶ engine ─▶ gateway ◀─ changes made at run time, the ring of keys, what other gateways keep
+ *                           └─▶ desk, for the office
+ *
+ * The gateway opens with what is kept on top of its settings, so one that starts later never undoes what an operator
+ * did. Listening is left to the caller: a program has a server of its own, `run` has two.
+ */
+import type { Settings } from "../config/schema.ts";
+import type { Engine } from "../core/engine.ts";
+import type { World } from "../core/world.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { checkTemplate } from "../gateway/page/render.ts";
+import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
+import type { Trust } from "../gateway/proxy/trust.ts";
+import type { Desk } from "../office/desk.ts";
+import { fileLimit } from "../sockets/file-limit.ts";
+import { Relief } from "../sockets/relief.ts";
+import { openData, withKeptSecret } from "./data.ts";
+import { createDesk, type InTurn } from "./desk.ts";
+import type { OpenEngine } from "./engine-record.ts";
+import { openEngine } from "./engines.ts";
+import { RoomChanges } from "./kept-changes.ts";
+import { type OpenAccessLog, openAccessLog } from "./open-access-log.ts";
+
+export interface FairgateOptions {
+  /** An engine of the caller's own, who also closes it. Nothing is kept then. */
+  readonly engine?: Engine;
+  /** How many files this process may open. */
+  readonly filesMax?: number;
+}
+
+export interface Fairgate {
+  readonly engine: Engine;
+  /** The world by the line's own clock. */
+  readonly world: World;
+  readonly proxied: ProxiedGateway;
+  readonly accessLog: OpenAccessLog;
+  readonly desk: Desk;
+  /** Asked for file handles when there are none left to reach an origin with. */
+  readonly relief: Relief;
+  /** Resolves once visitors may be taken: a node of a cluster must have joined it. */
+  readonly joined: Promise<void>;
+  /** Settles when what is kept can no longer be written, and a new start is the only way on. */
+  readonly broken: Promise<Error>;
+  /**
+   * Puts other settings in force, and forgets changes made at run time. Fails, changing nothing, when they cannot be.
+   * `alsoReload` runs once everything is built and nothing is in force; it may fail too.
+   */
+  reload(settings: Settings, alsoReload?: () => Promise<void>): Promise<void>;
+  /** From now on it is not ready, and no event stream is open. Requests are still served. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+/** Opens everything but listeners. Fails, leaving nothing open, when a part cannot be opened. */
+export async function openFairgate(
+  given: Settings,
+  machine: World,
+  options: FairgateOptions = {},
+): Promise<Fairgate> {
+  const { filesMax = fileLimit() } = options;
+  const opened = new AsyncDisposableStack();
+  try {
+    const settings = withKeptSecret(given);
+    const trust = (): Trust => proxied.gateway.trust;
+    const accessLog = await openAccessLog(settings.accessLog, { world: machine, trust });
+    opened.defer(() => accessLog.close());
+    const { engine, keeps, world, node, close } = await (options.engine
+      ? withOwnEngine(options.engine, machine)
+      : openEngine(settings, machine));
+    opened.defer(close);
+    const changes = new RoomChanges({ store: keeps.changes, world, checkPage: checkTemplate });
+    const relief = new Relief();
+    // While what is kept cannot be read, the file's settings; `onChange` tells when there is more to know.
+    const amend = async (gateway: Gateway) => (await changes.applyTo(settings, gateway)) ?? settings;
+    const { log } = accessLog;
+    const proxied: ProxiedGateway = await ProxiedGateway.open({
+      ...{ settings, amend, engine, world, fileLimit: filesMax, relief, accessLog: log },
+    });
+    opened.defer(() => proxied.close());
+    const state = { isDraining: false, file: settings };
+    const inTurn = oneAtATime();
+    const turnKeys = async () => {
+      const ring = await keeps.ring();
+      if (ring) proxied.gateway.restoreKeyring(ring);
+    };
+    await turnKeys();
+    const takeOver = async () => {
+      await turnKeys();
+      const next = await changes.applyTo(state.file, proxied);
+      if (next) await proxied.configure(next);
+    };
+    opened.defer(keeps.onChange(followOthers(() => inTurn(takeOver), world)));
+    const desk = createDesk({
+      ...{ engine, proxied, keeps, changes, node, inTurn },
+      file: () => state.file,
+      isDraining: () => state.isDraining,
+    });
+    return {
+      ...{ engine, world, proxied, accessLog, desk, relief },
+      joined: node?.joined ?? Promise.resolve(),
+      broken: keeps.broken,
+      reload: (file, alsoReload) =>
+        inTurn(async () => {
+          const next = withKeptSecret(file);
+          await putInForce(next, { accessLog, proxied, alsoReload });
+          state.file = next;
+          node?.note(next);
+          await changes.forget().catch((cause: unknown) => {
+            const message = "the new settings are in force, but changes made before could not be forgotten";
+            world.log.error({ err: cause }, message);
+          });
+        }),
+      drain: () => {
+        state.isDraining = true;
+        proxied.gateway.closeStreams();
+      },
+      close: () => opened.disposeAsync(),
+    };
+  } catch (cause) {
+    await opened.disposeAsync();
+    throw cause;
+  }
+}
+
+/** An engine that somebody else opened, and closes. */
+async function withOwnEngine(engine: Engine, world: World): Promise<OpenEngine> {
+  return { engine, keeps: await openData(null, world), world, node: null, close: async () => {} };
+}
+
+/** First what may still fail: a certificate that cannot be used must leave everything as it was. */
+async function putInForce(
+  next: Settings,
+  parts: Pick<Fairgate, "accessLog" | "proxied"> & { alsoReload: (() => Promise<void>) | undefined },
+): Promise<void> {
+  const { accessLog, proxied, alsoReload } = parts;
+  const log = await accessLog.prepare(next.accessLog);
+  try {
+    const built = proxied.prepare(next);
+    await alsoReload?.().catch((cause: unknown) => {
+      proxied.discard(built);
+      throw cause;
+    });
+    await proxied.putInForce(built);
+  } catch (cause) {
+    await log.discard();
+    throw cause;
+  }
+  log.use();
+}
+
+function oneAtATime(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next;
+    return next;
+  };
+}
+
+/** Takes over what other gateways kept: once at a time, and once more when something was kept meanwhile. */
+function followOthers(takeOver: () => Promise<void>, world: World): () => void {
+  let last: Promise<void> = Promise.resolve();
+  let isWaiting = false;
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    last = last.then(async () => {
+      isWaiting = false;
+      try {
+        await takeOver();
+      } catch (cause) {
+        // While Redis is away that is known, and it is tried again when it is back.
+        const level = (cause as Error).name === "RedisProblem" ? "debug" : "error";
+        world.log[level]({ err: cause }, "what another gateway changed could not be taken over");
+      }
+    });
+  };
+}
