@@ -15,6 +15,7 @@ import { PacedLog } from "../paced-log.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
 import type { Forward } from "../proxy/proxy.ts";
 import type { OpenStream, PassOn, Shown, Verdict } from "../verdict.ts";
+import { type Checked, checkFor } from "./forward-auth.ts";
 import {
   beginStream,
   isGivenUp,
@@ -53,6 +54,11 @@ export class NodeAdapter {
   serve(request: AnyRequest, response: AnyResponse, onward: Onward, isContinueExpected = false): void {
     const facts = new NodeFacts(request, this.#world.clock, response, null);
     const entry = this.#accessLog?.begin(request, response) ?? null;
+    const check = checkFor(facts, this.#gateway);
+    if (check !== null) {
+      const send = ({ answer }: Checked) => sendRendered(request, response, answer, this.#world.timers);
+      return this.#answerCheck(request, check, entry, send, () => failed(response));
+    }
     const verdict = this.#gateway.visit(facts);
     if (verdict instanceof Promise)
       this.#later(
@@ -73,6 +79,15 @@ export class NodeAdapter {
     this.#gateway.traffic.upgrades++;
     const facts = new NodeFacts(request, this.#world.clock, null, socket);
     const entry = this.#accessLog?.beginUpgrade(request, socket) ?? null;
+    const check = checkFor(facts, this.#gateway);
+    if (check !== null)
+      return this.#answerCheck(
+        request,
+        check,
+        entry,
+        ({ answer }) => sendOnSocket(socket, answer),
+        () => socket.destroy(),
+      );
     const act = (verdict: Verdict) => this.#actOnUpgrade(verdict, request, socket, onward, entry);
     const verdict = this.#gateway.visit(facts);
     if (verdict instanceof Promise) this.#later(request, verdict, act, () => socket.destroy());
@@ -163,13 +178,27 @@ export class NodeAdapter {
     onward(verdict, departed.forward);
   }
 
-  /** One request's bug must not end everyone's line. */
-  #later(
+  /** Another proxy asks about a request of its own; that is what the log is to tell of. */
+  #answerCheck(
     request: AnyRequest,
-    verdict: Eventually<Verdict>,
-    act: (verdict: Verdict) => void,
+    check: Eventually<Checked>,
+    entry: AccessEntry | null,
+    send: (checked: Checked) => void,
     onBug: () => void,
   ): void {
+    const act = (checked: Checked) => {
+      const { facts, verdict } = checked;
+      if (facts.isGone()) return;
+      if (verdict.kind === "passOn") this.#gateway.traffic.requests.proxied++;
+      if (verdict.kind !== "gone") entry?.noteAsked(facts, verdict, this.#gateway.trust.client(facts));
+      send(checked);
+    };
+    if (check instanceof Promise) this.#later(request, check, act, onBug);
+    else act(check);
+  }
+
+  /** One request's bug must not end everyone's line. */
+  #later<T>(request: AnyRequest, verdict: Eventually<T>, act: (verdict: T) => void, onBug: () => void): void {
     Promise.resolve(verdict)
       .then(act)
       .catch((cause: unknown) => {
