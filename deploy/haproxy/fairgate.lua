@@ -20,6 +20,7 @@ local function first(headers, name)
 end
 
 local function ask(txn, method)
+  if tonumber(txn.f:nbsrv("fairgate")) == 0 then return {} end
   local headers = {}
   for name, values in pairs(txn.http:req_get_headers()) do
     local list = {}

@@ -1,12 +1,14 @@
-/** nginx, Caddy and HAProxy serve a site and ask Fairgate, with the files of `deploy/`. */
-import { describe } from "node:test";
-import { describeHost } from "./cases.ts";
+/** Proxies that serve a site and ask Fairgate, with the files of `deploy/`: three of them themselves, two imitated. */
+import { describeHosts } from "./cases.ts";
 import { startCaddy, startHaproxy, startNginx } from "./hosts.ts";
+import { startEnvoy, startTraefik } from "./imitated.ts";
 
-const REAL = { canFailOpen: true, closedStatus: 503 };
+const USUAL = { canFailOpen: true, closedStatus: 503 };
 
-describe("real proxies", { concurrency: 3 }, () => {
-  describeHost({ name: "nginx", start: startNginx, waitingStatus: 200, ...REAL });
-  describeHost({ name: "Caddy", start: startCaddy, waitingStatus: 429, ...REAL });
-  describeHost({ name: "HAProxy", start: startHaproxy, waitingStatus: 200, ...REAL });
-});
+describeHosts([
+  { name: "nginx", start: startNginx, waitingStatus: 200, ...USUAL },
+  { name: "caddy", start: startCaddy, waitingStatus: 429, ...USUAL },
+  { name: "haproxy", start: startHaproxy, waitingStatus: 200, ...USUAL },
+  { name: "traefik", start: startTraefik, waitingStatus: 429, canFailOpen: false, closedStatus: 500 },
+  { name: "envoy", start: startEnvoy, waitingStatus: 429, ...USUAL },
+]);

@@ -17,6 +17,8 @@ export interface Places {
   readonly site: string;
   /** What becomes of requests while Fairgate is away: nobody gets in, or everybody does. */
   readonly away: "closed" | "open";
+  /** Names of the rooms, for a proxy that must know their cookies. */
+  readonly rooms: readonly string[];
 }
 
 export interface Host extends AsyncDisposable {
