@@ -32,12 +32,17 @@ interface Stage {
 }
 
 const LIMITS = { totalActiveUsers: 1, newUsersPerMinute: 6_000 };
-/** Names by which some sites know a header. */
+/** What some sites would take for Fairgate's word, or for the path that was asked for. */
 const FORGED = {
   "fairgate-visitor": "forged",
   "fairgate-room": "forged",
   "fairgate-pass": "forged",
   fairgate_visitor: "forged",
+  "x-original-url": "/forged",
+  "x-original-uri": "/forged",
+  "x-rewrite-url": "/forged",
+  "x-script-name": "/forged",
+  "x-path-info": "/forged",
 };
 const OFFICE = "203.0.113.9";
 
