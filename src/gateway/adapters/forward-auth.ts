@@ -14,6 +14,7 @@ import type { Eventually } from "../../core/engine.ts";
 import { after } from "../ask-engine.ts";
 import { type Facts, headerOf } from "../facts.ts";
 import type { Gateway } from "../gateway.ts";
+import { linkWithoutCode } from "../lanes/carried-code.ts";
 import { ORIGIN_HEADERS } from "../origin-token.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import { type Refusal, refuseFraming } from "../proxy/framing.ts";
@@ -145,7 +146,7 @@ function passed(facts: Facts, verdict: PassOn, dialect: Dialect): Rendered {
   const { target, responseHeaders, requestHeaders } = verdict;
   // The proxy sends on what it was sent. Where something else was routed, the visitor is to ask for that.
   if (target !== facts.url) {
-    const headers = [...NO_STORE, ...STOP, "Location", target, ...responseHeaders];
+    const headers = [...NO_STORE, ...STOP, "Location", linkWithoutCode(target), ...responseHeaders];
     return { status: 308, headers: withWholeLocation(headers, facts, dialect), body: "" };
   }
   // A program's new token would be lost, and with it the visit. So it gets that first, and comes back with it.

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { type TestContext, test } from "node:test";
 import type { RoomInput } from "../../config/schema.ts";
+import { newCode } from "../../testing/gateway/lane-code.ts";
 import { openStage, type Stage, type StageOptions } from "../../testing/gateway/stage.ts";
 import { type Answer, JSON_CLIENT, PAGE } from "../../testing/gateway/visitor.ts";
 import { ORIGIN_HEADERS } from "../origin-token.ts";
@@ -199,4 +200,28 @@ test("the access log tells of the request that was asked about", async (t) => {
     [line!.method, line!.path, line!.host, line!.address, line!.decision, line!.room],
     ["POST", "/buy?a=1", "shop.example", "192.0.2.7", "entered", "main"],
   );
+});
+
+test("a visitor who is sent on to a plain form stays at the site", async (t) => {
+  const lanes = { vip: { privileged: true, members: { codes: true } } } satisfies RoomInput["lanes"];
+  for (const dialect of DIALECTS) {
+    const stage = await openDoor(t, { lanes });
+    const target = `//elsewhere.example/a?fairgate_code=${newCode()}`;
+    const answer = await ask(stage, dialect, { method: "POST", target });
+    assert.equal(answer.status, 308, dialect);
+    assert.match(answer.headers.location!, /^(http:\/\/shop\.example)?\/elsewhere\.example\/a$/);
+  }
+});
+
+test("the host is the one that the proxy names, whatever the visitor says", async (t) => {
+  const rooms = {
+    shop: { host: "shop.example", totalActiveUsers: 9 },
+    other: { host: "other.example", totalActiveUsers: 9 },
+  };
+  const forged = { "x-forwarded-host": "other.example", forwarded: "for=192.0.2.9;host=other.example" };
+  for (const dialect of ["nginx", "haproxy", "envoy"] as const) {
+    const stage = await openDoor(t, {}, { rooms, forwardedHost: true });
+    const answer = await ask(stage, dialect, { headers: { ...PAGE, ...forged } });
+    assert.equal(answer.headers["fairgate-room"], "shop", dialect);
+  }
 });
