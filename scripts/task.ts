@@ -11,6 +11,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { CHROMIUM } from "./chromium.ts";
 import { ensurePrograms } from "./debian.ts";
+import { FORWARD_AUTH_HOSTS } from "./forward-auth-hosts.ts";
 import { ORIGINS } from "./origins.ts";
 import { ensureRealSites } from "./real-sites.ts";
 import { REDIS } from "./redis.ts";
@@ -35,7 +36,7 @@ const tasks: Record<string, () => Promise<void>> = {
   test: async () => {
     const temp = useOwnTempFolder();
     process.env.NODE_COMPILE_CACHE = COMPILED;
-    ensurePrograms([CHROMIUM, REDIS, ...ORIGINS]);
+    ensurePrograms([CHROMIUM, REDIS, ...ORIGINS, ...FORWARD_AUTH_HOSTS]);
     await tool("tsc", "-p", "tsconfig.json");
     // What was just checked need not be checked again.
     await build("--noCheck");

@@ -26,6 +26,7 @@ export function crossCheck(settings: Known<FileSettings>): Finding[] {
   return [
     ...checkListen(settings),
     ...checkProxyProtocol(settings),
+    ...checkForwardAuth(settings),
     ...checkOrigin(settings.origin, ["origin"], settings),
     ...checkRedis(settings),
     ...checkCluster(settings),
@@ -144,6 +145,31 @@ function checkProxyProtocol({ proxyProtocol, trustedProxies }: Known<FileSetting
       hint: "Name the load balancer's addresses in trustedProxies, such as [10.0.0.0/8].",
     },
   ];
+}
+
+/** Nobody could ask. */
+function checkForwardAuth(settings: Known<FileSettings>): Finding[] {
+  const { forwardAuth, proxyProtocol, rooms, trustedProxies } = settings;
+  if (forwardAuth !== true) return [];
+  const conflict = (message: string, hint: string): Finding[] => [
+    { code: "conflict", path: ["forwardAuth"], at: "value", message, hint },
+  ];
+  if (trustedProxies?.length === 0)
+    return conflict(
+      "forwardAuth is true, and there are no trustedProxies that may ask",
+      "Name the addresses from which your proxy asks in trustedProxies, such as [127.0.0.1].",
+    );
+  if (rooms?.auth !== undefined)
+    return conflict(
+      "forwardAuth is true, and a room is called auth",
+      "Give the room another name: /.fairgate/auth/ is where your proxy asks.",
+    );
+  if (proxyProtocol === true)
+    return conflict(
+      "forwardAuth is true, and with proxyProtocol what a trusted proxy asks would come from its visitors",
+      "Take one of them out; forward-auth tells the visitor's address in X-Forwarded-For.",
+    );
+  return [];
 }
 
 function checkOrigin(

@@ -108,7 +108,7 @@ function checkNumber(rooms: number): Finding[] {
 }
 
 function checkOrigins(settings: Known<FileSettings>): Finding[] {
-  if (settings.origin !== null) return [];
+  if (settings.origin !== null || settings.forwardAuth === true) return [];
   return Object.entries(settings.rooms ?? {})
     .filter(([, room]) => room?.origin === null)
     .map(([name]) => ({

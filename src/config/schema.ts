@@ -640,6 +640,11 @@ export const settingsSchema = z.strictObject({
     .describe(
       "true: the host is the one that a trusted proxy names in X-Forwarded-Host or Forwarded, and the origin gets it as Host. Only if the proxy sets that header itself: one that hands on a visitor's own lets visitors choose their room.",
     ),
+  forwardAuth: isTrue()
+    .prefault(false)
+    .describe(
+      "true: `trustedProxies` that serve the site themselves may ask here, at `/.fairgate/auth/`, what is to become of each request. No `origin` is needed then. docs/forward-auth.md has the settings of nginx, Caddy, HAProxy, Traefik and Envoy.",
+    ),
   otherHosts: choice(["refuse", "pass"])
     .prefault("refuse")
     .describe(

@@ -56,6 +56,7 @@ import {
   GONE,
   type OpenStream,
   type PassOn,
+  type Refuse,
   type Shown,
   type Told,
   type TooMany,
@@ -286,7 +287,7 @@ export class Gateway {
   }
 
   /** A request that is not acted on. */
-  refuse({ status, reason }: Refusal): Verdict {
+  refuse({ status, reason }: Refusal): Refuse {
     this.#world.log.debug({ code: "REQUEST_REFUSED", status, reason }, "request refused");
     return { kind: "refuse", ...REFUSED, status, reason };
   }

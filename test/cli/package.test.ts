@@ -49,6 +49,7 @@ describe("the packed tarball", () => {
       "dist/gateway/page/page.js",
       "fairgate.example.yaml",
       "docs/settings.md",
+      "deploy/nginx/fairgate.conf",
       "package.json",
     ])
       assert.ok(files.includes(wanted), `${wanted} is missing`);
@@ -57,7 +58,7 @@ describe("the packed tarball", () => {
     for (const file of languages)
       assert.ok(files.includes(file.replace("src", "dist")), `${file} is missing`);
     const allowed =
-      /^(dist\/|docs\/|package\.json$|fairgate\.example\.yaml$|README\.md$|LICENSE$|CHANGELOG\.md$)/;
+      /^(dist\/|deploy\/|docs\/|package\.json$|fairgate\.example\.yaml$|README\.md$|LICENSE$|CHANGELOG\.md$)/;
     const strange = files.filter(
       (file) => !allowed.test(file) || /\.test\.|(?<!\.d)\.ts$|bad-files/.test(file),
     );

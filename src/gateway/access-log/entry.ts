@@ -37,7 +37,7 @@ export class AccessEntry implements Finished {
   readonly startedAt: number;
   /** The other end of the connection; gone with it, so it is noted at the start. */
   readonly peer: string;
-  readonly method: string | null;
+  method: string | null;
   /** As it was asked for; routing may change it. */
   path: string | null;
   readonly httpVersion: string | null;
@@ -94,6 +94,14 @@ export class AccessEntry implements Finished {
     this.room = room;
     this.visitor = visitor;
     this.isPoll = isPoll;
+  }
+
+  /** Another proxy asked what is to become of a request of its own. */
+  noteAsked({ method, url }: { method: string; url: string }, decided: Decided, client: Client): void {
+    this.method = method;
+    this.path = url;
+    this.client = client;
+    this.note(decided);
   }
 
   /** So many bytes of a body were handed over. */

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Eventually } from "../../core/engine.ts";
 import type { World } from "../../core/world.ts";
 import type { AccessLog } from "../access-log/access-log.ts";
 import { entryOf } from "../access-log/entry.ts";
@@ -13,6 +14,7 @@ import { PacedLog } from "../paced-log.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Forward } from "../proxy/proxy.ts";
 import type { OpenStream, PassOn, Shown, Verdict } from "../verdict.ts";
+import { type Checked, checkFor } from "./forward-auth.ts";
 import { beginStream, sendAnswer, sendOnSocket, sendRendered } from "./node-answers.ts";
 import { isGivenUp, NodeRequest } from "./node-request.ts";
 
@@ -64,17 +66,34 @@ export class NodeAdapter {
   }
 
   #visit(call: NodeRequest, onward: UpgradeOnward, isContinueExpected: boolean): void {
-    const verdict = this.#gateway.visit(call);
-    if (!(verdict instanceof Promise)) return this.#act(verdict, call, onward, isContinueExpected);
-    verdict
+    const check = checkFor(call, this.#gateway);
+    if (check !== null) this.#settle(call, check, (checked) => this.#answerCheck(call, checked));
+    else
+      this.#settle(call, this.#gateway.visit(call), (verdict) =>
+        this.#act(verdict, call, onward, isContinueExpected),
+      );
+  }
+
+  /** Acts on what is decided, at once where it is. */
+  #settle<T>(call: NodeRequest, decided: Eventually<T>, act: (decided: T) => void): void {
+    if (!(decided instanceof Promise)) return act(decided);
+    decided
       .then((later) => {
-        if (!call.isGone()) this.#act(later, call, onward, isContinueExpected);
+        if (!call.isGone()) act(later);
       })
       .catch((cause: unknown) => {
         // One request's bug must not end everyone's line.
         this.tellBug(call.request, cause, "a request failed");
         failed(call.answer);
       });
+  }
+
+  /** Another proxy asks about a request of its own; that is what the log is to tell of. */
+  #answerCheck({ request, answer: to, isUpgrade }: NodeRequest, { facts, verdict, answer }: Checked): void {
+    if (verdict.kind === "passOn") this.#gateway.traffic.requests.proxied++;
+    if (verdict.kind !== "gone") entryOf(to)?.noteAsked(facts, verdict, this.#gateway.trust.client(facts));
+    if (isUpgrade) sendOnSocket(to as Duplex, answer);
+    else sendRendered(request, to as AnyResponse, answer, this.#world.timers);
   }
 
   #act(verdict: Verdict, call: NodeRequest, onward: UpgradeOnward, isContinueExpected: boolean): void {

@@ -14,6 +14,11 @@ import type { Keyring } from "./keyring.ts";
 export type OriginTokenKind = "hs256" | "eddsa";
 type Headers = readonly string[];
 
+/** Every header that an origin may be told of a visitor. */
+export const ORIGIN_HEADERS: Headers = [
+  ...["Fairgate-Room", "Fairgate-Visitor", "Fairgate-Joined-At", "Fairgate-Admitted-At", "Fairgate-Pass"],
+];
+
 const ISSUER = "fairgate";
 /** An Ed25519 private key in PKCS#8 is this, then 32 bytes of seed (RFC 8410, section 7). */
 const ED25519_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");

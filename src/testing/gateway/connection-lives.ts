@@ -18,6 +18,7 @@ import { shrunkBriefly } from "../../engines/shrinking.ts";
 import { AskEngine } from "../../gateway/ask-engine.ts";
 import { PresenceReport } from "../../gateway/presence.ts";
 import type { RoomFront } from "../../gateway/room-front.ts";
+import type { OpenAnswer } from "../../gateway/streams/open-answer.ts";
 import { type VisitConnection, VisitConnections } from "../../gateway/streams/visit-connections.ts";
 import { Traffic } from "../../gateway/traffic.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
@@ -84,20 +85,25 @@ function holdInEveryLife(
   return fc.assert(fc.asyncProperty(life, play), { numRuns, endOnFailure: held !== lingerMs });
 }
 
-/** A connection whose bytes are counted and that can be closed, as far as the list asks. */
-class Carrier {
+/** A connection whose bytes are counted and that can be closed. */
+class Carrier implements OpenAnswer {
   bytesRead = 1;
   isOpen = true;
+  readonly isUpgraded: boolean;
   readonly entry: VisitConnection;
   readonly #gateway: Gateway;
 
-  constructor(gateway: Gateway, pass: Pass, isUpgrade: boolean) {
+  constructor(gateway: Gateway, pass: Pass, isUpgraded: boolean) {
     this.#gateway = gateway;
-    const carrier = isUpgrade ? this : Object.assign(this, { statusCode: 200, socket: this });
-    this.entry = gateway.connections.open(carrier as never, gateway.front, pass);
+    this.isUpgraded = isUpgraded;
+    this.entry = gateway.connections.open(this, gateway.front, pass);
   }
 
-  destroy(): void {
+  bytes(): number {
+    return this.bytesRead;
+  }
+
+  end(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.#gateway.connections.closed(this.entry);
@@ -189,7 +195,7 @@ class Stage {
     const guest = this.#guests[who]!;
     const gateway = this.#gateways[at % this.#gateways.length]!;
     if (what === "talk") for (const carrier of guest.carriers) carrier.bytesRead++;
-    else if (what === "close") guest.carriers.shift()?.destroy();
+    else if (what === "close") guest.carriers.shift()?.end();
     else if (what === "leave" && guest.pass)
       await this.#engine.leave(guest.pass, gateway.connections.isIdle(guest.pass.id));
     else if (what === "revoke" && guest.pass) await this.#engine.revoke(ROOM, guest.pass.id);
