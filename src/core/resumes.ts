@@ -15,6 +15,7 @@
  * (in Redis it does): after a restart a visitor may come back once more.
  */
 import { Deadlines } from "./deadlines.ts";
+import type { Crowd, Doorkeeper } from "./doorkeeper.ts";
 
 /** A visitor who found no slot is not looked for one again within this time. */
 const RETRY_MS = 1_000;
@@ -26,6 +27,19 @@ export class Resumes {
 
   mayTry(id: string, now: number): boolean {
     return now >= (this.#nextAt.get(id) ?? now);
+  }
+
+  /** Takes a slot for a visit that was over, if there is one, and an entry from those to come. */
+  begin(
+    id: string,
+    { door, crowd }: { readonly door: Doorkeeper; readonly crowd: Crowd },
+    now: number,
+  ): boolean {
+    if (!this.mayTry(id, now)) return false;
+    const hasBegun = door.mayResume(crowd, now);
+    if (hasBegun) door.resumed(now);
+    this.note(id, hasBegun, { now, formGraceMs: door.inForce(now).formGraceMs });
+    return hasBegun;
   }
 
   /** Began again at `now`, or found no slot. */

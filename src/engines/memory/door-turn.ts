@@ -4,8 +4,8 @@
  * a turn as the doorkeeper says. In this order, so that a slot that came free goes to the next at once.
  */
 import type { Admission } from "../../core/engine.ts";
-import { isForfeited, placesBack, sequenceToFollow } from "../../core/missed-turns.ts";
-import { claimDeadline, wholeTenth } from "../../core/pacing.ts";
+import { goesBehind } from "../../core/missed-turns.ts";
+import { wholeTenth } from "../../core/pacing.ts";
 import { type DoorRules, EVERYBODY } from "../../core/rules.ts";
 import type { Phase } from "../../core/schedule.ts";
 import { ADMITTED, FORFEITED, LAPSED, WAITING } from "./places.ts";
@@ -63,15 +63,20 @@ function missTurn(books: RoomBooks, place: number, now: number): void {
   totals.missedTurns++;
   door.missed();
   const missedTurns = (setBacks.get(place)?.missedTurns ?? 0) + 1;
-  if (isForfeited(missedTurns, books.rulesAt(now).missedTurnsMax)) {
+  const lane = books.laneOf(places.lane(place), now);
+  const missed = {
+    sequence: setBacks.sequenceOf(place),
+    missedTurns,
+    letIn: books.letIn(lane) - turn.letInBefore,
+    line: books.lines.behind(lane),
+  };
+  const follow = goesBehind(missed, books.rulesAt(now).missedTurnsMax);
+  if (follow === null) {
     totals.forfeited++;
     places.set(place, FORFEITED, wholeTenth(now));
     places.keepUntil(place, now + books.ticketTtlMaxMs);
     return setBacks.drop(place);
   }
-  const lane = books.laneOf(places.lane(place), now);
-  const back = placesBack(books.letIn(lane) - turn.letInBefore, missedTurns);
-  const follow = sequenceToFollow(books.lines.behind(lane), setBacks.sequenceOf(place), back);
   setBacks.set(place, { sequence: setBacks.numberBehind(follow), missedTurns, missedAt: turn.givenAt });
   places.setReturned(place, false);
   places.set(place, LAPSED, wholeTenth(now));
@@ -126,7 +131,7 @@ function admitNext(
     if (lane === EVERYBODY && rank === 0 && !places.wasLate(place)) books.remember(sequence, now);
     lines.remove(lane, sequence);
     books.noteAdmitted(lane, sequence, now);
-    giveTurn(books, { place, lane, rules, now });
+    giveTurn(books, { place, lane, now });
     sequences.push(sequence);
   }
   if (sequences.length > 0) books.draws.scatter();
@@ -136,12 +141,12 @@ function admitNext(
 
 function giveTurn(
   books: RoomBooks,
-  { place, lane, rules, now }: { place: number; lane: number; rules: DoorRules; now: number },
+  { place, lane, now }: { place: number; lane: number; now: number },
 ): void {
   const { places, setBacks, door } = books;
   const hasMissed = setBacks.get(place) !== undefined;
-  const claimBy = claimDeadline({ ...rules, now, lapseAt: places.deadline(place) });
-  const firmUntil = wholeTenth(now + door.firmMs({ hasReturned: places.hasReturned(place), hasMissed }, now));
-  places.set(place, ADMITTED, claimBy);
-  books.turns.give(place, { givenAt: now, letInBefore: books.letIn(lane), isFirm: true, claimBy, firmUntil });
+  const hasReturned = places.hasReturned(place);
+  const turn = door.turn({ lapseAt: places.deadline(place), hasReturned, hasMissed }, now);
+  places.set(place, ADMITTED, turn.claimBy);
+  books.turns.give(place, { givenAt: now, letInBefore: books.letIn(lane), isFirm: true, ...turn });
 }

@@ -36,6 +36,7 @@ export function unbudgeted({ crowd, door }: RoomBooks, now: number): number {
     budgetFree: Number.POSITIVE_INFINITY,
     waitingIn: (lane: number) => crowd.waitingIn(lane),
     turnAges: (at: number) => crowd.turnAges(at),
+    isHeldBack: () => false,
   };
   return door.open(free, now).admit;
 }

@@ -56,11 +56,11 @@ export class RoomFlow {
     else this.leave -= count;
   }
 
-  /** One came in by a slot in hand, whatever the rate. With leave it is used; otherwise the root hears of it, and others pay. */
-  charge(perMinute: number | null, now: number): void {
-    if (this.isRoot) this.#flow.take(this.#scaled(perMinute), 1, now);
-    else if (perMinute !== null && this.allowance(perMinute, now) > 0) this.leave--;
-    else this.uncharged++;
+  /** So many came in by slots in hand, whatever the rate. With leave it is used; otherwise the root hears of it, and others pay. */
+  take(perMinute: number | null, count: number, now: number): void {
+    if (this.isRoot) this.#flow.take(this.#scaled(perMinute), count, now);
+    else if (perMinute !== null && this.allowance(perMinute, now) > 0) this.leave -= count;
+    else this.uncharged += count;
   }
 
   /** By the root: leave for so many is handed out. */

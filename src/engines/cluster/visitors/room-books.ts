@@ -9,7 +9,7 @@
  * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
  * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
  */
-import { Doorkeeper } from "../../../core/doorkeeper.ts";
+import { Doorkeeper, type TurnBy } from "../../../core/doorkeeper.ts";
 import type { Remark } from "../../../core/engine.ts";
 import { Pace } from "../../../core/eta.ts";
 import { laneOf } from "../../../core/lanes.ts";
@@ -273,7 +273,7 @@ export class RoomBooks {
 
   /** How much of a turn's claim window is over, 0 to 1. */
   turnAge({ claim }: Place, now: number): number {
-    return 1 - (claim.until - now) / this.rulesAt(now).claimWindowMs;
+    return this.door.turnAge(claim.until, now);
   }
 
   /** Something happened to a place of this node's. */
@@ -384,10 +384,10 @@ export class RoomBooks {
   }
 
   /** A firm turn of this node's lasts until then. */
-  lengthenTurn(place: Place, { until, firmUntil }: { until: number; firmUntil: number }): void {
-    place.claim.until = until;
+  lengthenTurn(place: Place, { claimBy, firmUntil }: TurnBy): void {
+    place.claim.until = claimBy;
     place.claim.firmUntil = firmUntil;
-    this.#dues.addTurn(place.key, until);
+    this.#dues.addTurn(place.key, claimBy);
     this.#dues.addFirm(place.key, firmUntil);
   }
 

@@ -39,4 +39,8 @@ export class RoomCrowd implements Crowd {
   *turnAges(now: number): Generator<number> {
     for (const place of this.#books.places.values()) if (isFirm(place)) yield this.#books.turnAge(place, now);
   }
+
+  isHeldBack(now: number): boolean {
+    return this.#books.isDrawDue(this.#books.door.phase(now));
+  }
 }

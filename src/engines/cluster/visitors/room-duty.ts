@@ -4,8 +4,7 @@
  * alone, as many get a turn as the doorkeeper says; otherwise that is for counting rounds to find out.
  */
 import type { Admission } from "../../../core/engine.ts";
-import { isForfeited, placesBack, sequenceToFollow } from "../../../core/missed-turns.ts";
-import { claimDeadline, wholeTenth } from "../../../core/pacing.ts";
+import { goesBehind } from "../../../core/missed-turns.ts";
 import type { DoorRules } from "../../../core/rules.ts";
 import {
   ADOPT,
@@ -55,14 +54,14 @@ function miss(books: RoomBooks, place: Place, now: number): void {
   if (books.isAlone) books.door.missed();
   else books.turnNews.note("missed");
   const missedTurns = place.missedTurns + 1;
-  if (isForfeited(missedTurns, missedTurnsMax))
-    return books.write([GONE, key, place.lane, FORFEITED, now + books.ticketTtlMaxMs, ""]);
   const lane = books.laneOf(place.lane);
   const givenAt = claim.admittedAt;
   const turn = { at: givenAt, sequence: place.sequence };
   const isAsTold = queueingMethod === "random" || books.isAlone;
-  const back = placesBack(books.recentTurns.after(lane, turn, isAsTold), missedTurns);
-  const follow = sequenceToFollow(books.lines.behind(lane), place.sequence, back);
+  const letIn = books.recentTurns.after(lane, turn, isAsTold);
+  const line = books.lines.behind(lane);
+  const follow = goesBehind({ sequence: place.sequence, missedTurns, letIn, line }, missedTurnsMax);
+  if (follow === null) return books.write([GONE, key, place.lane, FORFEITED, now + books.ticketTtlMaxMs, ""]);
   const { sequence, behind } = books.numberBehind(follow);
   books.write([LAPSE, key, place.lane, MISSED, now + ticketTtlMs]);
   books.write([BACK, key, sequence, behind, missedTurns, givenAt]);
@@ -101,13 +100,12 @@ export function giveTurns(
   sequences: readonly number[],
   { at, now }: { at: number; now: number },
 ): void {
-  const { lapseAfterMs, claimWindowMs } = books.rulesAt(now);
   for (const sequence of sequences) {
     const { key, lane, claim, hasReturned, missedTurns } = books.placeAt(sequence)!;
     // A place that was taken over is waited for without end until its holder is heard of.
     const lapseAt = Number.isFinite(claim.until) ? claim.until : now;
-    const claimBy = claimDeadline({ now, lapseAt, lapseAfterMs, claimWindowMs });
-    const firmUntil = wholeTenth(now + books.door.firmMs({ hasReturned, hasMissed: missedTurns > 0 }, now));
+    const turn = { lapseAt, hasReturned, hasMissed: missedTurns > 0 };
+    const { claimBy, firmUntil } = books.door.turn(turn, now);
     books.write([TURN, key, lane, 0, claimBy, at, firmUntil]);
   }
   books.tellTurns();

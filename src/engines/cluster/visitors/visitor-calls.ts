@@ -13,6 +13,7 @@ import type {
 } from "../../../core/engine.ts";
 import type { Pass } from "../../../core/pass.ts";
 import type { Ticket } from "../../../core/ticket.ts";
+import { type Moment, turnInHand } from "../../../core/waiting.ts";
 import type { Lending } from "../door/lending.ts";
 import { isShortForResuming, isShortForTurn, isShortOfSlots } from "../door/loans.ts";
 import { INVITE, LEFT, REVOKED } from "../log/entries.ts";
@@ -27,12 +28,10 @@ import {
   enter,
   join,
   leavePlace,
-  type Moment,
   noteSeen,
   resume,
   type Seen,
   touch,
-  tryAgainSoon,
   welcomeTo,
 } from "./room-answers.ts";
 import type { RoomBooks } from "./room-books.ts";
@@ -113,7 +112,7 @@ export class VisitorCalls {
     if (known.kind !== "admitted" && known.kind !== "entered") return answer(known);
     const { dice, now } = moment;
     this.#parts.requests.ask({ op: "enter", ticket, dice }, now, (given) =>
-      answer(given === null || typeof given === "boolean" ? tryAgainSoon(ticket) : given),
+      answer(given === null || typeof given === "boolean" ? turnInHand(ticket) : given),
     );
   }
 
