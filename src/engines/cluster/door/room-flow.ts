@@ -1,7 +1,7 @@
 /**
  * A room's rate at one node. The flow itself is with the root, which counts for all; what it lets a node's newcomers
- * straight through with is handed out in counting rounds, as leave for so many, good for a second. A node that is alone,
- * and the root in a round, ask the flow; everyone else asks how much leave is left.
+ * straight through with is handed out in counting rounds, as leave for so many, good for a second. A node that has the
+ * whole door, and the root in a round, ask the flow; everyone else asks how much leave is left.
  *
  * In no minute do more enter than may. The root gives a turn only while those who entered in the last minute, those with a firm
  * turn anywhere and the leave that is out are fewer; nodes report who used a firm turn (`turn-news.ts`) with the round in which
@@ -22,7 +22,7 @@ export class RoomFlow {
   /** How many firm turns may be used before the next round. */
   entries = Number.POSITIVE_INFINITY;
   /** True while the flow itself is to be asked. */
-  isRoot = true;
+  isRoot = false;
   /** The part of the rate that is left to those who are not lost. */
   share = 1;
 

@@ -180,11 +180,7 @@ export function enter(books: RoomBooks, shown: Ticket, moment: Moment): TicketAn
 /** A loose turn gave its slot and its share of the rate back, and takes them anew. */
 function useTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Entered {
   if (!isFirm(place)) books.door.admitted(1, now);
-  if (books.isAlone) books.door.entered(books.turnAge(place, now), now);
-  else if (isFirm(place)) {
-    books.flow.enter(1, now);
-    books.turnNews.note("entered");
-  }
+  books.crowd.used(place, now);
   const { id, lane, joinedAt, node } = ticket;
   const { admittedAt } = place.claim;
   return startVisit(books, { id, key: place.key, node, lane, joinedAt, admittedAt }, WITH_TURN, now);
@@ -241,8 +237,6 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   if (books.over.has(key) || expiresAt <= now) return;
   const place = books.places.get(key);
   if (place?.claim.state === ON_SITE) return endVisit(books, id, LEFT, now);
-  if (place && isFirm(place) && books.isAlone) books.door.gaveBack("left", now);
-  if (books.isAlone) return books.write([GONE, key, lane, LEFT, expiresAt, ""]);
   // Another node may have let them in of which nothing is known here: that visit is over, too.
   books.write([GONE, key, lane, LEFT, Math.max(expiresAt, lastPassEnd(0, books.rulesAt(now), now)), id]);
 }
@@ -260,7 +254,7 @@ export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof
 
 function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Entered {
   books.door.admitted(1, now);
-  if (books.isAlone) books.door.entered(null, now);
+  books.crowd.wentThrough(now);
   const lane = books.laneOf(newcomer.lane);
   const visitor = { id, key, node, lane, joinedAt: now, admittedAt: now, visitMs: newcomer.visitMs };
   return startVisit(books, visitor, THROUGH, now);
@@ -293,7 +287,7 @@ function startVisit(
 /** What someone who waits is told here. */
 function waitingHere(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
   const hasReturned = books.places.get(originOf(ticket))?.hasReturned === true;
-  const isExact = books.isAlone || moment.now - ticket.joinedAt >= books.spreadMs;
+  const isExact = moment.now - ticket.joinedAt >= books.spreadMs;
   return waitingAnswer(books, ticket, { hasReturned, isExact }, moment);
 }
 

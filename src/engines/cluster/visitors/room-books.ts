@@ -23,6 +23,7 @@ import {
   type RoomRules,
 } from "../../../core/rules.ts";
 import type { Phase } from "../../../core/schedule.ts";
+import { type Hand, ShareOfDoor, type WholeDoor } from "../door/hand.ts";
 import { LingeringSlots } from "../door/lingering-slots.ts";
 import { RecentTurns } from "../door/recent-turns.ts";
 import { RoomFlow } from "../door/room-flow.ts";
@@ -86,7 +87,6 @@ import {
   settleClaims,
   WAITING,
 } from "./place.ts";
-import { RoomCrowd } from "./room-crowd.ts";
 import { RoomDues, type TimedState } from "./room-dues.ts";
 import { SetBacks } from "./set-backs.ts";
 import { standingOf, voidsOf } from "./standing.ts";
@@ -136,13 +136,9 @@ export class RoomBooks {
   readonly recentTurns = new RecentTurns();
   readonly tallies = new Tallies();
   held = 0;
-  /** The only node there is, and was: all slots are its own, and it counts for itself. */
-  isAlone = true;
   /** How long it takes until all nodes know what one wrote down. */
   spreadMs = 0;
-  /** Slots that other rooms of the same budget leave to this one, when alone. */
-  budgetFree: () => number = () => Number.POSITIVE_INFINITY;
-  readonly crowd: RoomCrowd;
+  crowd: Hand = new ShareOfDoor(this);
   lastTurnAt = 0;
   /** How many joined lately; falls with every counting round. */
   arrivals = 0;
@@ -162,6 +158,8 @@ export class RoomBooks {
   #turnsHeard: number[] = [];
   #lanes: LanesRules;
   #capacity = Number.POSITIVE_INFINITY;
+  /** When it was last asked which rules hold. */
+  #askedAt = 0;
   #perMinute = Number.POSITIVE_INFINITY;
   #ticketTtlMaxMs = 0;
 
@@ -171,7 +169,6 @@ export class RoomBooks {
     this.self = parts.self;
     this.door = new Doorkeeper(parts.rules, parts.now, this.flow);
     this.#lanes = this.door.inForce(parts.now).lanes;
-    this.crowd = new RoomCrowd(this);
     this.#noteTicketTtl(parts.rules);
   }
 
@@ -210,6 +207,22 @@ export class RoomBooks {
   /** Slots in hand and not in use; below zero when more came with passes than there were slots for. */
   get spare(): number {
     return this.held - this.used;
+  }
+
+  /** Nobody is beside this node: all slots and the rate are its own, and nobody else is to hear of its turns. */
+  takeWhole(door: WholeDoor, now: number): void {
+    this.crowd = door;
+    this.flow.isRoot = true;
+    this.flow.enter(this.turnNews.take().entered, now);
+  }
+
+  /** Others are there, with slots of their own. What was all this node's is what it uses, until a round hands out more. */
+  takeShare(): void {
+    if (this.crowd instanceof ShareOfDoor) return;
+    this.crowd = new ShareOfDoor(this);
+    this.flow.isRoot = false;
+    this.held = this.used;
+    this.flow.leave = 0;
   }
 
   /** Nobody else goes straight through, or gets a turn, by what this node has in hand. */
@@ -256,6 +269,7 @@ export class RoomBooks {
   }
 
   rulesAt(now: number): DoorRules {
+    this.#askedAt = now;
     const rules = this.door.inForce(now);
     this.#noteCapacity();
     this.#noteRate();
@@ -265,6 +279,12 @@ export class RoomBooks {
 
   laneOf(lane: number): number {
     return lane === EVERYBODY ? EVERYBODY : laneOf(this.#lanes, lane);
+  }
+
+  /** Those who gathered get the places that were drawn. */
+  draw(event: EventRules, now: number): boolean {
+    for (const entry of this.draws.entriesToDraw(event, now, this.#ticketTtlMaxMs)) this.write(entry);
+    return true;
   }
 
   isDrawDue({ event, isPrequeue }: Phase): boolean {
@@ -565,7 +585,7 @@ export class RoomBooks {
     if (how === FORFEITED || how === FORFEITED_BEFORE) this.forfeited.add(key);
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
     const place = this.places.get(key);
-    if (place && isFirm(place) && place.claim.origin === SELF) this.turnNews.note("left");
+    if (place && isFirm(place) && place.claim.origin === SELF) this.crowd.gaveBack("left", this.#askedAt);
     if (how !== EXPIRED && place && isOwnVisit(place) && this.door.rules.lingerMs > 0) this.lingering.add();
     if (place) this.#drop(place);
     this.setBacks.forget(key);

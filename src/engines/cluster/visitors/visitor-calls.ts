@@ -58,7 +58,6 @@ export interface VisitorCallsParts {
   readonly clock: OrderClock;
   /** This node's slot; 0 while it has none. */
   readonly slot: () => number;
-  readonly isAlone: () => boolean;
   /** When an answer comes later: the time it is then. */
   readonly now: () => number;
 }
@@ -78,7 +77,7 @@ export class VisitorCalls {
     now: number,
     answer: (answer: JoinAnswer) => void,
   ): void {
-    const { clock, slot, isAlone } = this.#parts;
+    const { clock, slot } = this.#parts;
     const key = clock.next(now);
     const node = slot();
     const go = (who: Newcomer) => {
@@ -88,7 +87,6 @@ export class VisitorCalls {
       if (books.isLimited) this.#tell(given, answer, moment.now);
       else answer(given);
     };
-    if (isAlone()) return go(newcomer);
     if (newcomer.invite === null) return this.#withRoom(books, newcomer, () => go(newcomer));
     this.#useInvite(books, newcomer, (reason) => {
       if (reason !== null) return answer({ kind: "refused", reason });
@@ -124,14 +122,14 @@ export class VisitorCalls {
     now: number,
     answer: (answer: Entered | null) => void,
   ): void {
-    const { clock, isAlone, lending } = this.#parts;
+    const { clock, lending } = this.#parts;
     const go = () => {
       const at = this.#parts.now();
       const given = resume(books, { pass, key: clock.next(at), mayBegin }, at);
       if (given && books.isLimited) this.#tell(given, answer, at);
       else answer(given);
     };
-    const isShort = mayBegin && !isAlone() && isShortForResuming(books, pass.id, now);
+    const isShort = mayBegin && isShortForResuming(books, pass.id, now);
     if (!isShort || !lending.ask(books.name, now, go)) go();
   }
 
@@ -273,9 +271,9 @@ export class VisitorCalls {
   #useInvite(books: RoomBooks, newcomer: Newcomer, then: (reason: RefusalReason | null) => void): void {
     const now = this.#parts.now();
     const invite = newcomer.invite!;
+    if (books.invites.has(invite.id)) return then("inviteUsed");
     const welcome = welcomeTo(books, newcomer, now);
     if (welcome !== "through" && welcome !== "place") return then(welcome);
-    if (books.invites.has(invite.id)) return then("inviteUsed");
     this.#parts.requests.ask({ op: "invite", room: books.name, invite }, now, (isNew) => {
       // Nobody answered: then it is used up here, at least.
       const isGood = isNew ?? !books.invites.has(invite.id);
@@ -297,7 +295,7 @@ export class VisitorCalls {
 
 /** The pass was given just now: the visit that it is for may not be known here yet, and whoever tells of it does so again. */
 function isFresh(books: RoomBooks, { expiresAt }: Presence, now: number): boolean {
-  return !books.isAlone && now - (expiresAt - books.rulesAt(now).sessionDurationMs) < books.spreadMs;
+  return now - (expiresAt - books.rulesAt(now).sessionDurationMs) < books.spreadMs;
 }
 
 /** Writes down that it is over, whoever owns it. */
