@@ -44,7 +44,7 @@ export class Resumes {
 
   /** Began again at `now`, or found no slot. */
   note(id: string, hasBegun: boolean, { now, formGraceMs }: { now: number; formGraceMs: number }): void {
-    const nextAt = now + Math.max(RETRY_MS, hasBegun ? formGraceMs : 0);
+    const nextAt = nextTryAt(hasBegun, { now, formGraceMs });
     this.#nextAt.set(id, nextAt);
     this.#due.add(nextAt, id);
   }
@@ -54,4 +54,12 @@ export class Resumes {
     for (let id = this.#due.takeDue(now); id !== undefined; id = this.#due.takeDue(now))
       if (this.#nextAt.get(id)! <= now) this.#nextAt.delete(id);
   }
+}
+
+/** When the next try counts of someone whose visit began again at `now`, or found no slot. */
+export function nextTryAt(
+  hasBegun: boolean,
+  { now, formGraceMs }: { readonly now: number; readonly formGraceMs: number },
+): number {
+  return now + Math.max(RETRY_MS, hasBegun ? formGraceMs : 0);
 }

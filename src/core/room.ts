@@ -2,6 +2,11 @@
  * A room, written to be read: one object a visitor, a list in order, no cleverness. It is the model that every engine
  * is compared with, step by step, by `engines/model.ts`; where an engine and this file differ, one of them is wrong.
  *
+ * It asks the doorkeeper, as every engine does: what the doorkeeper says has tests and twins of its own. What becomes of a
+ * place by it (lines, ranks, lapses, missed turns, draws, deadlines) is written here a second time, in the plainest way. If it
+ * were shared with the engines (waiting.ts, door-turn.ts, draw-ledger.ts, `goesBehind`), a mistake in it would be in both
+ * and the comparison could not see it.
+ *
  * It does not sign, pace or estimate. Identity (ticket id and order key) and the check-in time a visitor was told are
  * taken from the engine under test; everything that follows from them is decided here.
  */

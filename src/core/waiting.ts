@@ -5,13 +5,10 @@
 import type { Doorkeeper } from "./doorkeeper.ts";
 import type { Waiting } from "./engine.ts";
 import type { Pace } from "./eta.ts";
-import { nextCheckIn, openingCheckIn } from "./pacing.ts";
+import { nextCheckIn, openingCheckIn, withTurn } from "./pacing.ts";
 import { expectedAhead, isAheadShown } from "./room-view.ts";
 import type { DoorRules, EventRules } from "./rules.ts";
 import { originOf, shownAhead, type Ticket } from "./ticket.ts";
-
-/** Someone who comes with a turn that cannot be used at once looks again this soon. */
-export const TURN_IN_HAND_MS = 2_000;
 
 /** What comes with a visitor: dice for jitter, and the time. */
 export interface Moment {
@@ -69,13 +66,19 @@ export function waitingAnswer(
     ticket,
     ahead: isAheadShown(rules) && isExact && !isGathered ? shownAhead(ticket, actual) : null,
     waitMs: show.wait && !isGathered ? waitMs : null,
-    nextCheckInMs: hasReturned ? Math.min(paced, TURN_IN_HAND_MS) : paced,
+    nextCheckInMs: hasReturned ? withTurn(paced) : paced,
   };
 }
 
 /** For someone whose turn is kept, and cannot be used at once. */
 export function turnInHand(ticket: Ticket): Waiting {
-  return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs: TURN_IN_HAND_MS };
+  return {
+    kind: "waiting",
+    ticket,
+    ahead: 0,
+    waitMs: null,
+    nextCheckInMs: withTurn(Number.POSITIVE_INFINITY),
+  };
 }
 
 /** How many are expected to be let in before whoever stands in that lane with this sequence. */

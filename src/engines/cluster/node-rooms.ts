@@ -1,6 +1,6 @@
 /**
  * The rooms of one node: their books, the rules they were given, and what makes a difference to all of them: whether the
- * node is alone, how large a part of the cluster it is in, and budgets that rooms share.
+ * node has anybody beside it, how large a part of the cluster it is in, and budgets that rooms share.
  */
 import type { RoomRules } from "../../core/rules.ts";
 import { WholeDoor } from "./door/hand.ts";
@@ -109,7 +109,7 @@ export class NodeRooms {
     return { ...rules, fillNoShows: false, events };
   }
 
-  /** Slots that the other rooms of its budget leave to a room, where this node is alone. */
+  /** Slots that the other rooms of its budget leave to a room, where this node has the whole door. */
   #budgetFree(room: string): number {
     const booksOf = (name: string) => this.#books.get(name)!;
     return leftByBudget(room, this.#books, {

@@ -1,4 +1,4 @@
-/** What a budget leaves to one of the rooms that share it: a node that is alone asks that for itself, the root for all. */
+/** What a budget leaves to one of the rooms that share it: a node with the whole door asks that for itself, the root for all. */
 import { type BudgetRoom, freeInBudget } from "../../../core/budget.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
 

@@ -22,7 +22,7 @@ export class RoomFlow {
   /** How many firm turns may be used before the next round. */
   entries = Number.POSITIVE_INFINITY;
   /** True while the flow itself is to be asked. */
-  isRoot = false;
+  isRoot = true;
   /** The part of the rate that is left to those who are not lost. */
   share = 1;
 

@@ -9,7 +9,9 @@
  * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
  * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
  */
+
 import { Doorkeeper, type TurnBy } from "../../../core/doorkeeper.ts";
+import type { Moves } from "../../../core/draw-ledger.ts";
 import type { Remark } from "../../../core/engine.ts";
 import { Pace } from "../../../core/eta.ts";
 import { laneOf } from "../../../core/lanes.ts";
@@ -218,9 +220,9 @@ export class RoomBooks {
 
   /** Others are there, with slots of their own. What was all this node's is what it uses, until a round hands out more. */
   takeShare(): void {
+    this.flow.isRoot = false;
     if (this.crowd instanceof ShareOfDoor) return;
     this.crowd = new ShareOfDoor(this);
-    this.flow.isRoot = false;
     this.held = this.used;
     this.flow.leave = 0;
   }
@@ -655,7 +657,7 @@ export class RoomBooks {
   }
 
   /** What was at each key of `from` is then at the same index of `to`. */
-  #move({ from, to }: { from: Float64Array; to: Float64Array }): void {
+  #move({ from, to }: Moves): void {
     const moved: (Place | undefined)[] = [];
     for (const key of from) {
       const place = this.places.get(key);

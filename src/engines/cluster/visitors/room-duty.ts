@@ -1,7 +1,7 @@
 /**
  * What a room has to do by itself, a few times a second: visits and turns of this node's whose time is up end, those who
- * stopped checking in lapse, and places that another has in hand as well, or said are over, are let go of. Then, where this node is
- * alone, as many get a turn as the doorkeeper says; otherwise that is for counting rounds to find out.
+ * stopped checking in lapse, and places that another has in hand as well, or said are over, are let go of. Where this node
+ * has the whole door, it also turns it; otherwise counting rounds find out who gets a turn.
  */
 import { turnDoor } from "../../../core/door-turn.ts";
 import type { Admission } from "../../../core/engine.ts";
