@@ -2,8 +2,8 @@
  * What it costs to read text from outside, by its worst letters: nanoseconds a byte at four sizes, for every parser there
  * is. A parser that takes its time in proportion costs as much a byte at 64 KB as at 4; one that squares, sixteen times.
  */
-import { costOf, worstFor } from "../test/hostile/parsers/cost.ts";
-import { PARSERS } from "../test/hostile/parsers/parsers.ts";
+import { costOf, worstFor } from "../src/testing/parsers/cost.ts";
+import { PARSERS } from "../src/testing/parsers/parsers.ts";
 import { aligned, type Bench, type Row, row } from "./bench.ts";
 
 const KILOBYTES = [1, 4, 16, 64] as const;

@@ -2,11 +2,10 @@
  * Visitors who keep asking, whatever they get: each has one keep-alive connection and sends its next request when the last
  * is answered, or when its connection is closed, over a new one. Every request's time and outcome is written down.
  */
-import { connect, type Socket } from "node:net";
+import { Agent } from "node:http";
+import { ask } from "../src/visitor/ask.ts";
 
-const REQUEST = "GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n";
-const HEAD_END = Buffer.from("\r\n\r\n");
-const LENGTH = /\r\ncontent-length: (\d+)/i;
+const HEADERS = { host: "shop.example" };
 
 export interface Visits {
   /** Milliseconds of each request, sorted. */
@@ -21,18 +20,17 @@ export async function visit(port: number, visitors: number, milliseconds: number
   let errors = 0;
   const until = performance.now() + milliseconds;
   const stay = async () => {
-    let socket: Socket | null = null;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (performance.now() < until) {
       const from = performance.now();
-      socket ??= await open(port);
-      const status = await ask(socket);
+      const answer = await ask({ host: "127.0.0.1", port }, { headers: HEADERS, agent }).catch(() => null);
       tookMs.push(performance.now() - from);
-      if (status !== 200) errors++;
+      if (answer?.status === 200) continue;
+      errors++;
       // An error page may come with the last word on its connection.
-      if (status !== 200) socket.destroy();
-      if (socket.destroyed) socket = null;
+      agent.destroy();
     }
-    socket?.destroy();
+    agent.destroy();
   };
   await Promise.all(Array.from({ length: visitors }, stay));
   return { tookMs: tookMs.sort((a, b) => a - b), errors };
@@ -41,36 +39,4 @@ export async function visit(port: number, visitors: number, milliseconds: number
 /** The value below which this part of all lies. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
-}
-
-function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => {
-      socket.off("error", reject).on("error", () => {});
-      resolve(socket);
-    });
-    socket.once("error", reject);
-  });
-}
-
-/** The status of the answer; 0 when the connection was closed before it was whole. */
-function ask(socket: Socket): Promise<number> {
-  return new Promise((resolve) => {
-    let bytes: Buffer = Buffer.alloc(0);
-    const done = (status: number) => {
-      socket.off("data", onData).off("close", onClose);
-      resolve(status);
-    };
-    const onClose = () => done(0);
-    const onData = (data: Buffer) => {
-      bytes = bytes.length === 0 ? data : Buffer.concat([bytes, data]);
-      const head = bytes.indexOf(HEAD_END);
-      if (head < 0) return;
-      const text = bytes.toString("latin1", 0, head);
-      const length = Number(LENGTH.exec(text)?.[1] ?? 0);
-      if (bytes.length >= head + HEAD_END.length + length) done(Number(text.slice(9, 12)));
-    };
-    socket.on("data", onData).on("close", onClose);
-    socket.write(REQUEST);
-  });
 }

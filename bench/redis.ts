@@ -1,7 +1,7 @@
 /**
  * A line in Redis: how fast one gateway is with it, what a visitor's journey takes of it, and whether a long line costs
- * more than a short one. The baseline is a plain queue from a thesis, one Redis command after another (servers/plain-queue.ts),
- * in front of a Redis of its own.
+ * more than a short one. The baseline is the plain queue of Holmström 2016, one Redis command after another
+ * (servers/plain-queue.ts), in front of a Redis of its own.
  */
 import type { Bench } from "./bench.ts";
 import { journeyRows } from "./redis-journey.ts";

@@ -1,4 +1,4 @@
-/** Figures 2 to 7 of the paper (B. S. Lin, X. Liang), redrawn from our own simulation into `docs/relaxed/`. */
+/** Figures 2 to 7 of Lin and Liang 2020, redrawn from our own simulation into `docs/relaxed/`. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type Axis, type Chart, chart, type Series } from "./relaxed-plot.ts";
 import type { Peis, Strategy } from "./relaxed-scene.ts";

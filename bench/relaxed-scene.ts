@@ -1,5 +1,5 @@
 /**
- * The paper's simulation of the relaxed queue (B. S. Lin, X. Liang, section 4), with the policy that the product has:
+ * The simulation of the relaxed queue in Lin and Liang 2020 (section 4), with the policy that the product has:
  * a client adds one item, then pops one, so the number of items stays; noted is how far down each popped item stood
  * among all, its popped element index (PEI). With several clients at once, who goes on next is drawn: an item is added
  * and the sub-lines are peeked at in one step, and popped from in a later one. The same seed gives the same numbers.

@@ -1,8 +1,8 @@
 /**
  * The relaxed queue: how sharp its order is, by simulation with the policy that the product has (fixed seeds, the same
- * numbers on every machine), and how fast items are popped over real Redis processes. The paper is B. S. Lin, X. Liang,
- * "A Scalable Relaxed Distributed Priority Queue"; what it says stands in the names of the rows. Draws its figures 2 to
- * 7 into `bench/results/relaxed/`, and into `docs/relaxed/` when run whole.
+ * numbers on every machine), and how fast items are popped over real Redis processes. The paper is Lin and Liang 2020;
+ * what it says stands in the names of the rows. Draws its figures 2 to 7 into `bench/results/relaxed/`, and into
+ * `docs/relaxed/` when run whole.
  */
 import { type Bench, median, type Row, row } from "./bench.ts";
 import { draw, type Played, type Sweep } from "./relaxed-figures.ts";

@@ -93,7 +93,7 @@ const GROUPS: readonly Group[] = [
   // Not in a shared process: these have servers of their own.
   {
     name: "Redis",
-    has: /^src\/engines\/redis\/|^test\/redis\//,
+    has: /^(src\/(engines|testing)|test)\/redis\//,
     options: THREE_FILES,
     isPatient: false,
   },
@@ -104,10 +104,16 @@ const GROUPS: readonly Group[] = [
     options: SHARED,
     isPatient: true,
   },
-  { name: "source", has: /^src\//, options: SHARED, isPatient: true },
+  // Not the page in a real browser, commands, nor what is measured.
+  {
+    name: "source",
+    has: /^src\/(?!gateway\/page\/suite\/|cli\/doctor\/suite\/|testing\/(linear|parsers\/))/,
+    options: SHARED,
+    isPatient: true,
+  },
   // Two browsers, a site and a gateway in each.
   { name: "real sites", has: /\.real\.ts$/, options: ["--test-concurrency=2"], isPatient: false },
-  { name: "browsers and commands", has: /./, options: THREE_FILES, isPatient: false },
+  { name: "browsers, commands and costs", has: /./, options: THREE_FILES, isPatient: false },
 ];
 
 /**

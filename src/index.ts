@@ -18,8 +18,8 @@ import { settingsFrom } from "./config/load.ts";
 import type { SettingsInput } from "./config/schema.ts";
 import type { Engine } from "./core/engine.ts";
 import type { Log } from "./core/world.ts";
-import { isRefused, isUpgradeRefused } from "./gateway/listen.ts";
-import { asMiddleware } from "./gateway/middleware.ts";
+import { asMiddleware } from "./gateway/adapters/connect.ts";
+import { isRefused, isUpgradeRefused } from "./gateway/listener/listen.ts";
 import { checkTemplate } from "./gateway/page/render.ts";
 import { ProxiedGateway } from "./gateway/proxied-gateway.ts";
 import type { Trust } from "./gateway/proxy/trust.ts";
@@ -92,7 +92,7 @@ export async function createGateway(options: GatewayOptions): Promise<RunningGat
     upgrade: (request, socket, head) => {
       if (!isUpgradeRefused(request, socket, world, accesses)) proxied.upgrade(request, socket, head);
     },
-    middleware: asMiddleware(proxied.gateway, world),
+    middleware: asMiddleware(proxied.adapter, world),
     engine,
     close: async () => {
       await proxied.close();

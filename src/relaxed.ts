@@ -94,7 +94,7 @@ function placesOf(redis: RelaxedQueueOptions["redis"]): RedisPlace[] {
   if (typeof redis === "string") return [serverPlace(redis)];
   if ("cluster" in redis) return [clusterPlace(redis)];
   if ("sentinels" in redis) return [sentinelPlace(redis)];
-  if (redis.length === 0) throw new RangeError("redis names no server");
+  if (redis.length === 0) throw new RangeError("redis names no server; give at least one address");
   return redis.map(serverPlace);
 }
 
@@ -144,7 +144,7 @@ function loginOf({ username = null, password = null, tls }: Unset<RedisLogin>) {
 type Unset<T> = { readonly [K in keyof T]: T[K] | null };
 
 function addressesIn(written: readonly string[], port: number): RedisPlace["addresses"] {
-  if (written.length === 0) throw new RangeError("redis has an empty list of addresses");
+  if (written.length === 0) throw new RangeError("redis has an empty list of addresses; give at least one");
   return written.map((one) => {
     const read = readRedisAddress(one, port);
     if ("wrong" in read) throw new RangeError(`redis address "${one}" ${read.wrong}`);

@@ -7,9 +7,9 @@ import { settingsFrom } from "../../src/config/load.ts";
 import type { Waiting } from "../../src/core/engine.ts";
 import { renewTicket, type Ticket } from "../../src/core/ticket.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
-import { Keyring } from "../../src/gateway/keyring.ts";
 import { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
-import { NO_BADGE, ticketToken } from "../../src/gateway/token.ts";
+import { Keyring } from "../../src/gateway/tokens/keyring.ts";
+import { NO_BADGE, ticketToken } from "../../src/gateway/tokens/token.ts";
 import { nodeWorld } from "../../src/node.ts";
 import { EagerEngine } from "./eager-engine.ts";
 

@@ -2,7 +2,7 @@
 import type { Settings } from "../../src/config/schema.ts";
 import type { World } from "../../src/core/world.ts";
 import type { AccessLog } from "../../src/gateway/access-log/access-log.ts";
-import { listen } from "../../src/gateway/listen.ts";
+import { listen } from "../../src/gateway/listener/listen.ts";
 import type { ProxiedGateway } from "../../src/gateway/proxied-gateway.ts";
 
 export type Handlers = Pick<ProxiedGateway, "handle" | "handleContinue" | "upgrade">;

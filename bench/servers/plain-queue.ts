@@ -1,10 +1,9 @@
 /**
- * The baseline: the queue of the thesis "Virtual queue system integration and optimization of an existing web platform"
- * (J. Holmström, Lund, 2016), as plainly as it is described there. Sessions wait in a sorted set by the time they came, and
+ * The baseline: the queue of Holmström 2016, as plainly as it is described there. Sessions wait in a sorted set by the time they came, and
  * those who may be on the site are in a second one by the time their access ends; every step is one Redis command, and each
  * is awaited before the next.
  *
- *   from the thesis   Express with one route for every address (7.3); a session's id in a cookie (7.3.1); the two sorted
+ *   from Holmström    Express with one route for every address (7.3); a session's id in a cookie (7.3.1); the two sorted
  *                     sets and the seven commands of appendix A; `addToQueue` (appendix D) and `grantAccessToMax`
  *                     (appendix E); the number ahead shown on every visit (7.4.1); a purge of what has run out (7.4.2)
  *   filled in here    which commands a visit takes and in what order: is there access (ZSCORE), if not, where do I stand
@@ -21,7 +20,7 @@ const [url = "", accessMaxText = "1"] = process.argv.slice(2);
 const QUEUE = "queue";
 const ACCESS = "access";
 const ACCESS_MS = 600_000;
-/** "Periodically", says the thesis. */
+/** "Periodically", says Holmström. */
 const PERIOD_MS = 1_000;
 const SECRET = "bench-secret-0123456789-abcdefghij";
 const COOKIE = "connect.sid";

@@ -22,6 +22,7 @@ function machine({ names = {}, services = {}, own = ["10.0.0.7"] }: Known = {}):
       { address: "127.0.0.1", internal: true },
       ...own.map((address) => ({ address, internal: false })),
     ],
+    pause: async () => {},
   };
 }
 

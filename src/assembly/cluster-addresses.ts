@@ -8,6 +8,7 @@
 import { lookup, resolveSrv } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import type { JoinPlace } from "../config/cluster-schema.ts";
 import { type ClusterSettings, formatJoinPlace } from "../config/cluster-settings.ts";
 import { formatListen } from "../config/kinds.ts";
@@ -16,7 +17,7 @@ const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
 const ADDRESSES_MAX = 64;
 const SHOWN_MAX = 8;
 
-/** What this machine knows of names and of itself. */
+/** What this machine knows of names and of itself, and how it waits before it asks again. */
 export interface Machine {
   /** All addresses of a host; rejects when there are none. */
   addressesOf(host: string): Promise<readonly string[]>;
@@ -24,6 +25,8 @@ export interface Machine {
   hostsOf(service: string): Promise<readonly { readonly name: string; readonly port: number }[]>;
   /** Its own addresses. */
   own(): readonly { readonly address: string; readonly internal: boolean }[];
+  /** Keeps the process alive meanwhile: before the start nothing else does. */
+  pause(ms: number): Promise<void>;
 }
 
 /** The machine that this process runs on. */
@@ -31,6 +34,7 @@ export const MACHINE_HERE: Machine = {
   addressesOf: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   hostsOf: (service) => resolveSrv(service),
   own: () => Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []),
+  pause: (ms) => pause(ms),
 };
 
 export interface Found {

@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import type { World } from "../core/world.ts";
-import type { KeyringMemo } from "../gateway/keyring.ts";
+import type { KeyringMemo } from "../gateway/tokens/keyring.ts";
 import type { ChangeStore } from "./change-store.ts";
 import { type Data, usableRing } from "./data.ts";
 

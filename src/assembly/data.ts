@@ -13,7 +13,7 @@ import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { DurableHost } from "../durable/host.ts";
 import type { DurableStorage } from "../durable/storage.ts";
-import { isKeyringMemo, type KeyringMemo } from "../gateway/keyring.ts";
+import { isKeyringMemo, type KeyringMemo } from "../gateway/tokens/keyring.ts";
 import type { ChangeStore } from "./change-store.ts";
 
 const SECRET_FILE = "secret";

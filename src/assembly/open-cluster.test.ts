@@ -9,7 +9,7 @@ import { changeRoom, inForce } from "../testing/plain-building.ts";
 import { realWorld } from "../testing/real-world.ts";
 import { MACHINE_HERE, type Machine } from "./cluster-addresses.ts";
 import { openCluster } from "./open-cluster.ts";
-import type { OpenEngine } from "./open-engine.ts";
+import type { OpenEngine } from "./opened-engine.ts";
 
 const SECRET = "a-secret-for-tests-only-0123456789-abcdef";
 
@@ -139,6 +139,7 @@ test("a name that nobody knows yet is told of once, and again when the problem i
   const node = await open(t, settings({ join, advertise: "127.0.0.1:7100" }), {
     ...MACHINE_HERE,
     addressesOf,
+    pause: async () => {},
   });
   const told = node.entries.map(({ message }) => message).filter((text) => /looked up again/.test(text));
   assert.equal(told.length, 2, told.join("\n"));

@@ -7,7 +7,6 @@
  * Until it is taken in, a node knows nothing of the others' visitors, and must take none: `joined` is to be waited for.
  * Closing says goodbye first, while letters still go, so that the others take its places over at once.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import type { JoinPlace } from "../config/cluster-schema.ts";
 import type { ClusterSettings } from "../config/cluster-settings.ts";
 import type { World } from "../core/world.ts";
@@ -23,7 +22,7 @@ import { findNodes, inOrder, isByName, MACHINE_HERE, type Machine, ownAddress } 
 import { ClusterData } from "./cluster-data.ts";
 import { NodeDesk } from "./cluster-desk.ts";
 import { clusterSecretFrom, type NotedSettings } from "./cluster-notes.ts";
-import type { OpenEngine } from "./open-engine.ts";
+import type { OpenEngine } from "./opened-engine.ts";
 
 /** So often a name that was not found is looked up again before the start, and so long in all. */
 const LOOK_UP_EVERY_MS = 2_000;
@@ -87,7 +86,7 @@ async function findAtStart(
     // It gives up before the same would have to be told again.
     if (why !== told) world.log.warn({}, `${why}; it is looked up again until it is found, for a minute`);
     told = why;
-    await pause(LOOK_UP_EVERY_MS);
+    await machine.pause(LOOK_UP_EVERY_MS);
   }
 }
 

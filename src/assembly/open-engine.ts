@@ -4,22 +4,10 @@
  */
 
 import type { Settings } from "../config/schema.ts";
-import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import { MemoryEngine } from "../engines/memory/memory-engine.ts";
-import type { NodeDesk } from "./cluster-desk.ts";
-import { type Data, openData } from "./data.ts";
-
-export interface OpenEngine {
-  readonly engine: Engine;
-  readonly data: Data;
-  /** The world by the line's own clock. */
-  readonly world: World;
-  /** What a node of a cluster has besides; no visitors may be taken before it has joined. */
-  readonly cluster: Pick<NodeDesk, "joined" | "isJoined" | "note" | "report" | "forget"> | null;
-  /** Closes the engine, then what it stands on. */
-  close(): Promise<void>;
-}
+import { openData } from "./data.ts";
+import type { OpenEngine } from "./opened-engine.ts";
 
 export async function openEngine(
   settings: Pick<Settings, "data" | "redis" | "cluster" | "secret" | "rooms" | "budgets">,

@@ -5,7 +5,7 @@ import { roomLibrary } from "../engines/redis/library.ts";
 import { openLink } from "../engines/redis/link/link.ts";
 import { RedisClock } from "../engines/redis/redis-clock.ts";
 import { RedisEngine } from "../engines/redis/redis-engine.ts";
-import type { OpenEngine } from "./open-engine.ts";
+import type { OpenEngine } from "./opened-engine.ts";
 import { RedisData } from "./redis-data.ts";
 
 /** Opens the link, reads the line's clock, and makes the engine. */

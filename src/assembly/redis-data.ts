@@ -7,7 +7,7 @@ import { toHex } from "../core/hex.ts";
 import type { World } from "../core/world.ts";
 import type { RedisLink } from "../engines/redis/link/link.ts";
 import { RedisProblem } from "../engines/redis/link/problem.ts";
-import type { KeyringMemo } from "../gateway/keyring.ts";
+import type { KeyringMemo } from "../gateway/tokens/keyring.ts";
 import type { ChangeStore } from "./change-store.ts";
 import { type Data, usableRing } from "./data.ts";
 

@@ -15,9 +15,9 @@ import { phaseAt } from "../core/schedule.ts";
 import { createBypass, type RuleAnswer } from "../gateway/bypass.ts";
 import { OWN_PREFIX } from "../gateway/own-addresses.ts";
 import type { Refusal } from "../gateway/proxy/framing.ts";
-import { createTrust, type Trust } from "../gateway/proxy/trust.ts";
+import { createTrust } from "../gateway/proxy/trust.ts";
 import { createRouter } from "../gateway/route.ts";
-import { explainLane } from "./explain-lane.ts";
+import { type Asked, type Explained, explainLane, type Part } from "./explain-lane.ts";
 import type { Question } from "./question.ts";
 
 export interface Answer {
@@ -29,35 +29,10 @@ export interface Answer {
   readonly verdict: string;
 }
 
-/** One thing that was looked at. */
-export interface Part {
-  readonly about: string;
-  readonly lines: readonly string[];
-  /** The same for programs. */
-  readonly facts: unknown;
-}
-
-export interface Explained extends Omit<Part, "about"> {
-  /** Why this sends the request straight to the origin; null when it does not. */
-  readonly straight: string | null;
-}
-
 /** What the gateway looks at once it knows the room. */
 export interface Explanation {
   readonly about: string;
   explain(asked: Asked): Eventually<Explained>;
-}
-
-export interface Asked {
-  readonly question: Question;
-  /** Path and query as the origin gets them. */
-  readonly target: string;
-  readonly settings: Settings;
-  readonly trust: Trust;
-  /** The room the request belongs to. */
-  readonly name: string;
-  /** Its settings, those of an event that is on laid over them. */
-  readonly room: RoomSettings;
 }
 
 /** In the order in which they are told; the first that says so decides. */

@@ -2,14 +2,16 @@
 
 import type { Data } from "../assembly/data.ts";
 import { KeepFailed, NotInForce, type RoomChanges } from "../assembly/kept-changes.ts";
-import type { OpenEngine } from "../assembly/open-engine.ts";
+import type { OpenEngine } from "../assembly/opened-engine.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import { EngineAway } from "../office/ask-engine.ts";
 import { type Desk, NotKept } from "../office/desk.ts";
-import type { InTurn } from "./serve.ts";
 import { version } from "./version.ts";
+
+/** Does one thing after the other, each when the one before has settled. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createDesk(parts: {
   engine: Engine;

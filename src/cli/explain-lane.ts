@@ -4,10 +4,11 @@
  * is said to.
  */
 import { randomBytes } from "node:crypto";
-import type { Settings } from "../config/schema.ts";
+import type { RoomSettings, Settings } from "../config/schema.ts";
 import { KeysAway } from "../gateway/lanes/key-sets.ts";
 import { createMembership, type Facts } from "../gateway/lanes/membership.ts";
-import type { Asked, Explained } from "./check-url.ts";
+import type { Trust } from "../gateway/proxy/trust.ts";
+import type { Question } from "./question.ts";
 
 const SECRET_BYTES = 32;
 const NOTHING_IS_FETCHED = {
@@ -15,6 +16,31 @@ const NOTHING_IS_FETCHED = {
     throw new KeysAway("nothing is fetched here");
   },
 };
+
+/** One thing that was looked at. */
+export interface Part {
+  readonly about: string;
+  readonly lines: readonly string[];
+  /** The same for programs. */
+  readonly facts: unknown;
+}
+
+export interface Explained extends Omit<Part, "about"> {
+  /** Why this sends the request straight to the origin; null when it does not. */
+  readonly straight: string | null;
+}
+
+export interface Asked {
+  readonly question: Question;
+  /** Path and query as the origin gets them. */
+  readonly target: string;
+  readonly settings: Settings;
+  readonly trust: Trust;
+  /** The room the request belongs to. */
+  readonly name: string;
+  /** Its settings, those of an event that is on laid over them. */
+  readonly room: RoomSettings;
+}
 
 /** The lane, or that there are none. It sends nobody past the line. */
 export async function explainLane(asked: Asked): Promise<Explained> {

@@ -5,8 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { explain } from "../config/explain.ts";
 import { SECRET_VARIABLE } from "../config/secrets.ts";
-import { Keyring } from "../gateway/keyring.ts";
-import { OriginTokens } from "../gateway/origin-token.ts";
+import { Keyring } from "../gateway/tokens/keyring.ts";
+import { OriginTokens } from "../gateway/tokens/origin-token.ts";
 import { readSettings } from "./read-settings.ts";
 
 const SECRET_BYTES = 32;

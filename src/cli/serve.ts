@@ -14,7 +14,7 @@ import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import type { AccessLog } from "../gateway/access-log/access-log.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { type Listener, type ListenSettings, listen } from "../gateway/listen.ts";
+import { type Listener, type ListenSettings, listen } from "../gateway/listener/listen.ts";
 import { checkTemplate } from "../gateway/page/render.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";
@@ -24,7 +24,7 @@ import { fileLimit } from "../sockets/file-limit.ts";
 import { watchHandles } from "../sockets/handle-watch.ts";
 import { Relief } from "../sockets/relief.ts";
 import { type SocketLimits, socketCautions, socketLimits } from "../sockets/socket-limits.ts";
-import { createDesk } from "./desk.ts";
+import { createDesk, type InTurn } from "./desk.ts";
 
 export interface Running {
   readonly engine: Engine;
@@ -148,9 +148,6 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     throw cause;
   }
 }
-
-/** Does one thing after the other, each when the one before has settled. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 function oneAtATime(): InTurn {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { brokenNode } from "../sim/tunnel/broken-nodes.ts";
 import { CANARIES } from "../sim/tunnel/canaries.ts";
-import { nodesOf } from "../sim/tunnel/desk-node.ts";
-import { OneDesk, type Wrong } from "../sim/tunnel/one-desk.ts";
-import { realNode } from "../sim/tunnel/real-node.ts";
+import { nodesOf } from "../testing/cluster/desk-node.ts";
+import { OneDesk, type Wrong } from "../testing/cluster/one-desk.ts";
 import { Progress } from "./progress.ts";
 import { runSeedWith, type SeedOptions } from "./simulate-seed.ts";
 
@@ -113,7 +113,12 @@ test("a canary alone is enough: it brings a plan in which it is found", () => {
       out += text;
     };
     const progress = new Progress({ now: () => 0, write: () => {}, isTerminal: false });
-    const code = runSeedWith({ canary }, realNode, { out: take, error: take, now: () => 0, progress });
+    const code = runSeedWith({ canary }, brokenNode(canary), {
+      out: take,
+      error: take,
+      now: () => 0,
+      progress,
+    });
     assert.equal(code, 1, canary);
     assert.match(out, new RegExp(`breaks the promise[^]*--canary ${canary}\n[^]*and that was found`));
   }

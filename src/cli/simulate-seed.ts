@@ -59,11 +59,16 @@ export interface SeedOutput {
 
 /** Runs, prints, and says with which exit code to end. */
 export async function runSeed(options: SeedOptions): Promise<number> {
-  const { realNode } = await import("../sim/tunnel/real-node.ts");
-  return runSeedWith(options, realNode, outputHere());
+  return runSeedWith(options, await nodesFor(options), outputHere());
 }
 
-/** The same with nodes of one's own making. */
+/** Nodes as they are, or ones that break a rule. Imported when they are needed, since most commands have no use for a cluster. */
+async function nodesFor({ canary }: SeedOptions): Promise<MakeNode> {
+  if (canary === undefined || !isCanary(canary)) return (await import("../sim/tunnel/real-node.ts")).realNode;
+  return (await import("../sim/tunnel/broken-nodes.ts")).brokenNode(canary);
+}
+
+/** The same with nodes of one's own making; a canary names the rule that they break. */
 export function runSeedWith(options: SeedOptions, makeNode: MakeNode, output: SeedOutput): number {
   const wrong = problemOf(options);
   if (wrong !== null) {

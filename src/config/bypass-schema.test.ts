@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import http from "node:http";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
@@ -7,6 +8,7 @@ import {
   type BypassRule,
   bypassCautions,
   bypassSchema,
+  METHODS,
 } from "./bypass-schema.ts";
 import { explain } from "./explain.ts";
 import { loadSettings } from "./load.ts";
@@ -231,4 +233,8 @@ test("a rule for endings is good, with a word of caution that points at it", () 
   assert.deepEqual(caution?.path, ["rooms", "main", "bypass", 1, "path", 1]);
   assert.match(caution.message, /^rooms\.main\.bypass\[1\]\.path\[1\] is "\*\.css"/);
   assert.match(caution.hint, /\/booking\/x\.css/);
+});
+
+test("the methods are those that Node's servers take", () => {
+  assert.deepEqual([...METHODS], http.METHODS);
 });

@@ -5,7 +5,6 @@
  *
  * Values of headers, cookies and queries may be secrets that partners were given, so no message shows them.
  */
-import { METHODS } from "node:http";
 import { z } from "zod";
 import { readable } from "./kinds.ts";
 import { network } from "./network.ts";
@@ -13,6 +12,13 @@ import { isClear, readPlainPath } from "./plain-path.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 import { inAscii, OWN_PATH, type Read, withoutSlash } from "./route.ts";
 import { isRecord } from "./salvage.ts";
+
+/** Those that Node's servers take. */
+export const METHODS: readonly string[] = [
+  "ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL",
+  "MOVE NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT QUERY REBIND REPORT SEARCH SOURCE",
+  "SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE",
+].flatMap((line) => line.split(" "));
 
 export const BYPASS_RULES_MAX = 50;
 export const BYPASS_ENTRIES_MAX = 50;

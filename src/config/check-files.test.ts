@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { checkTls, type FileAnswer, readPage, tryRead } from "./check-files.ts";
-import { PAGE_CHARACTERS_MAX } from "./schema.ts";
+import { PAGE_CHARACTERS_MAX } from "./kinds.ts";
 
 /** A pair made for this test; it guards nothing. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----

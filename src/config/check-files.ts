@@ -4,9 +4,9 @@
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { dirname, resolve } from "node:path";
+import { PAGE_CHARACTERS_MAX } from "./kinds.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 import type { Known } from "./salvage.ts";
-import { PAGE_CHARACTERS_MAX, type TlsSettings } from "./schema.ts";
 
 /** Reads a file as text; throws as `readFileSync` does. */
 export type ReadFile = (fileName: string) => string;
@@ -36,7 +36,7 @@ export function tryRead(readFile: ReadFile, fileName: string): FileAnswer {
 
 /** Problems with the certificate and its key, which the settings at `path` name. */
 export function checkTls(
-  tls: Known<TlsSettings>,
+  tls: Known<{ certificateFile: string; keyFile: string }>,
   read: (fileName: string) => FileAnswer,
   path: Path = ["tls"],
 ): Finding[] {

@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
+import { coveringTests } from "../testing/requirements/covering-tests.ts";
+import { requirementsTable } from "../testing/requirements/requirements.ts";
 import { EXAMPLE_NAMES, exampleYaml } from "./example.ts";
 import { explain } from "./explain.ts";
 import { loadSettings } from "./load.ts";
@@ -29,7 +31,7 @@ test("fairgate.example.yaml is in step with the schema (npm run generate)", () =
 });
 
 test("docs/settings.md is in step with the schema (npm run generate)", () => {
-  assert.equal(reference, settingsReference(settingsOutline()));
+  assert.equal(reference, settingsReference(settingsOutline(), requirementsTable(coveringTests())));
 });
 
 test("the example loads as it stands, and every value in it is the default but those that show a working room", () => {

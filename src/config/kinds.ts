@@ -16,6 +16,10 @@ import {
   parseSize,
 } from "./units.ts";
 
+export const SECRET_CHARACTERS_MIN = 32;
+export const SECRET_CHARACTERS_MAX = 1_024;
+export const PAGE_CHARACTERS_MAX = 512 * 1_024;
+
 /** What a kind tells about itself; `description` comes with each setting. */
 export interface KindMeta {
   readonly shape: string;
@@ -177,4 +181,10 @@ function isBare(text: string): boolean {
 function oneOf(values: readonly (string | number)[]): string {
   if (values.length === 1) return String(values[0]);
   return `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+}
+
+/** What things are signed with, or shown to be let in. `what`: "a token". */
+export function secret(what: string) {
+  const shape = `${what} of ${SECRET_CHARACTERS_MIN} to ${SECRET_CHARACTERS_MAX} characters`;
+  return z.string().max(SECRET_CHARACTERS_MAX).meta({ kind: "secret", isSecret: true, shape });
 }

@@ -3,13 +3,14 @@
  * who is next is the best of the few that were looked at. There is no one order to draw from or to change, none for
  * each lane, and no one place where several rooms, or turns that will not be used, could be counted.
  */
-import type { Checked, KnownRoom } from "./door-check.ts";
 import { DEFAULT_PEEK, DEFAULT_SHARDS } from "./line-schema.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 import type { Known } from "./salvage.ts";
-import type { FileSettings } from "./schema.ts";
+import type { FileSettings, RoomSettings } from "./schema.ts";
 
 const NAME_CHARACTERS_MAX = 60;
+
+type KnownRoom = Known<RoomSettings>;
 
 /** Problems of one room with its line, but for those that its events may have too. */
 export function checkLine(room: KnownRoom, path: Path): Finding[] {
@@ -42,7 +43,7 @@ export function checkLineNeedsRedis({ redis, rooms }: Known<FileSettings>): Find
 }
 
 /** Nobody is picked at random from a line in pieces. */
-export function checkMethodOfLine({ line, queueingMethod }: KnownRoom, { path }: Checked): Finding[] {
+export function checkMethodOfLine({ line, queueingMethod }: KnownRoom, { path }: { path: Path }): Finding[] {
   if (line !== "relaxed" || queueingMethod !== "random") return [];
   const hint =
     "A line in pieces has no one order to pick from. Set queueingMethod to fifo, or line to exact.";
@@ -50,7 +51,7 @@ export function checkMethodOfLine({ line, queueingMethod }: KnownRoom, { path }:
 }
 
 /** How many turns will not be used is not known of a line in pieces. */
-export function checkNoShowsOfLine({ line, fillNoShows }: KnownRoom, { path }: Checked): Finding[] {
+export function checkNoShowsOfLine({ line, fillNoShows }: KnownRoom, { path }: { path: Path }): Finding[] {
   if (line !== "relaxed" || !fillNoShows) return [];
   const hint = "Turns on top can be given only by an exact line. Take fillNoShows out, or set line to exact.";
   return [withRelaxed([...path, "fillNoShows"], "is true", hint)];

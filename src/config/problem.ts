@@ -5,25 +5,11 @@
  *
  * No message, hint or quoted line ever holds the value of a secret.
  */
+import type { SETTING_PROBLEMS } from "../core/errors.ts";
+
 export type Path = readonly (string | number)[];
 
-export type ProblemCode =
-  | "syntax"
-  | "duplicate-key"
-  | "too-large"
-  | "empty"
-  | "unknown-key"
-  | "missing"
-  | "invalid"
-  | "conflict"
-  | "no-limit"
-  | "no-origin"
-  | "no-secret"
-  | "no-token"
-  | "weak-secret"
-  | "unreadable"
-  | "flag"
-  | "caution";
+export type ProblemCode = keyof typeof SETTING_PROBLEMS;
 
 export interface Finding {
   readonly code: ProblemCode;

@@ -4,7 +4,6 @@
  */
 import { FLAGS } from "./flags.ts";
 import { isMapping, type Setting } from "./outline.ts";
-import { requirementsTable } from "./requirements.ts";
 
 const HEADER = `# Settings
 
@@ -31,13 +30,13 @@ a room only when the file has one room, those for the origin only when no room h
 |---|---|---|
 `;
 
-/** The whole page. */
-export function settingsReference(root: Setting): string {
+/** The whole page, with what meets which requirement at its end. */
+export function settingsReference(root: Setting, requirements: string): string {
   const top = root.children.filter((setting) => !isMapping(setting));
   const mappings = root.children.filter(isMapping);
   const sections = mappings.flatMap((setting) => section(setting, [setting.key]));
   const flags = `${FLAG_INTRODUCTION}${FLAGS.map(flagRow).join("\n")}\n`;
-  return [HEADER, `## Top\n\n${table(top)}`, ...sections, flags, `${requirementsTable()}\n`].join("\n");
+  return [HEADER, `## Top\n\n${table(top)}`, ...sections, flags, `${requirements}\n`].join("\n");
 }
 
 /** A mapping's own table, then those of the mappings inside it. */

@@ -3,7 +3,7 @@
  * TypeScript types, the checks for the file, the command line and the control address, `fairgate.example.yaml` and
  * `docs/settings.md`.
  *
- * Names follow the vocabulary the industry shares (Cloudflare's), in camelCase. Durations are written `45s`, `10m` and
+ * Names follow the vocabulary the industry shares (Cloudflare's; Semeria 2021), in camelCase. Durations are written `45s`, `10m` and
  * come out as milliseconds; sizes are written `16KB`, `100MB` and come out as bytes. Unknown keys are errors. What one
  * setting means for another is checked in `cross-check.ts`.
  */
@@ -22,7 +22,19 @@ import {
   standbySchema,
 } from "./door-schema.ts";
 import { eventsSchema } from "./event-schema.ts";
-import { choice, count, duration, isTrue, listen, numberChoice, readable, size, text } from "./kinds.ts";
+import {
+  choice,
+  count,
+  duration,
+  isTrue,
+  listen,
+  numberChoice,
+  PAGE_CHARACTERS_MAX,
+  readable,
+  secret,
+  size,
+  text,
+} from "./kinds.ts";
 import type { LaneSecrets } from "./lane-members.ts";
 import { LANGUAGES, readLanguage } from "./languages.ts";
 import { lineSettings } from "./line-schema.ts";
@@ -33,11 +45,8 @@ import type { RedisSettings } from "./redis-settings.ts";
 import { type Read, readAddress, readDomain, readHost, readOrigin, readPath } from "./route.ts";
 import { formatDuration } from "./units.ts";
 
-export const SECRET_CHARACTERS_MIN = 32;
-export const SECRET_CHARACTERS_MAX = 1_024;
 export const ROOMS_MAX = 1_000;
 export const BUDGETS_MAX = 1_000;
-export const PAGE_CHARACTERS_MAX = 512 * 1_024;
 const ADDRESSES_MAX = 64;
 const FAILURE_STATUSES_MAX = 100;
 const ROUTES_MAX = 100;
@@ -66,10 +75,6 @@ const host = () =>
 const path = () =>
   readable(readPath, { kind: "path", max: PATH_CHARACTERS_MAX, shape: "a path such as / or /tickets" });
 const fileName = () => text({ max: FILE_NAME_CHARACTERS_MAX, shape: "a file name" }).min(1);
-const secret = (what: string) => {
-  const shape = `${what} of ${SECRET_CHARACTERS_MIN} to ${SECRET_CHARACTERS_MAX} characters`;
-  return z.string().max(SECRET_CHARACTERS_MAX).meta({ kind: "secret", isSecret: true, shape });
-};
 const time = (ms: number, bounds: { min: string; max: string }) =>
   duration(bounds).prefault(formatDuration(ms));
 

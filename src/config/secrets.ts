@@ -3,8 +3,8 @@
  * are good enough. Words about a secret never hold the secret.
  */
 import type { FileAnswer } from "./check-files.ts";
+import { SECRET_CHARACTERS_MAX, SECRET_CHARACTERS_MIN } from "./kinds.ts";
 import type { Finding, Path, Source } from "./problem.ts";
-import { SECRET_CHARACTERS_MAX, SECRET_CHARACTERS_MIN } from "./schema.ts";
 
 export const SECRET_VARIABLE = "FAIRGATE_SECRET";
 export const TOKEN_VARIABLE = "FAIRGATE_CONTROL_TOKEN";

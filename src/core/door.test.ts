@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { proves } from "../testing/requirements/proves.ts";
 import {
   type AtTheDoor,
   door,
@@ -25,7 +26,7 @@ const counts = (waiting: number, admitted = 0, onSite = 0): AtTheDoor => ({
   expected: admitted,
 });
 
-test("turns not yet used fill slots like visitors on the site", () => {
+test(proves(["ce6"], "turns not yet used fill slots like visitors on the site"), () => {
   const rules = { ...OPEN, totalActiveUsers: 10 };
   assert.deepEqual(door(rules, counts(50, 3, 5), new Flow(), 0), { admit: 2, reason: "site full" });
   assert.deepEqual(door(rules, counts(50, 5, 5), new Flow(), 0), { admit: 0, reason: "site full" });
@@ -33,7 +34,7 @@ test("turns not yet used fill slots like visitors on the site", () => {
   assert.deepEqual(door(rules, counts(1, 3, 5), new Flow(), 0), { admit: 1, reason: "line empty" });
 });
 
-test("a paused door admits nobody and lets no newcomer through", () => {
+test(proves(["ce2", "cp2"], "a paused door admits nobody and lets no newcomer through"), () => {
   assert.deepEqual(door({ ...OPEN, paused: true }, counts(5), new Flow(), 0), { admit: 0, reason: "paused" });
   assert.equal(isDoorOpen({ ...OPEN, paused: true }, counts(0), new Flow(), 0), false);
 });
@@ -77,21 +78,27 @@ test("no minute, wherever it starts, holds more than the rate, however the line 
   );
 });
 
-test("a steady line flows evenly: each tick admits within one of its share, and the whole rate is used", () => {
-  const flow = new Flow();
-  const perMinute = 1_000;
-  let total = 0;
-  for (let tick = 0; tick < 600; tick++) {
-    const now = 1_000_000 + tick * 200;
-    const count = flow.allowance(perMinute, now);
-    flow.take(perMinute, count, now);
-    if (tick > 300) {
-      assert.ok(Math.abs(count - perMinute / 300) < 1.0001, `${count} in tick ${tick}`);
-      total += count;
+test(
+  proves(
+    ["ce7"],
+    "a steady line flows evenly: each tick admits within one of its share, and the whole rate is used",
+  ),
+  () => {
+    const flow = new Flow();
+    const perMinute = 1_000;
+    let total = 0;
+    for (let tick = 0; tick < 600; tick++) {
+      const now = 1_000_000 + tick * 200;
+      const count = flow.allowance(perMinute, now);
+      flow.take(perMinute, count, now);
+      if (tick > 300) {
+        assert.ok(Math.abs(count - perMinute / 300) < 1.0001, `${count} in tick ${tick}`);
+        total += count;
+      }
     }
-  }
-  assert.ok(Math.abs(total - (299 * perMinute) / 300) <= 2, String(total));
-});
+    assert.ok(Math.abs(total - (299 * perMinute) / 300) <= 2, String(total));
+  },
+);
 
 test("changing the rate while people wait takes effect at once and forgets nothing", () => {
   const flow = new Flow();
@@ -101,13 +108,13 @@ test("changing the rate while people wait takes effect at once and forgets nothi
   assert.equal(flow.allowance(20, 2_000), 0);
 });
 
-test("a closed door admits nobody and gives no places", () => {
+test(proves(["ce2"], "a closed door admits nobody and gives no places"), () => {
   const rules = { ...OPEN, closed: true };
   assert.deepEqual(door(rules, counts(5), new Flow(), 0), { admit: 0, reason: "closed" });
   assert.equal(whyNoPlace(rules, counts(0)), "closed");
 });
 
-test("everyone queues while queueAll holds, whatever room there is", () => {
+test(proves(["ce2"], "everyone queues while queueAll holds, whatever room there is"), () => {
   const rules = { ...OPEN, queueAll: true };
   assert.equal(isDoorOpen(rules, counts(0), new Flow(), 0), false);
   assert.deepEqual(door(rules, counts(5), new Flow(), 0), { admit: 0, reason: "paused" });
@@ -130,19 +137,22 @@ test("whoever does not fit is turned away under reject, and goes through while t
   assert.equal(whyNoPlace(rules, counts(0, 0, 1)), "rejected");
 });
 
-test("drained, passthrough and standing by let everyone in, in turns that stay short", () => {
-  const full = { ...OPEN, totalActiveUsers: 1, newUsersPerMinute: 1 };
-  const wide: [OpenRules, AtTheDoor][] = [
-    [{ ...full, drained: true }, counts(500, 3, 9)],
-    [{ ...full, queueingMethod: "passthrough" }, counts(500, 3, 9)],
-    [full, { ...counts(500, 3, 9), isActive: false }],
-  ];
-  for (const [rules, at] of wide) {
-    assert.equal(door(rules, at, new Flow(), 0).admit, 500);
-    assert.equal(door(rules, { ...at, waiting: TURN_MAX * 3 }, new Flow(), 0).admit, TURN_MAX);
-  }
-  assert.equal(door({ ...full, drained: true, paused: true }, counts(5), new Flow(), 0).admit, 0);
-});
+test(
+  proves(["ce1", "cp1"], "drained, passthrough and standing by let everyone in, in turns that stay short"),
+  () => {
+    const full = { ...OPEN, totalActiveUsers: 1, newUsersPerMinute: 1 };
+    const wide: [OpenRules, AtTheDoor][] = [
+      [{ ...full, drained: true }, counts(500, 3, 9)],
+      [{ ...full, queueingMethod: "passthrough" }, counts(500, 3, 9)],
+      [full, { ...counts(500, 3, 9), isActive: false }],
+    ];
+    for (const [rules, at] of wide) {
+      assert.equal(door(rules, at, new Flow(), 0).admit, 500);
+      assert.equal(door(rules, { ...at, waiting: TURN_MAX * 3 }, new Flow(), 0).admit, TURN_MAX);
+    }
+    assert.equal(door({ ...full, drained: true, paused: true }, counts(5), new Flow(), 0).admit, 0);
+  },
+);
 
 test("slots that other rooms of the budget have are not given out", () => {
   const at = { ...counts(50, 1, 2), budgetFree: 3 };

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { seededFraction } from "../sim/hand-world.ts";
+import { proves } from "../testing/requirements/proves.ts";
 import { drawOrder, seedHash } from "./draw.ts";
 import { DrawPool } from "./draw-pool.ts";
 import { toHex } from "./hex.ts";
@@ -194,17 +195,20 @@ function placesOf(ids: readonly string[], seed: string): number[] {
   return ids.map((id) => drawn.sequenceFor(id)!);
 }
 
-test("the place of a hundred thousand does not depend on when they joined, nor on their ids", () => {
-  const dice = seededFraction(5);
-  const ids = Array.from({ length: JOINED }, () => thrown(dice, 16));
-  const seed = thrown(dice, 32);
-  const places = placesOf(ids, seed);
-  assert.ok(dependence(places) < DEVIATION_MAX, `${dependence(places)}`);
-  assert.ok(Math.abs(correlation(places)) < DEVIATION_MAX, `${correlation(places)}`);
-  const byId = placesOf(ids.toSorted(), seed);
-  assert.ok(dependence(byId) < DEVIATION_MAX, `${dependence(byId)}`);
-  assert.ok(Math.abs(correlation(byId)) < DEVIATION_MAX, `${correlation(byId)}`);
-});
+test(
+  proves(["ce5"], "the place of a hundred thousand does not depend on when they joined, nor on their ids"),
+  () => {
+    const dice = seededFraction(5);
+    const ids = Array.from({ length: JOINED }, () => thrown(dice, 16));
+    const seed = thrown(dice, 32);
+    const places = placesOf(ids, seed);
+    assert.ok(dependence(places) < DEVIATION_MAX, `${dependence(places)}`);
+    assert.ok(Math.abs(correlation(places)) < DEVIATION_MAX, `${correlation(places)}`);
+    const byId = placesOf(ids.toSorted(), seed);
+    assert.ok(dependence(byId) < DEVIATION_MAX, `${dependence(byId)}`);
+    assert.ok(Math.abs(correlation(byId)) < DEVIATION_MAX, `${correlation(byId)}`);
+  },
+);
 
 test("ids that count up are drawn as evenly as ids thrown by dice", () => {
   const ids = Array.from({ length: JOINED }, (_, i) => i.toString(16).padStart(32, "0"));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../testing/requirements/proves.ts";
 import { Flow } from "./flow.ts";
 
 const START = 1_000_000_000;
@@ -46,7 +47,7 @@ for (const perMinute of [1, 5, 7, 11, 29, 31, 60, 150, 300, 1_000, 7_777, 60_000
     assert.ok(Math.abs(instants.length - ideal) <= TICK_MS / gapMs + 1, `${instants.length} of ${ideal}`);
   });
 
-test("every span of time holds its share, within one turn's worth and one", () => {
+test(proves(["ce7"], "every span of time holds its share, within one turn's worth and one"), () => {
   for (const perMinute of [5, 150, 1_000, 7_777]) {
     const slack = (TICK_MS * perMinute) / MINUTE_MS + 1;
     const instants = admissions(perMinute, 5 * MINUTE_MS).filter((at) => at >= SETTLED_MS);

@@ -5,12 +5,11 @@
  * item is added to any sub-line. Whoever wants the best item peeks at the first items of a few sub-lines, chosen by
  * dice, and pops where the best of them stood. What comes out is not always the best of all, but one of the first few:
  * how far down it stood, its popped element index, grows with the number of sub-lines, falls quickly with the number of
- * peeks, and does not depend on how many items there are (B. S. Lin, X. Liang, "A Scalable Relaxed Distributed Priority
- * Queue", section 4).
+ * peeks, and does not depend on how many items there are (Lin and Liang 2020, section 4).
  *
  * Between a look and a pop others pop too (section 4.3). With `plain`, whatever has moved up is taken. With
  * `secondBest`, it is only taken if it is no worse than the second best that was seen, else one is taken from where that
- * one stood. The paper pops, looks, and puts back; here the pop carries what it must not be worse than and is refused
+ * one stood. Lin and Liang pop, look, and put back; here the pop carries what it must not be worse than and is refused
  * in the same step, so that nothing has to be put back and nobody misses an item that is in two hands for a moment.
  *
  * Everything here is told what was seen and handed its dice; asking the sub-lines is the engines' work.

@@ -15,7 +15,7 @@ import type { Newcomer, RefusalReason } from "./engine.ts";
 import { fromHex, toHex } from "./hex.ts";
 import { aheadInLanes, laneOf } from "./lanes.ts";
 import { Gaps, isForfeited, placesBack, sequenceToFollow } from "./missed-turns.ts";
-import type { OrderKey } from "./order.ts";
+import { compareOrder, type OrderKey } from "./order.ts";
 import { lapseDeadline } from "./pacing.ts";
 import { type Pass, PRESENCE_GRACE_MS, resumedUntil } from "./pass.ts";
 import { Resumes } from "./resumes.ts";
@@ -227,7 +227,7 @@ export class Room {
     const { lanes } = this.rules(now);
     return this.#visitors
       .filter((visitor) => visitor.standing === "waiting" && laneOf(lanes, visitor.lane) === lane)
-      .sort((a, b) => a.sequence - b.sequence);
+      .sort(compareOrder);
   }
 
   #crowd(now: number): Crowd {
@@ -290,7 +290,7 @@ export class Room {
     for (const visitor of this.#all("on site").filter(isOver)) visitor.standing = "gone";
     for (const visitor of this.#firm()) if (visitor.firmUntil! <= now) this.#loosen(visitor, now);
     const missed = this.#all("admitted").filter(isOver);
-    for (const visitor of missed.sort((a, b) => a.sequence - b.sequence)) this.#miss(visitor, now);
+    for (const visitor of missed.sort(compareOrder)) this.#miss(visitor, now);
     // Those who were set back just now are not among them: they lapsed by missing their turn.
     for (const visitor of this.#all("waiting").filter(isOver)) visitor.standing = "lapsed";
   }

@@ -1,6 +1,6 @@
 /**
  * Durable objects in this process: objects with a name, one thread each, whose storage survives the process. Gates and
- * cache are described where they live: `input-gate.ts`, `committer.ts`, `object-cell.ts`, `object-values.ts`.
+ * cache (Varda 2021) are described where they live: `input-gate.ts`, `committer.ts`, `object-cell.ts`, `object-values.ts`.
  *
  * An owner that is no class (an engine, say) takes a bare `state(name)` and waits for `storage.sync()` itself before it
  * tells anyone. If a write is lost, that state refuses everything from then on: what its owner holds in memory may be

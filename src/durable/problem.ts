@@ -2,24 +2,9 @@
  * What can be wrong with a store, as sentences that say what to do. Answers to the caller's own mistakes (a key too
  * long, a value that cannot be copied) are not here; see `limits.ts`.
  */
+import type { STORE_PROBLEMS } from "../core/errors.ts";
 
-export type StoreProblemCode =
-  /** Another process has the directory. */
-  | "locked"
-  /** Written by a later version. */
-  | "newer"
-  /** The files are not what was written. */
-  | "damaged"
-  /** No room, for now. */
-  | "disk-full"
-  /** The disk or the directory cannot be read or written, for now. */
-  | "disk-error"
-  /** A sync failed: nobody knows what is on the disk. Only a new process helps. */
-  | "broken"
-  /** An object that lost a write and was started anew; its old instance may do nothing more. */
-  | "restarted"
-  /** The store was closed. */
-  | "closed";
+export type StoreProblemCode = keyof typeof STORE_PROBLEMS;
 
 /** A store that cannot do what was asked. */
 export class StoreProblem extends Error {

@@ -2,7 +2,7 @@
  * The chapters of the conformance suite about the door: every way to let people in, and that changing from one to
  * another costs nobody their place. What follows the load and what follows the calendar are chapters of their own.
  *
- * In parentheses: the requirement that a test covers, as numbered in the paper on waiting as a service.
+ * In parentheses: the requirement that a test covers, as numbered in Pluijmaekers 2020.
  */
 import assert from "node:assert/strict";
 import type { RoomState } from "../core/board.ts";

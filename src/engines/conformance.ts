@@ -8,6 +8,7 @@ import { aheadOnBoard } from "../core/board.ts";
 import { PRESENCE_GRACE_MS } from "../core/pass.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
+import { proves } from "../testing/requirements/proves.ts";
 import { type Play, untilTold } from "./conformance-crowd.ts";
 import { doorConformance } from "./conformance-door.ts";
 import {
@@ -80,13 +81,17 @@ function joining(play: Play): void {
     assert.deepEqual(await stage.engine.join("nowhere"), { kind: "refused", reason: "unknownRoom" });
   });
 
-  play("rooms side by side do not disturb each other", { totalActiveUsers: 1 }, async (stage) => {
-    await stage.engine.configure("other", { ...DEFAULT_RULES, totalActiveUsers: 1 });
-    await stage.joinEntered();
-    await stage.joinWaiting();
-    assert.equal((await stage.engine.join("other")).kind, "entered");
-    assert.equal((await stage.engine.counts("other")).waiting, 0);
-  });
+  play(
+    proves(["mt3"], "rooms side by side do not disturb each other"),
+    { totalActiveUsers: 1 },
+    async (stage) => {
+      await stage.engine.configure("other", { ...DEFAULT_RULES, totalActiveUsers: 1 });
+      await stage.joinEntered();
+      await stage.joinWaiting();
+      assert.equal((await stage.engine.join("other")).kind, "entered");
+      assert.equal((await stage.engine.counts("other")).waiting, 0);
+    },
+  );
 }
 
 function waiting(play: Play): void {
@@ -115,7 +120,7 @@ function waiting(play: Play): void {
   );
 
   play(
-    "a lapsed visitor is not waited for, and gets the place back",
+    proves(["ce8"], "a lapsed visitor is not waited for, and gets the place back"),
     { totalActiveUsers: 1, lapseAfterMs: 5_000 },
     async (stage) => {
       await stage.joinEntered();
@@ -168,7 +173,7 @@ function waiting(play: Play): void {
   );
 
   play(
-    "the wait is a range, and check-ins are paced",
+    proves(["ce9"], "the wait is a range, and check-ins are paced"),
     { totalActiveUsers: 1, newUsersPerMinute: 60 },
     async (stage) => {
       await stage.joinEntered();
@@ -212,16 +217,20 @@ async function comeWhenTold(stage: Stage): Promise<void> {
 }
 
 function turns(play: Play): void {
-  play("turns come in order, and only as many as there are slots", { totalActiveUsers: 2 }, async (stage) => {
-    const passes = [(await stage.joinEntered()).pass, (await stage.joinEntered()).pass];
-    const tickets = await stage.joinMany(4);
-    for (const pass of passes) await stage.engine.leave(pass);
-    await stage.pass(TICK_MS);
-    const kinds = [];
-    for (const ticket of tickets) kinds.push((await stage.engine.checkIn(ticket)).kind);
-    assert.deepEqual(kinds, ["admitted", "admitted", "waiting", "waiting"]);
-    assert.equal((await stage.engine.counts(ROOM)).admitted, 2);
-  });
+  play(
+    proves(["ce4", "ce6", "mt1"], "turns come in order, and only as many as there are slots"),
+    { totalActiveUsers: 2 },
+    async (stage) => {
+      const passes = [(await stage.joinEntered()).pass, (await stage.joinEntered()).pass];
+      const tickets = await stage.joinMany(4);
+      for (const pass of passes) await stage.engine.leave(pass);
+      await stage.pass(TICK_MS);
+      const kinds = [];
+      for (const ticket of tickets) kinds.push((await stage.engine.checkIn(ticket)).kind);
+      assert.deepEqual(kinds, ["admitted", "admitted", "waiting", "waiting"]);
+      assert.equal((await stage.engine.counts(ROOM)).admitted, 2);
+    },
+  );
 
   play("nobody enters before their turn", { totalActiveUsers: 1 }, async (stage) => {
     await stage.joinEntered();
@@ -242,7 +251,7 @@ function turns(play: Play): void {
   });
 
   play(
-    "an unused turn goes to the next, and its holder keeps the place",
+    proves(["ce8"], "an unused turn goes to the next, and its holder keeps the place"),
     { totalActiveUsers: 1, claimWindowMs: 10_000 },
     async (stage) => {
       const { pass } = await stage.joinEntered();
@@ -393,7 +402,7 @@ function visits(play: Play): void {
 
 function operating(play: Play): void {
   play(
-    "pausing holds everyone and keeps every place",
+    proves(["ce2"], "pausing holds everyone and keeps every place"),
     { totalActiveUsers: 5, paused: true },
     async (stage) => {
       const tickets = await stage.joinMany(3);
@@ -406,7 +415,7 @@ function operating(play: Play): void {
   );
 
   play(
-    "lowering capacity admits nobody until the site has emptied to it",
+    proves(["ce6"], "lowering capacity admits nobody until the site has emptied to it"),
     { totalActiveUsers: 4 },
     async (stage) => {
       const passes = [];

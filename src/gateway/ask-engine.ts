@@ -11,6 +11,11 @@ import type { Traffic } from "./traffic.ts";
 export const ENGINE_AWAY = Symbol("engine away");
 export type Away = typeof ENGINE_AWAY;
 
+/** Goes on with an answer: at once where it is there, and later where it is not. */
+export function after<T, U>(answer: Eventually<T>, use: (answer: T) => Eventually<U>): Eventually<U> {
+  return answer instanceof Promise ? answer.then(use) : use(answer);
+}
+
 const PATIENCE_MS = 2_000;
 /** An engine that gives up by itself says why, so it is given a little longer than it takes for that. */
 const SAYING_WHY_MS = 500;
@@ -32,37 +37,47 @@ export class AskEngine {
     this.#patienceMs = Math.max(PATIENCE_MS, timeoutMs + SAYING_WHY_MS);
   }
 
-  /** Calls `question`, then `use` with its answer or with `ENGINE_AWAY`; an answer that comes after that goes to `late`. */
-  ask<T>(question: () => Eventually<T>, use: (answer: T | Away) => void, late?: (answer: T) => void): void {
+  /** The engine's answer, at once where it has one; or `ENGINE_AWAY`. An answer that comes after that goes to `late`. */
+  ask<T>(question: () => Eventually<T>, late?: (answer: T) => void): Eventually<T | Away> {
     let answer: Eventually<T>;
     try {
       answer = question();
     } catch (cause) {
-      use(this.#away(cause));
-      return;
+      return this.#away(cause);
     }
-    if (answer instanceof Promise) this.#wait(answer, use, late);
+    return answer instanceof Promise ? this.#wait(answer, late) : answer;
+  }
+
+  /** The same where no request waits for the answer: one that cannot be used is logged. */
+  hear<T>(question: () => Eventually<T>, use: (answer: T | Away) => void): void {
+    const answer = this.ask(question);
+    if (answer instanceof Promise) void answer.then((value) => this.#use(value, use));
     else use(answer);
   }
 
-  #wait<T>(answer: Promise<T>, use: (answer: T | Away) => void, late?: (answer: T) => void): void {
-    let isUsed = false;
-    const useOnce = (value: T | Away) => {
-      if (isUsed) {
-        if (value !== ENGINE_AWAY && late) this.#use(value, late);
-        return;
-      }
-      isUsed = true;
-      stop();
-      this.#use(value, use);
-    };
-    const stop = this.#world.timers.after(this.#patienceMs, () =>
-      useOnce(this.#away(new Error("no answer in time"))),
-    );
-    answer.then(useOnce, (cause: unknown) => useOnce(this.#away(cause)));
+  #wait<T>(answer: Promise<T>, late: ((answer: T) => void) | undefined): Promise<T | Away> {
+    return new Promise((resolve) => {
+      let isOver = false;
+      const stop = this.#world.timers.after(this.#patienceMs, () => {
+        isOver = true;
+        resolve(this.#away(new Error("no answer in time")));
+      });
+      answer.then(
+        (value) => {
+          if (isOver) return late && this.#use(value, late);
+          stop();
+          resolve(value);
+        },
+        (cause: unknown) => {
+          if (isOver) return;
+          stop();
+          resolve(this.#away(cause));
+        },
+      );
+    });
   }
 
-  /** Nobody above catches what goes wrong with a late answer, and one request's bug must not end everyone's line. */
+  /** Nobody above catches what goes wrong here, and one visitor's bug must not end everyone's line. */
   #use<T>(value: T, use: (value: T) => void): void {
     try {
       use(value);

@@ -9,7 +9,7 @@
 import type { Carrier } from "./carrier.ts";
 import { isCrawler, isPageTaker } from "./crawlers.ts";
 import { isSafe, keepsPlace, type WaitingAnswer, type Wants, waitingAnswer, wants } from "./decide.ts";
-import { headerOf, type Request } from "./exchange.ts";
+import { type Facts, headerOf } from "./facts.ts";
 
 export interface Asking {
   readonly wanted: Wants;
@@ -26,21 +26,21 @@ export interface Asking {
   readonly isUnsafe: boolean;
 }
 
-export function readAsking(request: Request, carrier: Carrier, isJsonEnabled: boolean): Asking {
-  const method = request.method ?? "GET";
-  const { accept, "user-agent": userAgent } = request.headers;
+export function readAsking(facts: Facts, carrier: Carrier, isJsonEnabled: boolean): Asking {
+  const { method } = facts;
+  const userAgent = headerOf(facts, "user-agent");
+  const accept = headerOf(facts, "accept");
   const words = {
     method,
     accept: accept?.includes("text/html") && isPageTaker(userAgent) ? undefined : accept,
-    fetchDestination: headerOf(request, "sec-fetch-dest"),
-    fetchMode: headerOf(request, "sec-fetch-mode"),
-    upgradeInsecure: headerOf(request, "upgrade-insecure-requests"),
+    fetchDestination: headerOf(facts, "sec-fetch-dest"),
+    fetchMode: headerOf(facts, "sec-fetch-mode"),
+    upgradeInsecure: headerOf(facts, "upgrade-insecure-requests"),
   };
   const wanted = wants(words);
   const keepsToken = carrier.programToken !== undefined;
-  const isPreflight =
-    method === "OPTIONS" && headerOf(request, "access-control-request-method") !== undefined;
-  const isPrefetch = isForLater(request);
+  const isPreflight = method === "OPTIONS" && headerOf(facts, "access-control-request-method") !== undefined;
+  const isPrefetch = isForLater(facts);
   const crawls = isCrawler(userAgent);
   const isNobody = isPreflight || isPrefetch || crawls;
   const canWait = !isNobody && keepsPlace(wanted, keepsToken);
@@ -57,8 +57,7 @@ export function readAsking(request: Request, carrier: Carrier, isJsonEnabled: bo
 }
 
 /** True for what a browser loads ahead of a visitor who may never look at it. */
-function isForLater(request: Request): boolean {
-  const purpose =
-    headerOf(request, "sec-purpose") ?? headerOf(request, "purpose") ?? headerOf(request, "x-moz");
+function isForLater(facts: Facts): boolean {
+  const purpose = headerOf(facts, "sec-purpose") ?? headerOf(facts, "purpose") ?? headerOf(facts, "x-moz");
   return purpose?.startsWith("prefetch") === true;
 }

@@ -2,7 +2,7 @@
  * What a request carries that concerns us: its cookies, the `Fairgate-Token` header of a program that keeps none, and
  * the browser's word on which site sent it.
  */
-import type { Request } from "./exchange.ts";
+import type { Facts } from "./facts.ts";
 import { rawHeader } from "./proxy/raw-header.ts";
 
 export interface Carrier {
@@ -14,11 +14,11 @@ export interface Carrier {
   readonly fetchSite: string | undefined;
 }
 
-export function readCarrier(request: Request, isSecure: boolean): Carrier {
+export function readCarrier(facts: Facts, isSecure: boolean): Carrier {
   return {
     isSecure,
-    cookie: rawHeader(request, "Cookie", "cookie"),
-    programToken: rawHeader(request, "Fairgate-Token", "fairgate-token"),
-    fetchSite: rawHeader(request, "Sec-Fetch-Site", "sec-fetch-site"),
+    cookie: rawHeader(facts, "Cookie", "cookie"),
+    programToken: rawHeader(facts, "Fairgate-Token", "fairgate-token"),
+    fetchSite: rawHeader(facts, "Sec-Fetch-Site", "sec-fetch-site"),
   };
 }

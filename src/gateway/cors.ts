@@ -3,7 +3,7 @@
  * says to their visitors. Only origins that the operator names, each with the visitor's cookie. What the site itself answers
  * is the site's matter and stays as it is.
  */
-import { headerOf, type Request } from "./exchange.ts";
+import { type Facts, headerOf } from "./facts.ts";
 
 /** What a page may read of our answers beside their body. */
 const EXPOSED = "Fairgate-Token, Fairgate-Status, Retry-After";
@@ -30,29 +30,29 @@ export class Cors {
   }
 
   /** True for a request made by a page that may. */
-  allows(request: Request): boolean {
-    const origin = this.isOn ? headerOf(request, "origin") : undefined;
+  allows(facts: Pick<Facts, "headers">): boolean {
+    const origin = this.isOn ? headerOf(facts, "origin") : undefined;
     return origin !== undefined && this.#origins.has(origin);
   }
 
   /** True for a preflight of a page that keeps its token itself, of which the site knows nothing. */
-  isForToken(request: Request): boolean {
-    const names = headerOf(request, "access-control-request-headers") ?? "";
-    return names.toLowerCase().includes("fairgate-token") && this.allows(request);
+  isForToken(facts: Pick<Facts, "headers">): boolean {
+    const names = headerOf(facts, "access-control-request-headers") ?? "";
+    return names.toLowerCase().includes("fairgate-token") && this.allows(facts);
   }
 
   /** Flat header list that lets such a page read the token that comes with one of the site's answers. */
-  tokenHeaders(request: Request): readonly string[] {
-    return this.allows(request) ? ["Access-Control-Expose-Headers", "Fairgate-Token"] : NOTHING;
+  tokenHeaders(facts: Pick<Facts, "headers">): readonly string[] {
+    return this.allows(facts) ? ["Access-Control-Expose-Headers", "Fairgate-Token"] : NOTHING;
   }
 
   /** Flat header list that lets the page read the answer, where it may. */
-  headersFor(request: Request): readonly string[] {
+  headersFor(facts: Pick<Facts, "headers">): readonly string[] {
     if (!this.isOn) return NOTHING;
     // Another origin gets another answer, also from a cache.
-    if (!this.allows(request)) return ["Vary", "Origin"];
+    if (!this.allows(facts)) return ["Vary", "Origin"];
     return [
-      ...["Access-Control-Allow-Origin", headerOf(request, "origin")!],
+      ...["Access-Control-Allow-Origin", headerOf(facts, "origin")!],
       ...["Access-Control-Allow-Credentials", "true"],
       ...["Access-Control-Expose-Headers", EXPOSED],
       ...["Vary", "Origin"],
@@ -60,15 +60,15 @@ export class Cors {
   }
 
   /** The same for a preflight of one of our own addresses. */
-  ownPreflight(request: Request): string[] {
-    return [...this.headersFor(request), ...allowing(OWN_METHODS, OWN_HEADERS, OWN_AGE_SECONDS)];
+  ownPreflight(facts: Pick<Facts, "headers">): string[] {
+    return [...this.headersFor(facts), ...allowing(OWN_METHODS, OWN_HEADERS, OWN_AGE_SECONDS)];
   }
 
   /** The same for one of the site's: the call that follows is refused or goes to the site, which then says what it thinks. */
-  sitePreflight(request: Request): string[] {
-    const method = headerOf(request, "access-control-request-method") ?? "";
-    const names = headerOf(request, "access-control-request-headers") ?? "";
-    return [...this.headersFor(request), ...allowing(listed(method), listed(names), SITE_AGE_SECONDS)];
+  sitePreflight(facts: Pick<Facts, "headers">): string[] {
+    const method = headerOf(facts, "access-control-request-method") ?? "";
+    const names = headerOf(facts, "access-control-request-headers") ?? "";
+    return [...this.headersFor(facts), ...allowing(listed(method), listed(names), SITE_AGE_SECONDS)];
   }
 }
 

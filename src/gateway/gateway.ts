@@ -1,70 +1,72 @@
 /**
- * The gateway: request in, response out. It finds the room, reads what the visitor carries, asks the engine only when
- * it must, and then either hands the request on to the origin or tells its sender to wait.
+ * The gateway: what becomes of one request. It finds the room, reads what the visitor carries, asks the engine only when
+ * it must, and says what is to be done as a value. Adapters (`adapters/`) make the facts and act on the verdict.
  *
- *   valid pass ─────────────▶ origin            (no engine call)
- *   ticket ─▶ engine.enter ─▶ origin | waiting
- *   nothing ─▶ engine.join ─▶ origin | waiting
- *   engine away ────────────▶ origin (fail open) | a page that says so (fail closed)
+ *   facts ─▶ visit ─▶ verdict ─┬─ passOn ─▶ depart ─▶ the site, by whatever way the adapter has
+ *                              ├─ stream ─▶ opened by the adapter
+ *                              └─ all else ─▶ render ─▶ status, headers, body
  *
- * How a request reaches the origin is handed in: over the proxy, or to the next middleware.
+ *   valid pass ─────────────▶ passOn            (no engine call)
+ *   ticket ─▶ engine.enter ─▶ passOn | wait
+ *   nothing ─▶ engine.join ─▶ passOn | wait
+ *   engine away ────────────▶ passOn (fail open) | engineAway (fail closed)
  */
-import type { IncomingMessage } from "node:http";
-import type { Duplex } from "node:stream";
-import type { OriginSettings, Settings } from "../config/schema.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Settings } from "../config/schema.ts";
+import type { Engine, Eventually } from "../core/engine.ts";
+import { toHex } from "../core/hex.ts";
 import { EVERYBODY } from "../core/rules.ts";
+import type { Ticket } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
-import type { AccessLog } from "./access-log/access-log.ts";
-import { entryOf } from "./access-log/entry.ts";
+import { SLIP_LIFE_MS } from "./abuse/slip.ts";
 import type { Decision } from "./access-log/line.ts";
-import { AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
+import { PERSONAL_JSON } from "./answer-headers.ts";
+import { AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
 import { type Asking, readAsking } from "./asking.ts";
-import type { BypassRequest } from "./bypass.ts";
-import { type Carrier, readCarrier } from "./carrier.ts";
-import { EventStreams } from "./event-streams.ts";
-import {
-  isGivenUp,
-  isGone,
-  PERSONAL_JSON,
-  type Request,
-  type Response,
-  send,
-  sendWhole,
-} from "./exchange.ts";
-import type { Held, HeldPass } from "./held-tokens.ts";
-import { Keyring, type KeyringMemo, type KeyState } from "./keyring.ts";
+import type { Call } from "./call.ts";
+import { readCarrier } from "./carrier.ts";
+import { type Facts, headerOf } from "./facts.ts";
 import { codeInUrl, linkWithoutCode, withoutCode } from "./lanes/carried-code.ts";
 import { KeySets } from "./lanes/key-sets.ts";
-import { Newcomers, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
-import { OriginTokens } from "./origin-token.ts";
+import { type HeldBack, Newcomers, type TurnedAway } from "./newcomers.ts";
 import { createWatch, type OnSite } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
+import type { OwnAnswer } from "./own-answer.ts";
 import { PacedLog } from "./paced-log.ts";
 import { PresenceReport } from "./presence.ts";
 import { originForm, type Refusal } from "./proxy/framing.ts";
 import type { Forward } from "./proxy/proxy.ts";
-import { answerRaw } from "./proxy/raw-answer.ts";
-import { type Client, createTrust, type Trust } from "./proxy/trust.ts";
-import { refuse, refuseUpgrade } from "./refusal.ts";
-import { type Counted, type Over, RequestsUnderWay } from "./requests-under-way.ts";
+import { createTrust, type Trust } from "./proxy/trust.ts";
+import { type Rendered, render, renderUpgrade } from "./render.ts";
+import { type Over, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Routed, type Router } from "./route.ts";
-import { type StrayConnection, StrayConnections } from "./stray-connections.ts";
-import { type Outcome, Threshold } from "./threshold.ts";
-import { TooManyRequests } from "./too-many-requests.ts";
+import { EventStreams } from "./streams/event-streams.ts";
+import type { OpenAnswer } from "./streams/open-answer.ts";
+import { StrayConnections } from "./streams/stray-connections.ts";
+import { VisitConnections } from "./streams/visit-connections.ts";
+import { type Arrival, Threshold } from "./threshold.ts";
+import type { Held, HeldPass } from "./tokens/held-tokens.ts";
+import { Keyring, type KeyringMemo, type KeyState } from "./tokens/keyring.ts";
+import { OriginTokens } from "./tokens/origin-token.ts";
+import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
-import { type VisitConnection, VisitConnections } from "./visit-connections.ts";
+import {
+  GONE,
+  type OpenStream,
+  type PassOn,
+  type Shown,
+  type Told,
+  type TooMany,
+  type Verdict,
+} from "./verdict.ts";
 import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
-import { VisitorTokens } from "./visitor-tokens.ts";
-import { type Told, WaitingAnswers } from "./waiting-answers.ts";
 
 const JWKS_PATH = "/.fairgate/jwks.json";
 const FORGET_PERIOD_MS = 10_000;
 const REPORT_PERIOD_MS = 1_000;
-const AWAY_RETRY_SECONDS = 10;
+const NONCE_BYTES = 16;
 const NOTHING: readonly string[] = [];
 const JWKS_HEADERS: readonly string[] = [
   "Content-Type",
@@ -72,16 +74,12 @@ const JWKS_HEADERS: readonly string[] = [
   "Cache-Control",
   "public, max-age=300",
 ];
-
-/** Hands a request on to the site. `origin` is the room's, or the default one. */
-export type Onward = (forward: Forward, origin: OriginSettings | null) => void;
-/** The same, told which request: one function for all of them. */
-export type OnwardAny = (
-  request: Request,
-  response: Response,
-  forward: Forward,
-  origin: OriginSettings | null,
-) => void;
+/** Where requests of a whole proxy are refused, this is what its operator forgot. */
+const HINTS: Readonly<Record<Over, string>> = {
+  visitor: "one visitor has too many requests under way",
+  address:
+    "one address has too many requests under way; if it is a proxy of yours, name it in trustedProxies",
+};
 
 /** Everything that follows from the settings; replaced whole when they change. */
 interface InForce {
@@ -98,20 +96,18 @@ export interface Prepared {
   readonly keyring: Keyring;
 }
 
-/** One request on its way to the site. */
-interface Departing {
-  readonly front: RoomFront | undefined;
-  readonly carrier: Carrier;
-  readonly onward: Onward;
-  readonly isContinueExpected: boolean;
-  /** Behind a line, so that the answer is for its visitor alone. */
-  readonly isPersonal: boolean;
-  /** They have a visit. */
-  readonly isOnSite: boolean;
-  /** Whom it counts for; null where that is not known. */
-  readonly client: string | null;
-  /** Of a visit; null where there is none. */
-  readonly connection: VisitConnection | null;
+/** What the access log notes of one of our own addresses that belongs to no room. */
+const OWN = { decision: "own", room: null, visitor: null } as const;
+/** The same of what is no request that is acted on. */
+const REFUSED = { decision: "refused", room: null, visitor: null } as const;
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** A request that went to the site, until it is over. */
+export interface Departed {
+  readonly forward: Forward;
+  /** `isGivenUp`: its sender did not wait for the whole answer. */
+  over(isGivenUp: boolean): void;
 }
 
 /** What someone is told who shows a token that was given to another browser. */
@@ -125,8 +121,6 @@ export interface GatewayParts {
   readonly world: World;
   /** How many files this process may open; left out where that does not matter. */
   readonly fileLimit?: number;
-  /** What becomes of requests is noted there. */
-  readonly accessLog?: AccessLog;
 }
 
 export class Gateway {
@@ -134,15 +128,14 @@ export class Gateway {
   readonly #engine: Engine;
   readonly #world: World;
   readonly #tokens: VisitorTokens;
-  readonly #streams: EventStreams;
+  readonly streams: EventStreams;
+  readonly #unproven: UnprovenPlaces;
   readonly #streamLimits: (settings: Settings) => StreamLimits;
   readonly #endpoints: VisitorEndpoints;
   readonly #newcomers: Newcomers;
   readonly #threshold: Threshold;
-  readonly #answers: WaitingAnswers;
   readonly #presence: PresenceReport;
   readonly #underWay: RequestsUnderWay;
-  readonly #tooMany: TooManyRequests;
   readonly #connections: VisitConnections;
   readonly #strays: StrayConnections;
   readonly #stop: (() => void)[] = [];
@@ -150,7 +143,7 @@ export class Gateway {
   readonly #keySets: KeySets;
   readonly #ask: AskEngine;
   readonly #bugs: PacedLog;
-  readonly #accessLog: AccessLog | undefined;
+  readonly #crowding: PacedLog;
   #originTokens: OriginTokens;
   #inForce!: InForce;
   #requests = 0;
@@ -168,25 +161,23 @@ export class Gateway {
     const streams = new EventStreams({ engine, ask, traffic, limits, world });
     this.#engine = engine;
     this.#world = world;
-    this.#accessLog = parts.accessLog;
     this.#tokens = tokens;
-    this.#streams = streams;
+    this.streams = streams;
+    this.#unproven = unproven;
     this.#originTokens = new OriginTokens(keyring);
     const newcomers = new Newcomers({
       ...{ engine, ask, tokens, traffic, clock: world.clock },
       trust: () => this.#inForce.trust,
       newcomersMax: () => this.#inForce.settings.limits.newcomersPerAddressMax,
     });
-    const { timers } = world;
     this.#keySets = new KeySets(world);
     this.#newcomers = newcomers;
     this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
-    this.#answers = new WaitingAnswers({ tokens, traffic, newcomers, unproven, world });
     this.#ask = ask;
     this.#bugs = new PacedLog(world);
+    this.#crowding = new PacedLog(world);
     this.#presence = new PresenceReport({ engine, ask, world });
     this.#underWay = new RequestsUnderWay(world);
-    this.#tooMany = new TooManyRequests(traffic, world);
     this.#connections = new VisitConnections({
       ...{ engine, ask, presence: this.#presence, world },
       frontOf: (room) => this.#inForce.fronts.get(room),
@@ -198,11 +189,11 @@ export class Gateway {
       onEnd: () => traffic.connectionsEnded++,
     });
     this.#endpoints = new VisitorEndpoints({
-      ...{ engine, ask, tokens, newcomers, streams, traffic, timers, threshold: this.#threshold },
+      ...{ engine, ask, tokens, newcomers, traffic, threshold: this.#threshold },
       ...{ connections: this.#connections, unproven },
-      stay: (front, held, carrier, now) => this.#stay(front, held, carrier, now),
+      stay: (call, held) => this.#stay(call, held),
     });
-    this.#idPrefix = Buffer.from(world.random.bytes(4)).toString("hex");
+    this.#idPrefix = toHex(world.random.bytes(4));
     this.#stop.push(world.timers.every(FORGET_PERIOD_MS, () => tokens.forget(world.clock.now())));
     this.#stop.push(world.timers.every(REPORT_PERIOD_MS, () => this.#reportLoad()));
     this.#stop.push(this.#listenToEngine());
@@ -253,7 +244,7 @@ export class Gateway {
     }
     if (keyring !== this.#tokens.keyring) this.#originTokens = new OriginTokens(keyring);
     this.#tokens.turnTo(keyring);
-    this.#streams.limits = this.#streamLimits(inForce.settings);
+    this.streams.limits = this.#streamLimits(inForce.settings);
     this.#inForce = inForce;
   }
 
@@ -262,173 +253,85 @@ export class Gateway {
     await this.putInForce(this.prepare(settings));
   }
 
-  /** Serves one request; `onward` is how it reaches the site. */
-  serve(request: Request, response: Response, onward: OnwardAny, isContinueExpected = false): void {
-    const { url: written = "/" } = request;
-    const own = this.#inForce.own.find(written);
-    if (own?.endpoint === "board" && request.method === "GET")
-      return this.#endpoints.sendBoard(own.front, response);
-    const entry = this.#accessLog?.begin(request, response);
-    const url = written.startsWith("/") ? written : originForm(written);
-    const carrier = readCarrier(request, this.#isSecure(request));
-    const now = this.#world.clock.now();
-    if (own)
-      return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
-    if (url.startsWith(OWN_PREFIX)) return this.#serveOther(url, request, response, carrier, now);
-    const routed = this.#route(request, url);
-    if ("status" in routed) return refuse(request, response, routed, { world: this.#world, isLast: false });
+  /** What becomes of a request: at once, unless the engine takes its time. */
+  visit(facts: Facts): Eventually<Verdict> {
+    const { url } = facts;
+    if (!facts.isUpgrade) {
+      const own = this.#inForce.own.find(url);
+      if (own?.endpoint === "board" && facts.method === "GET") return this.#endpoints.board(own.front);
+      if (own) return this.#endpoints.visit(own.endpoint, this.#callOf(own.front, facts, url));
+    }
+    const written = url.startsWith("/") ? url : originForm(url);
+    if (written.startsWith(OWN_PREFIX)) return this.#visitOwn(written, facts);
+    const routed = this.#route(facts, written);
+    if ("status" in routed) return this.refuse(routed);
     const { target } = routed;
     // An odd spelling of an address of ours.
-    if (target.startsWith(OWN_PREFIX)) return this.#serveOther(target, request, response, carrier, now);
-    // What was routed is what is sent.
-    if (target !== written) request.url = target;
-    const front = this.#frontOf(routed, now);
-    if (entry && front) entry.room = front.name;
-    const hand: Onward = (words, origin) => {
-      if (entry) entry.id = words.id;
-      if (front?.membership.takesCodes) request.url = withoutCode(request.url!);
-      onward(request, response, words, origin);
-    };
-    const isLetPast = !front || this.#isLetPast(front, request, target);
-    const forward = (held: HeldPass | null, given: readonly string[], decision: Decision) => {
-      if (isGone(response)) return;
-      entry?.decide(decision, held?.pass.id);
-      const isToken = given.length > 0 && carrier.programToken !== undefined;
-      const headers = isToken && front ? [...given, ...front.cors.tokenHeaders(request)] : given;
-      const client = this.#inForce.trust.client(request);
-      if (entry) entry.client = client;
-      const connection = held && front ? this.#connections.open(response, front, held.pass) : null;
-      const stray = front && decision === "stray" ? this.#strays.open(response, front.name) : null;
-      const counted = this.#count(held, client, response, connection, stray);
-      if (typeof counted === "string")
-        return this.#tooMany.refuse(request, response, { over: counted, address: client.address, headers });
-      const { address } = counted;
-      this.#forward(
-        {
-          front,
-          carrier,
-          onward: hand,
-          isContinueExpected,
-          isPersonal: !isLetPast,
-          isOnSite: held !== null,
-          client: address,
-          connection,
-        },
-        held,
-        headers,
-      );
-    };
-    if (isLetPast) return forward(null, NOTHING, front ? "bypassed" : "outside");
-    const held = this.#tokens.read(front, carrier, now, this.#newcomers.senderFor(front, request));
-    // An address with a code in it is left at once, before anyone else sees it.
-    const isCodeShown = hasCode(front, request, carrier);
-    if (held?.kind === "pass") {
-      const { headers } = this.#stay(front, held, carrier, now);
-      return isCodeShown
-        ? redirect(response, linkWithoutCode(target), headers)
-        : forward(held, headers, "pass");
-    }
-    const asking = readAsking(request, carrier, front.settings.jsonResponseEnabled);
-    const told = (headers: readonly string[], sequence: number): Told => {
-      return { front, request, response, carrier, asking, headers, sequence };
-    };
-    if (held?.kind === "stranger") return this.#answers.turnAway(told(NOTHING, -1), STRANGE);
-    if (asking.isPreflight && front.cors.isForToken(request))
-      return this.#answers.preflight(told(NOTHING, -1));
-    if (this.#isStray(front, held, asking, carrier, now))
-      return this.#letPastIfRoom(front, request, asking, now, {
-        past: () => forward(null, NOTHING, "stray"),
-        turnAway: () => this.#answers.turnAway(told(NOTHING, -1), MUST_WAIT),
-        away: () => this.#answers.away(told(NOTHING, -1)),
-      });
-    const arriving = {
-      ...{ front, request, carrier, now, hasPlace: false, canWait: asking.canWait },
-      isGone: () => isGone(response),
-    };
-    const outcome: Outcome = {
-      through: (pass, headers) =>
-        isCodeShown
-          ? redirect(response, linkWithoutCode(target), headers)
-          : forward(pass, headers, "entered"),
-      wait: (waiting, headers, isAnew) => {
-        if (isCodeShown) redirect(response, linkWithoutCode(target), headers);
-        else this.#answers.wait({ ...told(headers, waiting.ticket.sequence), isAnew }, waiting);
-      },
-      turnAway: (why) => this.#answers.turnAway(told(NOTHING, -1), why),
-      away: () => {
-        if (front.settings.engineFailure === "open") forward(null, NOTHING, "failedOpen");
-        else this.#answers.away(told(NOTHING, held?.ticket.sequence ?? -1));
-      },
-    };
-    if (isCodeShown && held?.ticket.lane === EVERYBODY) this.#threshold.change(arriving, held, outcome);
-    else this.#threshold.come(arriving, held, outcome);
+    if (target.startsWith(OWN_PREFIX)) return this.#visitOwn(target, facts);
+    const front = this.#frontOf(routed, facts.now);
+    if (front === undefined) return this.#passOn(this.#callOf(null, facts, target), null, NOTHING, "outside");
+    const call = this.#callOf(front, facts, target);
+    return this.#isLetPast(call) ? this.#passOn(call, null, NOTHING, "bypassed") : this.#visitRoom(call);
   }
 
-  /** Serves an upgrade (WebSocket): through with a pass or while there is room, else refused. It takes no place. */
-  upgrade(request: IncomingMessage, socket: Duplex, onward: Onward): void {
-    this.traffic.upgrades++;
-    const entry = this.#accessLog?.beginUpgrade(request, socket);
-    const routed = this.#route(request, originForm(request.url ?? "/"));
-    if ("status" in routed) return refuseUpgrade(socket, routed, this.#world);
-    const { target } = routed;
-    if (target.startsWith(OWN_PREFIX)) return holdUpgrade(socket, "own", 404, null);
-    request.url = target;
-    const now = this.#world.clock.now();
-    const front = this.#frontOf(routed, now);
-    if (entry && front) entry.room = front.name;
-    const carrier = readCarrier(request, this.#isSecure(request));
-    const hand: Onward = (words, origin) => {
-      if (entry) entry.id = words.id;
-      if (front?.membership.takesCodes) request.url = withoutCode(request.url!);
-      onward(words, origin);
-    };
-    const isLetPast = !front || this.#isLetPast(front, request, target);
-    const forward = (held: HeldPass | null, headers: readonly string[], decision: Decision) => {
-      if (socket.destroyed) return;
-      entry?.decide(decision, held?.pass.id);
-      const client = this.#inForce.trust.client(request);
-      if (entry) entry.client = client;
-      const connection = held && front ? this.#connections.open(socket, front, held.pass) : null;
-      const stray = front && decision === "stray" ? this.#strays.open(socket, front.name) : null;
-      const counted = this.#count(held, client, socket, connection, stray);
-      if (typeof counted === "string") return this.#tooMany.refuseUpgrade(socket, counted, client.address);
-      const { address } = counted;
-      this.#forward(
-        {
-          front,
-          carrier,
-          onward: hand,
-          isContinueExpected: false,
-          isPersonal: !isLetPast,
-          isOnSite: held !== null,
-          client: address,
-          connection,
-        },
-        held,
-        headers,
-      );
-    };
-    if (isLetPast) return forward(null, NOTHING, front ? "bypassed" : "outside");
-    const held = this.#tokens.read(front, carrier, now, this.#newcomers.senderFor(front, request));
-    if (held?.kind === "pass") return forward(held, this.#stay(front, held, carrier, now).headers, "pass");
-    if (held?.kind === "stranger") return holdUpgrade(socket, "turnedAway", 403, null);
-    const arriving = {
-      ...{ front, request, carrier, now, hasPlace: false },
-      ...{ canWait: false, isGone: () => socket.destroyed },
-    };
-    this.#threshold.come(arriving, held, {
-      through: (pass, headers) => forward(pass, headers, "entered"),
-      wait: ({ nextCheckInMs }) => holdUpgrade(socket, "waiting", 429, Math.ceil(nextCheckInMs / 1_000)),
-      turnAway: (why) => {
-        if (why.kind === "heldBack") holdUpgrade(socket, "turnedAway", 429, retrySeconds(why.verdict));
-        else if (why.reason === "mustWait") holdUpgrade(socket, "waiting", 429, turnedAwaySeconds(why, now));
-        else holdUpgrade(socket, "turnedAway", 403, null);
+  /** The answer to show. */
+  render(verdict: Exclude<Shown, OwnAnswer>): Rendered {
+    const nonce = () => btoa(String.fromCharCode(...this.#world.random.bytes(NONCE_BYTES)));
+    return render(verdict, nonce, this.#world.clock.now());
+  }
+
+  /** The same for an upgrade. */
+  renderUpgrade(verdict: Shown): Rendered {
+    return renderUpgrade(verdict, this.#world.clock.now());
+  }
+
+  /** A request that is not acted on. */
+  refuse({ status, reason }: Refusal): Verdict {
+    this.#world.log.debug({ code: "REQUEST_REFUSED", status, reason }, "request refused");
+    return { kind: "refuse", ...REFUSED, status, reason };
+  }
+
+  /** An event stream for which there is no room. */
+  noStream(verdict: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
+    return this.#endpoints.noStream(verdict, full);
+  }
+
+  /**
+   * A request goes to the site: it counts from here on until it is `over`, and is broken off by `answer` when its visit ends.
+   * Or its sender has too many under way.
+   */
+  depart(verdict: PassOn, answer: OpenAnswer, isContinueExpected: boolean): Departed | TooMany {
+    const { held, front, client, carrier } = verdict;
+    const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
+    if (typeof counted === "string") return this.#tooMany(verdict, counted);
+    const connection = held && front ? this.#connections.open(answer, front, held.pass) : null;
+    const stray = front && verdict.decision === "stray" ? this.#strays.open(answer, front.name) : null;
+    const watch = front?.watch ?? null;
+    const visitor: OnSite | null = watch && held ? { held, carrier } : null;
+    this.traffic.requests.proxied++;
+    return {
+      forward: {
+        id: verdict.id,
+        requestHeaders: verdict.requestHeaders,
+        responseHeaders: verdict.responseHeaders,
+        isPersonal: verdict.isPersonal,
+        isOnSite: held !== null,
+        sender: client,
+        client: counted.address,
+        // The same for all requests of a visitor, wherever they come in.
+        stickyKey: verdict.origin?.sticky === "visitor" ? (held?.pass.id ?? counted.address) : null,
+        isContinueExpected,
+        watch,
+        visitor,
+        connection,
       },
-      away: () => {
-        if (front.settings.engineFailure === "open") forward(null, NOTHING, "failedOpen");
-        else holdUpgrade(socket, "engineAway", 503, AWAY_RETRY_SECONDS);
+      over: (isGivenUp) => {
+        if (connection) this.#connections.closed(connection);
+        if (stray) this.#strays.closed(stray);
+        if (isGivenUp) this.#underWay.giveUp(counted);
+        else this.#underWay.release(counted);
       },
-    });
+    };
   }
 
   /** Turns the ring of keys as far as it was in an earlier life. */
@@ -458,11 +361,11 @@ export class Gateway {
 
   /** Ends every event stream, so that a listener can close. */
   closeStreams(): void {
-    this.#streams.close();
+    this.streams.close();
   }
 
   async close(): Promise<void> {
-    this.#streams.close();
+    this.streams.close();
     for (const stop of this.#stop) stop();
     this.#connections.close();
     this.#strays.close();
@@ -493,19 +396,25 @@ export class Gateway {
     }
   }
 
-  #isSecure(request: Request): boolean {
+  #callOf<Front extends RoomFront | null>(
+    front: Front,
+    facts: Facts,
+    target: string,
+  ): Call & { front: Front } {
     const { settings, trust } = this.#inForce;
     // Without proxies to believe, the connection itself tells.
-    if (settings.trustedProxies.length === 0)
-      return (request.socket as { encrypted?: boolean }).encrypted === true;
-    return trust.client(request).protocol === "https";
+    const isSecure =
+      settings.trustedProxies.length === 0
+        ? facts.socket.encrypted === true
+        : trust.client(facts).protocol === "https";
+    return { front: front as Front & RoomFront, facts, target, carrier: readCarrier(facts, isSecure) };
   }
 
-  #route(request: Request, url: string): Routed | Refusal {
+  #route(facts: Facts, url: string): Routed | Refusal {
     const { router, trust } = this.#inForce;
     // Where one room has everything, neither host nor path decides.
     if (router.only !== null) return { room: router.only, target: url, route: null };
-    return router.route(trust.client(request).host, url);
+    return router.route(trust.client(facts).host, url);
   }
 
   #frontOf({ room }: Routed, now: number): RoomFront | undefined {
@@ -515,63 +424,167 @@ export class Gateway {
   }
 
   /** Whether a request goes to the site without a line: the room does nothing, or a rule of its says so. */
-  #isLetPast(front: RoomFront, request: Request, url: string): boolean {
+  #isLetPast({ front, facts, target }: Call): boolean {
     front.load.came();
     if (front.settings.suspended) return true;
-    const rule = front.bypass.match(request as BypassRequest, url, this.#inForce.trust);
+    const rule = front.bypass.match(facts, target, this.#inForce.trust);
     if (rule !== null) this.traffic.count("bypassed", `${front.name}: ${rule}`);
     return rule !== null;
   }
 
+  /** A request that the line decides about. */
+  #visitRoom(call: Call): Eventually<Verdict> {
+    const { front, facts, carrier } = call;
+    const held = this.#tokens.read(front, carrier, facts.now, this.#newcomers.senderFor(call));
+    // An address with a code in it is left at once, before anyone else sees it.
+    const isCodeShown = front.membership.takesCodes && this.#hasCode(call);
+    if (held?.kind === "pass") {
+      const { headers } = this.#stay(call, held);
+      return isCodeShown ? this.#withoutCode(call, headers) : this.#passOn(call, held, headers, "pass");
+    }
+    const asking = readAsking(facts, carrier, front.settings.jsonResponseEnabled);
+    if (held?.kind === "stranger") return this.#turnAway(call, asking, STRANGE);
+    if (!facts.isUpgrade) {
+      if (asking.isPreflight && front.cors.isForToken(facts))
+        return { kind: "preflight", ...this.#told(call, asking, "none", NOTHING, -1) };
+      if (this.#isStray(call, held, asking)) return this.#visitStray(call, asking);
+    }
+    const arriving = { ...call, hasPlace: false, canWait: asking.canWait && !facts.isUpgrade };
+    const isChange = isCodeShown && held?.ticket.lane === EVERYBODY;
+    return after(
+      isChange ? this.#threshold.change(arriving, held) : this.#threshold.come(arriving, held),
+      (arrival) => this.#afterThreshold(call, asking, arrival, held?.ticket.sequence ?? -1),
+    );
+  }
+
+  /** `sequence`: of the place they came with; below 0 for none. */
+  #afterThreshold(call: Call, asking: Asking, arrival: Arrival, sequence: number): Eventually<Verdict> {
+    if (arrival === ENGINE_AWAY) return this.#engineAway(call, asking, sequence);
+    switch (arrival.kind) {
+      case "through":
+        return this.#hasCode(call)
+          ? this.#withoutCode(call, arrival.headers)
+          : this.#passOn(call, arrival.held, arrival.headers, "entered");
+      case "placed": {
+        const { waiting, headers, isAnew } = arrival;
+        if (this.#hasCode(call)) return this.#withoutCode(call, headers);
+        const { ticket } = waiting;
+        this.#countWait(asking);
+        const told = this.#told(call, asking, "waiting", headers, ticket.sequence);
+        const unproven =
+          asking.answer === "page" || asking.answer === "formRefused" ? this.#unprovenId(call, ticket) : null;
+        return { kind: "wait", ...told, visitor: ticket.id, waiting, isAnew, unproven };
+      }
+      case "gone":
+        return GONE;
+      case "turnedAway":
+      case "heldBack":
+        return this.#turnAway(call, asking, arrival);
+    }
+  }
+
+  /** The engine does not answer: fail open or closed, by setting. */
+  #engineAway(call: Call, asking: Asking, sequence: number): Eventually<Verdict> {
+    if (call.front.settings.engineFailure === "open") return this.#passOn(call, null, NOTHING, "failedOpen");
+    return { kind: "engineAway", ...this.#told(call, asking, "engineAway", NOTHING, sequence) };
+  }
+
+  #turnAway(call: Call, asking: Asking, why: TurnedAway | HeldBack): Verdict {
+    const isWaiting = why.kind === "turnedAway" && why.reason === "mustWait";
+    const isPage = asking.answer === "page" || asking.answer === "formRefused";
+    if (isPage && !(isWaiting && asking.isCrawler) && !call.facts.isUpgrade) this.traffic.requests.problems++;
+    const told = this.#told(
+      call,
+      asking,
+      isWaiting ? "waiting" : "turnedAway",
+      this.#tokensFor(call, why),
+      -1,
+    );
+    return { kind: "turnAway", ...told, why };
+  }
+
+  #told(call: Call, asking: Asking, decision: Decision, headers: readonly string[], sequence: number): Told {
+    return { decision, room: call.front.name, visitor: null, call, asking, headers, sequence };
+  }
+
+  /** A slip, for those who are to come back with it; nothing, for those whose token is another's. */
+  #tokensFor({ front, carrier, facts }: Call, why: TurnedAway | HeldBack): readonly string[] {
+    if (facts.isUpgrade) return NOTHING;
+    if (why.kind === "turnedAway")
+      return why.reason === "wrongBrowser" ? this.#tokens.takeAway(front, carrier) : NOTHING;
+    const slip = why.verdict.kind === "comeBack" ? why.verdict.slip : null;
+    return slip === null ? NOTHING : this.#tokens.giveSlip(front, slip, SLIP_LIFE_MS, carrier);
+  }
+
+  #countWait({ answer }: Asking): void {
+    const { requests } = this.traffic;
+    if (answer === "json") requests.apiWaits++;
+    else if (answer === "formRefused") requests.refusedForms++;
+    else if (answer === "page") requests.waitingPages++;
+  }
+
+  /** The place of someone who has not shown that they keep a cookie; null when there is none such. */
+  #unprovenId({ front, facts, carrier }: Call, ticket: Ticket): string | null {
+    if (carrier.programToken !== undefined) return null;
+    if (front.cookie.read(carrier.cookie, carrier.isSecure) !== null) return null;
+    this.#unproven.add(ticket, this.#newcomers.sender(facts));
+    return ticket.id;
+  }
+
   /** True for a request that belongs to no visit, and whose sender does not show that they could keep one. */
-  #isStray(front: RoomFront, held: Held | null, asking: Asking, carrier: Carrier, now: number): boolean {
+  #isStray({ front, carrier, facts }: Call, held: Held | null, asking: Asking): boolean {
     if (asking.isPrefetch) return true;
-    return held === null && asking.isStray && !this.#tokens.isKeeper(front, carrier, now);
+    return held === null && asking.isStray && !this.#tokens.isKeeper(front, carrier, facts.now);
   }
 
   /** Lets a request through that belongs to no visit, while there is room and its address has its share of them. */
-  #letPastIfRoom(
-    front: RoomFront,
-    request: Request,
-    { isPreflight }: Asking,
-    now: number,
-    outcome: Record<"past" | "turnAway" | "away", () => void>,
-  ): void {
-    const { address } = this.#inForce.trust.client(request);
-    this.#ask.ask(
-      () => this.#engine.hasRoom(front.name),
+  #visitStray(call: Call, asking: Asking): Eventually<Verdict> {
+    const { front, facts } = call;
+    return after(
+      this.#ask.ask(() => this.#engine.hasRoom(front.name)),
       (hasRoom) => {
-        if (hasRoom === ENGINE_AWAY)
-          return front.settings.engineFailure === "open" ? outcome.past() : outcome.away();
-        const mayPass = hasRoom && front.strays.take(address, isPreflight, now);
+        if (hasRoom === ENGINE_AWAY) return this.#engineAway(call, asking, -1);
+        const { address } = this.#inForce.trust.client(facts);
+        const mayPass = hasRoom && front.strays.take(address, asking.isPreflight, facts.now);
         this.traffic.count("strays", mayPass ? "passed" : "refused");
-        return mayPass ? outcome.past() : outcome.turnAway();
+        return mayPass ? this.#passOn(call, null, NOTHING, "stray") : this.#turnAway(call, asking, MUST_WAIT);
       },
     );
   }
 
+  /** True for a page whose address has a code in it. */
+  #hasCode({ front, facts, target, carrier }: Call): boolean {
+    if (!front.membership.takesCodes || facts.method !== "GET" || facts.isUpgrade) return false;
+    if (codeInUrl(target) === null) return false;
+    return readAsking(facts, carrier, front.settings.jsonResponseEnabled).answer === "page";
+  }
+
+  #withoutCode({ front, target }: Call, headers: readonly string[]): Verdict {
+    const noted = { decision: "redirected", room: front.name, visitor: null } as const;
+    return { kind: "redirect", ...noted, to: linkWithoutCode(target), headers };
+  }
+
   /** Addresses of our own that were not written as one: with a query or an odd path; the key set; or none of ours. */
-  #serveOther(url: string, request: Request, response: Response, carrier: Carrier, now: number): void {
+  #visitOwn(url: string, facts: Facts): Eventually<Verdict> {
     const path = url.split("?", 1)[0]!;
-    const own = this.#inForce.own.find(path);
-    entryOf(response)?.decide("own");
-    if (own)
-      return this.#endpoints.serve(own.endpoint, { front: own.front, request, response, carrier, now });
-    if (path !== JWKS_PATH) return send(response, 404, PERSONAL_JSON, '{"error":"no such address"}');
-    this.#originTokens.jwks().then(
-      (jwks) => send(response, 200, JWKS_HEADERS, jwks),
+    const own = facts.isUpgrade ? undefined : this.#inForce.own.find(path);
+    if (own) return this.#endpoints.visit(own.endpoint, this.#callOf(own.front, facts, url));
+    if (path !== JWKS_PATH || facts.isUpgrade)
+      return jsonAnswer(404, PERSONAL_JSON, '{"error":"no such address"}');
+    return this.#originTokens.jwks().then(
+      (jwks) => jsonAnswer(200, JWKS_HEADERS, jwks),
       (cause) => {
         const message = "the key set could not be made";
         this.#bugs.add({ level: "error", about: "", fields: { err: cause }, message });
-        send(response, 500, PERSONAL_JSON, '{"error":"internal"}');
+        return jsonAnswer(500, PERSONAL_JSON, '{"error":"internal"}');
       },
     );
   }
 
   /** Someone on the site: no engine call, only word of their presence now and then. Gives what renews their pass. */
-  #stay(front: RoomFront, held: HeldPass, carrier: Carrier, now: number): ReturnType<Stay> {
-    const leftMs = held.pass.expiresAt - now;
-    const renewal = this.#tokens.renew(front, held, carrier, now);
+  #stay({ front, carrier, facts }: Call, held: HeldPass): ReturnType<Stay> {
+    const leftMs = held.pass.expiresAt - facts.now;
+    const renewal = this.#tokens.renew(front, held, carrier, facts.now);
     if (renewal) {
       this.#presence.report(renewal.pass, leftMs);
       this.#connections.renewed(renewal.pass);
@@ -580,68 +593,50 @@ export class Gateway {
     return renewal ?? { headers: NOTHING, pass: held.pass };
   }
 
-  /** Counts a request on its way to the site until it is closed. Says whose limit it would exceed. */
-  #count(
+  #passOn(
+    { front, facts, target, carrier }: Call | (Omit<Call, "front"> & { readonly front: null }),
     held: HeldPass | null,
-    client: Client,
-    closing: Response | Duplex,
-    connection: VisitConnection | null,
-    stray: StrayConnection | null,
-  ): Counted | Over {
-    const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
-    const closed = () => {
-      if (connection) this.#connections.closed(connection);
-      if (stray) this.#strays.closed(stray);
+    given: readonly string[],
+    decision: PassOn["decision"],
+  ): Eventually<Verdict> {
+    const isToken = given.length > 0 && carrier.programToken !== undefined;
+    const verdict: Mutable<PassOn> = {
+      kind: "passOn",
+      decision,
+      room: front?.name ?? null,
+      visitor: held?.pass.id ?? null,
+      id: `${this.#idPrefix}-${(this.#requests++).toString(36)}`,
+      front,
+      origin: front?.settings.origin ?? this.#inForce.settings.origin,
+      target: front?.membership.takesCodes ? withoutCode(target) : target,
+      requestHeaders: NOTHING,
+      responseHeaders: isToken && front ? [...given, ...front.cors.tokenHeaders(facts)] : given,
+      isPersonal: decision !== "bypassed" && decision !== "outside",
+      held,
+      facts,
+      carrier,
+      client: this.#inForce.trust.client(facts),
     };
-    if (typeof counted === "string") {
-      closed();
-      return counted;
-    }
-    const atEnd = () => {
-      closed();
-      if (isGivenUp(closing)) this.#underWay.giveUp(counted);
-      else this.#underWay.release(counted);
-    };
-    const entry = entryOf(closing);
-    if (entry) entry.atEnd = atEnd;
-    else closing.on("close", atEnd);
-    return counted;
+    if (!held) return verdict;
+    const described = this.#originTokens.describe(held, verdict.origin?.token ?? "none", (cause) => {
+      const message = "the origin's token was not signed; the request goes on without";
+      this.#bugs.add({ level: "error", about: "", fields: { err: cause, id: verdict.id }, message });
+    });
+    if (described instanceof Promise)
+      return described.then((headers) => {
+        verdict.requestHeaders = headers;
+        return verdict;
+      });
+    verdict.requestHeaders = described;
+    return verdict;
   }
 
-  #forward(
-    { front, carrier, onward, isContinueExpected, isPersonal, isOnSite, client, connection }: Departing,
-    held: HeldPass | null,
-    responseHeaders: readonly string[],
-  ): void {
-    this.traffic.requests.proxied++;
-    const origin = front?.settings.origin ?? this.#inForce.settings.origin;
-    const id = `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
-    const watch = front?.watch ?? null;
-    const visitor: OnSite | null = watch && held && carrier ? { held, carrier } : null;
-    // The same for all requests of a visitor, wherever they come in.
-    const stickyKey = origin?.sticky === "visitor" ? (held?.pass.id ?? client) : null;
-    const go = (requestHeaders: readonly string[]) =>
-      onward(
-        {
-          id,
-          requestHeaders,
-          responseHeaders,
-          isPersonal,
-          isOnSite,
-          client,
-          stickyKey,
-          isContinueExpected,
-          watch,
-          visitor,
-          connection,
-        },
-        origin,
-      );
-    if (!held) return go(NOTHING);
-    this.#originTokens.describe(held, origin?.token ?? "none", go, (cause) => {
-      const message = "the origin's token was not signed; the request goes on without";
-      this.#bugs.add({ level: "error", about: "", fields: { err: cause, id }, message });
-    });
+  #tooMany({ facts, responseHeaders, client, room, visitor }: PassOn, over: Over): TooMany {
+    this.traffic.count("requestsRefused", over);
+    const fields = { code: "TOO_MANY_REQUESTS", address: client.address };
+    this.#crowding.add({ level: "warn", about: "", fields, message: HINTS[over] });
+    const words = { accept: headerOf(facts, "accept"), language: headerOf(facts, "accept-language") };
+    return { kind: "tooMany", decision: "tooMany", room, visitor, over, ...words, headers: responseHeaders };
   }
 
   /** Tells the engine how origins do, where it wants to know. */
@@ -651,19 +646,16 @@ export class Gateway {
       // Taken in any case: whoever begins to watch must not hear of a whole day as of one second.
       const load = front.load.take(this.#idPrefix, REPORT_PERIOD_MS);
       if (!front.isLoadWatched) continue;
-      this.#ask.ask(
-        () => this.#engine.report(front.name, load),
-        () => {},
-      );
+      void this.#ask.ask(() => this.#engine.report(front.name, load));
     }
   }
 
   #listenToEngine(): () => void {
     return this.#engine.subscribe({
-      onTurns: (room, sequences) => this.#streams.showTurns(room, sequences),
+      onTurns: (room, sequences) => this.streams.showTurns(room, sequences),
       onDraw: (room) => {
         this.#tokens.noteDraw(room);
-        this.#streams.showDraw(room);
+        this.streams.showDraw(room);
       },
       onRevoked: (room, id, until) => {
         this.#tokens.revoke(id, until);
@@ -671,34 +663,15 @@ export class Gateway {
       },
       onBoard: (board) => {
         this.#inForce?.fronts.get(board.room)?.show(board);
-        this.#streams.showBoard(board);
+        this.streams.showBoard(board);
       },
     });
   }
 }
 
-function holdUpgrade(
-  socket: Duplex,
-  decision: Decision,
-  status: 403 | 404 | 429 | 503,
-  retryAfterSeconds: number | null,
-): void {
-  entryOf(socket)?.decide(decision);
-  const headers = retryAfterSeconds === null ? NOTHING : ["Retry-After", String(retryAfterSeconds)];
-  answerRaw(socket, { status, headers, body: Buffer.alloc(0) });
-}
-
-/** True for a page whose address has a code in it. */
-function hasCode(front: RoomFront, request: Request, carrier: Carrier): boolean {
-  if (!front.membership.takesCodes || request.method !== "GET") return false;
-  if (codeInUrl(request.url ?? "/") === null) return false;
-  return readAsking(request, carrier, front.settings.jsonResponseEnabled).answer === "page";
-}
-
-function redirect(response: Response, to: string, headers: readonly string[]): void {
-  entryOf(response)?.decide("redirected");
-  const all = [...headers, "Location", to, "Cache-Control", "no-store", "Content-Length", "0"];
-  sendWhole(response, 303, all, "", "latin1");
+function jsonAnswer(status: number, headers: readonly string[], body: string): OwnAnswer {
+  const all = [...headers, "Content-Length", String(body.length)];
+  return { kind: "answer", ...OWN, status, headers: all, body, isPoll: false };
 }
 
 function newKeyring(settings: Settings): Keyring {

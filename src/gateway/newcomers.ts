@@ -11,6 +11,7 @@ import {
   ANYBODY,
   type Engine,
   type Entered,
+  type Eventually,
   type JoinAnswer,
   type Newcomer,
   type RefusalReason,
@@ -23,39 +24,33 @@ import type { ComeBack, JoinVerdict, TooMany, WrongWork } from "./abuse/abuse-gu
 import type { Sender } from "./abuse/binding.ts";
 import type { PastVisits } from "./abuse/slip.ts";
 import { WORK_HEADER } from "./abuse/work.ts";
-import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
-import type { Carrier } from "./carrier.ts";
-import { headerOf, type Request } from "./exchange.ts";
+import { type AskEngine, type Away, after, ENGINE_AWAY } from "./ask-engine.ts";
+import type { Call } from "./call.ts";
+import { type Facts, headerOf } from "./facts.ts";
 import { codeInUrl } from "./lanes/carried-code.ts";
-import type { Belonging, Facts } from "./lanes/membership.ts";
+import type { Belonging, Facts as LaneFacts } from "./lanes/membership.ts";
 import { countedAs, type Trust } from "./proxy/trust.ts";
 import type { RoomFront } from "./room-front.ts";
-import { type Badge, NO_BADGE } from "./token.ts";
+import { type Badge, NO_BADGE } from "./tokens/token.ts";
+import type { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import type { Traffic } from "./traffic.ts";
-import type { VisitorTokens } from "./visitor-tokens.ts";
 
 const WORK = WORK_HEADER.toLowerCase();
 const REJECTED_RETRY_SECONDS = 30;
 const MUST_WAIT_RETRY_SECONDS = 5;
 
 /** Someone without a place, and what they came with. */
-export interface Arriving {
-  readonly front: RoomFront;
-  readonly request: Request;
-  readonly carrier: Carrier;
-  readonly now: number;
+export interface Arriving extends Call {
   /** False when they could not keep a place: then they go straight through or not at all. */
   readonly canWait: boolean;
   /** They hold a place, which they give up for the new one. */
   readonly hasPlace: boolean;
-  /** True once nobody is left to be answered. */
-  isGone(): boolean;
 }
 
-export type Welcome = GoneThrough | GivenPlace | TurnedAway | HeldBack | Gone | typeof ENGINE_AWAY;
+export type Welcome = GoneThrough | GivenPlace | TurnedAway | HeldBack | Gone | Away;
 
 export interface GoneThrough {
-  readonly kind: "through";
+  readonly kind: "welcome";
   readonly entered: Entered;
   readonly badge: Badge;
 }
@@ -114,49 +109,50 @@ export class Newcomers {
   }
 
   /** Lets someone join, if they may. */
-  join(arriving: Arriving, use: (welcome: Welcome) => void): void {
-    const past = this.#tokens.past(arriving.front, arriving.carrier, arriving.now);
-    const client = this.#trust().client(arriving.request);
+  join(arriving: Arriving): Eventually<Welcome> {
+    const { front, carrier, facts } = arriving;
+    const past = this.#tokens.past(front, carrier, facts.now);
+    const client = this.#trust().client(facts);
     const address = countedAs(client);
     const verdict = this.#mayJoin(arriving, past, client.address, address);
     if (verdict.kind !== "ok") {
       this.#traffic.count("joinsHeld", verdict.reason);
-      return use({ kind: "heldBack", verdict });
+      return { kind: "heldBack", verdict };
     }
     const known = { past: verdict.past, isProven: verdict.isProven, address };
-    this.#comeIn(arriving, known, (welcome) => {
+    return after(this.#comeIn(arriving, known), (welcome) => {
       if (!isGiven(welcome)) verdict.giveBack(this.#clock.now());
-      use(welcome);
+      return welcome;
     });
   }
 
   /** Who sent a request, for what is bound to them. */
-  sender(request: Request): Sender {
-    return { userAgent: headerOf(request, "user-agent"), address: this.#trust().client(request).address };
+  sender(facts: Facts): Sender {
+    return { userAgent: headerOf(facts, "user-agent"), address: this.#trust().client(facts).address };
   }
 
   /** The same, where tokens are bound to whom they were given; null where they are not. */
-  senderFor(front: RoomFront, request: Request): Sender | null {
-    return front.binding.isOn ? this.sender(request) : null;
+  senderFor({ front, facts }: Pick<Call, "front" | "facts">): Sender | null {
+    return front.binding.isOn ? this.sender(facts) : null;
   }
 
   /** Someone whom the guard lets join. */
-  #comeIn(arriving: Arriving, known: KnownNewcomer, use: (welcome: Welcome) => void): void {
+  #comeIn(arriving: Arriving, known: KnownNewcomer): Eventually<Welcome> {
     const { front, canWait } = arriving;
     const badge = this.#badge(arriving, known.past);
-    if ("kind" in badge) return use(badge);
-    const join = (newcomer: Newcomer) => this.#join(arriving, newcomer, { badge, known }, use);
+    if ("kind" in badge) return badge;
+    const join = (newcomer: Newcomer) => this.#join(arriving, newcomer, { badge, known });
     if (!front.membership.hasLanes) return join(canWait ? ANYBODY : PASSING);
-    this.#ask.ask(
-      () => front.membership.laneOf(this.#facts(arriving)),
+    return after(
+      this.#ask.ask(() => front.membership.laneOf(this.#facts(arriving))),
       (found) => {
         // Not as an engine that is away, which may mean the way past the line for everybody.
         const belonging = found === ENGINE_AWAY ? NOT_FOUND_OUT : found;
         const refused = this.#refusedCode(arriving, belonging);
-        if (refused) return use(refused);
+        if (refused) return refused;
         const { lane, invite } = belonging;
         // Only a place that is kept is worth a code.
-        join(canWait ? { lane, invite, canWait } : invite ? PASSING : { ...PASSING, lane });
+        return join(canWait ? { lane, invite, canWait } : invite ? PASSING : { ...PASSING, lane });
       },
     );
   }
@@ -165,32 +161,33 @@ export class Newcomers {
     arriving: Arriving,
     newcomer: Newcomer,
     { badge, known }: { badge: Badge; known: KnownNewcomer },
-    use: (welcome: Welcome) => void,
-  ): void {
+  ): Eventually<Welcome> {
     const { front } = arriving;
     const visitMs = firstVisitMs(front);
     const isFirst = !known.isProven && visitMs < front.rules.sessionDurationMs;
-    this.#ask.ask(
-      () => this.#engine.join(front.name, isFirst ? { ...newcomer, visitMs } : newcomer),
+    return after(
+      this.#ask.ask(
+        () => this.#engine.join(front.name, isFirst ? { ...newcomer, visitMs } : newcomer),
+        (late) => this.#giveUp(late),
+      ),
       (answer) => {
-        if (answer === ENGINE_AWAY) return use(answer);
-        if (answer.kind !== "refused" && arriving.isGone()) {
+        if (answer === ENGINE_AWAY) return answer;
+        if (answer.kind !== "refused" && arriving.facts.isGone()) {
           this.#giveUp(answer);
-          return use(GONE);
+          return GONE;
         }
         if (answer.kind === "entered" && isFirst && known.address !== null && this.#newcomersMax() !== null) {
           const { id, expiresAt: until } = answer.pass;
           front.firstVisits.add({ id, address: known.address, until });
         }
-        use(this.#welcome(arriving, answer, badge));
+        return this.#welcome(arriving, answer, badge);
       },
-      (late) => this.#giveUp(late),
     );
   }
 
   #welcome(arriving: Arriving, answer: JoinAnswer, badge: Badge): Welcome {
     if (answer.kind !== "refused") this.#traffic.requests.joins++;
-    if (answer.kind === "entered") return { kind: "through", entered: answer, badge: withVisit(badge) };
+    if (answer.kind === "entered") return { kind: "welcome", entered: answer, badge: withVisit(badge) };
     if (answer.kind === "waiting") return { kind: "place", waiting: answer, badge };
     const { reason } = answer;
     // A picture is not a visitor who was turned away.
@@ -201,16 +198,16 @@ export class Newcomers {
   /** Leaves a place or a visit that nobody got. */
   #giveUp(answer: JoinAnswer): void {
     if (answer.kind === "refused") return;
-    this.#ask.ask(
-      () => this.#engine.leave(answer.kind === "entered" ? answer.pass : answer.ticket, true),
-      () => {},
+    void this.#ask.ask(() =>
+      this.#engine.leave(answer.kind === "entered" ? answer.pass : answer.ticket, true),
     );
   }
 
   /** What is noted of them from here on, or that they were here too often. */
-  #badge({ front, request, now }: Arriving, last: PastVisits): Badge | TurnedAway {
+  #badge({ front, facts }: Arriving, last: PastVisits): Badge | TurnedAway {
+    const { now } = facts;
     const { visitsMax, visitsWindow } = front.settings;
-    const binding = front.binding.isOn ? front.binding.of(this.sender(request)) : 0;
+    const binding = front.binding.isOn ? front.binding.of(this.sender(facts)) : 0;
     if (visitsMax === null) return binding === 0 ? NO_BADGE : { ...NO_BADGE, binding };
     const isOver = last.since + visitsWindow <= now;
     const visits = isOver ? 0 : last.visits;
@@ -221,17 +218,18 @@ export class Newcomers {
   }
 
   #mayJoin(
-    { front, request, carrier, now, hasPlace }: Arriving,
+    { front, facts, carrier, hasPlace }: Arriving,
     past: PastVisits,
     address: string,
     countedAs: string | null,
   ): JoinVerdict {
+    const { now } = facts;
     const max = this.#newcomersMax();
     const mustProve = max !== null && countedAs !== null && front.firstVisits.count(countedAs, now) >= max;
     return front.guard.mayJoin({
       ...{ past, hasPlace, mustProve, address },
       slip: this.#tokens.slip(front, carrier),
-      solution: headerOf(request, WORK) ?? null,
+      solution: headerOf(facts, WORK) ?? null,
       now,
     });
   }
@@ -240,22 +238,22 @@ export class Newcomers {
    * Somebody who means to use a code is told that it is not good, once: the same address without it joins as everybody.
    * A program that sends it as a header gets no second address, so it joins.
    */
-  #refusedCode({ request }: Arriving, { refusal }: Belonging): TurnedAway | null {
+  #refusedCode({ target }: Arriving, { refusal }: Belonging): TurnedAway | null {
     if (!refusal) return null;
     this.#traffic.count("lanesRefused", refusal);
-    if (!refusal.startsWith("code") || codeInUrl(request.url ?? "") === null) return null;
+    if (!refusal.startsWith("code") || codeInUrl(target) === null) return null;
     return { kind: "turnedAway", reason: "codeBad", until: null };
   }
 
-  #facts({ request, carrier }: Arriving): Facts {
+  #facts({ facts, target, carrier }: Arriving): LaneFacts {
     const trust = this.#trust();
     return {
-      url: request.url ?? "/",
+      url: target,
       cookie: carrier.cookie,
       get client() {
-        return trust.client(request);
+        return trust.client(facts);
       },
-      header: (name) => joined(request.headers[name]),
+      header: (name) => joined(facts.headers[name]),
     };
   }
 }
@@ -282,7 +280,7 @@ const GONE: Gone = { kind: "gone" };
 
 /** True for what is handed out, and so worth what it took. */
 function isGiven(welcome: Welcome): boolean {
-  return welcome !== ENGINE_AWAY && (welcome.kind === "through" || welcome.kind === "place");
+  return welcome !== ENGINE_AWAY && (welcome.kind === "welcome" || welcome.kind === "place");
 }
 
 /** The badge of someone whose visit begins. */
@@ -291,8 +289,8 @@ export function withVisit(badge: Badge): Badge {
 }
 
 /** When someone the room is closed to may come. Not from the board, which is a second old at the turn of an event. */
-function openingFor(reason: RefusalReason, { front, now }: Arriving): number | null {
-  return reason === "closed" ? phaseAt(front.roomRules, now).opensAt : null;
+function openingFor(reason: RefusalReason, { front, facts }: Arriving): number | null {
+  return reason === "closed" ? phaseAt(front.roomRules, facts.now).opensAt : null;
 }
 
 /** How long someone who is held back should stay away. */

@@ -6,10 +6,10 @@ import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import type { AskEngine } from "./ask-engine.ts";
 import type { Carrier } from "./carrier.ts";
-import type { HeldPass } from "./held-tokens.ts";
 import type { Forward, Watch } from "./proxy/proxy.ts";
 import type { RoomFront } from "./room-front.ts";
-import type { VisitorTokens } from "./visitor-tokens.ts";
+import type { HeldPass } from "./tokens/held-tokens.ts";
+import type { VisitorTokens } from "./tokens/visitor-tokens.ts";
 
 /** Whose request was answered. */
 export interface OnSite {
@@ -53,10 +53,7 @@ function obey(
   }
   if (visitor === null) return null;
   const { held, carrier } = visitor as OnSite;
-  ask.ask(
-    () => engine.revoke(front.name, held.pass.id),
-    () => {},
-  );
+  void ask.ask(() => engine.revoke(front.name, held.pass.id));
   // Whatever renewed their pass is not for them any more, but where it tells how often they have been here.
   return front.settings.visitsMax === null ? tokens.drop(front, carrier) : null;
 }

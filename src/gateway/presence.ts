@@ -76,13 +76,9 @@ export class PresenceReport {
     this.#world.log.warn({ rooms, count }, "presence was not taken; trying again");
   }
 
-  #tell(room: string, presences: Map<string, Presence>): Promise<boolean> {
-    return new Promise((resolve) => {
-      this.#ask.ask(
-        () => this.#engine.touch(room, [...presences.values()]),
-        (answer) => resolve(answer !== ENGINE_AWAY),
-      );
-    });
+  async #tell(room: string, presences: Map<string, Presence>): Promise<boolean> {
+    const answer = await this.#ask.ask(() => this.#engine.touch(room, [...presences.values()]));
+    return answer !== ENGINE_AWAY;
   }
 
   /** What was reported meanwhile is newer. */

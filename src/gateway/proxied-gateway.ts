@@ -7,17 +7,21 @@ import type { Duplex } from "node:stream";
 import type { OriginSettings, Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { Relief } from "../sockets/relief.ts";
-import { headerOf, isGone, PERSONAL_JSON, type Request, type Response, send } from "./exchange.ts";
-import { Gateway, type GatewayParts, type OnwardAny, type Prepared } from "./gateway.ts";
-import { withoutCode } from "./lanes/carried-code.ts";
-import { PacedLog } from "./paced-log.ts";
+import type { AccessLog } from "./access-log/access-log.ts";
+import { failed, NodeAdapter, type Onward } from "./adapters/node.ts";
+import { sendRendered } from "./adapters/node-answers.ts";
+import { headerOf } from "./facts.ts";
+import { Gateway, type GatewayParts, type Prepared } from "./gateway.ts";
 import { renderProblem } from "./page/problem.ts";
+import type { AnyRequest, AnyResponse } from "./proxy/any-http.ts";
 import type { AddressState } from "./proxy/origin.ts";
 import { createProxy, type Proxy as OriginProxy } from "./proxy/proxy.ts";
 import { answerRaw } from "./proxy/raw-answer.ts";
 import { SlowVisitors } from "./proxy/slow-visitors.ts";
 
 export interface ProxiedGatewayParts extends GatewayParts {
+  /** What becomes of requests is noted there. */
+  readonly accessLog?: AccessLog;
   /** Frees file handles when there are none left to connect with. */
   readonly relief?: Relief;
   /** The settings to begin with in place of `settings`. The gateway has no rooms yet; it can say which would be good. */
@@ -32,10 +36,10 @@ export interface PreparedAll {
 
 export class ProxiedGateway {
   readonly gateway: Gateway;
+  readonly adapter: NodeAdapter;
   readonly #world: World;
   readonly #relief: Relief;
   readonly #slow: SlowVisitors;
-  readonly #bugs: PacedLog;
   #proxies: ReadonlyMap<string, OriginProxy> = new Map();
   /** By the very settings a request was decided with: one decided just before a reload still finds its own. */
   readonly #byOrigin = new WeakMap<OriginSettings, OriginProxy>();
@@ -43,7 +47,9 @@ export class ProxiedGateway {
   /** Opens a gateway with its rooms configured. Fails when the engine does. */
   static async open(parts: ProxiedGatewayParts): Promise<ProxiedGateway> {
     const { settings, world, amend } = parts;
-    const proxied = new ProxiedGateway(new Gateway(parts), world, parts.relief ?? new Relief());
+    const gateway = new Gateway(parts);
+    const adapter = new NodeAdapter({ gateway, world, accessLog: parts.accessLog });
+    const proxied = new ProxiedGateway(gateway, adapter, world, parts.relief ?? new Relief());
     try {
       await proxied.configure((await amend?.(proxied.gateway)) ?? settings);
       return proxied;
@@ -53,28 +59,29 @@ export class ProxiedGateway {
     }
   }
 
-  private constructor(gateway: Gateway, world: World, relief: Relief) {
+  private constructor(gateway: Gateway, adapter: NodeAdapter, world: World, relief: Relief) {
     this.gateway = gateway;
+    this.adapter = adapter;
     this.#world = world;
     this.#relief = relief;
-    this.#bugs = new PacedLog(world);
     this.#slow = new SlowVisitors(() => gateway.settings.limits, world);
   }
 
-  readonly handle = (request: Request, response: Response): void => this.#serve(request, response, false);
+  readonly handle = (request: AnyRequest, response: AnyResponse): void =>
+    this.#serve(request, response, false);
 
   /** For a request that waits for "100 Continue" before it sends its body. */
-  readonly handleContinue = (request: Request, response: Response): void =>
+  readonly handleContinue = (request: AnyRequest, response: AnyResponse): void =>
     this.#serve(request, response, true);
 
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     try {
-      this.gateway.upgrade(request, socket, (forward, origin) => {
+      this.adapter.upgrade(request, socket, ({ origin }, forward) => {
         if (origin) this.#byOrigin.get(origin)!.upgrade(request, socket, head, forward);
         else answerRaw(socket, { status: 404, headers: [], body: Buffer.alloc(0) });
       });
     } catch (cause) {
-      this.#tellBug(request, cause, "an upgrade failed");
+      this.adapter.tellBug(request, cause, "an upgrade failed");
       socket.destroy();
     }
   };
@@ -121,28 +128,26 @@ export class ProxiedGateway {
     this.#slow.close();
   }
 
-  readonly #onward: OnwardAny = (request, response, forward, origin) => {
-    // Signing the origin's token may have taken a while.
-    if (isGone(response)) return;
+  readonly #onward: Onward = (request, response, { origin }, forward) => {
     if (origin) this.#byOrigin.get(origin)!.forward(request, response, forward);
-    else sendNotFound(request, response, forward.id);
+    else this.#sendNotFound(request, response, forward.id);
   };
 
-  #serve(request: Request, response: Response, isContinueExpected: boolean): void {
+  #serve(request: AnyRequest, response: AnyResponse, isContinueExpected: boolean): void {
     try {
-      this.gateway.serve(request, response, this.#onward, isContinueExpected);
+      this.adapter.serve(request, response, this.#onward, isContinueExpected);
     } catch (cause) {
       // One request's bug must not end everyone's line.
-      this.#tellBug(request, cause, "a request failed");
-      if (response.headersSent) response.destroy();
-      else send(response, 500, PERSONAL_JSON, '{"error":"internal"}');
+      this.adapter.tellBug(request, cause, "a request failed");
+      failed(response);
     }
   }
 
-  /** Whoever found out how to cause one may do so again and again. */
-  #tellBug(request: Request, cause: unknown, message: string): void {
-    const fields = { err: cause, url: withoutCode(request.url ?? "") };
-    this.#bugs.add({ level: "error", about: String(cause), fields, message });
+  #sendNotFound(request: AnyRequest, response: AnyResponse, id: string): void {
+    const problem = { status: 404, id, kind: "notFound" } as const;
+    const language = headerOf(request, "accept-language");
+    const { headers, body } = renderProblem(request.headers.accept, language, problem);
+    sendRendered(request, response, { status: 404, headers, body }, this.#world.timers);
   }
 
   /** The proxies of these settings; those there are already are used again. */
@@ -163,10 +168,6 @@ export class ProxiedGateway {
     const { traffic } = this.gateway;
     return createProxy({
       settings: origin,
-      trust: {
-        isTrusted: (address) => this.gateway.trust.isTrusted(address),
-        client: (request) => this.gateway.trust.client(request),
-      },
       slow: this.#slow,
       world: this.#world,
       relief: this.#relief,
@@ -186,13 +187,4 @@ function missingFrom(
   before: ReadonlyMap<string, OriginProxy>,
 ): OriginProxy[] {
   return [...before].flatMap(([key, proxy]) => (now.has(key) ? [] : [proxy]));
-}
-
-function sendNotFound(request: Request, response: Response, id: string): void {
-  const { headers, body } = renderProblem(request.headers.accept, headerOf(request, "accept-language"), {
-    status: 404,
-    id,
-    kind: "notFound",
-  });
-  send(response, 404, headers, body);
 }

@@ -18,16 +18,17 @@ import type { World } from "../core/world.ts";
 import { AbuseGuard } from "./abuse/abuse-guard.ts";
 import { Binding } from "./abuse/binding.ts";
 import { type Bypass, createBypass } from "./bypass.ts";
-import { createRoomCookie, type RoomCookie } from "./cookies.ts";
 import { Cors } from "./cors.ts";
 import { FirstVisits } from "./first-visits.ts";
-import type { Keyring } from "./keyring.ts";
 import type { KeySets } from "./lanes/key-sets.ts";
 import { createMembership, type Membership } from "./lanes/membership.ts";
+import type { OwnAnswer } from "./own-answer.ts";
 import { createPage, type Page } from "./page/render.ts";
 import type { Watch } from "./proxy/proxy.ts";
 import { RoomLoad } from "./room-load.ts";
 import { Strays } from "./strays.ts";
+import { createRoomCookie, type RoomCookie } from "./tokens/cookies.ts";
+import type { Keyring } from "./tokens/keyring.ts";
 
 const BOARD_HEADERS: readonly string[] = [
   "Content-Type",
@@ -83,10 +84,8 @@ export class RoomFront {
   strays: Strays;
   /** Hears of the origin's answers. Null: nobody wants to know. */
   watch: Watch | null = null;
-  /** Flat header list of the board's answer, its length included. */
-  boardHeaders: readonly string[] = BOARD_HEADERS;
-  /** The board as JSON in ASCII. */
-  boardBody = "";
+  /** The board as everyone gets it. */
+  boardAnswer: OwnAnswer;
   board: Board;
   readonly #own: Face;
   readonly #byEvent: ReadonlyMap<string, Face>;
@@ -134,6 +133,7 @@ export class RoomFront {
     this.strays = this.#own.strays;
     this.#messageJson = this.#own.messageJson;
     this.board = emptyBoard(name);
+    this.boardAnswer = this.#answerWith("");
     this.#turnTo(world.clock.now());
   }
 
@@ -141,10 +141,15 @@ export class RoomFront {
   show(board: Board): void {
     this.#turnTo(board.madeAt);
     this.board = board;
-    this.boardBody = inOnePiece(asciiJson(board));
+    this.boardAnswer = this.#answerWith(inOnePiece(asciiJson(board)));
     this.#closings.clear();
+  }
+
+  #answerWith(body: string): OwnAnswer {
     const readable = this.cors.isOn ? ["Access-Control-Allow-Origin", "*"] : [];
-    this.boardHeaders = [...BOARD_HEADERS, ...readable, "Content-Length", String(this.boardBody.length)];
+    const headers = [...BOARD_HEADERS, ...readable, "Content-Length", String(body.length)];
+    const noted = { decision: "own", room: this.name, visitor: null, isPoll: true } as const;
+    return { kind: "answer", ...noted, status: 200, headers, body };
   }
 
   /** Puts in force what holds now. */

@@ -7,7 +7,7 @@
  * A page cannot set any of the headers that are looked at here, so `X-Forwarded-Host` counts whoever sent it: a proxy in
  * front may have put another host in its place.
  */
-import type { Request } from "./exchange.ts";
+import type { Facts } from "./facts.ts";
 import { rawHeader } from "./proxy/raw-header.ts";
 
 const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
@@ -15,10 +15,10 @@ const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 const USUAL_PORT = /:(?:80|443)$/;
 
 /** `fetchSite` is the request's `Sec-Fetch-Site`. */
-export function isFromElsewhere(request: Request, fetchSite: string | undefined): boolean {
+export function isFromElsewhere(facts: Facts, fetchSite: string | undefined): boolean {
   if (fetchSite !== undefined) return !OWN_SITES.has(fetchSite);
-  const origin = rawHeader(request, "Origin", "origin");
-  return origin !== undefined && !hostsOf(request).includes(hostIn(origin));
+  const origin = rawHeader(facts, "Origin", "origin");
+  return origin !== undefined && !hostsOf(facts).includes(hostIn(origin));
 }
 
 /** The host and port of an origin; "" for one that has none, such as `null`. */
@@ -28,9 +28,9 @@ function hostIn(origin: string): string {
 }
 
 /** Every host that the visitor may have asked for. */
-function hostsOf(request: Request): string[] {
-  const asked = rawHeader(request, "Host", "host") ?? request.headers[":authority"];
-  const forwarded = rawHeader(request, "X-Forwarded-Host", "x-forwarded-host");
+function hostsOf(facts: Facts): string[] {
+  const asked = rawHeader(facts, "Host", "host") ?? facts.headers[":authority"];
+  const forwarded = rawHeader(facts, "X-Forwarded-Host", "x-forwarded-host");
   const named = `${asked ?? ""},${forwarded ?? ""}`.split(",");
   return named.map(plain).filter((host) => host !== "");
 }

@@ -68,10 +68,7 @@ export class UnprovenPlaces {
     this.#world.timers.after(PROOF_WITHIN_MS, () => {
       if (this.#places.get(id) !== place) return;
       this.#places.delete(id);
-      this.#ask.ask(
-        () => this.#engine.leave(place.ticket, true),
-        () => {},
-      );
+      void this.#ask.ask(() => this.#engine.leave(place.ticket, true));
     });
   }
 }

@@ -13,31 +13,28 @@
  * Requests from other sites are refused, whatever the cookie's SameSite says.
  */
 import { receiptOf, receiptText } from "../core/draw-receipt.ts";
-import type { Engine, TicketAnswer, Waiting } from "../core/engine.ts";
+import type { Engine, Eventually, TicketAnswer, Waiting } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
 import { drawnEvent } from "../core/schedule.ts";
 import { tellAhead } from "../core/ticket.ts";
-import type { Timers } from "../core/world.ts";
-import type { Sender } from "./abuse/binding.ts";
 import { holdJson } from "./abuse/hold-json.ts";
 import { SLIP_LIFE_MS } from "./abuse/slip.ts";
-import { entryOf } from "./access-log/entry.ts";
-import { type AskEngine, type Away, ENGINE_AWAY } from "./ask-engine.ts";
-import type { Carrier } from "./carrier.ts";
-import type { EventStreams, StreamRefusal } from "./event-streams.ts";
-import { headerOf, isGone, PERSONAL_JSON, type Request, type Response, send, sendWhole } from "./exchange.ts";
-import type { Held, HeldPass, HeldTicket } from "./held-tokens.ts";
-import { type GivenPlace, type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
+import { PERSONAL_JSON } from "./answer-headers.ts";
+import { type AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
+import type { Call } from "./call.ts";
+import { headerOf } from "./facts.ts";
+import { type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
+import type { OwnAnswer } from "./own-answer.ts";
 import { cookieStyle } from "./page/cookie-style.ts";
-import { discardRest, hasBody } from "./proxy/answer.ts";
 import { type RoomFront, withFormerPlace } from "./room-front.ts";
 import { isFromElsewhere } from "./same-origin.ts";
-import { isForfeit, type Threshold } from "./threshold.ts";
-import type { Badge } from "./token.ts";
+import type { VisitConnections } from "./streams/visit-connections.ts";
+import { type Arrival, isForfeit, type Placed, type Threshold } from "./threshold.ts";
+import type { Held, HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
+import { replaceTicket, type VisitorTokens } from "./tokens/visitor-tokens.ts";
 import type { Traffic } from "./traffic.ts";
 import type { UnprovenPlaces } from "./unproven-places.ts";
-import type { VisitConnections } from "./visit-connections.ts";
-import { replaceTicket, type VisitorTokens } from "./visitor-tokens.ts";
+import { GONE, type NobodyLeft, type OpenStream } from "./verdict.ts";
 
 export type Endpoint =
   | "board"
@@ -64,11 +61,6 @@ const RETRY_SECONDS = 5;
 /** A check-in that comes before this share of the time it was told is answered from the last answer. */
 const EARLY_SHARE = 0.5;
 const NOTHING: readonly string[] = [];
-const STREAM_REFUSALS: Readonly<Record<StreamRefusal, string>> = {
-  all: "too many streams; read the board",
-  address: "too many streams from your address; read the board",
-  ticket: "too many streams for your place; read the board",
-};
 const STYLE: readonly string[] = [
   ...["Content-Type", "text/css; charset=utf-8", "Cache-Control", "no-store"],
   ...["X-Content-Type-Options", "nosniff"],
@@ -77,35 +69,26 @@ const STYLE: readonly string[] = [
 const PLACE_NAMED = /\?place=([0-9a-f]{1,64})$/;
 const NO_DRAW = '{"error":"no draw has given you a place"}';
 const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
-
-/** Takes up a ticket that is spent or has run out. */
-type OrElse = (spent: TicketAnswer) => void;
+const WRONG_BROWSER = '{"status":"refused","reason":"wrongBrowser"}';
+/** As many bytes as characters. */
+const ASCII = /^[\0-\x7f]*$/;
+const ENGINE_AWAY_JSON = '{"status":"engineAway"}';
+const RETRY: readonly string[] = ["Retry-After", String(RETRY_SECONDS)];
 
 /** Someone with a pass was seen: gives what renews it, if it is time, and the pass as it is then. */
 export type Stay = (
-  front: RoomFront,
+  call: Call,
   held: HeldPass,
-  carrier: Carrier,
-  now: number,
 ) => { readonly headers: readonly string[]; readonly pass: Pass };
 
-/** One visitor's call. */
-export interface Call {
-  readonly front: RoomFront;
-  readonly request: Request;
-  readonly response: Response;
-  readonly carrier: Carrier;
-  readonly now: number;
-}
+type Said = OwnAnswer | OpenStream | NobodyLeft;
 
 export class VisitorEndpoints {
   readonly #engine: Engine;
   readonly #ask: AskEngine;
   readonly #tokens: VisitorTokens;
   readonly #newcomers: Newcomers;
-  readonly #streams: EventStreams;
   readonly #traffic: Traffic;
-  readonly #timers: Timers;
   readonly #stay: Stay;
   readonly #threshold: Threshold;
   readonly #connections: VisitConnections;
@@ -116,9 +99,7 @@ export class VisitorEndpoints {
     ask: AskEngine;
     tokens: VisitorTokens;
     newcomers: Newcomers;
-    streams: EventStreams;
     traffic: Traffic;
-    timers: Timers;
     stay: Stay;
     threshold: Threshold;
     connections: VisitConnections;
@@ -128,38 +109,49 @@ export class VisitorEndpoints {
     this.#ask = parts.ask;
     this.#tokens = parts.tokens;
     this.#newcomers = parts.newcomers;
-    this.#streams = parts.streams;
     this.#traffic = parts.traffic;
-    this.#timers = parts.timers;
     this.#stay = parts.stay;
     this.#threshold = parts.threshold;
     this.#connections = parts.connections;
     this.#unproven = parts.unproven;
   }
 
-  serve(endpoint: Endpoint, call: Call): void {
-    const entry = entryOf(call.response);
-    entry?.own(call.front.name, endpoint === "board" || endpoint === "check-in");
-    const method = METHODS[endpoint];
-    const { cors } = call.front;
-    const isAllowed = cors.allows(call.request);
+  /** What one of these addresses answers. */
+  visit(endpoint: Endpoint, call: Call): Eventually<Said> {
+    const { facts, front } = call;
+    const { cors } = front;
     if (endpoint === "cookies.css") return this.#cookieStyle(call);
-    if (isAllowed && call.request.method === "OPTIONS")
-      return send(call.response, 204, cors.ownPreflight(call.request), "");
-    if (cors.isOn) addHeaders(call.response, cors.headersFor(call.request));
-    const asked = call.request.method === "HEAD" && endpoint === "board" ? "GET" : call.request.method;
-    if (asked !== method) return answer(call, 405, { error: `use ${method}` }, ["Allow", method]);
-    if (endpoint === "board") return this.sendBoard(call.front, call.response);
-    if (!isAllowed && isFromElsewhere(call.request, call.carrier.fetchSite))
-      return answer(call, 403, { error: "not from another site" });
-    call.front.turn(call.now);
-    // Nothing here takes a body; one that comes all the same is read for a while and then cut off.
-    if (hasBody(call.request)) discardRest(call.request, call.response, this.#timers);
-    const { binding } = call.front;
-    const sender = binding.isOn ? this.#newcomers.sender(call.request) : null;
-    const held = this.#tokens.read(call.front, call.carrier, call.now, sender);
-    if (held?.kind === "stranger") return answer(call, 403, { status: "refused", reason: "wrongBrowser" });
-    if (entry && held) entry.visitor = held.kind === "pass" ? held.pass.id : held.ticket.id;
+    if (facts.method === "OPTIONS" && cors.allows(facts))
+      return said(call, 204, cors.ownPreflight(facts), "");
+    if (endpoint === "board" && (facts.method === "GET" || facts.method === "HEAD")) return this.board(front);
+    if (facts.method !== METHODS[endpoint])
+      return refused(call, 405, `use ${METHODS[endpoint]}`, ["Allow", METHODS[endpoint]]);
+    if (!cors.allows(facts) && isFromElsewhere(facts, call.carrier.fetchSite))
+      return refused(call, 403, "not from another site");
+    front.turn(facts.now);
+    const held = this.#tokens.read(front, call.carrier, facts.now, this.#newcomers.senderFor(call));
+    if (held?.kind === "stranger") return said(call, 403, PERSONAL_JSON, WRONG_BROWSER);
+    const isPoll = endpoint === "check-in";
+    return after(this.#act(endpoint, call, held), (answer) =>
+      answer.kind === "answer" ? noted(answer, held, isPoll) : answer,
+    );
+  }
+
+  /** The board alone: nothing of the request matters but its address. */
+  board(front: RoomFront): OwnAnswer {
+    this.#traffic.requests.boards++;
+    return front.boardAnswer;
+  }
+
+  /** A stream that was asked for and for which there is no room. */
+  noStream({ front, headers }: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
+    this.#traffic.count("streamsRefused", full);
+    const error = STREAM_REFUSALS[full];
+    const all = [...PERSONAL_JSON, ...RETRY, ...headers];
+    return answerFor(front.name, full === "all" ? 503 : 429, all, JSON.stringify({ error }));
+  }
+
+  #act(endpoint: Endpoint, call: Call, held: Held | null): Eventually<Said> {
     switch (endpoint) {
       case "events":
         return this.#events(call, held);
@@ -170,223 +162,261 @@ export class VisitorEndpoints {
       case "enter":
         return this.#enter(call, held);
       case "leave":
-        return this.#leave(call, held, sender);
-      case "receipt":
+        return this.#leave(call, held);
+      default:
         return this.#receipt(call, held);
     }
   }
 
-  /** The board alone: nothing of the request matters but its address. */
-  sendBoard(front: RoomFront, response: Response): void {
-    this.#traffic.requests.boards++;
-    sendWhole(response, 200, front.boardHeaders, front.boardBody, "latin1");
+  #events(call: Call, held: Held | null): Said {
+    if (held?.kind !== "ticket") return said(call, 403, PERSONAL_JSON, NOT_HELD);
+    const { front, carrier, facts } = call;
+    const given = this.#tokens.refreshTicket(front, held, carrier, facts.now) ?? { held, headers: NOTHING };
+    const { address } = this.#newcomers.sender(facts);
+    const headers = front.cors.isOn ? [...given.headers, ...front.cors.headersFor(facts)] : given.headers;
+    const who = { decision: "own", room: front.name, visitor: held.ticket.id } as const;
+    return { kind: "stream", ...who, front, held: given.held, headers, address };
   }
 
-  #events(call: Call, held: Held | null): void {
-    if (held?.kind !== "ticket") return answer(call, 403, { status: "refused", reason: "noTicket" });
-    const { front, carrier, request, response, now } = call;
-    const given = this.#tokens.refreshTicket(front, held, carrier, now) ?? { held, headers: NOTHING };
-    const { address } = this.#newcomers.sender(request);
-    const full = this.#streams.open({ ...given, board: front.board, request, response, address });
-    if (full === null) return;
-    this.#traffic.count("streamsRefused", full);
-    const retry = ["Retry-After", String(RETRY_SECONDS)];
-    const error = STREAM_REFUSALS[full];
-    answer(call, full === "all" ? 503 : 429, { error }, [...retry, ...given.headers]);
-  }
-
-  #join(call: Call, held: Held | null): void {
+  #join(call: Call, held: Held | null): Eventually<Said> {
     if (held?.kind === "pass") return this.#tellOnSite(call, held);
     if (held) return this.#checkIn(call, held, (spent) => this.#joinAnew(call, isForfeit(spent)));
-    this.#return(call, () => this.#joinAnew(call, false));
+    return this.#return(call, () => this.#joinAnew(call, false));
   }
 
   /** `isAnew`: their former place was forfeited. */
-  #joinAnew(call: Call, isAnew: boolean): void {
-    const { front, carrier, now } = call;
-    const arriving = { ...call, canWait: true, hasPlace: false, isGone: () => isGone(call.response) };
-    this.#newcomers.join(arriving, (welcome) => {
-      if (welcome === ENGINE_AWAY) return this.#away(call);
-      switch (welcome.kind) {
-        case "through":
-          return this.#tellEntered(call, welcome.entered.pass, welcome.badge);
-        case "place":
-          return this.#tellPlace(call, welcome, isAnew);
-        case "gone":
-          return;
-        case "turnedAway": {
-          const { reason, until } = welcome;
-          const seconds = turnedAwaySeconds(welcome, now);
-          const retry = seconds === null ? [] : ["Retry-After", String(seconds)];
-          return answer(call, 403, { status: "refused", reason, until }, retry);
-        }
-        case "heldBack": {
-          const { verdict } = welcome;
-          const retry = ["Retry-After", String(retrySeconds(verdict))];
-          const slip = verdict.kind === "comeBack" ? verdict.slip : null;
-          const given = slip === null ? [] : this.#tokens.giveSlip(front, slip, SLIP_LIFE_MS, carrier);
-          const status = verdict.kind === "comeBack" ? 202 : verdict.kind === "tooMany" ? 429 : 403;
-          return send(call.response, status, [...PERSONAL_JSON, ...retry, ...given], holdJson(verdict));
-        }
+  #joinAnew(call: Call, isAnew: boolean): Eventually<Said> {
+    const arriving = { ...call, canWait: true, hasPlace: false };
+    return after(this.#threshold.join(arriving, isAnew), (arrival) => this.#tellArrival(call, arrival));
+  }
+
+  #tellArrival(call: Call, arrival: Arrival): Said {
+    if (arrival === ENGINE_AWAY) return away(call);
+    const { front, carrier, facts } = call;
+    switch (arrival.kind) {
+      case "through":
+        return entered(call, arrival.held.pass, arrival.headers);
+      case "placed":
+        return this.#tellPlace(call, arrival);
+      case "gone":
+        return GONE;
+      case "turnedAway": {
+        const { reason, until } = arrival;
+        const seconds = turnedAwaySeconds(arrival, facts.now);
+        const retry = seconds === null ? [] : ["Retry-After", String(seconds)];
+        const body = JSON.stringify({ status: "refused", reason, until });
+        return said(call, 403, [...PERSONAL_JSON, ...retry], body);
       }
-    });
+      case "heldBack": {
+        const { verdict } = arrival;
+        const retry = ["Retry-After", String(retrySeconds(verdict))];
+        const slip = verdict.kind === "comeBack" ? verdict.slip : null;
+        const given = slip === null ? [] : this.#tokens.giveSlip(front, slip, SLIP_LIFE_MS, carrier);
+        const status = verdict.kind === "comeBack" ? 202 : verdict.kind === "tooMany" ? 429 : 403;
+        return said(call, status, [...PERSONAL_JSON, ...retry, ...given], holdJson(verdict));
+      }
+    }
   }
 
   /** `orElse` is for a ticket that is spent or has run out. */
-  #checkIn(call: Call, held: Held | null, orElse?: OrElse): void {
+  #checkIn(
+    call: Call,
+    held: Held | null,
+    orElse?: (spent: TicketAnswer) => Eventually<Said>,
+  ): Eventually<Said> {
     this.#traffic.requests.checkIns++;
     if (held?.kind === "pass") return this.#tellOnSite(call, held);
-    if (!held) return this.#return(call, () => send(call.response, 403, PERSONAL_JSON, NOT_HELD));
-    if (held.lastAnswer !== null && call.now < held.nextCheckInAt) {
-      return sendAscii(call.response, held.lastAnswer);
-    }
-    this.#ask.ask(
-      () => this.#engine.checkIn(held.ticket),
-      (reply) => this.#tell(call, reply, held, orElse),
-    );
+    if (!held) return this.#return(call, () => said(call, 403, PERSONAL_JSON, NOT_HELD));
+    if (held.lastAnswer !== null && call.facts.now < held.nextCheckInAt)
+      return asciiAnswer(call, held.lastAnswer);
+    const reply = this.#ask.ask(() => this.#engine.checkIn(held.ticket));
+    // Not by `after`: most calls are these, and most answers are there at once.
+    return reply instanceof Promise
+      ? reply.then((later) => this.#tell(call, later, held, orElse))
+      : this.#tell(call, reply, held, orElse);
   }
 
-  #enter(call: Call, held: Held | null): void {
+  #enter(call: Call, held: Held | null): Eventually<Said> {
     this.#traffic.requests.enters++;
     if (held?.kind === "pass") return this.#tellOnSite(call, held);
-    if (!held) return send(call.response, 403, PERSONAL_JSON, NOT_HELD);
-    this.#ask.ask(
-      () => this.#engine.enter(held.ticket),
+    if (!held) return said(call, 403, PERSONAL_JSON, NOT_HELD);
+    return after(
+      this.#ask.ask(() => this.#engine.enter(held.ticket)),
       (reply) => this.#tell(call, reply, held),
     );
   }
 
   /** Where the lot put someone who gathered for an event, signed by nobody: the record and the seed are the proof. */
-  #receipt(call: Call, held: Held | null): void {
-    const { front, now } = call;
+  #receipt(call: Call, held: Held | null): Eventually<Said> {
+    const { front, facts } = call;
     const place = held?.kind === "pass" ? held.pass : held?.ticket;
-    const event = place && drawnEvent(front.roomRules.events, place.joinedAt, now);
-    if (!event) return send(call.response, 404, PERSONAL_JSON, NO_DRAW);
-    this.#ask.ask(
-      () => this.#engine.draw(front.name, event.name),
+    const event = place && drawnEvent(front.roomRules.events, place.joinedAt, facts.now);
+    if (!event) return said(call, 404, PERSONAL_JSON, NO_DRAW);
+    return after(
+      this.#ask.ask(() => this.#engine.draw(front.name, event.name)),
       (record) => {
-        if (record === ENGINE_AWAY) return this.#away(call);
+        if (record === ENGINE_AWAY) return away(call);
         const receipt = record && receiptOf(front.name, record, place.id);
-        if (!receipt) return send(call.response, 404, PERSONAL_JSON, NO_DRAW);
+        if (!receipt) return said(call, 404, PERSONAL_JSON, NO_DRAW);
         const name = `attachment; filename="receipt-${front.name}-${event.name}.json"`;
-        send(call.response, 200, [...PERSONAL_JSON, "Content-Disposition", name], receiptText(receipt));
+        return said(call, 200, [...PERSONAL_JSON, "Content-Disposition", name], receiptText(receipt));
       },
     );
   }
 
   /** For the page of a place that its address may name. */
-  #cookieStyle({ front, carrier, request, response }: Call): void {
+  #cookieStyle(call: Call): OwnAnswer {
+    const { front, facts, carrier } = call;
     const isKept = front.cookie.read(carrier.cookie, carrier.isSecure) !== null;
-    const place = PLACE_NAMED.exec(request.url ?? "")?.[1];
+    const place = PLACE_NAMED.exec(facts.url)?.[1];
     if (place && isKept) this.#unproven.prove(place);
-    else if (place) this.#unproven.miss(place, this.#newcomers.sender(request));
-    send(response, 200, STYLE, isKept ? "" : cookieStyle(headerOf(request, "accept-language")));
+    else if (place) this.#unproven.miss(place, this.#newcomers.sender(facts));
+    const style = isKept ? "" : cookieStyle(headerOf(facts, "accept-language"));
+    return answerFor(front.name, 200, STYLE, style);
   }
 
   /** "Left" is said only when the engine knows: a visit may last there for a while after its pass has expired. */
-  #leave(call: Call, held: Held | null, sender: Sender | null): void {
+  #leave(call: Call, held: Held | null): Eventually<Said> {
     this.#traffic.requests.leaves++;
-    const { front, carrier, now } = call;
+    const { front, carrier, facts } = call;
     const place = held
       ? held.kind === "pass"
         ? held.pass
         : held.ticket
-      : this.#tokens.former(front, carrier, now, sender)?.pass;
+      : this.#tokens.former(front, carrier, facts.now, this.#newcomers.senderFor(call))?.pass;
     if (held?.kind === "ticket") held.lastAnswer = null;
-    this.#ask.ask(
-      () => (place ? this.#engine.leave(place, this.#connections.isIdle(place.id)) : undefined),
+    return after(
+      this.#ask.ask(() =>
+        place ? this.#engine.leave(place, this.#connections.isIdle(place.id)) : undefined,
+      ),
       (reply) => {
-        if (reply === ENGINE_AWAY) return this.#away(call);
-        answer(call, 200, { status: "left" }, this.#tokens.drop(call.front, call.carrier));
+        if (reply === ENGINE_AWAY) return away(call);
+        return said(call, 200, [...PERSONAL_JSON, ...this.#tokens.drop(front, carrier)], '{"status":"left"}');
       },
     );
   }
 
   /** Says what became of a ticket, and hands out what goes with it. */
-  #tell(call: Call, reply: TicketAnswer | Away, held: HeldTicket, orElse?: OrElse): void {
-    if (reply === ENGINE_AWAY) return this.#away(call);
+  #tell(
+    call: Call,
+    reply: TicketAnswer | typeof ENGINE_AWAY,
+    held: HeldTicket,
+    orElse?: (spent: TicketAnswer) => Eventually<Said>,
+  ): Eventually<Said> {
+    if (reply === ENGINE_AWAY) return away(call);
     switch (reply.kind) {
       case "waiting":
         return this.#tellWaiting(call, reply, held);
-      case "admitted":
-        return answer(call, 200, { status: "admitted", claimByMs: Math.max(0, reply.claimBy - call.now) });
-      case "entered":
-        return this.#tellEntered(call, reply.pass, withVisit(held.badge));
+      case "admitted": {
+        const claimByMs = Math.max(0, reply.claimBy - call.facts.now);
+        return said(call, 200, PERSONAL_JSON, JSON.stringify({ status: "admitted", claimByMs }));
+      }
+      case "entered": {
+        const { held: pass, headers } = this.#threshold.through(call, reply.pass, withVisit(held.badge));
+        return entered(call, pass.pass, headers);
+      }
       case "expired":
-      case "refused":
-        this.#tokens.refuseTicket(reply, call.front, call.now);
+      case "refused": {
+        this.#tokens.refuseTicket(reply, call.front, call.facts.now);
         if (orElse) return orElse(reply);
-        return answer(call, 200, {
-          status: reply.kind,
-          ...(reply.kind === "refused" && { reason: reply.reason }),
-        });
+        const { kind: status } = reply;
+        const reason = reply.kind === "refused" ? { reason: reply.reason } : {};
+        return said(call, 200, PERSONAL_JSON, JSON.stringify({ status, ...reason }));
+      }
     }
   }
 
   /** Someone whose pass ran out and whose visit may go on all the same; `orElse` is for everybody else. */
-  #return(call: Call, orElse: () => void): void {
-    this.#threshold.resume(call, false, (visit) => {
-      if (visit === ENGINE_AWAY) return this.#away(call);
+  #return(call: Call, orElse: () => Eventually<Said>): Eventually<Said> {
+    return after(this.#threshold.resume(call, false), (visit) => {
+      if (visit === ENGINE_AWAY) return away(call);
       if (visit === null) return orElse();
-      this.#tellEntered(call, visit.pass, visit.badge);
+      const { held, headers } = this.#threshold.through(call, visit.pass, visit.badge);
+      return entered(call, held.pass, headers);
     });
   }
 
   /** Whoever is on the site and says so renews their visit, as by a request. */
-  #tellOnSite(call: Call, held: HeldPass): void {
-    const { front, carrier, now } = call;
-    const { headers, pass } = this.#stay(front, held, carrier, now);
-    answer(call, 200, entered(pass.expiresAt - now), headers);
+  #tellOnSite(call: Call, held: HeldPass): OwnAnswer {
+    const { headers, pass } = this.#stay(call, held);
+    return entered(call, pass, headers);
   }
 
-  #tellEntered(call: Call, pass: Pass, badge: Badge): void {
-    const { headers } = this.#tokens.givePass(call.front, pass, badge, call.carrier);
-    answer(call, 200, entered(pass.expiresAt - call.now), headers);
-  }
-
-  #tellPlace(call: Call, { waiting, badge }: GivenPlace, isAnew: boolean): void {
-    const { front, carrier } = call;
-    const ticket = tellAhead(waiting.ticket, waiting.ahead);
-    const { held, headers } = this.#tokens.giveTicket(front, ticket, badge, carrier);
+  #tellPlace(call: Call, { waiting, held, headers, isAnew }: Placed): OwnAnswer {
     const body = this.#answerFor(call, waiting, held);
-    sendAscii(call.response, isAnew ? withFormerPlace(body) : body, headers);
+    return asciiAnswer(call, isAnew ? withFormerPlace(body) : body, headers);
   }
 
-  #tellWaiting(call: Call, reply: Waiting, held: HeldTicket): void {
+  #tellWaiting(call: Call, reply: Waiting, held: HeldTicket): OwnAnswer {
     const { ticket, ahead } = reply;
     if (ticket.sequence !== held.ticket.sequence) replaceTicket(held, ticket);
     if (ahead !== null && ahead < held.ticket.aheadShown) held.ticket = tellAhead(held.ticket, ahead);
-    const given = this.#tokens.refreshTicket(call.front, held, call.carrier, call.now);
-    sendAscii(call.response, this.#answerFor(call, reply, held), given?.headers ?? NOTHING);
+    const given = this.#tokens.refreshTicket(call.front, held, call.carrier, call.facts.now);
+    return asciiAnswer(call, this.#answerFor(call, reply, held), given?.headers);
   }
 
   /** What a visitor in the line is told, and is told again when they ask too early. */
   #answerFor(call: Call, reply: Waiting, held: HeldTicket): string {
     const body = call.front.waitingJson(reply, held.opening);
     held.lastAnswer = body;
-    held.nextCheckInAt = call.now + reply.nextCheckInMs * EARLY_SHARE;
+    held.nextCheckInAt = call.facts.now + reply.nextCheckInMs * EARLY_SHARE;
     return body;
   }
-
-  #away(call: Call): void {
-    answer(call, 503, { status: "engineAway" }, ["Retry-After", String(RETRY_SECONDS)]);
-  }
 }
 
-/** For every answer to this call. */
-function addHeaders(response: Response, headers: readonly string[]): void {
-  for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i]!, headers[i + 1]!);
+const STREAM_REFUSALS = {
+  all: "too many streams; read the board",
+  address: "too many streams from your address; read the board",
+  ticket: "too many streams for your place; read the board",
+};
+
+/** Whose answer it is, and whether it is asked for again and again. */
+function noted(answer: OwnAnswer, held: Held | null, isPoll: boolean): OwnAnswer {
+  const noting = answer as { visitor: string | null; isPoll: boolean };
+  if (held) noting.visitor = held.kind === "pass" ? held.pass.id : held.ticket.id;
+  noting.isPoll = isPoll;
+  return answer;
 }
 
-function entered(leftMs: number): { status: "entered"; expiresInMs: number } {
-  return { status: "entered", expiresInMs: Math.max(0, leftMs) };
+function entered(call: Call, { expiresAt }: Pass, headers: readonly string[]): OwnAnswer {
+  const expiresInMs = Math.max(0, expiresAt - call.facts.now);
+  return said(call, 200, [...PERSONAL_JSON, ...headers], JSON.stringify({ status: "entered", expiresInMs }));
+}
+
+function away(call: Call): OwnAnswer {
+  return said(call, 503, [...PERSONAL_JSON, ...RETRY], ENGINE_AWAY_JSON);
+}
+
+function refused(call: Call, status: number, error: string, headers: readonly string[] = NOTHING): OwnAnswer {
+  return said(call, status, [...PERSONAL_JSON, ...headers], JSON.stringify({ error }));
+}
+
+/** An answer that pages of the origins that are named may read. */
+function said({ front, facts }: Call, status: number, headers: readonly string[], body: string): OwnAnswer {
+  const readable =
+    status !== 204 && front.cors.isOn ? [...headers, ...front.cors.headersFor(facts)] : headers;
+  return answerFor(front.name, status, readable, body);
+}
+
+function answerFor(room: string, status: number, headers: readonly string[], body: string): OwnAnswer {
+  const bytes = ASCII.test(body) ? body : new TextEncoder().encode(body);
+  const all = [...headers, "Content-Length", String(bytes.length)];
+  return {
+    kind: "answer",
+    decision: "own",
+    room,
+    visitor: null,
+    status,
+    headers: all,
+    body: bytes,
+    isPoll: false,
+  };
 }
 
 /** The busiest answer: a waiting visitor's JSON, known to be ASCII. */
-function sendAscii(response: Response, body: string, headers: readonly string[] = NOTHING): void {
-  const length = String(body.length);
+function asciiAnswer({ front, facts }: Call, body: string, headers: readonly string[] = NOTHING): OwnAnswer {
   // Written out rather than spread: this is the busiest line of all.
-  const whole = [
+  const all = [
     "Content-Type",
     "application/json; charset=utf-8",
     "Cache-Control",
@@ -394,12 +424,18 @@ function sendAscii(response: Response, body: string, headers: readonly string[] 
     "X-Content-Type-Options",
     "nosniff",
     "Content-Length",
-    length,
+    String(body.length),
   ];
-  if (headers.length > 0) whole.push(...headers);
-  sendWhole(response, 200, whole, body, "latin1");
-}
-
-function answer(call: Call, status: number, body: object, headers: readonly string[] = []): void {
-  send(call.response, status, [...PERSONAL_JSON, ...headers], JSON.stringify(body));
+  if (headers.length > 0) all.push(...headers);
+  if (front.cors.isOn) all.push(...front.cors.headersFor(facts));
+  return {
+    kind: "answer",
+    decision: "own",
+    room: front.name,
+    visitor: null,
+    status: 200,
+    headers: all,
+    body,
+    isPoll: true,
+  };
 }

@@ -5,7 +5,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { addressOf, type OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS, refusalOf, refuse } from "./refusal.ts";
+import { COMMON_REFUSALS, refusals, refuse } from "./refusal.ts";
 
 const NODES_NAMED_MAX = 20;
 
@@ -68,8 +68,6 @@ const clusterSchema = z
   })
   .openapi("Cluster");
 
-const noCluster = { 404: refusalOf("This process is no node of a cluster.") };
-
 const showRoute = createRoute({
   method: "get",
   path: "/cluster",
@@ -77,7 +75,7 @@ const showRoute = createRoute({
   responses: {
     200: { description: "The cluster.", content: { "application/json": { schema: clusterSchema } } },
     ...COMMON_REFUSALS,
-    ...noCluster,
+    ...refusals("no_cluster"),
   },
 });
 const forgetRoute = createRoute({
@@ -102,18 +100,14 @@ const forgetRoute = createRoute({
       content: { "application/json": { schema: z.object({ name: z.string() }) } },
     },
     ...COMMON_REFUSALS,
-    400: refusalOf("The body is not well-formed JSON."),
-    404: refusalOf("This process is no node of a cluster, or no node by that name is lost."),
-    413: refusalOf("The body is too large."),
-    415: refusalOf("The body is not marked as JSON."),
-    422: refusalOf("The body has no name in it."),
+    ...refusals("bad_request", "no_cluster", "not_lost", "too_large", "not_json", "bad_change"),
   },
 });
 
 /** Adds the cluster's routes. */
 export function addCluster(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): void {
   app.openapi(showRoute, (c) => {
-    if (!desk.cluster) return refuse(c, 404, NO_CLUSTER);
+    if (!desk.cluster) return refuse(c, "no_cluster", NO_CLUSTER);
     const { nodes, lost, problems, rooms, ...report } = desk.cluster.report();
     const finite = Object.entries(rooms).map(([name, room]) => [
       name,
@@ -124,8 +118,8 @@ export function addCluster(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed)
   });
   app.openapi(forgetRoute, (c) => {
     const { name } = c.req.valid("json");
-    if (!desk.cluster) return refuse(c, 404, NO_CLUSTER);
-    if (!desk.cluster.forget(name)) return refuse(c, 404, notLost(desk.cluster.report().lost));
+    if (!desk.cluster) return refuse(c, "no_cluster", NO_CLUSTER);
+    if (!desk.cluster.forget(name)) return refuse(c, "not_lost", notLost(desk.cluster.report().lost));
     world.log.warn(
       { node: name, by: addressOf(c) },
       "a lost node was declared dead from the control address",
@@ -134,14 +128,12 @@ export function addCluster(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed)
   });
 }
 
-const NO_CLUSTER = {
-  code: "no_cluster",
-  message: "This Fairgate is no node of a cluster. Start it with --cluster, or with cluster in its settings.",
-};
+const NO_CLUSTER =
+  "This Fairgate is no node of a cluster. Start it with --cluster, or with cluster in its settings.";
 
 /** What was sent is not repeated; names of nodes are plain. */
-function notLost(lost: readonly { readonly name: string }[]): { code: string; message: string } {
+function notLost(lost: readonly { readonly name: string }[]): string {
   const names = lost.slice(0, NODES_NAMED_MAX).map(({ name }) => name);
   const which = names.length === 0 ? "No node is lost." : `Lost are: ${names.join(", ")}.`;
-  return { code: "not_lost", message: `No node by that name is lost. ${which}` };
+  return `No node by that name is lost. ${which}`;
 }

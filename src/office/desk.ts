@@ -2,6 +2,7 @@
  * What the office works with. It imports neither gateway nor engines; whoever wires the process hands it a desk. All
  * values are read at the moment they are asked for, so the office keeps no state of its own about rooms or traffic.
  */
+import type { Problem } from "../config/problem.ts";
 import type { RoomSettings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
@@ -122,13 +123,8 @@ export type ChangeAnswer =
   | { readonly ok: true; readonly room: RoomSettings }
   | { readonly ok: false; readonly problems: readonly SettingProblem[] };
 
-export interface SettingProblem {
-  /** The setting as people write it: `page.colour`. Empty: the whole change. */
-  readonly path: string;
-  readonly message: string;
-  /** What it should be, or what to do. */
-  readonly hint?: string;
-}
+/** Without `hint` where there is nothing to add. An empty `path`: the whole change. */
+export type SettingProblem = Pick<Problem, "path" | "message"> & Partial<Pick<Problem, "hint">>;
 
 export interface KeyOnRing {
   readonly id: string;

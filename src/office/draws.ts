@@ -9,9 +9,9 @@ import { recordParts } from "../core/draw-record.ts";
 import { askEngine } from "./ask-engine.ts";
 import type { OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS, refusalOf, refuse } from "./refusal.ts";
+import { COMMON_REFUSALS, refusals, refuse } from "./refusal.ts";
 import { refuseRoom, settingsOf } from "./room-names.ts";
-import { engineAway, roomParams } from "./room-routes.ts";
+import { roomParams } from "./room-routes.ts";
 
 const EVENTS_NAMED_MAX = 20;
 
@@ -31,8 +31,7 @@ const drawRoute = createRoute({
   responses: {
     200: { description: "The record.", content: { "text/plain": { schema: z.string() } } },
     ...COMMON_REFUSALS,
-    404: refusalOf("There is no such room, no such event in it, or the event has no draw."),
-    ...engineAway,
+    ...refusals("no_such_room", "no_such_event", "no_draw", "engine_away"),
   },
 });
 
@@ -43,10 +42,9 @@ export function addDraws(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): 
     const settings = settingsOf(desk, room);
     if (!settings) return refuseRoom(c, desk);
     const why = whyNoDraw(settings, event);
-    if (why) return refuse(c, 404, why);
+    if (why) return refuse(c, ...why);
     const record = await askEngine(world, () => desk.engine.draw(room, event));
-    if (!record)
-      return refuse(c, 404, { code: "no_draw", message: `Nothing is known of a draw of ${event}.` });
+    if (!record) return refuse(c, "no_draw", `Nothing is known of a draw of ${event}.`);
     const answer = c.body(ReadableStream.from(recordParts(room, record)), 200, {
       "Content-Type": "text/plain; charset=utf-8",
       "Content-Disposition": `attachment; filename="draw-${room}-${event}.txt"`,
@@ -57,15 +55,17 @@ export function addDraws(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): 
 }
 
 /** Only names from the settings get any further, so what is told of them is safe to repeat. */
-function whyNoDraw({ events }: RoomSettings, name: string): { code: string; message: string } | null {
+function whyNoDraw(
+  { events }: RoomSettings,
+  name: string,
+): readonly ["no_such_event" | "no_draw", string] | null {
   const event = events.find((known) => known.name === name);
   if (!event) {
     const names = events.slice(0, EVENTS_NAMED_MAX).map((known) => known.name);
     const others = names.length === 0 ? "The room has none." : `There are: ${names.join(", ")}.`;
-    return { code: "no_such_event", message: `There is no such event. ${others}` };
+    return ["no_such_event", `There is no such event. ${others}`];
   }
-  if (event.suspended)
-    return { code: "no_draw", message: `The event ${name} is suspended, so it has no draw.` };
+  if (event.suspended) return ["no_draw", `The event ${name} is suspended, so it has no draw.`];
   if (event.shuffleAtEventStart) return null;
-  return { code: "no_draw", message: `The event ${name} has no draw: shuffleAtEventStart is not set.` };
+  return ["no_draw", `The event ${name} has no draw: shuffleAtEventStart is not set.`];
 }

@@ -34,7 +34,7 @@ export function requireOwnHost(host: string): MiddlewareHandler {
     const named = c.req.header("host") ?? new URL(c.req.url).host;
     if (own.has(named.toLowerCase().replace(/:\d+$/, ""))) return next();
     const message = "The Host header names another host. Use localhost or the configured address.";
-    return refuse(c, 403, { code: "wrong_host", message });
+    return refuse(c, "wrong_host", message);
   };
 }
 

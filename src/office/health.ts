@@ -6,13 +6,13 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { askEngine } from "./ask-engine.ts";
 import type { OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { refusalOf } from "./refusal.ts";
+import { refusals } from "./refusal.ts";
 
 const ENGINE_AWAY = "The engine does not answer.";
 const NOT_SERVING = "Fairgate is starting or stopping.";
 
 const readinessSchema = z.object({ isReady: z.boolean(), reasons: z.array(z.string()) }).openapi("Readiness");
-const wrongHost = { 403: refusalOf("The Host header names another host.") };
+const wrongHost = refusals("wrong_host");
 
 const healthRoute = createRoute({
   method: "get",

@@ -5,7 +5,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { addressOf, type OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS, NOT_KEPT } from "./refusal.ts";
+import { COMMON_REFUSALS, refusals } from "./refusal.ts";
 
 const keySchema = z
   .object({
@@ -40,7 +40,7 @@ const rotateRoute = createRoute({
       content: { "application/json": { schema: z.object({ id: z.string() }) } },
     },
     ...COMMON_REFUSALS,
-    ...NOT_KEPT,
+    ...refusals("not_kept"),
   },
 });
 

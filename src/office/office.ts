@@ -22,7 +22,7 @@ import { requireOwnHost, withStrictHeaders } from "./guard.ts";
 import { addHealth } from "./health.ts";
 import { addKeys } from "./keys.ts";
 import { addMetrics } from "./metrics.ts";
-import { answerFailure, errorBody, refuse } from "./refusal.ts";
+import { answerFailure, errorBody, refuse, statusOf } from "./refusal.ts";
 import { addRooms, refuseChange } from "./rooms.ts";
 
 export interface OfficeOptions {
@@ -50,9 +50,7 @@ export function createOffice({ desk, token, host, world }: OfficeOptions): Offic
     },
   });
   app.onError((error, c) => answerFailure(error, c, world));
-  app.notFound((c) =>
-    refuse(c, 404, { code: "not_found", message: "There is nothing here. See /openapi.json." }),
-  );
+  app.notFound((c) => refuse(c, "not_found", "There is nothing here. See /openapi.json."));
   app.use(withStrictHeaders, requireOwnHost(host));
   addHealth(app, handed);
   app.use(
@@ -61,7 +59,9 @@ export function createOffice({ desk, token, host, world }: OfficeOptions): Offic
       app,
       onMethodNotAllowed: (c, methods) => {
         const allow = methods.join(", ");
-        return c.json(errorBody("wrong_method", `Allowed here: ${allow}.`), 405, { Allow: allow });
+        return c.json(errorBody("wrong_method", `Allowed here: ${allow}.`), statusOf("wrong_method"), {
+          Allow: allow,
+        });
       },
     }),
     readBody(),

@@ -5,7 +5,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { CONTROL_REFUSALS } from "../core/errors.ts";
 import type { World } from "../core/world.ts";
 import { EngineAway } from "./ask-engine.ts";
 import { NotKept } from "./desk.ts";
@@ -13,7 +13,7 @@ import { NotKept } from "./desk.ts";
 const FAILURE_ID_BYTES = 4;
 
 export interface ErrorBody {
-  readonly error: { readonly code: string; readonly message: string };
+  readonly error: { readonly code: ControlRefusal; readonly message: string };
 }
 
 export const errorSchema = z
@@ -37,55 +37,63 @@ export const problemsSchema = errorSchema
   })
   .openapi("Problems");
 
-export function errorBody(code: string, message: string): ErrorBody {
+/** Why the office says no; the status goes with it. */
+export type ControlRefusal = keyof typeof CONTROL_REFUSALS;
+
+export function errorBody(code: ControlRefusal, message: string): ErrorBody {
   return { error: { code, message } };
 }
 
 /** The answer for a request that cannot be served. */
-export function refuse<Status extends ContentfulStatusCode>(
-  c: Context,
-  status: Status,
-  { code, message }: { code: string; message: string },
-) {
-  return c.json(errorBody(code, message), status);
+export function refuse<Code extends ControlRefusal>(c: Context, code: Code, message: string) {
+  return c.json(errorBody(code, message), statusOf(code));
 }
 
-/** What the document says of one kind of refusal. */
-export function refusalOf(description: string) {
-  return { description, content: { "application/json": { schema: errorSchema } } };
+export function statusOf<Code extends ControlRefusal>(code: Code): (typeof CONTROL_REFUSALS)[Code]["status"] {
+  return CONTROL_REFUSALS[code].status;
+}
+
+/** What the document says of refusals, by their status. */
+export function refusals<Code extends ControlRefusal>(...codes: readonly Code[]) {
+  const content = { "application/json": { schema: errorSchema } };
+  const byStatus = Map.groupBy(codes, (code) => statusOf(code));
+  const answers = [...byStatus].map(([status, all]) => {
+    const description = all.map((code) => CONTROL_REFUSALS[code].why).join(" Or: ");
+    return [status, { description, content }] as const;
+  });
+  return Object.fromEntries(answers) as Record<(typeof answers)[number][0], (typeof answers)[number][1]>;
 }
 
 /** Every refusal a route with the token can give before it does anything. */
-export const COMMON_REFUSALS = {
-  401: refusalOf("The token is missing or wrong."),
-  403: refusalOf("No token is set on this side, or the Host header names another host."),
-  429: refusalOf("Too many wrong tokens from this address. Retry-After says when to come back."),
-};
-
-/** For what has to be kept before it is so. */
-export const NOT_KEPT = { 503: refusalOf("It could not be kept on disk, so nothing was changed.") };
+export const COMMON_REFUSALS = refusals(
+  "token_missing",
+  "token_wrong",
+  "no_token_set",
+  "wrong_host",
+  "too_many_attempts",
+);
 
 /** Turns whatever was thrown while answering into an answer. */
 export function answerFailure(error: unknown, c: Context, world: World) {
   if (error instanceof EngineAway) {
     world.log.warn({ err: error.cause, path: c.req.path }, "the engine did not answer the control address");
-    return refuse(c, 503, { code: "engine_away", message: "The engine does not answer. Try again." });
+    return refuse(c, "engine_away", "The engine does not answer. Try again.");
   }
   if (error instanceof NotKept) {
     world.log.error({ err: error.cause, path: c.req.path }, "a change from the control address was not kept");
     const message = "This could not be kept on disk, so nothing was changed. The log says why.";
-    return refuse(c, 503, { code: "not_kept", message });
+    return refuse(c, "not_kept", message);
   }
   if (error instanceof HTTPException && error.status < 500) return answerBadRequest(error, c);
   const id = Buffer.from(world.random.bytes(FAILURE_ID_BYTES)).toString("hex");
   world.log.error({ err: error, id, path: c.req.path }, "a request to the control address failed");
-  return refuse(c, 500, { code: "failed", message: `Something failed. The log has it under ${id}.` });
+  return refuse(c, "failed", `Something failed. The log has it under ${id}.`);
 }
 
 function answerBadRequest(error: HTTPException, c: Context) {
   if (error.status === 415) {
     const message = "The body should be JSON, with Content-Type: application/json.";
-    return refuse(c, 415, { code: "not_json", message });
+    return refuse(c, "not_json", message);
   }
-  return refuse(c, 400, { code: "bad_request", message: "The body is not well-formed JSON." });
+  return refuse(c, "bad_request", "The body is not well-formed JSON.");
 }

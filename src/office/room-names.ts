@@ -15,5 +15,5 @@ export function settingsOf(desk: Desk, name: string): RoomSettings | undefined {
 /** The answer where there is no such room. */
 export function refuseRoom(c: Context<OfficeEnv>, desk: Desk) {
   const message = `There is no such room. There are: ${desk.rooms().slice(0, ROOMS_NAMED_MAX).join(", ")}.`;
-  return refuse(c, 404, { code: "no_such_room", message });
+  return refuse(c, "no_such_room", message);
 }

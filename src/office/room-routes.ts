@@ -1,6 +1,6 @@
 /** What can be asked of rooms at the control address, and every answer there is. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { COMMON_REFUSALS, NOT_KEPT, problemsSchema, refusalOf } from "./refusal.ts";
+import { COMMON_REFUSALS, problemsSchema, refusals } from "./refusal.ts";
 import { changeSchema, roomSchemas } from "./room-shapes.ts";
 
 export const roomParams = z.object({
@@ -25,16 +25,10 @@ const noteSchema = z
   .openapi("Note");
 
 const json = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
-const noRoom = { 404: refusalOf("There is no such room.") };
-export const engineAway = { 503: refusalOf("The engine does not answer.") };
 const changeAnswers = {
   200: { description: "The room as it is now.", content: json(roomSchemas.changed) },
   ...COMMON_REFUSALS,
-  ...NOT_KEPT,
-  ...noRoom,
-  400: refusalOf("The body is not well-formed JSON."),
-  413: refusalOf("The body is too large."),
-  415: refusalOf("The body is not marked as JSON."),
+  ...refusals("no_such_room", "bad_request", "too_large", "not_json", "not_kept"),
   422: {
     description: "What is wrong with the change, all of it. Nothing was changed.",
     content: json(problemsSchema),
@@ -48,7 +42,7 @@ export const listRoute = createRoute({
   responses: {
     200: { description: "The rooms.", content: json(z.object({ rooms: z.array(roomSchemas.listed) })) },
     ...COMMON_REFUSALS,
-    ...engineAway,
+    ...refusals("engine_away"),
   },
 });
 export const showRoute = createRoute({
@@ -61,8 +55,7 @@ export const showRoute = createRoute({
   responses: {
     200: { description: "The room.", content: json(roomSchemas.whole) },
     ...COMMON_REFUSALS,
-    ...noRoom,
-    ...engineAway,
+    ...refusals("no_such_room", "engine_away"),
   },
 });
 export const changeRoute = createRoute({
@@ -96,8 +89,6 @@ export const revokeRoute = createRoute({
   responses: {
     204: { description: "The visit is over and its pass is worth nothing." },
     ...COMMON_REFUSALS,
-    400: refusalOf("The id is not 32 hexadecimal digits."),
-    404: refusalOf("There is no such room, or nobody by that id is on the site."),
-    ...engineAway,
+    ...refusals("bad_id", "no_such_room", "not_on_site", "engine_away"),
   },
 });

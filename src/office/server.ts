@@ -11,7 +11,7 @@ import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-
 import { type ConnectionLimits, Connections } from "../sockets/connections.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 import type { Office } from "./office.ts";
-import { errorBody } from "./refusal.ts";
+import { errorBody, statusOf } from "./refusal.ts";
 
 const CONNECTIONS: ConnectionLimits = { max: 128, perAddressMax: 64 };
 const LOOK_EVERY_MS = 1_000;
@@ -97,9 +97,9 @@ function close(server: Server, underWay: Iterable<ServerResponse>, { world }: Of
 
 /** A request line or Host header that makes no address. */
 function answerUnreadable(error: unknown): Response {
-  const isRequest = error instanceof RequestError;
-  const body = isRequest
-    ? errorBody("bad_request", "The request's address or Host header cannot be read.")
-    : errorBody("failed", "Something failed.");
-  return Response.json(body, { status: isRequest ? 400 : 500, headers: STRICT_HEADERS });
+  const [code, message] =
+    error instanceof RequestError
+      ? (["bad_request", "The request's address or Host header cannot be read."] as const)
+      : (["failed", "Something failed."] as const);
+  return Response.json(errorBody(code, message), { status: statusOf(code), headers: STRICT_HEADERS });
 }

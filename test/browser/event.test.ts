@@ -10,10 +10,10 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import type { Board } from "../../src/core/board.ts";
 import type { Receipt } from "../../src/core/draw-receipt.ts";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { fairgate, ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { openBrowser, Person } from "./browser.ts";
 
 const FAR_MS = 3_600_000;
 const SOON_MS = 3_000;

@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { Control, ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
 import { Visitor } from "../../src/testing/cli/visitor.ts";
 import { startDemo } from "../cli/start-demo.ts";
-import { openBrowser, Person } from "./browser.ts";
 
 const CROWD = 137;
 /** Nobody of the crowd comes again. On a busy machine it must not be set aside, or let in, before all have looked. */

@@ -1,12 +1,12 @@
 /** A gateway killed with -9 while people look at its waiting page: they notice nothing but a late update. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { ownFolder } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { Visitor } from "../../src/testing/cli/visitor.ts";
 import { Gate } from "../crash/gate.ts";
-import { openBrowser, Person } from "./browser.ts";
 
 test("a page that is open goes on after kill -9 and goes in when it is its turn", async () => {
   using data = ownFolder();

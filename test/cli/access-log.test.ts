@@ -34,7 +34,7 @@ test("rotated while people come, every request is one whole line in one of the f
   let isOver = false;
   const coming = Array.from({ length: VISITORS }, async () => {
     const visitor = new Visitor(run.address);
-    while (!isOver) await (await visitor.fetch(`/page?n=${++sent}`)).text();
+    while (!isOver) await visitor.open(`/page?n=${++sent}`);
   });
   for (let n = 1; n <= ROTATIONS; n++) {
     await eventually("lines in the file", () => existsSync(file) && readFileSync(file, "utf8") !== "");
@@ -71,7 +71,7 @@ test("while nobody reads standard output visitors are served, no line is lost or
   const visitor = new Visitor(`http://${listen}`);
   let visits = 0;
   const visit = async (times: number) => {
-    while (times-- > 0) assert.equal((await visitor.fetch(`/${visits++}/${LONG}`)).status, 200);
+    while (times-- > 0) assert.equal((await visitor.open(`/${visits++}/${LONG}`)).status, 200);
   };
   /** Makes the process say something in its own log. */
   const reload = async (message: string) => {
@@ -128,18 +128,18 @@ test("a reload turns it on and takes it elsewhere, or leaves all as it was", asy
   ] as const) {
     folder.write("fairgate.yaml", settings(origin, { accessLog: { to, format } }));
     await reloaded(run, /new settings are in force/);
-    await visitor.fetch(`/${to}`);
+    await visitor.open(`/${to}`);
     await eventually(`a line in ${to}`, () => has(to, text));
   }
   folder.write("fairgate.yaml", settings(origin, { accessLog: "./short.log" }));
   await reloaded(run, /new settings are in force/);
-  await visitor.fetch("/short");
+  await visitor.open("/short");
   await eventually("a line by the short form", () => has("short.log", '"GET /short HTTP/1.1" 200'));
   folder.write("fairgate.yaml", settings(origin, { accessLog: { to: "two.log", format: "json" } }));
   await reloaded(run, /new settings are in force/);
   folder.write("fairgate.yaml", settings(origin, { accessLog: { to: "missing/three.log" } }));
   await reloaded(run, /the old ones stay/);
-  await visitor.fetch("/after");
+  await visitor.open("/after");
   await eventually("a line in the old file", () => has("two.log", '"path":"/after"'));
   assert.ok(!has("one.log", "/two.log"));
 });

@@ -10,10 +10,9 @@ import { test } from "node:test";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { type Answer, ask, cookieOf } from "../hostile/wire.ts";
+import { ask, type HttpAnswer } from "../../src/visitor/ask.ts";
 
 const IDLE = 60;
-const NOTHING: Answer = { status: 0, headers: {}, text: "" };
 
 /** No more files than it has open, and none to spare. */
 function takeAllHandles({ child }: Run): void {
@@ -33,10 +32,9 @@ async function connectIdle(run: Run, count: number): Promise<Socket[]> {
 }
 
 /** One request on a connection of its own; null when there was none to be had. */
-function come(run: Run, cookie = ""): Promise<Answer | null> {
-  const { hostname: host, port } = new URL(run.address);
+function come(run: Run, cookie = ""): Promise<HttpAnswer | null> {
   const headers = { accept: "text/html", ...(cookie && { cookie }) };
-  return ask({ host, port: Number(port) }, { headers }).catch(() => null);
+  return ask(run.address, { headers }).catch(() => null);
 }
 
 test("without a file handle left it makes room, serves newcomers and the site, keeps places, and says so", async (t) => {
@@ -44,7 +42,7 @@ test("without a file handle left it makes room, serves newcomers and the site, k
   using folder = ownFolder();
   const settings = ["--origin", origin.address, "--total-active-users", "1", "--data", "kept"];
   await using run = await startRun(settings, { cwd: folder.path });
-  const pass = cookieOf((await come(run))!)!;
+  const pass = (await come(run))!.cookie!;
   const idle = await connectIdle(run, IDLE);
   // Connections are taken in the order of their coming, so after this answer it has all of them.
   assert.ok(await come(run));
@@ -59,7 +57,7 @@ test("without a file handle left it makes room, serves newcomers and the site, k
     idle.push(...(await connectIdle(run, 1)));
     return shortages().length > 0;
   });
-  await eventually("a newcomer gets a place", async () => cookieOf((await come(run)) ?? NOTHING) !== null);
+  await eventually("a newcomer gets a place", async () => (await come(run))?.cookie != null);
   await eventually("whoever is on the site gets the page", async () =>
     (await come(run, pass))?.text.includes("The shop"),
   );

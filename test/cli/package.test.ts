@@ -3,7 +3,7 @@
  * Node that runs it is the one that runs the tests; npm is the one beside the system's Node.
  */
 import assert from "node:assert/strict";
-import { existsSync, globSync, mkdirSync, statSync, symlinkSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -12,6 +12,7 @@ import { ownFolder, running, SECRET, TOKEN } from "../../src/testing/cli/fairgat
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
 import { startRedis } from "../../src/testing/redis/servers.ts";
+import { importsOf, isTest } from "../tidy/sources.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const environment = {
@@ -38,11 +39,7 @@ describe("the packed tarball", () => {
 
   test("holds the program, the page's parts and the languages, and nothing that is not for users", () => {
     for (const wanted of [
-      "dist/cli/main.js",
-      "dist/index.js",
-      "dist/index.d.ts",
-      "dist/relaxed.js",
-      "dist/relaxed.d.ts",
+      ...namedInPackage(),
       "dist/engines/redis/lua/99-register.lua",
       "dist/engines/redis/lua/rules/30-door.lua",
       "dist/engines/redis/relaxed/lua/20-add.lua",
@@ -61,8 +58,17 @@ describe("the packed tarball", () => {
     const allowed =
       /^(dist\/|docs\/|package\.json$|fairgate\.example\.yaml$|README\.md$|LICENSE$|CHANGELOG\.md$)/;
     const strange = files.filter(
-      (file) => !allowed.test(file) || /\.test\.|(?<!\.d)\.ts$|conformance|bad-files/.test(file),
+      (file) => !allowed.test(file) || /\.test\.|(?<!\.d)\.ts$|bad-files/.test(file),
     );
+    assert.deepEqual(strange, []);
+  });
+
+  test("holds nothing that only tests, suites and benches use", () => {
+    const needed = neededBy(ENTRY_POINTS);
+    assert.deepEqual([...needed].filter(isTest), []);
+    const strange = files
+      .filter((file) => file.startsWith("dist/") && !ASSETS.test(file))
+      .filter((file) => !needed.has(file.replace(/^dist/, "src").replace(/(\.d\.ts|\.js)$/, ".ts")));
     assert.deepEqual(strange, []);
   });
 
@@ -77,8 +83,8 @@ describe("the packed tarball", () => {
     assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
     const second = await Visitor.arrive(run.address);
     assert.equal(await second.ahead(), 0);
-    const page = await second.fetch("/", { headers: { accept: "text/html", "accept-language": "sv" } });
-    assert.match(await page.text(), /<html lang="sv"/);
+    const page = await second.open("/", { "accept-language": "sv" });
+    assert.match(page.text, /<html lang="sv"/);
     assert.equal((await run.control.counts()).waiting, 1);
     assert.deepEqual(await run.child.end("SIGTERM"), { code: 0, signal: null });
   });
@@ -139,6 +145,30 @@ describe("the packed tarball", () => {
     await succeed(tsc, [...flags, "--module", "nodenext", "--types", "node", "uses.mts"], folder.path);
   });
 });
+
+/** The files that package.json says are there: commands, and what programs import. */
+function namedInPackage(): string[] {
+  const { bin, exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    bin: Record<string, string>;
+    exports: Record<string, string | Record<string, string>>;
+  };
+  const named = [bin, ...Object.values(exports)].flatMap((one) =>
+    typeof one === "string" ? [one] : Object.values(one),
+  );
+  return named.map((file) => file.replace(/^\.\//, ""));
+}
+
+/** Where programs, commands and threads begin: what is compiled for the package is what these lead to. */
+const ENTRY_POINTS = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8")).files as string[];
+/** What is read when the program runs. */
+const ASSETS = /^dist\/(gateway\/page\/.*\.(html|css|js|json)|engines\/redis\/(relaxed\/)?lua\/.*\.lua)$/;
+
+/** These files and all that they import. */
+function neededBy(entryPoints: readonly string[]): Set<string> {
+  const needed = new Set(entryPoints);
+  for (const file of needed) for (const { to } of importsOf(file)) if (to?.endsWith(".ts")) needed.add(to);
+  return needed;
+}
 
 const QUEUE = `
 import { openRelaxedQueue } from "fairgate/relaxed";

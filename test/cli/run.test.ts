@@ -20,9 +20,9 @@ describe("fairgate run", { concurrency: 3 }, () => {
     assert.equal(first.standing.isIn, true, "while there is room there is no line");
     assert.equal(await second.ahead(), 0);
     assert.equal(await third.ahead(), 1);
-    const page = await second.fetch("/", { headers: { accept: "text/html" } });
-    assert.match(await page.text(), /You are next/);
-    assert.equal(page.headers.get("cache-control"), "no-store");
+    const page = await second.open();
+    assert.match(page.text, /You are next/);
+    assert.equal(page.headers["cache-control"], "no-store");
     assert.equal(origin.arrived.length, 1, "only the first visitor reached the site");
     assert.equal(origin.arrived[0]?.headers.cookie, undefined, "our cookie does not reach the site");
     assert.match(String(origin.arrived[0]?.headers["fairgate-visitor"]), /^[0-9a-f]{32}$/);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Ended } from "../../src/testing/cli/child.ts";
@@ -65,11 +66,11 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     await using run = await startUnhurried(origin, 1);
     await Visitor.arrive(run.address);
     const watchers = await Promise.all([1, 2, 3].map(() => Visitor.arrive(run.address)));
-    const streams = await Promise.all(watchers.map((visitor) => visitor.fetch("/.fairgate/main/events")));
-    for (const stream of streams) assert.equal(stream.status, 200);
+    const streams = await Promise.all(watchers.map((visitor) => visitor.begin("/.fairgate/main/events")));
+    for (const stream of streams) assert.equal(stream.statusCode, 200);
     run.child.kill("SIGTERM");
     for (const stream of streams)
-      assert.match(await stream.text(), /event: board[\s\S]*event: bye\ndata: \{\}\n\n$/);
+      assert.match(await text(stream), /event: board[\s\S]*event: bye\ndata: \{\}\n\n$/);
     assert.deepEqual(await ended(run), { code: 0, signal: null });
   });
 
@@ -108,16 +109,9 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
 /** A download of which the first half has come. */
 async function startDownload(run: Run): Promise<{ text(): Promise<string> }> {
   const visitor = await Visitor.arrive(run.address);
-  const answer = await visitor.fetch("/download");
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  const first = await reader.read();
-  return {
-    async text() {
-      let all = first.value ?? "";
-      for (let next = await reader.read(); !next.done; next = await reader.read()) all += next.value;
-      return all;
-    },
-  };
+  const answer = await visitor.begin("/download");
+  const [first] = (await once(answer, "data")) as [Buffer];
+  return { text: async () => String(first) + (await text(answer)) };
 }
 
 /** A gateway that waits far longer for what holds a stop up than any test does. */

@@ -91,8 +91,8 @@ interface Place {
 async function placesOf(line: readonly Visitor[]): Promise<Place[]> {
   return Promise.all(
     line.map(async (visitor) => {
-      const answer = await visitor.fetch("/", { headers: { accept: "application/json" } });
-      const { sequence, ahead } = (await answer.json()) as Place;
+      const answer = await visitor.ask("/", { headers: { accept: "application/json" } });
+      const { sequence, ahead } = JSON.parse(answer.text) as Place;
       return { sequence, ahead };
     }),
   );

@@ -2,7 +2,8 @@
  * One question over HTTP to a gateway that may die at any instant: an answer, or null when there is none. No answer
  * says nothing about whether the question was heard.
  */
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent } from "node:http";
+import { ask, type HttpAsking } from "../../src/visitor/ask.ts";
 
 /**
  * Only for a gateway that stands still: one that dies says so at once. Whoever asks again sooner than a slow machine answers
@@ -39,34 +40,30 @@ export interface Asks {
 
 /** A way to ask: keeps connections open between questions. */
 export class Asker implements Asks {
-  readonly #address: URL;
+  readonly #address: string;
   readonly #agent: Agent;
   readonly #patienceMs: number;
 
   constructor(address: string, connectionsMax: number, patienceMs = PATIENCE_MS) {
-    this.#address = new URL(address);
+    this.#address = new URL(address).origin;
     this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
     this.#patienceMs = patienceMs;
   }
 
-  ask(question: Question): Promise<Answer | null> {
-    const body = question.body === undefined ? "" : JSON.stringify(question.body);
-    const headers: Record<string, string> = { accept: "application/json", ...question.headers };
-    if (question.method !== "GET") headers["content-length"] = String(Buffer.byteLength(body));
-    if (body !== "") headers["content-type"] = "application/json";
+  async ask({ method, path, body, headers }: Question): Promise<Answer | null> {
+    const type = body === undefined ? {} : { "content-type": "application/json" };
+    const asking: HttpAsking = {
+      ...{ method, path, agent: this.#agent, patienceMs: this.#patienceMs },
+      headers: { accept: "application/json", ...type, ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    };
     const askedAt = Date.now();
-    return new Promise((resolve) => {
-      const { hostname, port } = this.#address;
-      const { method, path } = question;
-      const asked = request({ hostname, port, method, path, headers, agent: this.#agent });
-      const lost = () => resolve(null);
-      asked.setTimeout(this.#patienceMs, () => asked.destroy());
-      // A request that fails before its answer says so once; one that fails within it fails the reading.
-      asked.on("error", lost);
-      const { origin: address } = this.#address;
-      asked.once("response", (response) => void read(response, { address, askedAt }).then(resolve, lost));
-      asked.end(body);
-    });
+    const answer = await ask(this.#address, asking).catch(() => null);
+    if (!answer) return null;
+    const { status, text, cookie } = answer;
+    const isJson = answer.headers["content-type"]?.includes("json") === true;
+    const json = isJson ? JSON.parse(text || "{}") : {};
+    return { address: this.#address, status, text, cookie, json, askedAt, at: Date.now() };
   }
 
   async askAll(question: Question): Promise<Answer[]> {
@@ -104,20 +101,6 @@ export class Askers implements Asks {
   close(): void {
     for (const asker of this.#askers) asker.close();
   }
-}
-
-async function read(response: IncomingMessage, asked: Pick<Answer, "address" | "askedAt">): Promise<Answer> {
-  let text = "";
-  for await (const piece of response.setEncoding("utf8")) text += piece;
-  const [cookie] = response.headers["set-cookie"] ?? [];
-  return {
-    ...asked,
-    status: response.statusCode ?? 0,
-    text,
-    cookie: cookie?.split(";", 1)[0] ?? null,
-    json: response.headers["content-type"]?.includes("json") ? JSON.parse(text || "{}") : {},
-    at: Date.now(),
-  };
 }
 
 export function pause(ms: number): Promise<void> {

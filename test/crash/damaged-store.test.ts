@@ -52,7 +52,7 @@ async function scene() {
       for (const [i, cookie] of passes.entries()) {
         const visitor = new PatientVisitor(gate.address);
         visitor.cookie = cookie;
-        assert.equal((await visitor.post("check-in")).status, isHere(i) ? "entered" : "refused");
+        assert.equal((await visitor.call("check-in")).status, isHere(i) ? "entered" : "refused");
       }
     },
     [Symbol.asyncDispose]: () => whole.disposeAsync(),

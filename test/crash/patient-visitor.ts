@@ -3,24 +3,19 @@
  * take longer than a gateway waits for it; a place that was given too late is given up there.
  */
 import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
-import { type Standing, Visitor } from "../../src/testing/cli/visitor.ts";
+import { Visitor } from "../../src/testing/cli/visitor.ts";
+import type { HttpAnswer } from "../../src/visitor/ask.ts";
 import { pause } from "./ask.ts";
 
 const UNAVAILABLE = 503;
 const ASK_AGAIN_MS = 100;
 
 export class PatientVisitor extends Visitor {
-  static override async arrive(address: string): Promise<PatientVisitor & { standing: Standing }> {
-    const visitor = new PatientVisitor(address);
-    return Object.assign(visitor, { standing: await visitor.come() });
-  }
-
-  override async fetch(...asked: Parameters<Visitor["fetch"]>): Promise<Response> {
+  override async ask(...asked: Parameters<Visitor["ask"]>): Promise<HttpAnswer> {
     const giveUpAt = Date.now() + GIVE_UP_MS;
     for (;;) {
-      const answer = await super.fetch(...asked);
+      const answer = await super.ask(...asked);
       if (answer.status !== UNAVAILABLE || Date.now() > giveUpAt) return answer;
-      await answer.text();
       await pause(ASK_AGAIN_MS);
     }
   }

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { type TestContext, test } from "node:test";
+import { openBrowser } from "../../src/testing/browser.ts";
 import { openOrigin, openStage } from "../../src/testing/gateway/stage.ts";
 import { until } from "../../src/testing/until.ts";
-import { openBrowser } from "../browser/browser.ts";
 import { blocksOf } from "./blocks.ts";
 
 const DOCUMENT = readFileSync(new URL("../../docs/apps.md", import.meta.url), "utf8");

@@ -112,9 +112,8 @@ export class Reader {
     const events = [{ ...event, eventStartTime: fromNow(SECOND_MS) }];
     assert.equal((await control.ask("PATCH", "/rooms/main", { events })).status, 200);
     const receipt = await eventually("there is a receipt", async () => {
-      const answer = await this.#gathered!.fetch("/.fairgate/main/receipt");
-      const text = await answer.text();
-      return answer.ok && text;
+      const { status, text } = await this.#gathered!.ask("/.fairgate/main/receipt");
+      return status === 200 && text;
     });
     this.#folder.write("receipt.json", receipt);
     this.#isDrawn = true;

@@ -44,8 +44,8 @@ export interface Scaled {
 export interface Target {
   readonly host: string;
   readonly port: number;
-  /** It speaks https, with a certificate that nobody need believe. */
-  readonly isTls: boolean;
+  /** It speaks https then, with a certificate that nobody need believe. */
+  readonly tls: { readonly rejectUnauthorized: false } | null;
   readonly control: { readonly host: string; readonly port: number };
 }
 

@@ -5,8 +5,8 @@
  */
 import { BODY_BYTES_MAX } from "../../src/office/body.ts";
 import { TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack, Target } from "./attack.ts";
-import { ask } from "./wire.ts";
 
 const ROUNDS = { small: 1, full: 50 } as const;
 const AT_ONCE = 4;

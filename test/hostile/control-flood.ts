@@ -4,9 +4,9 @@
  * or that the operator cannot get in.
  */
 import { TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack } from "./attack.ts";
 import { Flood } from "./flood.ts";
-import { ask } from "./wire.ts";
 
 const CONNECTIONS = { small: 400, full: 10_000 } as const;
 const CHECKS = { small: 20, full: 200 } as const;

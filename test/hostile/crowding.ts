@@ -3,10 +3,11 @@
  * at `/shop`; the attacker can have a pass for a room of its own at `/side`, and the rest of the site is open to all. All
  * of it is one origin.
  */
+
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack, Target } from "./attack.ts";
 import { Flood } from "./flood.ts";
 import { SITE_WORDS } from "./site.ts";
-import { ask, cookieOf } from "./wire.ts";
 
 /** More than there are connections to the origin: 64 for the small form, 512 by default. */
 export const CONNECTIONS = { small: 100, full: 2_000 } as const;
@@ -39,7 +40,7 @@ export interface Front {
 
 /** Every way to attack. */
 export async function frontsOf(target: Target): Promise<Front[]> {
-  const cookie = cookieOf(await ask(target, { path: "/side", headers: { accept: "text/html" } }));
+  const cookie = (await ask(target, { path: "/side", headers: { accept: "text/html" } })).cookie;
   if (cookie === null) throw new Error("the attacker got no pass");
   const oneAddress = () => "127.0.0.1";
   return [

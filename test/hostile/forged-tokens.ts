@@ -2,9 +2,10 @@
  * A pass made up, changed by one letter, moved or cut short. Someone who waits tries to walk in with it; while the room
  * is full, whoever sees the site has jumped the line.
  */
+
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack, Target } from "./attack.ts";
 import { SITE_WORDS } from "./site.ts";
-import { ask, cookieOf } from "./wire.ts";
 
 const ATTEMPTS = { small: 200, full: 20_000 } as const;
 const AT_ONCE = 16;
@@ -31,7 +32,7 @@ export const forgedTokens: Attack = {
 };
 
 async function newTicket(target: Target): Promise<string> {
-  const cookie = cookieOf(await ask(target, { headers: { accept: "text/html" } }));
+  const cookie = (await ask(target, { headers: { accept: "text/html" } })).cookie;
   if (cookie === null) throw new Error("a newcomer got no ticket");
   return cookie;
 }

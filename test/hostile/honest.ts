@@ -5,8 +5,9 @@
  */
 import http from "node:http";
 import https from "node:https";
+import type { HttpAnswer, HttpServer } from "../../src/visitor/ask.ts";
+import { type Asking, HttpVisitor, type Told } from "../../src/visitor/http-visitor.ts";
 import { SITE_WORDS } from "./site.ts";
-import { type Answer, ask, cookieOf, type Server } from "./wire.ts";
 
 /** How soon it is seen that something has come about. */
 const LOOK_EVERY_MS = 20;
@@ -18,8 +19,9 @@ export interface Latency {
   readonly pages: number;
 }
 
-interface Gateway extends Server {
+interface Gateway extends HttpServer {
   readonly room: string;
+  /** The page they ask for. */
   readonly path: string;
   /** Between two pages of one visitor. */
   readonly thinkMs: number;
@@ -29,7 +31,8 @@ export class HonestVisitors {
   /** What went wrong for an honest visitor. */
   readonly complaints: string[] = [];
   readonly #gateway: Gateway;
-  readonly #visitors: { readonly from: string; readonly agent: http.Agent; cookie: string }[] = [];
+  readonly #visitors: HttpVisitor[] = [];
+  readonly #agents: http.Agent[] = [];
   #took: number[] = [];
   #isOver = false;
   #lives: Promise<void>[] = [];
@@ -41,8 +44,11 @@ export class HonestVisitors {
   /** Lets `onSite` visitors in, one after the other, then `waiting` into the line, and starts their lives. */
   async arrive({ onSite, waiting }: { onSite: number; waiting: number }): Promise<void> {
     for (let n = 0; n < onSite + waiting; n++) {
-      const visitor = { from: `127.0.1.${n + 1}`, agent: newAgent(this.#gateway), cookie: "" };
-      const answer = await this.#ask(visitor, {});
+      const agent = newAgent(this.#gateway);
+      const headers = { accept: "text/html" };
+      const visitor = new HttpVisitor(this.#gateway, { agent, headers, localAddress: `127.0.1.${n + 1}` });
+      this.#agents.push(agent);
+      const answer = await visitor.ask(this.#gateway.path);
       const isIn = answer.text.includes(SITE_WORDS);
       if (isIn !== n < onSite) throw new Error(`honest visitor ${n}: ${isIn ? "was let in" : "has to wait"}`);
       this.#visitors.push(visitor);
@@ -66,13 +72,13 @@ export class HonestVisitors {
   async leave(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#lives);
-    for (const { agent } of this.#visitors) agent.destroy();
+    for (const agent of this.#agents) agent.destroy();
   }
 
   async #browse(n: number): Promise<void> {
     while (!this.#isOver) {
       const startedAt = performance.now();
-      const answer = await this.#try(n, {});
+      const answer = await this.#try(n, this.#gateway.path);
       this.#took.push(performance.now() - startedAt);
       if (answer && !answer.text.includes(SITE_WORDS)) this.#complain(n, "did not get the page", answer);
       await pause(this.#gateway.thinkMs);
@@ -80,48 +86,32 @@ export class HonestVisitors {
   }
 
   async #wait(n: number): Promise<void> {
-    const checkIn = { method: "POST", path: `/.fairgate/${this.#gateway.room}/check-in` };
+    const path = `/.fairgate/${this.#gateway.room}/check-in`;
     while (!this.#isOver) {
-      const answer = await this.#try(n, checkIn);
-      const told = answer
-        ? (JSON.parse(answer.text || "{}") as { status?: string; nextCheckInMs?: number })
-        : {};
+      const answer = await this.#try(n, path, { method: "POST" });
+      const told = JSON.parse(answer?.text || "{}") as Told;
       if (answer && told.status !== "waiting") this.#complain(n, "lost the place", answer);
       const endAt = Date.now() + (told.nextCheckInMs ?? 1_000);
       while (!this.#isOver && Date.now() < endAt) await pause(LOOK_EVERY_MS);
     }
   }
 
-  async #try(n: number, asking: object): Promise<Answer | null> {
+  async #try(n: number, path: string, asking: Asking = {}): Promise<HttpAnswer | null> {
     try {
-      return await this.#ask(this.#visitors[n]!, asking);
+      return await this.#visitors[n]!.ask(path, asking);
     } catch (error) {
       this.complaints.push(`visitor ${n}: ${(error as Error).message}`);
       return null;
     }
   }
 
-  async #ask(visitor: { from: string; agent: http.Agent; cookie: string }, asking: object): Promise<Answer> {
-    const answer = await ask(this.#gateway, {
-      path: this.#gateway.path,
-      headers: { accept: "text/html", ...(visitor.cookie ? { cookie: visitor.cookie } : {}) },
-      agent: visitor.agent,
-      localAddress: visitor.from,
-      ...asking,
-    });
-    visitor.cookie = cookieOf(answer) ?? visitor.cookie;
-    return answer;
-  }
-
-  #complain(n: number, what: string, { status, text }: Answer): void {
+  #complain(n: number, what: string, { status, text }: HttpAnswer): void {
     this.complaints.push(`visitor ${n} ${what}: ${status} ${text.slice(0, 120)}`);
   }
 }
 
-function newAgent({ isTls }: Server): http.Agent {
-  return isTls
-    ? new https.Agent({ keepAlive: true, rejectUnauthorized: false })
-    : new http.Agent({ keepAlive: true });
+function newAgent({ tls }: HttpServer): http.Agent {
+  return tls ? new https.Agent({ keepAlive: true, ...tls }) : new http.Agent({ keepAlive: true });
 }
 
 function pause(ms: number): Promise<void> {

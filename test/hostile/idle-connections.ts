@@ -3,9 +3,10 @@
  * finish their header, and ones that asked for the board once. First all from one address, then from thousands. What the
  * attacker wants is that newcomers cannot connect, or that a health check at the control address fails.
  */
+
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack, Target } from "./attack.ts";
 import { Flood } from "./flood.ts";
-import { ask } from "./wire.ts";
 
 const CONNECTIONS = { small: 1_000, full: 18_000 } as const;
 /** How long they are held open, with a newcomer now and then. */

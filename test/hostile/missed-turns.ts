@@ -10,8 +10,9 @@
  */
 import http from "node:http";
 import type { RoomInput } from "../../src/config/schema.ts";
+import { ask } from "../../src/visitor/ask.ts";
+import { HttpVisitor, type Told } from "../../src/visitor/http-visitor.ts";
 import type { Attack, Scale, Target } from "./attack.ts";
-import { ask, cookieOf } from "./wire.ts";
 
 const ROOMS = ["calm", "haunted"] as const;
 type Room = (typeof ROOMS)[number];
@@ -143,13 +144,6 @@ class Board {
   }
 }
 
-interface Told {
-  readonly status: string;
-  readonly sequence?: number;
-  readonly nextCheckInMs?: number;
-  readonly missedTurns?: number;
-}
-
 interface How {
   readonly room: Room;
   readonly board: Board;
@@ -158,27 +152,22 @@ interface How {
   readonly isOver: () => boolean;
 }
 
-class Visitor {
-  readonly #target: Target;
+class Visitor extends HttpVisitor {
   readonly #room: Room;
   readonly #board: Board;
-  readonly #agent: http.Agent;
-  readonly #from: string;
   readonly #isOver: () => boolean;
-  #cookie = "";
 
   constructor(target: Target, how: How) {
-    this.#target = target;
+    const localAddress = `127.0.${how.room === "calm" ? 2 : 3}.${(how.n % 250) + 1}`;
+    super(target, { agent: how.agent, localAddress });
     this.#room = how.room;
     this.#board = how.board;
-    this.#agent = how.agent;
-    this.#from = `127.0.${how.room === "calm" ? 2 : 3}.${(how.n % 250) + 1}`;
     this.#isOver = how.isOver;
   }
 
   /** Joins as somebody who was never here. */
   join(): Promise<Told> {
-    this.#cookie = "";
+    this.cookies.clear();
     return this.#post("join");
   }
 
@@ -222,16 +211,8 @@ class Visitor {
     return !hasTurn();
   }
 
-  async #post(endpoint: string): Promise<Told> {
-    const answer = await ask(this.#target, {
-      method: "POST",
-      path: `/.fairgate/${this.#room}/${endpoint}`,
-      headers: this.#cookie ? { cookie: this.#cookie } : {},
-      agent: this.#agent,
-      localAddress: this.#from,
-    });
-    this.#cookie = cookieOf(answer) ?? this.#cookie;
-    return JSON.parse(answer.text) as Told;
+  #post(endpoint: string): Promise<Told> {
+    return this.call(endpoint, { room: this.#room });
   }
 
   /** Ends early when everything is over, or `isEnough`. */

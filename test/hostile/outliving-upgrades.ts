@@ -3,9 +3,9 @@
  * whose visitor has left and goes on talking. Whoever hears the site after that uses a place that is somebody else's.
  */
 import net, { type Socket } from "node:net";
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack, Target } from "./attack.ts";
 import { CONNECTIONS, CROWDED, crowdOut } from "./crowding.ts";
-import { ask, cookieOf } from "./wire.ts";
 
 const UPGRADE = "Connection: Upgrade\r\nUpgrade: echo\r\n\r\n";
 const SOCKETS = { small: 12, full: 100 } as const;
@@ -41,7 +41,7 @@ async function openAll(
   path: string,
   count: number,
 ): Promise<{ cookie: string; sockets: Socket[] }> {
-  const cookie = cookieOf(await ask(target, { path, headers: { accept: "text/html" } }));
+  const cookie = (await ask(target, { path, headers: { accept: "text/html" } })).cookie;
   if (cookie === null) throw new Error("the attacker got no pass");
   const head = `GET ${path} HTTP/1.1\r\nHost: a\r\nCookie: ${cookie}\r\n${UPGRADE}`;
   const opened = Array.from({ length: count }, () => openOne(target, head));

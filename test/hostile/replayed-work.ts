@@ -3,8 +3,8 @@
  * to a room that is closed. Were any of it counted as people joining, everybody's work would get as hard as it can be.
  */
 import { createHash } from "node:crypto";
+import { ask, type HttpAnswer } from "../../src/visitor/ask.ts";
 import type { Attack, Target } from "./attack.ts";
-import { type Answer, ask, cookieOf } from "./wire.ts";
 
 const SOLUTIONS = { small: 5, full: 20 } as const;
 const REPLAYS = { small: 60, full: 5_000 } as const;
@@ -50,20 +50,20 @@ export const replayedWork: Attack = {
   },
 };
 
-function firstContact(target: Target, room: string): Promise<Answer> {
+function firstContact(target: Target, room: string): Promise<HttpAnswer> {
   return ask(target, { method: "POST", path: `/.fairgate/${room}/join` });
 }
 
-function workIn({ text }: Answer): Work {
+function workIn({ text }: HttpAnswer): Work {
   return (JSON.parse(text) as { work: Work }).work;
 }
 
 /** The headers that show a slip and the work done for it. */
-function solve(answer: Answer): Record<string, string> {
+function solve(answer: HttpAnswer): Record<string, string> {
   const { challenge, bits } = workIn(answer);
   for (let n = 0; ; n++) {
     const digest = createHash("sha256").update(`${challenge}:${n}`).digest();
     if (Math.clz32(digest.readUInt32BE(0)) < bits) continue;
-    return { cookie: cookieOf(answer) ?? "", "fairgate-work": String(n) };
+    return { cookie: answer.cookie ?? "", "fairgate-work": String(n) };
   }
 }

@@ -2,8 +2,9 @@
  * A page on a sibling subdomain, or anywhere else, makes a visitor's browser call our endpoints. The browser sends the
  * visitor's cookie along and says where the call comes from; with that the page would give their place up.
  */
+
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack } from "./attack.ts";
-import { ask, cookieOf } from "./wire.ts";
 
 const ROUNDS = { small: 10, full: 1_000 } as const;
 const ENDPOINTS = ["join", "check-in", "enter", "leave"] as const;
@@ -22,7 +23,7 @@ export const siblingActs: Attack = {
   async run(target, scale) {
     const host = "shop.example";
     const joined = await ask(target, { method: "POST", path: "/.fairgate/main/join", headers: { host } });
-    const cookie = cookieOf(joined);
+    const cookie = joined.cookie;
     if (cookie === null) throw new Error(`nobody could join: ${joined.status} ${joined.text}`);
     const examples: string[] = [];
     let attempts = 0;

@@ -118,7 +118,7 @@ function targetOf(run: Run, isTls: boolean): Target {
   return {
     host: visitors.hostname,
     port: Number(visitors.port),
-    isTls,
+    tls: isTls ? { rejectUnauthorized: false } : null,
     control: { host: control.hostname, port: Number(control.port) },
   };
 }

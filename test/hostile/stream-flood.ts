@@ -3,9 +3,10 @@
  * addresses. A stream is a connection that is busy for hours, so it cannot be closed for a newcomer. What the attacker
  * wants is that waiting visitors elsewhere get no stream, or, once all that there may be are taken, no answer at all.
  */
+
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack, Target } from "./attack.ts";
 import { Flood } from "./flood.ts";
-import { ask, cookieOf } from "./wire.ts";
 
 const TICKETS = { small: 40, full: 1_000 } as const;
 const STREAMS_PER_TICKET = 8;
@@ -52,7 +53,7 @@ function flood(target: Target, from: (n: number) => string, ticket: (n: number) 
 }
 
 async function join(target: Target, localAddress: string): Promise<string> {
-  const cookie = cookieOf(await ask(target, { method: "POST", path: "/.fairgate/main/join", localAddress }));
+  const cookie = (await ask(target, { method: "POST", path: "/.fairgate/main/join", localAddress })).cookie;
   if (cookie === null) throw new Error("a newcomer got no ticket");
   return cookie;
 }

@@ -3,8 +3,8 @@
  * the operator, who has the right one and comes from the same address, must not be locked out by them.
  */
 import { TOKEN } from "../../src/testing/cli/fairgate.ts";
+import { ask } from "../../src/visitor/ask.ts";
 import type { Attack } from "./attack.ts";
-import { ask } from "./wire.ts";
 
 const ATTEMPTS = { small: 200, full: 20_000 } as const;
 const AT_ONCE = 8;

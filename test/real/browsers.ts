@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { WHOLE_CHROMIUM } from "../../scripts/chromium.ts";
 import { originProgram } from "../../scripts/origins.ts";
+import { ARGUMENTS, WAIT_MAX_MS } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { ownFolder } from "../../src/testing/cli/fairgate.ts";
-import { ARGUMENTS, WAIT_MAX_MS } from "../browser/browser.ts";
 
 /** What the browser writes into its profile when "block all cookies" is chosen. */
 const BLOCK_COOKIES = { profile: { default_content_setting_values: { cookies: 2 } } };

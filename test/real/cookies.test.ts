@@ -1,7 +1,7 @@
 /** A person at a browser is one visitor, whatever their page loads. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBrowser, Person } from "../browser/browser.ts";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { openGate, watchSlots } from "./gate.ts";
 import { openPlainSite } from "./plain-site.ts";
 

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
-import { openBrowser } from "../browser/browser.ts";
+import { openBrowser } from "../../src/testing/browser.ts";
+import { ask } from "../../src/visitor/ask.ts";
 import { openGate, slotsTaken } from "./gate.ts";
 import { openPlainSite, type PlainSite } from "./plain-site.ts";
-import { ask, enter } from "./program.ts";
+import { enter } from "./program.ts";
 
 let browser: Browser;
 let app: PlainSite;

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import type { Run } from "../../src/testing/cli/fairgate.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
 import { says } from "./browsers.ts";
 import { openGate } from "./gate.ts";
 import { openNextSite } from "./next-site.ts";

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Browser } from "playwright-core";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
 import { openChatSite } from "./chat-site.ts";
 import { openGate } from "./gate.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContext } from "playwright-core";
-import { openBrowser, Person } from "../browser/browser.ts";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { openGate, watchSlots } from "./gate.ts";
 import { openNextSite } from "./next-site.ts";
 import type { Site } from "./site.ts";

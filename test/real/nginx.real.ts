@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import type { Run } from "../../src/testing/cli/fairgate.ts";
+import { ask, begin, type HttpAnswer, type HttpAsking } from "../../src/visitor/ask.ts";
 import { openGate } from "./gate.ts";
 import { BYTES, type NginxSites, openNginxSites, WORDS } from "./nginx-sites.ts";
-import { type Answer, type Asking, ask, begin, enter } from "./program.ts";
+import { enter } from "./program.ts";
 
 let sites: NginxSites;
 let gate: Run;
@@ -27,7 +28,7 @@ const SAME = [
 ] as const;
 
 /** Asks both, compares them, and gives what came through the gateway. */
-async function askBoth(path: string, asking: Asking = {}): Promise<Answer> {
+async function askBoth(path: string, asking: HttpAsking = {}): Promise<HttpAnswer> {
   const direct = await ask(sites.files + path, asking);
   const through = await ask(gate.address + path, { ...asking, headers: { ...asking.headers, cookie } });
   assert.equal(through.status, direct.status);

@@ -1,13 +1,15 @@
 /** Those who keep no cookie: they see the site while there is room, and hold next to nothing of it. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
+import { ask } from "../../src/visitor/ask.ts";
+import { PAGE } from "../../src/visitor/http-visitor.ts";
 import { openCookielessBrowser, says } from "./browsers.ts";
 import { openGate, slotsTaken, watchSlots } from "./gate.ts";
 import { openNextSite } from "./next-site.ts";
 import { openPlainSite } from "./plain-site.ts";
-import { ask, enter, PAGE } from "./program.ts";
+import { enter } from "./program.ts";
 import type { Site } from "./site.ts";
 
 let shop: Site;
@@ -96,7 +98,7 @@ describe("without cookies", { concurrency: 3 }, () => {
     // A minute's worth, as fast as they are answered.
     for (let second = 0; second < 60; second++) {
       const asked = Array.from({ length: 10 }, (_, n) => KINDS[n % KINDS.length]!);
-      await Promise.all(asked.map((headers) => ask(gate.address, { headers, from: "127.0.0.9" })));
+      await Promise.all(asked.map((headers) => ask(gate.address, { headers, localAddress: "127.0.0.9" })));
     }
     const most = await slots.most();
     assert.ok(most <= 20, `${most} slots of 200`);

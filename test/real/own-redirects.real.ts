@@ -1,10 +1,11 @@
 /** An nginx that sends visitors to what it takes for its own name and port: they stay with the gateway. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBrowser, Person } from "../browser/browser.ts";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
+import { ask } from "../../src/visitor/ask.ts";
 import { openGate } from "./gate.ts";
 import { openNginxSites } from "./nginx-sites.ts";
-import { ask, enter } from "./program.ts";
+import { enter } from "./program.ts";
 
 test("with `hostHeader: origin` a redirect to the site's own address leads back through the gateway", async () => {
   await using sites = await openNginxSites();

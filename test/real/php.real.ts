@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import type { Run } from "../../src/testing/cli/fairgate.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
+import { ask } from "../../src/visitor/ask.ts";
 import { openGate, slotsTaken } from "./gate.ts";
 import { BYTES, type NginxSites, openNginxSites } from "./nginx-sites.ts";
-import { ask, enter } from "./program.ts";
+import { enter } from "./program.ts";
 
 let sites: NginxSites;
 let gate: Run;

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
 import { says } from "./browsers.ts";
 import { openGate, slotsTaken, watchSlots } from "./gate.ts";
 import { openPlainSite } from "./plain-site.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContext } from "playwright-core";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import type { Run } from "../../src/testing/cli/fairgate.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
 import { type ChatSite, openChatSite } from "./chat-site.ts";
 import { openGate } from "./gate.ts";
 

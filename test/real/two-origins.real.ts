@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
+import { openBrowser, Person } from "../../src/testing/browser.ts";
 import type { Run } from "../../src/testing/cli/fairgate.ts";
-import { openBrowser, Person } from "../browser/browser.ts";
 import { openChatSite } from "./chat-site.ts";
 import { openGate } from "./gate.ts";
 

@@ -15,11 +15,11 @@ import {
   startRedis,
   startSentinels,
 } from "../../src/testing/redis/servers.ts";
+import { Wire } from "../../src/testing/redis/wire.ts";
 import { pause } from "../crash/ask.ts";
 import { assertKept, type FaultOutcome, type FaultPlan, faultPlay, type Scene, TERMS } from "./fault-play.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { Regular } from "./regular.ts";
-import { Wire } from "./wire.ts";
 
 const AT_A_TIME = 3;
 const KEPT_ON_DISK = ["--appendonly", "yes", "--appendfsync", "always"];
@@ -213,9 +213,7 @@ async function killAhead(primary: RedisServer): Promise<void> {
 /** Whether a newcomer is told that the line cannot be reached. One who is not gives their place back. */
 async function isTurnedAway(address: string): Promise<boolean> {
   const newcomer = new Visitor(address);
-  const answer = await newcomer.fetch("/", { headers: { accept: "application/json" } });
-  await answer.text();
-  if (answer.status === 503) return true;
+  if ((await newcomer.ask("/", { headers: { accept: "application/json" } })).status === 503) return true;
   await newcomer.leave();
   return false;
 }

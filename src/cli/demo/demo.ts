@@ -39,7 +39,7 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const stop = async () => {
     clearInterval(draw);
     process.stdout.write("\nStopping …\n");
-    await crowd.close();
+    crowd.close();
     await running.close();
     await shop.close();
     rmSync(data, { recursive: true, force: true });

@@ -22,8 +22,6 @@ export interface NodeSettings {
   readonly skewMaxMs: number;
   /** After which the slots of a lost member are anybody's again. null: never. 0: whoever cannot be reached is dead. */
   readonly reclaimAfterMs: number | null;
-  /** Breaks a rule on purpose, for tests of the checks. */
-  readonly canary: Canary | null;
 }
 
 /** What fits most clusters; a node's name, life and addresses are its own. */
@@ -36,8 +34,4 @@ export const DEFAULT_NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "addres
   swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
   skewMaxMs: 1_000,
   reclaimAfterMs: 600_000,
-  canary: null,
 };
-
-/** Slots that were given back are kept all the same; a lost owner's places are taken over without the majority; turns take no slot. */
-export type Canary = "give-twice" | "adopt-in-minority" | "forget-turns";

@@ -52,7 +52,7 @@ import { isMessageBody } from "./wire/body-shapes.ts";
 import { isLetter, type Letter, type MessageBody } from "./wire/letter.ts";
 import { Mailbag, type Sender } from "./wire/mailbag.ts";
 
-export { type Canary, DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node-settings.ts";
+export { DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node-settings.ts";
 export type { Arriving } from "./visitors/visitor-calls.ts";
 
 /** So often deadlines are looked at. */
@@ -70,6 +70,9 @@ export type NodeEvent =
   | { readonly kind: "remark"; readonly room: string; readonly remark: Remark };
 
 const UNKNOWN_ROOM = { kind: "refused", reason: "unknownRoom" } as const;
+
+/** The parts that others can be handed in for, such as ones that break a rule on purpose. */
+export const NODE_PARTS = { DoorDuty, Replication };
 
 export class ClusterNode {
   readonly #settings: NodeSettings;
@@ -93,11 +96,11 @@ export class ClusterNode {
   #now: number;
   #boardVersion = 0;
 
-  constructor(settings: NodeSettings, dice: () => number, now: number) {
+  constructor(settings: NodeSettings, dice: () => number, now: number, parts = NODE_PARTS) {
     this.#settings = settings;
     this.#now = now;
     this.#sweepAt = now;
-    const { skewMaxMs, swim, replicateMs, intervalMs, oneByOneMax, canary } = settings;
+    const { skewMaxMs, swim, replicateMs, intervalMs, oneByOneMax } = settings;
     this.#membership = new Membership(settings, now);
     const self = this.#membership.selfId;
     this.#rooms = new NodeRooms({
@@ -110,7 +113,7 @@ export class ClusterNode {
     this.#swim = new Swim(self, swim, dice);
     this.#clock = new OrderClock({ slot: 0, skewMaxMs });
     this.#clocks = new ClockWatch(skewMaxMs);
-    const replication = new Replication(self, rooms, replicateMs);
+    const replication = new parts.Replication(self, rooms, replicateMs);
     this.#replication = replication;
     const onComplete = () => {
       this.#commit();
@@ -118,8 +121,8 @@ export class ClusterNode {
       for (const room of rooms.keys()) this.#lending.refresh(room);
     };
     const weigh = () => this.#weigh();
-    const door = { intervalMs, oneByOneMax, dice, weigh, onComplete, canary };
-    this.#duty = new DoorDuty({ rooms, replication, qpid: this.#qpid, ...door });
+    const door = { intervalMs, oneByOneMax, dice, weigh, onComplete };
+    this.#duty = new parts.DoorDuty({ rooms, replication, qpid: this.#qpid, ...door });
     this.#notes = new Notes(self);
     this.#lending = new Lending({
       isRoundOpen: () => this.#duty.counter.isOpen,
@@ -472,7 +475,7 @@ export class ClusterNode {
     this.#swim.watch(members, now);
     this.#clocks.keep(members);
     this.#qpid.start({ version: viewNumber(view), neighbours, towards }, now);
-    this.#replication.start(view, now, this.#settings.canary === "adopt-in-minority");
+    this.#replication.start(view, now);
     this.#duty.start(view, { slot, neighbours }, now);
     this.#rooms.start(view, slot);
     this.#requests.reroute(now);

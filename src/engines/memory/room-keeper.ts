@@ -228,7 +228,7 @@ async function readKept(storage: DurableStorage): Promise<KeptRoom | null> {
   if (!memo) return null;
   if (!READABLE.includes(memo.version))
     throw new Error(
-      "the room was kept by another version of Fairgate, which this one cannot read; start with that version, or with an empty data directory",
+      `the room was kept by another version of Fairgate in form ${memo.version}, and this one reads ${READABLE.join(" and ")}; start with that version, or with an empty data directory`,
     );
   const blocks = await storage.list<Uint8Array>({ prefix: PLACES, ...once });
   const turns = await storage.list<KeptTurn | number>({ prefix: TURNS, ...once });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { type AbuseSettings, abuseSchema } from "../../config/abuse-schema.ts";
 import { seededFraction } from "../../sim/hand-world.ts";
-import { Keyring } from "../keyring.ts";
+import { Keyring } from "../tokens/keyring.ts";
 import { AbuseGuard, type ComeBack, type Joining, type JoinVerdict } from "./abuse-guard.ts";
 import { isSlip, SLIP_LIFE_MS } from "./slip.ts";
 import { isSolved } from "./work.ts";

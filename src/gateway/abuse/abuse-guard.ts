@@ -18,7 +18,7 @@ import { JoinBudget } from "../../core/join-budget.ts";
 import { JoinRate } from "../../core/join-rate.ts";
 import type { Random } from "../../core/world.ts";
 import { type Whereabouts, whereabouts } from "../../sockets/whereabouts.ts";
-import type { Keyring } from "../keyring.ts";
+import type { Keyring } from "../tokens/keyring.ts";
 import { isCurrent, type PastVisits, readSlip, SLIP_ID_BYTES, type Slip, slipToken } from "./slip.ts";
 import { UsedSlips } from "./used-slips.ts";
 import { isSolved } from "./work.ts";

@@ -9,7 +9,7 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { AbuseSettings } from "../../config/abuse-schema.ts";
 import { whereabouts } from "../../sockets/whereabouts.ts";
-import { Keyring } from "../keyring.ts";
+import { Keyring } from "../tokens/keyring.ts";
 
 export type BindMode = AbuseSettings["bindTickets"];
 

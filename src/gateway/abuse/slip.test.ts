@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { NONE_MISSED } from "../../core/ticket.ts";
-import { Keyring } from "../keyring.ts";
-import { NO_BADGE, passToken, readToken, ticketToken } from "../token.ts";
+import { Keyring } from "../tokens/keyring.ts";
+import { NO_BADGE, passToken, readToken, ticketToken } from "../tokens/token.ts";
 import { isCurrent, isSlip, readSlip, SLIP_LIFE_MS, type Slip, type SlipReading, slipToken } from "./slip.ts";
 
 const NOW = Date.UTC(2026, 5, 1);

@@ -10,8 +10,8 @@
  * that one knew of earlier visits. All fields have fixed widths, and the room's name is signed behind them without
  * being in it, so a slip is good in one room only. Reading never throws.
  */
-import type { Keyring } from "../keyring.ts";
-import type { Badge } from "../token.ts";
+import type { Keyring } from "../tokens/keyring.ts";
+import type { Badge } from "../tokens/token.ts";
 
 const VERSION = 2;
 const KIND = 3;

@@ -9,9 +9,9 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../core/world.ts";
-import { isGivenUp } from "../exchange.ts";
+import { isGivenUp } from "../adapters/node-request.ts";
 import { withoutCode } from "../lanes/carried-code.ts";
-import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import { STATUS_VISITOR_LEFT } from "../proxy/exchange.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import type { Trust } from "../proxy/trust.ts";

@@ -5,7 +5,7 @@
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { AnyRequest, AnyResponse } from "../proxy/answer.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Client } from "../proxy/trust.ts";
 import type { Decision, Finished } from "./line.ts";
 
@@ -14,6 +14,14 @@ const ENTRY = Symbol("entry of the access log");
 /** What carries a body, and knows how much of it the visitor's connection has been given. */
 export interface BodyCarrier {
   readonly sentBytes: number;
+}
+
+/** What a verdict says of itself. */
+export interface Decided {
+  readonly decision: Decision;
+  readonly room: string | null;
+  readonly visitor: string | null;
+  readonly isPoll?: boolean;
 }
 
 export class AccessEntry implements Finished {
@@ -61,15 +69,22 @@ export class AccessEntry implements Finished {
     this.httpVersion = request.httpVersion;
   }
 
-  decide(decision: Decision, visitor: string | null = this.visitor): void {
-    this.decision = decision;
-    this.visitor = visitor;
+  /** It goes to the site; `atEnd` is called when it is over. */
+  passOn({ id, client }: { readonly id: string; readonly client: Client }, atEnd: () => void): void {
+    this.id = id;
+    this.client = client;
+    this.atEnd = atEnd;
   }
 
-  /** It is for one of our own addresses. */
-  own(room: string | null, isPoll: boolean): void {
-    this.decision = "own";
+  decide(decision: Decision): void {
+    this.decision = decision;
+  }
+
+  /** What is to become of it. */
+  note({ decision, room, visitor, isPoll = false }: Decided): void {
+    this.decision = decision;
     this.room = room;
+    this.visitor = visitor;
     this.isPoll = isPoll;
   }
 

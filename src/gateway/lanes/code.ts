@@ -12,7 +12,7 @@
  * Reading never throws: what is not right has a reason.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { Keyring } from "../keyring.ts";
+import { Keyring } from "../tokens/keyring.ts";
 
 const VERSION = 1;
 const KINDS = ["many", "once"] as const;

@@ -27,9 +27,7 @@ export const COMPLAINT_PERIOD_MS = 60_000;
 const ADDRESSES_MAX = 1_000;
 
 /** There are no keys to check by. */
-export class KeysAway extends Error {
-  readonly code = "KEYS_AWAY";
-}
+export class KeysAway extends Error {}
 
 /** Gets a document, or fails. */
 export type Fetch = (url: string, signal: AbortSignal) => Promise<string>;
@@ -128,7 +126,7 @@ class RemoteKeys {
   async #load(): Promise<void> {
     try {
       const set = parseKeySet(await this.#fetchInTime());
-      if (set === null) throw new Error("the answer is not a key set");
+      if (set === null) throw new Error('the answer is not a key set, which is JSON with a list "keys"');
       this.#keys = createLocalJWKSet(set as JSONWebKeySet);
       this.#fetchedAt = this.#world.clock.now();
       this.#failedAt = Number.NEGATIVE_INFINITY;
@@ -144,7 +142,7 @@ class RemoteKeys {
       patience.signal.addEventListener("abort", () => reject(patience.signal.reason));
     });
     const stop = this.#world.timers.after(FETCH_TIMEOUT_MS, () =>
-      patience.abort(new Error("no answer in time")),
+      patience.abort(new Error(`no answer within ${FETCH_TIMEOUT_MS} ms`)),
     );
     try {
       return await Promise.race([this.#fetch(this.#url, patience.signal), tooLate]);
@@ -179,7 +177,8 @@ async function fetchDocument(url: string, signal: AbortSignal): Promise<string> 
     if (statusCode !== 200 || bytes > KEY_SET_CHARACTERS_MAX) break;
     pieces.push(piece);
   }
-  if (statusCode !== 200) throw new Error(`status ${statusCode}`);
-  if (bytes > KEY_SET_CHARACTERS_MAX) throw new Error(`more than ${KEY_SET_CHARACTERS_MAX} bytes`);
+  if (statusCode !== 200) throw new Error(`the answer has status ${statusCode}, not 200`);
+  if (bytes > KEY_SET_CHARACTERS_MAX)
+    throw new Error(`the answer has more than ${KEY_SET_CHARACTERS_MAX} bytes`);
   return Buffer.concat(pieces).toString("utf8");
 }

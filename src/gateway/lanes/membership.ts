@@ -15,8 +15,8 @@ import type { Eventually, Newcomer } from "../../core/engine.ts";
 import { laneNumber } from "../../core/lanes.ts";
 import { EVERYBODY } from "../../core/rules.ts";
 import type { World } from "../../core/world.ts";
-import { readCookie } from "../cookies.ts";
 import { type Client, createTrust } from "../proxy/trust.ts";
+import { readCookie } from "../tokens/cookies.ts";
 import { CODE_HEADER, codeInUrl } from "./carried-code.ts";
 import {
   type CodeKeys,

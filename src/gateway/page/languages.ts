@@ -6,6 +6,7 @@
  * wishes in order of weight, each tag shortened from the right until a language is found.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import type { PAGES } from "../../core/errors.ts";
 
 /** One text for each plural category the language has; `other` is always there. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
@@ -20,27 +21,8 @@ export interface WaitTexts {
   readonly hours: PluralForms;
 }
 
-export type ProblemKind =
-  | "originAway"
-  | "originSlow"
-  | "tooLarge"
-  | "badRequest"
-  | "tooSlow"
-  | "tooManyRequests"
-  | "formNotSent"
-  | "engineAway"
-  | "notFound"
-  | "ended"
-  | "opensLater"
-  | "rejected"
-  | "notPrivileged"
-  | "inviteUsed"
-  | "codeBad"
-  | "visitsUsed"
-  | "tooManyJoins"
-  | "checking"
-  | "proofOfWork"
-  | "wrongBrowser";
+/** The small pages in place of the site or the line. */
+export type PageKind = keyof typeof PAGES;
 
 export interface ProblemTexts {
   readonly heading: string;
@@ -98,7 +80,7 @@ export interface Texts {
   readonly notice: Readonly<
     Record<"engineAway" | "formNotSent" | "cookiesHeading" | "cookiesNeeded" | "offline" | "kept", string>
   >;
-  readonly problem: Readonly<Record<ProblemKind, ProblemTexts>> & {
+  readonly problem: Readonly<Record<PageKind, ProblemTexts>> & {
     readonly reference: string;
     readonly retry: string;
     readonly asEverybody: string;

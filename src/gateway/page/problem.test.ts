@@ -2,18 +2,17 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { languages, type ProblemKind, textsOf } from "./languages.ts";
-import { type Problem, prefersJson, renderProblem } from "./problem.ts";
+import { languages, type PageKind, textsOf } from "./languages.ts";
+import { type ErrorPage, prefersJson, renderProblem } from "./problem.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-const KINDS: ProblemKind[] = [
+const KINDS: PageKind[] = [
   "originAway",
   "originSlow",
   "tooLarge",
   "badRequest",
   "tooSlow",
   "tooManyRequests",
-  "formNotSent",
   "engineAway",
   "notFound",
   "ended",
@@ -31,9 +30,9 @@ const KINDS: ProblemKind[] = [
 const NOW = Date.UTC(2030, 0, 31, 13, 5);
 const WORK = { room: "shop", challenge: "slip-1", bits: 14 };
 
-const html = (problem: Partial<Problem> & Pick<Problem, "kind">, language = "en") =>
+const html = (problem: Partial<ErrorPage> & Pick<ErrorPage, "kind">, language = "en") =>
   renderProblem(BROWSER, language, { status: 403, id: "k3f9", ...problem }).body.toString();
-const headersOf = (problem: Partial<Problem> & Pick<Problem, "kind">) =>
+const headersOf = (problem: Partial<ErrorPage> & Pick<ErrorPage, "kind">) =>
   renderProblem(BROWSER, "en", { status: 403, id: "k3f9", ...problem }).headers;
 
 test("a browser gets a page in its language with the id", () => {
@@ -90,8 +89,9 @@ test("every kind has a page in every language, and only what may pass offers to 
     for (const kind of KINDS) {
       const page = renderProblem(BROWSER, language, { status: 500, id: "k3f9", kind }).body.toString();
       assert.match(page, /<h1>[^<]+<\/h1>\s*<p class="lead">[^<]+<\/p>/);
-      const isPassing =
-        /^(originAway|originSlow|tooManyRequests|engineAway|formNotSent|rejected|notPrivileged)$/.test(kind);
+      const isPassing = /^(originAway|originSlow|tooManyRequests|engineAway|rejected|notPrivileged)$/.test(
+        kind,
+      );
       assert.equal(/<a class="button" href="">/.test(page), isPassing, kind);
     }
   }
@@ -140,7 +140,7 @@ test("a time to wait is said as the language says it", () => {
 });
 
 test("a page comes again by itself where that helps, and nowhere else", () => {
-  const refresh = (problem: Partial<Problem> & Pick<Problem, "kind">) => {
+  const refresh = (problem: Partial<ErrorPage> & Pick<ErrorPage, "kind">) => {
     const headers = headersOf(problem);
     return headers.includes("Refresh") ? Number(headerIn(headers, "Refresh")) : null;
   };
@@ -219,7 +219,7 @@ test("the task has its challenge as data, words for those without JavaScript, an
 });
 
 test("a program is told the instant, the wait and the task as values", () => {
-  const document = (problem: Partial<Problem> & Pick<Problem, "kind">) =>
+  const document = (problem: Partial<ErrorPage> & Pick<ErrorPage, "kind">) =>
     JSON.parse(
       renderProblem("application/json", "en", { status: 403, id: "", ...problem }).body.toString(),
     ) as Record<string, unknown>;
@@ -235,7 +235,7 @@ test("without an id there is nothing to quote", () => {
 });
 
 test("the headers allow exactly the scripts of the page, and none where there are none", () => {
-  const policyOf = (problem: Partial<Problem> & Pick<Problem, "kind">) =>
+  const policyOf = (problem: Partial<ErrorPage> & Pick<ErrorPage, "kind">) =>
     headerIn(headersOf(problem), "Content-Security-Policy");
   for (const problem of [
     { kind: "opensLater", at: NOW, now: NOW },

@@ -8,7 +8,7 @@
  * counts down; the one with a task carries the script that solves it. Scripts and style are allowed by their hashes.
  */
 import { createHash } from "node:crypto";
-import { languageChooser, type ProblemKind, type Texts, textsOf } from "./languages.ts";
+import { languageChooser, type PageKind, type Texts, textsOf } from "./languages.ts";
 import { colourStyle, tabIcon } from "./look.ts";
 import { EVENT_STYLE, readAsset, STYLE } from "./render.ts";
 import { squeezeScript } from "./squeeze.ts";
@@ -21,13 +21,12 @@ import {
 } from "./template.ts";
 import { fill } from "./words.js";
 
-export type { ProblemKind } from "./languages.ts";
-
-export interface Problem {
+/** What such a page is made of. */
+export interface ErrorPage {
   readonly status: number;
   /** Short, and in the log too. Empty: there is nothing to quote. */
   readonly id: string;
-  readonly kind: ProblemKind;
+  readonly kind: PageKind;
   /** When it opens (`opensLater`), or when they may come again (`visitsUsed`). */
   readonly at?: number;
   /** The instant of this answer. Without it nothing is counted down. */
@@ -50,12 +49,11 @@ interface Script {
 const COLOUR = "#1d4ed8";
 const STYLE_TEXT = STYLE + EVENT_STYLE + colourStyle(COLOUR, null);
 /** Problems that may be over when the same address is opened again. */
-const PASSING: ReadonlySet<ProblemKind> = new Set([
+const PASSING: ReadonlySet<PageKind> = new Set([
   "originAway",
   "originSlow",
   "tooManyRequests",
   "engineAway",
-  "formNotSent",
   "rejected",
   "notPrivileged",
 ]);
@@ -128,7 +126,7 @@ const calendars = new Map<string, Intl.DateTimeFormat>();
 export function renderProblem(
   accept: string | undefined,
   acceptLanguage: string | undefined,
-  problem: Problem,
+  problem: ErrorPage,
 ): { headers: readonly string[]; body: Buffer } {
   const language = chooseLanguage(acceptLanguage);
   if (prefersJson(accept)) return { headers: JSON_HEADERS, body: jsonBody(problem, language) };
@@ -155,7 +153,7 @@ export function prefersJson(accept: string | undefined): boolean {
   return json > html;
 }
 
-function jsonBody({ status, id, kind, at, retryAfterSeconds, work }: Problem, language: string): Buffer {
+function jsonBody({ status, id, kind, at, retryAfterSeconds, work }: ErrorPage, language: string): Buffer {
   const { heading: title, text: detail } = textsOf(language).problem[kind];
   const document = {
     ...{ title, status, detail, kind },
@@ -167,7 +165,7 @@ function jsonBody({ status, id, kind, at, retryAfterSeconds, work }: Problem, la
   return Buffer.from(`${JSON.stringify(document)}\n`);
 }
 
-function ownValues(problem: Problem, language: string): TemplateValues {
+function ownValues(problem: ErrorPage, language: string): TemplateValues {
   const texts = textsOf(language);
   const { id, status, kind, at, now, work } = problem;
   const isCounted = kind === "opensLater" && at !== undefined && now !== undefined;
@@ -191,7 +189,7 @@ function timeText(at: number, language: string): string {
 }
 
 /** "This page tries again by itself in 2 minutes." */
-function againText({ kind, retryAfterSeconds }: Problem, language: string): string {
+function againText({ kind, retryAfterSeconds }: ErrorPage, language: string): string {
   const { again } = textsOf(language).problem[kind];
   if (again === undefined || retryAfterSeconds === undefined) return "";
   const format = new Intl.RelativeTimeFormat(language, { numeric: "always" });
@@ -200,7 +198,7 @@ function againText({ kind, retryAfterSeconds }: Problem, language: string): stri
   return fill(again, { n: format.format(count, isShort ? "second" : "minute") });
 }
 
-function linkValues({ kind, link }: Problem, texts: Texts): TemplateValues {
+function linkValues({ kind, link }: ErrorPage, texts: Texts): TemplateValues {
   if (link === undefined) return {};
   const ownText = kind === "wrongBrowser" ? texts.ended.link : texts.problem.asEverybody;
   return { href: ownPath(link.href), linkText: link.text ?? ownText };
@@ -212,7 +210,7 @@ function ownPath(href: string): string {
   return href.startsWith("?") ? href : `/${href.replace(/^[/\\\s\p{Cc}]+/u, "")}`;
 }
 
-function refreshSeconds({ kind, at, now, retryAfterSeconds }: Problem): number | null {
+function refreshSeconds({ kind, at, now, retryAfterSeconds }: ErrorPage): number | null {
   if (kind === "checking") return Math.max(1, Math.ceil(retryAfterSeconds ?? CHECKING_SECONDS));
   const spread = spreadOf(now ?? 0);
   if (kind === "tooManyJoins" && retryAfterSeconds !== undefined)
@@ -227,13 +225,13 @@ function spreadOf(now: number): number {
   return Math.floor(((now % 1_000) / 1_000) * (REFRESH_SPREAD_SECONDS + 1));
 }
 
-function scriptOf({ at, work }: Problem): Script {
+function scriptOf({ at, work }: ErrorPage): Script {
   if (work) return WORK_SCRIPT;
   return at === undefined ? NO_SCRIPT : TIME_SCRIPT;
 }
 
 /** One template for each language and kind, with all in it that is the same for every visitor. */
-function templateFor(language: string, kind: ProblemKind): Template {
+function templateFor(language: string, kind: PageKind): Template {
   const key = `${language} ${kind}`;
   const known = templates.get(key);
   if (known) return known;

@@ -5,14 +5,12 @@
  * A problem page often goes out while the visitor is still sending. Closing then would reset the connection and the
  * page would be lost on the way, so the rest of the body is read and thrown away for a while first (lingering close).
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { Timers } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
+import { type AnyRequest, type AnyResponse, isHttp2 } from "./any-http.ts";
 import { rawHeader } from "./raw-header.ts";
-
-export type AnyRequest = IncomingMessage | Http2ServerRequest;
-export type AnyResponse = ServerResponse | Http2ServerResponse;
 
 /** How long, and for how many bytes, the rest of an unwanted body is read before the connection is closed. */
 export const LINGER_MAX_MS = 2_000;
@@ -27,13 +25,6 @@ export function hasBody(request: AnyRequest): boolean {
   const length = rawHeader(request, "Content-Length", "content-length");
   if (length !== undefined) return length !== "0";
   return rawHeader(request, "Transfer-Encoding", "transfer-encoding") !== undefined;
-}
-
-/** True for a request or response of HTTP/2. */
-export function isHttp2(
-  message: AnyRequest | AnyResponse,
-): message is Http2ServerRequest | Http2ServerResponse {
-  return (message as { stream?: unknown }).stream !== undefined;
 }
 
 export interface Head {

@@ -2,26 +2,15 @@
  * From what failed to what follows: what the visitor and the log are told (status, kind and code), whether the origin is
  * to blame, and how often the request may be sent again. One table each.
  */
-import type { ProblemKind } from "./problem.ts";
+import type { PROXY_ERRORS } from "../../core/errors.ts";
+import type { PageKind } from "../page/languages.ts";
 
 /** Codes are stable: operators search their logs for them. */
-export type ProxyErrorCode =
-  | "ORIGIN_UNREACHABLE"
-  | "ORIGIN_CONNECT_TIMEOUT"
-  | "ORIGIN_HEADERS_TIMEOUT"
-  | "ORIGIN_IDLE_TIMEOUT"
-  | "ORIGIN_BROKEN"
-  | "ORIGIN_BUSY"
-  | "OUT_OF_FILES"
-  | "BODY_TOO_LARGE"
-  | "BODY_TOO_SLOW"
-  | "READER_TOO_SLOW"
-  | "REQUEST_MALFORMED"
-  | "VISITOR_LEFT";
+export type ProxyErrorCode = keyof typeof PROXY_ERRORS;
 
 export interface Diagnosis {
   readonly status: number;
-  readonly kind: ProblemKind;
+  readonly kind: PageKind;
   readonly code: ProxyErrorCode;
 }
 

@@ -18,15 +18,15 @@ import type { Dispatcher } from "undici";
 import { isOutOfHandles } from "../../sockets/relief.ts";
 import { type AccessEntry, type BodyCarrier, entryOf } from "../access-log/entry.ts";
 import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
+import type { PageKind } from "../page/languages.ts";
+import type { Address, Line, Waiter } from "./address.ts";
 import type { Phase } from "./address-health.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
+import type { Forward, ProxyContext, SlowKind } from "./forward.ts";
 import { originForm } from "./framing.ts";
-import type { Address, Line, Waiter } from "./origin.ts";
 import type { PoolHandler, PoolRequest } from "./pool.ts";
-import type { ProblemKind } from "./problem.ts";
-import type { Forward, ProxyContext, SlowKind } from "./proxy.ts";
 import { PRESSED_WINDOW_MS } from "./slow-visitors.ts";
 import { Spool } from "./spool.ts";
 import { LARGE_BYTES, type TurnTaker } from "./turns.ts";
@@ -106,7 +106,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
     this.entry = entryOf(response);
     if (this.entry !== null) this.entry.carrier = this;
     this.isHttp2 = request.httpVersionMajor === 2;
-    const client = proxy.trust.client(request);
+    const { sender: client } = forward;
     this.headers = requestHeaders(request.rawHeaders, {
       client,
       host: proxy.hostFor(client),
@@ -249,7 +249,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
       if (status === 103) writeHints(this.request, this.response, responseHeaders(raw, HINTS));
       return;
     }
-    this.proxy.ownLinks?.rewrite(raw, this.request);
+    this.proxy.ownLinks?.rewrite(raw, this.forward.sender);
     const canTrail = this.request.method !== "HEAD" && this.request.httpVersion !== "1.0";
     const { isPersonal } = this.forward;
     const headers = responseHeaders(raw, { added: this.watched(status, raw), isPersonal, canTrail });
@@ -359,7 +359,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
     else this.answerProblem(status, kind);
   }
 
-  private answerProblem(status: number, kind: ProblemKind): void {
+  private answerProblem(status: number, kind: PageKind): void {
     const { world, renderProblem } = this.proxy;
     const { id } = this.forward;
     const problem = renderProblem(this.request, { status, id, kind });
@@ -531,6 +531,6 @@ function decode(raw: RawList): string[] {
 type RawList = readonly { toString(encoding: "latin1"): string }[];
 
 /** True when it was the origin that did not do its part. */
-function isOrigins(kind: ProblemKind): boolean {
+function isOrigins(kind: PageKind): boolean {
   return kind === "originAway" || kind === "originSlow";
 }

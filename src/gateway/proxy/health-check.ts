@@ -5,8 +5,8 @@
 import type { OriginSettings } from "../../config/schema.ts";
 import type { Timers, World } from "../../core/world.ts";
 import { isOutOfHandles } from "../../sockets/relief.ts";
+import type { Address } from "./address.ts";
 import { type AddressPool, createAddressPool } from "./address-pool.ts";
-import type { Address, Origin } from "./origin.ts";
 import type { PoolRequest } from "./pool.ts";
 
 const UNASKED = "not asked";
@@ -15,9 +15,14 @@ const ANSWER_BYTES_MAX = 131_072;
 
 type Check = NonNullable<OriginSettings["healthCheck"]>;
 
+/** Told that an address could be connected to. */
+interface Reached {
+  reached(address: Address): void;
+}
+
 /** Starts the checks the settings ask for, if any. Returns the way to stop them. */
 export function startChecks(
-  origin: Pick<Origin, "addresses" | "reached">,
+  origin: Reached & { readonly addresses: readonly Address[] },
   settings: OriginSettings,
   world: World,
 ): () => void {
@@ -32,7 +37,7 @@ export function startChecks(
 interface Watch {
   readonly check: Check;
   readonly settings: OriginSettings;
-  readonly origin: Pick<Origin, "reached">;
+  readonly origin: Reached;
   readonly world: World;
 }
 
@@ -109,7 +114,7 @@ function askOnce(
         bytes += chunk.length;
         if (bytes <= ANSWER_BYTES_MAX) return;
         judge();
-        controller.abort(new Error("answer to a health check is too long"));
+        controller.abort(new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`));
       },
       onResponseEnd: judge,
       onResponseError: (_controller, error) => {

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { originSchema } from "../../config/schema.ts";
 import { handWorld } from "../../sim/hand-world.ts";
+import type { Claim } from "./address.ts";
 import { BACK_OFF_MIN_MS } from "./address-health.ts";
-import { type Claim, createOrigin } from "./origin.ts";
+import { createOrigin } from "./origin.ts";
 
 const REQUEST = {
   ...({ use: "requests", isOnSite: true, client: null } as const),

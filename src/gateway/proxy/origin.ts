@@ -20,12 +20,13 @@
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
-import { AddressHealth, type Caller, type Trouble, type Turn } from "./address-health.ts";
-import { type AddressPool, createAddressPool } from "./address-pool.ts";
-import { type Candidate, Choice, hashOf, type Seeker } from "./choice.ts";
+import type { Address, Claim, Line, Waiter } from "./address.ts";
+import { AddressHealth, type Trouble, type Turn } from "./address-health.ts";
+import { createAddressPool } from "./address-pool.ts";
+import { Choice, hashOf, type Seeker } from "./choice.ts";
 import { isOriginsFault, repeatsAfter } from "./diagnosis.ts";
 import { startChecks } from "./health-check.ts";
-import { type Connector, createConnector, hostnameOf } from "./pool.ts";
+import { createConnector, hostnameOf } from "./pool.ts";
 import { startProbe } from "./probe.ts";
 import { RepeatBudget } from "./repeat-budget.ts";
 
@@ -37,27 +38,6 @@ const SHARE_OF_FREE = 2;
 /** No browser uses more at a time, and nobody with fewer has to give one up. */
 const NEEDED_MAX = 16;
 
-/** One place where the origin listens. Its counts are kept by `Origin`. */
-export interface Address extends Candidate {
-  readonly url: URL;
-  readonly hostname: string;
-  /** As the operator wrote it; in logs and health answers. */
-  readonly name: string;
-  readonly pool: AddressPool;
-  readonly connect: Connector;
-  /** Requests and upgraded connections that have a connection, or are about to make one. */
-  requests: number;
-  tunnels: number;
-  /** Which of these each client has. */
-  readonly clients: Map<string, Set<Claim>>;
-  /** The connection to give up first that has carried less than `belowPace` bytes a second; null when there is none. */
-  greediest(now: number, belowPace: number): Claim | null;
-  /** Those that wait for one, the first in front. */
-  readonly waiting: Readonly<Record<Line, Set<Waiter>>>;
-  /** Set while the address is tried in the background. */
-  stopProbe: (() => void) | null;
-}
-
 export interface AddressState {
   readonly address: string;
   /** True while requests are sent to the address. */
@@ -67,32 +47,6 @@ export interface AddressState {
   readonly inFlight: number;
   /** Connections that failed in a row. */
   readonly failures: number;
-}
-
-/** What uses an address: a request through its pool, or an upgraded connection of its own. */
-export type Use = "requests" | "tunnels";
-
-/** What waits for a connection. */
-export type Line = "onSite" | "outside" | "uploads" | "overShare";
-
-/** What wants a connection. */
-export interface Claim extends Caller {
-  readonly use: Use;
-  /** True for visitors who have a pass for what they ask. */
-  readonly isOnSite: boolean;
-  /** Whose share it counts in; null where many visitors are behind one address. */
-  readonly client: string | null;
-  /** Bytes a second that its connection has carried so far; Infinity while that is not known. */
-  carriedPace(now: number): number;
-  /** Gives the connection up. It is free when this returns. */
-  cut(): void;
-}
-
-/** Something that waits for a connection; called once, when it has one. */
-export interface Waiter extends Claim {
-  /** True when some of the request has yet to come from the visitor. */
-  readonly isComing: boolean;
-  go(): void;
 }
 
 export interface Origin {

@@ -13,11 +13,11 @@
 import type { OriginSettings } from "../../config/schema.ts";
 import { isHost } from "./framing.ts";
 import { isNamed } from "./raw-header.ts";
-import type { Arrival, Client, Trust } from "./trust.ts";
+import type { Client } from "./trust.ts";
 
 export interface OwnLinks {
   /** Replaces the origin's own name in its answer, a flat list of headers that is changed in place. */
-  rewrite(headers: string[], request: Arrival): string[];
+  rewrite(headers: string[], client: Client): string[];
 }
 
 const LINK = /^(?:(https?):)?\/\/([^/?#]*)/i;
@@ -28,37 +28,33 @@ const LINK_HOST_CHARACTERS_MAX = 300;
 const PORTS = { http: "80", https: "443" } as const;
 
 /** Null where the origin is asked under the visitor's own name, so that there is nothing to do. */
-export function createOwnLinks(
-  settings: Pick<OriginSettings, "addresses" | "hostHeader">,
-  trust: Pick<Trust, "client">,
-): OwnLinks | null {
+export function createOwnLinks(settings: Pick<OriginSettings, "addresses" | "hostHeader">): OwnLinks | null {
   if (settings.hostHeader === "preserve") return null;
   const own = ownNames(settings);
-  const change = (name: string, value: string, request: Arrival): string => {
+  const change = (name: string, value: string, client: Client): string => {
     switch (name.length) {
       case 7:
-        return isNamed(name, "Refresh", "refresh") ? refresh(value, request) : value;
+        return isNamed(name, "Refresh", "refresh") ? refresh(value, client) : value;
       case 8:
-        return isNamed(name, "Location", "location") ? link(value, request) : value;
+        return isNamed(name, "Location", "location") ? link(value, client) : value;
       case 10:
-        return isNamed(name, "Set-Cookie", "set-cookie") ? cookie(value, request) : value;
+        return isNamed(name, "Set-Cookie", "set-cookie") ? cookie(value, client) : value;
       case 16:
-        return isNamed(name, "Content-Location", "content-location") ? link(value, request) : value;
+        return isNamed(name, "Content-Location", "content-location") ? link(value, client) : value;
       default:
         return value;
     }
   };
-  const link = (url: string, request: Arrival) => withoutOwnName(url, own, () => trust.client(request));
-  const refresh = (value: string, request: Arrival) => {
+  const link = (url: string, client: Client) => withoutOwnName(url, own, client);
+  const refresh = (value: string, client: Client) => {
     const before = REFRESH.exec(value)?.[0];
-    return before === undefined ? value : before + link(value.slice(before.length), request);
+    return before === undefined ? value : before + link(value.slice(before.length), client);
   };
-  const cookie = (value: string, request: Arrival) =>
-    withoutOwnDomain(value, own, () => trust.client(request));
+  const cookie = (value: string, client: Client) => withoutOwnDomain(value, own, client);
   return {
-    rewrite(headers, request) {
+    rewrite(headers, client) {
       for (let i = 0; i < headers.length; i += 2)
-        headers[i + 1] = change(headers[i]!, headers[i + 1]!, request);
+        headers[i + 1] = change(headers[i]!, headers[i + 1]!, client);
       return headers;
     },
   };
@@ -92,13 +88,12 @@ function portsOf(port: string | undefined): readonly string[] {
   return port ? [String(Number(port))] : [PORTS.http, PORTS.https];
 }
 
-function withoutOwnName(url: string, own: OwnNames, clientOf: () => Client): string {
+function withoutOwnName(url: string, own: OwnNames, client: Client): string {
   const [start = "", scheme, authority = ""] = LINK.exec(url) ?? [];
   if (authority.length === 0 || authority.length > LINK_HOST_CHARACTERS_MAX) return url;
   const said = (scheme?.toLowerCase() ?? "http") as keyof typeof PORTS;
   const [, host, port] = AUTHORITY.exec(authority.toLowerCase()) ?? [];
   if (host === undefined || !own.authorities.has(`${host}:${Number(port ?? PORTS[said])}`)) return url;
-  const client = clientOf();
   // Checked once more, so that nothing but a host is ever put into an answer.
   if (!isHost(client.host) || client.host.toLowerCase() === authority.toLowerCase()) return url;
   const protocol = own.isPlain && said === "https" ? said : client.protocol;
@@ -106,11 +101,11 @@ function withoutOwnName(url: string, own: OwnNames, clientOf: () => Client): str
 }
 
 /** Without a Domain the cookie belongs to the host that was asked. One that fits that host stays. */
-function withoutOwnDomain(cookie: string, own: OwnNames, clientOf: () => Client): string {
+function withoutOwnDomain(cookie: string, own: OwnNames, client: Client): string {
   const parts = cookie.split(";");
   const kept = parts.filter((part, index) => {
     const domain = index === 0 ? null : domainIn(part);
-    return domain === null || !own.hosts.has(domain) || isBelow(clientOf().host, domain);
+    return domain === null || !own.hosts.has(domain) || isBelow(client.host, domain);
   });
   return kept.length === parts.length ? cookie : kept.join(";");
 }

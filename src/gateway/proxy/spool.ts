@@ -10,7 +10,7 @@
  * slowly gets less for each, and there is always something left for others.
  */
 import type { ServerResponse } from "node:http";
-import { type AnyResponse, isHttp2 } from "./answer.ts";
+import { type AnyResponse, isHttp2 } from "./any-http.ts";
 import { type Flow, Pace, type Pressed, type SlowVisitors } from "./slow-visitors.ts";
 
 /** The share of the free memory that one answer may have. */

@@ -11,14 +11,14 @@ import type { Duplex } from "node:stream";
 import { isOutOfHandles } from "../../sockets/relief.ts";
 import { type AccessEntry, entryOf } from "../access-log/entry.ts";
 import { requestHeaders, responseHeaders } from "../headers.ts";
+import type { Address, Line, Waiter } from "./address.ts";
 import type { Phase } from "./address-health.ts";
 import { hasBody, LINGER_MAX_MS } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
 import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
+import type { Forward, ProxyContext } from "./forward.ts";
 import { originForm } from "./framing.ts";
-import type { Address, Line, Waiter } from "./origin.ts";
-import type { Forward, ProxyContext } from "./proxy.ts";
 import { answerRaw, closeSoon, rawHead } from "./raw-answer.ts";
 import { type Flow, Pace, PRESSED_WINDOW_MS } from "./slow-visitors.ts";
 
@@ -61,7 +61,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
     this.forward = forward;
     this.entry = entryOf(socket);
     this.startedAt = proxy.world.clock.now();
-    const client = proxy.trust.client(request);
+    const { sender: client } = forward;
     const host = proxy.hostFor(client);
     this.hasHost = host !== null;
     this.pace = new Pace(this.startedAt);
@@ -187,7 +187,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
 
   private readonly onUpgrade = (answer: IncomingMessage, origin: Socket, originHead: Buffer): void => {
     this.clearTimer();
-    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.request);
+    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.forward.sender);
     this.proxy.origin.answered(this.address!, this, 101);
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,
@@ -284,7 +284,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
 
   private readonly onResponse = (answer: IncomingMessage): void => {
     this.clearTimer();
-    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.request);
+    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.forward.sender);
     this.proxy.origin.answered(this.address!, this, answer.statusCode!);
     const headers = responseHeaders(answer.rawHeaders, {
       added: this.forward.responseHeaders,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openStage, type Stage } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, JSON_CLIENT, type Visitor } from "../../testing/gateway/visitor.ts";
+import { proves } from "../../testing/requirements/proves.ts";
 
 async function waitingVisitors(stage: Stage, count: number): Promise<Visitor[]> {
   const visitors: Visitor[] = [];
@@ -22,7 +23,7 @@ async function whoEnters(visitors: readonly Visitor[]): Promise<number[]> {
   return entered;
 }
 
-test("three visitors are let in in the order they came, however they push", async (t) => {
+test(proves(["ce4"], "three visitors are let in in the order they came, however they push"), async (t) => {
   const stage = await openStage(t);
   let onSite = await stage.occupant();
   const visitors = await waitingVisitors(stage, 3);
@@ -66,7 +67,7 @@ test("ahead counts down and never up, on the page's numbers and at check-in", as
   );
 });
 
-test("someone who was away comes back to the same place", async (t) => {
+test(proves(["ce8"], "someone who was away comes back to the same place"), async (t) => {
   const stage = await openStage(t, { room: { lapseAfter: "5s", sessionDuration: "10m" } });
   const occupant = await stage.occupant();
   const [first, second] = (await waitingVisitors(stage, 2)) as [Visitor, Visitor];

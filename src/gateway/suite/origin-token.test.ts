@@ -4,8 +4,8 @@ import { type TestContext, test } from "node:test";
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import type { RoomInput } from "../../config/schema.ts";
 import { openOrigin, openStage, SECRET, type Stage } from "../../testing/gateway/stage.ts";
-import { Keyring } from "../keyring.ts";
-import { OriginTokens } from "../origin-token.ts";
+import { Keyring } from "../tokens/keyring.ts";
+import { OriginTokens } from "../tokens/origin-token.ts";
 
 async function openTokenStage(
   t: TestContext,

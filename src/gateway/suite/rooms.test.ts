@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { SettingsInput } from "../../config/schema.ts";
 import { openOrigin, openStage } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, talk } from "../../testing/gateway/visitor.ts";
+import { proves } from "../../testing/requirements/proves.ts";
 
 const ROOMS: SettingsInput["rooms"] = {
   shop: { host: "shop.example", path: "/", totalActiveUsers: 1 },
@@ -37,21 +38,24 @@ test("a request belongs to the room of its host and its longest path, and to tha
   }
 });
 
-test("each room has a line of its own, and a pass for one is no pass for another", async (t) => {
-  const stage = await openStage(t, { settings: { rooms: ROOMS } });
-  const at = (path: string) => [path, { host: "shop.example" }] as const;
-  const visitor = stage.visitor();
-  assert.equal((await visitor.open(...at("/"))).text, "the site");
-  assert.equal((await visitor.open(...at("/sale"))).text, "the site");
-  assert.deepEqual([...visitor.cookies.keys()].sort(), ["fairgate_sale", "fairgate_shop"]);
-  const other = stage.visitor();
-  assertWaitingPage(await other.open(...at("/")));
-  assert.equal((await stage.engine.counts("shop")).waiting, 1);
-  assert.equal((await stage.engine.counts("sale")).waiting, 0);
-  other.cookies.set("fairgate_sale", visitor.token("shop")!);
-  assertWaitingPage(await other.open(...at("/sale")));
-  assert.deepEqual(stage.refusals(), ["wrongRoom"]);
-});
+test(
+  proves(["mt2"], "each room has a line of its own, and a pass for one is no pass for another"),
+  async (t) => {
+    const stage = await openStage(t, { settings: { rooms: ROOMS } });
+    const at = (path: string) => [path, { host: "shop.example" }] as const;
+    const visitor = stage.visitor();
+    assert.equal((await visitor.open(...at("/"))).text, "the site");
+    assert.equal((await visitor.open(...at("/sale"))).text, "the site");
+    assert.deepEqual([...visitor.cookies.keys()].sort(), ["fairgate_sale", "fairgate_shop"]);
+    const other = stage.visitor();
+    assertWaitingPage(await other.open(...at("/")));
+    assert.equal((await stage.engine.counts("shop")).waiting, 1);
+    assert.equal((await stage.engine.counts("sale")).waiting, 0);
+    other.cookies.set("fairgate_sale", visitor.token("shop")!);
+    assertWaitingPage(await other.open(...at("/sale")));
+    assert.deepEqual(stage.refusals(), ["wrongRoom"]);
+  },
+);
 
 test("an address outside every room goes straight to the default origin and costs the engine nothing", async (t) => {
   const stage = await openStage(t, { settings: { rooms: ROOMS } });

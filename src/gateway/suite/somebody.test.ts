@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { openOrigin, openStage, type Stage } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, PAGE } from "../../testing/gateway/visitor.ts";
 import { until } from "../../testing/until.ts";
-import { STRAY_GRACE_MS } from "../stray-connections.ts";
+import { STRAY_GRACE_MS } from "../streams/stray-connections.ts";
 
 const SESSION_MS = 300_000;
 const FIRST_MS = 60_000;

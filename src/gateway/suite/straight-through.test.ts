@@ -4,8 +4,9 @@ import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { openStage } from "../../testing/gateway/stage.ts";
+import { proves } from "../../testing/requirements/proves.ts";
 
-test("while there is room a visitor goes straight through and gets a pass", async (t) => {
+test(proves(["ce1"], "while there is room a visitor goes straight through and gets a pass"), async (t) => {
   const stage = await openStage(t, { room: { totalActiveUsers: 10 } });
   const visitor = stage.visitor();
   const answer = await visitor.open("/shop?item=1");

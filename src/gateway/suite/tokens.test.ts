@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStage, SECRET, SLOT_FREE_MS, type Stage } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, type Visitor } from "../../testing/gateway/visitor.ts";
-import { Keyring } from "../keyring.ts";
-import { NO_BADGE, passToken } from "../token.ts";
+import { Keyring } from "../tokens/keyring.ts";
+import { NO_BADGE, passToken } from "../tokens/token.ts";
 
 /** Shows a token on a page and at each endpoint; nothing may come of it but one refusal each. */
 async function present(stage: Stage, token: string): Promise<void> {

@@ -18,7 +18,7 @@ export interface RefreshingOptions {
 export function refreshingNode({ refreshMs, oneByOneMax }: RefreshingOptions): MakeNode {
   return (settings, dice, now) => {
     const { spreadMs } = DEFAULT_NODE_SETTINGS;
-    const node = new RefreshingNode({ ...settings, spreadMs, oneByOneMax, canary: null }, dice, now);
+    const node = new RefreshingNode({ ...settings, spreadMs, oneByOneMax }, dice, now);
     node.refreshMs = refreshMs;
     return node;
   };

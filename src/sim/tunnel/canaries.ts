@@ -1,9 +1,14 @@
 /**
- * The rules that a node can be told to break, so that the checks can show that they see it. Each comes with a plan in which
+ * The rules that nodes can be made to break, so that the checks can show that they see it. Each comes with a plan in which
  * it shows, since not every plan has what it takes: of a few dozen seeds of that plan one at least is caught.
  */
-import type { Canary } from "../../engines/cluster/node-settings.ts";
 import type { PlanOptions } from "./plan.ts";
+
+/**
+ * Slots that were given back are kept all the same; a lost owner's places are taken over without the majority; turns take
+ * no slot. `broken-nodes.ts` has the nodes that do so.
+ */
+export type Canary = "give-twice" | "adopt-in-minority" | "forget-turns";
 
 export interface CanaryPlan {
   readonly plan: Omit<PlanOptions, "seed" | "canary">;

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { brokenNode } from "./broken-nodes.ts";
 import { CANARIES, CANARY_PLANS, CANARY_SEEDS_MAX } from "./canaries.ts";
 import { PLAN_KINDS, type PlanKind, type PlanOptions, planOf, TAU_MAX } from "./plan.ts";
 import { realNode } from "./real-node.ts";
@@ -64,7 +65,7 @@ for (const canary of CANARIES)
     const { plan, firstSeed, checks } = CANARY_PLANS[canary];
     let failure: Failure | null = null;
     for (let i = 0; i < CANARY_SEEDS_MAX && failure === null; i++)
-      failure = run({ ...plan, seed: firstSeed + i, canary }).failure;
+      failure = run({ ...plan, seed: firstSeed + i }, { makeNode: brokenNode(canary) }).failure;
     assert.ok(failure, `not seen with ${CANARY_SEEDS_MAX} seeds`);
     assert.ok(checks.includes(failure.check), `${failure.check}: ${failure.text}`);
   });

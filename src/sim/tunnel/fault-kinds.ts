@@ -57,6 +57,13 @@ export type FaultKind = keyof typeof FAULTS;
 
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 
+/** The kinds that are incidents. */
+export type IncidentKind = {
+  [Kind in FaultKind]: (typeof FAULTS)[Kind] extends { readonly times: Range } ? Kind : never;
+}[FaultKind];
+
+export const INCIDENT_KINDS = FAULT_KINDS.filter((kind): kind is IncidentKind => "times" in FAULTS[kind]);
+
 /** How bad a fault is in one plan. */
 export interface Fault {
   readonly share: number;

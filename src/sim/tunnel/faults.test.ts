@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
-import { nodesOf } from "./desk-node.ts";
-import type { FaultKind } from "./fault-kinds.ts";
+import { nodesOf } from "../../testing/cluster/desk-node.ts";
+import { OneDesk } from "../../testing/cluster/one-desk.ts";
+import type { IncidentKind } from "./fault-kinds.ts";
 import { Faults } from "./faults.ts";
 import type { Notice } from "./notice.ts";
-import { OneDesk } from "./one-desk.ts";
 import { Tunnel } from "./tunnel.ts";
 
 /** So many nodes, all of them members for long enough that one may die. */
@@ -26,7 +26,7 @@ function stage(nodes: number, settledMs = 8_000) {
   for (let i = 0; i < nodes; i++) tunnel.addNode();
   tunnel.runUntil(settledMs);
   const faults = new Faults(tunnel, { seed: 1, clockOf: () => ({ skewMs: 0, driftPpm: 0 }) });
-  const begin = (kind: FaultKind, number = 1) =>
+  const begin = (kind: IncidentKind, number = 1) =>
     faults.begin({ name: `${kind}.${number}`, kind, number, at: 0, forMs: 1_000, sizeMs: 100 });
   const pass = (ms: number) => tunnel.runUntil(tunnel.time + ms);
   const up = () => tunnel.stations.filter(({ isUp }) => isUp).length;

@@ -82,8 +82,6 @@ export class Faults {
         return this.#add();
       case "leave":
         return this.#leave(dice);
-      default:
-        return null;
     }
   }
 

@@ -4,13 +4,13 @@
  * that depends on who is up.
  */
 import { between, diceOf } from "./dice.ts";
-import { FAULT_KINDS, type FaultKind } from "./fault-kinds.ts";
+import { INCIDENT_KINDS, type IncidentKind } from "./fault-kinds.ts";
 import type { Plan } from "./plan.ts";
 
 export interface Incident {
   /** Kind and number, from 1. */
   readonly name: string;
-  readonly kind: FaultKind;
+  readonly kind: IncidentKind;
   readonly number: number;
   /** Milliseconds from the beginning of the time in which things go wrong. */
   readonly at: number;
@@ -20,12 +20,12 @@ export interface Incident {
 
 /** In order of time. */
 export function incidentsOf(plan: Plan): Incident[] {
-  return FAULT_KINDS.flatMap((kind) => incidentsOfKind(plan, kind))
+  return INCIDENT_KINDS.flatMap((kind) => incidentsOfKind(plan, kind))
     .filter(({ name }) => !plan.without.includes(name))
     .sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1));
 }
 
-function incidentsOfKind(plan: Plan, kind: FaultKind): Incident[] {
+function incidentsOfKind(plan: Plan, kind: IncidentKind): Incident[] {
   const fault = plan.faults[kind];
   if (fault === null) return [];
   return Array.from({ length: fault.times }, (_, i) => {

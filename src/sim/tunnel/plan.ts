@@ -60,6 +60,7 @@ export interface PlanOptions {
   readonly seconds?: number;
   /** Faults, single incidents ("crash.2") and kinds of visitors that there are not to be. */
   readonly without?: readonly string[];
+  /** The rule that the nodes break; the plan is the same. */
   readonly canary?: string | null;
 }
 
@@ -84,7 +85,6 @@ export interface Plan {
   readonly without: readonly string[];
   readonly reclaimAfterMs: number | null;
   readonly order: OrderTerms;
-  readonly canary: string | null;
 }
 
 const NODES: Range = { from: 1, to: 8 };
@@ -141,7 +141,6 @@ export function planOf(options: PlanOptions): Plan {
     without: [...without],
     reclaimAfterMs: kind === "hasty" ? 0 : faults.crashForGood ? RECLAIM_LATE_MS : null,
     order: PLAN_KINDS[kind].order,
-    canary: options.canary ?? null,
   };
 }
 

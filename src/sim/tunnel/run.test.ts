@@ -1,8 +1,8 @@
 /** The tunnel itself, with a stand-in that can do nothing wrong unless it is told to. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nodesOf } from "./desk-node.ts";
-import { OneDesk, WRONGS, type Wrong } from "./one-desk.ts";
+import { nodesOf } from "../../testing/cluster/desk-node.ts";
+import { OneDesk, WRONGS, type Wrong } from "../../testing/cluster/one-desk.ts";
 import { PLAN_KINDS, type PlanKind, type PlanOptions, planOf } from "./plan.ts";
 import { type RunOptions, runPlan } from "./run.ts";
 

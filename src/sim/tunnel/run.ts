@@ -83,7 +83,7 @@ class Run {
       seed,
       makeNode,
       rules,
-      node: { reclaimAfterMs: plan.reclaimAfterMs, canary: plan.canary },
+      node: { reclaimAfterMs: plan.reclaimAfterMs },
       weather: weatherOf(plan),
       visitorDelayMs: plan.visitorDelayMs,
       checks: [

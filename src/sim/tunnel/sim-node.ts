@@ -28,8 +28,6 @@ export interface NodeSettings {
   readonly skewMaxMs: number;
   /** After how long the slots of a lost part are given out again. null: never. 0: unreachable is dead. */
   readonly reclaimAfterMs: number | null;
-  /** The rule that is broken on purpose. null: none. */
-  readonly canary: string | null;
 }
 
 /** Settings of a node as shipped; what a run wants otherwise it says. */
@@ -39,7 +37,6 @@ export const NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address" | "jo
   swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
   skewMaxMs: 500,
   reclaimAfterMs: null,
-  canary: null,
 };
 
 export interface SimNode {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
-import { nodesOf } from "./desk-node.ts";
+import { nodesOf } from "../../testing/cluster/desk-node.ts";
+import { OneDesk } from "../../testing/cluster/one-desk.ts";
 import { diceOf } from "./dice.ts";
 import type { Answered, Check, Notice } from "./notice.ts";
-import { OneDesk } from "./one-desk.ts";
 import { patientAt, type Traits, traitsOf, type VisitorKind } from "./traits.ts";
 import { Tunnel } from "./tunnel.ts";
 

@@ -1,35 +1,31 @@
-/** A visitor without a browser: keeps the one cookie, and asks for JSON so that a wait comes as numbers. */
+/** A visitor of a gateway in another process, who asks for JSON so that a wait comes as numbers. */
 import type { Board } from "../../core/board.ts";
+import { ask } from "../../visitor/ask.ts";
+import { HttpVisitor } from "../../visitor/http-visitor.ts";
 
 export type Standing =
   | { readonly isIn: true }
   | { readonly isIn: false; readonly ahead: number; readonly message: string };
 
-export class Visitor {
-  /** As the browser would send it; empty before the first visit. */
-  cookie = "";
-  address: string;
-
-  constructor(address: string) {
-    this.address = address;
-  }
-
+export class Visitor extends HttpVisitor {
   /** A visitor who has come already, and how they stand. */
-  static async arrive(address: string): Promise<Visitor & { standing: Standing }> {
-    const visitor = new Visitor(address);
+  static async arrive<V extends Visitor>(
+    this: new (
+      address: string,
+    ) => V,
+    address: string,
+  ): Promise<V & { standing: Standing }> {
+    const visitor = new this(address);
     return Object.assign(visitor, { standing: await visitor.come() });
   }
 
   /** Asks for the site: in, or waiting with so many ahead. */
   async come(): Promise<Standing> {
-    const answer = await this.fetch("/", { headers: { accept: "application/json" } });
-    if (answer.status === 200) {
-      await answer.text();
-      return { isIn: true };
-    }
-    const body = (await answer.json()) as { ahead: number; message: string };
-    if (answer.status !== 429) throw new Error(`status ${answer.status}: ${JSON.stringify(body)}`);
-    return { isIn: false, ahead: body.ahead, message: body.message };
+    const { status, text } = await this.ask("/", { headers: { accept: "application/json" } });
+    if (status === 200) return { isIn: true };
+    if (status !== 429) throw new Error(`status ${status}: ${text}`);
+    const { ahead, message } = JSON.parse(text) as { ahead: number; message: string };
+    return { isIn: false, ahead, message };
   }
 
   async isIn(): Promise<boolean> {
@@ -43,29 +39,13 @@ export class Visitor {
     return standing.ahead;
   }
 
-  /** POST to one of the room's own endpoints. */
-  async post(endpoint: string): Promise<{ status: string }> {
-    const answer = await this.fetch(`/.fairgate/main/${endpoint}`, { method: "POST" });
-    return (await answer.json()) as { status: string };
-  }
-
   async leave(): Promise<void> {
-    await this.post("leave");
-  }
-
-  async fetch(
-    path: string,
-    options: RequestInit & { headers?: Record<string, string> } = {},
-  ): Promise<Response> {
-    const headers = { accept: "text/html", ...options.headers, ...(this.cookie && { cookie: this.cookie }) };
-    const answer = await fetch(this.address + path, { ...options, headers });
-    for (const given of answer.headers.getSetCookie()) this.cookie = given.split(";", 1)[0]!;
-    return answer;
+    await this.call("leave");
   }
 }
 
 /** The room's board, as everyone sees it. */
 export async function readBoard(address: string, room = "main"): Promise<Board> {
-  const answer = await fetch(`${address}/.fairgate/${room}/board`);
-  return (await answer.json()) as Board;
+  const { text } = await ask(`${address}/.fairgate/${room}/board`);
+  return JSON.parse(text) as Board;
 }

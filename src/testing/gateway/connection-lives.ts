@@ -18,8 +18,8 @@ import { shrunkBriefly } from "../../engines/shrinking.ts";
 import { AskEngine } from "../../gateway/ask-engine.ts";
 import { PresenceReport } from "../../gateway/presence.ts";
 import type { RoomFront } from "../../gateway/room-front.ts";
+import { type VisitConnection, VisitConnections } from "../../gateway/streams/visit-connections.ts";
 import { Traffic } from "../../gateway/traffic.ts";
-import { type VisitConnection, VisitConnections } from "../../gateway/visit-connections.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
 
 const SESSION_MS = 20_000;

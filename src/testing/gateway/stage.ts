@@ -13,7 +13,7 @@ import { lingerMs } from "../../core/pass.ts";
 import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
 import { AccessLog } from "../../gateway/access-log/access-log.ts";
 import { formatOf } from "../../gateway/access-log/line.ts";
-import { type Listener, listen } from "../../gateway/listen.ts";
+import { type Listener, listen } from "../../gateway/listener/listen.ts";
 import { ProxiedGateway } from "../../gateway/proxied-gateway.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
 import type { ConnectionLimits } from "../../sockets/connections.ts";

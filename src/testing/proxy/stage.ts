@@ -3,19 +3,23 @@
  * down together at the end of the test. Times are long, so that none runs out while the machine is busy with other
  * things; a test that is about one makes it short, or moves it by hand.
  */
-import http, { type IncomingMessage, type RequestListener } from "node:http";
+import http, { type RequestListener } from "node:http";
 import net, { type AddressInfo, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { type LimitSettings, limitsSchema, type OriginSettings, originSchema } from "../../config/schema.ts";
-import { type ListenSettings, listen } from "../../gateway/listen.ts";
-import type { AnyRequest } from "../../gateway/proxy/answer.ts";
+import { type ListenSettings, listen } from "../../gateway/listener/listen.ts";
+import { renderProblem } from "../../gateway/page/problem.ts";
+import type { AnyRequest } from "../../gateway/proxy/any-http.ts";
 import { createProxy, type Forward, type Outcome } from "../../gateway/proxy/proxy.ts";
 import { SlowVisitors } from "../../gateway/proxy/slow-visitors.ts";
 import { createTrust } from "../../gateway/proxy/trust.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
+import { ask as askServer, type HttpAnswer, type HttpAsking } from "../../visitor/ask.ts";
 import { realWorld } from "../real-world.ts";
 
+export { readAnswer } from "../../visitor/ask.ts";
 export { freePort as closedPort } from "../free-port.ts";
+export { talk } from "../talk.ts";
 export { until } from "../until.ts";
 
 // Where a name has two addresses, being slow must not look like an address at which nobody answers.
@@ -98,11 +102,12 @@ export async function openStage(test: TestContext, addresses: readonly string[],
       ...originSchema.parse({ addresses: [...addresses], connectTimeout: "60s" }),
       ...options.origin,
     },
-    trust: createTrust(options.trustedProxies ?? [], options.forwardedHost),
     slow,
     world,
+    renderProblem: ({ headers }, page) => renderProblem(String(headers.accept), undefined, page),
     onDone: (outcome) => outcomes.push(outcome),
   });
+  const trust = createTrust(options.trustedProxies ?? [], options.forwardedHost);
   let count = 0;
   const forwardFor = (request: AnyRequest, isContinueExpected: boolean): Forward => ({
     id: `test-${++count}`,
@@ -110,6 +115,7 @@ export async function openStage(test: TestContext, addresses: readonly string[],
     responseHeaders: [],
     isPersonal: false,
     isOnSite: false,
+    sender: trust.client(request),
     client: null,
     stickyKey: null,
     watch: null,
@@ -143,67 +149,9 @@ export async function openStage(test: TestContext, addresses: readonly string[],
   return { port: listener.address.port, proxy, slow, listener, world, outcomes, close };
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage["headers"];
-  readonly rawHeaders: string[];
-  readonly trailers: NodeJS.Dict<string>;
-  readonly body: Buffer;
-}
-
-export interface Asking {
-  readonly method?: string;
-  readonly path?: string;
-  readonly headers?: http.OutgoingHttpHeaders | string[];
-  readonly body?: string | Buffer;
-  readonly agent?: http.Agent;
-}
-
 /** One request over a connection of its own, and its whole answer. */
-export function ask(port: number, asking: Asking = {}): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const { method = "GET", path = "/", headers = {}, body, agent } = asking;
-    const request = http.request({
-      port,
-      host: "127.0.0.1",
-      method,
-      path,
-      headers,
-      agent: agent ?? false,
-    } as http.RequestOptions);
-    request.on("response", (response) => resolve(readAnswer(response)));
-    request.on("error", reject);
-    request.end(body);
-  });
-}
-
-/** Reads an answer to its end; rejects when it is cut short. */
-export async function readAnswer(response: IncomingMessage): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  const { headers, rawHeaders, trailers } = response;
-  return { status: response.statusCode!, headers, rawHeaders, trailers, body: Buffer.concat(chunks) };
-}
-
-/** Bytes as written to the port, and everything that comes back until the connection is closed or `until` is seen. */
-export function talk(port: number, text: string | Buffer, until?: RegExp): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = net.connect(port, "127.0.0.1");
-    let heard = "";
-    const done = () => {
-      socket.destroy();
-      resolve(heard);
-    };
-    socket.on("data", (chunk) => {
-      heard += chunk.toString("latin1");
-      if (until?.test(heard)) done();
-    });
-    socket
-      .on("error", () => {})
-      .on("close", done)
-      .on("end", done);
-    socket.write(typeof text === "string" ? Buffer.from(text, "latin1") : text);
-  });
+export function ask(port: number, asking: HttpAsking = {}): Promise<HttpAnswer> {
+  return askServer({ host: "127.0.0.1", port }, asking);
 }
 
 function listenOn(server: net.Server): Promise<number> {

@@ -58,8 +58,6 @@ export interface DoorDutyParts {
   readonly dice: () => number;
   /** All members have this view. */
   readonly onComplete: () => void;
-  /** Breaks a rule on purpose. */
-  readonly canary: string | null;
 }
 
 /** Where this node is in the tree. */
@@ -199,7 +197,7 @@ export class DoorDuty {
     if (sum.memo && (!this.#memo || isLater(sum.memo, this.#memo))) this.#takeMemo(sum.memo, now);
     const { rooms } = this.#parts;
     for (const books of rooms.values()) books.flow.isRoot = true;
-    const step = round.hear(this.#parts.canary === "forget-turns" ? withoutTurns(sum.rooms) : sum.rooms);
+    const step = round.hear(sum.rooms);
     for (const books of rooms.values()) books.flow.isRoot = false;
     if ("asks" in step) {
       this.counter.ask({ ...this.#countHead([]), pass: round.pass, asks: step.asks }, now);
@@ -279,8 +277,7 @@ export class DoorDuty {
     const reports: [string, RoomReport][] = [];
     for (const [room, books] of rooms) {
       const lanes = lanesAsked(books, asked.get(room) ?? [], this.#now);
-      if (pass === 0)
-        reports.push([room, { lanes, ...settleUp(books, this.#now, this.#parts.canary === "give-twice") }]);
+      if (pass === 0) reports.push([room, { lanes, ...this.settleUp(books, this.#now) }]);
       else if (asked.has(room)) reports.push([room, { ...NOTHING, lanes }]);
     }
     if (pass === 0) this.#noteOffers(seq, reports);
@@ -292,6 +289,29 @@ export class DoorDuty {
       memo: pass === 0 && isMemoLater ? this.#memo : null,
       dropped: pass === 0 ? this.#dropped : [],
     };
+  }
+
+  /** What this node has in hand, and what it gives back. From here on the rest is all it has. */
+  protected settleUp(books: RoomBooks, now: number): Omit<RoomReport, "lanes"> {
+    const { flow, ownTurns: turns, ownVisits: visits } = books;
+    books.rulesAt(now);
+    const { isLimited } = books;
+    const spare = isLimited ? Math.max(0, books.spare) : 0;
+    const owed = isLimited ? Math.max(0, -books.spare) : 0;
+    // What comes in one round, more or less; whoever comes besides waits for what the round brings.
+    const expected = books.lines.size > 0 ? 0 : Math.floor(books.arrivals * (1 - ARRIVALS_KEPT));
+    const kept = Math.min(spare, expected);
+    // Leave is good for so short a time that none is kept.
+    const leaveKept = 0;
+    const leaveBack = flow.leave - leaveKept;
+    books.held = books.used + kept - owed;
+    flow.leave = leaveKept;
+    const arrivals = Math.round(books.arrivals * ARRIVALS_UNIT) + 1;
+    books.arrivals *= ARRIVALS_KEPT;
+    const news = books.turnNews.report();
+    const used = flow.uncharged;
+    flow.uncharged = 0;
+    return { turns, visits, kept, offered: spare - kept, owed, leaveBack, arrivals, used, news };
   }
 
   #roundId(seq: number): RoundId {
@@ -363,11 +383,6 @@ export class DoorDuty {
   }
 }
 
-/** Breaks the rule that a turn takes a slot. */
-function withoutTurns(rooms: ReportBody["rooms"]): ReportBody["rooms"] {
-  return rooms.map(([room, report]) => [room, { ...report, turns: 0 }]);
-}
-
 /** How many of this node's wait, and up to each pivot. */
 function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], now: number): LaneReport[] {
   const { own } = books;
@@ -376,29 +391,6 @@ function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], no
     const [, ...keys] = pivots.find(([of]) => of === lane) ?? [lane];
     return [lane, own.waitingIn(lane), ...keys.map((key) => own.countUpTo(lane, key))];
   });
-}
-
-/** What this node has in hand, and what it gives back. From here on the rest is all it has. */
-function settleUp(books: RoomBooks, now: number, isKeepingAll: boolean): Omit<RoomReport, "lanes"> {
-  const { flow, ownTurns: turns, ownVisits: visits } = books;
-  books.rulesAt(now);
-  const { isLimited } = books;
-  const spare = isLimited ? Math.max(0, books.spare) : 0;
-  const owed = isLimited ? Math.max(0, -books.spare) : 0;
-  // What comes in one round, more or less; whoever comes besides waits for what the round brings.
-  const expected = books.lines.size > 0 ? 0 : Math.floor(books.arrivals * (1 - ARRIVALS_KEPT));
-  const kept = Math.min(spare, expected);
-  // Leave is good for so short a time that none is kept.
-  const leaveKept = 0;
-  const leaveBack = flow.leave - leaveKept;
-  if (!isKeepingAll) books.held = books.used + kept - owed;
-  flow.leave = leaveKept;
-  const arrivals = Math.round(books.arrivals * ARRIVALS_UNIT) + 1;
-  books.arrivals *= ARRIVALS_KEPT;
-  const news = books.turnNews.report();
-  const used = flow.uncharged;
-  flow.uncharged = 0;
-  return { turns, visits, kept, offered: spare - kept, owed, leaveBack, arrivals, used, news };
 }
 
 /** Slots that come with what was announced. */

@@ -8,9 +8,30 @@
  * Everything that tells the one from the other is here and in how the door is turned (door-duty.ts). Both are chosen
  * when a view begins.
  */
-import type { Crowd } from "../../../core/doorkeeper.ts";
+import type { Crowd, Doorkeeper } from "../../../core/doorkeeper.ts";
+import type { Phase } from "../../../core/schedule.ts";
+import type { LaneLines } from "../visitors/lane-lines.ts";
 import { isFirm, type Place } from "../visitors/place.ts";
-import type { RoomBooks } from "../visitors/room-books.ts";
+import type { RecentTurns } from "./recent-turns.ts";
+import type { RoomFlow } from "./room-flow.ts";
+import type { TurnNews } from "./turn-news.ts";
+
+/** A room's books, as far as the door has to do with them. */
+interface DoorBooks {
+  readonly door: Doorkeeper;
+  readonly flow: RoomFlow;
+  readonly turnNews: TurnNews;
+  readonly recentTurns: RecentTurns;
+  readonly lines: LaneLines;
+  readonly places: ReadonlyMap<number, Place>;
+  /** Firm turns, and slots in use, of all nodes. */
+  readonly turns: number;
+  readonly onSite: number;
+  /** Slots of this node's that are not in use. */
+  readonly spare: number;
+  turnAge(place: Place, now: number): number;
+  isDrawDue(phase: Phase): boolean;
+}
 
 export interface Hand extends Crowd {
   /** A turn of this node's is used, firm or loose. */
@@ -25,9 +46,9 @@ export interface Hand extends Crowd {
 
 /** What is the same for both. */
 abstract class OfDoor {
-  protected readonly books: RoomBooks;
+  protected readonly books: DoorBooks;
 
-  constructor(books: RoomBooks) {
+  constructor(books: DoorBooks) {
     this.books = books;
   }
 
@@ -56,7 +77,7 @@ export class WholeDoor extends OfDoor implements Hand {
   readonly #budgetFree: () => number;
 
   /** `budgetFree`: slots that other rooms of the same budget leave to this one. */
-  constructor(books: RoomBooks, budgetFree: () => number) {
+  constructor(books: DoorBooks, budgetFree: () => number) {
     super(books);
     this.#budgetFree = budgetFree;
   }

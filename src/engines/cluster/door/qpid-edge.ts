@@ -2,7 +2,7 @@
  * One end of one edge of the tree: what was told over it, what was heard, and what is still to be sent.
  *
  * Nothing is sent but the end's whole state, so a message may be lost, come twice or be overtaken: the newest says
- * all that the older ones said. `count` tells old from new (the paper, section 4.3.2, where no message is lost); a
+ * all that the older ones said. `count` tells old from new (Koopmans 2024, section 4.3.2, where no message is lost); a
  * state is sent again every `resendMs` until the other end has `heard` its count. That goes on for as long as the
  * view lasts, at most one message an edge at a time; whoever stays silent is taken out of the tree by others.
  *

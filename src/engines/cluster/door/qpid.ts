@@ -1,6 +1,6 @@
 /**
- * QPID: many local queues that are one priority queue, on a spanning tree (Bajpai, Dhara, Krishnaswamy 2008; the
- * paper, Koopmans 2024, sections 3.3 and 4.3, builds a waiting room on it).
+ * QPID: many local queues that are one priority queue, on a spanning tree (Bajpai, Dhara, Krishnaswamy 2008;
+ * Koopmans 2024, sections 3.3 and 4.3, builds a waiting room on it).
  *
  * Every node knows, for each neighbour, a weight: the smallest key beyond it. The node with the smallest key of all
  * is the root, and every other node has a pointer to the neighbour on the way there. `insert`, `update` and
@@ -8,7 +8,7 @@
  * smaller than the own, the root is given to that neighbour. A root that nobody waits at any more therefore goes to
  * where people wait; when nobody waits anywhere, it stays.
  *
- * The paper's channels lose nothing. Ours lose, repeat and reorder: each edge has a state that is sent until it is
+ * Koopmans' channels lose nothing. Ours lose, repeat and reorder: each edge has a state that is sent until it is
  * heard (qpid-edge.ts), and the root's moves are counts in that state.
  *
  * One root. Seen from one end, the root is beyond an edge when (1 if it began there) + given − taken is 1. What an
@@ -18,7 +18,7 @@
  * ends: that is where the root travels. This needs each node to start a view at most once: one that forgot all must
  * come back in a new view.
  *
- * Weights are told only towards the root, as in the paper (lazy updating), and along with the root when it is given.
+ * Weights are told only towards the root, as in QPID (lazy updating), and along with the root when it is given.
  * So a node's table is right for all neighbours but the one its pointer is at, and the root, who alone decides, has
  * no such neighbour. A change costs two messages, state and answer, for each edge of the way to the root, as far as
  * it changes a minimum; a move of the root two for each edge it passes. Telling all neighbours would cost two for

@@ -11,7 +11,7 @@
  * millisecond. What peers tell one another is the time with the counter as its fraction (128 steps a millisecond), which
  * a double holds exactly; so hearing costs one step, not a millisecond, and busy peers do not drive each other ahead.
  *
- * We differ from the paper in that a reading too far ahead is refused: one wrong clock must not carry all along.
+ * We differ from Kulkarni and others in that a reading too far ahead is refused: one wrong clock must not carry all along.
  *
  * Invariant: keys rise strictly, also when the wall clock jumps back and when the slot changes.
  */

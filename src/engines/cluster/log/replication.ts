@@ -74,7 +74,6 @@ export class Replication {
   /** A room was opened, and some logs have yet to be read anew. */
   #isCopyWanted = false;
   /** Breaks the rule that a part without the majority takes nothing over. */
-  #isBold = false;
   #toldAt = Number.NEGATIVE_INFINITY;
   #nextSendAt = Number.NEGATIVE_INFINITY;
   /** How much of the own log was sent to everyone, and when something is to be sent again. */
@@ -124,8 +123,7 @@ export class Replication {
   }
 
   /** Another view: what was said in the last one counts no more. */
-  start(view: View, now: number, isBoldInMinority = false): void {
-    this.#isBold = isBoldInMinority;
+  start(view: View, now: number): void {
     const before = this.#view;
     this.#view = view;
     const self = this.#own.id;
@@ -407,7 +405,6 @@ export class Replication {
       rooms: this.#rooms.values(),
       headOf: (id) => this.headOf(id),
       indexOf: (id) => this.#logs.get(id)?.index ?? ORIGINS_MAX,
-      isBold: this.#isBold,
       now,
     });
   }

@@ -29,8 +29,6 @@ export interface Takeover {
   headOf(owner: string): number;
   /** By which the books know an owner. */
   indexOf(owner: string): number;
-  /** Breaks the rule that a part without the majority takes nothing over. */
-  readonly isBold: boolean;
   readonly now: number;
 }
 
@@ -53,7 +51,7 @@ export function homeOf(key: number, view: View): string {
 }
 
 export function takeOver(takeover: Takeover): void {
-  const { view, self, isBold } = takeover;
+  const { view, self } = takeover;
   const gone = { members: new Set(view.members.map(idOf)), lost: new Set(view.lost.map(idOf)) };
   for (const books of takeover.rooms) {
     const taken: [Place, Claim][] = [];
@@ -62,7 +60,7 @@ export function takeOver(takeover: Takeover): void {
       const { owner, origin } = place.claim;
       const isOwnBorrowed = origin === SELF && place.claim.isBorrowed;
       if (gone.members.has(owner) && !isOwnBorrowed) continue;
-      if (gone.lost.has(owner) && !view.isMajority && !isBold) continue;
+      if (gone.lost.has(owner) && !view.isMajority) continue;
       if (!isOwnBorrowed && homeOf(place.key, view) !== self) continue;
       taken.push([place, place.claim]);
     }
@@ -72,13 +70,9 @@ export function takeOver(takeover: Takeover): void {
 }
 
 /** What is over is nobody's to decide about; but newcomers must hear of it from somebody. */
-function tellOver(
-  { view, self, isBold, indexOf }: Takeover,
-  books: RoomBooks,
-  { members, lost }: Gone,
-): void {
+function tellOver({ view, self, indexOf }: Takeover, books: RoomBooks, { members, lost }: Gone): void {
   const tellers = new Set([...members].map(indexOf));
-  if (!view.isMajority && !isBold) for (const id of lost) tellers.add(indexOf(id));
+  if (!view.isMajority) for (const id of lost) tellers.add(indexOf(id));
   const untold = [...books.over.origins()].filter((origin) => !tellers.has(origin));
   const taken = untold.flatMap((origin) =>
     [...books.over.of(origin)].filter(({ key }) => homeOf(key, view) === self),

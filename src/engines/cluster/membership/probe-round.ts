@@ -1,5 +1,5 @@
 /**
- * Whom to probe next: round-robin over a shuffled list, shuffled again after each pass (section 4.3 of the SWIM paper).
+ * Whom to probe next: round-robin over a shuffled list, shuffled again after each pass (SWIM, section 4.3).
  *
  * Probing at random would leave a peer unprobed for any length of time now and then; this way no peer of n waits more
  * than 2n − 1 turns, when it is first in one pass and last in the next. Newcomers are put in at random.

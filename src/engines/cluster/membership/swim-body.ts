@@ -1,7 +1,7 @@
 /**
  * What SWIM's messages look like, and whether something that came over the network is one.
  *
- * Every message carries news of peers, so that news needs no messages of its own (section 4.1 of the SWIM paper). A
+ * Every message carries news of peers, so that news needs no messages of its own (SWIM, section 4.1). A
  * message is taken whole or not at all: one wrong field, and nothing in it is believed.
  */
 

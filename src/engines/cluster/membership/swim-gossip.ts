@@ -1,5 +1,5 @@
 /**
- * News waiting to be told along with SWIM's messages (section 4.1 of the paper, "infection-style").
+ * News waiting to be told along with SWIM's messages (SWIM, section 4.1, "infection-style").
  *
  * The least-told news goes first, and each piece is told only so often: with a few times log2 of the members it has
  * reached everyone with overwhelming probability. Of each peer only the latest is told.

@@ -6,7 +6,7 @@
  *           ◀─────────────────────────────────────────                                    (for this id, for good)
  *        a word from it, an ack through another, news of a higher incarnation
  *
- * News is judged by its incarnation alone (section 4.2 of the SWIM paper): of two claims the higher holds, and of two
+ * News is judged by its incarnation alone (SWIM, section 4.2): of two claims the higher holds, and of two
  * equal ones the suspicion. A suspicion is acted on once: after the peer's own word cleared it, repeating it does nothing.
  */
 import type { SwimNews, SwimState } from "./swim-body.ts";

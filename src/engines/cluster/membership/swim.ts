@@ -3,7 +3,7 @@
  *
  * Every period one peer is pinged. When no ack comes in time, it is pinged once more and a few others are asked to ping
  * it (`pingReq`); the ack then comes back through them. A peer of which nothing at all was heard until the period's end
- * is suspect, and dead when that is not refuted in time. The waiting room's paper (section 4.6) has only the ping, and
+ * is suspect, and dead when that is not refuted in time. Koopmans 2024 (section 4.6) has only the ping, and
  * takes a peer without an ack for dead. We keep what it left out: a lost message or a cut path must not cost a member.
  *
  * Beyond SWIM: a suspect is asked again every period, directly and through another; whoever speaks to it tells it of the
@@ -312,7 +312,7 @@ export class Swim {
     if (isNew) this.#gossip.tell(news);
   }
 
-  /** News of oneself: a suspicion is refuted by a higher incarnation (section 4.2 of the SWIM paper). */
+  /** News of oneself: a suspicion is refuted by a higher incarnation (SWIM, section 4.2). */
   #answerFor({ incarnation, is }: SwimNews): void {
     if (is !== "suspect") return;
     this.#incarnation = Math.min(Math.max(this.#incarnation, incarnation + 1), INCARNATION_MAX);

@@ -1,7 +1,7 @@
 /**
  * The spanning tree of a cluster, as a function of who its members are.
  *
- * The paper (section 4.7) changes a tree edge by edge and must prove after each change that it still is a tree. Here
+ * Koopmans 2024 (section 4.7) changes a tree edge by edge and must prove after each change that it still is a tree. Here
  * the members' slots are sorted and laid out like a heap with three children each: whoever knows the members knows the
  * tree, it is balanced, and no message ever speaks of an edge. The price is that one change of members can move many
  * edges, which costs nothing when the queue is built anew for each set of members anyway.

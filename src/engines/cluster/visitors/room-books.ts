@@ -9,7 +9,6 @@
  * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
  * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
  */
-
 import { Doorkeeper, type TurnBy } from "../../../core/doorkeeper.ts";
 import type { Moves } from "../../../core/draw-ledger.ts";
 import type { Remark } from "../../../core/engine.ts";

@@ -6,6 +6,7 @@
 import { turnDoor } from "../../../core/door-turn.ts";
 import type { Admission } from "../../../core/engine.ts";
 import { goesBehind } from "../../../core/missed-turns.ts";
+import { compareOrder } from "../../../core/order.ts";
 import {
   ADOPT,
   AS_BEFORE,
@@ -33,7 +34,7 @@ export function sweep(books: RoomBooks, now: number): void {
   for (const { key } of books.firmDue(now)) loosen(books, key, now);
   // Those who missed their turn are set back in the order in which they stood. A turn that was lengthened has two deadlines,
   // and is missed once.
-  const missed = [...new Set(books.due(ADMITTED, now))].sort((a, b) => a.sequence - b.sequence);
+  const missed = [...new Set(books.due(ADMITTED, now))].sort(compareOrder);
   for (const place of missed) miss(books, place, now);
   for (const { key, lane } of books.due(WAITING, now))
     books.write([LAPSE, key, lane, UNSEEN, now + ticketTtlMs]);

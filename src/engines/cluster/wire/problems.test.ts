@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Problem, Problems } from "./problems.ts";
+import { type PeerProblem, Problems } from "./problems.ts";
 
 test("an address is told of once in a while, others meanwhile", () => {
   const told: string[] = [];
-  const problems = new Problems(({ text }: Problem) => told.push(text));
+  const problems = new Problems(({ text }: PeerProblem) => told.push(text));
   problems.report({ address: "a:1", text: "a is away" }, 0);
   problems.report({ address: "a:1", text: "a is away still" }, 4_999);
   problems.report({ address: "b:1", text: "b is away" }, 4_999);

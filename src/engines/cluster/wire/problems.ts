@@ -6,22 +6,22 @@ const TELL_EVERY_MS = 5_000;
 /** So many addresses are told of in that time; who knocks from more is counted, not told. */
 const ADDRESSES_MAX = 256;
 
-export interface Problem {
+export interface PeerProblem {
   readonly address: string;
   /** A sentence about the address, which begins with it. */
   readonly text: string;
 }
 
 export class Problems {
-  readonly #tell: (problem: Problem) => void;
+  readonly #tell: (problem: PeerProblem) => void;
   /** When each address was told of last, the longest ago first. */
   readonly #toldAt = new Map<string, number>();
 
-  constructor(tell: (problem: Problem) => void) {
+  constructor(tell: (problem: PeerProblem) => void) {
     this.#tell = tell;
   }
 
-  report(problem: Problem, now: number): void {
+  report(problem: PeerProblem, now: number): void {
     for (const [address, at] of this.#toldAt) {
       if (now - at < TELL_EVERY_MS) break;
       this.#toldAt.delete(address);

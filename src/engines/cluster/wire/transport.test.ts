@@ -7,7 +7,7 @@ import { type HandWorld, handWorld } from "../../../sim/hand-world.ts";
 import { fixtureText } from "../../../testing/fixtures.ts";
 import { freePort } from "../../../testing/free-port.ts";
 import { FrameReader, lengthPrefix } from "./frames.ts";
-import type { Problem } from "./problems.ts";
+import type { PeerProblem } from "./problems.ts";
 import { openTransport, type Transport, type TransportSettings } from "./transport.ts";
 
 const HOST = "127.0.0.1";
@@ -19,7 +19,7 @@ interface Node {
   readonly transport: Transport;
   readonly address: string;
   readonly got: { from: string; letter: unknown }[];
-  readonly problems: Problem[];
+  readonly problems: PeerProblem[];
   /** Called when a problem is told. */
   react(): void;
 }
@@ -34,10 +34,10 @@ async function startNode(
   const listen = { host: HOST, port };
   const settings = { listen, address: `${HOST}:${port}`, secret: SECRET, tls: null, ...chosen };
   const got: Node["got"] = [];
-  const problems: Problem[] = [];
+  const problems: PeerProblem[] = [];
   const events = {
     onLetter: (from: string, letter: unknown) => got.push({ from, letter }),
-    onProblem: (problem: Problem) => {
+    onProblem: (problem: PeerProblem) => {
       problems.push(problem);
       node.react();
     },

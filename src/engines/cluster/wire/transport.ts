@@ -22,7 +22,7 @@ import { type Place, placeOf } from "./address.ts";
 import { HANDSHAKE_MS } from "./dialled.ts";
 import { AcceptorHandshake, DiallerHandshake, NONCE_BYTES, secretKey } from "./handshake.ts";
 import { Peer, type PeerState } from "./peer.ts";
-import { type Problem, Problems } from "./problems.ts";
+import { type PeerProblem, Problems } from "./problems.ts";
 import { listenAt, type PeerTls, type SocketServer } from "./sockets.ts";
 import { type Caller, Strangers } from "./strangers.ts";
 
@@ -48,7 +48,7 @@ export interface TransportEvents {
   /** A letter from the peer at the address `from`, in the order in which it was sent. */
   onLetter(from: string, letter: unknown): void;
   /** Something is wrong with an address, in a sentence; for each address at most once in some seconds. */
-  onProblem?(problem: Problem): void;
+  onProblem?(problem: PeerProblem): void;
   /** Every time a connection to an address was refused: the machine is there, and nothing listens. */
   onRefused?(address: string): void;
 }
@@ -252,7 +252,7 @@ export class Transport {
     this.#report({ address: host, text: `${who} ${text}` });
   }
 
-  #report(problem: Problem): void {
+  #report(problem: PeerProblem): void {
     if (!this.#closing) this.#problems.report(problem, this.#world.clock.now());
   }
 

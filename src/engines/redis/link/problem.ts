@@ -6,24 +6,10 @@
  * quotes of a command is cut off, since that may be a password, and the thrown error is not handed on as a cause.
  */
 import { ErrorReply } from "@redis/client";
+import type { REDIS_PROBLEMS } from "../../../core/errors.ts";
 import type { RedisPlace } from "./place.ts";
 
-export type RedisProblemKind =
-  /** No connection. */
-  | "away"
-  /** No answer in time, or too many calls waiting for one. */
-  | "slow"
-  /** It takes no writes. */
-  | "readOnly"
-  | "outOfMemory"
-  /** Nobody, or somebody else, is in charge for now: it settles by itself. */
-  | "failover"
-  /** Wrong or missing password, or a user who may not do what is needed. */
-  | "password"
-  | "tooOld"
-  | "noFunctions"
-  | "loading"
-  | "other";
+export type RedisProblemKind = keyof typeof REDIS_PROBLEMS;
 
 /** Redis cannot do what was asked. */
 export class RedisProblem extends Error {

@@ -2,10 +2,10 @@
  * A priority queue over many Redis nodes, for producers and consumers. It gives out nearly the best first (how nearly,
  * `docs/relaxed.md` tells), and every item at least once: a popped item that is not committed in time goes back.
  *
- * It is cut into shards (the paper's subqueues), each in a hash slot of its own, that know nothing of each other.
+ * It is cut into shards (subqueues in Lin and Liang 2020), each in a hash slot of its own, that know nothing of each other.
  * Producers add to any; consumers peek at a few and pop from the best. No node is asked about all, so more nodes serve
  * more producers and consumers. A shard whose node is away is passed over, by producers and consumers, and comes back
- * by itself, with what it held. (B. S. Lin, X. Liang, "A Scalable Relaxed Distributed Priority Queue".)
+ * by itself, with what it held.
  *
  * Where we differ: items are kept in Redis, not in Kafka and snapshots; a pop carries its guard along, so nothing that
  * was popped in vain has to be put back; the id decides the shard, so an add can be repeated; several items are popped

@@ -12,7 +12,6 @@ import { WebSocket, WebSocketServer } from "ws";
 import { handWorld } from "../../../sim/hand-world.ts";
 import { fixturePath } from "../../../testing/fixtures.ts";
 import {
-  type Asking,
   ask,
   closedPort,
   openOrigin,
@@ -21,6 +20,7 @@ import {
   type StageOptions,
   until,
 } from "../../../testing/proxy/stage.ts";
+import type { HttpAsking } from "../../../visitor/ask.ts";
 import { BACK_OFF_MIN_MS, ERRORS_REMEMBERED_MS } from "../address-health.ts";
 import { REPEATED_SHARE } from "../repeat-budget.ts";
 
@@ -65,7 +65,7 @@ async function openHangUp(t: TestContext) {
 }
 
 /** Many requests, a few at a time, and the status of each. */
-async function askMany(port: number, count: number, asking: Asking = {}, atOnce = 10): Promise<number[]> {
+async function askMany(port: number, count: number, asking: HttpAsking = {}, atOnce = 10): Promise<number[]> {
   const statuses: number[] = [];
   const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce });
   await Promise.all(

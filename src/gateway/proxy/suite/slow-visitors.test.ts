@@ -17,8 +17,9 @@ import {
   talk,
   until,
 } from "../../../testing/proxy/stage.ts";
-import { PIPELINED_MAX } from "../../unread-answers.ts";
-import { type AnyRequest, LINGER_MAX_MS } from "../answer.ts";
+import { PIPELINED_MAX } from "../../listener/unread-answers.ts";
+import { LINGER_MAX_MS } from "../answer.ts";
+import type { AnyRequest } from "../any-http.ts";
 
 const MB = 1_048_576;
 /** More than the system's buffers between two sockets hold. */

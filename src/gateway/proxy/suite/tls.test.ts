@@ -106,7 +106,7 @@ test("uploads, HEAD, many streams at once and problems work over HTTP/2", async 
   tooLarge.end(Buffer.alloc(3_000_000));
   const refused = await readStream(tooLarge);
   assert.equal(refused.status, 413);
-  assert.match(refused.body, /"error":"tooLarge"/);
+  assert.match(refused.body, /"kind":"tooLarge"/);
   assert.equal((await ask2(session, { ":path": "/after" })).status, 200);
   await until(() => proxy.inFlight() === 0);
 });

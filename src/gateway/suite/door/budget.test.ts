@@ -5,6 +5,7 @@ import { seededFraction } from "../../../sim/hand-world.ts";
 import { assertSite } from "../../../testing/gateway/line.ts";
 import { openStage, type Stage } from "../../../testing/gateway/stage.ts";
 import type { Visitor } from "../../../testing/gateway/visitor.ts";
+import { proves } from "../../../testing/requirements/proves.ts";
 
 const TOTAL = 6;
 
@@ -34,28 +35,34 @@ async function used(stage: Stage, room: string): Promise<number> {
   return onSite + admitted;
 }
 
-test("what a room is guaranteed is always there for it, whatever the crowd in the other (mt4)", async (t) => {
-  const stage = await openShared(t, { a: 0, b: 2 });
-  await come(stage, "a", 20);
-  stage.world.pass(2_000);
-  assert.equal(await used(stage, "a"), TOTAL - 2);
-  for (let i = 0; i < 2; i++) assertSite(await stage.visitor().open("/b"));
-  stage.world.pass(2_000);
-  assert.deepEqual([await used(stage, "a"), await used(stage, "b")], [TOTAL - 2, 2]);
-});
+test(
+  proves(["mt4"], "what a room is guaranteed is always there for it, whatever the crowd in the other"),
+  async (t) => {
+    const stage = await openShared(t, { a: 0, b: 2 });
+    await come(stage, "a", 20);
+    stage.world.pass(2_000);
+    assert.equal(await used(stage, "a"), TOTAL - 2);
+    for (let i = 0; i < 2; i++) assertSite(await stage.visitor().open("/b"));
+    stage.world.pass(2_000);
+    assert.deepEqual([await used(stage, "a"), await used(stage, "b")], [TOTAL - 2, 2]);
+  },
+);
 
-test("a crowd in one room does not shut the other: as slots come free, it gets its part (mt3)", async (t) => {
-  const stage = await openShared(t, { a: 0, b: 0 });
-  const crowd = await come(stage, "a", 20);
-  stage.world.pass(1_000);
-  assert.equal(await used(stage, "a"), TOTAL);
-  await come(stage, "b", 5);
-  for (const visitor of crowd.slice(0, 3)) {
-    await visitor.call("leave", { room: "a" });
+test(
+  proves(["mt3"], "a crowd in one room does not shut the other: as slots come free, it gets its part"),
+  async (t) => {
+    const stage = await openShared(t, { a: 0, b: 0 });
+    const crowd = await come(stage, "a", 20);
     stage.world.pass(1_000);
-  }
-  assert.deepEqual([await used(stage, "a"), await used(stage, "b")], [3, 3]);
-});
+    assert.equal(await used(stage, "a"), TOTAL);
+    await come(stage, "b", 5);
+    for (const visitor of crowd.slice(0, 3)) {
+      await visitor.call("leave", { room: "a" });
+      stage.world.pass(1_000);
+    }
+    assert.deepEqual([await used(stage, "a"), await used(stage, "b")], [3, 3]);
+  },
+);
 
 test("rooms of one budget never have more than its total together, whoever comes and goes", async (t) => {
   const stage = await openShared(t, { a: 1, b: 2 });

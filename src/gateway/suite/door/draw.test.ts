@@ -19,6 +19,7 @@ import {
 } from "../../../testing/gateway/line.ts";
 import { openStage, type Stage } from "../../../testing/gateway/stage.ts";
 import { assertWaitingPage, type Visitor } from "../../../testing/gateway/visitor.ts";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { until } from "../../../testing/until.ts";
 
 const ROOM = {
@@ -97,21 +98,24 @@ test("before the draw nobody is ahead of anybody: no number in page, JSON or boa
   }
 });
 
-test("people are let in in the order that anyone can work out from the seed and their tickets (ce5)", async (t) => {
-  const { stage, line, onSite } = await gather(t, 8);
-  passTo(stage, STARTS_MS + 1_000);
-  const receipts = await Promise.all(line.map(receiptOf));
-  const { seed } = (await boardOf(stage)).draw!;
-  const places = line
-    .map((_, index) => ({ index, key: sha256(seed!, receipts[index]!.ticket) }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const drawn = places.map(({ index }) => index);
-  assert.deepEqual(
-    drawn.map((index) => receipts[index]!.place),
-    [1, 2, 3, 4, 5, 6, 7, 8],
-  );
-  assert.deepEqual(await orderOfEntry(stage, { line, onSite }), drawn);
-});
+test(
+  proves(["ce5"], "people are let in in the order that anyone can work out from the seed and their tickets"),
+  async (t) => {
+    const { stage, line, onSite } = await gather(t, 8);
+    passTo(stage, STARTS_MS + 1_000);
+    const receipts = await Promise.all(line.map(receiptOf));
+    const { seed } = (await boardOf(stage)).draw!;
+    const places = line
+      .map((_, index) => ({ index, key: sha256(seed!, receipts[index]!.ticket) }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    const drawn = places.map(({ index }) => index);
+    assert.deepEqual(
+      drawn.map((index) => receipts[index]!.place),
+      [1, 2, 3, 4, 5, 6, 7, 8],
+    );
+    assert.deepEqual(await orderOfEntry(stage, { line, onSite }), drawn);
+  },
+);
 
 test("a receipt is good alone and by the whole record, and a forged one is not", async (t) => {
   const { stage, line } = await gather(t, 5);

@@ -8,6 +8,7 @@ import type { RoomInput } from "../../../config/schema.ts";
 import { askJson, boardOf, joinLine } from "../../../testing/gateway/line.ts";
 import { openStage } from "../../../testing/gateway/stage.ts";
 import type { Visitor } from "../../../testing/gateway/visitor.ts";
+import { proves } from "../../../testing/requirements/proves.ts";
 
 interface Sent {
   readonly page: string;
@@ -41,10 +42,16 @@ function plain(text: string): string {
   return text.replaceAll(/nonce="[^"]*"/g, "").replaceAll(/"(sequence|nextCheckInMs)":\d+/g, "");
 }
 
-test("with ahead, behind and wait hidden, a long line and a short one look the same in page, JSON, board and stream (ce11, ce12)", async (t) => {
-  const show = { ahead: false, behind: false, wait: false };
-  assert.deepEqual(await sentTo(t, 3, show), await sentTo(t, 41, show));
-});
+test(
+  proves(
+    ["ce11", "ce12"],
+    "with ahead, behind and wait hidden, a long line and a short one look the same in page, JSON, board and stream",
+  ),
+  async (t) => {
+    const show = { ahead: false, behind: false, wait: false };
+    assert.deepEqual(await sentTo(t, 3, show), await sentTo(t, 41, show));
+  },
+);
 
 test("with nothing hidden they do not", async (t) => {
   const [short, long] = [await sentTo(t, 3, {}), await sentTo(t, 41, {})];

@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { RoomInput } from "../../../config/schema.ts";
 import { askJson, joinLine, orderOfEntry, watchTurns } from "../../../testing/gateway/line.ts";
 import { openStage, type Stage } from "../../../testing/gateway/stage.ts";
+import { proves } from "../../../testing/requirements/proves.ts";
 
 const GOLD = { "x-tier": "gold" };
 const MEMBERS = { header: { name: "X-Tier", values: ["gold"] } };
@@ -30,7 +31,7 @@ async function sequencesOf(stage: Stage, headers: Record<string, string>): Promi
   return sequences;
 }
 
-test("in strict order a lane is served before those after it (cp3)", async (t) => {
+test(proves(["cp3"], "in strict order a lane is served before those after it"), async (t) => {
   const order = await lanesOfTurns(t, { othersShare: 0, lanes: { vip: { members: MEMBERS } } });
   assert.equal(order, "v".repeat(COUNT) + "e".repeat(COUNT));
 });

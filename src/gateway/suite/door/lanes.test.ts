@@ -16,6 +16,7 @@ import {
 } from "../../../testing/gateway/line.ts";
 import { openStage, type Stage } from "../../../testing/gateway/stage.ts";
 import { assertWaitingPage, talk } from "../../../testing/gateway/visitor.ts";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { until } from "../../../testing/until.ts";
 
 const BEHIND_PROXY = { trustedProxies: ["127.0.0.1"] };
@@ -148,42 +149,51 @@ test("an address range is a lane of its own, by the address that a trusted proxy
   assert.deepEqual(await waitingIn(stage), { vip: 1, everybody: 2 });
 });
 
-test("with privilegedOnly only privileged visitors join and are let in; others are told so, and those who wait keep their places (ce3)", async (t) => {
-  const room = { totalActiveUsers: 2, lapseAfter: "10m", ...vipLane() };
-  const stage = await openStage(t, { room });
-  const onSite = [await stage.occupant(), await stage.occupant()];
-  const [waiting] = await joinLine(stage, 1);
-  await change(stage, { ...room, privilegedOnly: true });
-  const newcomer = stage.visitor();
-  assertProblemPage(await newcomer.open(), 403, /For invited visitors only/);
-  const { answer, told } = await askJson(newcomer);
-  assert.deepEqual([answer.status, told.reason], [403, "notPrivileged"]);
-  const [vip] = await joinLine(stage, 1, { headers: { "fairgate-code": newCode() } });
-  for (const visitor of onSite) await visitor.call("leave");
-  stage.world.pass(2_000);
-  assertWaitingPage(await waiting!.open());
-  assertSite(await vip!.open());
-  const second = stage.visitor();
-  assert.equal((await second.open(`/?fairgate_code=${newCode()}`)).status, 303);
-  assertSite(await second.open());
-  await vip!.call("leave");
-  await change(stage, room);
-  stage.world.pass(1_000);
-  assertSite(await waiting!.open());
-});
+test(
+  proves(
+    ["ce3"],
+    "with privilegedOnly only privileged visitors join and are let in; others are told so, and those who wait keep their places",
+  ),
+  async (t) => {
+    const room = { totalActiveUsers: 2, lapseAfter: "10m", ...vipLane() };
+    const stage = await openStage(t, { room });
+    const onSite = [await stage.occupant(), await stage.occupant()];
+    const [waiting] = await joinLine(stage, 1);
+    await change(stage, { ...room, privilegedOnly: true });
+    const newcomer = stage.visitor();
+    assertProblemPage(await newcomer.open(), 403, /For invited visitors only/);
+    const { answer, told } = await askJson(newcomer);
+    assert.deepEqual([answer.status, told.reason], [403, "notPrivileged"]);
+    const [vip] = await joinLine(stage, 1, { headers: { "fairgate-code": newCode() } });
+    for (const visitor of onSite) await visitor.call("leave");
+    stage.world.pass(2_000);
+    assertWaitingPage(await waiting!.open());
+    assertSite(await vip!.open());
+    const second = stage.visitor();
+    assert.equal((await second.open(`/?fairgate_code=${newCode()}`)).status, 303);
+    assertSite(await second.open());
+    await vip!.call("leave");
+    await change(stage, room);
+    stage.world.pass(1_000);
+    assertSite(await waiting!.open());
+  },
+);
 
-test("a payment page can be for privileged visitors alone, while the shop is for all (cp4)", async (t) => {
-  const rooms = {
-    shop: { path: "/", totalActiveUsers: 50 },
-    pay: { path: "/pay", totalActiveUsers: 50, privilegedOnly: true, ...vipLane() },
-  };
-  const stage = await openStage(t, { settings: { rooms } });
-  const visitor = stage.visitor();
-  assertSite(await visitor.open("/"));
-  assertProblemPage(await visitor.open("/pay"), 403, /For invited visitors only/);
-  assert.equal((await visitor.open(`/pay?fairgate_code=${newCode({ room: "pay" })}`)).status, 303);
-  assertSite(await visitor.open("/pay"));
-});
+test(
+  proves(["cp4"], "a payment page can be for privileged visitors alone, while the shop is for all"),
+  async (t) => {
+    const rooms = {
+      shop: { path: "/", totalActiveUsers: 50 },
+      pay: { path: "/pay", totalActiveUsers: 50, privilegedOnly: true, ...vipLane() },
+    };
+    const stage = await openStage(t, { settings: { rooms } });
+    const visitor = stage.visitor();
+    assertSite(await visitor.open("/"));
+    assertProblemPage(await visitor.open("/pay"), 403, /For invited visitors only/);
+    assert.equal((await visitor.open(`/pay?fairgate_code=${newCode({ room: "pay" })}`)).status, 303);
+    assertSite(await visitor.open("/pay"));
+  },
+);
 
 test("an invitation gives one place: used again it is refused, with a way to join like everybody", async (t) => {
   const stage = await openStage(t, { room: vipLane() });

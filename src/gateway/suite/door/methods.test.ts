@@ -15,8 +15,9 @@ import {
 } from "../../../testing/gateway/line.ts";
 import { openStage } from "../../../testing/gateway/stage.ts";
 import { assertWaitingPage } from "../../../testing/gateway/visitor.ts";
+import { proves } from "../../../testing/requirements/proves.ts";
 
-test("by fifo people are let in in the order they came (cp3)", async (t) => {
+test(proves(["cp3"], "by fifo people are let in in the order they came"), async (t) => {
   const stage = await openStage(t, { room: { queueingMethod: "fifo" } });
   const onSite = await stage.occupant();
   const line = await joinLine(stage, 5);
@@ -24,25 +25,31 @@ test("by fifo people are let in in the order they came (cp3)", async (t) => {
   assert.deepEqual(await orderOfEntry(stage, { line, onSite }), [0, 1, 2, 3, 4]);
 });
 
-test("by random each turn is drawn among all who wait, and nobody is told how many are ahead (ce5, cp3)", async (t) => {
-  const stage = await openStage(t, { room: { queueingMethod: "random", lapseAfter: "10m" } });
-  const onSite = await stage.occupant();
-  const line = await joinLine(stage, 12);
-  assert.deepEqual(new Set(await aheadOf(line)), new Set([null]));
-  stage.world.pass(1_000);
-  const { marks, waiting } = await boardOf(stage);
-  assert.deepEqual([marks, waiting], [[], 12]);
-  const order = await orderOfEntry(stage, { line, onSite });
-  assert.deepEqual(
-    [...order].sort((a, b) => a - b),
-    line.map((_, index) => index),
-  );
-  // Of half a billion orders this one would mean that nothing was drawn.
-  assert.notDeepEqual(
-    order,
-    line.map((_, index) => index),
-  );
-});
+test(
+  proves(
+    ["ce5", "cp3"],
+    "by random each turn is drawn among all who wait, and nobody is told how many are ahead",
+  ),
+  async (t) => {
+    const stage = await openStage(t, { room: { queueingMethod: "random", lapseAfter: "10m" } });
+    const onSite = await stage.occupant();
+    const line = await joinLine(stage, 12);
+    assert.deepEqual(new Set(await aheadOf(line)), new Set([null]));
+    stage.world.pass(1_000);
+    const { marks, waiting } = await boardOf(stage);
+    assert.deepEqual([marks, waiting], [[], 12]);
+    const order = await orderOfEntry(stage, { line, onSite });
+    assert.deepEqual(
+      [...order].sort((a, b) => a - b),
+      line.map((_, index) => index),
+    );
+    // Of half a billion orders this one would mean that nothing was drawn.
+    assert.notDeepEqual(
+      order,
+      line.map((_, index) => index),
+    );
+  },
+);
 
 test("by passthrough everybody goes through and is counted, however full the site is", async (t) => {
   const stage = await openStage(t, { room: { queueingMethod: "passthrough", totalActiveUsers: 1 } });

@@ -1,0 +1,75 @@
+/**
+ * One request of Node's HTTP/1.1 or HTTP/2 server: as facts, and as what carries its answer. Its headers become an object
+ * only when somebody asks for more than a few.
+ */
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Facts } from "../facts.ts";
+import { breakOff } from "../proxy/answer.ts";
+import { type AnyRequest, type AnyResponse, isHttp2 } from "../proxy/any-http.ts";
+import type { OpenAnswer } from "../streams/open-answer.ts";
+
+export class NodeRequest implements Facts, OpenAnswer {
+  readonly request: AnyRequest;
+  /** A response, or for an upgrade its connection. */
+  readonly answer: AnyResponse | Duplex;
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: readonly string[];
+  readonly socket: Facts["socket"];
+  readonly now: number;
+  readonly isUpgrade: boolean;
+
+  constructor(request: AnyRequest, answer: AnyResponse | Duplex, now: number, isUpgrade: boolean) {
+    this.request = request;
+    this.answer = answer;
+    this.method = request.method ?? "GET";
+    this.url = request.url ?? "/";
+    this.rawHeaders = request.rawHeaders;
+    this.socket = request.socket as Facts["socket"];
+    this.now = now;
+    this.isUpgrade = isUpgrade;
+  }
+
+  get headers(): Facts["headers"] {
+    return this.request.headers;
+  }
+
+  get isUpgraded(): boolean {
+    return this.isUpgrade;
+  }
+
+  isGone(): boolean {
+    return isGone(this.answer);
+  }
+
+  /** An HTTP/1 connection carries one request at a time, so its socket counts for that. */
+  bytes(): number | null {
+    const { answer } = this;
+    if ("statusCode" in answer && isHttp2(answer)) return null;
+    const socket = ("statusCode" in answer ? answer.socket : answer) as Counting;
+    return socket === null ? null : (socket.bytesRead ?? 0) + (socket.bytesWritten ?? 0);
+  }
+
+  end(): void {
+    const { answer } = this;
+    if ("statusCode" in answer) breakOff(answer);
+    else answer.destroy();
+  }
+}
+
+/** True when nobody is there to get an answer: they left while an engine took its time. */
+export function isGone(answer: AnyResponse | Duplex): boolean {
+  return "statusCode" in answer && isHttp2(answer) ? answer.stream.destroyed : (answer as Duplex).destroyed;
+}
+
+/** True for what was closed before its answer had been sent whole, and for every upgraded connection that is closed. */
+export function isGivenUp(closed: AnyResponse | Duplex): boolean {
+  if (!("statusCode" in closed)) return true;
+  if (!isHttp2(closed)) return !closed.writableFinished;
+  // A sender may say that nothing is wrong (NO_ERROR) as they reset their request.
+  const { rstCode, aborted } = closed.stream;
+  return rstCode !== 0 || aborted;
+}
+
+type Counting = Partial<Pick<Socket, "bytesRead" | "bytesWritten">> | null;

@@ -1,0 +1,25 @@
+/**
+ * One request as plain facts: all that a decision is made from. An adapter makes them from what its runtime has; nothing
+ * that decides knows which runtime that is.
+ */
+import type { Arrival } from "./proxy/trust.ts";
+
+export interface Facts extends Arrival {
+  readonly method: string;
+  /** The target as it was sent: path and query, or a whole address. */
+  readonly url: string;
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  /** When it came. */
+  readonly now: number;
+  /** It wants to change the protocol (WebSocket): its answers have no body, and it takes no place in the line. */
+  readonly isUpgrade: boolean;
+  /** True once nobody is left to be answered. */
+  isGone(): boolean;
+}
+
+/** One header's value; a repeated one as its first. */
+export function headerOf({ headers }: Pick<Facts, "headers">, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

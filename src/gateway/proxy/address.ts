@@ -1,0 +1,52 @@
+/** One place where an origin listens, as its own parts see it, and what wants one of its connections. */
+import type { Caller } from "./address-health.ts";
+import type { AddressPool } from "./address-pool.ts";
+import type { Candidate } from "./choice.ts";
+import type { Connector } from "./pool.ts";
+
+/** One place where the origin listens. Its counts are kept by `Origin`. */
+export interface Address extends Candidate {
+  readonly url: URL;
+  readonly hostname: string;
+  /** As the operator wrote it; in logs and health answers. */
+  readonly name: string;
+  readonly pool: AddressPool;
+  readonly connect: Connector;
+  /** Requests and upgraded connections that have a connection, or are about to make one. */
+  requests: number;
+  tunnels: number;
+  /** Which of these each client has. */
+  readonly clients: Map<string, Set<Claim>>;
+  /** The connection to give up first that has carried less than `belowPace` bytes a second; null when there is none. */
+  greediest(now: number, belowPace: number): Claim | null;
+  /** Those that wait for one, the first in front. */
+  readonly waiting: Readonly<Record<Line, Set<Waiter>>>;
+  /** Set while the address is tried in the background. */
+  stopProbe: (() => void) | null;
+}
+
+/** What uses an address: a request through its pool, or an upgraded connection of its own. */
+export type Use = "requests" | "tunnels";
+
+/** What waits for a connection. */
+export type Line = "onSite" | "outside" | "uploads" | "overShare";
+
+/** What wants a connection. */
+export interface Claim extends Caller {
+  readonly use: Use;
+  /** True for visitors who have a pass for what they ask. */
+  readonly isOnSite: boolean;
+  /** Whose share it counts in; null where many visitors are behind one address. */
+  readonly client: string | null;
+  /** Bytes a second that its connection has carried so far; Infinity while that is not known. */
+  carriedPace(now: number): number;
+  /** Gives the connection up. It is free when this returns. */
+  cut(): void;
+}
+
+/** Something that waits for a connection; called once, when it has one. */
+export interface Waiter extends Claim {
+  /** True when some of the request has yet to come from the visitor. */
+  readonly isComing: boolean;
+  go(): void;
+}

@@ -1,0 +1,87 @@
+/** What an exchange is told of the request it carries, and what it knows of the proxy it belongs to. */
+import type { OriginSettings } from "../../config/schema.ts";
+import type { World } from "../../core/world.ts";
+import type { Relief } from "../../sockets/relief.ts";
+import type { PacedLog } from "../paced-log.ts";
+import type { ErrorPage } from "../page/problem.ts";
+import type { Origin } from "./origin.ts";
+import type { OwnLinks } from "./own-links.ts";
+import type { SlowVisitors } from "./slow-visitors.ts";
+import type { Client } from "./trust.ts";
+
+/** Makes the page for a request that failed, in the form and the language that it asks for. */
+export type RenderProblem = (
+  request: { readonly headers: Readonly<Record<string, string | string[] | undefined>> },
+  page: Pick<ErrorPage, "status" | "id" | "kind">,
+) => { readonly headers: readonly string[]; readonly body: Buffer };
+
+/** What one request carries besides itself. */
+export interface Forward {
+  /** In logs and on error pages, and the origin's X-Request-Id unless a trusted proxy gave one. */
+  readonly id: string;
+  /** Flat list of `Fairgate-*` headers for the origin. */
+  readonly requestHeaders: readonly string[];
+  /** Flat list of headers for the visitor, such as our Set-Cookie. */
+  readonly responseHeaders: readonly string[];
+  /** Behind a line: the answer is for this visitor alone, whatever the origin says to shared caches. */
+  readonly isPersonal: boolean;
+  /** Of someone with a visit, for whom the last of the origin's connections are kept. */
+  readonly isOnSite: boolean;
+  /** Who sent it, as far as it can be believed. */
+  readonly sender: Client;
+  /** In whose share its connection to the origin counts: an address, or with IPv6 its /64. Null where that is not known. */
+  readonly client: string | null;
+  /** Whose requests go to the same address of a sticky origin. Null: to any. */
+  readonly stickyKey: string | null;
+  /** The visitor sent `Expect: 100-continue` and waits for our 100 before sending the body. */
+  readonly isContinueExpected: boolean;
+  /** Who wants to know how the origin does. Null: nobody. */
+  readonly watch: Watch | null;
+  /** Whose request it is, for `watch` alone. */
+  readonly visitor: object | null;
+  /** Counts what passes, where the visitor's socket does not tell. Null: nobody wants to know. */
+  readonly connection: { moved: number } | null;
+}
+
+/** Told what becomes of requests on their way to the origin. One for all requests of a room. */
+export interface Watch {
+  asked(): void;
+  /** The origin began its answer, so long after it was asked. */
+  answered(status: number, tookMs: number): void;
+  /** No answer came. */
+  failed(): void;
+  /** It is over, one way or another; called once for each `asked`. */
+  done(): void;
+  /**
+   * The origin's answer had a word for us in it. Gives the headers for the visitor in place of the `responseHeaders`
+   * there were; null leaves those.
+   */
+  commanded(forward: Forward, command: string): readonly string[] | null;
+}
+
+/** How an exchange ended: the status sent (499: the visitor left first) and how long it took. */
+export interface Outcome {
+  readonly status: number;
+  readonly tookMs: number;
+}
+
+/** What was too slow: a request body, the reading of an answer, or that of an upgraded connection. */
+export type SlowKind = "body" | "answer" | "upgraded";
+
+/** What an exchange knows of the proxy it belongs to. */
+export interface ProxyContext {
+  readonly settings: OriginSettings;
+  readonly origin: Origin;
+  readonly slow: SlowVisitors;
+  readonly world: World;
+  /** For what visitors can cause. */
+  readonly log: PacedLog;
+  readonly relief: Relief;
+  readonly renderProblem: RenderProblem;
+  readonly onDone: ((outcome: Outcome) => void) | undefined;
+  readonly onCut: ((what: SlowKind) => void) | undefined;
+  /** The Host the origin gets; null for that of the address. */
+  hostFor(client: Client): string | null;
+  /** What becomes of the origin's links to itself; null leaves them. */
+  readonly ownLinks: OwnLinks | null;
+}

@@ -1,0 +1,290 @@
+/**
+ * Open event streams: every waiting visitor with the page open and JavaScript on. Each new board goes to all of a
+ * room's streams as the same bytes; a turn goes to the one it belongs to. While a stream is open the gateway checks
+ * in for its visitor, so such a page sends nothing at all.
+ *
+ * An event is framed once for everybody: a new board costs one write a stream and nothing else. Fifteen thousand writes still take 70 ms, so a round of a board goes on over as many turns of
+ * the event loop as it needs, and others are served between them.
+ *
+ * A stream whose reader does not keep up is closed; the page falls back to the board by itself. And one whose ticket
+ * has lived half its time says bye: the page opens another, and gets its ticket anew with that.
+ *
+ * There are limits for all streams together, for those of one address and for those of one ticket. A page that gets no
+ * stream asks for the board instead.
+ */
+import type { Board } from "../../core/board.ts";
+import type { Engine } from "../../core/engine.ts";
+import { type Ticket, tellAhead } from "../../core/ticket.ts";
+import type { World } from "../../core/world.ts";
+import type { StreamLimits } from "../../sockets/socket-limits.ts";
+import { addressKey } from "../../sockets/whereabouts.ts";
+import { type AskEngine, ENGINE_AWAY } from "../ask-engine.ts";
+import type { HeldTicket } from "../tokens/held-tokens.ts";
+import { replaceTicket } from "../tokens/visitor-tokens.ts";
+import type { Traffic } from "../traffic.ts";
+import type { OpenStream } from "../verdict.ts";
+
+const BACKLOG_BYTES_MAX = 64 * 1_024;
+/** Streams that get a new board in one turn of the event loop: about a millisecond. */
+export const STREAMS_PER_TURN = 256;
+const CHECK_PERIOD_MS = 1_000;
+/** While no answer comes, a stream's visitor is checked in for this often, not each second. */
+const CHECK_AGAIN_MS = 5_000;
+const RETRY_MS = 3_000;
+/** After a draw everyone is checked in for within this time. */
+const DRAW_SPREAD_MS = 3_000;
+const ENCODER = new TextEncoder();
+const TURN = eventOf("event: turn\ndata: {}\n\n");
+const BYE = eventOf("event: bye\ndata: {}\n\n");
+
+/** Flat header list of a stream's answer. */
+export const STREAM_HEADERS: readonly string[] = [
+  "Content-Type",
+  "text/event-stream; charset=utf-8",
+  "Cache-Control",
+  "no-store, no-transform",
+  "X-Accel-Buffering",
+  "no",
+  "X-Content-Type-Options",
+  "nosniff",
+];
+
+/** An event's bytes, ready for either way of sending them. */
+export interface StreamEvent {
+  readonly plain: Uint8Array;
+  /** As one chunk of a chunked body (RFC 9112, section 7.1). */
+  readonly chunk: Uint8Array;
+}
+
+/** The way to one reader, whose head has been sent. */
+export interface StreamSink {
+  /** Bytes that its reader has yet to take. */
+  backlog(): number;
+  write(event: StreamEvent): void;
+  end(): void;
+  destroy(): void;
+}
+
+export interface Stream {
+  readonly held: HeldTicket;
+  readonly sink: StreamSink;
+  /** When its visitor should be given a fresh ticket, which only a new answer can do. */
+  readonly freshUntil: number;
+  nextCheckInAt: number;
+  /** Where its visitor is, as `addressKey` has it. */
+  readonly address: string;
+  /** Under which its visitor's turn is called. Empty: to be found out. */
+  key: string;
+}
+
+/** A board on its way to all streams of a room. */
+interface Round {
+  readonly event: StreamEvent;
+  /** Those that were open when it began; who came later has this board or a newer one. */
+  readonly streams: readonly Stream[];
+  sent: number;
+  /** The newest board that came meanwhile; it is sent after this one. */
+  next: Board | null;
+}
+
+/** What was full, when there is no room for one more stream. */
+export type StreamRefusal = "all" | "address" | "ticket";
+
+export class EventStreams {
+  readonly #engine: Engine;
+  readonly #ask: AskEngine;
+  readonly #world: World;
+  readonly #traffic: Traffic;
+  readonly #rooms = new Map<string, Set<Stream>>();
+  readonly #bySequence = new Map<string, Set<Stream>>();
+  readonly #byAddress = new Map<string, number>();
+  /** By room. */
+  readonly #rounds = new Map<string, Round>();
+  readonly #nextTurn: (work: () => void) => void;
+  readonly #stop: () => void;
+  #size = 0;
+  #isClosed = false;
+  limits: StreamLimits;
+
+  constructor(parts: {
+    engine: Engine;
+    ask: AskEngine;
+    traffic: Traffic;
+    limits: StreamLimits;
+    world: World;
+    /** Calls its argument in the next turn of the event loop. */
+    nextTurn?: (work: () => void) => void;
+  }) {
+    this.limits = parts.limits;
+    this.#nextTurn = parts.nextTurn ?? setImmediate;
+    this.#engine = parts.engine;
+    this.#ask = parts.ask;
+    this.#traffic = parts.traffic;
+    this.#world = parts.world;
+    this.#stop = parts.world.timers.every(CHECK_PERIOD_MS, () => this.#checkIn());
+  }
+
+  /**
+   * Opens a stream for a waiting visitor and sends the present board; or says what there is no room for. `begin` sends the
+   * head. Whoever opens one calls `closed` when its reader is gone.
+   */
+  open({ held, front, address: from }: OpenStream, begin: () => StreamSink): Stream | StreamRefusal {
+    const { room, issuedAt, expiresAt } = held.ticket;
+    const key = keyOf(held.ticket);
+    const siblings = this.#bySequence.get(key) ?? new Set();
+    const address = addressKey(from);
+    const neighbours = this.#byAddress.get(address) ?? 0;
+    const { max, perAddressMax, perTicketMax } = this.limits;
+    if (this.#isClosed || this.#size >= max) return "all";
+    if (siblings.size >= perTicketMax) return "ticket";
+    if (neighbours >= perAddressMax) return "address";
+    const freshUntil = (issuedAt + expiresAt) / 2;
+    const nextCheckInAt = this.#world.clock.now();
+    const stream = { held, sink: begin(), freshUntil, nextCheckInAt, address, key };
+    this.#bySequence.set(key, siblings.add(stream));
+    this.#byAddress.set(address, neighbours + 1);
+    const streams = this.#rooms.get(room) ?? new Set();
+    this.#rooms.set(room, streams.add(stream));
+    this.#traffic.sseConnections = ++this.#size;
+    write(stream, eventOf(`retry: ${RETRY_MS}\n${boardText(front.board)}`));
+    this.#checkInOne(stream);
+    return stream;
+  }
+
+  /** A new board, to everyone in its room. */
+  showBoard(board: Board): void {
+    const streams = this.#rooms.get(board.room);
+    if (!streams || streams.size === 0) return;
+    const round = this.#rounds.get(board.room);
+    if (round !== undefined) {
+      round.next = board;
+      return;
+    }
+    this.#rounds.set(board.room, {
+      event: eventOf(boardText(board)),
+      streams: [...streams],
+      sent: 0,
+      next: null,
+    });
+    this.#goRound(board.room);
+  }
+
+  /** Sends a room's board to the next of its streams, and again in the next turns until all have it. */
+  #goRound(room: string): void {
+    const round = this.#rounds.get(room)!;
+    const open = this.#rooms.get(room)!;
+    const end = Math.min(round.streams.length, round.sent + STREAMS_PER_TURN);
+    while (round.sent < end) {
+      const stream = round.streams[round.sent++]!;
+      if (open.has(stream)) write(stream, round.event);
+    }
+    if (round.sent < round.streams.length) {
+      this.#nextTurn(() => this.#goRound(room));
+      return;
+    }
+    this.#rounds.delete(room);
+    if (round.next !== null) this.showBoard(round.next);
+  }
+
+  /** It is these places' turn. */
+  showTurns(room: string, sequences: readonly number[]): void {
+    if (!this.#rooms.has(room)) return;
+    for (const sequence of sequences) {
+      for (const stream of this.#bySequence.get(`${room} ${sequence}`) ?? []) write(stream, TURN);
+    }
+  }
+
+  /** Places in this room have changed hands: everyone's new one is asked for, within a few seconds. */
+  showDraw(room: string): void {
+    const now = this.#world.clock.now();
+    for (const stream of this.#rooms.get(room) ?? []) {
+      this.#callBy(stream, "");
+      stream.nextCheckInAt = now + this.#world.random.fraction() * DRAW_SPREAD_MS;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stop();
+    // What has been ended takes no more boards, however long its reader takes to the end.
+    for (const streams of this.#rooms.values()) for (const stream of streams) this.#end(stream);
+  }
+
+  #checkIn(): void {
+    const now = this.#world.clock.now();
+    for (const streams of this.#rooms.values()) {
+      for (const stream of streams) {
+        if (stream.freshUntil <= now) this.#end(stream);
+        else if (stream.nextCheckInAt <= now) this.#checkInOne(stream);
+      }
+    }
+  }
+
+  #checkInOne(stream: Stream): void {
+    stream.nextCheckInAt = this.#world.clock.now() + CHECK_AGAIN_MS;
+    this.#ask.hear(
+      () => this.#engine.checkIn(stream.held.ticket),
+      (answer) => {
+        if (answer === ENGINE_AWAY) return;
+        if (answer.kind === "waiting") {
+          this.#callBy(stream, keyOf(answer.ticket));
+          replaceTicket(stream.held, tellAhead(answer.ticket, answer.ahead));
+          stream.nextCheckInAt = this.#world.clock.now() + answer.nextCheckInMs;
+        } else write(stream, TURN);
+      },
+    );
+  }
+
+  /** From here on the stream's visitor is called by this key; by none when it is empty. */
+  #callBy(stream: Stream, key: string): void {
+    if (stream.key === key || !this.#rooms.get(stream.held.ticket.room)?.has(stream)) return;
+    this.#uncall(stream);
+    stream.key = key;
+    if (key !== "") this.#bySequence.set(key, (this.#bySequence.get(key) ?? new Set()).add(stream));
+  }
+
+  #uncall(stream: Stream): void {
+    const siblings = this.#bySequence.get(stream.key);
+    siblings?.delete(stream);
+    if (siblings?.size === 0) this.#bySequence.delete(stream.key);
+  }
+
+  #end(stream: Stream): void {
+    this.closed(stream);
+    write(stream, BYE);
+    stream.sink.end();
+  }
+
+  /** Its reader is gone. */
+  closed(stream: Stream): void {
+    if (!this.#rooms.get(stream.held.ticket.room)?.delete(stream)) return;
+    this.#uncall(stream);
+    this.#traffic.sseConnections = --this.#size;
+    const neighbours = this.#byAddress.get(stream.address)! - 1;
+    if (neighbours === 0) this.#byAddress.delete(stream.address);
+    else this.#byAddress.set(stream.address, neighbours);
+  }
+}
+
+function keyOf({ room, sequence }: Ticket): string {
+  return `${room} ${sequence}`;
+}
+
+function boardText(board: Board): string {
+  return `event: board\nid: ${board.version}\ndata: ${JSON.stringify(board)}\n\n`;
+}
+
+function eventOf(text: string): StreamEvent {
+  const plain = ENCODER.encode(text);
+  const size = ENCODER.encode(`${plain.length.toString(16)}\r\n`);
+  const chunk = new Uint8Array(size.length + plain.length + 2);
+  chunk.set(size);
+  chunk.set(plain, size.length);
+  chunk.set([0x0d, 0x0a], size.length + plain.length);
+  return { plain, chunk };
+}
+
+function write({ sink }: Stream, event: StreamEvent): void {
+  if (sink.backlog() > BACKLOG_BYTES_MAX) sink.destroy();
+  else sink.write(event);
+}

@@ -1,0 +1,41 @@
+/** Nodes that break a rule on purpose: the very code that runs in a cluster, but for one part. */
+import { DoorDuty } from "../../engines/cluster/door/door-duty.ts";
+import { Replication } from "../../engines/cluster/log/replication.ts";
+import type { View } from "../../engines/cluster/membership/view.ts";
+import { NODE_PARTS } from "../../engines/cluster/node.ts";
+import type { RoomBooks } from "../../engines/cluster/visitors/room-books.ts";
+import type { Canary } from "./canaries.ts";
+import { nodeOf } from "./real-node.ts";
+import type { MakeNode } from "./sim-node.ts";
+
+class GivesTwice extends DoorDuty {
+  protected override settleUp(books: RoomBooks, now: number) {
+    const { held } = books;
+    const report = super.settleUp(books, now);
+    books.held = held;
+    return report;
+  }
+}
+
+class AdoptsInMinority extends Replication {
+  override start(view: View, now: number): void {
+    super.start({ ...view, isMajority: true }, now);
+  }
+}
+
+class ForgetsTurns extends DoorDuty {
+  protected override settleUp(books: RoomBooks, now: number) {
+    return { ...super.settleUp(books, now), turns: 0 };
+  }
+}
+
+const BROKEN_PARTS: Readonly<Record<Canary, Partial<typeof NODE_PARTS>>> = {
+  "give-twice": { DoorDuty: GivesTwice },
+  "adopt-in-minority": { Replication: AdoptsInMinority },
+  "forget-turns": { DoorDuty: ForgetsTurns },
+};
+
+/** Makes nodes that break this rule. */
+export function brokenNode(canary: Canary): MakeNode {
+  return nodeOf({ ...NODE_PARTS, ...BROKEN_PARTS[canary] });
+}

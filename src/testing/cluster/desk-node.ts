@@ -1,0 +1,159 @@
+/** A node that is a window of one desk; see `one-desk.ts`. */
+import type { Board } from "../../core/board.ts";
+import type { Counts, JoinAnswer, Presence, TicketAnswer } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
+import type { RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import { treeOf } from "../../engines/cluster/membership/tree.ts";
+import type { Dice } from "../../sim/tunnel/dice.ts";
+import type {
+  Arrival,
+  MakeNode,
+  NodeEvent,
+  NodeSettings,
+  NodeStatus,
+  Outgoing,
+  SimNode,
+} from "../../sim/tunnel/sim-node.ts";
+import type { OneDesk } from "./one-desk.ts";
+
+const TICK_MS = 100;
+
+/** Nodes that are windows of this desk. */
+export function nodesOf(desk: OneDesk): MakeNode {
+  return (settings, dice, now) => new DeskNode(desk, settings, { dice, now });
+}
+
+class DeskNode implements SimNode {
+  isGone = false;
+  readonly #desk: OneDesk;
+  readonly #settings: NodeSettings;
+  readonly #dice: Dice;
+  #nextAt: number;
+  #outbox: Outgoing[] = [];
+  #events: NodeEvent[] = [];
+  /** How many of those who left its gateway was told of. */
+  #toldOf = 0;
+  /** What a careless node would put into letters and go on changing. */
+  readonly #sent: number[] = [];
+
+  constructor(desk: OneDesk, settings: NodeSettings, { dice, now }: { dice: Dice; now: number }) {
+    this.#desk = desk;
+    this.#settings = settings;
+    this.#dice = dice;
+    this.#nextAt = now;
+  }
+
+  configure(_room: string, rules: RoomRules): void {
+    this.#desk.rules = rules;
+  }
+
+  receive(from: string, letter: unknown, now: number): void {
+    const { sent = [] } = letter as { sent?: readonly number[] };
+    const isWise = sent.length % 3 === 0 && this.#desk.is("shares letters");
+    if (isWise) this.#write(from, now);
+  }
+
+  tick(now: number): void {
+    this.#nextAt = now + TICK_MS;
+    const self = this.#desk.seen(this.#settings, now);
+    if (this.#desk.is("throws")) throw new Error("thrown on purpose");
+    this.#events.push(...this.#desk.admit(this.#dice));
+    for (const { slot, address } of this.#desk.members) if (slot !== self.slot) this.#write(address, now);
+  }
+
+  nextAt(): number {
+    return this.#nextAt;
+  }
+
+  takeOutbox(): Outgoing[] {
+    return this.#outbox.splice(0);
+  }
+
+  takeEvents(): NodeEvent[] {
+    const { ended } = this.#desk;
+    while (this.#toldOf < ended.length)
+      this.#events.push({ kind: "revoked", room: "main", id: ended[this.#toldOf++]! });
+    return this.#events.splice(0);
+  }
+
+  join(_room: string, visitor: Arrival, now: number, answer: (answer: JoinAnswer) => void): void {
+    answer(this.#desk.join(visitor, now));
+  }
+
+  checkIn(ticket: Ticket, dice: number, now: number): TicketAnswer {
+    return this.#desk.show(ticket, dice, now, false);
+  }
+
+  enter(ticket: Ticket, dice: number, now: number, answer: (answer: TicketAnswer) => void): void {
+    answer(this.#desk.show(ticket, dice, now, true));
+    if (this.#desk.is("answers twice")) answer(this.#desk.show(ticket, dice, now, true));
+  }
+
+  touch(_room: string, presences: readonly Presence[]): void {
+    for (const { id, expiresAt } of presences) this.#desk.touch(id, expiresAt);
+  }
+
+  leave({ id }: Ticket | Pass, _now: number, done: () => void): void {
+    this.#desk.leave(id);
+    done();
+  }
+
+  leaveCluster(): void {
+    this.#desk.gone(this.#settings.name);
+    this.isGone = true;
+  }
+
+  counts(): Counts {
+    const { ownWaiting, visits } = this.#desk.figures;
+    return { waiting: ownWaiting + (this.#desk.is("miscounted") ? 1 : 0), onSite: visits } as Counts;
+  }
+
+  board(): Board {
+    throw new Error("a desk has no board");
+  }
+
+  status(): NodeStatus {
+    const { name, life } = this.#settings;
+    const { members, version } = this.#desk;
+    const slot = members.find((member) => member.name === name && member.life === life)?.slot ?? null;
+    const rootSlot = members[this.#desk.is("root elsewhere") ? members.length - 1 : 0]?.slot;
+    const shown = this.#desk.is("member forgotten") ? members.slice(0, -1) : members;
+    const view = { version, members: shown, lost: [], isMajority: true };
+    const isHome = slot !== null && slot === members[0]?.slot;
+    return {
+      name,
+      life,
+      slot,
+      view: slot === null ? null : view,
+      isRoot: slot === rootSlot || (this.#desk.is("two roots") && slot === 1),
+      pointer: slot === null || slot === rootSlot ? null : this.#pointer(slot, rootSlot!),
+      isSettled: true,
+      rooms: { main: this.#room(isHome) },
+    };
+  }
+
+  #pointer(slot: number, rootSlot: number): number {
+    const slots = this.#desk.members.map((member) => member.slot);
+    if (this.#desk.is("pointer astray")) return slots.at(-1)!;
+    return treeOf(slots).towards(slot, rootSlot);
+  }
+
+  /** Everything is at the lowest slot. */
+  #room(isHome: boolean): NodeStatus["rooms"][string] {
+    const { ownFirst, ownWaiting, turns, visits } = this.#desk.figures;
+    const spare = this.#desk.is("slot twice") ? this.#desk.rules.totalActiveUsers! : 0;
+    if (isHome) return { ownFirst, ownWaiting, turns, visits, spare, waiting: ownWaiting };
+    return { ownFirst: null, ownWaiting: 0, turns: 0, visits: 0, spare, waiting: ownWaiting };
+  }
+
+  #write(to: string, now: number): void {
+    this.#sent.push(now);
+    const isShared = this.#desk.is("shares letters");
+    const letter = { kind: "tidings", sent: isShared ? this.#sent : [now] };
+    this.#outbox.push({
+      to,
+      letter: this.#desk.is("copies too little") ? new Map([["letter", letter]]) : letter,
+    });
+  }
+}
