@@ -3,12 +3,13 @@
  * with it, waits for their turn and gets a pass. They then leave, which those of the paper had no need for, so that their slot is
  * somebody else's. So many are under way at once: as one leaves, the next joins.
  *
- * Over lines (`servers/cluster-node.ts`) or over HTTP, where each who waits has an event stream open. Word of a turn is
- * pushed either way, where the paper's users ask again after some seconds.
+ * Over lines (`servers/cluster-node.ts`) or over HTTP. Over lines word of a turn is pushed. Over HTTP it is either pushed,
+ * on an event stream that each who waits has open, or polled for as the paper's users do, who ask again after as many
+ * seconds as they are told.
  */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "./client.ts";
+import { type Answer, Client } from "./client.ts";
 import { LineLink } from "./line-link.ts";
 
 const ALL_THROUGH_MAX_MS = 100_000;
@@ -106,18 +107,47 @@ class Letterbox {
   }
 }
 
-/** Users who speak HTTP, over so many connections to each node, and one for each event stream. */
-export async function usersByHttp(ports: readonly number[], connections: number): Promise<Users> {
+interface HttpNode {
+  readonly port: number;
+  readonly client: Client;
+}
+
+/** Waits until a place has its turn. */
+type WaitForTurn = (node: HttpNode, joined: Answer) => Promise<void>;
+
+/** Users who speak HTTP over this number of connections to each node, and hear of their turn on an event stream of their own. */
+export function usersByHttp(ports: readonly number[], connections: number): Promise<Users> {
+  return httpUsers(ports, connections, ({ port }, { cookie }) => turnOf(port, cookie!));
+}
+
+/** The same, but they check in when they are told to, until it is their turn. */
+export function usersByPolling(ports: readonly number[], connections: number): Promise<Users> {
+  return httpUsers(ports, connections, async ({ client }, joined) => {
+    for (let told = joined; ; told = await client.ask("POST", "/.fairgate/main/check-in", joined.cookie)) {
+      const { status, nextCheckInMs } = JSON.parse(told.body);
+      if (status === "admitted") return;
+      if (status !== "waiting") throw new Error(`a user was told ${told.body}`);
+      await sleep(nextCheckInMs);
+    }
+  });
+}
+
+async function httpUsers(
+  ports: readonly number[],
+  connections: number,
+  waitForTurn: WaitForTurn,
+): Promise<Users> {
   const nodes = await Promise.all(
     ports.map(async (port) => ({ port, client: await Client.open(port, connections) })),
   );
   return {
     journey: async () => {
-      const { port, client } = oneOf(nodes);
+      const node = oneOf(nodes);
+      const { client } = node;
       let answer = await client.ask("POST", "/.fairgate/main/join", null);
       const hasWaited = !answer.body.includes('"entered"');
       if (hasWaited) {
-        await turnOf(port, answer.cookie!);
+        await waitForTurn(node, answer);
         answer = await client.ask("POST", "/.fairgate/main/enter", answer.cookie);
       }
       if (!answer.body.includes('"entered"')) throw new Error(`a user was told ${answer.body}`);

@@ -1,26 +1,28 @@
 /**
- * Writes the files that come from the settings' schema, `fairgate.example.yaml` and `docs/settings.md`, and `docs/errors.md`,
- * which comes from the catalogue of errors. Tests fail when they are out of step; `npm run generate` puts them right.
+ * Writes the files that are made from others: the index of languages; from the settings' schema
+ * `fairgate.example.yaml` and `docs/settings.md`; and `docs/errors.md` from the catalogue of errors. Tests fail when they
+ * are out of step; `npm run generate` puts them right.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { exampleYaml } from "../src/config/example.ts";
-import { settingsOutline } from "../src/config/outline.ts";
-import { settingsReference } from "../src/config/reference.ts";
-import { coveringTests } from "../src/testing/requirements/covering-tests.ts";
-import { requirementsTable } from "../src/testing/requirements/requirements.ts";
-import { errorsPage } from "./errors-page.ts";
+import { languageIndex } from "../src/testing/language-index.ts";
 
 const root = dirname(import.meta.dirname);
 
-const files = {
-  "fairgate.example.yaml": exampleYaml(settingsOutline()),
-  "docs/settings.md": settingsReference(settingsOutline(), requirementsTable(coveringTests())),
-  "docs/errors.md": errorsPage(),
-};
-
-for (const [name, text] of Object.entries(files)) {
+function write(name: string, text: string): void {
   mkdirSync(dirname(join(root, name)), { recursive: true });
   writeFileSync(join(root, name), text);
   console.log(`wrote ${name}`);
 }
+
+// First: the schema knows the languages by it.
+write("src/config/language-tags.ts", languageIndex());
+const { exampleYaml } = await import("../src/config/example.ts");
+const { settingsOutline } = await import("../src/config/outline.ts");
+const { settingsReference } = await import("../src/config/reference.ts");
+const { coveringTests } = await import("../src/testing/requirements/covering-tests.ts");
+const { requirementsTable } = await import("../src/testing/requirements/requirements.ts");
+write("fairgate.example.yaml", exampleYaml(settingsOutline()));
+write("docs/settings.md", settingsReference(settingsOutline(), requirementsTable(coveringTests())));
+const { errorsPage } = await import("./errors-page.ts");
+write("docs/errors.md", errorsPage());

@@ -1,7 +1,8 @@
 /**
- * `fairgate simulate --table A1`: Koopmans' 27 configurations with our cluster, each over several seeds, and what came of
- * it beside Koopmans' own columns; with `--plot` its figures 6.1 to 6.3. With `--users`, those with so many users, or
- * one configuration with more than Koopmans could simulate.
+ * `fairgate simulate --table A1`: Koopmans' 27 configurations with our cluster, each over several seeds, with the settings
+ * that nodes are shipped with and with Koopmans' own, and what came of both beside Koopmans' columns. With `--plot` its
+ * figures 6.1 to 6.3. With `--users`, those with this number of users, or one configuration with more than Koopmans could
+ * simulate, as shipped.
  *
  * Exit codes: 0 every run went through; 1 one did not, or a figure cannot be written; 2 the command is not right.
  */
@@ -23,7 +24,7 @@ import { tableOf } from "../sim/table-a1/table.ts";
 import { type Progress, progressHere } from "./progress.ts";
 
 const TABLE = "A1";
-/** About half a minute for all 27. */
+/** About a minute for all 27. */
 const SEEDS = 2;
 const SEEDS_MAX = 10_000;
 const USERS_MAX = 1_000_000;
@@ -119,7 +120,8 @@ function tell(
 ): number {
   const ok = comparisons.every(({ failures }) => failures.length === 0);
   const isNoWorse = comparisons.every((one) => one.isNoWorse);
-  const found = { ok, isNoWorse, realMs: Math.round(realMs), configurations: comparisons };
+  const isWithinGoal = comparisons.every((one) => one.isWithinGoal);
+  const found = { ok, isNoWorse, isWithinGoal, realMs: Math.round(realMs), configurations: comparisons };
   output.out(`${json ? JSON.stringify(found, null, 2) : tableOf(comparisons, { realMs })}\n`);
   return ok ? 0 : 1;
 }

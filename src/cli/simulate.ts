@@ -37,7 +37,10 @@ const CROWD_FLAGS: readonly SimulateFlag[] = [
 ];
 /** With `--table`. */
 const TABLE_FLAGS: readonly SimulateFlag[] = [
-  { flag: "--seeds <number>", description: "so many runs of each configuration (default: 3)" },
+  {
+    flag: "--seeds <number>",
+    description: "runs of each configuration, as shipped and as in the paper (default: 2)",
+  },
   { flag: "--users <number>", description: "so many users instead of the paper's" },
   { flag: "--plot <directory>", description: "draw the paper's figures there" },
 ];

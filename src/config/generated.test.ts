@@ -1,9 +1,10 @@
-/** The files made from the schema are in step with it, and the example is one that works. */
+/** The files made from the schema, and the index that it is made with, are in step, and the example is one that works. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
+import { languageIndex } from "../testing/language-index.ts";
 import { coveringTests } from "../testing/requirements/covering-tests.ts";
 import { requirementsTable } from "../testing/requirements/requirements.ts";
 import { EXAMPLE_NAMES, exampleYaml } from "./example.ts";
@@ -25,6 +26,10 @@ function load(text: string, files: Record<string, string> = {}): Settings {
   assert.ok(result.ok, result.ok ? "" : explain(result.problems));
   return result.settings;
 }
+
+test("the index of languages has those that the page has texts for (npm run generate)", () => {
+  assert.equal(readFileSync(join(ROOT, "src/config/language-tags.ts"), "utf8"), languageIndex());
+});
 
 test("fairgate.example.yaml is in step with the schema (npm run generate)", () => {
   assert.equal(example, exampleYaml(settingsOutline()));

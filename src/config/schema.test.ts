@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createTrust } from "../gateway/proxy/trust.ts";
 import { formatListen, parseListen } from "./kinds.ts";
-import { LANGUAGES } from "./languages.ts";
 import { isMapping, type Setting, settingAt, settingsOutline } from "./outline.ts";
 import { originSchema, roomSchema, settingsSchema } from "./schema.ts";
 
@@ -74,11 +71,6 @@ test("addresses to listen on are read in each of their forms", () => {
   }
   for (const text of ["127.0.0.1:8080", ":8080", "[::1]:8080"])
     assert.equal(formatListen(parseListen(text)!), text);
-});
-
-test("the languages in the list are those the page has texts for", () => {
-  const files = readdirSync(join(import.meta.dirname, "..", "gateway", "page", "languages"));
-  assert.deepEqual(files.map((file) => file.replace(".json", "")).toSorted(), [...LANGUAGES].toSorted());
 });
 
 test("a language tag is shortened until the page speaks it", () => {

@@ -36,7 +36,8 @@ import {
   text,
 } from "./kinds.ts";
 import type { LaneSecrets } from "./lane-members.ts";
-import { LANGUAGES, readLanguage } from "./languages.ts";
+import { LANGUAGE_TAGS } from "./language-tags.ts";
+import { readLanguage } from "./languages.ts";
 import { lineSettings } from "./line-schema.ts";
 import { LANE_NAME_SHAPE, NAME_SHAPE } from "./name.ts";
 import { network } from "./network.ts";
@@ -195,7 +196,7 @@ const pageSchema = z.strictObject({
   defaultLanguage: readable(readLanguage, {
     kind: "language",
     max: 35,
-    shape: `one of ${LANGUAGES.join(", ")}`,
+    shape: `one of ${LANGUAGE_TAGS.join(", ")}`,
   })
     .prefault("en")
     .describe("Language for visitors whose browser asks for none that the page has."),

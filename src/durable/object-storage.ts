@@ -1,8 +1,8 @@
 /**
  * The storage an object is given: `ObjectValues` behind promises. Every operation takes effect when it is called;
- * its promise only says so. Where an operation has to wait (too much is unwritten, or a transaction runs) it holds the
- * input gate meanwhile, unless `allowConcurrency` is given. A caller's mistake, and anything asked of an object that was
- * started anew, is thrown at once.
+ * its promise only says so. A `put` that has to wait because too much is unwritten holds the input gate meanwhile, unless
+ * `allowConcurrency` is given; nothing else waits in a way that the option changes. A transaction holds the gate as long as
+ * it runs. A caller's mistake, and anything asked of an object that was started anew, is thrown at once.
  *
  * While a transaction runs, what its closure does with `storage` itself is part of it, as on Cloudflare's SQLite
  * storage; whatever else is started waits until it is over. So does another transaction; one inside another is refused.

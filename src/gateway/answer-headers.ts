@@ -18,3 +18,15 @@ export const PERSONAL_TEXT: readonly string[] = [
   "X-Content-Type-Options",
   "nosniff",
 ];
+
+/** Flat header list of an event stream. */
+export const STREAM_HEADERS: readonly string[] = [
+  "Content-Type",
+  "text/event-stream; charset=utf-8",
+  "Cache-Control",
+  "no-store, no-transform",
+  "X-Accel-Buffering",
+  "no",
+  "X-Content-Type-Options",
+  "nosniff",
+];

@@ -200,6 +200,7 @@ process.on("SIGTERM", () => {
 const TYPED = `
 import { createServer } from "node:http";
 import { createGateway, type Board, type GatewayOptions, type RunningGateway } from "fairgate";
+import { createFetchGateway, type FetchGateway } from "fairgate/fetch";
 
 const options: GatewayOptions = { rooms: { main: { totalActiveUsers: 1, sessionDuration: "5m" } } };
 const gateway: RunningGateway = await createGateway(options);
@@ -210,6 +211,11 @@ board.waiting satisfies number | null;
 // @ts-expect-error there is no such setting
 const wrong: GatewayOptions = { rooms: { main: { totalActiveUser: 1 } } };
 void wrong;
+const address = (_request: Request, peer: string) => peer;
+const fetching: FetchGateway<string> = await createFetchGateway({ ...options, address });
+(await fetching.handle(new Request("http://a/"), () => new Response(), "203.0.113.1")).status satisfies number;
+// @ts-expect-error it cannot know whom requests are from
+void createFetchGateway({ ...options });
 export {};
 `;
 

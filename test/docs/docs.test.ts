@@ -53,10 +53,10 @@ test("a command that fails is noticed", async () => {
   await assert.rejects(reader.type("npx fairgate run"), /ended without printing/);
 });
 
-/** What a reader does something with: commands, whole settings files, and programs that listen. */
+/** What a reader does something with: commands, whole settings files, programs that listen, and a proxy of Next.js. */
 function isForReaders({ language, text }: Block): boolean {
   if (language === "yaml") return /^rooms:/m.test(text);
-  return language === "sh" || (language === "ts" && text.includes("listen(8080)"));
+  return language === "sh" || (language === "ts" && (listens(text) || isNextProxy(text)));
 }
 
 async function follow(
@@ -65,6 +65,7 @@ async function follow(
   t: { skip(reason: string): void; diagnostic(text: string): void },
 ) {
   if (block.language === "yaml") return reader.saveSettings(block.text);
+  if (block.language === "ts" && isNextProxy(block.text)) return reader.startNextProxy(block.text);
   if (block.language === "ts") return reader.startProgram(block.text);
   if (block.tag.startsWith("skip=")) return t.skip(block.tag.slice("skip=".length));
   const isOfDraw = block.tag === "gathering" || block.tag === "drawn";
@@ -82,4 +83,12 @@ async function follow(
 
 function reasonAgainst(command: string): string | undefined {
   return NOT_RUN.find(([pattern]) => pattern.test(command))?.[1] ?? whyNotHere(command);
+}
+
+function listens(text: string): boolean {
+  return /\blisten\(8080\)|\bport: 8080\b/.test(text);
+}
+
+function isNextProxy(text: string): boolean {
+  return text.includes('from "next/server"');
 }

@@ -124,17 +124,35 @@ export class Reader {
     await this.#stop();
     const modules = join(this.#folder.path, "node_modules");
     mkdirSync(join(modules, "fairgate"), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules", "express"), join(modules, "express"));
+    for (const name of ["express", "hono", "@hono"]) {
+      if (!existsSync(join(modules, name)))
+        symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
+    }
     this.#folder.write("package.json", '{ "type": "module" }');
-    this.#folder.write("node_modules/fairgate/package.json", '{ "type": "module", "exports": "./index.js" }');
-    this.#folder.write("node_modules/fairgate/index.js", `export * from "file://${ROOT}src/index.ts";`);
-    assert.match(text, /listen\(8080\)/);
-    const told = "listen(0, '127.0.0.1', function () { console.log('port', this.address().port); })";
-    this.#folder.write("program.ts", text.replace("listen(8080)", told));
+    const entries = { ".": "./index.js", "./fetch": "./fetch.js" };
+    const own = JSON.stringify({ type: "module", exports: entries });
+    this.#folder.write("node_modules/fairgate/package.json", own);
+    for (const name of ["index", "fetch"])
+      this.#folder.write(`node_modules/fairgate/${name}.js`, `export * from "file://${ROOT}src/${name}.ts";`);
+    this.#folder.write("program.ts", withFreePort(text));
     await using child = this.#child(`exec "${process.execPath}" program.ts`);
     const [, port] = await child.prints(/port (\d+)/);
-    const answer = await fetch(`http://127.0.0.1:${port}/`);
-    assert.equal(answer.status, 200, await answer.text());
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { accept: "text/html" } });
+    const page = await answer.text();
+    assert.equal(answer.status, 200, page);
+    assert.match(page, /^Welcome, [0-9a-f]{32}$/);
+  }
+
+  /** Saves a `proxy.ts` of Next.js and asks for a page behind it. What Next.js does is played by a stand-in. */
+  async startNextProxy(text: string): Promise<void> {
+    mkdirSync(join(this.#folder.path, "node_modules/next"), { recursive: true });
+    this.#folder.write("proxy.ts", text);
+    this.#folder.write(
+      "node_modules/next/package.json",
+      '{ "type": "module", "exports": { "./server": "./server.js" } }',
+    );
+    this.#folder.write("node_modules/next/server.js", NEXT_SERVER);
+    await this.startProgram(NEXT);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -196,3 +214,42 @@ export class Reader {
 function fromNow(ms: number): string {
   return formatInstant(Math.ceil((Date.now() + ms) / SECOND_MS) * SECOND_MS);
 }
+
+/** The program with a port that it tells. */
+function withFreePort(text: string): string {
+  const listening = "listen(0, '127.0.0.1', function () { console.log('port', this.address().port); })";
+  const serving = /port: 8080,?\s*\}\)/;
+  assert.ok(text.includes("listen(8080)") || serving.test(text));
+  return text
+    .replace("listen(8080)", listening)
+    .replace(serving, "port: 0, hostname: '127.0.0.1' }, ({ port }) => console.log('port', port))");
+}
+
+/** What a proxy of Next.js gives back tells Next.js what to do, in headers. */
+const NEXT_SERVER = `
+const told = (name, value, { request }) => {
+  const response = new Response(null, { headers: { [name]: value } });
+  response.headers.set("x-middleware-override-headers", [...request.headers.keys()].join(","));
+  for (const [key, said] of request.headers) response.headers.set("x-middleware-request-" + key, said);
+  return response;
+};
+export const NextResponse = {
+  next: (init) => told("x-middleware-next", "1", init),
+  rewrite: (url, init) => told("x-middleware-rewrite", url, init),
+};
+`;
+
+/** Next.js with one page, behind a proxy that says whom it asks for. */
+const NEXT = `
+import { serve } from "@hono/node-server";
+import { proxy } from "./proxy.ts";
+serve({
+  fetch: async (request, env) => {
+    request.headers.set("x-forwarded-for", env.incoming.socket.remoteAddress);
+    const { status, headers, body } = await proxy(request);
+    if (!headers.has("x-middleware-next")) return new Response(body, { status, headers });
+    return new Response("Welcome, " + headers.get("x-middleware-request-fairgate-visitor"));
+  },
+  port: 8080,
+});
+`;

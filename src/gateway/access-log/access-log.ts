@@ -10,12 +10,13 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../core/world.ts";
 import { isGivenUp } from "../adapters/node-request.ts";
+import { headerOf } from "../facts.ts";
 import { withoutCode } from "../lanes/carried-code.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import { STATUS_VISITOR_LEFT } from "../proxy/exchange.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import type { Trust } from "../proxy/trust.ts";
-import { AccessEntry, attach, entryOf } from "./entry.ts";
+import { AccessEntry, attach, entryOf, type LoggedRequest } from "./entry.ts";
 import type { Finished, Format } from "./line.ts";
 
 const OK = 200;
@@ -74,6 +75,16 @@ export class AccessLog {
     return entry;
   }
 
+  /** The same where there is no response of Node's: whoever begins it says when it has `ended`. */
+  beginElsewhere(request: LoggedRequest): AccessEntry | null {
+    return this.sink === null ? null : new AccessEntry(request, this.#clock.now());
+  }
+
+  ended(entry: AccessEntry, status: number): void {
+    entry.status = status;
+    this.#finish(entry);
+  }
+
   /** Something came that is no request, and was answered with this status. */
   malformed(connection: Duplex, status: number, bytes: number): void {
     const { sink } = this;
@@ -93,8 +104,9 @@ export class AccessLog {
     entry.address = client.address;
     entry.host = client.host;
     entry.path = entry.path && withoutCode(entry.path);
-    entry.referer = headers.referer === undefined ? null : withoutCode(headers.referer);
-    entry.userAgent = headers["user-agent"] ?? null;
+    const referer = headerOf(entry.request, "referer");
+    entry.referer = referer === undefined ? null : withoutCode(referer);
+    entry.userAgent = headerOf(entry.request, "user-agent") ?? null;
     if (connection)
       entry.bytes = Math.max(0, connection.bytesWritten - connection.writableLength - entry.connectionFrom);
     sink.add(sink.format(entry));

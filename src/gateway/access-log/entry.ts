@@ -5,8 +5,8 @@
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
-import type { Client } from "../proxy/trust.ts";
+import type { AnyResponse } from "../proxy/any-http.ts";
+import type { Arrival, Client } from "../proxy/trust.ts";
 import type { Decision, Finished } from "./line.ts";
 
 const ENTRY = Symbol("entry of the access log");
@@ -14,6 +14,14 @@ const ENTRY = Symbol("entry of the access log");
 /** What carries a body, and knows how much of it the visitor's connection has been given. */
 export interface BodyCarrier {
   readonly sentBytes: number;
+}
+
+/** A request, as far as the log reads it. */
+export interface LoggedRequest extends Arrival {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  /** Left out where the runtime does not tell. */
+  readonly httpVersion?: string | undefined;
 }
 
 /** What a verdict says of itself. */
@@ -25,7 +33,7 @@ export interface Decided {
 }
 
 export class AccessEntry implements Finished {
-  readonly request: AnyRequest;
+  readonly request: LoggedRequest;
   readonly startedAt: number;
   /** The other end of the connection; gone with it, so it is noted at the start. */
   readonly peer: string;
@@ -60,13 +68,13 @@ export class AccessEntry implements Finished {
   userAgent: string | null = null;
   host: string | null = null;
 
-  constructor(request: AnyRequest, now: number) {
+  constructor(request: LoggedRequest, now: number) {
     this.request = request;
     this.startedAt = now;
     this.peer = request.socket.remoteAddress ?? "";
     this.method = request.method ?? null;
     this.path = request.url ?? null;
-    this.httpVersion = request.httpVersion;
+    this.httpVersion = request.httpVersion ?? null;
   }
 
   /** It goes to the site; `atEnd` is called when it is over. */

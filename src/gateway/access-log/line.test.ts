@@ -37,6 +37,12 @@ const PAGE: Finished = {
 const COMBINED =
   /^(\S+) - - \[([^\]]+)\] "([^"]*)" (\d{3}) (\d+|-) "([^"]*)" "([^"]*)" host="([^"]*)" room=(\S+) decision=(\S+) visitor=(\S+) origin=(\S+) originMs=(\S+) ms=(\d+) id=(\S+)\n$/;
 
+test("where the runtime does not tell the protocol, none is named", () => {
+  const page = { ...PAGE, httpVersion: null };
+  assert.match(combined(page), /"GET \/tickets\?day=2" 200 /);
+  assert.equal(JSON.parse(json(page)).protocol, null);
+});
+
 test("a combined line begins as that of Apache and nginx, and goes on with what Fairgate knows", () => {
   assert.equal(
     combined(PAGE),

@@ -45,7 +45,7 @@ export interface Finished {
   /** Null, as are path and protocol, for what was no request that could be read. */
   readonly method: string | null;
   readonly path: string | null;
-  /** Such as 1.1. */
+  /** Such as 1.1. Null, too, where the runtime does not tell. */
   readonly httpVersion: string | null;
   readonly status: number;
   /** Of the body, or of an upgraded connection. */
@@ -81,7 +81,8 @@ function combinedLines(): Format {
 function requestLine({ method, path, httpVersion }: Finished): string {
   if (method === null) return "-";
   const asked = inCombined(path, PATH_CHARACTERS_MAX);
-  return `${inCombined(method, METHOD_CHARACTERS_MAX)} ${asked} HTTP/${httpVersion}`;
+  const protocol = httpVersion === null ? "" : ` HTTP/${httpVersion}`;
+  return `${inCombined(method, METHOD_CHARACTERS_MAX)} ${asked}${protocol}`;
 }
 
 function jsonLines(): Format {

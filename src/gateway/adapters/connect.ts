@@ -7,9 +7,10 @@ import type http from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, World } from "../../core/world.ts";
 import { isForSharedCaches, personalCacheControl } from "../cache-control.ts";
-import { COMMAND, isNeverSent, stripCookies } from "../headers.ts";
+import { COMMAND, stripCookies } from "../headers.ts";
 import type { Refusal } from "../proxy/framing.ts";
 import type { Forward, Watch } from "../proxy/proxy.ts";
+import { headersForSite, isHidden } from "./in-process-site.ts";
 import type { NodeAdapter, Onward } from "./node.ts";
 import { refuse } from "./refuse.ts";
 
@@ -46,8 +47,6 @@ interface Mounted extends IncomingMessage {
   originalUrl?: string;
 }
 
-/** In lower case, in any spelling that an app could take for it. */
-const FORWARDED_HOST = /^x[^a-z0-9]forwarded[^a-z0-9]host$/;
 const LEFT_MOUNT: Refusal = { status: 400, reason: "path that leads elsewhere" };
 
 /** What is left of the plain address below the mount point; null when it leads away from there. */
@@ -123,28 +122,14 @@ function setAll(response: ServerResponse, headers: Heads = {}): void {
   for (let i = 0; i < list.length; i += 2) response.appendHeader(list[i]!, list[i + 1]!);
 }
 
-/** Replaces the request's headers by what an origin would get. The host is the one by which the room was found. */
-function cleanHeaders(
-  request: IncomingMessage,
-  { added, host }: { added: readonly string[]; host: string },
-): void {
+/** Replaces the request's headers by what an origin would get. */
+function cleanHeaders(request: IncomingMessage, ours: { added: readonly string[]; host: string }): void {
   const { headers } = request;
-  const isHostForwarded = Object.keys(headers).some((name) => FORWARDED_HOST.test(name)) && host !== "";
-  const isDropped = (name: string, value: unknown) =>
-    isNeverSent(name) || FORWARDED_HOST.test(name) || (name === "forwarded" && /host/i.test(String(value)));
-  const raw: string[] = [];
-  for (let i = 0; i < request.rawHeaders.length; i += 2) {
-    const name = request.rawHeaders[i]!;
-    const value = request.rawHeaders[i + 1]!;
-    const lower = name.toLowerCase();
-    const kept = lower === "cookie" ? stripCookies(value) : value;
-    if (!isDropped(lower, value) && (kept !== "" || value === "")) raw.push(name, kept);
-  }
-  for (const [name, value] of Object.entries(headers)) if (isDropped(name, value)) delete headers[name];
-  const more = isHostForwarded ? ["X-Forwarded-Host", host, ...added] : added;
-  request.rawHeaders = [...raw, ...more];
+  const { kept, added } = headersForSite(request.rawHeaders, ours);
+  request.rawHeaders = [...kept, ...added];
+  for (const [name, value] of Object.entries(headers)) if (isHidden(name, value)) delete headers[name];
   const cookie = stripCookies(headers.cookie ?? "");
   if (cookie === "") delete headers.cookie;
   else headers.cookie = cookie;
-  for (let i = 0; i < more.length; i += 2) headers[more[i]!.toLowerCase()] = more[i + 1]!;
+  for (let i = 0; i < added.length; i += 2) headers[added[i]!.toLowerCase()] = added[i + 1]!;
 }

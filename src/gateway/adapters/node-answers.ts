@@ -6,13 +6,13 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Timers } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
+import { STREAM_HEADERS } from "../answer-headers.ts";
 import type { OwnAnswer } from "../own-answer.ts";
 import { answerWhole, discardRest, hasBody } from "../proxy/answer.ts";
-import { type AnyRequest, type AnyResponse, } from "../proxy/any-http.ts";
+import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 import type { Rendered } from "../render.ts";
 import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
-import { STREAM_HEADERS } from "../streams/event-streams.ts";
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 

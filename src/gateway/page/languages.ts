@@ -1,6 +1,7 @@
 /**
  * The languages the page speaks, and which of them a visitor gets. Each language is one plain file in `languages/`,
- * named by its tag, all with the same keys; adding a language is adding a file.
+ * named by its tag, all with the same keys. Adding a language is adding a file and `npm run generate`, which lists it where
+ * settings are checked and in their documentation.
  *
  * The choice follows Accept-Language (RFC 9110 section 12.5.4) by lookup (RFC 4647 section 3.4): the visitor's
  * wishes in order of weight, each tag shortened from the right until a language is found.

@@ -37,18 +37,6 @@ const ENCODER = new TextEncoder();
 const TURN = eventOf("event: turn\ndata: {}\n\n");
 const BYE = eventOf("event: bye\ndata: {}\n\n");
 
-/** Flat header list of a stream's answer. */
-export const STREAM_HEADERS: readonly string[] = [
-  "Content-Type",
-  "text/event-stream; charset=utf-8",
-  "Cache-Control",
-  "no-store, no-transform",
-  "X-Accel-Buffering",
-  "no",
-  "X-Content-Type-Options",
-  "nosniff",
-];
-
 /** An event's bytes, ready for either way of sending them. */
 export interface StreamEvent {
   readonly plain: Uint8Array;

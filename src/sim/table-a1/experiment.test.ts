@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node-settings.ts";
+import { NODE_SETTINGS } from "../tunnel/sim-node.ts";
 import { type Experiment, runExperiment } from "./experiment.ts";
 
-const TINY: Experiment = { seed: 3, target: 2, users: 60, changed: 1, nodes: 3, spanMs: 2_000 };
+const TINY: Experiment = {
+  ...{ seed: 3, target: 2, users: 60, changed: 1, settings: "koopmans" },
+  ...{ nodes: 3, spanMs: 2_000 },
+};
 
 test("the same experiment comes to the same, and another seed to something else", () => {
   const outcome = runExperiment(TINY);
@@ -35,4 +40,13 @@ test("lost letters, cuts and skewed clocks are borne, and change what happens", 
   assert.notDeepEqual(outcome, runExperiment(TINY));
   for (const quiet of [{ loss: 0 }, { skewMs: 0 }, { partitions: 0 }])
     assert.notDeepEqual(outcome, runExperiment({ ...TINY, trouble: { ...trouble, ...quiet } }));
+});
+
+test("as shipped nodes have the settings they are shipped with, and admit otherwise than one by one", () => {
+  const outcome = runExperiment({ ...TINY, settings: "shipped" });
+  assert.equal(outcome.failure, null);
+  assert.equal(outcome.letIn, TINY.users);
+  assert.notDeepEqual(outcome, runExperiment(TINY));
+  const { join, ...shipped } = DEFAULT_NODE_SETTINGS;
+  assert.deepEqual([NODE_SETTINGS, join], [shipped, []]);
 });

@@ -3,12 +3,15 @@
  * the same time nodes lose power and others are added, all at instants drawn from the seed of the run. The parameters
  * are those of its Table 6.1.
  *
- * Where ours is another kind of waiting room: nobody waits while there is room, where Koopmans lets people out of its
+ * It is run with the settings that a node is shipped with, and with Koopmans' own, for comparison. Shipped nodes admit one
+ * visitor at a time only where one slot is free, and otherwise by counting, ten times a second: that costs messages by the
+ * number of nodes and not of visitors, and word of one decision reaches one node some tens of milliseconds before another.
+ * With Koopmans' settings every visitor is admitted by a `deleteMin` of its own, once a second as many as there is room for,
+ * and a node that cannot be reached counts as dead at once. No setting of Fairgate does the first of these.
+ *
+ * Either way ours is another kind of waiting room: nobody waits while there is room, where Koopmans lets people out of its
  * queue once in a second; and a pass that expires at once is a visitor who leaves at once, since ours is a while on its
- * way to a second node before it is given out. Those who wait are let in one by one, as with Koopmans (QPID's deleteMin),
- * up to as many users as it had. With more, that cannot keep up, and they are let in by counting, as a cluster does it
- * with more than a few, ten times a second: it costs messages by the nodes and not by the people, and word of one
- * decision reaches one node some tens of milliseconds sooner than another. Users of that many stay on the site a while
+ * way to a second node before it is given out. With more users than Koopmans had, they stay on the site a while
  * (`comparison.ts`), since there would hardly be a line otherwise.
  *
  * Time is what Koopmans' simulation took: from when users begin to come until the time for coming is over and nobody is
@@ -35,12 +38,17 @@ import { NODE_SETTINGS } from "../tunnel/sim-node.ts";
 import { patientAt, type Traits } from "../tunnel/traits.ts";
 import { type Failure, Tunnel } from "../tunnel/tunnel.ts";
 import { Decisions } from "./decisions.ts";
-import { type Configuration, USERS } from "./koopmans-table.ts";
+import type { Configuration } from "./koopmans-table.ts";
 import { refreshingNode } from "./refreshing-node.ts";
 
 const REFRESH_MS = 600;
-const FAULT_DETECTION = { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 };
-const EVICTION_EVERY_MS = 1_000;
+/** Koopmans' Table 6.1, and section 2.3: whoever cannot be reached is dead. */
+const KOOPMANS_NODE: Partial<typeof NODE_SETTINGS> = {
+  intervalMs: 1_000,
+  oneByOneMax: Number.POSITIVE_INFINITY,
+  swim: { ...NODE_SETTINGS.swim, periodMs: 500, ackTimeoutMs: 200 },
+  reclaimAfterMs: 0,
+};
 const LATENCY_MS: Range = { from: 10, to: 20 };
 const NODES = 8;
 export const SPAN_MS = 100_000;
@@ -65,8 +73,8 @@ export interface Trouble {
 
 export interface Experiment extends Configuration {
   readonly seed: number;
-  /** Let in by counting and not one by one. Left out: when there are more users than Koopmans had. */
-  readonly isByCounting?: boolean;
+  /** Of the nodes: as shipped, or Koopmans', which cannot be set. */
+  readonly settings: "shipped" | "koopmans";
   readonly nodes?: number;
   /** How long users come and nodes change. */
   readonly spanMs?: number;
@@ -89,11 +97,6 @@ export interface Outcome {
   readonly simulatedMs: number;
   /** null: all is well. */
   readonly failure: Failure | null;
-}
-
-/** More users than Koopmans had: they are let in by counting, and as often as a cluster does. */
-export function isBeyond({ users }: Pick<Configuration, "users">): boolean {
-  return users > Math.max(...USERS);
 }
 
 /** The same experiment always comes to the same. `progress` is told every simulated second. */
@@ -128,18 +131,18 @@ export function runExperiment(
 }
 
 function tunnelFor(
-  { seed, target, users, trouble, isByCounting = isBeyond({ users }) }: Experiment,
+  { seed, target, trouble, settings }: Experiment,
   books: readonly [Order, Decisions],
 ): Tunnel {
-  const oneByOneMax = isByCounting ? 0 : Number.POSITIVE_INFINITY;
+  const isKoopmans = settings === "koopmans";
   const capacity = new Capacity({
     totalActiveUsers: target ?? Number.POSITIVE_INFINITY,
     sessionMs: FORGIVEN_MS,
-    isOverlapStated: true,
+    isOverlapStated: isKoopmans,
   });
   return new Tunnel({
     seed,
-    makeNode: refreshingNode({ refreshMs: REFRESH_MS, oneByOneMax }),
+    makeNode: refreshingNode(REFRESH_MS),
     rules: {
       ...DEFAULT_RULES,
       totalActiveUsers: target,
@@ -147,12 +150,7 @@ function tunnelFor(
       claimWindowMs: FORGIVEN_MS,
       lapseAfterMs: FORGIVEN_MS,
     },
-    // Whoever cannot be reached is dead, as Koopmans takes it (section 2.3).
-    node: {
-      intervalMs: isBeyond({ users }) ? NODE_SETTINGS.intervalMs : EVICTION_EVERY_MS,
-      swim: FAULT_DETECTION,
-      reclaimAfterMs: 0,
-    },
+    ...(isKoopmans && { node: KOOPMANS_NODE }),
     weather: { delayMs: LATENCY_MS, loss: trouble?.loss ?? 0, duplication: 0, reorder: 0, reorderUpToMs: 0 },
     visitorDelayMs: { from: 0, to: 0 },
     checks: [...books, capacity, new Once(), new OneRoot()],

@@ -1,6 +1,7 @@
 /**
  * Figures 6.1 to 6.3 of Koopmans 2024 with ours in them: tau by the number of nodes added and removed, one figure for each
- * number of users, a marker for each target. Koopmans' points are grey. As there, the upright axes differ.
+ * number of users, a marker for each target. Ours as shipped are solid lines, one by one dashed; Koopmans' points are grey.
+ * As there, the upright axes differ.
  */
 import { type Chart, GREY, type Marker, type Series } from "../chart.ts";
 import type { Comparison } from "./comparison.ts";
@@ -34,10 +35,10 @@ function figureOf(ours: readonly Comparison[], { users, number }: { users: numbe
     chart: {
       id: name,
       title: `Tau by nodes added and removed, ${users.toLocaleString("en")} users`,
-      description: `Kendall tau distance between the orders of joining and of admission, by nodes added and removed: averages of ${seeds} of our runs beside Koopmans' of 1,000, for targets of 20, 100 and any number of users.`,
+      description: `Kendall tau distance between the orders of joining and of admission, by nodes added and removed: averages of ${seeds} of our runs with the settings as shipped and of as many with people admitted one by one, beside Koopmans' of 1,000, for targets of 20, 100 and any number of users.`,
       x: { label: "nodes added and removed" },
       y: { label: "average Kendall tau distance, in millionths", format: millionths },
-      series: [...TARGETS.map((target, i) => oursOf(ours, target, i)), ...seedsOf(users)],
+      series: [...shippedOf(ours), ...oneByOneOf(ours), ...koopmansOf(users)],
       width: WIDTH,
       height: HEIGHT,
     },
@@ -48,17 +49,34 @@ function millionths(tau: number): string {
   return (tau * 1e6).toLocaleString("en", { maximumFractionDigits: 1 });
 }
 
-function oursOf(ours: readonly Comparison[], target: number | null, index: number): Series {
-  return {
-    name: `ours, target ${targetText(target)}`,
+function shippedOf(ours: readonly Comparison[]): Series[] {
+  return TARGETS.map((target, index) => ({
+    name: `as shipped, target ${targetText(target)}`,
     kind: "marked",
     tone: index,
     marker: MARKERS[index]!,
-    points: pointsOf(ours.filter((one) => one.target === target)),
-  };
+    points: pointsOf(
+      ours.filter((one) => one.target === target).map(({ changed, shipped: { tau } }) => ({ changed, tau })),
+    ),
+  }));
 }
 
-function seedsOf(users: number): Series[] {
+function oneByOneOf(ours: readonly Comparison[]): Series[] {
+  return TARGETS.map((target, index) => ({
+    name: `one by one, target ${targetText(target)}`,
+    kind: "marked",
+    tone: index,
+    isDashed: true,
+    marker: MARKERS[index]!,
+    points: pointsOf(
+      ours.flatMap(({ target: of, changed, oneByOne }) =>
+        of === target && oneByOne ? [{ changed, tau: oneByOne.tau }] : [],
+      ),
+    ),
+  }));
+}
+
+function koopmansOf(users: number): Series[] {
   return TARGETS.map((target, index) => ({
     name: `Koopmans', target ${targetText(target)}`,
     kind: "marked",

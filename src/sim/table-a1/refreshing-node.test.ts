@@ -10,7 +10,7 @@ const ID = "0123456789abcdef0123456789abcdef";
 
 test("whoever waits is told to come again after the same time, when joining and at every check-in", () => {
   const settings = { ...NODE_SETTINGS, name: "a", life: 1, address: "10.0.0.1:7100", join: [] };
-  const node = refreshingNode({ refreshMs: 600, oneByOneMax: 1 })(settings, () => 0.5, NOW);
+  const node = refreshingNode(600)(settings, () => 0.5, NOW);
   node.configure("main", { ...DEFAULT_RULES, paused: true }, NOW);
   let joined: JoinAnswer | null = null;
   node.join("main", { id: ID, newcomer: ANYBODY, dice: 0.5 }, NOW, (answer) => {

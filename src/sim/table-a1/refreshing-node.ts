@@ -5,20 +5,13 @@
  */
 import type { JoinAnswer, TicketAnswer } from "../../core/engine.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { type Arriving, ClusterNode, DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node.ts";
+import { type Arriving, ClusterNode } from "../../engines/cluster/node.ts";
 import type { MakeNode } from "../tunnel/sim-node.ts";
 
-export interface RefreshingOptions {
-  readonly refreshMs: number;
-  /** See the node's own setting of this name. */
-  readonly oneByOneMax: number;
-}
-
-/** Makes nodes whose visitors refresh so often. */
-export function refreshingNode({ refreshMs, oneByOneMax }: RefreshingOptions): MakeNode {
+/** Makes nodes whose visitors refresh after this long. */
+export function refreshingNode(refreshMs: number): MakeNode {
   return (settings, dice, now) => {
-    const { spreadMs } = DEFAULT_NODE_SETTINGS;
-    const node = new RefreshingNode({ ...settings, spreadMs, oneByOneMax }, dice, now);
+    const node = new RefreshingNode(settings, dice, now);
     node.refreshMs = refreshMs;
     return node;
   };

@@ -8,6 +8,7 @@ import type { Counts, JoinAnswer, Newcomer, Presence, TicketAnswer } from "../..
 import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
+import { DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node-settings.ts";
 
 export interface NodeSettings {
   readonly name: string;
@@ -18,7 +19,10 @@ export interface NodeSettings {
   readonly join: readonly string[];
   /** Between two counting rounds. */
   readonly intervalMs: number;
+  /** Up to this many visitors are admitted one by one, and more by counting. */
+  readonly oneByOneMax: number;
   readonly replicateMs: number;
+  readonly spreadMs: number;
   readonly swim: {
     readonly periodMs: number;
     readonly ackTimeoutMs: number;
@@ -30,14 +34,10 @@ export interface NodeSettings {
   readonly reclaimAfterMs: number | null;
 }
 
-/** Settings of a node as shipped; what a run wants otherwise it says. */
-export const NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address" | "join"> = {
-  intervalMs: 100,
-  replicateMs: 100,
-  swim: { periodMs: 500, ackTimeoutMs: 200, indirectProbes: 3, suspicionPeriods: 4 },
-  skewMaxMs: 500,
-  reclaimAfterMs: null,
-};
+const { join: _, ...SHIPPED } = DEFAULT_NODE_SETTINGS;
+
+/** The settings of a node as shipped. A run states what it wants otherwise. */
+export const NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address" | "join"> = SHIPPED;
 
 export interface SimNode {
   /** True once it has left its cluster in order. */
