@@ -22,6 +22,7 @@ function crowd(standing: Partial<Crowd> = {}): Crowd {
     budgetFree: Number.POSITIVE_INFINITY,
     waitingIn: (lane) => (lane === 0 ? (standing.waiting ?? 10) : 0),
     turnAges: () => [],
+    isHeldBack: () => false,
     ...standing,
   };
 }
@@ -370,7 +371,7 @@ test("with turns that nobody uses, others get theirs at once, and those who ente
     const { admit } = keeper.open(line(firm.length), now);
     for (let i = 0; i < admit; i++)
       firm.push({
-        until: now + keeper.firmMs({ hasReturned: false, hasMissed: false }, now),
+        until: keeper.turn({ lapseAt: now, hasReturned: false, hasMissed: false }, now).firmUntil,
         isUsed: given++ % 10 === 9,
       });
     keeper.admitted(admit, now);

@@ -25,6 +25,7 @@ import { FirmTurns, type TurnHolder } from "./firm-turns.ts";
 import { Flow } from "./flow.ts";
 import { type LaneMemo, LaneTurns, laneOf } from "./lanes.ts";
 import { NoShows, type NoShowsMemo } from "./no-shows.ts";
+import { claimDeadline, wholeTenth } from "./pacing.ts";
 import { type DoorRules, EVERYBODY, type RoomRules } from "./rules.ts";
 import { type Phase, phaseAt } from "./schedule.ts";
 
@@ -36,10 +37,18 @@ export interface Crowd extends DoorCounts {
   readonly budgetFree: number;
   /** How much of its claim window is over for each firm turn, 0 to 1. */
   turnAges(now: number): Iterable<number>;
+  /** True when others come first though nobody waits: some may be back soon, or a draw is due. */
+  isHeldBack(now: number): boolean;
+}
+
+/** Until when a turn may be used, and until when it is firm. */
+export interface TurnBy {
+  readonly claimBy: number;
+  readonly firmUntil: number;
 }
 
 /** What a newcomer gets who would have to wait. */
-export function placeFor({ canWait }: Newcomer): "place" | "mustWait" {
+function placeFor({ canWait }: Newcomer): "place" | "mustWait" {
   return canWait ? "place" : "mustWait";
 }
 
@@ -54,7 +63,7 @@ export interface DoorkeeperMemo extends AdjusterMemo {
 /** Where a doorkeeper asks for its share of the rate, and writes down the turns it gives and those who enter. */
 export type RateBook = Pick<
   Flow,
-  "allowance" | "giveTurns" | "giveTurnsBack" | "enter" | "entriesLeft" | "bySecond" | "restore"
+  "allowance" | "take" | "giveTurns" | "giveTurnsBack" | "enter" | "entriesLeft" | "bySecond" | "restore"
 >;
 
 export class Doorkeeper {
@@ -132,7 +141,8 @@ export class Doorkeeper {
     if (!this.#isLaneServed(rules, newcomer.lane)) return rules.closed ? "closed" : "notPrivileged";
     if (this.#waiting(rules, crowd) === 0) {
       const at = this.#at(rules, crowd, now);
-      if (isDoorOpen(rules, at, this.#flow, now) && this.#mayUseTurn(rules, at, now)) return "through";
+      if (isDoorOpen(rules, at, this.#flow, now) && this.#mayUseTurn(rules, at, now))
+        return crowd.isHeldBack(now) ? placeFor(newcomer) : "through";
     }
     return whyNoPlace(rules, this.#phase) ?? placeFor(newcomer);
   }
@@ -145,8 +155,7 @@ export class Doorkeeper {
 
   /** A visit that was over began again, and counts as one who enters: others are let in later by as much. */
   resumed(now: number): void {
-    this.admitted(1, now);
-    this.entered(null, now);
+    this.#flow.take(rateOfTurns(this.inForce(now), this.#noShows.share), 1, now);
   }
 
   /** How many are let in at this turn. What is then done is told by `admitted`. */
@@ -168,17 +177,27 @@ export class Doorkeeper {
     if (count > 0) this.#flow.giveTurns(rate, count, now);
   }
 
-  /** How long a turn that is given now is firm. */
-  firmMs({ hasReturned, hasMissed }: TurnHolder, now: number): number {
+  /** A turn that is given now, to someone who was waited for until `lapseAt`. */
+  turn({ lapseAt, hasReturned, hasMissed }: TurnHolder & { readonly lapseAt: number }, now: number): TurnBy {
     const rules = this.inForce(now);
     // In random order nobody goes back to the front, so a place whose turns are always loose might never get in.
     const isLoose = hasMissed && rules.queueingMethod !== "random";
-    return this.#firmTurns.firmMs(rules, { hasReturned, hasMissed: isLoose });
+    const firmMs = this.#firmTurns.firmMs(rules, { hasReturned, hasMissed: isLoose });
+    const { lapseAfterMs, claimWindowMs } = rules;
+    const claimBy = claimDeadline({ now, lapseAt, lapseAfterMs, claimWindowMs });
+    return { claimBy, firmUntil: wholeTenth(now + firmMs) };
   }
 
-  /** The same for someone who came with a firm turn and finds no room: they keep it for longer. */
-  lengthenedFirmMs(now: number): number {
-    return this.#firmTurns.firmMs(this.inForce(now), { hasReturned: true, hasMissed: false });
+  /** The turn of someone who came with a firm one and finds no room, because more came than were expected: it lasts. */
+  lengthenedTurn(now: number): TurnBy {
+    const rules = this.inForce(now);
+    const firmMs = this.#firmTurns.firmMs(rules, { hasReturned: true, hasMissed: false });
+    return { claimBy: wholeTenth(now + rules.claimWindowMs), firmUntil: wholeTenth(now + firmMs) };
+  }
+
+  /** How much of a turn's claim window is over, 0 to 1. */
+  turnAge(claimBy: number, now: number): number {
+    return 1 - (claimBy - now) / this.inForce(now).claimWindowMs;
   }
 
   /** A firm turn is given back: it was firm for long enough, or its holder left. */

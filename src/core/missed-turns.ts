@@ -37,6 +37,25 @@ export function isForfeited(missed: number, missedTurnsMax: number): boolean {
   return missed >= missedTurnsMax;
 }
 
+/** A place that has just missed a turn, and the lane in which it goes back. */
+export interface MissedTurn {
+  readonly sequence: number;
+  /** With this one. */
+  readonly missedTurns: number;
+  /** Turns given in the lane during its own. */
+  readonly letIn: number;
+  readonly line: LineBehind;
+}
+
+/** The sequence that it goes behind; null: it has missed too many. */
+export function goesBehind(
+  { sequence, missedTurns, letIn, line }: MissedTurn,
+  missedTurnsMax: number,
+): number | null {
+  if (isForfeited(missedTurns, missedTurnsMax)) return null;
+  return sequenceToFollow(line, sequence, placesBack(letIn, missedTurns));
+}
+
 /** The sequence that a place goes behind: of the `back`-th one living after it, or of the last. */
 export function sequenceToFollow(line: LineBehind, own: number, back: number): number {
   if (line.size === 0) return own;

@@ -13,6 +13,8 @@
  */
 import type { WaitRange } from "./board.ts";
 
+/** Someone who comes with a turn that cannot be used at once looks again this soon. */
+const TURN_IN_HAND_MS = 2_000;
 const NEAR_MS = 2_000;
 /** The longest someone within reach of the door is kept between check-ins. */
 export const NEAR_MAX_MS = 5_000;
@@ -61,6 +63,11 @@ export function openingCheckIn(standing: Standing, opensInMs: number, dice: numb
   const spreadMs = Math.min(Math.max(NEAR_MS, (waiting / pollBudgetPerSecond) * 1_000), heardMs - firstMs);
   const soonMs = Math.max(0, opensInMs) + firstMs + dice * spreadMs;
   return Math.round(Math.min(nextCheckIn(standing, dice), soonMs));
+}
+
+/** When to come back with a turn that cannot be used at once, or with the next one to come: no later than others. */
+export function withTurn(nextCheckInMs: number): number {
+  return Math.min(nextCheckInMs, TURN_IN_HAND_MS);
 }
 
 /** The longest that someone may stay away without missing a turn, even one that comes four times as soon as told. */

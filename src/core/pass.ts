@@ -48,6 +48,31 @@ export function resumedUntil(pass: Pass, renewal: Renewal & { readonly formGrace
   return (disableSessionRenewal ? pass.admittedAt + formGraceMs : now) + sessionDurationMs;
 }
 
+/** Someone on the site. */
+export interface OnSite extends Pick<Pass, "id" | "lane" | "joinedAt" | "admittedAt" | "expiresAt"> {}
+
+/** The pass of a visit that goes on as it is: it was renewed a session before it runs out. */
+export function passOf(
+  visit: OnSite,
+  { room, node, sessionDurationMs }: Pick<Pass, "room" | "node"> & { readonly sessionDurationMs: number },
+): Pass {
+  const { id, lane, joinedAt, admittedAt, expiresAt } = visit;
+  const createdAt = expiresAt - sessionDurationMs;
+  return { id, room, lane, joinedAt, admittedAt, createdAt, expiresAt, node };
+}
+
+/**
+ * When the last pass of a visit that is ended now is good for nothing any more: one that a gateway renewed just now, and has
+ * not told of yet, lasts one more session, and may begin the visit again for a while after that.
+ */
+export function lastPassEnd(
+  knownEnd: number,
+  rules: { readonly sessionDurationMs: number; readonly formGraceMs: number },
+  now: number,
+): number {
+  return Math.max(knownEnd, now + rules.sessionDurationMs) + rules.formGraceMs + PRESENCE_GRACE_MS;
+}
+
 /**
  * True for the pass of someone who went straight through and has not been seen since: it is for less than a session, so
  * that whoever cannot keep a pass takes a slot for a short time only.

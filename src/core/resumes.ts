@@ -15,6 +15,7 @@
  * (in Redis it does): after a restart a visitor may come back once more.
  */
 import { Deadlines } from "./deadlines.ts";
+import type { Crowd, Doorkeeper } from "./doorkeeper.ts";
 
 /** A visitor who found no slot is not looked for one again within this time. */
 const RETRY_MS = 1_000;
@@ -28,9 +29,22 @@ export class Resumes {
     return now >= (this.#nextAt.get(id) ?? now);
   }
 
+  /** Takes a slot for a visit that was over, if there is one, and an entry from those to come. */
+  begin(
+    id: string,
+    { door, crowd }: { readonly door: Doorkeeper; readonly crowd: Crowd },
+    now: number,
+  ): boolean {
+    if (!this.mayTry(id, now)) return false;
+    const hasBegun = door.mayResume(crowd, now);
+    if (hasBegun) door.resumed(now);
+    this.note(id, hasBegun, { now, formGraceMs: door.inForce(now).formGraceMs });
+    return hasBegun;
+  }
+
   /** Began again at `now`, or found no slot. */
   note(id: string, hasBegun: boolean, { now, formGraceMs }: { now: number; formGraceMs: number }): void {
-    const nextAt = now + Math.max(RETRY_MS, hasBegun ? formGraceMs : 0);
+    const nextAt = nextTryAt(hasBegun, { now, formGraceMs });
     this.#nextAt.set(id, nextAt);
     this.#due.add(nextAt, id);
   }
@@ -40,4 +54,12 @@ export class Resumes {
     for (let id = this.#due.takeDue(now); id !== undefined; id = this.#due.takeDue(now))
       if (this.#nextAt.get(id)! <= now) this.#nextAt.delete(id);
   }
+}
+
+/** When the next try counts of someone whose visit began again at `now`, or found no slot. */
+export function nextTryAt(
+  hasBegun: boolean,
+  { now, formGraceMs }: { readonly now: number; readonly formGraceMs: number },
+): number {
+  return now + Math.max(RETRY_MS, hasBegun ? formGraceMs : 0);
 }

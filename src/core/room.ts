@@ -2,16 +2,21 @@
  * A room, written to be read: one object a visitor, a list in order, no cleverness. It is the model that every engine
  * is compared with, step by step, by `engines/model.ts`; where an engine and this file differ, one of them is wrong.
  *
+ * It asks the doorkeeper, as every engine does: what the doorkeeper says has tests and twins of its own. What becomes of a
+ * place by it (lines, ranks, lapses, missed turns, draws, deadlines) is written here a second time, in the plainest way. If it
+ * were shared with the engines (waiting.ts, door-turn.ts, draw-ledger.ts, `goesBehind`), a mistake in it would be in both
+ * and the comparison could not see it.
+ *
  * It does not sign, pace or estimate. Identity (ticket id and order key) and the check-in time a visitor was told are
  * taken from the engine under test; everything that follows from them is decided here.
  */
-import { type Crowd, Doorkeeper, placeFor } from "./doorkeeper.ts";
+import { type Crowd, Doorkeeper } from "./doorkeeper.ts";
 import type { Newcomer, RefusalReason } from "./engine.ts";
 import { fromHex, toHex } from "./hex.ts";
 import { aheadInLanes, laneOf } from "./lanes.ts";
 import { Gaps, isForfeited, placesBack, sequenceToFollow } from "./missed-turns.ts";
 import { compareOrder, type OrderKey } from "./order.ts";
-import { claimDeadline, lapseDeadline, wholeTenth } from "./pacing.ts";
+import { lapseDeadline } from "./pacing.ts";
 import { type Pass, PRESENCE_GRACE_MS, resumedUntil } from "./pass.ts";
 import { Resumes } from "./resumes.ts";
 import type { DoorRules, EventRules, RoomRules } from "./rules.ts";
@@ -74,8 +79,7 @@ export class Room {
   greet(newcomer: Newcomer, now: number): "through" | "place" | RefusalReason {
     if (newcomer.invite && this.#usedInvites.has(newcomer.invite.id)) return "inviteUsed";
     const lane = laneOf(this.rules(now).lanes, newcomer.lane);
-    const welcome = this.#door.greet({ ...newcomer, lane }, this.#crowd(now), now);
-    return welcome === "through" && this.#eventToDraw(now) ? placeFor(newcomer) : welcome;
+    return this.#door.greet({ ...newcomer, lane }, this.#crowd(now), now);
   }
 
   /** The newcomer who was greeted with "through" or "place" comes in under this key. */
@@ -125,10 +129,11 @@ export class Room {
     const isFirm = visitor.firmUntil !== null;
     if (this.#door.mayEnter(this.#crowd(now), isFirm, now)) {
       if (!isFirm) this.#door.admitted(1, now);
-      this.#visit(visitor, this.#turnAge(visitor, now), now);
+      this.#visit(visitor, this.#door.turnAge(visitor.until, now), now);
     } else if (isFirm) {
-      visitor.until = wholeTenth(now + this.rules(now).claimWindowMs);
-      visitor.firmUntil = wholeTenth(now + this.#door.lengthenedFirmMs(now));
+      const { claimBy, firmUntil } = this.#door.lengthenedTurn(now);
+      visitor.until = claimBy;
+      visitor.firmUntil = firmUntil;
     } else if (this.rules(now).queueingMethod === "random") {
       visitor.standing = "waiting";
     } else if (!visitor.hasReturned) {
@@ -150,18 +155,11 @@ export class Room {
     const rules = this.rules(now);
     const expiresAt = resumedUntil(pass, { ...rules, now });
     if (!mayBegin || expiresAt <= now || visitor.isEnded) return null;
-    if (!isHeld && !this.#beginAgain(visitor, rules, now)) return null;
+    const again = { door: this.#door, crowd: this.#crowd(now) };
+    if (!isHeld && !this.#resumes.begin(visitor.id, again, now)) return null;
     visitor.standing = "on site";
     visitor.until = expiresAt + PRESENCE_GRACE_MS;
     return expiresAt;
-  }
-
-  #beginAgain({ id }: Visitor, { formGraceMs }: DoorRules, now: number): boolean {
-    if (!this.#resumes.mayTry(id, now)) return false;
-    const hasBegun = this.#door.mayResume(this.#crowd(now), now);
-    if (hasBegun) this.#door.resumed(now);
-    this.#resumes.note(id, hasBegun, { now, formGraceMs });
-    return hasBegun;
   }
 
   leave(visitor: Visitor, now: number): void {
@@ -237,12 +235,9 @@ export class Room {
       ...this.counts(),
       budgetFree: Number.POSITIVE_INFINITY,
       waitingIn: (lane) => this.#waitingIn(lane, now).length,
-      turnAges: () => this.#firm().map((visitor) => this.#turnAge(visitor, now)),
+      turnAges: () => this.#firm().map(({ until }) => this.#door.turnAge(until, now)),
+      isHeldBack: () => this.#eventToDraw(now) !== null,
     };
-  }
-
-  #turnAge({ until }: Visitor, now: number): number {
-    return 1 - (until - now) / this.rules(now).claimWindowMs;
   }
 
   #isGathered(visitor: Visitor, now: number): boolean {
@@ -274,10 +269,10 @@ export class Room {
 
   #giveTurn(visitor: Visitor, lane: number, now: number): void {
     visitor.standing = "admitted";
-    visitor.until = claimDeadline({ ...this.rules(now), now, lapseAt: visitor.until });
-    const { hasReturned, missedTurns } = visitor;
-    const firmMs = this.#door.firmMs({ hasReturned, hasMissed: missedTurns > 0 }, now);
-    visitor.firmUntil = wholeTenth(now + firmMs);
+    const { hasReturned, missedTurns, until } = visitor;
+    const turn = this.#door.turn({ lapseAt: until, hasReturned, hasMissed: missedTurns > 0 }, now);
+    visitor.until = turn.claimBy;
+    visitor.firmUntil = turn.firmUntil;
     visitor.givenAt = now;
     visitor.givenIn = lane;
     visitor.letInBefore = this.#countIn(lane);

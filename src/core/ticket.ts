@@ -33,6 +33,28 @@ export interface Ticket extends OrderKey {
 /** What a ticket says of missed turns while there are none. */
 export const NONE_MISSED = { missedTurns: 0, missedAt: 0, origin: 0 } as const;
 
+/** Someone new, and what makes them a ticket. */
+export interface Arrival
+  extends Pick<Ticket, "id" | "room" | "lane" | "sequence" | "joinedAt" | "expiresAt" | "node"> {}
+
+/** The ticket of a place that was taken just now. */
+export function newTicket({ id, room, lane, sequence, joinedAt, expiresAt, node }: Arrival): Ticket {
+  return {
+    id,
+    room,
+    lane,
+    joinedAt,
+    sequence,
+    draw: 0,
+    issuedAt: joinedAt,
+    expiresAt,
+    node,
+    aheadShown: AHEAD_UNKNOWN,
+    aheadAtJoin: AHEAD_UNKNOWN,
+    ...NONE_MISSED,
+  };
+}
+
 /** A ticket nobody has been shown an `ahead` for yet. */
 export const AHEAD_UNKNOWN = 0xffffffff;
 

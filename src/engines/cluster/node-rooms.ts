@@ -1,17 +1,17 @@
 /**
  * The rooms of one node: their books, the rules they were given, and what makes a difference to all of them: whether the
- * node is alone, how large a part of the cluster it is in, and budgets that rooms share.
+ * node has anybody beside it, how large a part of the cluster it is in, and budgets that rooms share.
  */
 import type { RoomRules } from "../../core/rules.ts";
+import { WholeDoor } from "./door/hand.ts";
 import { leftByBudget, unbudgeted } from "./door/room-budget.ts";
-import type { View } from "./membership/view.ts";
+import { isWhole, type View } from "./membership/view.ts";
 import { type Origin, RoomBooks, type RoomEvents } from "./visitors/room-books.ts";
 import { observe, sweep } from "./visitors/room-duty.ts";
 
 export interface NodeRoomsParts {
   readonly self: Origin;
   readonly eventsOf: (room: string) => RoomEvents;
-  readonly isAlone: () => boolean;
   readonly spreadMs: number;
   readonly now: () => number;
 }
@@ -40,10 +40,8 @@ export class NodeRooms {
       known.change(this.#fit(rules), now);
       return false;
     }
-    const { self, eventsOf, spreadMs } = this.#parts;
+    const { self, eventsOf } = this.#parts;
     const books = new RoomBooks({ name, rules: this.#fit(rules), self, now, events: eventsOf(name) });
-    books.spreadMs = spreadMs;
-    books.budgetFree = () => this.#budgetFree(name);
     this.#books.set(name, books);
     this.#standAs(books);
     return true;
@@ -56,9 +54,8 @@ export class NodeRooms {
     for (const books of this.#books.values()) this.#standAs(books);
   }
 
-  /** Ends what is over, where several nodes let people in; one that is alone does so whenever it turns its doors. */
+  /** Ends what is over, and looks how fast the doors are. */
   sweep(now: number): void {
-    if (this.#parts.isAlone()) return;
     for (const books of this.#books.values()) {
       sweep(books, now);
       books.tellTurns();
@@ -68,7 +65,6 @@ export class NodeRooms {
   }
 
   letGoOfSpares(): void {
-    if (this.#parts.isAlone()) return;
     for (const books of this.#books.values()) books.letGoOfSpares();
   }
 
@@ -82,18 +78,17 @@ export class NodeRooms {
     return first;
   }
 
-  /** Alone or one of several: where a room's slots and its rate come from. */
+  /** What a room has in hand in this view. */
   #standAs(books: RoomBooks): void {
     const view = this.#view;
-    const isAlone = this.#parts.isAlone();
-    if (books.isAlone && !isAlone) {
-      books.held = books.used;
-      books.flow.leave = 0;
+    const { now, spreadMs } = this.#parts;
+    if (this.#isWhole()) {
+      books.takeWhole(new WholeDoor(books, () => this.#budgetFree(books.name)), now());
+      books.spreadMs = 0;
+    } else {
+      books.takeShare();
+      books.spreadMs = spreadMs;
     }
-    books.isAlone = isAlone;
-    books.flow.isRoot = isAlone;
-    // Nobody else is there to hear of them.
-    if (isAlone) books.flow.enter(books.turnNews.take().entered, this.#parts.now());
     if (view)
       books.setBacks.share(
         this.#slot,
@@ -103,14 +98,18 @@ export class NodeRooms {
     books.change(this.#fit(this.#rules.get(books.name)!), this.#parts.now());
   }
 
+  #isWhole(): boolean {
+    return this.#view !== null && isWhole(this.#view);
+  }
+
   /** Turns on top cannot be counted where several give them out. */
   #fit(rules: RoomRules): RoomRules {
-    if (this.#view === null || this.#parts.isAlone()) return rules;
+    if (this.#view === null || this.#isWhole()) return rules;
     const events = rules.events.map((event) => ({ ...event, rules: { ...event.rules, fillNoShows: false } }));
     return { ...rules, fillNoShows: false, events };
   }
 
-  /** Slots that the other rooms of its budget leave to a room, where this node is alone. */
+  /** Slots that the other rooms of its budget leave to a room, where this node has the whole door. */
   #budgetFree(room: string): number {
     const booksOf = (name: string) => this.#books.get(name)!;
     return leftByBudget(room, this.#books, {

@@ -103,11 +103,9 @@ export class ClusterNode {
     const { skewMaxMs, swim, replicateMs, intervalMs, oneByOneMax } = settings;
     this.#membership = new Membership(settings, now);
     const self = this.#membership.selfId;
-    const isAlone = () => this.#duty.isAlone;
     this.#rooms = new NodeRooms({
       self: { index: SELF, owner: self },
       eventsOf: (room) => this.#eventsOf(room),
-      isAlone,
       spreadMs: settings.spreadMs,
       now: () => this.#now,
     });
@@ -142,7 +140,6 @@ export class ClusterNode {
       ...{ rooms, replication, routes: this.#routes, requests: this.#requests },
       ...{ lending: this.#lending, clock: this.#clock },
       slot: () => this.#membership.slot ?? 0,
-      isAlone,
       now: () => this.#now,
     });
     this.#mail = new Mailbag({ swim: this.#swim, sender: () => this.#sender() });
@@ -218,7 +215,9 @@ export class ClusterNode {
   /** Turns the doors now if they are this node's to turn, and tells what the last turn of this one came to. */
   admit(room: string, now: number): Admission {
     this.#now = now;
-    return this.#duty.turnNow(this.#books(room), now);
+    this.#rooms.sweep(now);
+    this.#duty.turnNow(now);
+    return this.#duty.lastAdmission(this.#books(room).name) ?? { admitted: 0, reason: "line empty" };
   }
 
   /** What the last turn of a room's door came to, if it was turned here. */

@@ -3,10 +3,11 @@
  * long enough go loose, those who stopped checking in lapse, an event that begins draws its places, and then as many get
  * a turn as the doorkeeper says. In this order, so that a slot that came free goes to the next at once.
  */
+import { type Give, turnDoor as turn } from "../../core/door-turn.ts";
 import type { Admission } from "../../core/engine.ts";
-import { isForfeited, placesBack, sequenceToFollow } from "../../core/missed-turns.ts";
-import { claimDeadline, wholeTenth } from "../../core/pacing.ts";
-import { type DoorRules, EVERYBODY } from "../../core/rules.ts";
+import { goesBehind } from "../../core/missed-turns.ts";
+import { wholeTenth } from "../../core/pacing.ts";
+import { EVERYBODY, type EventRules } from "../../core/rules.ts";
 import type { Phase } from "../../core/schedule.ts";
 import { ADMITTED, FORFEITED, LAPSED, WAITING } from "./places.ts";
 import type { RoomBooks } from "./room-books.ts";
@@ -18,7 +19,7 @@ const FORGET_PERIOD_MS = 10_000;
 export function turnDoor(books: RoomBooks, dice: () => number, now: number): Admission {
   const { door, lines, crowd, events } = books;
   // The doorkeeper counts lane by lane, so everyone must be in theirs before it is asked.
-  const rules = books.rulesAt(now);
+  books.rulesAt(now);
   expireVisits(books, now);
   books.turns.loosen(now, () => door.gaveBack("loose", now));
   missTurns(books, now);
@@ -26,14 +27,18 @@ export function turnDoor(books: RoomBooks, dice: () => number, now: number): Adm
   for (const remark of door.weigh(crowd, now)) events.onRemark(remark);
   books.draws.forget(now);
   forget(books, now);
-  const phase = door.phase(now);
-  if (books.isDrawDue(phase) && !draw(books, phase, now)) return { admitted: 0, reason: "not started" };
-  const opening = door.open(crowd, now);
-  const isLine = lines.size > 0 && opening.reason !== "paused" && opening.reason !== "not started";
-  const sequences = admitNext(books, opening.admit, { rules, dice, now });
+  const room = {
+    door,
+    crowd,
+    isDrawDue: (phase: Phase) => books.isDrawDue(phase),
+    draw: (event: EventRules) => draw(books, event, now),
+  };
+  const give: Give = (sequence, lane, rank) => giveTurn(books, { sequence, lane, rank, now });
+  const { sequences, reason, isLine } = turn(room, lines, { give, dice, now });
+  if (sequences.length > 0) books.draws.scatter();
   books.pace.observe({ admitted: sequences.length, isLine, now });
   if (sequences.length > 0) events.onTurns(sequences);
-  return { admitted: sequences.length, reason: opening.reason };
+  return { admitted: sequences.length, reason };
 }
 
 function expireVisits(books: RoomBooks, now: number): void {
@@ -63,15 +68,20 @@ function missTurn(books: RoomBooks, place: number, now: number): void {
   totals.missedTurns++;
   door.missed();
   const missedTurns = (setBacks.get(place)?.missedTurns ?? 0) + 1;
-  if (isForfeited(missedTurns, books.rulesAt(now).missedTurnsMax)) {
+  const lane = books.laneOf(places.lane(place), now);
+  const missed = {
+    sequence: setBacks.sequenceOf(place),
+    missedTurns,
+    letIn: books.letIn(lane) - turn.letInBefore,
+    line: books.lines.behind(lane),
+  };
+  const follow = goesBehind(missed, books.rulesAt(now).missedTurnsMax);
+  if (follow === null) {
     totals.forfeited++;
     places.set(place, FORFEITED, wholeTenth(now));
     places.keepUntil(place, now + books.ticketTtlMaxMs);
     return setBacks.drop(place);
   }
-  const lane = books.laneOf(places.lane(place), now);
-  const back = placesBack(books.letIn(lane) - turn.letInBefore, missedTurns);
-  const follow = sequenceToFollow(books.lines.behind(lane), setBacks.sequenceOf(place), back);
   setBacks.set(place, { sequence: setBacks.numberBehind(follow), missedTurns, missedAt: turn.givenAt });
   places.setReturned(place, false);
   places.set(place, LAPSED, wholeTenth(now));
@@ -94,10 +104,10 @@ function forget(books: RoomBooks, now: number): void {
 }
 
 /** Draws, unless some who gathered may still come back from before a crash; then it waits for them. */
-function draw(books: RoomBooks, { event }: Phase, now: number): boolean {
+function draw(books: RoomBooks, event: EventRules, now: number): boolean {
   const { places, lines } = books;
   if (books.lastMoment.isHolding(now)) return false;
-  const { from, to } = books.draws.draw(event!, now, books.ticketTtlMaxMs);
+  const { from, to } = books.draws.draw(event, now, books.ticketTtlMaxMs);
   places.move(from, to);
   for (let i = 0; i < to.length; i++) {
     const sequence = to[i]!;
@@ -108,40 +118,21 @@ function draw(books: RoomBooks, { event }: Phase, now: number): boolean {
   return true;
 }
 
-function admitNext(
-  books: RoomBooks,
-  count: number,
-  { rules, dice, now }: { rules: DoorRules; dice: () => number; now: number },
-): number[] {
-  const { lines, places, door } = books;
-  const sequences: number[] = [];
-  const waitingIn = (lane: number) => lines.waitingIn(lane);
-  while (sequences.length < count) {
-    const lane = door.nextLane(waitingIn, now);
-    if (lane === null) break;
-    const rank = rules.queueingMethod === "random" ? Math.floor(dice() * waitingIn(lane)) : 0;
-    const sequence = lines.at(lane, rank);
-    if (books.lastMoment.isHeld(sequence, now)) break;
-    const place = books.setBacks.originOf(sequence);
-    if (lane === EVERYBODY && rank === 0 && !places.wasLate(place)) books.remember(sequence, now);
-    lines.remove(lane, sequence);
-    books.noteAdmitted(lane, sequence, now);
-    giveTurn(books, { place, lane, rules, now });
-    sequences.push(sequence);
-  }
-  if (sequences.length > 0) books.draws.scatter();
-  door.admitted(sequences.length, now);
-  return sequences;
-}
-
+/** False: nobody beyond them is let in until those who joined before a crash have had the time to come back. */
 function giveTurn(
   books: RoomBooks,
-  { place, lane, rules, now }: { place: number; lane: number; rules: DoorRules; now: number },
-): void {
-  const { places, setBacks, door } = books;
+  { sequence, lane, rank, now }: { sequence: number; lane: number; rank: number; now: number },
+): boolean {
+  const { lines, places, setBacks, door } = books;
+  if (books.lastMoment.isHeld(sequence, now)) return false;
+  const place = setBacks.originOf(sequence);
+  if (lane === EVERYBODY && rank === 0 && !places.wasLate(place)) books.remember(sequence, now);
+  lines.remove(lane, sequence);
+  books.noteAdmitted(lane, sequence, now);
   const hasMissed = setBacks.get(place) !== undefined;
-  const claimBy = claimDeadline({ ...rules, now, lapseAt: places.deadline(place) });
-  const firmUntil = wholeTenth(now + door.firmMs({ hasReturned: places.hasReturned(place), hasMissed }, now));
-  places.set(place, ADMITTED, claimBy);
-  books.turns.give(place, { givenAt: now, letInBefore: books.letIn(lane), isFirm: true, claimBy, firmUntil });
+  const hasReturned = places.hasReturned(place);
+  const turn = door.turn({ lapseAt: places.deadline(place), hasReturned, hasMissed }, now);
+  places.set(place, ADMITTED, turn.claimBy);
+  books.turns.give(place, { givenAt: now, letInBefore: books.letIn(lane), isFirm: true, ...turn });
+  return true;
 }

@@ -19,6 +19,7 @@ import type { Pass } from "../../core/pass.ts";
 import { boardOf, countsOf, stateOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
+import type { Moment } from "../../core/waiting.ts";
 import { turnDoor } from "./door-turn.ts";
 import {
   hasChanges,
@@ -36,7 +37,6 @@ import {
   join,
   leavePlace,
   leaveVisit,
-  type Moment,
   resume,
   revoke,
   touch,

@@ -16,31 +16,14 @@ import {
   type TicketAnswer,
   type Waiting,
 } from "../../core/engine.ts";
-import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
-import { type Pass, resumedUntil } from "../../core/pass.ts";
-import { isAheadShown } from "../../core/room-view.ts";
-import {
-  AHEAD_UNKNOWN,
-  NONE_MISSED,
-  originOf,
-  setBackTicket,
-  shownAhead,
-  type Ticket,
-} from "../../core/ticket.ts";
+import { lapseDeadline, wholeTenth } from "../../core/pacing.ts";
+import { lastPassEnd, type Pass, passOf, resumedUntil } from "../../core/pass.ts";
+import { newTicket, originOf, setBackTicket, type Ticket } from "../../core/ticket.ts";
+import { type Moment, turnInHand, waitingAnswer } from "../../core/waiting.ts";
 import { TOO_LATE } from "./draws.ts";
 import { ADMITTED, FORFEITED, GONE, LAPSED, ON_SITE, UNKNOWN, WAITING } from "./places.ts";
 import type { RoomBooks } from "./room-books.ts";
-import { aheadOf } from "./room-view.ts";
 import type { Visit } from "./visits.ts";
-
-/** Someone who comes with a turn to a site that is full looks again this soon. */
-const TURN_IN_HAND_MS = 2_000;
-
-/** What a visitor hands in: dice for jitter, and the time. */
-export interface Moment {
-  readonly dice: number;
-  readonly now: number;
-}
 
 export function join(books: RoomBooks, id: string, newcomer: Newcomer, moment: Moment): JoinAnswer {
   const { now } = moment;
@@ -49,21 +32,19 @@ export function join(books: RoomBooks, id: string, newcomer: Newcomer, moment: M
   const lane = books.laneOf(newcomer.lane, now);
   const welcome = books.door.greet(newcomer, books.crowd, now);
   if (welcome !== "through" && welcome !== "place") return { kind: "refused", reason: welcome };
-  const isThrough = welcome === "through" && !isHeldBack(books, books.nextSequence, now);
-  if (!isThrough && !newcomer.canWait) return { kind: "refused", reason: "mustWait" };
   const sequence = books.nextSequence++;
   books.totals.joined++;
   if (invite) books.invites.use(invite);
-  if (isThrough) return goStraightThrough(books, { id, sequence, lane, now }, newcomer.visitMs);
-  const answer = takePlace(books, newTicket(books, { id, sequence, lane, now }), moment);
+  if (welcome === "through") return goStraightThrough(books, { id, sequence, lane, now }, newcomer.visitMs);
+  const expiresAt = now + books.rulesAt(now).ticketTtlMs;
+  const arrival = { id, room: books.name, lane, sequence, joinedAt: now, expiresAt, node: 0 };
+  const answer = takePlace(books, newTicket(arrival), moment);
   if (books.lastMoment.tell(answer.nextCheckInMs) || invite) books.unproven = answer;
   return answer;
 }
 
 export function hasRoom(books: RoomBooks, now: number): boolean {
-  return (
-    books.door.greet(ANYBODY, books.crowd, now) === "through" && !isHeldBack(books, books.nextSequence, now)
-  );
+  return books.door.greet(ANYBODY, books.crowd, now) === "through";
 }
 
 export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): TicketAnswer {
@@ -110,18 +91,9 @@ export function resume(books: RoomBooks, pass: Pass, mayBegin: boolean, now: num
   const expiresAt = resumedUntil(pass, { ...rules, now });
   if (!mayBegin || expiresAt <= now || visits.isEnded(id)) return null;
   // For a moment after a pass has run out its slot is still held.
-  if (!visit && !beginAgain(books, id, now)) return null;
+  if (!visit && !books.resumes.begin(id, books, now)) return null;
   visits.touch({ id, lane, joinedAt, admittedAt, expiresAt }, now);
-  return { kind: "entered", pass: passOf(books, visits.get(id)!, now) };
-}
-
-/** Takes a slot for a visit that was over, if there is one, and an entry from those to come. */
-function beginAgain({ resumes, door, crowd }: RoomBooks, id: string, now: number): boolean {
-  if (!resumes.mayTry(id, now)) return false;
-  const hasBegun = door.mayResume(crowd, now);
-  if (hasBegun) door.resumed(now);
-  resumes.note(id, hasBegun, { now, formGraceMs: door.inForce(now).formGraceMs });
-  return hasBegun;
+  return enteredWith(books, visits.get(id)!, now);
 }
 
 export function touch({ visits }: RoomBooks, presences: readonly Presence[], now: number): void {
@@ -160,11 +132,6 @@ export function vacate({ visits }: RoomBooks, id: string): void {
   visits.freeSlot(id);
 }
 
-/** True when others come first though nobody waits: some may be back soon, or a draw is due. */
-function isHeldBack(books: RoomBooks, sequence: number, now: number): boolean {
-  return books.lastMoment.isHeld(sequence, now) || books.isDrawDue(books.door.phase(now));
-}
-
 /** Someone new, and the number that is theirs. */
 interface Arrival {
   readonly id: string;
@@ -187,23 +154,6 @@ function goStraightThrough(
   door.entered(null, now);
   const expiresAt = now + (visitMs ?? books.rulesAt(now).sessionDurationMs);
   return startVisit(books, { id, sequence, lane, joinedAt: now, admittedAt: now, expiresAt }, now);
-}
-
-function newTicket(books: RoomBooks, { id, sequence, lane, now }: Arrival): Ticket {
-  return {
-    id,
-    room: books.name,
-    lane,
-    joinedAt: now,
-    sequence,
-    draw: 0,
-    issuedAt: now,
-    expiresAt: now + books.rulesAt(now).ticketTtlMs,
-    node: 0,
-    aheadShown: AHEAD_UNKNOWN,
-    aheadAtJoin: AHEAD_UNKNOWN,
-    ...NONE_MISSED,
-  };
 }
 
 /** A place of one's own, gathered for the draw if there is to be one. */
@@ -232,29 +182,16 @@ function comeBack(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
 }
 
 /** The same for someone who is in the line. */
-function goOnWaiting(books: RoomBooks, ticket: Ticket, { dice, now }: Moment): Waiting {
-  const { places, lines } = books;
-  const { sequence } = ticket;
+function goOnWaiting(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
+  const { places } = books;
+  const { now } = moment;
   const place = originOf(ticket);
-  const rules = books.rulesAt(now);
-  const { lapseAfterMs, ticketTtlMs, claimWindowMs, pollBudgetPerSecond, show } = rules;
-  const { event, isPrequeue, opensAt } = books.door.phase(now);
-  const actual = aheadOf(lines, rules, books.laneOf(ticket.lane, now), sequence);
-  const waitMs = books.pace.wait(rules, actual);
-  const reachMs = books.pace.reach(rules, actual);
-  const standing = { waiting: lines.size, waitMs, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
-  const paced = isPrequeue ? openingCheckIn(standing, opensAt! - now, dice) : nextCheckIn(standing, dice);
-  const nextCheckInMs = places.hasReturned(place) ? Math.min(paced, TURN_IN_HAND_MS) : paced;
-  places.set(place, WAITING, lapseDeadline({ now, nextCheckInMs, lapseAfterMs }));
+  const known = { hasReturned: places.hasReturned(place), isExact: true };
+  const answer = waitingAnswer(books, ticket, known, moment);
+  const { lapseAfterMs, ticketTtlMs } = books.rulesAt(now);
+  places.set(place, WAITING, lapseDeadline({ now, nextCheckInMs: answer.nextCheckInMs, lapseAfterMs }));
   places.keepUntil(place, now + ticketTtlMs);
-  const isGathered = books.draws.isGathered(event, place);
-  return {
-    kind: "waiting",
-    ticket,
-    ahead: isAheadShown(rules) && !isGathered ? shownAhead(ticket, actual) : null,
-    waitMs: show.wait && !isGathered ? waitMs : null,
-    nextCheckInMs,
-  };
+  return answer;
 }
 
 /** What a ticket has become by draws and missed turns since it was given. */
@@ -295,15 +232,10 @@ function takeBack(books: RoomBooks, ticket: Ticket, now: number): void {
 /** More came than were expected. The turn is kept, and lasts. */
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, now: number): Waiting {
   const place = originOf(ticket);
-  const claimBy = wholeTenth(now + books.rulesAt(now).claimWindowMs);
-  const firmUntil = wholeTenth(now + books.door.lengthenedFirmMs(now));
-  books.places.set(place, ADMITTED, claimBy);
-  books.turns.lengthen(place, { claimBy, firmUntil });
+  const turn = books.door.lengthenedTurn(now);
+  books.places.set(place, ADMITTED, turn.claimBy);
+  books.turns.lengthen(place, turn);
   return turnInHand(ticket);
-}
-
-function turnInHand(ticket: Ticket): Waiting {
-  return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs: TURN_IN_HAND_MS };
 }
 
 /** The turn is loose, and there is no room. Its holder is here, so the next turn is theirs; that is so once. */
@@ -335,7 +267,7 @@ function startVisit(books: RoomBooks, visit: Visit, now: number): Entered {
   books.totals.entered++;
   books.places.set(visit.sequence, ON_SITE, wholeTenth(now));
   books.places.keepUntil(visit.sequence, now + ticketTtlMs);
-  return { kind: "entered", pass: passOf(books, visit, now) };
+  return enteredWith(books, visit, now);
 }
 
 /** The ticket was used already: its holder missed the answer, or shows it twice. One visit either way. */
@@ -346,20 +278,29 @@ function stillOnSite(books: RoomBooks, ticket: Ticket, now: number): TicketAnswe
 
 /** A visit as it is. */
 function stayedOnSite(books: RoomBooks, visit: Visit, now: number): Entered {
-  const createdAt = visit.expiresAt - books.rulesAt(now).sessionDurationMs;
-  return { kind: "entered", pass: passOf(books, visit, createdAt) };
+  return { kind: "entered", pass: passAsItIs(books, visit, now) };
 }
 
-function passOf({ name }: RoomBooks, visit: Visit, createdAt: number): Pass {
-  const { id, lane, joinedAt, admittedAt, expiresAt } = visit;
-  return { id, room: name, lane, joinedAt, admittedAt, createdAt, expiresAt, node: 0 };
+/** A visit with a new pass. */
+function enteredWith(books: RoomBooks, visit: Visit, now: number): Entered {
+  return { kind: "entered", pass: { ...passAsItIs(books, visit, now), createdAt: now } };
+}
+
+function passAsItIs(books: RoomBooks, visit: Visit, now: number): Pass {
+  return passOf(visit, {
+    room: books.name,
+    node: 0,
+    sessionDurationMs: books.rulesAt(now).sessionDurationMs,
+  });
 }
 
 function endVisit(books: RoomBooks, id: string, isIdle: boolean, now: number): boolean {
   const visit = books.visits.get(id);
   if (!visit) return false;
-  const { sessionDurationMs, formGraceMs, lingerMs } = books.rulesAt(now);
-  const until = books.visits.end(visit, Math.max(visit.expiresAt, now + sessionDurationMs) + formGraceMs);
+  const rules = books.rulesAt(now);
+  const until = lastPassEnd(visit.expiresAt, rules, now);
+  const { lingerMs } = rules;
+  books.visits.end(visit, until);
   if (lingerMs > 0 && !isIdle) books.visits.holdSlot(id, now + lingerMs);
   books.endPlace(visit, now);
   books.events.onRevoked(id, until);

@@ -140,7 +140,7 @@ export class RoomBooks {
 
   /** How much of the claim window of a place's turn is over, 0 to 1. */
   turnAge(place: number, now: number): number {
-    return 1 - (this.places.deadline(place) - now) / this.rulesAt(now).claimWindowMs;
+    return this.door.turnAge(this.places.deadline(place), now);
   }
 
   /** How many turns were given in a lane. */
@@ -213,6 +213,11 @@ export class RoomCrowd implements Crowd {
 
   turnAges(now: number): number[] {
     return Array.from(this.#books.turns.firmPlaces(), (place) => this.#books.turnAge(place, now));
+  }
+
+  isHeldBack(now: number): boolean {
+    const { lastMoment, nextSequence, door } = this.#books;
+    return lastMoment.isHeld(nextSequence, now) || this.#books.isDrawDue(door.phase(now));
   }
 }
 

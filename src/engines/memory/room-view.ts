@@ -1,17 +1,6 @@
 /** What a room in memory knows of itself, for the board and the operator's counts. */
-import { expectedAhead, type RoomFigures } from "../../core/room-view.ts";
-import type { DoorRules } from "../../core/rules.ts";
-import type { LaneLines } from "./lane-lines.ts";
+import type { RoomFigures } from "../../core/room-view.ts";
 import type { RoomBooks } from "./room-books.ts";
-
-/** How many are expected to be let in before the one with this sequence. */
-export function aheadOf(lines: LaneLines, rules: DoorRules, lane: number, sequence: number): number {
-  // Whoever is picked at random has on the whole half of the others before them.
-  if (rules.queueingMethod === "random") return lines.size >> 1;
-  const ahead = lines.ahead(lane, sequence);
-  if (rules.lanes.named.length === 0) return ahead;
-  return expectedAhead(rules, (other) => lines.waitingIn(other), { lane, ahead });
-}
 
 /** The books read at an instant. */
 export function figuresOf(books: RoomBooks, now: number): RoomFigures {

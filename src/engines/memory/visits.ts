@@ -57,16 +57,11 @@ export class Visits {
       this.add({ ...presence, sequence: -1 });
   }
 
-  /**
-   * Ends a visit and remembers its id as ended. The instant returned is when its last pass is good for nothing any more: one
-   * that a gateway renewed just now, and has not told of yet, may begin a visit again until `renewedUntil`.
-   */
-  end(visit: Visit, renewedUntil: number): number {
+  /** Ends a visit and remembers its id as ended, until its last pass is good for nothing any more. */
+  end(visit: Visit, until: number): void {
     this.#byId.delete(visit.id);
     this.#note(visit.id);
-    const until = renewedUntil + PRESENCE_GRACE_MS;
     this.#remember(visit.id, until);
-    return until;
   }
 
   /** The slot of a visit that was ended stays in use until then, or until nothing of it is open. */

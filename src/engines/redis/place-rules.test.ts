@@ -8,7 +8,16 @@ import fc from "fast-check";
 import type { WaitRange } from "../../core/board.ts";
 import { Pace, perHundredAt, waitAt } from "../../core/eta.ts";
 import { aheadInLanes, LaneTurns, laneOf, shareOf } from "../../core/lanes.ts";
-import { claimDeadline, lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../core/pacing.ts";
+import {
+  claimDeadline,
+  lapseDeadline,
+  nextCheckIn,
+  openingCheckIn,
+  wholeTenth,
+  withTurn,
+} from "../../core/pacing.ts";
+import { lastPassEnd, PRESENCE_GRACE_MS, resumedUntil } from "../../core/pass.ts";
+import { nextTryAt } from "../../core/resumes.ts";
 import { DEFAULT_RULES, type DoorRules, EVERYBODY } from "../../core/rules.ts";
 import {
   changing,
@@ -175,13 +184,47 @@ lua.sameAsCore(
     const turn = { now, lapseAt, lapseAfter: lapseAfterMs, claimWindow: claimWindowMs };
     one.same("pacing.claim_deadline", turn, claimDeadline({ now, lapseAt, lapseAfterMs, claimWindowMs }));
     one.same("pacing.whole_tenth", { at: now }, wholeTenth(now));
+    one.same("pacing.with_turn", { nextCheckIn: nextCheckInMs }, withTurn(nextCheckInMs));
+    return one;
+  },
+);
+
+lua.sameAsCore(
+  "visits: the same ends, and the same time until someone may try to begin one again",
+  "short",
+  fc.record({
+    sessionDurationMs: fc.integer({ min: 1_000, max: 3_600_000 }),
+    formGraceMs: fc.nat(600_000),
+    disableSessionRenewal: fc.boolean(),
+    now: fc.integer({ min: NOW, max: NOW + 86_400_000 }),
+    at: fc.integer({ min: NOW - 86_400_000, max: NOW + 86_400_000 }),
+    hasBegun: fc.boolean(),
+  }),
+  ({ now, at, hasBegun, ...rules }) => {
+    const one = new Case(rules);
+    one.same("visits.held_until", { at }, at + PRESENCE_GRACE_MS);
+    one.same("visits.pass_end", { at }, at - PRESENCE_GRACE_MS);
+    one.same("visits.last_pass_end", { rules: 1, at, now }, lastPassEnd(at, rules, now));
+    const pass = {
+      id: "",
+      room: "",
+      lane: 0,
+      joinedAt: at,
+      admittedAt: at,
+      createdAt: at,
+      expiresAt: at,
+      node: 0,
+    };
+    one.same("visits.resumed_until", { rules: 1, at, now }, resumedUntil(pass, { ...rules, now }));
+    const next = nextTryAt(hasBegun, { now, formGraceMs: rules.formGraceMs });
+    one.same("visits.next_try_at", { rules: 1, hasBegun, now }, next);
     return one;
   },
 );
 
 test("no function of these rules was left out", () => {
   assert.deepEqual(
-    lua.unasked.filter((name) => /^(lanes|pace|pacing)\./.test(name)),
+    lua.unasked.filter((name) => /^(lanes|pace|pacing|visits)\./.test(name)),
     [],
   );
 });

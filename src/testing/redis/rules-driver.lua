@@ -298,6 +298,30 @@ calls["pacing.claim_deadline"] = function(_, c)
   return pacing.claim_deadline(c.now, c.lapseAt, c.lapseAfter, c.claimWindow)
 end
 
+calls["pacing.with_turn"] = function(_, c)
+  return pacing.with_turn(c.nextCheckIn)
+end
+
+calls["visits.held_until"] = function(_, c)
+  return visits.held_until(c.at)
+end
+
+calls["visits.pass_end"] = function(_, c)
+  return visits.pass_end(c.at)
+end
+
+calls["visits.last_pass_end"] = function(_, c, rules)
+  return visits.last_pass_end(c.at, rules[c.rules], c.now)
+end
+
+calls["visits.resumed_until"] = function(_, c, rules)
+  return visits.resumed_until(rules[c.rules], c.at, c.now)
+end
+
+calls["visits.next_try_at"] = function(_, c, rules)
+  return visits.next_try_at(c.hasBegun, rules[c.rules], c.now)
+end
+
 calls["pacing.whole_tenth"] = function(_, c)
   return pacing.whole_tenth(c.at)
 end

@@ -1,15 +1,16 @@
 /**
  * The door of a cluster: whoever is root runs a counting round at each interval, decides for all rooms, and
- * announces it; everyone does their part of what is announced. A node that is alone needs no rounds.
+ * announces it; everyone does their part of what is announced. A node with nobody beside it has the whole door in hand (hand.ts)
+ * and turns it as the embedded engine does.
  */
 import type { DoorkeeperMemo } from "../../../core/doorkeeper.ts";
 import type { Admission } from "../../../core/engine.ts";
 import type { HandedFlow } from "../../../core/flow.ts";
 import { EVERYBODY } from "../../../core/rules.ts";
 import type { Replication } from "../log/replication.ts";
-import { type View, viewNumber } from "../membership/view.ts";
+import { isWhole, type View, viewNumber } from "../membership/view.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
-import { draw, giveTurns, turnDoor } from "../visitors/room-duty.ts";
+import { giveTurns, turnWhole } from "../visitors/room-duty.ts";
 import { Counter, isLater, type OwnCounts } from "./counter.ts";
 import {
   type AnnounceBody,
@@ -72,6 +73,8 @@ export class DoorDuty {
   #slot = 0;
   #round: Round | null = null;
   #seq = 0;
+  /** How the doors are turned in this view. */
+  #turn: (now: number) => void = () => {};
   #memo: Memo | null = null;
   #nextAt = Number.NEGATIVE_INFINITY;
   /** When the round under way began: rounds that take long still begin an interval apart. */
@@ -100,6 +103,7 @@ export class DoorDuty {
   start(view: View, { slot, neighbours }: TreePlace, now: number): void {
     if (this.#round) this.#dropped = [...this.#dropped, this.#roundId(this.#seq)].slice(-OFFERS_MAX);
     this.#view = view;
+    this.#turn = isWhole(view) ? (at) => this.#turnWhole(at) : (at) => this.#begin(at);
     this.#slot = slot;
     this.#round = null;
     this.#seq = 0;
@@ -110,17 +114,10 @@ export class DoorDuty {
       this.#parts.qpid.memo = { memo: this.#memo, oneByOne: null } satisfies Carried;
   }
 
-  get isAlone(): boolean {
-    const view = this.#view;
-    return view !== null && view.members.length === 1 && view.lost.length === 0;
-  }
-
-  /** Turns a room's door now if it is this node's to turn, and tells what the last turn of it came to. */
-  turnNow(books: RoomBooks, now: number): Admission {
-    if (this.isAlone) return turnDoor(books, this.#parts.dice, now);
+  /** Turns the doors now, if that is this node's to do. */
+  turnNow(now: number): void {
     this.#nextAt = now;
     this.tick(now);
-    return this.lastAdmission(books.name) ?? { admitted: 0, reason: "line empty" };
   }
 
   lastAdmission(room: string): Admission | null {
@@ -141,13 +138,11 @@ export class DoorDuty {
     this.#drawWhenRead(now);
     this.#deleteMins(now);
     if (now < this.#nextAt) return;
-    if (this.isAlone) this.#turnAlone(now);
-    else if (this.#isMyDuty()) this.#begin(now);
+    if (this.#isMyDuty()) this.#turn(now);
   }
 
   nextAt(): number {
-    const isDuty = this.isAlone || (this.#isMyDuty() && !this.#round);
-    return Math.min(isDuty ? this.#nextAt : Number.POSITIVE_INFINITY, this.counter.nextAt());
+    return Math.min(this.#isMyDuty() ? this.#nextAt : Number.POSITIVE_INFINITY, this.counter.nextAt());
   }
 
   #isMyDuty(): boolean {
@@ -155,10 +150,11 @@ export class DoorDuty {
     return this.#view !== null && qpid.isRoot && replication.isSettled && !this.#round;
   }
 
-  #turnAlone(now: number): void {
+  /** Turns the doors where this node has the whole of them. */
+  #turnWhole(now: number): void {
     this.#nextAt = now + this.#parts.intervalMs;
     for (const [room, books] of this.#parts.rooms)
-      this.#last.set(room, turnDoor(books, this.#parts.dice, now));
+      this.#last.set(room, turnWhole(books, this.#parts.dice, now));
   }
 
   #begin(now: number): void {
@@ -263,7 +259,7 @@ export class DoorDuty {
       const books = rooms.get(room);
       if (!books?.isDrawDue(books.door.phase(now))) return false;
       if (heads.some(([log, head]) => replication.headOf(log) < head)) return true;
-      draw(books, now);
+      books.draw(books.door.phase(now).event!, now);
       return false;
     });
   }

@@ -14,7 +14,7 @@ export function isShortOfSlots(books: RoomBooks, newcomer: Newcomer, now: number
 /** True when someone with a loose turn cannot enter only because of that. */
 export function isShortForTurn(books: RoomBooks, ticket: Ticket, now: number): boolean {
   const place = books.places.get(originOf(currentTicket(books, ticket)));
-  if (books.isAlone || place?.claim.state !== ADMITTED || isFirm(place)) return false;
+  if (place?.claim.state !== ADMITTED || isFirm(place)) return false;
   return isOnlyShort(books, () => books.door.mayEnter(books.crowd, false, now));
 }
 

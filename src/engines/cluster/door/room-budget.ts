@@ -1,4 +1,4 @@
-/** What a budget leaves to one of the rooms that share it: a node that is alone asks that for itself, the root for all. */
+/** What a budget leaves to one of the rooms that share it: a node with the whole door asks that for itself, the root for all. */
 import { type BudgetRoom, freeInBudget } from "../../../core/budget.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
 
@@ -36,6 +36,7 @@ export function unbudgeted({ crowd, door }: RoomBooks, now: number): number {
     budgetFree: Number.POSITIVE_INFINITY,
     waitingIn: (lane: number) => crowd.waitingIn(lane),
     turnAges: (at: number) => crowd.turnAges(at),
+    isHeldBack: () => false,
   };
   return door.open(free, now).admit;
 }

@@ -1,7 +1,7 @@
 /**
  * A room's rate at one node. The flow itself is with the root, which counts for all; what it lets a node's newcomers
- * straight through with is handed out in counting rounds, as leave for so many, good for a second. A node that is alone,
- * and the root in a round, ask the flow; everyone else asks how much leave is left.
+ * straight through with is handed out in counting rounds, as leave for so many, good for a second. A node that has the
+ * whole door, and the root in a round, ask the flow; everyone else asks how much leave is left.
  *
  * In no minute do more enter than may. The root gives a turn only while those who entered in the last minute, those with a firm
  * turn anywhere and the leave that is out are fewer; nodes report who used a firm turn (`turn-news.ts`) with the round in which
@@ -56,11 +56,11 @@ export class RoomFlow {
     else this.leave -= count;
   }
 
-  /** One came in by a slot in hand, whatever the rate. With leave it is used; otherwise the root hears of it, and others pay. */
-  charge(perMinute: number | null, now: number): void {
-    if (this.isRoot) this.#flow.take(this.#scaled(perMinute), 1, now);
-    else if (perMinute !== null && this.allowance(perMinute, now) > 0) this.leave--;
-    else this.uncharged++;
+  /** So many came in by slots in hand, whatever the rate. With leave it is used; otherwise the root hears of it, and others pay. */
+  take(perMinute: number | null, count: number, now: number): void {
+    if (this.isRoot) this.#flow.take(this.#scaled(perMinute), count, now);
+    else if (perMinute !== null && this.allowance(perMinute, now) > 0) this.leave -= count;
+    else this.uncharged += count;
   }
 
   /** By the root: leave for so many is handed out. */

@@ -31,7 +31,6 @@ function booksOf(rules: Partial<RoomRules>, known: readonly number[] = [], name 
       onWritten: (_entry: Entry) => 0,
     },
   });
-  books.isAlone = false;
   for (const n of known) books.apply([WAIT, keyOf(n), lane, NEW, ""], { index: 1, owner: "x#1" }, 0);
   return books;
 }

@@ -372,6 +372,7 @@ function crowdOf(
     budgetFree: totalActiveUsers === null ? Math.min(ownFree, budgetFree) : budgetFree,
     waitingIn: (lane) => waitingIn(lanes, lane),
     turnAges: () => [],
+    isHeldBack: () => false,
   };
 }
 

@@ -46,6 +46,11 @@ export function idOf({ name, life }: Pick<Member, "name" | "life">): string {
 }
 
 /** One number for a view, higher for a later one, different for different ones of the same version. */
+/** True where a node has nobody beside it, neither there nor lost: everything is its own. */
+export function isWhole({ members, lost }: View): boolean {
+  return members.length === 1 && lost.length === 0;
+}
+
 export function viewNumber({ version, maker }: Pick<View, "version" | "maker">): number {
   return version * SLOTS_MAX + maker;
 }

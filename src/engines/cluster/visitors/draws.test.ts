@@ -21,7 +21,6 @@ import { keyAt } from "../log/order-clock.ts";
 import { Draws } from "./draws.ts";
 import { ADMITTED, SELF } from "./place.ts";
 import { RoomBooks } from "./room-books.ts";
-import { draw } from "./room-duty.ts";
 
 const OPENS_AT = Date.UTC(2026, 0, 1);
 const STARTS_AT = OPENS_AT + 60_000;
@@ -106,6 +105,10 @@ class Node {
   }
 }
 
+function draw(books: RoomBooks): void {
+  books.draw(books.door.phase(STARTS_AT).event!, STARTS_AT);
+}
+
 interface Play {
   readonly joins: readonly number[];
   readonly before: readonly number[];
@@ -121,7 +124,7 @@ function played({ joins, before, after }: Play): [Node, Node, Node] {
     other.books.closePool(STARTS_AT);
     a.read(other);
   }
-  draw(a.books, STARTS_AT);
+  draw(a.books);
   // The others have not heard of it yet: what they write is about places as they were.
   for (const [n, at] of before.entries()) {
     const node = at === 1 ? b : c;
@@ -210,7 +213,7 @@ test("until it is drawn only the hash of the seed is told, and then the seed and
   const before = b.books.draws.record(EVENT, STARTS_AT)!;
   assert.deepEqual([before.seed, before.ids, before.size], [null, null, 1]);
   assert.equal(b.books.draws.announce(EVENT).seed, null);
-  draw(b.books, STARTS_AT);
+  draw(b.books);
   c.read(b);
   for (const { books } of [b, c]) {
     const after = books.draws.record(EVENT, STARTS_AT)!;
@@ -236,7 +239,7 @@ test("nobody gathers once the pool is closed, and latecomers stay behind the dra
   node.join(1);
   node.books.closePool(STARTS_AT);
   const late = node.join(2);
-  draw(node.books, STARTS_AT);
+  draw(node.books);
   assert.equal(node.books.draws.record(EVENT, STARTS_AT)!.size, 1);
   assert.equal(node.books.places.get(late)!.key, late);
 });

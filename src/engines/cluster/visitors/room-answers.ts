@@ -3,7 +3,6 @@
  * what is known here, whoever owns the place; the owner hears of it (`Seen`). Everything that gives or frees a slot
  * is the owner's to do, and is done here for places of this node's.
  */
-import { placeFor } from "../../../core/doorkeeper.ts";
 import type {
   Admitted,
   Entered,
@@ -13,18 +12,11 @@ import type {
   TicketAnswer,
   Waiting,
 } from "../../../core/engine.ts";
-import { lapseDeadline, nextCheckIn, openingCheckIn, wholeTenth } from "../../../core/pacing.ts";
-import { type Pass, PRESENCE_GRACE_MS, resumedUntil } from "../../../core/pass.ts";
-import { expectedAhead, isAheadShown } from "../../../core/room-view.ts";
-import { type DoorRules, EVERYBODY } from "../../../core/rules.ts";
-import {
-  AHEAD_UNKNOWN,
-  NONE_MISSED,
-  originOf,
-  setBackTicket,
-  shownAhead,
-  type Ticket,
-} from "../../../core/ticket.ts";
+import { lapseDeadline } from "../../../core/pacing.ts";
+import { lastPassEnd, type Pass, passOf, resumedUntil } from "../../../core/pass.ts";
+import { EVERYBODY } from "../../../core/rules.ts";
+import { newTicket, originOf, setBackTicket, type Ticket } from "../../../core/ticket.ts";
+import { type Moment, turnInHand, waitingAnswer } from "../../../core/waiting.ts";
 import {
   ADOPT,
   AS_BEFORE,
@@ -48,15 +40,6 @@ import { slotOfKey } from "../log/order-clock.ts";
 import { ADMITTED, isFirm, keyOfPass, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { standingOf, voidsOf } from "./standing.ts";
-
-/** Someone who comes with a turn that cannot be used at once looks again this soon. */
-const TURN_IN_HAND_MS = 2_000;
-
-export interface Moment {
-  /** For jitter. */
-  readonly dice: number;
-  readonly now: number;
-}
 
 /** Someone new, the number that is theirs, and the node that gave it. */
 export interface Arrival {
@@ -102,11 +85,12 @@ export function join(books: RoomBooks, arrival: Arrival, moment: Moment): JoinAn
   books.arrivals++;
   if (newcomer.invite) books.write([INVITE, newcomer.invite.id, newcomer.invite.expiresAt]);
   if (welcome === "through") return goStraightThrough(books, arrival, now);
-  const ticket = newTicket(books, arrival, now);
+  const expiresAt = now + books.rulesAt(now).ticketTtlMs;
+  const lane = books.laneOf(newcomer.lane);
+  const { node } = arrival;
+  const ticket = newTicket({ id, room: books.name, lane, sequence: key, joinedAt: now, expiresAt, node });
   books.write([WAIT, key, ticket.lane, NEW, books.isGathering(key) ? id : ""]);
-  const { answer, until } = waitingAnswer(books, ticket, moment);
-  books.await(books.places.get(key)!, until);
-  return answer;
+  return waitAnew(books, ticket, moment);
 }
 
 /** What they would get; nothing is done. */
@@ -116,8 +100,7 @@ export function welcomeTo(
   now: number,
 ): ReturnType<RoomBooks["door"]["greet"]> {
   books.rulesAt(now);
-  const welcome = books.door.greet(newcomer, books.crowd, now);
-  return welcome === "through" && books.isDrawDue(books.door.phase(now)) ? placeFor(newcomer) : welcome;
+  return books.door.greet(newcomer, books.crowd, now);
 }
 
 /** "I am still here", of whoever owns the place. */
@@ -138,8 +121,8 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
       // The ticket was used already: its holder missed the answer, or shows it twice. One visit either way.
       return { answer: visitOf(books, place, now), seen: null };
     default: {
-      const { answer, until } = waitingAnswer(books, ticket, moment);
-      return { answer, seen: seenOf(ticket, until) };
+      const answer = waitingHere(books, ticket, moment);
+      return { answer, seen: seenOf(ticket, lapsesAt(books, answer, now)) };
     }
   }
 }
@@ -197,19 +180,10 @@ export function enter(books: RoomBooks, shown: Ticket, moment: Moment): TicketAn
 /** A loose turn gave its slot and its share of the rate back, and takes them anew. */
 function useTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Entered {
   if (!isFirm(place)) books.door.admitted(1, now);
-  if (books.isAlone) books.door.entered(books.turnAge(place, now), now);
-  else if (isFirm(place)) {
-    books.flow.enter(1, now);
-    books.turnNews.note("entered");
-  }
+  books.crowd.used(place, now);
   const { id, lane, joinedAt, node } = ticket;
   const { admittedAt } = place.claim;
   return startVisit(books, { id, key: place.key, node, lane, joinedAt, admittedAt }, WITH_TURN, now);
-}
-
-/** Turn in hand, but it cannot be used at once: come again soon. */
-export function tryAgainSoon(ticket: Ticket): Waiting {
-  return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs: TURN_IN_HAND_MS };
 }
 
 /** Presence on the site of a visit that is this node's, or that nobody knows of. */
@@ -244,18 +218,9 @@ export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now
   if (!mayBegin || expiresAt <= now || books.ended.has(id)) return null;
   // For a moment after a pass has run out its owner still holds the slot.
   if (place?.claim.origin === SELF) touch(books, { id, lane, joinedAt, admittedAt, expiresAt }, now);
-  else if (!beginAgain(books, id, now)) return null;
+  else if (!books.resumes.begin(id, books, now)) return null;
   else books.write([VISIT, key, lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
   return { kind: "entered", pass: { ...pass, createdAt: now, expiresAt } };
-}
-
-/** True when there is a slot in hand for a visit that was over, which then counts in the rate. */
-function beginAgain(books: RoomBooks, id: string, now: number): boolean {
-  if (!books.resumes.mayTry(id, now)) return false;
-  const hasBegun = mayResume(books, now);
-  if (hasBegun) books.flow.charge(books.door.rate, now);
-  else books.resumes.note(id, false, { now, formGraceMs: books.rulesAt(now).formGraceMs });
-  return hasBegun;
 }
 
 /** Whether a visit that was over may begin again, by the slots in hand. */
@@ -272,10 +237,8 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   if (books.over.has(key) || expiresAt <= now) return;
   const place = books.places.get(key);
   if (place?.claim.state === ON_SITE) return endVisit(books, id, LEFT, now);
-  if (place && isFirm(place) && books.isAlone) books.door.gaveBack("left", now);
-  if (books.isAlone) return books.write([GONE, key, lane, LEFT, expiresAt, ""]);
   // Another node may have let them in of which nothing is known here: that visit is over, too.
-  books.write([GONE, key, lane, LEFT, Math.max(expiresAt, lastPassEnd(books, now)), id]);
+  books.write([GONE, key, lane, LEFT, Math.max(expiresAt, lastPassEnd(0, books.rulesAt(now), now)), id]);
 }
 
 /**
@@ -285,22 +248,13 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
 export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof REVOKED, now: number): void {
   if (books.ended.has(id)) return;
   const place = books.visits.get(id);
-  const until = lastPassEnd(books, now, place?.claim.until);
+  const until = lastPassEnd(place?.claim.until ?? 0, books.rulesAt(now), now);
   books.write([GONE, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
-}
-
-/**
- * A pass that a gateway renewed just now, and has not told of yet, is good for one more session, and may begin its visit
- * again for a while after that.
- */
-function lastPassEnd(books: RoomBooks, now: number, knownEnd = 0): number {
-  const { sessionDurationMs, formGraceMs } = books.rulesAt(now);
-  return Math.max(knownEnd, now + sessionDurationMs) + formGraceMs + PRESENCE_GRACE_MS;
 }
 
 function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Entered {
   books.door.admitted(1, now);
-  if (books.isAlone) books.door.entered(null, now);
+  books.crowd.wentThrough(now);
   const lane = books.laneOf(newcomer.lane);
   const visitor = { id, key, node, lane, joinedAt: now, admittedAt: now, visitMs: newcomer.visitMs };
   return startVisit(books, visitor, THROUGH, now);
@@ -330,90 +284,47 @@ function startVisit(
   };
 }
 
-function newTicket(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Ticket {
-  return {
-    id,
-    room: books.name,
-    lane: books.laneOf(newcomer.lane),
-    joinedAt: now,
-    sequence: key,
-    draw: 0,
-    issuedAt: now,
-    expiresAt: now + books.rulesAt(now).ticketTtlMs,
-    node,
-    aheadShown: AHEAD_UNKNOWN,
-    aheadAtJoin: AHEAD_UNKNOWN,
-    ...NONE_MISSED,
-  };
+/** What someone who waits is told here. */
+function waitingHere(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
+  const hasReturned = books.places.get(originOf(ticket))?.hasReturned === true;
+  const isExact = moment.now - ticket.joinedAt >= books.spreadMs;
+  return waitingAnswer(books, ticket, { hasReturned, isExact }, moment);
 }
 
-/** What someone who waits is told, and until when they are waited for after that. */
-function waitingAnswer(
-  books: RoomBooks,
-  ticket: Ticket,
-  { dice, now }: Moment,
-): { answer: Waiting; until: number } {
-  const { lines, draws } = books;
-  const rules = books.rulesAt(now);
-  const { lapseAfterMs, ticketTtlMs, claimWindowMs, pollBudgetPerSecond, show } = rules;
-  const { event, isPrequeue, opensAt } = books.door.phase(now);
-  const actual = aheadOf(books, rules, ticket);
-  const waitMs = books.pace.wait(rules, actual);
-  const reachMs = books.pace.reach(rules, actual);
-  const standing = { waiting: lines.size, waitMs, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
-  const paced = isPrequeue ? openingCheckIn(standing, opensAt! - now, dice) : nextCheckIn(standing, dice);
-  const key = originOf(ticket);
-  // Someone who came with a loose turn, in vain, has the next one.
-  const nextCheckInMs = books.places.get(key)?.hasReturned ? Math.min(paced, TURN_IN_HAND_MS) : paced;
-  const isGathered = draws.isGathered(event, key);
-  // Some who joined elsewhere a moment before are not known here yet, and what is shown once can never rise.
-  const isExact = books.isAlone || now - ticket.joinedAt >= books.spreadMs;
-  const answer: Waiting = {
-    kind: "waiting",
-    ticket,
-    ahead: isAheadShown(rules) && isExact && !isGathered ? shownAhead(ticket, actual) : null,
-    waitMs: show.wait && !isGathered ? waitMs : null,
-    nextCheckInMs,
-  };
-  return { answer, until: lapseDeadline({ now, nextCheckInMs, lapseAfterMs }) };
+function lapsesAt(books: RoomBooks, { nextCheckInMs }: Waiting, now: number): number {
+  return lapseDeadline({ now, nextCheckInMs, lapseAfterMs: books.rulesAt(now).lapseAfterMs });
 }
 
-/** How many are expected to be let in before the holder of this ticket. */
-function aheadOf(books: RoomBooks, rules: DoorRules, ticket: Ticket): number {
-  const { lines } = books;
-  // Whoever is picked at random has on the whole half of the others before them.
-  if (rules.queueingMethod === "random") return lines.size >> 1;
-  const lane = books.laneOf(ticket.lane);
-  const ahead = lines.ahead(lane, ticket.sequence);
-  return expectedAhead(rules, (other) => lines.waitingIn(other), { lane, ahead });
+/** The same for someone who is in the line from now on, with a place of this node's. */
+function waitAnew(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
+  const answer = waitingHere(books, ticket, moment);
+  books.await(books.places.get(originOf(ticket))!, lapsesAt(books, answer, moment.now));
+  return answer;
 }
 
 /** More came than were expected. The turn is kept, and lasts. */
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Waiting {
-  const until = wholeTenth(now + books.rulesAt(now).claimWindowMs);
-  const firmUntil = wholeTenth(now + books.door.lengthenedFirmMs(now));
-  books.lengthenTurn(place, { until, firmUntil });
-  return tryAgainSoon(ticket);
+  books.lengthenTurn(place, books.door.lengthenedTurn(now));
+  return turnInHand(ticket);
 }
 
 /** The turn is loose, and there is no room. Its holder is here, so the next turn is theirs; that is so once. */
 function returnToFront(books: RoomBooks, { ticket }: Admitted, place: Place, moment: Moment): Waiting {
   const isFront = books.rulesAt(moment.now).queueingMethod !== "random";
-  if (isFront && place.hasReturned) return tryAgainSoon(ticket);
+  if (isFront && place.hasReturned) return turnInHand(ticket);
   books.write([WAIT, place.key, place.lane, isFront ? TO_FRONT : AS_BEFORE, place.id]);
-  const { answer, until } = waitingAnswer(books, ticket, moment);
-  books.await(books.places.get(place.key)!, until);
-  return answer;
+  return waitAnew(books, ticket, moment);
 }
 
 /** A visit as it is. */
 function visitOf(books: RoomBooks, place: Place, now: number): Entered {
   const { id, lane, joinedAt, claim } = place;
-  const { admittedAt } = claim;
-  const createdAt = claim.until - books.rulesAt(now).sessionDurationMs;
-  const pass: Pass = {
-    ...{ id, room: books.name, lane, joinedAt, admittedAt, createdAt },
-    ...{ expiresAt: claim.until, node: slotOfKey(Math.max(0, place.key)) },
-  };
+  const visit = { id, lane, joinedAt, admittedAt: claim.admittedAt, expiresAt: claim.until };
+  const { sessionDurationMs } = books.rulesAt(now);
+  const pass = passOf(visit, {
+    room: books.name,
+    node: slotOfKey(Math.max(0, place.key)),
+    sessionDurationMs,
+  });
   return { kind: "entered", pass };
 }

@@ -9,7 +9,8 @@
  * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
  * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
  */
-import { type Crowd, Doorkeeper } from "../../../core/doorkeeper.ts";
+import { Doorkeeper, type TurnBy } from "../../../core/doorkeeper.ts";
+import type { Moves } from "../../../core/draw-ledger.ts";
 import type { Remark } from "../../../core/engine.ts";
 import { Pace } from "../../../core/eta.ts";
 import { laneOf } from "../../../core/lanes.ts";
@@ -23,6 +24,7 @@ import {
   type RoomRules,
 } from "../../../core/rules.ts";
 import type { Phase } from "../../../core/schedule.ts";
+import { type Hand, ShareOfDoor, type WholeDoor } from "../door/hand.ts";
 import { LingeringSlots } from "../door/lingering-slots.ts";
 import { RecentTurns } from "../door/recent-turns.ts";
 import { RoomFlow } from "../door/room-flow.ts";
@@ -135,13 +137,9 @@ export class RoomBooks {
   readonly recentTurns = new RecentTurns();
   readonly tallies = new Tallies();
   held = 0;
-  /** The only node there is, and was: all slots are its own, and it counts for itself. */
-  isAlone = true;
   /** How long it takes until all nodes know what one wrote down. */
   spreadMs = 0;
-  /** Slots that other rooms of the same budget leave to this one, when alone. */
-  budgetFree: () => number = () => Number.POSITIVE_INFINITY;
-  readonly crowd: RoomCrowd;
+  crowd: Hand = new ShareOfDoor(this);
   lastTurnAt = 0;
   /** How many joined lately; falls with every counting round. */
   arrivals = 0;
@@ -161,6 +159,8 @@ export class RoomBooks {
   #turnsHeard: number[] = [];
   #lanes: LanesRules;
   #capacity = Number.POSITIVE_INFINITY;
+  /** When it was last asked which rules hold. */
+  #askedAt = 0;
   #perMinute = Number.POSITIVE_INFINITY;
   #ticketTtlMaxMs = 0;
 
@@ -170,7 +170,6 @@ export class RoomBooks {
     this.self = parts.self;
     this.door = new Doorkeeper(parts.rules, parts.now, this.flow);
     this.#lanes = this.door.inForce(parts.now).lanes;
-    this.crowd = new RoomCrowd(this);
     this.#noteTicketTtl(parts.rules);
   }
 
@@ -209,6 +208,22 @@ export class RoomBooks {
   /** Slots in hand and not in use; below zero when more came with passes than there were slots for. */
   get spare(): number {
     return this.held - this.used;
+  }
+
+  /** Nobody is beside this node: all slots and the rate are its own, and nobody else is to hear of its turns. */
+  takeWhole(door: WholeDoor, now: number): void {
+    this.crowd = door;
+    this.flow.isRoot = true;
+    this.flow.enter(this.turnNews.take().entered, now);
+  }
+
+  /** Others are there, with slots of their own. What was all this node's is what it uses, until a round hands out more. */
+  takeShare(): void {
+    this.flow.isRoot = false;
+    if (this.crowd instanceof ShareOfDoor) return;
+    this.crowd = new ShareOfDoor(this);
+    this.held = this.used;
+    this.flow.leave = 0;
   }
 
   /** Nobody else goes straight through, or gets a turn, by what this node has in hand. */
@@ -255,6 +270,7 @@ export class RoomBooks {
   }
 
   rulesAt(now: number): DoorRules {
+    this.#askedAt = now;
     const rules = this.door.inForce(now);
     this.#noteCapacity();
     this.#noteRate();
@@ -266,13 +282,19 @@ export class RoomBooks {
     return lane === EVERYBODY ? EVERYBODY : laneOf(this.#lanes, lane);
   }
 
+  /** Those who gathered get the places that were drawn. */
+  draw(event: EventRules, now: number): boolean {
+    for (const entry of this.draws.entriesToDraw(event, now, this.#ticketTtlMaxMs)) this.write(entry);
+    return true;
+  }
+
   isDrawDue({ event, isPrequeue }: Phase): boolean {
     return event?.isShuffled === true && !isPrequeue && !this.draws.isDrawn(event);
   }
 
   /** How much of a turn's claim window is over, 0 to 1. */
   turnAge({ claim }: Place, now: number): number {
-    return 1 - (claim.until - now) / this.rulesAt(now).claimWindowMs;
+    return this.door.turnAge(claim.until, now);
   }
 
   /** Something happened to a place of this node's. */
@@ -383,10 +405,10 @@ export class RoomBooks {
   }
 
   /** A firm turn of this node's lasts until then. */
-  lengthenTurn(place: Place, { until, firmUntil }: { until: number; firmUntil: number }): void {
-    place.claim.until = until;
+  lengthenTurn(place: Place, { claimBy, firmUntil }: TurnBy): void {
+    place.claim.until = claimBy;
     place.claim.firmUntil = firmUntil;
-    this.#dues.addTurn(place.key, until);
+    this.#dues.addTurn(place.key, claimBy);
     this.#dues.addFirm(place.key, firmUntil);
   }
 
@@ -564,7 +586,7 @@ export class RoomBooks {
     if (how === FORFEITED || how === FORFEITED_BEFORE) this.forfeited.add(key);
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
     const place = this.places.get(key);
-    if (place && isFirm(place) && place.claim.origin === SELF) this.turnNews.note("left");
+    if (place && isFirm(place) && place.claim.origin === SELF) this.crowd.gaveBack("left", this.#askedAt);
     if (how !== EXPIRED && place && isOwnVisit(place) && this.door.rules.lingerMs > 0) this.lingering.add();
     if (place) this.#drop(place);
     this.setBacks.forget(key);
@@ -634,7 +656,7 @@ export class RoomBooks {
   }
 
   /** What was at each key of `from` is then at the same index of `to`. */
-  #move({ from, to }: { from: Float64Array; to: Float64Array }): void {
+  #move({ from, to }: Moves): void {
     const moved: (Place | undefined)[] = [];
     for (const key of from) {
       const place = this.places.get(key);
@@ -755,43 +777,4 @@ function backEntryOf({ key, sequence, behind, missedTurns, missedAt }: Place): B
 
 function numbersOf({ named }: LanesRules): string {
   return named.map(({ number }) => number).join();
-}
-
-/**
- * Who is where, as the doorkeeper asks when somebody joins: as it is where this node is alone, otherwise the slots it has in
- * hand are all the room there is.
- */
-class RoomCrowd implements Crowd {
-  readonly #books: RoomBooks;
-
-  constructor(books: RoomBooks) {
-    this.#books = books;
-  }
-
-  get waiting(): number {
-    return this.#books.lines.size;
-  }
-
-  get admitted(): number {
-    return this.#books.isAlone ? this.#books.turns : 0;
-  }
-
-  get onSite(): number {
-    const { isAlone, onSite, door, spare } = this.#books;
-    return isAlone ? onSite : (door.capacity ?? spare) - spare;
-  }
-
-  get budgetFree(): number {
-    const { isAlone, budgetFree, door, spare } = this.#books;
-    if (isAlone) return budgetFree();
-    return door.rules.budget ? spare : Number.POSITIVE_INFINITY;
-  }
-
-  waitingIn(lane: number): number {
-    return this.#books.lines.waitingIn(lane);
-  }
-
-  *turnAges(now: number): Generator<number> {
-    for (const place of this.#books.places.values()) if (isFirm(place)) yield this.#books.turnAge(place, now);
-  }
 }

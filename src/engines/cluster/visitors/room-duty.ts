@@ -1,13 +1,12 @@
 /**
  * What a room has to do by itself, a few times a second: visits and turns of this node's whose time is up end, those who
- * stopped checking in lapse, and places that another has in hand as well, or said are over, are let go of. Then, where this node is
- * alone, as many get a turn as the doorkeeper says; otherwise that is for counting rounds to find out.
+ * stopped checking in lapse, and places that another has in hand as well, or said are over, are let go of. Where this node
+ * has the whole door, it also turns it; otherwise counting rounds find out who gets a turn.
  */
+import { turnDoor } from "../../../core/door-turn.ts";
 import type { Admission } from "../../../core/engine.ts";
-import { isForfeited, placesBack, sequenceToFollow } from "../../../core/missed-turns.ts";
+import { goesBehind } from "../../../core/missed-turns.ts";
 import { compareOrder } from "../../../core/order.ts";
-import { claimDeadline, wholeTenth } from "../../../core/pacing.ts";
-import type { DoorRules } from "../../../core/rules.ts";
 import {
   ADOPT,
   AS_BEFORE,
@@ -45,55 +44,37 @@ export function sweep(books: RoomBooks, now: number): void {
 /** A turn was firm for long enough: what was kept for it is for the next. */
 function loosen(books: RoomBooks, key: number, now: number): void {
   books.write([LOOSE, key]);
-  if (books.isAlone) books.door.gaveBack("loose", now);
-  else books.turnNews.note("loosened");
+  books.crowd.gaveBack("loose", now);
 }
 
 /** A turn was not used. The place goes further back and is kept for its holder's return, or is forfeited. */
 function miss(books: RoomBooks, place: Place, now: number): void {
   const { key, claim } = place;
   const { ticketTtlMs, missedTurnsMax, queueingMethod } = books.rulesAt(now);
-  if (books.isAlone) books.door.missed();
-  else books.turnNews.note("missed");
+  books.crowd.missed();
   const missedTurns = place.missedTurns + 1;
-  if (isForfeited(missedTurns, missedTurnsMax))
-    return books.write([GONE, key, place.lane, FORFEITED, now + books.ticketTtlMaxMs, ""]);
   const lane = books.laneOf(place.lane);
   const givenAt = claim.admittedAt;
-  const turn = { at: givenAt, sequence: place.sequence };
-  const isAsTold = queueingMethod === "random" || books.isAlone;
-  const back = placesBack(books.recentTurns.after(lane, turn, isAsTold), missedTurns);
-  const follow = sequenceToFollow(books.lines.behind(lane), place.sequence, back);
+  const letIn = books.crowd.letInSince(lane, place, queueingMethod === "random");
+  const line = books.lines.behind(lane);
+  const follow = goesBehind({ sequence: place.sequence, missedTurns, letIn, line }, missedTurnsMax);
+  if (follow === null) return books.write([GONE, key, place.lane, FORFEITED, now + books.ticketTtlMaxMs, ""]);
   const { sequence, behind } = books.numberBehind(follow);
   books.write([LAPSE, key, place.lane, MISSED, now + ticketTtlMs]);
   books.write([BACK, key, sequence, behind, missedTurns, givenAt]);
 }
 
-/** One turn of the door of a node that is alone. */
-export function turnDoor(books: RoomBooks, dice: () => number, now: number): Admission {
-  const { door, crowd } = books;
-  const rules = books.rulesAt(now);
-  sweep(books, now);
-  for (const remark of door.weigh(
-    { waiting: books.lines.size, admitted: books.turns, onSite: books.onSite },
-    now,
-  ))
-    books.events.onRemark(remark);
-  const phase = door.phase(now);
-  if (books.isDrawDue(phase)) draw(books, now);
-  const opening = door.open(crowd, now);
-  const sequences = nextInLine(books, opening.admit, { rules, dice, now });
-  giveTurns(books, sequences, { at: now, now });
-  door.admitted(sequences.length, now);
-  const isLine = books.lines.size > 0 && opening.reason !== "paused" && opening.reason !== "not started";
-  observe(books, isLine, now);
-  return { admitted: sequences.length, reason: opening.reason };
-}
-
-/** Those who gathered get the places that were drawn. */
-export function draw(books: RoomBooks, now: number): void {
-  const { event } = books.door.phase(now);
-  for (const entry of books.draws.entriesToDraw(event!, now, books.ticketTtlMaxMs)) books.write(entry);
+/** One turn of the door, where this node has the whole of it and has ended what is over. */
+export function turnWhole(books: RoomBooks, dice: () => number, now: number): Admission {
+  books.rulesAt(now);
+  for (const remark of books.door.weigh(books.crowd, now)) books.events.onRemark(remark);
+  const give = (sequence: number) => {
+    giveTurn(books, sequence, { at: now, now });
+    return true;
+  };
+  const { sequences, reason } = turnDoor(books, books.own, { give, dice, now });
+  books.tellTurns();
+  return { admitted: sequences.length, reason };
 }
 
 /** The owner's part of admitting: these of its own have a turn, given at that instant of the root's. */
@@ -102,43 +83,22 @@ export function giveTurns(
   sequences: readonly number[],
   { at, now }: { at: number; now: number },
 ): void {
-  const { lapseAfterMs, claimWindowMs } = books.rulesAt(now);
-  for (const sequence of sequences) {
-    const { key, lane, claim, hasReturned, missedTurns } = books.placeAt(sequence)!;
-    // A place that was taken over is waited for without end until its holder is heard of.
-    const lapseAt = Number.isFinite(claim.until) ? claim.until : now;
-    const claimBy = claimDeadline({ now, lapseAt, lapseAfterMs, claimWindowMs });
-    const firmUntil = wholeTenth(now + books.door.firmMs({ hasReturned, hasMissed: missedTurns > 0 }, now));
-    books.write([TURN, key, lane, 0, claimBy, at, firmUntil]);
-  }
+  for (const sequence of sequences) giveTurn(books, sequence, { at, now });
   books.tellTurns();
+}
+
+function giveTurn(books: RoomBooks, sequence: number, { at, now }: { at: number; now: number }): void {
+  const { key, lane, claim, hasReturned, missedTurns } = books.placeAt(sequence)!;
+  // A place that was taken over is waited for without end until its holder is heard of.
+  const lapseAt = Number.isFinite(claim.until) ? claim.until : now;
+  const { claimBy, firmUntil } = books.door.turn({ lapseAt, hasReturned, hasMissed: missedTurns > 0 }, now);
+  books.write([TURN, key, lane, 0, claimBy, at, firmUntil]);
 }
 
 /** How fast the door is, as far as this node can see. */
 export function observe(books: RoomBooks, isLine: boolean, now: number): void {
   books.pace.observe({ admitted: books.admittedSince, isLine, now });
   books.admittedSince = 0;
-}
-
-/** Whose turn is next among this node's, without giving it. */
-function nextInLine(
-  books: RoomBooks,
-  count: number,
-  { rules, dice, now }: { rules: DoorRules; dice: () => number; now: number },
-): number[] {
-  const { own, door } = books;
-  const isRandom = rules.queueingMethod === "random";
-  const sequences: number[] = [];
-  while (sequences.length < count) {
-    const lane = door.nextLane((other) => own.waitingIn(other), now);
-    if (lane === null) break;
-    const rank = isRandom ? Math.floor(dice() * own.waitingIn(lane)) : 0;
-    const sequence = own.at(lane, rank);
-    own.remove(lane, sequence);
-    sequences.push(sequence);
-  }
-  for (const sequence of sequences) own.add(books.laneOf(books.placeAt(sequence)!.lane), sequence);
-  return sequences;
 }
 
 /**

@@ -13,6 +13,7 @@ import type {
 } from "../../../core/engine.ts";
 import type { Pass } from "../../../core/pass.ts";
 import type { Ticket } from "../../../core/ticket.ts";
+import { type Moment, turnInHand } from "../../../core/waiting.ts";
 import type { Lending } from "../door/lending.ts";
 import { isShortForResuming, isShortForTurn, isShortOfSlots } from "../door/loans.ts";
 import { INVITE, LEFT, REVOKED } from "../log/entries.ts";
@@ -27,12 +28,10 @@ import {
   enter,
   join,
   leavePlace,
-  type Moment,
   noteSeen,
   resume,
   type Seen,
   touch,
-  tryAgainSoon,
   welcomeTo,
 } from "./room-answers.ts";
 import type { RoomBooks } from "./room-books.ts";
@@ -59,7 +58,6 @@ export interface VisitorCallsParts {
   readonly clock: OrderClock;
   /** This node's slot; 0 while it has none. */
   readonly slot: () => number;
-  readonly isAlone: () => boolean;
   /** When an answer comes later: the time it is then. */
   readonly now: () => number;
 }
@@ -79,7 +77,7 @@ export class VisitorCalls {
     now: number,
     answer: (answer: JoinAnswer) => void,
   ): void {
-    const { clock, slot, isAlone } = this.#parts;
+    const { clock, slot } = this.#parts;
     const key = clock.next(now);
     const node = slot();
     const go = (who: Newcomer) => {
@@ -89,7 +87,6 @@ export class VisitorCalls {
       if (books.isLimited) this.#tell(given, answer, moment.now);
       else answer(given);
     };
-    if (isAlone()) return go(newcomer);
     if (newcomer.invite === null) return this.#withRoom(books, newcomer, () => go(newcomer));
     this.#useInvite(books, newcomer, (reason) => {
       if (reason !== null) return answer({ kind: "refused", reason });
@@ -113,7 +110,7 @@ export class VisitorCalls {
     if (known.kind !== "admitted" && known.kind !== "entered") return answer(known);
     const { dice, now } = moment;
     this.#parts.requests.ask({ op: "enter", ticket, dice }, now, (given) =>
-      answer(given === null || typeof given === "boolean" ? tryAgainSoon(ticket) : given),
+      answer(given === null || typeof given === "boolean" ? turnInHand(ticket) : given),
     );
   }
 
@@ -125,14 +122,14 @@ export class VisitorCalls {
     now: number,
     answer: (answer: Entered | null) => void,
   ): void {
-    const { clock, isAlone, lending } = this.#parts;
+    const { clock, lending } = this.#parts;
     const go = () => {
       const at = this.#parts.now();
       const given = resume(books, { pass, key: clock.next(at), mayBegin }, at);
       if (given && books.isLimited) this.#tell(given, answer, at);
       else answer(given);
     };
-    const isShort = mayBegin && !isAlone() && isShortForResuming(books, pass.id, now);
+    const isShort = mayBegin && isShortForResuming(books, pass.id, now);
     if (!isShort || !lending.ask(books.name, now, go)) go();
   }
 
@@ -274,9 +271,9 @@ export class VisitorCalls {
   #useInvite(books: RoomBooks, newcomer: Newcomer, then: (reason: RefusalReason | null) => void): void {
     const now = this.#parts.now();
     const invite = newcomer.invite!;
+    if (books.invites.has(invite.id)) return then("inviteUsed");
     const welcome = welcomeTo(books, newcomer, now);
     if (welcome !== "through" && welcome !== "place") return then(welcome);
-    if (books.invites.has(invite.id)) return then("inviteUsed");
     this.#parts.requests.ask({ op: "invite", room: books.name, invite }, now, (isNew) => {
       // Nobody answered: then it is used up here, at least.
       const isGood = isNew ?? !books.invites.has(invite.id);
@@ -298,7 +295,7 @@ export class VisitorCalls {
 
 /** The pass was given just now: the visit that it is for may not be known here yet, and whoever tells of it does so again. */
 function isFresh(books: RoomBooks, { expiresAt }: Presence, now: number): boolean {
-  return !books.isAlone && now - (expiresAt - books.rulesAt(now).sessionDurationMs) < books.spreadMs;
+  return now - (expiresAt - books.rulesAt(now).sessionDurationMs) < books.spreadMs;
 }
 
 /** Writes down that it is over, whoever owns it. */

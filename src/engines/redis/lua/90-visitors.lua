@@ -7,12 +7,6 @@ local visitors = {}
 
 local NOTHING, IS_WAITING, HAS_ENTERED, IS_ADMITTED, HAS_EXPIRED, IS_REFUSED = 0, 1, 2, 3, 4, 5
 local GATHERED, IN_HAND = 1, 2
--- Someone who comes with a turn to a site that is full looks again this soon.
-local TURN_IN_HAND_MS = 2000
--- A slot is held this long past its pass, because presence is reported in batches.
-local PRESENCE_GRACE_MS = 2000
--- A visitor with a spent pass who found no slot is not looked for one again within this time.
-local RESUME_RETRY_MS = 1000
 local VISIT = ">dHdd"
 
 local function answer(answers, kind, a, b, c, d, e)
@@ -68,7 +62,7 @@ local function go_on_waiting(self, answers, place, dice, ahead)
   else
     next_check_in = pacing.next_check_in(standing, dice)
   end
-  if place.returned == 1 then next_check_in = math.min(next_check_in, TURN_IN_HAND_MS) end
+  if place.returned == 1 then next_check_in = pacing.with_turn(next_check_in) end
   local deadline = pacing.lapse_deadline(self.now, next_check_in, rules.lapseAfterMs)
   line.expect(self, place, deadline)
   places.keep(self, place.joined_at, self.now + rules.ticketTtlMs)
@@ -81,7 +75,7 @@ local function start_visit(self, answers, visit, visit_ms)
   local expires_at = self.now + (visit_ms or self.rules.sessionDurationMs)
   local packed = struct.pack(VISIT, visit.sequence, visit.lane, visit.joined_at, visit.admitted_at)
   redis.call("HSET", self.prefix .. ":visits", visit.id, packed)
-  redis.call("ZADD", self.prefix .. ":visits:due", expires_at + PRESENCE_GRACE_MS, visit.id)
+  redis.call("ZADD", self.prefix .. ":visits:due", visits.held_until(expires_at), visit.id)
   self.on_site = self.on_site + 1
   room.count(self, "entered")
   answer(answers, HAS_ENTERED, visit.joined_at, visit.admitted_at, self.now, expires_at, visit.lane)
@@ -195,7 +189,7 @@ local function still_on_site(self, answers, id)
   local packed = redis.call("HGET", self.prefix .. ":visits", id)
   if not packed then return refuse(answers, "ticketSpent") end
   local _, lane, joined_at, admitted_at = struct.unpack(VISIT, packed)
-  local expires_at = tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id)) - PRESENCE_GRACE_MS
+  local expires_at = visits.pass_end(tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id)))
   local created_at = expires_at - self.rules.sessionDurationMs
   answer(answers, HAS_ENTERED, joined_at, admitted_at, created_at, expires_at, lane)
 end
@@ -261,7 +255,7 @@ end
 
 local function wait_with_turn(answers, place)
   local standing = standing_word(place, IN_HAND)
-  answer(answers, IS_WAITING, sequence_word(place.sequence), place.draw, 0, TURN_IN_HAND_MS, standing)
+  answer(answers, IS_WAITING, sequence_word(place.sequence), place.draw, 0, pacing.with_turn(math.huge), standing)
 end
 
 -- Back into the line with a turn that is loose. `is_front`: the next turn is theirs, so this is for once.
@@ -317,11 +311,8 @@ end
 local function end_visit(self, id)
   local packed = redis.call("HGET", self.prefix .. ":visits", id)
   if not packed then return false end
-  -- A pass that a gateway renewed just now, and has not told of yet, is good for a whole session.
-  -- And it may begin its visit again for a while after that.
-  local renewed_until = self.now + self.rules.sessionDurationMs + PRESENCE_GRACE_MS
   local due_at = tonumber(redis.call("ZSCORE", self.prefix .. ":visits:due", id))
-  local until_at = math.max(due_at, renewed_until) + (self.rules.formGraceMs or 0)
+  local until_at = visits.last_pass_end(visits.pass_end(due_at), self.rules, self.now)
   redis.call("HDEL", self.prefix .. ":visits", id)
   local linger = self.rules.lingerMs or 0
   if linger > 0 then
@@ -390,7 +381,7 @@ local function take_in(self, id, lane, joined_at, admitted_at, expires_at)
   places.keep(self, joined_at, self.now + self.rules.ticketTtlMs)
   local packed = struct.pack(VISIT, place.sequence, lane, joined_at, admitted_at)
   redis.call("HSET", self.prefix .. ":visits", id, packed)
-  redis.call("ZADD", self.prefix .. ":visits:due", expires_at + PRESENCE_GRACE_MS, id)
+  redis.call("ZADD", self.prefix .. ":visits:due", visits.held_until(expires_at), id)
   self.on_site = self.on_site + 1
 end
 
@@ -398,11 +389,11 @@ end
 function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires_at)
   local due = self.prefix .. ":visits:due"
   local known = redis.call("ZSCORE", due, id)
-  local is_later = expires_at + PRESENCE_GRACE_MS > tonumber(known or self.now + PRESENCE_GRACE_MS)
+  local is_later = visits.held_until(expires_at) > tonumber(known or visits.held_until(self.now))
   if not is_later or redis.call("ZSCORE", self.prefix .. ":ended", id) then
     -- Nothing new, or the slot of an ended visit that is held.
   elseif known then
-    redis.call("ZADD", due, expires_at + PRESENCE_GRACE_MS, id)
+    redis.call("ZADD", due, visits.held_until(expires_at), id)
   else
     take_in(self, id, lane, joined_at, admitted_at, expires_at)
   end
@@ -419,7 +410,7 @@ local function begin_again(self, id)
     keeper.took(self, 1)
     keeper.entered(self, nil)
   end
-  redis.call("ZADD", key, self.now + math.max(RESUME_RETRY_MS, has_begun and self.rules.formGraceMs or 0), id)
+  redis.call("ZADD", key, visits.next_try_at(has_begun, self.rules, self.now), id)
   return has_begun
 end
 
@@ -428,16 +419,13 @@ function visitors.resume(self, answers, id, lane, joined_at, admitted_at, may_be
   local due = self.prefix .. ":visits:due"
   if redis.call("ZSCORE", self.prefix .. ":ended", id) then return answer(answers, NOTHING) end
   local known = tonumber(redis.call("ZSCORE", due, id))
-  if known and known - PRESENCE_GRACE_MS > self.now then return still_on_site(self, answers, id) end
+  if known and visits.pass_end(known) > self.now then return still_on_site(self, answers, id) end
   if may_begin == "" then return answer(answers, NOTHING) end
-  local rules = self.rules
-  -- Where there is no renewal, whoever sends a form in time would stay for ever otherwise.
-  local from = rules.disableSessionRenewal and admitted_at + rules.formGraceMs or self.now
-  local expires_at = from + rules.sessionDurationMs
+  local expires_at = visits.resumed_until(self.rules, admitted_at, self.now)
   if expires_at <= self.now then return answer(answers, NOTHING) end
   if known then
     -- For a moment after a pass has run out its slot is still held.
-    redis.call("ZADD", due, expires_at + PRESENCE_GRACE_MS, id)
+    redis.call("ZADD", due, visits.held_until(expires_at), id)
   elseif begin_again(self, id) then
     take_in(self, id, lane, joined_at, admitted_at, expires_at)
   else

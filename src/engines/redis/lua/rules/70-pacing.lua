@@ -8,6 +8,8 @@
 local pacing = {}
 
 do
+  -- Someone who comes with a turn that cannot be used at once looks again this soon.
+  local TURN_IN_HAND_MS = 2000
   local NEAR_MS = 2000
   -- The longest someone within reach of the door is kept between check-ins.
   local NEAR_MAX_MS = 5000
@@ -73,5 +75,10 @@ do
   -- Until when a visitor told to come back in `next_check_in` is waited for.
   function pacing.lapse_deadline(now, next_check_in, lapse_after)
     return pacing.whole_tenth(now + next_check_in + lapse_after)
+  end
+
+  -- When to come back with a turn that cannot be used at once, or with the next one to come: no later than others.
+  function pacing.with_turn(next_check_in)
+    return math.min(next_check_in, TURN_IN_HAND_MS)
   end
 end

@@ -1,0 +1,91 @@
+/**
+ * What someone who waits is told: how many are ahead, how long it takes, and when to come back. Every check-in asks, so
+ * nothing is made here that outlives the answer.
+ */
+import type { Doorkeeper } from "./doorkeeper.ts";
+import type { Waiting } from "./engine.ts";
+import type { Pace } from "./eta.ts";
+import { nextCheckIn, openingCheckIn, withTurn } from "./pacing.ts";
+import { expectedAhead, isAheadShown } from "./room-view.ts";
+import type { DoorRules, EventRules } from "./rules.ts";
+import { originOf, shownAhead, type Ticket } from "./ticket.ts";
+
+/** What comes with a visitor: dice for jitter, and the time. */
+export interface Moment {
+  readonly dice: number;
+  readonly now: number;
+}
+
+/** The lines of a room, as far as those in them are told of it. */
+export interface Lines {
+  /** How many wait in all lanes. */
+  readonly size: number;
+  waitingIn(lane: number): number;
+  /** How many wait in a lane before this sequence. */
+  ahead(lane: number, sequence: number): number;
+}
+
+/** A room as far as whoever waits in it is told of it. */
+export interface WaitingRoom {
+  readonly door: Pick<Doorkeeper, "phase">;
+  readonly lines: Lines;
+  readonly pace: Pick<Pace, "wait" | "reach">;
+  /** `place`: the sequence by which a place is known. */
+  readonly draws: { isGathered(event: EventRules | null, place: number): boolean };
+  rulesAt(now: number): DoorRules;
+  laneOf(lane: number, now: number): number;
+}
+
+/** What an engine knows of a place besides its ticket. */
+export interface KnownPlace {
+  /** Its holder came with a loose turn, in vain, and has the next one. */
+  readonly hasReturned: boolean;
+  /** False while some who joined before may not be known here yet: what is shown once can never rise. */
+  readonly isExact: boolean;
+}
+
+/** For the holder of this ticket, who is in the line. */
+export function waitingAnswer(
+  room: WaitingRoom,
+  ticket: Ticket,
+  { hasReturned, isExact }: KnownPlace,
+  { dice, now }: Moment,
+): Waiting {
+  const { lines, pace } = room;
+  const rules = room.rulesAt(now);
+  const { ticketTtlMs, claimWindowMs, pollBudgetPerSecond, show } = rules;
+  const { event, isPrequeue, opensAt } = room.door.phase(now);
+  const actual = aheadOf(lines, rules, room.laneOf(ticket.lane, now), ticket.sequence);
+  const waitMs = pace.wait(rules, actual);
+  const reachMs = pace.reach(rules, actual);
+  const standing = { waiting: lines.size, waitMs, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
+  const paced = isPrequeue ? openingCheckIn(standing, opensAt! - now, dice) : nextCheckIn(standing, dice);
+  const isGathered = room.draws.isGathered(event, originOf(ticket));
+  return {
+    kind: "waiting",
+    ticket,
+    ahead: isAheadShown(rules) && isExact && !isGathered ? shownAhead(ticket, actual) : null,
+    waitMs: show.wait && !isGathered ? waitMs : null,
+    nextCheckInMs: hasReturned ? withTurn(paced) : paced,
+  };
+}
+
+/** For someone whose turn is kept, and cannot be used at once. */
+export function turnInHand(ticket: Ticket): Waiting {
+  return {
+    kind: "waiting",
+    ticket,
+    ahead: 0,
+    waitMs: null,
+    nextCheckInMs: withTurn(Number.POSITIVE_INFINITY),
+  };
+}
+
+/** How many are expected to be let in before whoever stands in that lane with this sequence. */
+function aheadOf(lines: Lines, rules: DoorRules, lane: number, sequence: number): number {
+  // Whoever is picked at random has on the whole half of the others before them.
+  if (rules.queueingMethod === "random") return lines.size >> 1;
+  const ahead = lines.ahead(lane, sequence);
+  if (rules.lanes.named.length === 0) return ahead;
+  return expectedAhead(rules, (other) => lines.waitingIn(other), { lane, ahead });
+}
