@@ -112,22 +112,32 @@ interface HttpNode {
   readonly client: Client;
 }
 
+/** A place in the line: its cookie, and what a node last said of it. */
+interface Standing {
+  readonly cookie: string;
+  readonly told: Told;
+}
+
+interface Told {
+  readonly status: "waiting" | "admitted" | "entered" | "expired";
+  readonly nextCheckInMs: number;
+}
+
 /** Waits until a place has its turn. */
-type WaitForTurn = (node: HttpNode, joined: Answer) => Promise<void>;
+type WaitForTurn = (node: HttpNode, standing: Standing) => Promise<void>;
 
 /** Users who speak HTTP over this number of connections to each node, and hear of their turn on an event stream of their own. */
 export function usersByHttp(ports: readonly number[], connections: number): Promise<Users> {
-  return httpUsers(ports, connections, ({ port }, { cookie }) => turnOf(port, cookie!));
+  return httpUsers(ports, connections, ({ port }, { cookie }) => turnOf(port, cookie));
 }
 
 /** The same, but they check in when they are told to, until it is their turn. */
 export function usersByPolling(ports: readonly number[], connections: number): Promise<Users> {
-  return httpUsers(ports, connections, async ({ client }, joined) => {
-    for (let told = joined; ; told = await client.ask("POST", "/.fairgate/main/check-in", joined.cookie)) {
-      const { status, nextCheckInMs } = JSON.parse(told.body);
-      if (status === "admitted") return;
-      if (status !== "waiting") throw new Error(`a user was told ${told.body}`);
-      await sleep(nextCheckInMs);
+  return httpUsers(ports, connections, async ({ client }, { cookie, told: first }) => {
+    for (let told = first; told.status !== "admitted"; ) {
+      if (told.status !== "waiting") throw new Error(`a user was told ${told.status}`);
+      await sleep(told.nextCheckInMs);
+      told = toldIn(await client.ask("POST", "/.fairgate/main/check-in", cookie));
     }
   });
 }
@@ -145,19 +155,28 @@ async function httpUsers(
       const node = oneOf(nodes);
       const { client } = node;
       let answer = await client.ask("POST", "/.fairgate/main/join", null);
-      const hasWaited = !answer.body.includes('"entered"');
-      if (hasWaited) {
-        await waitForTurn(node, answer);
-        answer = await client.ask("POST", "/.fairgate/main/enter", answer.cookie);
+      let told = toldIn(answer);
+      let cookie = answer.cookie!;
+      const hasWaited = told.status !== "entered";
+      // A turn may be somebody else's by the time it is used, where the machine is overloaded.
+      while (told.status !== "entered") {
+        await waitForTurn(node, { cookie, told });
+        answer = await client.ask("POST", "/.fairgate/main/enter", cookie);
+        told = toldIn(answer);
+        if (told.status === "expired") throw new Error("a user was told that their place has expired");
+        cookie = answer.cookie ?? cookie;
       }
-      if (!answer.body.includes('"entered"')) throw new Error(`a user was told ${answer.body}`);
-      await client.ask("POST", "/.fairgate/main/leave", answer.cookie);
+      await client.ask("POST", "/.fairgate/main/leave", cookie);
       return hasWaited;
     },
     close: () => {
       for (const { client } of nodes) client.close();
     },
   };
+}
+
+function toldIn({ body }: Answer): Told {
+  return JSON.parse(body);
 }
 
 /** Waits for word of a turn on an event stream. */
