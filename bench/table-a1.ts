@@ -13,10 +13,10 @@ import {
   type Comparison,
   compareAll,
   configurationsFor,
-  type Step,
+  type ExperimentStep,
 } from "../src/sim/table-a1/comparison.ts";
-import { type Experiment, type Outcome, runExperiment } from "../src/sim/table-a1/experiment.ts";
-import { figuresOf } from "../src/sim/table-a1/figures.ts";
+import { type Experiment, type ExperimentResult, runExperiment } from "../src/sim/table-a1/experiment.ts";
+import { tableFigures } from "../src/sim/table-a1/figures.ts";
 import { KOOPMANS_TAU_MAX, type KoopmansRow, TARGETS } from "../src/sim/table-a1/koopmans-table.ts";
 import { targetText } from "../src/sim/table-a1/table.ts";
 import { type Bench, type Goal, median, type Row, row } from "./bench.ts";
@@ -50,7 +50,8 @@ export const tableA1Bench: Bench = {
     const { seeds, troubleSeeds, manyUsers, speedRuns, swarm } = isQuick ? QUICK : WHOLE;
     // Quick: the extremes of nodes changed alone.
     const configurations = configurationsFor(null).filter(({ changed }) => !isQuick || changed !== 1);
-    const tell = ({ run: number, runs }: Step) => progress(`configurations: run ${number} of ${runs}`);
+    const tell = ({ run: number, runs }: ExperimentStep) =>
+      progress(`configurations: run ${number} of ${runs}`);
     const comparisons = compareAll({ configurations, seeds, progress: tell });
     draw(comparisons);
     // Benches of servers keep this process on one core; the threads of the swarm may have all.
@@ -174,7 +175,7 @@ function tauRow(
 }
 
 interface Timed {
-  readonly outcome: Outcome;
+  readonly outcome: ExperimentResult;
   /** Simulated over real time. */
   readonly speed: number;
 }
@@ -243,11 +244,11 @@ function tauGoal(): Goal {
 }
 
 /** A run that failed is never good: not everybody was counted. */
-function millionths({ tau, failure }: Outcome): number {
+function millionths({ tau, failure }: ExperimentResult): number {
   return failure === null ? tau * MILLION : MILLION;
 }
 
-function failedText(outcomes: readonly Outcome[]): string {
+function failedText(outcomes: readonly ExperimentResult[]): string {
   return listText(
     outcomes.flatMap(({ seed, failure }) => (failure ? [`seed ${seed} ${failure.check}`] : [])),
   );
@@ -265,6 +266,6 @@ function listText(items: readonly string[]): string {
 function draw(comparisons: readonly Comparison[]): void {
   const folder = new URL("./results/table-a1/", import.meta.url);
   mkdirSync(folder, { recursive: true });
-  for (const { name, chart } of figuresOf(comparisons))
+  for (const { name, chart } of tableFigures(comparisons))
     writeFileSync(new URL(`${name}.svg`, folder), chartFile(chart));
 }

@@ -2,6 +2,8 @@
  * Where changes made at run time are kept, as texts of JSON: in a directory, in Redis, or with the nodes of a cluster. What
  * is read there may have been written by another version or by a hand, so every text is looked at before it is believed.
  */
+
+import type { AsideChange } from "../office/desk.ts";
 import { isMapping, type Mapping } from "./fitting-change.ts";
 
 /** A change as it is kept. */
@@ -27,20 +29,6 @@ export interface ChangeStore {
   putAside(room: string, text: string): Promise<void>;
   /** Forgets everything, also what was put aside. */
   forget(): Promise<void>;
-}
-
-/** A kept change, or a part of one, that is not in force here. */
-export interface UnusedChange {
-  readonly room: string;
-  /** The settings that are not used; empty: none of them is. */
-  readonly settings: readonly string[];
-  readonly reason: string;
-}
-
-/** What was taken out of the store since it could not be used. */
-export interface AsideChange extends UnusedChange {
-  readonly at: number;
-  readonly change: unknown;
 }
 
 /** The change that a text stands for; null when it is none. */

@@ -4,11 +4,11 @@ import { settingsFrom } from "../config/load.ts";
 import type { Settings } from "../config/schema.ts";
 import { handWorld } from "../sim/hand-world.ts";
 import { changeRoom, inForce, plainBuilding } from "../testing/plain-building.ts";
-import { ClusterData, type Notes } from "./cluster-data.ts";
+import { ClusterData, type ClusterNotes } from "./cluster-data.ts";
 import { RoomChanges } from "./kept-changes.ts";
 
 /** Notes that two nodes have in common; whoever writes hears of it too. */
-function sharedNotes(): Notes {
+function sharedNotes(): ClusterNotes {
   const kept = new Map<string, unknown>();
   const listeners = new Set<(name: string) => void>();
   return {

@@ -18,7 +18,7 @@ const RING = "ring";
 const CHANGE_CHARACTERS_MAX = 65_536;
 
 /** Small values that all nodes have; the engine's part of this. */
-export interface Notes {
+export interface ClusterNotes {
   /** The last to write a name wins. null: nothing. */
   keep(name: string, value: unknown): void;
   kept(): ReadonlyMap<string, unknown>;
@@ -28,14 +28,14 @@ export interface Notes {
 export class ClusterData implements Data {
   readonly storageOf = null;
   readonly broken: Promise<Error>;
-  readonly #notes: Notes;
+  readonly #notes: ClusterNotes;
   readonly #world: World;
   readonly #listeners = new Set<() => void>();
   readonly #stop: () => void;
   #isWriting = false;
 
   /** `broken` settles when this node cannot go on. */
-  constructor(options: { notes: Notes; world: World; broken?: Promise<Error> }) {
+  constructor(options: { notes: ClusterNotes; world: World; broken?: Promise<Error> }) {
     this.#notes = options.notes;
     this.#world = options.world;
     this.broken = options.broken ?? new Promise(() => {});

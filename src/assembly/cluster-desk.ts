@@ -10,10 +10,10 @@ import type { NodeStatus } from "../engines/cluster/node-status.ts";
 import type { Transport } from "../engines/cluster/wire/transport.ts";
 import type { ClusterDesk, ClusterReport } from "../office/desk.ts";
 import {
-  differences,
   type NotedSettings,
   SETTINGS_NOTE,
   type SettingsNote,
+  settingsDifferences,
   settingsNote,
 } from "./cluster-notes.ts";
 import { isReplaced, reportOf } from "./cluster-report.ts";
@@ -109,7 +109,7 @@ export class NodeDesk implements ClusterDesk {
 
   #differences({ view, name }: NodeStatus): string[] {
     const others = (view?.members ?? []).map((member) => member.name).filter((other) => other !== name);
-    return differences(this.#note, this.#parts.engine.kept(), others);
+    return settingsDifferences(this.#note, this.#parts.engine.kept(), others);
   }
 
   #wire(): ReadonlyMap<string, string> {

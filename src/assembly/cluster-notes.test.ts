@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { settingsFrom } from "../config/load.ts";
 import {
   clusterSecretFrom,
-  differences,
   SETTINGS_NOTE,
   type SettingsNote,
+  settingsDifferences,
   settingsNote,
 } from "./cluster-notes.ts";
 
@@ -22,7 +22,7 @@ function noteOf(input: object = {}, secret = SECRET): SettingsNote {
 }
 
 const told = (own: SettingsNote, other: unknown) =>
-  differences(own, new Map([[`${SETTINGS_NOTE}gate-2`, other]]), ["gate-2", "gate-3"]);
+  settingsDifferences(own, new Map([[`${SETTINGS_NOTE}gate-2`, other]]), ["gate-2", "gate-3"]);
 
 test("nodes with the same settings have the same note, in whatever order their rooms are written", () => {
   const rooms = { b: { path: "/b", totalActiveUsers: 7 }, a: { path: "/a", totalActiveUsers: 5 } };

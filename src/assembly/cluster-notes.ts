@@ -40,7 +40,7 @@ export function settingsNote({ rooms, budgets, secret, cluster }: NotedSettings)
 }
 
 /** A sentence for each other node whose settings are not like ours. */
-export function differences(
+export function settingsDifferences(
   own: SettingsNote,
   kept: ReadonlyMap<string, unknown>,
   others: readonly string[],

@@ -1,5 +1,5 @@
 /** The engines there are. What a record says, and how to add one, is in `engine-record.ts`. */
-import { placeOf } from "../config/capability-check.ts";
+import { lineKindOf } from "../config/capability-check.ts";
 import { CAPABILITIES, type EngineKind } from "../core/capabilities.ts";
 import type { World } from "../core/world.ts";
 import { MemoryEngine } from "../engines/memory/memory-engine.ts";
@@ -24,7 +24,7 @@ export const ENGINES: Readonly<Record<EngineKind, EngineRecord>> = {
 
 /** Opens the engine that the settings choose. */
 export function openEngine(settings: EngineSettings, world: World): Promise<OpenEngine> {
-  return ENGINES[placeOf(settings)].open(settings, world);
+  return ENGINES[lineKindOf(settings)].open(settings, world);
 }
 
 async function openMemory({ data }: EngineSettings, world: World): Promise<OpenEngine> {

@@ -10,21 +10,14 @@
  * stays, since others may be able to use it.
  */
 
-import { placeOf } from "../config/capability-check.ts";
+import { lineKindOf } from "../config/capability-check.ts";
 import { formatPath, type Problem } from "../config/problem.ts";
 import { checkRoomChange, type RoomContext } from "../config/room-change.ts";
 import type { RoomSettings, Settings } from "../config/schema.ts";
 import { ownWords, writtenRoom } from "../config/written.ts";
 import type { World } from "../core/world.ts";
-import {
-  type AsideChange,
-  asideOf,
-  asideText,
-  type ChangeStore,
-  keptIn,
-  meaningOf,
-  type UnusedChange,
-} from "./change-store.ts";
+import type { AsideChange, UnusedChange } from "../office/desk.ts";
+import { asideOf, asideText, type ChangeStore, keptIn, meaningOf } from "./change-store.ts";
 import {
   changeOnTop,
   type Fitting,
@@ -253,7 +246,7 @@ export class RoomChanges {
   }
 
   #context(file: Settings): RoomContext {
-    return { trustedProxies: file.trustedProxies, place: placeOf(file), checkPage: this.#checkPage };
+    return { trustedProxies: file.trustedProxies, place: lineKindOf(file), checkPage: this.#checkPage };
   }
 
   #markOf(room: RoomSettings): string {

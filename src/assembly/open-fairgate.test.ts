@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { RoomInput, Settings } from "../config/schema.ts";
 import { createGateway } from "../index.ts";
-import { checked, SECRET } from "../testing/gateway/stage.ts";
+import { checked, STAGE_SECRET } from "../testing/gateway/stage.ts";
 import { realWorld } from "../testing/real-world.ts";
 import { type Fairgate, openFairgate } from "./open-fairgate.ts";
 
@@ -19,7 +19,7 @@ function ownDirectory(t: TestContext): string {
 }
 
 function settings(data: string | null, room: RoomInput = { totalActiveUsers: 5 }): Settings {
-  return checked({ secret: SECRET, origin: ORIGIN, data, rooms: { main: room } });
+  return checked({ secret: STAGE_SECRET, origin: ORIGIN, data, rooms: { main: room } });
 }
 
 async function withFairgate<T>(given: Settings, work: (fairgate: Fairgate) => Promise<T>): Promise<T> {
@@ -36,7 +36,7 @@ test("a library gateway on the directory of an earlier life has its changes in f
   const change = await withFairgate(settings(data), ({ desk }) => desk.change("main", { paused: true }));
   assert.ok(change.ok);
   const gateway = await createGateway({
-    ...{ secret: SECRET, origin: ORIGIN, data, rooms: { main: { totalActiveUsers: 5 } } },
+    ...{ secret: STAGE_SECRET, origin: ORIGIN, data, rooms: { main: { totalActiveUsers: 5 } } },
     log: realWorld().log,
   });
   t.after(() => gateway.close());

@@ -33,7 +33,7 @@ export class NotDone extends Error {
   }
 }
 
-export interface Call {
+export interface ControlCall {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly body?: object;
@@ -79,7 +79,7 @@ function reachable({ host, port }: { host: string; port: number }): string {
 /** The answer's body. Throws `NotDone` for every other end. */
 export async function askControl(
   { at, token }: ControlPlace,
-  { method, path, body }: Call,
+  { method, path, body }: ControlCall,
 ): Promise<unknown> {
   const answer = await reach(at, {
     method,
@@ -101,7 +101,7 @@ export async function askControl(
 
 async function reach(
   at: string,
-  { path, ...options }: Omit<Call, "body"> & { headers: Record<string, string>; body?: string },
+  { path, ...options }: Omit<ControlCall, "body"> & { headers: Record<string, string>; body?: string },
 ): Promise<{ ok: boolean; status: number; text: string }> {
   try {
     // Not by fetch, which refuses a number of ports that a browser should not ask.

@@ -15,7 +15,7 @@ import {
   checkRecord,
   isSeed,
   RECORD_CHARACTERS_MAX,
-  type Read,
+  type ReadResult,
   type RoomRecord,
   readRecord,
 } from "../core/draw-record.ts";
@@ -55,7 +55,7 @@ export function auditDraw(file: string | undefined, flags: AuditFlags): void {
   if (!isGood) process.exitCode = 1;
 }
 
-function audit(file: string | undefined, flags: AuditFlags): Read<Audit> {
+function audit(file: string | undefined, flags: AuditFlags): ReadResult<Audit> {
   if (file === undefined && flags.receipt === undefined)
     return { wrong: "Name the file with the record of the draw, or a receipt with --receipt, or both." };
   if (flags.hash !== undefined && !isSeed(flags.hash))
@@ -82,7 +82,11 @@ function audit(file: string | undefined, flags: AuditFlags): Read<Audit> {
 }
 
 /** A file's content, read as what it should be. */
-function open<T>(file: string, what: "record" | "receipt", read: (text: string) => Read<T>): Read<T> {
+function open<T>(
+  file: string,
+  what: "record" | "receipt",
+  read: (text: string) => ReadResult<T>,
+): ReadResult<T> {
   const bytesMax = what === "record" ? RECORD_CHARACTERS_MAX : RECEIPT_CHARACTERS_MAX;
   try {
     const stats = statSync(file);

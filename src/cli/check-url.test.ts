@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explain } from "../config/explain.ts";
 import { loadSettings } from "../config/load.ts";
-import { type Answer, answerJson, answerQuestion, answerText } from "./check-url.ts";
+import { answerJson, answerQuestion, answerText, type UrlAnswer } from "./check-url.ts";
 import { type QuestionFlags, readQuestion } from "./question.ts";
 
 const ORIGIN = 'origin: { addresses: ["http://127.0.0.1:3000"] }';
@@ -22,7 +22,7 @@ rooms:
 `;
 const NOON = Date.parse("2026-12-01T12:00:00Z");
 
-async function ask(url: string, flags: QuestionFlags = {}, text = SETTINGS): Promise<Answer> {
+async function ask(url: string, flags: QuestionFlags = {}, text = SETTINGS): Promise<UrlAnswer> {
   const secret = { FAIRGATE_SECRET: "example-secret-for-tests-0123456789" };
   const loaded = loadSettings({ text, file: "f.yaml" }, {}, secret, () => assert.fail("a file was read"));
   assert.ok(loaded.ok, loaded.ok ? "" : explain(loaded.problems));
@@ -31,7 +31,7 @@ async function ask(url: string, flags: QuestionFlags = {}, text = SETTINGS): Pro
   return answerQuestion(asked.question, loaded.settings, NOON);
 }
 
-const linesOf = ({ parts }: Answer, about: string) => parts.find((part) => part.about === about)?.lines;
+const linesOf = ({ parts }: UrlAnswer, about: string) => parts.find((part) => part.about === about)?.lines;
 
 test("headers are looked at as they would be sent, and no value that a rule asks for is told", async () => {
   const url = "https://shop.example/booking";

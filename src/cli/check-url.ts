@@ -17,13 +17,13 @@ import { OWN_PREFIX } from "../gateway/own-addresses.ts";
 import type { Refusal } from "../gateway/proxy/framing.ts";
 import { createTrust } from "../gateway/proxy/trust.ts";
 import { createRouter } from "../gateway/route.ts";
-import { type Asked, type Explained, explainLane, type Part } from "./explain-lane.ts";
+import { type AnswerPart, type AskedRequest, type Explained, explainLane } from "./explain-lane.ts";
 import type { Question } from "./question.ts";
 
-export interface Answer {
+export interface UrlAnswer {
   readonly request: { readonly method: string; readonly url: string; readonly address: string | null };
   readonly room: string | null;
-  readonly parts: readonly Part[];
+  readonly parts: readonly AnswerPart[];
   /** `refused`: it gets 400 or 421. */
   readonly goesTo: "origin" | "line" | "fairgate" | "nowhere" | "refused";
   readonly verdict: string;
@@ -32,7 +32,7 @@ export interface Answer {
 /** What the gateway looks at once it knows the room. */
 export interface Explanation {
   readonly about: string;
-  explain(asked: Asked): Eventually<Explained>;
+  explain(asked: AskedRequest): Eventually<Explained>;
 }
 
 /** In the order in which they are told; the first that says so decides. */
@@ -46,7 +46,11 @@ const LINE_CHARACTERS_MAX = 400;
 const ABOUT_COLUMNS = 11;
 
 /** What the settings do with the request at `now`. */
-export async function answerQuestion(question: Question, settings: Settings, now: number): Promise<Answer> {
+export async function answerQuestion(
+  question: Question,
+  settings: Settings,
+  now: number,
+): Promise<UrlAnswer> {
   const trust = createTrust(settings.trustedProxies, settings.forwardedHost);
   const client = trust.client(question.arrival);
   const { method, url } = question;
@@ -60,7 +64,7 @@ export async function answerQuestion(question: Question, settings: Settings, now
     return outside(request, { host: client.host, question, target }, settings);
   const event = eventAt(name, settings, now);
   const room = event ? settingsDuring(settings.rooms[name]!, event) : settings.rooms[name]!;
-  const asked: Asked = { question, target, settings, trust, name, room };
+  const asked: AskedRequest = { question, target, settings, trust, name, room };
   const parts = [
     explainRoute(name, route, { host: client.host, question, target }),
     ...(event ? [explainEvent(event)] : []),
@@ -78,7 +82,7 @@ export async function answerQuestion(question: Question, settings: Settings, now
 }
 
 /** For people: what was asked, each part, and the verdict. */
-export function answerText({ request, parts, verdict }: Answer): string {
+export function answerText({ request, parts, verdict }: UrlAnswer): string {
   const { method, url, address } = request;
   const from = address === null ? "an address that is not known (--address)" : address;
   const rows = [
@@ -90,7 +94,7 @@ export function answerText({ request, parts, verdict }: Answer): string {
 }
 
 /** For programs: the facts of each part by its name. */
-export function answerJson({ request, room, parts, goesTo, verdict }: Answer): object {
+export function answerJson({ request, room, parts, goesTo, verdict }: UrlAnswer): object {
   const facts = Object.fromEntries(parts.map((part) => [part.about, part.facts]));
   return { request, room, ...facts, goesTo, verdict };
 }
@@ -100,15 +104,15 @@ function row(about: string, lines: readonly string[]): string {
   return `${about.padEnd(ABOUT_COLUMNS)}${safe.join(`\n${" ".repeat(ABOUT_COLUMNS)}`)}\n`;
 }
 
-function elsewhere(request: Answer["request"], goesTo: Answer["goesTo"], verdict: string): Answer {
+function elsewhere(request: UrlAnswer["request"], goesTo: UrlAnswer["goesTo"], verdict: string): UrlAnswer {
   return { request, room: null, parts: [], goesTo, verdict };
 }
 
-function own(request: Answer["request"]): Answer {
+function own(request: UrlAnswer["request"]): UrlAnswer {
   return elsewhere(request, "fairgate", "is answered by Fairgate itself: the address is its own");
 }
 
-function refused(request: Answer["request"], { status, reason }: Refusal, host: string): Answer {
+function refused(request: UrlAnswer["request"], { status, reason }: Refusal, host: string): UrlAnswer {
   const hint = status === 421 ? `, ${host || "which is not given"} (see otherHosts and forwardedHost)` : "";
   return elsewhere(request, "refused", `gets ${status}: ${reason}${hint}`);
 }
@@ -120,7 +124,7 @@ interface Where {
   readonly target: string;
 }
 
-function outside(request: Answer["request"], where: Where, settings: Settings): Answer {
+function outside(request: UrlAnswer["request"], where: Where, settings: Settings): UrlAnswer {
   const answer = settings.origin
     ? elsewhere(request, "origin", "goes to the origin: no room is for this address")
     : elsewhere(
@@ -141,7 +145,7 @@ function sentAs({ question, target }: Where): string[] {
   return target === question.target ? [] : [`the path is odd; it is routed and sent as ${pathOf(target)}`];
 }
 
-function explainRoute(room: string, route: Route, where: Where): Part {
+function explainRoute(room: string, route: Route, where: Where): AnswerPart {
   const path = pathOf(where.target);
   return {
     about: "route",
@@ -162,7 +166,7 @@ function eventAt(name: string, { rooms, budgets }: Settings, now: number): Event
   return room.events.find((candidate) => candidate.name === event?.name);
 }
 
-function explainEvent({ name }: EventSettings): Part {
+function explainEvent({ name }: EventSettings): AnswerPart {
   return { about: "event", lines: [`${name} is on, so its settings hold`], facts: name };
 }
 
@@ -181,7 +185,7 @@ function pathWords(wanted: string, path: string): string {
     : `${path} can be read as ${wanted} or below it`;
 }
 
-function explainBypass({ question, target, trust, room }: Asked): Explained {
+function explainBypass({ question, target, trust, room }: AskedRequest): Explained {
   const answers = createBypass(room.bypass).explain(question.arrival, target, trust);
   const decides = answers.find(({ failed }) => failed === null);
   return {
@@ -203,7 +207,7 @@ function ruleLines({ rule, conditions, failed }: RuleAnswer, { bypass }: RoomSet
   ];
 }
 
-function explainSuspended({ name, room: { suspended } }: Asked): Explained {
+function explainSuspended({ name, room: { suspended } }: AskedRequest): Explained {
   return {
     lines: [suspended ? "yes" : "no"],
     facts: suspended,

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settingsFrom } from "../config/load.ts";
 import type { SettingsInput } from "../config/schema.ts";
-import { type CheckFlags, checkCode, type NewFlags, newCodes, Refusal, type Signing } from "./codes.ts";
+import {
+  type CodesCheckFlags,
+  CommandRefusal,
+  checkCode,
+  type NewFlags,
+  newCodes,
+  type Signing,
+} from "./codes.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 10);
 const SECRET = "a-secret-for-tests-only-0123456789-abcdef";
@@ -23,7 +30,8 @@ function signing(input: SettingsInput = {}, now = NOW): Signing {
 
 const make = (flags: Partial<NewFlags> = VIP, by = signing()) =>
   newCodes({ count: "1", expires: "7d", ...flags }, by).text;
-const check = (code: string, by = signing(), flags: CheckFlags = {}) => checkCode(code.trim(), flags, by);
+const check = (code: string, by = signing(), flags: CodesCheckFlags = {}) =>
+  checkCode(code.trim(), flags, by);
 
 test("there are as many codes as wanted, each another one, one a line", () => {
   const lines = make({ ...VIP, count: "1000" }).split("\n");
@@ -107,7 +115,7 @@ test("what is not right with the command is one sentence that says what would be
   for (const [flags, words] of cases)
     assert.throws(
       () => make(flags),
-      (cause) => cause instanceof Refusal && cause.exitCode === 2 && words.test(cause.message),
+      (cause) => cause instanceof CommandRefusal && cause.exitCode === 2 && words.test(cause.message),
       JSON.stringify(flags),
     );
   assert.throws(

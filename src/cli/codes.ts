@@ -44,7 +44,7 @@ export interface NewFlags {
   readonly json?: boolean;
 }
 
-export interface CheckFlags {
+export interface CodesCheckFlags {
   readonly json?: boolean;
 }
 
@@ -63,7 +63,7 @@ interface Outcome {
 }
 
 /** Why a command does nothing. */
-export class Refusal extends Error {
+export class CommandRefusal extends Error {
   readonly exitCode: 1 | 2;
 
   constructor(words: string, exitCode: 1 | 2 = 2) {
@@ -86,7 +86,7 @@ export function codesCommand(codes: Command): Command {
   withSource(codes.command("check"))
     .description("Tell what a code is for, and whether it is good.")
     .argument("<code>", "the code, or a link with one in it")
-    .action((written: string, flags: CheckFlags & SourceFlags) =>
+    .action((written: string, flags: CodesCheckFlags & SourceFlags) =>
       run(flags, (signing) => checkCode(written, flags, signing)),
     );
   return codes;
@@ -119,7 +119,7 @@ export function newCodes(flags: NewFlags, { settings, now }: Signing): Outcome {
 }
 
 /** What a code, or a link with one in it, is. */
-export function checkCode(written: string, flags: CheckFlags, { settings, now }: Signing): Outcome {
+export function checkCode(written: string, flags: CodesCheckFlags, { settings, now }: Signing): Outcome {
   const found = findCode((codeInUrl(written) ?? written).trim(), settings, now);
   const text = flags.json ? json(forPrograms(found)) : `${inWords(found)}\n`;
   return { text, isGood: found.refusal === null };
@@ -182,54 +182,56 @@ function forPrograms({ refusal, about }: Found): object {
 /** The settings with the secret that `run` would have; one that it has yet to make is nobody's. */
 function settingsOf({ config, data }: SourceFlags): SecretSettings {
   const result = readSettings({ ...(config && { config }), ...(data && { data }) });
-  if (!result.ok) throw new Refusal(explain(result.problems));
+  if (!result.ok) throw new CommandRefusal(explain(result.problems));
   const { settings } = result;
   if (settings.secret === null && !existsSync(join(settings.data ?? "", "secret")))
-    throw new Refusal(
+    throw new CommandRefusal(
       `There is no secret in ${settings.data} yet. Start Fairgate first, or set ${SECRET_VARIABLE}.`,
     );
   try {
     return withKeptSecret(settings) as SecretSettings;
   } catch (cause) {
-    throw new Refusal(`The secret cannot be read: ${(cause as Error).message}`, 1);
+    throw new CommandRefusal(`The secret cannot be read: ${(cause as Error).message}`, 1);
   }
 }
 
 function chooseRoom({ rooms }: Settings, named: string | undefined): [name: string, room: RoomSettings] {
   const names = Object.keys(rooms);
   const name = named ?? (names.length === 1 ? names[0]! : null);
-  if (name === null) throw new Refusal(`Name the room with --room: ${names.join(", ")}.`);
+  if (name === null) throw new CommandRefusal(`Name the room with --room: ${names.join(", ")}.`);
   if (Object.hasOwn(rooms, name)) return [name, rooms[name]!];
   const near = nearest(name, names);
   const hint = near ? `Did you mean ${near}?` : `There are ${names.join(", ")}.`;
-  throw new Refusal(`there is no room "${safeText(name, SHOWN_CHARACTERS_MAX)}". ${hint}`);
+  throw new CommandRefusal(`there is no room "${safeText(name, SHOWN_CHARACTERS_MAX)}". ${hint}`);
 }
 
 function chooseLane(room: string, lanes: RoomSettings["lanes"], named: string | undefined): string {
   const names = Object.keys(lanes);
   if (names.length === 0)
-    throw new Refusal(`room ${room} has no lanes. Write them under rooms.${room}.lanes.`);
+    throw new CommandRefusal(`room ${room} has no lanes. Write them under rooms.${room}.lanes.`);
   const name = named ?? (names.length === 1 ? names[0]! : null);
-  if (name === null) throw new Refusal(`Name the lane with --lane: ${names.join(", ")}.`);
+  if (name === null) throw new CommandRefusal(`Name the lane with --lane: ${names.join(", ")}.`);
   if (!Object.hasOwn(lanes, name)) {
     const { message, hint } = noSuchLane(name, names);
-    throw new Refusal(`${message} in room ${room}. ${hint}`);
+    throw new CommandRefusal(`${message} in room ${room}. ${hint}`);
   }
   if (lanes[name]!.members.codes) return name;
-  throw new Refusal(`lane ${name} of room ${room} takes no codes: members.codes is false.`);
+  throw new CommandRefusal(`lane ${name} of room ${room} takes no codes: members.codes is false.`);
 }
 
 function readCount(written: string): number {
   const count = /^\d{1,7}$/.test(written) ? Number(written) : 0;
   if (count >= 1 && count <= COUNT_MAX) return count;
-  throw new Refusal(`--count is ${shown(written)}. It should be a whole number from 1 to ${COUNT_MAX}.`);
+  throw new CommandRefusal(
+    `--count is ${shown(written)}. It should be a whole number from 1 to ${COUNT_MAX}.`,
+  );
 }
 
 function readExpires(written: string): number {
   const ms = parseDuration(written);
   if (ms !== null && ms >= EXPIRES_MIN_MS && ms <= EXPIRES_MAX_MS) return ms;
   const range = `from ${formatDuration(EXPIRES_MIN_MS)} to ${formatDuration(EXPIRES_MAX_MS)}`;
-  throw new Refusal(
+  throw new CommandRefusal(
     `--expires is ${shown(written)}. It should be a length of time such as 12h or 7d, ${range}.`,
   );
 }
@@ -249,7 +251,7 @@ function run(flags: SourceFlags, work: (signing: Signing) => Outcome): void {
     process.stdout.write(text);
     if (!isGood) process.exitCode = 1;
   } catch (cause) {
-    if (!(cause instanceof Refusal)) throw cause;
+    if (!(cause instanceof CommandRefusal)) throw cause;
     process.stderr.write(`${cause.message}\n`);
     process.exitCode = cause.exitCode;
   }

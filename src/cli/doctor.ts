@@ -14,8 +14,8 @@ import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import { checkData } from "./doctor/data-checks.ts";
 import { examine } from "./doctor/examine.ts";
-import { forPrograms, hasProblem, summary, table } from "./doctor/report.ts";
-import type { Verdict } from "./doctor/verdict.ts";
+import { hasProblem, summary, table, verdictsForPrograms } from "./doctor/report.ts";
+import type { DoctorVerdict } from "./doctor/verdict.ts";
 import { progressHere } from "./progress.ts";
 import { DEFAULT_FILE, readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
 
@@ -45,7 +45,7 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
   if (warnings.length > 0 && !flags.json) tell(warnings, "warning");
   const verdicts = await look(settings);
   if (hasProblem(verdicts)) process.exitCode = 1;
-  if (flags.json) return print({ ...place(settings), ...forPrograms(verdicts) });
+  if (flags.json) return print({ ...place(settings), ...verdictsForPrograms(verdicts) });
   process.stdout.write(inWords(settings, verdicts));
 }
 
@@ -61,7 +61,7 @@ function redisAlone({ redis }: DoctorFlags): LoadResult {
   return settingsFrom(input, { environment: process.env, readFile, needsSecret: false, needsOrigin: false });
 }
 
-async function look({ redis, data, rooms }: Settings): Promise<Verdict[]> {
+async function look({ redis, data, rooms }: Settings): Promise<DoctorVerdict[]> {
   if (redis === null) return data === null ? [] : checkData(data);
   const progress = progressHere();
   const timer = setInterval(() => progress.tell("waiting for answers from Redis"), PROGRESS_EVERY_MS);
@@ -73,7 +73,7 @@ async function look({ redis, data, rooms }: Settings): Promise<Verdict[]> {
   }
 }
 
-function inWords({ redis, data, cluster }: Settings, verdicts: readonly Verdict[]): string {
+function inWords({ redis, data, cluster }: Settings, verdicts: readonly DoctorVerdict[]): string {
   if (cluster)
     return "There is nothing to look at: the line lives in the nodes of a cluster. `fairgate cluster status` asks a running one.\n";
   if (redis === null && data === null)

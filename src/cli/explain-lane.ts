@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import type { RoomSettings, Settings } from "../config/schema.ts";
 import { KeysAway } from "../gateway/lanes/key-sets.ts";
-import { createMembership, type Facts } from "../gateway/lanes/membership.ts";
+import { createMembership, type LaneFacts } from "../gateway/lanes/membership.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";
 import type { Question } from "./question.ts";
 
@@ -18,19 +18,19 @@ const NOTHING_IS_FETCHED = {
 };
 
 /** One thing that was looked at. */
-export interface Part {
+export interface AnswerPart {
   readonly about: string;
   readonly lines: readonly string[];
   /** The same for programs. */
   readonly facts: unknown;
 }
 
-export interface Explained extends Omit<Part, "about"> {
+export interface Explained extends Omit<AnswerPart, "about"> {
   /** Why this sends the request straight to the origin; null when it does not. */
   readonly straight: string | null;
 }
 
-export interface Asked {
+export interface AskedRequest {
   readonly question: Question;
   /** Path and query as the origin gets them. */
   readonly target: string;
@@ -43,7 +43,7 @@ export interface Asked {
 }
 
 /** The lane, or that there are none. It sends nobody past the line. */
-export async function explainLane(asked: Asked): Promise<Explained> {
+export async function explainLane(asked: AskedRequest): Promise<Explained> {
   const { settings, name, room } = asked;
   const membership = createMembership({
     room: name,
@@ -59,7 +59,7 @@ export async function explainLane(asked: Asked): Promise<Explained> {
   return { lines, facts: { lane, why, refusal, isOnce: invite !== null }, straight: null };
 }
 
-function factsOf({ question, trust }: Asked): Facts {
+function factsOf({ question, trust }: AskedRequest): LaneFacts {
   const { headers } = question.arrival;
   const header = (name: string) => {
     const value = headers[name];

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Experiment, Outcome } from "../sim/table-a1/experiment.ts";
+import type { Experiment, ExperimentResult } from "../sim/table-a1/experiment.ts";
 import { Progress } from "./progress.ts";
 import { runTableWith, type TableOptions } from "./simulate-table.ts";
 
 /** Without a cluster: what a run came to is made up. */
-function simulate(options: Partial<TableOptions>, parts: Partial<Outcome> = {}, isDiskFull = false) {
+function simulate(options: Partial<TableOptions>, parts: Partial<ExperimentResult> = {}, isDiskFull = false) {
   let [out, error, runs] = ["", "", 0];
   const files = new Map<string, string>();
-  const run = ({ seed, users }: Experiment): Outcome => {
+  const run = ({ seed, users }: Experiment): ExperimentResult => {
     runs++;
     const found = {
       seed,

@@ -14,11 +14,11 @@ import {
   type Comparison,
   compareAll,
   configurationsFor,
+  type ExperimentStep,
   type Runner,
-  type Step,
 } from "../sim/table-a1/comparison.ts";
 import { runExperiment } from "../sim/table-a1/experiment.ts";
-import { figuresOf } from "../sim/table-a1/figures.ts";
+import { tableFigures } from "../sim/table-a1/figures.ts";
 import { USERS } from "../sim/table-a1/koopmans-table.ts";
 import { tableOf } from "../sim/table-a1/table.ts";
 import { type Progress, progressHere } from "./progress.ts";
@@ -69,7 +69,7 @@ export function runTableWith(
   if (unwritable !== null) return refuse(options, output, { wrong: unwritable, code: 1 });
   const { users = null, seeds = users !== null && !USERS.includes(users) ? 1 : SEEDS } = options;
   const startedAt = output.now();
-  const progress = (step: Step) => output.progress.tell(stepText(step));
+  const progress = (step: ExperimentStep) => output.progress.tell(stepText(step));
   const comparisons = compareAll({ configurations: configurationsFor(users), seeds, run, progress });
   output.progress.end();
   const unwritten = plot(options, (directory) => drawInto(directory, comparisons, output));
@@ -77,7 +77,7 @@ export function runTableWith(
   return tell(options, output, { comparisons, realMs: output.now() - startedAt });
 }
 
-function stepText({ run, runs, simulatedMs }: Step): string {
+function stepText({ run, runs, simulatedMs }: ExperimentStep): string {
   return `run ${run} of ${runs}, ${Math.round(simulatedMs / 1_000)} s simulated`;
 }
 
@@ -109,7 +109,7 @@ function plot({ plot: directory }: TableOptions, work: (directory: string) => vo
 }
 
 function drawInto(directory: string, comparisons: readonly Comparison[], output: TableOutput): void {
-  for (const { name, chart } of figuresOf(comparisons))
+  for (const { name, chart } of tableFigures(comparisons))
     output.writeFile(directory, `${name}.svg`, chartFile(chart));
 }
 

@@ -20,11 +20,11 @@ import { seededFraction } from "../sim/hand-world.ts";
 import { ARRIVAL_SHAPES, type ArrivalShape, OVER_MS } from "../sim/what-if/arrivals.ts";
 import type { RunProgress } from "../sim/what-if/crowd-run.ts";
 import type { Findings } from "../sim/what-if/findings.ts";
-import { reportOf } from "../sim/what-if/report.ts";
-import { tableOf } from "../sim/what-if/table.ts";
+import { whatIfReport } from "../sim/what-if/report.ts";
+import { whatIfTable } from "../sim/what-if/table.ts";
 import { limitOf, verdictOf } from "../sim/what-if/verdict.ts";
 import { type WhatIf, whatIf } from "../sim/what-if/what-if.ts";
-import { count, spanWords } from "../sim/what-if/words.ts";
+import { countText, spanWords } from "../sim/what-if/words.ts";
 import { type Progress, progressHere } from "./progress.ts";
 import { DEFAULT_FILE, readSettings, type SettingsFlags } from "./read-settings.ts";
 
@@ -83,7 +83,7 @@ export async function runWhatIf(options: WhatIfOptions): Promise<0 | 1 | 2> {
   const progress = progressHere();
   const findings = whatIf({ ...asked.question, onProgress: tellOn(progress, asked.question) });
   progress.end();
-  process.stdout.write(options.json ? jsonOf(findings) : tableOf(findings));
+  process.stdout.write(options.json ? jsonOf(findings) : whatIfTable(findings));
   if (options.out === undefined) return 0;
   if (!writeReport(options.out, findings)) return 1;
   if (!options.json) process.stdout.write(`The report is in ${options.out}\n`);
@@ -97,10 +97,10 @@ function withoutSite(options: WhatIfOptions): SettingsFlags {
   return { ...options, origin, isDemo: true };
 }
 
-export type Asked = { readonly question: WhatIf } | { readonly wrong: readonly string[] };
+export type WhatIfReading = { readonly question: WhatIf } | { readonly wrong: readonly string[] };
 
 /** The question that the flags put to these settings, or everything that is wrong with it. */
-export function whatIfFrom(flags: WhatIfFlags, settings: Settings): Asked {
+export function whatIfFrom(flags: WhatIfFlags, settings: Settings): WhatIfReading {
   const wrong: string[] = [];
   const given = readFlags(flags, (problem) => wrong.push(problem));
   const chosen = chooseRoom(flags.room, settings);
@@ -245,13 +245,13 @@ function neighboursOf(name: string, settings: Settings, seed: number): Map<strin
 function tellOn(progress: Progress, { crowd }: WhatIf): (now: RunProgress) => void {
   return ({ afterMs, arrived, entered }) =>
     progress.tell(
-      `after ${spanWords(afterMs)}: ${count(arrived)} of ${count(crowd.size)} have come, ${count(entered)} are in`,
+      `after ${spanWords(afterMs)}: ${countText(arrived)} of ${countText(crowd.size)} have come, ${countText(entered)} are in`,
     );
 }
 
 function writeReport(file: string, findings: Findings): boolean {
   try {
-    writeFileSync(file, reportOf(findings));
+    writeFileSync(file, whatIfReport(findings));
     return true;
   } catch (cause) {
     process.stderr.write(`The report cannot be written to ${file}: ${(cause as Error).message}\n`);

@@ -15,7 +15,7 @@ type KnownRoom = Known<RoomSettings>;
 export type LinePlace = Exclude<EngineKind, "relaxed">;
 
 /** Where the lines live, by settings that say so. */
-export function placeOf({
+export function lineKindOf({
   redis,
   cluster,
 }: Readonly<Partial<Record<"redis" | "cluster", object | null>>>): LinePlace {

@@ -18,8 +18,8 @@ import {
   type Finding,
   formatPath,
   type Path,
-  type Places,
   type Problem,
+  type SettingPlaces,
   sortProblems,
   toProblem,
 } from "./problem.ts";
@@ -51,7 +51,7 @@ export type LoadResult =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export interface CheckContext {
-  readonly places: Places;
+  readonly places: SettingPlaces;
   /** Problems found on the way to the values. */
   readonly early: readonly Problem[];
   readonly environment: Environment;

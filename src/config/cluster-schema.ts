@@ -7,7 +7,7 @@
  */
 import { isIPv6 } from "node:net";
 import { z } from "zod";
-import { duration, listen, readable, text } from "./kinds.ts";
+import { duration, listenAddress, readable, text } from "./kinds.ts";
 import type { Read } from "./route.ts";
 
 export const CLUSTER_PORT = 7_100;
@@ -40,7 +40,7 @@ const tlsSchema = z.strictObject({
 });
 
 export const clusterSchema = z.strictObject({
-  listen: listen()
+  listen: listenAddress()
     .prefault(`127.0.0.1:${CLUSTER_PORT}`)
     .describe("Address for the other nodes. Visitors have no business there."),
   advertise: readable(readPeerAddress, {

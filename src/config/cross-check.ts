@@ -4,7 +4,7 @@
  */
 import { checkBudgets } from "./budget-check.ts";
 import { bypassCautions } from "./bypass-schema.ts";
-import { checkLineNeedsRedis, placeOf } from "./capability-check.ts";
+import { checkLineNeedsRedis, lineKindOf } from "./capability-check.ts";
 import { checkCluster, clusterCautions } from "./cluster-check.ts";
 import { cookieCautions } from "./cookie-check.ts";
 import { doorCautions } from "./door-check.ts";
@@ -22,7 +22,7 @@ import { formatDuration } from "./units.ts";
 
 /** Problems between settings. */
 export function crossCheck(settings: Known<FileSettings>): Finding[] {
-  const around = { trustedProxies: settings.trustedProxies, place: placeOf(settings) };
+  const around = { trustedProxies: settings.trustedProxies, place: lineKindOf(settings) };
   return [
     ...checkListen(settings),
     ...checkProxyProtocol(settings),
@@ -75,7 +75,7 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
 
 /** Of each room, and of each event that changes something about it. */
 function doors(settings: Known<FileSettings>): Finding[] {
-  const place = placeOf(settings);
+  const place = lineKindOf(settings);
   return Object.entries(settings.rooms ?? {}).flatMap(([name, room]) => {
     const path = ["rooms", name];
     const events = (room?.events ?? []).flatMap((event, index) => {

@@ -4,7 +4,7 @@
  * setting that is off; taking the `#` away turns it on.
  */
 import { stringify } from "yaml";
-import { isMapping, type Setting } from "./outline.ts";
+import { isMappingSetting, type Setting } from "./outline.ts";
 
 /** What the example says instead of the default, so that it shows a room that works. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -89,7 +89,7 @@ function block(setting: Setting, parents: readonly string[]): string {
 
 /** True for a mapping that is not there unless it is written, and for one with nothing in it by itself. */
 function mayBeNothing(setting: Setting): boolean {
-  return isMapping(setting) && (setting.default === null || setting.entry !== null);
+  return isMappingSetting(setting) && (setting.default === null || setting.entry !== null);
 }
 
 /** A room's own origin has the same settings as the one at the top; once is enough. */
@@ -124,7 +124,7 @@ function pair(key: string, value: unknown): string {
 }
 
 function comment(setting: Setting, id: string, indent: string): string {
-  const shape = isMapping(setting) ? "" : ` (${setting.shape}${defaultNote(setting, id)})`;
+  const shape = isMappingSetting(setting) ? "" : ` (${setting.shape}${defaultNote(setting, id)})`;
   return wrap(setting.description + shape, COLUMNS_MAX - indent.length)
     .map((line) => `${indent}# ${line}\n`)
     .join("");

@@ -7,14 +7,14 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from "yaml";
 import { nearest } from "./nearest.ts";
 import { type Setting, settingAt } from "./outline.ts";
-import { controlToSpace, hideSecrets, type Path, type Places, type Source } from "./problem.ts";
+import { controlToSpace, hideSecrets, type Path, type SettingPlaces, type Source } from "./problem.ts";
 
 export interface SettingsText {
   readonly text: string;
   readonly file: string;
 }
 
-export type Range = readonly [start: number, end: number];
+export type TextRange = readonly [start: number, end: number];
 
 const SPOT_LENGTH_MAX = 200;
 /** Names under which people put secrets, wherever in the file. */
@@ -26,11 +26,11 @@ const PLAIN_VALUE = /^(?:none|hs256|eddsa)\b/i;
 const LONG_WORD = /[A-Za-z0-9+/=_-]{10,}/g;
 const NAME_LENGTH_MAX = 23;
 
-export class FilePlaces implements Places {
+export class FilePlaces implements SettingPlaces {
   readonly #source: SettingsText;
   readonly #lines: LineCounter;
   readonly #document: Document.Parsed;
-  readonly #secrets: readonly Range[];
+  readonly #secrets: readonly TextRange[];
 
   constructor(source: SettingsText, lines: LineCounter, document: Document.Parsed, root: Setting) {
     this.#source = source;
@@ -55,7 +55,7 @@ export class FilePlaces implements Places {
   }
 
   /** A stretch of the file's text. */
-  sourceAt([start, end]: Range): Source {
+  sourceAt([start, end]: TextRange): Source {
     const { line, col } = this.#lines.linePos(start);
     const text = this.#lineText(this.#lines.lineStarts[line - 1] ?? 0);
     const column = Math.min(Math.max(col, 1), text.length + 1);
@@ -114,20 +114,20 @@ export function keyOf(pair: Pair): string | null {
 }
 
 /** Where a node is written. */
-export function rangeOf(node: unknown): Range | null {
+export function rangeOf(node: unknown): TextRange | null {
   const range = (node as Node | null)?.range;
   return range ? [range[0], range[1]] : null;
 }
 
 /** Where a single value is written; null for mappings, lists and nothing. */
-function scalarRange(node: unknown): Range | null {
+function scalarRange(node: unknown): TextRange | null {
   const range = isScalar(node) || isAlias(node) ? rangeOf(node) : null;
   return range && range[1] > range[0] ? range : null;
 }
 
 /** Every stretch of text that is, or by its name or its looks might be, a secret. */
-function secretRanges(document: Document.Parsed, root: Setting): Range[] {
-  const ranges: Range[] = [];
+function secretRanges(document: Document.Parsed, root: Setting): TextRange[] {
+  const ranges: TextRange[] = [];
   const walk = (node: unknown, path: Path): void => {
     const range = rangeOf(node);
     if (isSeq(node)) for (const [index, item] of node.items.entries()) walk(item, [...path, index]);

@@ -3,7 +3,7 @@
  * change what it says: those for the whole of Fairgate always, those for a room only when the file has one room, since
  * it could not be told which one is meant otherwise.
  */
-import type { Path, Places, Problem, Source } from "./problem.ts";
+import type { Path, Problem, SettingPlaces, Source } from "./problem.ts";
 import { isRecord } from "./salvage.ts";
 
 export interface FlagDefinition {
@@ -200,7 +200,7 @@ export const FLAG_ROOM = "main";
 
 export interface FlagAnswer {
   readonly value: Record<string, unknown>;
-  readonly places: Places;
+  readonly places: SettingPlaces;
   readonly problems: readonly Problem[];
 }
 
@@ -208,7 +208,7 @@ export interface FlagAnswer {
 export function applyFlags(
   input: Readonly<Record<string, unknown>>,
   flags: Flags,
-  places: Places,
+  places: SettingPlaces,
 ): FlagAnswer {
   const value = structuredClone(input) as Record<string, unknown>;
   const given = FLAGS.filter(({ name }) => flags[name] !== undefined);

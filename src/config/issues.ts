@@ -5,7 +5,7 @@
  */
 import type { z } from "zod";
 import { longerNames, nearest } from "./nearest.ts";
-import { isMapping, pathsOf, type Setting, settingAt } from "./outline.ts";
+import { isMappingSetting, pathsOf, type Setting, settingAt } from "./outline.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -118,7 +118,7 @@ export function shouldBe(setting: Setting | null): string {
 }
 
 function orLeaveOut(setting: Setting | null): string {
-  if (setting?.default === undefined || isMapping(setting)) return shouldBe(setting);
+  if (setting?.default === undefined || isMappingSetting(setting)) return shouldBe(setting);
   return `${shouldBe(setting)} Leave the line out for the default, ${JSON.stringify(setting.default)}.`;
 }
 

@@ -139,7 +139,7 @@ export function readable<T>(
 }
 
 /** Where to listen: `127.0.0.1:8080`, `[::1]:8080`, `:8080` or `8080`. An empty host is every address. */
-export function listen() {
+export function listenAddress() {
   const schema = z
     .union([z.string().max(LISTEN_CHARACTERS_MAX), z.number()])
     .transform((written, context) => {

@@ -95,7 +95,7 @@ export function settingAt(root: Setting, path: Path): Setting | null {
 }
 
 /** True for a mapping with settings in it, or with free names. */
-export function isMapping(setting: Setting): boolean {
+export function isMappingSetting(setting: Setting): boolean {
   return setting.children.length > 0 || (setting.entry !== null && !setting.isList);
 }
 

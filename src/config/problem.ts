@@ -49,12 +49,12 @@ export interface Problem {
 }
 
 /** Knows where each setting was written. */
-export interface Places {
+export interface SettingPlaces {
   find(path: Path, at: "key" | "value"): Source;
 }
 
 /** The finding with its place. */
-export function toProblem(finding: Finding, places: Places): Problem {
+export function toProblem(finding: Finding, places: SettingPlaces): Problem {
   const { code, path, at, message, hint } = finding;
   return { code, path: formatPath(path), message, hint, source: finding.source ?? places.find(path, at) };
 }

@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import type { FileAnswer } from "./check-files.ts";
-import type { Finding, Path, Places, Source } from "./problem.ts";
+import type { Finding, Path, SettingPlaces, Source } from "./problem.ts";
 import { PASSWORD_CHARACTERS_MAX, type RedisAddress, type RedisInFile } from "./redis-schema.ts";
 import { isRecord, type Known } from "./salvage.ts";
 import { chooseSecret, type SecretAnswer, type SecretName } from "./secrets.ts";
@@ -41,12 +41,16 @@ export interface RedisSettings {
 
 export interface WithVariable {
   readonly input: unknown;
-  readonly places: Places;
+  readonly places: SettingPlaces;
   readonly cautions: readonly Finding[];
 }
 
 /** The settings with the address from the environment in them. One on the command line is nearer, and stays. */
-export function withRedisVariable(input: unknown, places: Places, environment: Environment): WithVariable {
+export function withRedisVariable(
+  input: unknown,
+  places: SettingPlaces,
+  environment: Environment,
+): WithVariable {
   const url = environment[REDIS_URL_VARIABLE]?.trim();
   const redis = isRecord(input) ? (input.redis ?? {}) : null;
   const written = places.find(URL_PATH, "key");

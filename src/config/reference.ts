@@ -3,7 +3,7 @@
  * what it means; and which of them meet which requirement.
  */
 import { FLAGS } from "./flags.ts";
-import { isMapping, type Setting } from "./outline.ts";
+import { isMappingSetting, type Setting } from "./outline.ts";
 
 const HEADER = `# Settings
 
@@ -32,8 +32,8 @@ a room only when the file has one room, those for the origin only when no room h
 
 /** The whole page, with what meets which requirement at its end. */
 export function settingsReference(root: Setting, requirements: string): string {
-  const top = root.children.filter((setting) => !isMapping(setting));
-  const mappings = root.children.filter(isMapping);
+  const top = root.children.filter((setting) => !isMappingSetting(setting));
+  const mappings = root.children.filter(isMappingSetting);
   const sections = mappings.flatMap((setting) => section(setting, [setting.key]));
   const flags = `${FLAG_INTRODUCTION}${FLAGS.map(flagRow).join("\n")}\n`;
   return [HEADER, `## Top\n\n${table(top)}`, ...sections, flags, `${requirements}\n`].join("\n");
@@ -50,7 +50,7 @@ function section(setting: Setting, path: readonly string[]): string[] {
   const nested = inner
     .filter((child) => hasTable(child) && !isOverride(child))
     .flatMap((child) => section(withItsSettings(child), [...here, child.key]));
-  const single = inner.filter((child) => !isMapping(child) && !isOverride(child));
+  const single = inner.filter((child) => !isMappingSetting(child) && !isOverride(child));
   return [`${heading}\n${table(single)}${overrides(inner)}`, ...nested];
 }
 
@@ -67,7 +67,7 @@ function overrides(settings: readonly Setting[]): string {
 }
 
 function hasTable(setting: Setting): boolean {
-  return isMapping(setting) || (setting.entry?.children.length ?? 0) > 0;
+  return isMappingSetting(setting) || (setting.entry?.children.length ?? 0) > 0;
 }
 
 /** A list of mappings is shown by the settings of one entry. */

@@ -12,7 +12,14 @@ import { z } from "zod";
 import { noSuchLane } from "./check-lanes.ts";
 import { furtherKeys, toFindings, UNKNOWN_KEYS_MAX, unknownKey } from "./issues.ts";
 import { roomOutline } from "./outline.ts";
-import { type Finding, formatPath, type Path, type Places, type Problem, toProblem } from "./problem.ts";
+import {
+  type Finding,
+  formatPath,
+  type Path,
+  type Problem,
+  type SettingPlaces,
+  toProblem,
+} from "./problem.ts";
 import { type CheckPage, checkPageText, checkRoom, pagesOf, type RoomSurroundings } from "./room-check.ts";
 import { isRecord, withoutWrapping } from "./salvage.ts";
 import { type EventSettings, type RoomSettings, roomSchema } from "./schema.ts";
@@ -35,7 +42,7 @@ const FILE_ONLY = new Set([
 ]);
 /** Settings that hold from one start to the next. */
 const SET_AT_START = new Set(["line", "shards", "peek"]);
-const REQUEST: Places = { find: () => ({ kind: "request", name: "request", spot: null }) };
+const REQUEST: SettingPlaces = { find: () => ({ kind: "request", name: "request", spot: null }) };
 
 /** What the checks of a room need besides it. */
 export interface RoomContext extends RoomSurroundings {

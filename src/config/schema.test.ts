@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { createTrust } from "../gateway/proxy/trust.ts";
 import { formatListen, parseListen } from "./kinds.ts";
-import { isMapping, type Setting, settingAt, settingsOutline } from "./outline.ts";
+import { isMappingSetting, type Setting, settingAt, settingsOutline } from "./outline.ts";
 import { originSchema, roomSchema, settingsSchema } from "./schema.ts";
 
 test("settings that set nothing have the documented defaults", () => {
@@ -42,7 +42,7 @@ test("every setting says what it means and what it should be", () => {
     for (const child of setting.children) {
       const name = `${path}${child.key}`;
       assert.ok(child.description.length > 10, `${name} has no description`);
-      assert.ok(isMapping(child) || child.shape !== "", `${name} does not say what it should be`);
+      assert.ok(isMappingSetting(child) || child.shape !== "", `${name} does not say what it should be`);
       walk(child, `${name}.`);
     }
     if (setting.entry) walk(setting.entry, `${path}<entry>.`);

@@ -27,7 +27,7 @@ import {
   count,
   duration,
   isTrue,
-  listen,
+  listenAddress,
   numberChoice,
   PAGE_CHARACTERS_MAX,
   readable,
@@ -542,7 +542,7 @@ const tlsSchema = z.strictObject({
 });
 
 const controlSchema = z.strictObject({
-  listen: listen()
+  listen: listenAddress()
     .prefault("127.0.0.1:8081")
     .describe("Address for operators. Keep it where visitors cannot reach it."),
   token: secret("a token")
@@ -580,7 +580,9 @@ const accessLogSchema = z
 >;
 
 export const settingsSchema = z.strictObject({
-  listen: listen().prefault(":8080").describe("Address for visitors. Port 0 lets the system choose one."),
+  listen: listenAddress()
+    .prefault(":8080")
+    .describe("Address for visitors. Port 0 lets the system choose one."),
   tls: tlsSchema
     .nullable()
     .prefault(null)

@@ -13,9 +13,9 @@ import {
   visit,
   type YAMLError,
 } from "yaml";
-import { FilePlaces, keyOf, type Range, rangeOf, type SettingsText } from "./file-places.ts";
+import { FilePlaces, keyOf, rangeOf, type SettingsText, type TextRange } from "./file-places.ts";
 import type { Setting } from "./outline.ts";
-import { type Places, type Problem, type Source, safeText } from "./problem.ts";
+import { type Problem, type SettingPlaces, type Source, safeText } from "./problem.ts";
 import { syntaxWords } from "./syntax-words.ts";
 
 export const FILE_BYTES_MAX = 1_048_576;
@@ -27,7 +27,7 @@ export interface ReadAnswer {
   /** The plain values; undefined when the text cannot be understood far enough to go on. */
   readonly value: Readonly<Record<string, unknown>> | undefined;
   readonly problems: readonly Problem[];
-  readonly places: Places;
+  readonly places: SettingPlaces;
 }
 
 /** Reads a settings file's text as far as it can be read. */
@@ -138,8 +138,8 @@ function isOpenQuote(error: YAMLError): boolean {
 }
 
 /** Where the quote that runs up to `end` was opened: a better place to look than where the file ends. */
-function openQuote(document: Document.Parsed, end: number): Range | null {
-  let found: Range | null = null;
+function openQuote(document: Document.Parsed, end: number): TextRange | null {
+  let found: TextRange | null = null;
   visit(document, {
     Scalar(_, node) {
       const isQuoted = node.type === Scalar.QUOTE_DOUBLE || node.type === Scalar.QUOTE_SINGLE;

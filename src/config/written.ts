@@ -3,7 +3,7 @@
  * room's settings at the control address, so that what is read there can be sent back as a change.
  */
 import { formatListen, type Listen } from "./kinds.ts";
-import { isMapping, roomOutline, type Setting } from "./outline.ts";
+import { isMappingSetting, roomOutline, type Setting } from "./outline.ts";
 import { isRecord } from "./salvage.ts";
 import type { RoomInput, RoomSettings } from "./schema.ts";
 import { formatDuration, formatInstant, formatPercent, formatSize } from "./units.ts";
@@ -21,7 +21,7 @@ function written(value: unknown, setting: Setting): unknown {
   if (setting.kind === "instant") return formatInstant(value as number);
   if (setting.kind === "listen") return formatListen(value as Listen);
   if (Array.isArray(value) && setting.entry) return value.map((item) => written(item, setting.entry!));
-  if (!isMapping(setting)) return value;
+  if (!isMappingSetting(setting)) return value;
   const values = value as Record<string, unknown>;
   const { children, entry } = setting;
   const known = children.filter((child) => Object.hasOwn(values, child.key));
@@ -42,7 +42,7 @@ export function ownWords(written: unknown): string {
 function withoutDefaults(value: unknown, setting: Setting): unknown {
   const { children, entry } = setting;
   if (Array.isArray(value)) return entry ? value.map((item) => withoutDefaults(item, entry)) : value;
-  if (!isRecord(value) || !isMapping(setting)) return value;
+  if (!isRecord(value) || !isMappingSetting(setting)) return value;
   if (entry)
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [name, withoutDefaults(inner, entry)]),

@@ -24,7 +24,7 @@
  * something else than its visitors; `least` bounds what is lost by trying.
  */
 import type { Limits, Remark } from "./engine.ts";
-import { figure, percent, span } from "./figures.ts";
+import { figure, percentText, span } from "./figures.ts";
 import { ANSWERS_MIN, errorsBeyondChance, SEEN_OVER_MS, type SeenLoad } from "./load.ts";
 import { NO_SHOWS_MAX } from "./no-shows.ts";
 import type { AdaptiveRules } from "./rules.ts";
@@ -208,7 +208,7 @@ export class Adaptive {
     const unused = within(seen.noShows, 0, NO_SHOWS_MAX);
     const to = Math.min(1, wholePercent(this.#share + step / (1 - unused)));
     this.#wellSince = now;
-    const also = unused > 0 ? `, and ${percent(unused)} of turns are not used` : "";
+    const also = unused > 0 ? `, and ${percentText(unused)} of turns are not used` : "";
     return this.#change(to, `${why(seen)}${also}`, now);
   }
 
@@ -228,7 +228,7 @@ export class Adaptive {
     const from = this.#share;
     this.#share = to;
     const way = to < from ? "down" : "up";
-    return { at: now, text: `Capacity ${way} from ${percent(from)} to ${percent(to)}: ${why}.` };
+    return { at: now, text: `Capacity ${way} from ${percentText(from)} to ${percentText(to)}: ${why}.` };
   }
 }
 
@@ -258,7 +258,7 @@ function latencyStrain({ latencyMs: limit }: AdaptiveRules, { latencyMs }: Adapt
 function errorsStrain(rules: AdaptiveRules, seen: AdaptiveSeen): Strain {
   const times = ratio(errorsBeyondChance(seen), rules.errors);
   const why = () =>
-    `${percent(seen.errors)} of the site's answers are errors, more than ${percent(rules.errors)}`;
+    `${percentText(seen.errors)} of the site's answers are errors, more than ${percentText(rules.errors)}`;
   return { times, isWell: times <= 1, why };
 }
 

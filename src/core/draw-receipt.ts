@@ -7,8 +7,15 @@
  * Alone a receipt shows less, but not nothing. The other tickets' keys are as if thrown by dice, so a place
  * far from where its key points cannot have come about by them.
  */
-import { compareIds, compareKeys, type DrawRecord, keyHash, seedHash } from "./draw.ts";
-import { type Finding, isName, isSeed, isSize, type Read, type RoomRecord } from "./draw-record.ts";
+import { compareDrawKeys, compareIds, type DrawRecord, keyHash, seedHash } from "./draw.ts";
+import {
+  type DrawFinding,
+  isDrawName,
+  isSeed,
+  isSize,
+  type ReadResult,
+  type RoomRecord,
+} from "./draw-record.ts";
 import { fromHex } from "./hex.ts";
 import { ID_BYTES, isId } from "./id.ts";
 
@@ -45,13 +52,13 @@ export function receiptText(receipt: Receipt): string {
 }
 
 /** Reads a receipt as `receiptText` writes it. What else may stand in it is passed over. */
-export function readReceipt(text: string): Read<Receipt> {
+export function readReceipt(text: string): ReadResult<Receipt> {
   if (text.length > RECEIPT_CHARACTERS_MAX) return { wrong: "it is longer than any receipt" };
   const fields = readJson(text);
   if (fields === null) return { wrong: "it is not a JSON object" };
   const { room, event, ticket, place, of, seedHash: hash, seed } = fields;
-  if (!isName(room)) return { wrong: "room is not a room's name" };
-  if (!isName(event)) return { wrong: "event is not an event's name" };
+  if (!isDrawName(room)) return { wrong: "room is not a room's name" };
+  if (!isDrawName(event)) return { wrong: "event is not an event's name" };
   if (typeof ticket !== "string" || !isId(ticket)) return { wrong: "ticket is not 32 hexadecimal digits" };
   if (!isSize(of) || of < 1) return { wrong: "of is not how many were drawn" };
   if (!isSize(place) || place < 1 || place > of) return { wrong: `place is not between 1 and ${of}` };
@@ -65,7 +72,7 @@ export function readReceipt(text: string): Read<Receipt> {
  * by itself, all of it is; without, whether the seed is the published one and the place one that the ticket's
  * key could have got.
  */
-export function checkReceipt(receipt: Receipt, drawn: RoomRecord | null): Finding | null {
+export function checkReceipt(receipt: Receipt, drawn: RoomRecord | null): DrawFinding | null {
   if (seedHash(receipt.seed) !== receipt.seedHash)
     return { kind: "seed", reason: "The receipt's seed is not the one whose hash was published." };
   return drawn ? checkByRecord(receipt, drawn) : checkByChance(receipt);
@@ -76,7 +83,7 @@ export function ticketKey(seed: string, ticket: string): string {
   return Array.from(keyWords(seed, ticket), (word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-function checkByRecord(receipt: Receipt, { room, record }: RoomRecord): Finding | null {
+function checkByRecord(receipt: Receipt, { room, record }: RoomRecord): DrawFinding | null {
   const { ticket, place, of } = receipt;
   if (receipt.room !== room || receipt.event !== record.event)
     return otherDraw(`of ${receipt.event} in ${receipt.room}, the record of ${record.event} in ${room}`);
@@ -91,7 +98,7 @@ function checkByRecord(receipt: Receipt, { room, record }: RoomRecord): Finding 
   return { kind: "place", reason };
 }
 
-function otherDraw(difference: string): Finding {
+function otherDraw(difference: string): DrawFinding {
   return { kind: "otherDraw", reason: `The receipt is of another draw: ${difference}.` };
 }
 
@@ -100,7 +107,7 @@ function otherDraw(difference: string): Finding {
  * the key as a fraction. The bound on how far such a count strays is Chernoff's: of n, a part q or more has a
  * chance of at most exp(-n (q ln(q / share) + (1 - q) ln((1 - q) / (1 - share)))).
  */
-function checkByChance({ seed, ticket, place, of }: Receipt): Finding | null {
+function checkByChance({ seed, ticket, place, of }: Receipt): DrawFinding | null {
   const [first = 0, second = 0] = keyWords(seed, ticket);
   const share = (first + (second + 0.5) / 2 ** 32) / 2 ** 32;
   const others = of - 1;
@@ -128,7 +135,7 @@ function rankOf(seed: string, ids: Uint8Array, id: Uint8Array): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
     hash.hash(ids, middle * ID_BYTES);
-    const order = compareKeys(hash.words, key) || compareIds(ids, middle, id, 0);
+    const order = compareDrawKeys(hash.words, key) || compareIds(ids, middle, id, 0);
     if (order === 0) return middle;
     if (order < 0) low = middle + 1;
     else high = middle;

@@ -11,7 +11,7 @@
  *
  * A record may come from anyone, so nothing in it is believed, and what is read of it has limits.
  */
-import { compareIds, compareKeys, type DrawRecord, keyHash, seedHash } from "./draw.ts";
+import { compareDrawKeys, compareIds, type DrawRecord, keyHash, seedHash } from "./draw.ts";
 import { readHex, toHex, writeHex } from "./hex.ts";
 import { ID_BYTES } from "./id.ts";
 
@@ -43,10 +43,10 @@ export interface RoomRecord {
   readonly record: DrawRecord;
 }
 
-export type Read<T> = { readonly value: T } | { readonly wrong: string };
+export type ReadResult<T> = { readonly value: T } | { readonly wrong: string };
 
 /** What is not as it should be. */
-export interface Finding {
+export interface DrawFinding {
   readonly kind: FindingKind;
   /** A sentence for people. */
   readonly reason: string;
@@ -61,7 +61,7 @@ export interface Finding {
 export type FindingKind = "notDrawn" | "seed" | "size" | "twice" | "order" | "otherDraw" | "place";
 
 /** Told now and then how many tickets are done. */
-export type Progress = (done: number) => void;
+export type DrawProgress = (done: number) => void;
 
 /** The whole record as text. */
 export function recordText(room: string, record: DrawRecord): string {
@@ -78,7 +78,7 @@ export function* recordParts(room: string, record: DrawRecord): Generator<Uint8A
 }
 
 /** Reads a record as `recordText` writes it. */
-export function readRecord(text: string, progress: Progress = () => {}): Read<RoomRecord> {
+export function readRecord(text: string, progress: DrawProgress = () => {}): ReadResult<RoomRecord> {
   if (text.length > RECORD_CHARACTERS_MAX) return { wrong: "it is longer than any record" };
   const header = readHeader(text);
   if ("wrong" in header) return header;
@@ -94,7 +94,7 @@ export function readRecord(text: string, progress: Progress = () => {}): Read<Ro
 }
 
 /** Whether everything in a record is as the draw promised; null when it is. */
-export function checkRecord(record: DrawRecord, progress: Progress = () => {}): Finding | null {
+export function checkRecord(record: DrawRecord, progress: DrawProgress = () => {}): DrawFinding | null {
   const { seed, ids, size } = record;
   if (seed === null || ids === null)
     return { kind: "notDrawn", reason: "It is not drawn yet: there is only the hash of the seed." };
@@ -108,7 +108,7 @@ export function checkRecord(record: DrawRecord, progress: Progress = () => {}): 
 }
 
 /** Whether a name can be a room's or an event's. */
-export function isName(text: unknown): text is string {
+export function isDrawName(text: unknown): text is string {
   return typeof text === "string" && /^[a-z0-9-]{1,64}$/.test(text);
 }
 
@@ -123,20 +123,21 @@ export function isSize(number: unknown): number is number {
 }
 
 /** Each key must be above the one before it; then no ticket can be there twice either. */
-function checkOrder(seed: string, ids: Uint8Array, progress: Progress): Finding | null {
+function checkOrder(seed: string, ids: Uint8Array, progress: DrawProgress): DrawFinding | null {
   const hash = keyHash(seed);
   const before = new Uint32Array(hash.words.length);
   for (let rank = 0; rank * ID_BYTES < ids.length; rank++) {
     if (rank % STEP === 0) progress(rank);
     hash.hash(ids, rank * ID_BYTES);
-    const order = rank === 0 ? -1 : compareKeys(before, hash.words) || compareIds(ids, rank - 1, ids, rank);
+    const order =
+      rank === 0 ? -1 : compareDrawKeys(before, hash.words) || compareIds(ids, rank - 1, ids, rank);
     if (order >= 0) return wrongOrder(ids, rank, order === 0);
     before.set(hash.words);
   }
   return null;
 }
 
-function wrongOrder(ids: Uint8Array, rank: number, isSame: boolean): Finding {
+function wrongOrder(ids: Uint8Array, rank: number, isSame: boolean): DrawFinding {
   const ticket = toHex(ids, rank * ID_BYTES, ID_BYTES);
   if (isSame)
     return { kind: "twice", reason: `Ticket ${ticket} is there twice, at place ${rank} and ${rank + 1}.` };
@@ -178,7 +179,7 @@ interface Header {
   readonly lines: number;
 }
 
-function readHeader(text: string): Read<Header> {
+function readHeader(text: string): ReadResult<Header> {
   const fields = new Map<string, string>();
   let at = 0;
   for (let lines = 1; lines <= HEADER_LINES_MAX; lines++) {
@@ -204,7 +205,9 @@ function readHeader(text: string): Read<Header> {
 const FIELDS = new Set(["room", "event", "startAt", "drawnAt", "seedHash", "seed", "size"]);
 
 /** What the lines before the tickets say. */
-function readFields(fields: ReadonlyMap<string, string>): Read<Omit<DrawRecord, "ids"> & { room: string }> {
+function readFields(
+  fields: ReadonlyMap<string, string>,
+): ReadResult<Omit<DrawRecord, "ids"> & { room: string }> {
   const room = fields.get("room");
   const event = fields.get("event");
   const startAt = readInstant(fields.get("startAt"));
@@ -212,8 +215,8 @@ function readFields(fields: ReadonlyMap<string, string>): Read<Omit<DrawRecord, 
   const hash = fields.get("seedHash");
   const seed = fields.get("seed") ?? null;
   const size = readSize(fields.get("size"));
-  if (!isName(room)) return { wrong: "room is not a room's name" };
-  if (!isName(event)) return { wrong: "event is not an event's name" };
+  if (!isDrawName(room)) return { wrong: "room is not a room's name" };
+  if (!isDrawName(event)) return { wrong: "event is not an event's name" };
   if (Number.isNaN(startAt)) return { wrong: "startAt is not a time such as 2026-06-01T10:00:00.000Z" };
   if (Number.isNaN(drawnAt)) return { wrong: "drawnAt is not a time such as 2026-06-01T10:00:00.000Z" };
   if (!isSeed(hash)) return { wrong: "seedHash is not 64 hexadecimal digits" };
@@ -222,7 +225,12 @@ function readFields(fields: ReadonlyMap<string, string>): Read<Omit<DrawRecord, 
   return { value: { room, event, startAt, drawnAt, seedHash: hash, seed, size } };
 }
 
-function readIds(text: string, bodyAt: number, lines: number, progress: Progress): Read<Uint8Array> {
+function readIds(
+  text: string,
+  bodyAt: number,
+  lines: number,
+  progress: DrawProgress,
+): ReadResult<Uint8Array> {
   const ids = new Uint8Array(Math.ceil((text.length - bodyAt) / (ID_CHARACTERS + 1)) * ID_BYTES);
   let count = 0;
   for (let at = bodyAt; at < text.length; count++) {

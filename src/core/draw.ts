@@ -138,7 +138,7 @@ export function compareIds(a: Uint8Array, rankA: number, b: Uint8Array, rankB: n
 }
 
 /** Negative when key `a` is below key `b`, 0 when they are the same. */
-export function compareKeys(a: Uint32Array, b: Uint32Array): number {
+export function compareDrawKeys(a: Uint32Array, b: Uint32Array): number {
   for (let i = 0; i < a.length; i++) {
     const difference = a[i]! - b[i]!;
     if (difference !== 0) return difference;
@@ -225,7 +225,7 @@ function byWholeKey(indexes: Uint32Array, ids: Uint8Array, hash: SeededHash): nu
     hash.hash(ids, index * ID_BYTES);
     return { index, key: hash.words.slice() };
   });
-  keyed.sort((a, b) => compareKeys(a.key, b.key) || compareIds(ids, a.index, ids, b.index));
+  keyed.sort((a, b) => compareDrawKeys(a.key, b.key) || compareIds(ids, a.index, ids, b.index));
   return keyed.map(({ index }) => index);
 }
 

@@ -8,7 +8,7 @@ export function figure(value: number): string {
 }
 
 /** A share from 0 to 1. */
-export function percent(share: number): string {
+export function percentText(share: number): string {
   return `${to(share * 100, 1)}%`;
 }
 

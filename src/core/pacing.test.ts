@@ -9,7 +9,7 @@ import {
   nextCheckIn,
   openingCheckIn,
   REACH_MS,
-  type Standing,
+  type WaitStanding,
 } from "./pacing.ts";
 import { DEFAULT_RULES, type DoorRules } from "./rules.ts";
 
@@ -19,7 +19,7 @@ const FASTER_MAX = 4;
 const ROUNDING_MS = 1;
 
 /** Someone with `ahead` before them in a line of `waiting`, where nothing was measured yet. */
-function standingAt(rules: DoorRules, ahead: number, waiting: number): Standing {
+function standingAt(rules: DoorRules, ahead: number, waiting: number): WaitStanding {
   const pace = new Pace();
   return { ...rules, waiting, waitMs: pace.wait(rules, ahead), reachMs: pace.reach(rules, ahead) };
 }

@@ -30,7 +30,7 @@ const JITTER = 0.2;
 /** Deadlines are kept in tenths of a second. */
 const DEADLINE_STEP_MS = 100;
 
-export interface Standing {
+export interface WaitStanding {
   readonly waiting: number;
   readonly waitMs: WaitRange | null;
   /** The shortest wait to reckon with, also while nobody can say how long it will be. */
@@ -41,7 +41,7 @@ export interface Standing {
 }
 
 /** Milliseconds until this visitor's next check-in. `dice` in [0, 1) is the jitter. */
-export function nextCheckIn(standing: Standing, dice: number): number {
+export function nextCheckIn(standing: WaitStanding, dice: number): number {
   const waitMs = standing.waitMs?.low ?? UNKNOWN_WAIT_MS;
   const byBudgetMs = (standing.waiting / standing.pollBudgetPerSecond) * 1_000;
   const wishedMs = Math.min(Math.max(waitMs / CHECKS_PER_WAIT, NEAR_MS), FAR_MAX_MS);
@@ -56,7 +56,7 @@ export function nextCheckIn(standing: Standing, dice: number): number {
  * The same before an event opens: everyone comes back soon after that, and no sooner than the budget lets them, so that
  * the last of them is seen when they would all have come once.
  */
-export function openingCheckIn(standing: Standing, opensInMs: number, dice: number): number {
+export function openingCheckIn(standing: WaitStanding, opensInMs: number, dice: number): number {
   const { waiting, pollBudgetPerSecond } = standing;
   const heardMs = heardWithin(standing);
   const firstMs = Math.min(NEAR_MS, heardMs / 2);
@@ -71,13 +71,13 @@ export function withTurn(nextCheckInMs: number): number {
 }
 
 /** The longest that someone may stay away without missing a turn, even one that comes four times as soon as told. */
-function heardWithin({ claimWindowMs, reachMs }: Standing): number {
+function heardWithin({ claimWindowMs, reachMs }: WaitStanding): number {
   return claimWindowMs * HEARD_SHARE + reachMs / CHECKS_PER_WAIT;
 }
 
 /** The longest that anyone in a room of this size can have been told to stay away. */
 export function longestCheckIn(
-  standing: Pick<Standing, "waiting" | "pollBudgetPerSecond" | "ticketTtlMs">,
+  standing: Pick<WaitStanding, "waiting" | "pollBudgetPerSecond" | "ticketTtlMs">,
 ): number {
   const { waiting, pollBudgetPerSecond, ticketTtlMs } = standing;
   const byBudgetMs = (waiting / pollBudgetPerSecond) * 1_000;

@@ -24,7 +24,7 @@ import { sha256 } from "./sha256.ts";
 
 export type Standing = "waiting" | "lapsed" | "admitted" | "on site" | "gone" | "forfeited";
 
-export interface Visitor extends OrderKey {
+export interface ModelVisitor extends OrderKey {
   /** A draw gives a new one, and so does a missed turn. */
   sequence: number;
   standing: Standing;
@@ -52,10 +52,10 @@ export class Room {
   readonly #door: Doorkeeper;
   readonly #usedInvites = new Set<string>();
   readonly #drawn = new Set<string>();
-  #gathered: Visitor[] = [];
+  #gathered: ModelVisitor[] = [];
   /** When the event they gathered for is over, and with it their draw. */
   #gatheredUntil = 0;
-  #visitors: Visitor[] = [];
+  #visitors: ModelVisitor[] = [];
   /** Turns given in each lane. */
   readonly #letIn = new Map<number, number>();
   readonly #gaps = new Gaps();
@@ -83,10 +83,10 @@ export class Room {
   }
 
   /** The newcomer who was greeted with "through" or "place" comes in under this key. */
-  arrive(key: OrderKey, newcomer: Newcomer, now: number): Visitor {
+  arrive(key: OrderKey, newcomer: Newcomer, now: number): ModelVisitor {
     const isThrough = this.greet(newcomer, now) === "through";
     const ticketExpiresAt = now + this.rules(now).ticketTtlMs;
-    const visitor: Visitor = {
+    const visitor: ModelVisitor = {
       ...key,
       standing: "waiting",
       until: now,
@@ -115,7 +115,7 @@ export class Room {
   }
 
   /** The visitor is heard of, and told to come back in `nextCheckInMs` if they still wait. */
-  checkIn(visitor: Visitor, nextCheckInMs: number, now: number): void {
+  checkIn(visitor: ModelVisitor, nextCheckInMs: number, now: number): void {
     if (visitor.standing !== "waiting" && visitor.standing !== "lapsed") return;
     visitor.standing = "waiting";
     const { lapseAfterMs, ticketTtlMs } = this.rules(now);
@@ -124,7 +124,7 @@ export class Room {
   }
 
   /** Uses a turn. Someone for whom the site is too full keeps a firm one, and goes back to the front with a loose one. */
-  enter(visitor: Visitor, now: number): void {
+  enter(visitor: ModelVisitor, now: number): void {
     if (visitor.standing !== "admitted") return;
     const isFirm = visitor.firmUntil !== null;
     if (this.#door.mayEnter(this.#crowd(now), isFirm, now)) {
@@ -142,13 +142,13 @@ export class Room {
     }
   }
 
-  touch(visitor: Visitor, expiresAt: number): void {
+  touch(visitor: ModelVisitor, expiresAt: number): void {
     if (visitor.standing === "on site")
       visitor.until = Math.max(visitor.until, expiresAt + PRESENCE_GRACE_MS);
   }
 
   /** They come with the pass that they had last: the visit goes on, or begins again if it may. Gives until when; null: neither. */
-  resume(visitor: Visitor, pass: Pass, mayBegin: boolean, now: number): number | null {
+  resume(visitor: ModelVisitor, pass: Pass, mayBegin: boolean, now: number): number | null {
     const passUntil = visitor.until - PRESENCE_GRACE_MS;
     const isHeld = visitor.standing === "on site";
     if (isHeld && passUntil > now) return passUntil;
@@ -162,7 +162,7 @@ export class Room {
     return expiresAt;
   }
 
-  leave(visitor: Visitor, now: number): void {
+  leave(visitor: ModelVisitor, now: number): void {
     if (visitor.standing === "forfeited") return;
     if (visitor.standing === "on site") visitor.isEnded = true;
     if (visitor.standing === "admitted" && visitor.firmUntil !== null) this.#door.gaveBack("left", now);
@@ -170,13 +170,13 @@ export class Room {
   }
 
   /** One turn of the door: what ran out is let go, then those whose turn it is are admitted. */
-  admit(dice: () => number, now: number): Visitor[] {
+  admit(dice: () => number, now: number): ModelVisitor[] {
     this.#runOut(now);
     if (now >= this.#gatheredUntil) this.#gathered = [];
     const event = this.#eventToDraw(now);
     if (event) this.#draw(event);
     const { admit } = this.#door.open(this.#crowd(now), now);
-    const admitted: Visitor[] = [];
+    const admitted: ModelVisitor[] = [];
     while (admitted.length < admit) {
       const lane = this.#door.nextLane((number) => this.#waitingIn(number, now).length, now);
       if (lane === null) break;
@@ -192,7 +192,7 @@ export class Room {
   }
 
   /** How many are ahead, as the visitor is told: null when it cannot be known, or not by them. */
-  ahead(visitor: Visitor, now: number): number | null {
+  ahead(visitor: ModelVisitor, now: number): number | null {
     const { lanes, show, queueingMethod } = this.rules(now);
     if (!show.ahead || queueingMethod === "random" || this.#isGathered(visitor, now)) return null;
     const lane = laneOf(lanes, visitor.lane);
@@ -214,16 +214,16 @@ export class Room {
     };
   }
 
-  #all(standing: Standing): Visitor[] {
+  #all(standing: Standing): ModelVisitor[] {
     return this.#visitors.filter((visitor) => visitor.standing === standing);
   }
 
-  #firm(): Visitor[] {
+  #firm(): ModelVisitor[] {
     return this.#all("admitted").filter(({ firmUntil }) => firmUntil !== null);
   }
 
   /** Those who wait in a lane, in order. */
-  #waitingIn(lane: number, now: number): Visitor[] {
+  #waitingIn(lane: number, now: number): ModelVisitor[] {
     const { lanes } = this.rules(now);
     return this.#visitors
       .filter((visitor) => visitor.standing === "waiting" && laneOf(lanes, visitor.lane) === lane)
@@ -240,7 +240,7 @@ export class Room {
     };
   }
 
-  #isGathered(visitor: Visitor, now: number): boolean {
+  #isGathered(visitor: ModelVisitor, now: number): boolean {
     const { event } = this.#door.phase(now);
     return event?.isShuffled === true && !this.#drawn.has(keyOf(event)) && this.#gathered.includes(visitor);
   }
@@ -254,20 +254,20 @@ export class Room {
   #draw(event: EventRules): void {
     this.#drawn.add(keyOf(event));
     const sequences = this.#gathered.map(({ sequence }) => sequence).sort((a, b) => a - b);
-    const drawKey = ({ id }: Visitor) => toHex(sha256(fromHex(event.seed + id)!));
+    const drawKey = ({ id }: ModelVisitor) => toHex(sha256(fromHex(event.seed + id)!));
     const drawn = this.#gathered.map((visitor) => ({ visitor, key: drawKey(visitor) }));
     drawn.sort((a, b) => (a.key < b.key ? -1 : 1));
     for (const [place, { visitor }] of drawn.entries()) visitor.sequence = sequences[place]!;
     this.#gathered = [];
   }
 
-  #visit(visitor: Visitor, turnAge: number | null, now: number): void {
+  #visit(visitor: ModelVisitor, turnAge: number | null, now: number): void {
     this.#door.entered(turnAge, now);
     visitor.standing = "on site";
     visitor.until = now + this.rules(now).sessionDurationMs + PRESENCE_GRACE_MS;
   }
 
-  #giveTurn(visitor: Visitor, lane: number, now: number): void {
+  #giveTurn(visitor: ModelVisitor, lane: number, now: number): void {
     visitor.standing = "admitted";
     const { hasReturned, missedTurns, until } = visitor;
     const turn = this.#door.turn({ lapseAt: until, hasReturned, hasMissed: missedTurns > 0 }, now);
@@ -286,7 +286,7 @@ export class Room {
 
   /** Lets go of what is over: visits, then what firm turns held, then turns, then those who stopped checking in. */
   #runOut(now: number): void {
-    const isOver = ({ until }: Visitor) => until <= now;
+    const isOver = ({ until }: ModelVisitor) => until <= now;
     for (const visitor of this.#all("on site").filter(isOver)) visitor.standing = "gone";
     for (const visitor of this.#firm()) if (visitor.firmUntil! <= now) this.#loosen(visitor, now);
     const missed = this.#all("admitted").filter(isOver);
@@ -295,13 +295,13 @@ export class Room {
     for (const visitor of this.#all("waiting").filter(isOver)) visitor.standing = "lapsed";
   }
 
-  #loosen(visitor: Visitor, now: number): void {
+  #loosen(visitor: ModelVisitor, now: number): void {
     visitor.firmUntil = null;
     this.#door.gaveBack("loose", now);
   }
 
   /** The place goes further back, or is forfeited. */
-  #miss(visitor: Visitor, now: number): void {
+  #miss(visitor: ModelVisitor, now: number): void {
     this.#door.missed();
     visitor.standing = "lapsed";
     visitor.missedTurns++;

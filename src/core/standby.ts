@@ -12,7 +12,7 @@
  * `quietForMs`. What is not known (too few answers to speak of latency or errors) neither starts a line nor keeps it.
  */
 import type { Remark } from "./engine.ts";
-import { figure, percent, span } from "./figures.ts";
+import { figure, percentText, span } from "./figures.ts";
 import { ANSWERS_MIN, errorsBeyondChance, type SeenLoad } from "./load.ts";
 import type { StandbyRules } from "./rules.ts";
 
@@ -104,6 +104,6 @@ const REQUESTS = { words: (value: number) => `${figure(value)} requests a second
 const ACTIVE_USERS = { words: (value: number) => `${figure(value)} visitors on the site`, limit: figure };
 const LATENCY = { words: (value: number) => `the site takes ${span(value)}`, limit: span };
 const ERRORS = {
-  words: (value: number) => `${percent(value)} of the site's answers are errors`,
-  limit: percent,
+  words: (value: number) => `${percentText(value)} of the site's answers are errors`,
+  limit: percentText,
 };

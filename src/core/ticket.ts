@@ -34,11 +34,11 @@ export interface Ticket extends OrderKey {
 export const NONE_MISSED = { missedTurns: 0, missedAt: 0, origin: 0 } as const;
 
 /** Someone new, and what makes them a ticket. */
-export interface Arrival
+export interface TicketArrival
   extends Pick<Ticket, "id" | "room" | "lane" | "sequence" | "joinedAt" | "expiresAt" | "node"> {}
 
 /** The ticket of a place that was taken just now. */
-export function newTicket({ id, room, lane, sequence, joinedAt, expiresAt, node }: Arrival): Ticket {
+export function newTicket({ id, room, lane, sequence, joinedAt, expiresAt, node }: TicketArrival): Ticket {
   return {
     id,
     room,

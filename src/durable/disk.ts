@@ -3,7 +3,7 @@
  * all, and `sync` makes sure that everything committed survives the machine. `SqliteDisk` is the real one; tests and
  * benches hand in others.
  */
-import type { Held } from "./held-value.ts";
+import type { HeldValue } from "./held-value.ts";
 import type { KeyRange } from "./key-range.ts";
 import type { StoreProblem } from "./problem.ts";
 
@@ -18,7 +18,7 @@ export interface Changes {
   readonly object: ObjectName;
   readonly isWiped: boolean;
   /** `undefined` deletes the key. */
-  readonly values: Iterable<readonly [key: string, held: Held]>;
+  readonly values: Iterable<readonly [key: string, held: HeldValue]>;
   /** `undefined` leaves it as it is. */
   readonly alarmAt: number | null | undefined;
 }
@@ -31,13 +31,13 @@ export interface StoredAlarm {
 export interface Disk {
   /** For problems: the file that is written. */
   readonly file: string;
-  read(object: ObjectName, key: string): Held;
+  read(object: ObjectName, key: string): HeldValue;
   has(object: ObjectName, key: string): boolean;
   /** In the order of the keys' bytes, at most `limit` unless that is below 0. Bytes are the caller's own. */
   list(
     object: ObjectName,
     query: { readonly range: KeyRange; readonly isReverse: boolean; readonly limit: number },
-  ): [key: string, held: Held][];
+  ): [key: string, held: HeldValue][];
   alarm(object: ObjectName): number | null;
   alarms(): StoredAlarm[];
   /** All of it or nothing: when this throws, nothing of it was kept. */

@@ -8,14 +8,14 @@ import { checkValueBytes, VALUE_BYTES_MAX } from "./limits.ts";
 
 export type Primitive = string | number | boolean | bigint | null;
 /** `undefined` stands for "no such key". */
-export type Held = Primitive | Uint8Array | undefined;
+export type HeldValue = Primitive | Uint8Array | undefined;
 
 /** Strings up to here are within the limit however they are encoded, at two bytes a unit and a small head. */
 const SURE_STRING_LENGTH = VALUE_BYTES_MAX / 2 - 16;
 const SMALL_BYTES = 16;
 
 /** Takes a value in. Throws when it cannot be copied or is too large. */
-export function hold(key: string, value: unknown): Held {
+export function hold(key: string, value: unknown): HeldValue {
   if (value === undefined)
     throw new TypeError(`The value of "${key}" is undefined; delete the key, or put null.`);
   if (isPrimitive(value)) {
@@ -30,33 +30,33 @@ export function hold(key: string, value: unknown): Held {
 }
 
 /** The value for a caller: its own copy. */
-export function release(held: Held): unknown {
+export function release(held: HeldValue): unknown {
   return releaseOwn(copyOf(held));
 }
 
 /** Where the bytes are nobody else's. */
-export function releaseOwn(held: Held): unknown {
+export function releaseOwn(held: HeldValue): unknown {
   return held instanceof Uint8Array ? deserialize(held) : held;
 }
 
 /** v8 gives typed arrays out as views of the very bytes it reads, so bytes that stay must be copied first. */
-export function copyOf(held: Held): Held {
+export function copyOf(held: HeldValue): HeldValue {
   return held instanceof Uint8Array ? new Uint8Array(held) : held;
 }
 
 /** What memory holds of a value that was read from disk. */
-export function heldFromDisk(bytes: Uint8Array): Held {
+export function heldFromDisk(bytes: Uint8Array): HeldValue {
   if (bytes.byteLength > SMALL_BYTES) return bytes;
   const value: unknown = deserialize(bytes);
   return isPrimitive(value) ? value : bytes;
 }
 
-export function toDisk(held: Exclude<Held, undefined>): Uint8Array {
+export function toDisk(held: Exclude<HeldValue, undefined>): Uint8Array {
   return held instanceof Uint8Array ? held : serialize(held);
 }
 
 /** Roughly what it takes in memory. */
-export function heldBytes(held: Held): number {
+export function heldBytes(held: HeldValue): number {
   if (held instanceof Uint8Array) return held.byteLength;
   return typeof held === "string" ? held.length * 2 : SMALL_BYTES;
 }

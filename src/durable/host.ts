@@ -10,7 +10,7 @@ import type { World } from "../core/world.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { Committer, type CommitterCounts } from "./committer.ts";
 import type { Disk, StoredAlarm } from "./disk.ts";
-import { InputGate, Turns } from "./input-gate.ts";
+import { InputGate, PromiseTurns } from "./input-gate.ts";
 import { checkName } from "./limits.ts";
 import { gatedEnv, type ObjectClass, ObjectNamespace } from "./object-namespace.ts";
 import { makeState } from "./object-state.ts";
@@ -51,7 +51,7 @@ export class DurableHost {
   readonly broken: Promise<StoreProblem>;
   readonly #world: World;
   readonly #store: Store;
-  readonly #turns = new Turns();
+  readonly #turns = new PromiseTurns();
   readonly #alarms: AlarmClock;
   readonly #states = new Map<string, DurableState>();
   readonly #classes = new Map<string, ObjectNamespace<object>>();

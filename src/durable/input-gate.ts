@@ -30,7 +30,7 @@ interface Section {
 const sectionOf = new AsyncLocalStorage<Section>();
 
 /** Calls back when all promises that can go on have gone on, many callers together. */
-export class Turns {
+export class PromiseTurns {
   #ready: (() => void)[] = [];
   #isScheduled = false;
   #inARow = 0;
@@ -63,14 +63,14 @@ export class Turns {
 }
 
 export class InputGate {
-  readonly #turns: Turns;
+  readonly #turns: PromiseTurns;
   #events: GateEvent[] = [];
   #next = 0;
   #locks = 0;
   #life = 0;
   #isTurnAsked = false;
 
-  constructor(turns: Turns) {
+  constructor(turns: PromiseTurns) {
     this.#turns = turns;
   }
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { compareKeys, isWithin, keyBytes, rangeOf } from "./key-range.ts";
+import { compareUtf8, isWithin, keyBytes, keyRangeOf } from "./key-range.ts";
 
 const key = fc.string({ unit: "binary", maxLength: 6 });
 
 test("keys are in the order of their UTF-8 bytes, which is not that of JavaScript's strings", () => {
-  assert.ok("\u{1f600}" < "\uff5e" && compareKeys("\u{1f600}", "\uff5e") > 0);
+  assert.ok("\u{1f600}" < "\uff5e" && compareUtf8("\u{1f600}", "\uff5e") > 0);
   fc.assert(
     fc.property(key, key, (a, b) => {
-      assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(keyBytes(a), keyBytes(b)));
+      assert.equal(Math.sign(compareUtf8(a, b)), Buffer.compare(keyBytes(a), keyBytes(b)));
     }),
   );
 });
@@ -23,19 +23,19 @@ test("a range has the keys that its options name, and no others", () => {
     fc.property(options, key, (chosen, one) => {
       const { start, end, prefix } = chosen;
       const expected =
-        (start === undefined || compareKeys(one, start) >= 0) &&
-        (end === undefined || compareKeys(one, end) < 0) &&
+        (start === undefined || compareUtf8(one, start) >= 0) &&
+        (end === undefined || compareUtf8(one, end) < 0) &&
         (prefix === undefined || one.startsWith(prefix));
-      assert.equal(isWithin(rangeOf(chosen), one), expected);
+      assert.equal(isWithin(keyRangeOf(chosen), one), expected);
     }),
   );
 });
 
 test("startAfter leaves out its key and nothing else", () => {
-  const range = rangeOf({ startAfter: "b" });
+  const range = keyRangeOf({ startAfter: "b" });
   assert.deepEqual(
     ["a", "b", "b\0", "ba", "c"].map((one) => isWithin(range, one)),
     [false, false, true, true, true],
   );
-  assert.throws(() => rangeOf({ start: "a", startAfter: "a" }), /give one of them/);
+  assert.throws(() => keyRangeOf({ start: "a", startAfter: "a" }), /give one of them/);
 });

@@ -14,7 +14,7 @@ export const keyBytes = (key: string): Buffer => Buffer.from(key, "utf8");
 export const keyText = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 
-export function rangeOf({ start, startAfter, end, prefix }: ListOptions): KeyRange {
+export function keyRangeOf({ start, startAfter, end, prefix }: ListOptions): KeyRange {
   if (start !== undefined && startAfter !== undefined)
     throw new TypeError("A list starts at `start` or after `startAfter`; give one of them.");
   let from: Uint8Array = new Uint8Array();
@@ -40,7 +40,7 @@ const SURROGATE_SHIFT = 0x2000;
 const OTHERS_SHIFT = 0x800;
 
 /** The order of the UTF-8 bytes of two well-formed strings: that of code points, which UTF-16 units do not have. */
-export function compareKeys(a: string, b: string): number {
+export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const left = a.charCodeAt(i);

@@ -10,7 +10,7 @@
 import type { World } from "../core/world.ts";
 import type { AlarmClock } from "./alarm-clock.ts";
 import type { ObjectName } from "./disk.ts";
-import { InputGate, type Turns } from "./input-gate.ts";
+import { InputGate, type PromiseTurns } from "./input-gate.ts";
 import { makeState } from "./object-state.ts";
 import { ObjectStorage } from "./object-storage.ts";
 import { ObjectValues, type Store } from "./object-values.ts";
@@ -22,7 +22,7 @@ export type Outgoing = <R>(work: () => R) => Promise<Awaited<R>>;
 export interface CellParts {
   readonly object: ObjectName;
   readonly store: Store;
-  readonly turns: Turns;
+  readonly turns: PromiseTurns;
   readonly world: World;
   readonly alarms: AlarmClock;
   readonly make: (state: DurableState, outgoing: Outgoing) => object;

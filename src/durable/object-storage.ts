@@ -11,7 +11,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Committer } from "./committer.ts";
 import { hold, release, releaseOwn } from "./held-value.ts";
 import type { InputGate } from "./input-gate.ts";
-import { rangeOf } from "./key-range.ts";
+import { keyRangeOf } from "./key-range.ts";
 import { checkCount, checkKey, checkKeys, checkLimit } from "./limits.ts";
 import type { ObjectValues, Values, WriteManner } from "./object-values.ts";
 import type {
@@ -269,7 +269,7 @@ function remove(values: Values, key: string | string[], options?: WriteOptions):
 
 function list<T>(values: Values, options: ListOptions): Map<string, T> {
   checkLimit(options.limit);
-  const query = { range: rangeOf(options), isReverse: options.reverse === true, limit: options.limit };
+  const query = { range: keyRangeOf(options), isReverse: options.reverse === true, limit: options.limit };
   const found = new Map<string, T>();
   for (const [key, held] of values.list(query)) found.set(key, releaseOwn(held) as T);
   return found;

@@ -6,10 +6,10 @@
 import type { Committer, Group, Waiter, Writer } from "./committer.ts";
 import type { Changes, Disk, ObjectName } from "./disk.ts";
 import { isForGood } from "./disk.ts";
-import { copyOf, type Held } from "./held-value.ts";
-import { compareKeys, isWithin, type KeyRange } from "./key-range.ts";
+import { copyOf, type HeldValue } from "./held-value.ts";
+import { compareUtf8, isWithin, type KeyRange } from "./key-range.ts";
 import { problemOf, restarted, type StoreProblem } from "./problem.ts";
-import { Entry, entryBytes, type ValueCache } from "./value-cache.ts";
+import { CacheEntry, entryBytes, type ValueCache } from "./value-cache.ts";
 
 /** What a row counts for beside its own bytes: however small, it takes its time to write. */
 const ROW_BYTES = 1_024;
@@ -27,11 +27,11 @@ export interface WriteManner {
 
 /** Values to read and change at once. */
 export interface Values {
-  read(key: string, isKept: boolean): Held;
+  read(key: string, isKept: boolean): HeldValue;
   has(key: string): boolean;
   /** Bytes in it are the caller's own. */
-  list(query: Query): Map<string, Held>;
-  write(key: string, held: Held, manner: WriteManner): void;
+  list(query: Query): Map<string, HeldValue>;
+  write(key: string, held: HeldValue, manner: WriteManner): void;
   wipe(manner: WriteManner): void;
   alarmAt(): number | null;
   setAlarm(at: number | null, manner: WriteManner): void;
@@ -48,8 +48,8 @@ export class ObjectValues implements Values, Writer {
   readonly object: ObjectName;
   readonly #store: Store;
   readonly #onLost: (problem: StoreProblem) => void;
-  readonly #entries = new Map<string, Entry>();
-  #dirty: Entry[] = [];
+  readonly #entries = new Map<string, CacheEntry>();
+  #dirty: CacheEntry[] = [];
   #isWiped = false;
   /** Undefined: not read yet. */
   #alarmAt: number | null | undefined;
@@ -73,7 +73,7 @@ export class ObjectValues implements Values, Writer {
     if (end) throw end;
   }
 
-  read(key: string, isKept: boolean): Held {
+  read(key: string, isKept: boolean): HeldValue {
     const entry = this.#entries.get(key);
     if (entry) {
       entry.isUsed = true;
@@ -81,7 +81,7 @@ export class ObjectValues implements Values, Writer {
     }
     if (this.#isWiped) return undefined;
     const held = this.#fromDisk((disk) => disk.read(this.object, key));
-    if (isKept) this.#keep(new Entry(this.#entries, key, held));
+    if (isKept) this.#keep(new CacheEntry(this.#entries, key, held));
     return held;
   }
 
@@ -91,7 +91,7 @@ export class ObjectValues implements Values, Writer {
     return !this.#isWiped && this.#fromDisk((disk) => disk.has(this.object, key));
   }
 
-  list(query: Query): Map<string, Held> {
+  list(query: Query): Map<string, HeldValue> {
     const changed = this.#dirty.filter((entry) => isWithin(query.range, entry.key));
     if (this.#isWiped) return overlay(new Map(), changed.map(ownPairOf), query);
     const limit = query.limit === undefined ? -1 : query.limit + changed.length;
@@ -99,10 +99,10 @@ export class ObjectValues implements Values, Writer {
     return overlay(new Map(rows), changed.map(ownPairOf), query);
   }
 
-  write(key: string, held: Held, manner: WriteManner): void {
+  write(key: string, held: HeldValue, manner: WriteManner): void {
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = new Entry(this.#entries, key, undefined);
+      entry = new CacheEntry(this.#entries, key, undefined);
       this.#entries.set(key, entry);
     } else if (!entry.isDirty) this.#store.cache.remove(entry);
     if (!entry.isDirty) {
@@ -208,7 +208,7 @@ export class ObjectValues implements Values, Writer {
     if (!isUnconfirmed) this.#gatedGroup = this.#group;
   }
 
-  #keep(entry: Entry): void {
+  #keep(entry: CacheEntry): void {
     this.#entries.set(entry.key, entry);
     this.#store.cache.add(entry);
   }
@@ -231,20 +231,20 @@ export class ObjectValues implements Values, Writer {
   }
 }
 
-const pairOf = ({ key, held }: Entry): [string, Held] => [key, held];
-const ownPairOf = ({ key, held }: Entry): [string, Held] => [key, copyOf(held)];
+const pairOf = ({ key, held }: CacheEntry): [string, HeldValue] => [key, held];
+const ownPairOf = ({ key, held }: CacheEntry): [string, HeldValue] => [key, copyOf(held)];
 
 /** Rows with changes laid over them: sorted, and cut to the limit. */
 export function overlay(
-  rows: Map<string, Held>,
-  changes: readonly (readonly [string, Held])[],
+  rows: Map<string, HeldValue>,
+  changes: readonly (readonly [string, HeldValue])[],
   { isReverse, limit }: Query,
-): Map<string, Held> {
+): Map<string, HeldValue> {
   if (changes.length === 0 && (limit === undefined || rows.size <= limit)) return rows;
   for (const [key, held] of changes) {
     if (held === undefined) rows.delete(key);
     else rows.set(key, held);
   }
-  const sorted = [...rows].sort(([a], [b]) => (isReverse ? compareKeys(b, a) : compareKeys(a, b)));
+  const sorted = [...rows].sort(([a], [b]) => (isReverse ? compareUtf8(b, a) : compareUtf8(a, b)));
   return new Map(limit === undefined ? sorted : sorted.slice(0, limit));
 }

@@ -15,7 +15,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { Checkpoints, LOG_BYTES, type UpkeepLog } from "./checkpoints.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import type { Changes, Disk, ObjectName, StoredAlarm } from "./disk.ts";
-import { type Held, heldFromDisk, toDisk } from "./held-value.ts";
+import { type HeldValue, heldFromDisk, toDisk } from "./held-value.ts";
 import { type KeyRange, keyBytes, keyText } from "./key-range.ts";
 import { damaged, newer, problemOf } from "./problem.ts";
 import {
@@ -114,7 +114,7 @@ export class SqliteDisk implements Disk {
     });
   }
 
-  read(object: ObjectName, key: string): Held {
+  read(object: ObjectName, key: string): HeldValue {
     const id = this.#find(object);
     if (id === null) return undefined;
     const found = this.#statements.read.get(id, keyBytes(key)) as Row | undefined;
@@ -129,7 +129,7 @@ export class SqliteDisk implements Disk {
   list(
     object: ObjectName,
     { range, isReverse, limit }: { range: KeyRange; isReverse: boolean; limit: number },
-  ): [string, Held][] {
+  ): [string, HeldValue][] {
     const id = this.#find(object);
     if (id === null) return [];
     const statement = isReverse ? this.#statements.listReverse : this.#statements.list;

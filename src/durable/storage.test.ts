@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import { handWorld } from "../sim/hand-world.ts";
 import { DurableHost } from "./host.ts";
-import { compareKeys } from "./key-range.ts";
+import { compareUtf8 } from "./key-range.ts";
 import { KEY_BYTES_MAX, KEYS_PER_CALL_MAX, VALUE_BYTES_MAX } from "./limits.ts";
 
 const root = mkdtempSync(join(tmpdir(), "durable-storage-"));
@@ -198,10 +198,10 @@ function listed(
   { start, end, prefix, reverse, limit }: Listing,
 ): [string, unknown][] {
   const within = [...model]
-    .filter(([key]) => start === undefined || compareKeys(key, start) >= 0)
-    .filter(([key]) => end === undefined || compareKeys(key, end) < 0)
+    .filter(([key]) => start === undefined || compareUtf8(key, start) >= 0)
+    .filter(([key]) => end === undefined || compareUtf8(key, end) < 0)
     .filter(([key]) => prefix === undefined || key.startsWith(prefix))
-    .sort(([a], [b]) => compareKeys(a, b));
+    .sort(([a], [b]) => compareUtf8(a, b));
   return (reverse ? within.reverse() : within).slice(0, limit);
 }
 

@@ -1,11 +1,11 @@
 /** What a running transaction has changed, laid over the object's values: kept apart until it is over, then written at once. */
-import { copyOf, type Held } from "./held-value.ts";
+import { copyOf, type HeldValue } from "./held-value.ts";
 import { isWithin } from "./key-range.ts";
 import { overlay, type Query, type Values, type WriteManner } from "./object-values.ts";
 
 export class TransactionValues implements Values {
   readonly #below: Values;
-  readonly #changes = new Map<string, readonly [held: Held, manner: WriteManner]>();
+  readonly #changes = new Map<string, readonly [held: HeldValue, manner: WriteManner]>();
   #wipe: WriteManner | null = null;
   #alarm: readonly [at: number | null, manner: WriteManner] | null = null;
   #isOver = false;
@@ -14,7 +14,7 @@ export class TransactionValues implements Values {
     this.#below = below;
   }
 
-  read(key: string, isKept: boolean): Held {
+  read(key: string, isKept: boolean): HeldValue {
     this.#checkOpen();
     const change = this.#changes.get(key);
     if (change) return change[0];
@@ -28,17 +28,17 @@ export class TransactionValues implements Values {
     return !this.#wipe && this.#below.has(key);
   }
 
-  list(query: Query): Map<string, Held> {
+  list(query: Query): Map<string, HeldValue> {
     this.#checkOpen();
     const changes = [...this.#changes]
       .filter(([key]) => isWithin(query.range, key))
       .map(([key, [held]]) => [key, copyOf(held)] as const);
     const limit = query.limit === undefined ? undefined : query.limit + changes.length;
-    const rows = this.#wipe ? new Map<string, Held>() : this.#below.list({ ...query, limit });
+    const rows = this.#wipe ? new Map<string, HeldValue>() : this.#below.list({ ...query, limit });
     return overlay(rows, changes, query);
   }
 
-  write(key: string, held: Held, manner: WriteManner): void {
+  write(key: string, held: HeldValue, manner: WriteManner): void {
     this.#checkOpen();
     this.#changes.set(key, [held, manner]);
   }

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Entry, entryBytes, ValueCache } from "./value-cache.ts";
+import { CacheEntry, entryBytes, ValueCache } from "./value-cache.ts";
 
 function filled(count: number, bytesMax: number) {
-  const home = new Map<string, Entry>();
+  const home = new Map<string, CacheEntry>();
   const cache = new ValueCache(bytesMax);
-  const entries = Array.from({ length: count }, (_, n) => new Entry(home, String(n), n));
+  const entries = Array.from({ length: count }, (_, n) => new CacheEntry(home, String(n), n));
   for (const entry of entries) {
     home.set(entry.key, entry);
     cache.add(entry);
   }
   return { home, cache, entries };
 }
-const one = entryBytes(new Entry(new Map(), "1", 1));
+const one = entryBytes(new CacheEntry(new Map(), "1", 1));
 
 test("beyond its bytes the cache drops the oldest", () => {
   const { home, cache } = filled(5, one * 3);
@@ -23,7 +23,7 @@ test("beyond its bytes the cache drops the oldest", () => {
 test("what was read since goes round once more", () => {
   const { home, cache, entries } = filled(3, one * 3);
   entries[0]!.isUsed = true;
-  const next = new Entry(home, "9", 9);
+  const next = new CacheEntry(home, "9", 9);
   home.set("9", next);
   cache.add(next);
   assert.deepEqual([...home.keys()], ["0", "2", "9"]);
@@ -34,7 +34,7 @@ test("an entry taken out is never dropped, and counts no more", () => {
   cache.remove(entries[0]!);
   assert.equal(cache.bytes, one * 2);
   for (const key of ["7", "8", "9"]) {
-    const entry = new Entry(home, key, 1);
+    const entry = new CacheEntry(home, key, 1);
     home.set(key, entry);
     cache.add(entry);
   }

@@ -5,40 +5,40 @@
  * The order is that of a clock with a second chance: a read only marks its entry, and a marked entry that comes up to be
  * dropped goes round once more.
  */
-import { type Held, heldBytes } from "./held-value.ts";
+import { type HeldValue, heldBytes } from "./held-value.ts";
 
 export const CACHE_BYTES = 64 * 2 ** 20;
 /** What an entry costs beside its key and value: the object, its place in two structures. */
 const ENTRY_BYTES = 160;
 
-export class Entry {
-  readonly home: Map<string, Entry>;
+export class CacheEntry {
+  readonly home: Map<string, CacheEntry>;
   readonly key: string;
-  held: Held;
+  held: HeldValue;
   isDirty = false;
   /** Whether it stays in memory once it is on disk. */
   isKept = true;
   isUsed = false;
   bytes = 0;
-  newer: Entry | null = null;
-  older: Entry | null = null;
+  newer: CacheEntry | null = null;
+  older: CacheEntry | null = null;
 
-  constructor(home: Map<string, Entry>, key: string, held: Held) {
+  constructor(home: Map<string, CacheEntry>, key: string, held: HeldValue) {
     this.home = home;
     this.key = key;
     this.held = held;
   }
 }
 
-export function entryBytes(entry: Entry): number {
+export function entryBytes(entry: CacheEntry): number {
   return ENTRY_BYTES + entry.key.length * 2 + heldBytes(entry.held);
 }
 
 export class ValueCache {
   readonly #bytesMax: number;
   #bytes = 0;
-  #newest: Entry | null = null;
-  #oldest: Entry | null = null;
+  #newest: CacheEntry | null = null;
+  #oldest: CacheEntry | null = null;
 
   constructor(bytesMax: number = CACHE_BYTES) {
     this.#bytesMax = bytesMax;
@@ -49,7 +49,7 @@ export class ValueCache {
   }
 
   /** Takes in an entry that is on disk, and drops others until there is room. */
-  add(entry: Entry): void {
+  add(entry: CacheEntry): void {
     entry.bytes = entryBytes(entry);
     this.#bytes += entry.bytes;
     this.#link(entry);
@@ -57,12 +57,12 @@ export class ValueCache {
   }
 
   /** Takes an entry out of the list, not out of its home. */
-  remove(entry: Entry): void {
+  remove(entry: CacheEntry): void {
     this.#bytes -= entry.bytes;
     this.#unlink(entry);
   }
 
-  #dropOne(oldest: Entry): void {
+  #dropOne(oldest: CacheEntry): void {
     if (oldest.isUsed) {
       oldest.isUsed = false;
       this.#unlink(oldest);
@@ -73,14 +73,14 @@ export class ValueCache {
     oldest.home.delete(oldest.key);
   }
 
-  #link(entry: Entry): void {
+  #link(entry: CacheEntry): void {
     entry.older = this.#newest;
     if (this.#newest) this.#newest.newer = entry;
     else this.#oldest = entry;
     this.#newest = entry;
   }
 
-  #unlink(entry: Entry): void {
+  #unlink(entry: CacheEntry): void {
     if (entry.newer) entry.newer.older = entry.older;
     else this.#newest = entry.older;
     if (entry.older) entry.older.newer = entry.newer;

@@ -7,13 +7,13 @@ import type { Capability } from "../core/capabilities.ts";
 import type { JoinAnswer, Newcomer } from "../core/engine.ts";
 import { DEFAULT_RULES, type LanesRules, type RoomRules } from "../core/rules.ts";
 import type { Ticket } from "../core/ticket.ts";
-import { expectKind, ROOM, type Stage } from "./conformance-stage.ts";
+import { type EngineStage, expectKind, ROOM } from "./conformance-stage.ts";
 
 /** Declares one test: a room under these rules, what is played in it, and what an engine must be able to do for it. */
 export type Play = (
   name: string,
   rules: Partial<RoomRules>,
-  script: (stage: Stage) => Promise<void>,
+  script: (stage: EngineStage) => Promise<void>,
   needs?: readonly Capability[],
 ) => void;
 
@@ -38,30 +38,30 @@ export function twoLanes(order: LanesRules["order"], othersShare = 10): LanesRul
 }
 
 /** The same answers as `join`, for someone in a lane and perhaps with a code. */
-export async function joinAs(stage: Stage, newcomer: Partial<Newcomer>): Promise<JoinAnswer> {
+export async function joinAs(stage: EngineStage, newcomer: Partial<Newcomer>): Promise<JoinAnswer> {
   return stage.engine.join(ROOM, { lane: 0, invite: null, canWait: true, ...newcomer });
 }
 
 /** Joins these lanes one after the other; everyone gets a place. */
-export async function joinLanes(stage: Stage, lanes: readonly number[]): Promise<Ticket[]> {
+export async function joinLanes(stage: EngineStage, lanes: readonly number[]): Promise<Ticket[]> {
   const tickets: Ticket[] = [];
   for (const lane of lanes) tickets.push(expectKind(await joinAs(stage, { lane }), "waiting").ticket);
   return tickets;
 }
 
 /** Starts to listen for turns. */
-export async function hearTurns(stage: Stage): Promise<Turns> {
-  return new Turns(stage, await turnsGiven(stage));
+export async function hearTurns(stage: EngineStage): Promise<HeardTurns> {
+  return new HeardTurns(stage, await turnsGiven(stage));
 }
 
 /** Turns as listeners hear of them. An engine that keeps its rooms tells of a turn once it is kept. */
-export class Turns {
-  readonly #stage: Stage;
+export class HeardTurns {
+  readonly #stage: EngineStage;
   #heard: number[] = [];
   /** How many were given before those that are heard next. */
   #before: number;
 
-  constructor(stage: Stage, before: number) {
+  constructor(stage: EngineStage, before: number) {
     this.#stage = stage;
     this.#before = before;
     stage.engine.subscribe({ onTurns: (room, sequences) => room === ROOM && this.#heard.push(...sequences) });
@@ -91,20 +91,23 @@ export async function untilTold(isTold: () => boolean): Promise<void> {
   }
 }
 
-async function turnsGiven(stage: Stage): Promise<number> {
+async function turnsGiven(stage: EngineStage): Promise<number> {
   const { admitted, straightThrough } = (await stage.engine.counts(ROOM)).totals;
   return admitted - straightThrough;
 }
 
 /** How many are ahead of each of them, by tickets whose holders were never shown a number. */
-export async function aheadOf(stage: Stage, tickets: readonly Ticket[]): Promise<(number | null)[]> {
+export async function aheadOfTickets(
+  stage: EngineStage,
+  tickets: readonly Ticket[],
+): Promise<(number | null)[]> {
   const ahead: (number | null)[] = [];
   for (const ticket of tickets) ahead.push(expectKind(await stage.engine.checkIn(ticket), "waiting").ahead);
   return ahead;
 }
 
 /** What has become of each of them. */
-export async function kindsOf(stage: Stage, tickets: readonly Ticket[]): Promise<string[]> {
+export async function kindsOf(stage: EngineStage, tickets: readonly Ticket[]): Promise<string[]> {
   const kinds: string[] = [];
   for (const ticket of tickets) kinds.push((await stage.engine.checkIn(ticket)).kind);
   return kinds;
@@ -116,7 +119,7 @@ export function placesOf(sequences: readonly number[], tickets: readonly Ticket[
 }
 
 /** Opens another room beside the stage's. */
-export async function openRoom(stage: Stage, room: string, rules: Partial<RoomRules>): Promise<void> {
+export async function openRoom(stage: EngineStage, room: string, rules: Partial<RoomRules>): Promise<void> {
   await stage.engine.configure(room, { ...DEFAULT_RULES, ...rules });
 }
 

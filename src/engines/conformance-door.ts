@@ -10,7 +10,7 @@ import type { Invite } from "../core/engine.ts";
 import type { RoomRules } from "../core/rules.ts";
 import type { Ticket } from "../core/ticket.ts";
 import {
-  aheadOf,
+  aheadOfTickets,
   CREW,
   hearTurns,
   joinAs,
@@ -25,7 +25,7 @@ import {
 } from "./conformance-crowd.ts";
 import { draws, events } from "./conformance-events.ts";
 import { adaptiveCapacity, noShows, sharedBudget, standby } from "./conformance-load.ts";
-import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
+import { type EngineStage, expectKind, ROOM, TICK_MS } from "./conformance-stage.ts";
 
 /** Declares every chapter about the door. */
 export function doorConformance(play: Play): void {
@@ -85,7 +85,7 @@ function methods(play: Play): void {
   play("queueAll gives everybody a place and nobody a turn (ce2)", { queueAll: true }, async (stage) => {
     const tickets = await stage.joinMany(3);
     await stage.pass(5_000, tickets);
-    assert.deepEqual(await aheadOf(stage, tickets), [0, 1, 2]);
+    assert.deepEqual(await aheadOfTickets(stage, tickets), [0, 1, 2]);
     const { state, admitted } = await stage.engine.counts(ROOM);
     assert.deepEqual([state, admitted], ["queueing", 0]);
   });
@@ -114,7 +114,7 @@ function methods(play: Play): void {
       await stage.engine.leave(pass);
       assert.deepEqual(await stage.engine.join(ROOM), { kind: "refused", reason: "closed" });
       await stage.pass(5_000, tickets);
-      assert.deepEqual(await aheadOf(stage, tickets), [0, 1]);
+      assert.deepEqual(await aheadOfTickets(stage, tickets), [0, 1]);
       assert.equal((await stage.engine.counts(ROOM)).state, "closed");
     },
   );
@@ -143,7 +143,7 @@ function methods(play: Play): void {
         assert.deepEqual(await kindsOf(stage, tickets), Array(6).fill("waiting"), JSON.stringify(rules));
       }
       await stage.configure(full);
-      assert.deepEqual(await aheadOf(stage, tickets), range(6));
+      assert.deepEqual(await aheadOfTickets(stage, tickets), range(6));
       const turns = await hearTurns(stage);
       await stage.engine.leave(pass);
       await stage.configure({});
@@ -155,7 +155,7 @@ function methods(play: Play): void {
 }
 
 function lanes(play: Play): void {
-  const waitingIn = async (stage: Stage) =>
+  const waitingIn = async (stage: EngineStage) =>
     (await stage.engine.counts(ROOM)).lanes.map(({ name, waiting }) => [name, waiting]);
 
   for (const order of ["strict", "weighted"] as const) {
@@ -198,7 +198,7 @@ function lanes(play: Play): void {
     async (stage) => {
       await stage.joinEntered();
       const tickets = await joinLanes(stage, [0, CREW, VIP, 0, CREW, VIP]);
-      assert.deepEqual(await aheadOf(stage, tickets), [4, 2, 0, 5, 3, 1]);
+      assert.deepEqual(await aheadOfTickets(stage, tickets), [4, 2, 0, 5, 3, 1]);
       const turns = await hearTurns(stage);
       await stage.configure({ lanes: twoLanes("strict", 0) });
       await stage.pass(TICK_MS, tickets);
@@ -239,7 +239,7 @@ function lanes(play: Play): void {
     async (stage) => {
       await stage.joinEntered();
       const tickets = await joinLanes(stage, [0, 999, VIP, 0]);
-      assert.deepEqual(await aheadOf(stage, tickets), [1, 2, 0, 3]);
+      assert.deepEqual(await aheadOfTickets(stage, tickets), [1, 2, 0, 3]);
       assert.deepEqual(await waitingIn(stage), [
         ["vip", 1],
         ["crew", 0],
@@ -255,14 +255,14 @@ function lanes(play: Play): void {
       await stage.joinEntered();
       const tickets = await joinLanes(stage, [0, 0, VIP, CREW, 0, VIP]);
       const before = [3, 4, 0, 2, 5, 1];
-      assert.deepEqual(await aheadOf(stage, tickets), before);
+      assert.deepEqual(await aheadOfTickets(stage, tickets), before);
       await stage.configure({ totalActiveUsers: 1 });
       await stage.pass(TICK_MS, tickets);
-      assert.deepEqual(await aheadOf(stage, tickets), range(6));
+      assert.deepEqual(await aheadOfTickets(stage, tickets), range(6));
       assert.deepEqual(await waitingIn(stage), [["everybody", 6]]);
       await stage.configure({ totalActiveUsers: 1, lanes: twoLanes("strict", 0) });
       await stage.pass(TICK_MS, tickets);
-      assert.deepEqual(await aheadOf(stage, tickets), before);
+      assert.deepEqual(await aheadOfTickets(stage, tickets), before);
     },
   );
 
@@ -278,7 +278,7 @@ function lanes(play: Play): void {
         ["crew", 0],
         ["everybody", 1],
       ]);
-      assert.deepEqual(await aheadOf(stage, [tickets[1]!, tickets[2]!, tickets[0]!]), [0, 1, 2]);
+      assert.deepEqual(await aheadOfTickets(stage, [tickets[1]!, tickets[2]!, tickets[0]!]), [0, 1, 2]);
     },
   );
 
@@ -330,7 +330,7 @@ function privileged(play: Play): void {
 
 function invites(play: Play): void {
   const coded = needing(play, "lanes");
-  const code = (stage: Stage, id = "code-1"): Invite => ({ id, expiresAt: stage.now() + 3_600_000 });
+  const code = (stage: EngineStage, id = "code-1"): Invite => ({ id, expiresAt: stage.now() + 3_600_000 });
   const used = { kind: "refused", reason: "inviteUsed" };
 
   coded("a one-time code is good for one place", { totalActiveUsers: 1 }, async (stage) => {
@@ -394,7 +394,7 @@ function randomOrder(play: Play): void {
       await stage.joinEntered();
       const tickets = await stage.joinMany(20);
       await stage.pass(3_000, tickets);
-      assert.deepEqual(await aheadOf(stage, tickets), Array(20).fill(null));
+      assert.deepEqual(await aheadOfTickets(stage, tickets), Array(20).fill(null));
       const { marks, waiting } = await stage.engine.board(ROOM);
       assert.deepEqual([marks, waiting], [[], 20]);
     },
@@ -484,7 +484,7 @@ function flow(play: Play): void {
 function knowing(play: Play): void {
   const moving = { newUsersPerMinute: 60, lanes: twoLanes("strict") };
   const hidden = { ahead: false, behind: false, wait: false };
-  const crowd = async (stage: Stage): Promise<Ticket[]> => {
+  const crowd = async (stage: EngineStage): Promise<Ticket[]> => {
     while ((await stage.engine.join(ROOM)).kind === "entered") {}
     const tickets = await joinLanes(stage, [...Array(10).fill(0), ...Array(10).fill(VIP)]);
     await stage.pass(3_000, tickets);
@@ -533,7 +533,7 @@ function knowing(play: Play): void {
 }
 
 /** Admitted since the engine started, foremost lane first. */
-async function admittedIn(stage: Stage): Promise<number[]> {
+async function admittedIn(stage: EngineStage): Promise<number[]> {
   return (await stage.engine.counts(ROOM)).lanes.map(({ admitted }) => admitted);
 }
 

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { DEFAULT_RULES, type DoorRules, type EventRules, type RoomRules } from "../core/rules.ts";
 import type { Ticket } from "../core/ticket.ts";
 import {
-  aheadOf,
+  aheadOfTickets,
   hearTurns,
   joinAs,
   joinLanes,
@@ -18,7 +18,7 @@ import {
   twoLanes,
   VIP,
 } from "./conformance-crowd.ts";
-import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
+import { type EngineStage, expectKind, ROOM, TICK_MS } from "./conformance-stage.ts";
 
 const SEED = "0123456789abcdef".repeat(4);
 const OTHER_SEED = "fedcba9876543210".repeat(4);
@@ -43,7 +43,7 @@ function eventFrom(now: number, rules: Partial<DoorRules>, event: Partial<EventR
 
 /** Puts a room's rules with one event in force. */
 async function announce(
-  stage: Stage,
+  stage: EngineStage,
   {
     rules = {},
     during = {},
@@ -59,7 +59,7 @@ async function announce(
 }
 
 /** Lets time pass up to an instant, turning the door on the way while `present` keep checking in. */
-async function passUntil(stage: Stage, at: number, present: readonly Ticket[] = []): Promise<void> {
+async function passUntil(stage: EngineStage, at: number, present: readonly Ticket[] = []): Promise<void> {
   while (at - stage.now() > TICK_MS) await stage.pass(TICK_MS, present);
   await stage.pass(at - stage.now(), present);
 }
@@ -142,7 +142,7 @@ export function events(play: Play): void {
     await stage.joinEntered();
     const before = await stage.joinMany(4);
     await passUntil(stage, prequeueAt!, before);
-    assert.deepEqual(await aheadOf(stage, before), range(4));
+    assert.deepEqual(await aheadOfTickets(stage, before), range(4));
     const gathered = await stage.joinMany(10);
     const turns = await hearTurns(stage);
     await passUntil(stage, startAt + TICK_MS, [...before, ...gathered]);
@@ -197,7 +197,7 @@ export function events(play: Play): void {
     await stage.pass(5_000, tickets);
     await stage.configure(rules);
     await stage.pass(TICK_MS, tickets);
-    assert.deepEqual(await aheadOf(stage, tickets), range(6));
+    assert.deepEqual(await aheadOfTickets(stage, tickets), range(6));
   });
 }
 
@@ -245,7 +245,7 @@ export function draws(play: Play): void {
       const { prequeueAt, startAt } = await announce(stage, shuffled);
       await passUntil(stage, prequeueAt!);
       const tickets = await stage.joinMany(60);
-      assert.deepEqual(await aheadOf(stage, tickets), Array(60).fill(null), "nobody has a number yet");
+      assert.deepEqual(await aheadOfTickets(stage, tickets), Array(60).fill(null), "nobody has a number yet");
       assert.deepEqual((await stage.engine.board(ROOM)).marks, []);
       const turns = await hearTurns(stage);
       await passUntil(stage, startAt + TICK_MS, tickets);
@@ -305,9 +305,9 @@ export function draws(play: Play): void {
     const tickets = await stage.joinMany(8);
     await passUntil(stage, startAt + TICK_MS, tickets);
     const order = drawnOrder(SEED, tickets);
-    assert.deepEqual(await aheadOf(stage, order), range(8));
+    assert.deepEqual(await aheadOfTickets(stage, order), range(8));
     const renewed = await currentTickets(stage, order);
-    assert.deepEqual(await aheadOf(stage, renewed), range(8));
+    assert.deepEqual(await aheadOfTickets(stage, renewed), range(8));
     assert.ok(renewed.every(({ draw }) => draw === Math.floor(startAt / 1_000)));
     assert.equal((await stage.engine.counts(ROOM)).waiting, 8);
     await stage.engine.leave(order[0]!);
@@ -317,7 +317,7 @@ export function draws(play: Play): void {
     const first = expectKind(await stage.engine.enter(order[1]!), "entered");
     assert.equal(first.pass.id, order[1]!.id);
     assert.deepEqual(expectKind(await stage.engine.enter(renewed[1]!), "entered").pass, first.pass);
-    assert.deepEqual(await aheadOf(stage, order.slice(2)), range(6));
+    assert.deepEqual(await aheadOfTickets(stage, order.slice(2)), range(6));
   });
 
   play(
@@ -341,8 +341,8 @@ export function draws(play: Play): void {
       const here = tickets.filter((ticket) => ticket !== away);
       await passUntil(stage, startAt + TICK_MS, here);
       assert.equal((await stage.engine.counts(ROOM)).lapsed, 1);
-      assert.deepEqual(await aheadOf(stage, [away]), [2]);
-      assert.deepEqual(await aheadOf(stage, order), range(6));
+      assert.deepEqual(await aheadOfTickets(stage, [away]), [2]);
+      assert.deepEqual(await aheadOfTickets(stage, order), range(6));
     },
   );
 
@@ -362,8 +362,8 @@ export function draws(play: Play): void {
       await announce(stage, { during, ...times, name: "another", startAt: endAt - 1, ...shuffled });
       assert.equal((await stage.engine.counts(ROOM)).state, "prequeue");
       const order = drawnOrder(SEED, tickets);
-      assert.deepEqual(await aheadOf(stage, order), range(4));
-      assert.deepEqual(await aheadOf(stage, order), range(4), "also once they are known to be back");
+      assert.deepEqual(await aheadOfTickets(stage, order), range(4));
+      assert.deepEqual(await aheadOfTickets(stage, order), range(4), "also once they are known to be back");
     },
   );
 
@@ -432,7 +432,7 @@ export function draws(play: Play): void {
     await stage.pass(TICK_MS, [...tickets, late]);
     const [first, ...others] = drawnOrder(SEED, tickets);
     assert.deepEqual(await kindsOf(stage, [first!]), ["admitted"]);
-    assert.deepEqual(await aheadOf(stage, [...others, late]), [0, 1, 2]);
+    assert.deepEqual(await aheadOfTickets(stage, [...others, late]), [0, 1, 2]);
   });
 
   play("an event that is not shuffled has no draw, and no event no record", {}, async (stage) => {
@@ -458,7 +458,7 @@ function hexIds(ids: Uint8Array): string[] {
 }
 
 /** What each of them is after the draw, as told by a check-in. */
-async function currentTickets(stage: Stage, tickets: readonly Ticket[]): Promise<Ticket[]> {
+async function currentTickets(stage: EngineStage, tickets: readonly Ticket[]): Promise<Ticket[]> {
   const current: Ticket[] = [];
   for (const ticket of tickets) {
     const answer = await stage.engine.checkIn(ticket);

@@ -6,8 +6,15 @@ import assert from "node:assert/strict";
 import type { Load } from "../core/engine.ts";
 import type { RoomRules, StandbyRules } from "../core/rules.ts";
 import type { Ticket } from "../core/ticket.ts";
-import { aheadOf, hearTurns, openRoom, type Play, range, type Turns } from "./conformance-crowd.ts";
-import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
+import {
+  aheadOfTickets,
+  type HeardTurns,
+  hearTurns,
+  openRoom,
+  type Play,
+  range,
+} from "./conformance-crowd.ts";
+import { type EngineStage, expectKind, ROOM, TICK_MS } from "./conformance-stage.ts";
 
 const QUIET: Load = {
   from: "gateway-1",
@@ -20,7 +27,12 @@ const QUIET: Load = {
 };
 
 /** Lets time pass, with this told of the origin each second. */
-async function passUnder(stage: Stage, ms: number, load: Partial<Load>, present: readonly Ticket[] = []) {
+async function passUnder(
+  stage: EngineStage,
+  ms: number,
+  load: Partial<Load>,
+  present: readonly Ticket[] = [],
+) {
   for (let left = ms; left > 0; left -= TICK_MS) {
     await stage.engine.report(ROOM, { ...QUIET, ...load });
     await stage.pass(TICK_MS, present);
@@ -80,7 +92,7 @@ export function standby(play: Play): void {
     const { ticket } = await stage.joinWaiting();
     await passUnder(stage, 120_000, {}, [ticket]);
     assert.equal((await stage.engine.counts(ROOM)).isActive, true);
-    assert.deepEqual(await aheadOf(stage, [ticket, (await stage.joinWaiting()).ticket]), [0, 1]);
+    assert.deepEqual(await aheadOfTickets(stage, [ticket, (await stage.joinWaiting()).ticket]), [0, 1]);
   });
 
   const signs: readonly { name: string; rules: Partial<StandbyRules>; load: Partial<Load> }[] = [
@@ -109,7 +121,7 @@ export function adaptiveCapacity(play: Play): void {
     adaptive: { least: 0.4, latencyFactor: 3, latencyMs: 1_000, errors: 0.1, inFlight: 500 },
   };
   const well = { answers: 100, latencyMs: 100, inFlight: 10 };
-  const limitsOf = async (stage: Stage) => (await stage.engine.counts(ROOM)).limits;
+  const limitsOf = async (stage: EngineStage) => (await stage.engine.counts(ROOM)).limits;
   const set = { totalActiveUsers: 100, newUsersPerMinute: 600 };
 
   play("limits stay as they are set while the origin is well", rules, async (stage) => {
@@ -187,9 +199,9 @@ const WATCHED_S = 40;
 
 /** People at a door where turns are given on top: some never come, the others come at once and stay a while. */
 class Comers {
-  readonly #stage: Stage;
+  readonly #stage: EngineStage;
   readonly #tickets = new Map<number, Ticket>();
-  readonly #turns: Turns;
+  readonly #turns: HeardTurns;
   readonly #onSite: { ticket: Ticket; leavesAt: number }[] = [];
   #come: number[] = [];
   /** By sequence: how many joined before. */
@@ -200,7 +212,7 @@ class Comers {
   /** How many were on the site at the end of each second. */
   readonly onSiteBySecond: number[] = [];
 
-  constructor(stage: Stage, turns: Turns) {
+  constructor(stage: EngineStage, turns: HeardTurns) {
     this.#stage = stage;
     this.#turns = turns;
   }
@@ -258,7 +270,7 @@ export function noShows(play: Play): void {
   };
   const isEven = (place: number) => place % 2 === 0;
   /** Everybody stands in the line before the first is called. */
-  const comersTo = async (stage: Stage, open: Partial<RoomRules>, count: number) => {
+  const comersTo = async (stage: EngineStage, open: Partial<RoomRules>, count: number) => {
     const comers = new Comers(stage, await hearTurns(stage));
     await comers.join(count);
     await stage.configure(open);
@@ -299,7 +311,7 @@ function fullness({ onSiteBySecond }: Comers): number {
 export function sharedBudget(play: Play): void {
   const budget = { name: "origin", totalActiveUsers: 10, guaranteed: 3 };
   const OTHER = "other";
-  const used = async (stage: Stage, room: string) => {
+  const used = async (stage: EngineStage, room: string) => {
     const { onSite, admitted } = await stage.engine.counts(room);
     return onSite + admitted;
   };

@@ -19,7 +19,7 @@ export interface EngineUnderTest {
   readonly capabilities: Capabilities;
 }
 
-export class Stage {
+export class EngineStage {
   readonly engine: Engine;
   readonly world: HandWorld;
 
@@ -84,9 +84,12 @@ export function whyNot({ capabilities }: EngineUnderTest, needs: readonly Capabi
 }
 
 /** Opens a room under these rules on a new engine. */
-export async function openStage(subject: EngineUnderTest, rules: Partial<RoomRules>): Promise<Stage> {
+export async function openEngineStage(
+  subject: EngineUnderTest,
+  rules: Partial<RoomRules>,
+): Promise<EngineStage> {
   const world = handWorld();
-  const stage = new Stage(await subject.make(world), world);
+  const stage = new EngineStage(await subject.make(world), world);
   await stage.configure(rules);
   return stage;
 }

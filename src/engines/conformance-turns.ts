@@ -7,7 +7,7 @@ import type { Entered } from "../core/engine.ts";
 import { FIRM_MS } from "../core/firm-turns.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
 import type { Play } from "./conformance-crowd.ts";
-import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
+import { type EngineStage, expectKind, ROOM, TICK_MS } from "./conformance-stage.ts";
 
 /** Declares the chapter. */
 export function missedTurns(play: Play): void {
@@ -17,7 +17,7 @@ export function missedTurns(play: Play): void {
 }
 
 /** A site for one with its visitor gone, so that the first in line gets the slot at the next turn of the door. */
-async function freeOneSlot(stage: Stage, count: number): Promise<Ticket[]> {
+async function freeOneSlot(stage: EngineStage, count: number): Promise<Ticket[]> {
   const { pass } = await stage.joinEntered();
   const tickets = await stage.joinMany(count);
   await stage.engine.leave(pass);
@@ -143,7 +143,7 @@ function firmAndLoose(play: Play): void {
 }
 
 /** The first in line gets a turn and lets it go loose; whoever comes then is on the site. */
-async function nextOnSite(stage: Stage, stuck: Ticket): Promise<Entered> {
+async function nextOnSite(stage: EngineStage, stuck: Ticket): Promise<Entered> {
   await stage.pass(TICK_MS, [stuck]);
   expectKind(await stage.engine.checkIn(stuck), "admitted");
   await stage.pass(FIRM_MS);
@@ -154,19 +154,19 @@ async function nextOnSite(stage: Stage, stuck: Ticket): Promise<Entered> {
 const MOVING = { newUsersPerMinute: 60, claimWindowMs: 20_000, lapseAfterMs: 3_600_000 };
 
 class MovingLine {
-  readonly #stage: Stage;
+  readonly #stage: EngineStage;
   #others: Ticket[];
   /** As it was when they joined, and as they were last given it. */
   readonly first: Ticket;
   latest: Ticket;
 
-  static async open(stage: Stage): Promise<MovingLine> {
+  static async open(stage: EngineStage): Promise<MovingLine> {
     await stage.fill();
     const [first, ...others] = await stage.joinMany(150);
     return new MovingLine(stage, first!, others);
   }
 
-  private constructor(stage: Stage, first: Ticket, others: Ticket[]) {
+  private constructor(stage: EngineStage, first: Ticket, others: Ticket[]) {
     this.#stage = stage;
     this.first = first;
     this.latest = first;

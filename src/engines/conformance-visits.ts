@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ANYBODY } from "../core/engine.ts";
 import { type Pass, PRESENCE_GRACE_MS } from "../core/pass.ts";
 import type { Play } from "./conformance-crowd.ts";
-import { expectKind, ROOM, type Stage, TICK_MS } from "./conformance-stage.ts";
+import { type EngineStage, expectKind, ROOM, TICK_MS } from "./conformance-stage.ts";
 
 const SESSION_MS = 60_000;
 const LINGER_MS = 5_000;
@@ -13,7 +13,7 @@ const paced = { newUsersPerMinute: 6, sessionDurationMs: SESSION_MS, formGraceMs
 const scarce = { newUsersPerMinute: 1, sessionDurationMs: SHORT_MS, formGraceMs: 30_000 };
 const session = { totalActiveUsers: 1, sessionDurationMs: SESSION_MS, formGraceMs: 30_000 };
 
-export function resuming(play: Play): void {
+export function resumingVisits(play: Play): void {
   play("there is room while a newcomer would go straight through", { totalActiveUsers: 2 }, async (stage) => {
     // Where several share the room each knows what it has in hand, and of the rest a moment later.
     await stage.pass(2 * TICK_MS);
@@ -253,7 +253,7 @@ export function resuming(play: Play): void {
   });
 }
 
-async function onSite(stage: Stage): Promise<{ onSite: number; joined: number }> {
+async function onSite(stage: EngineStage): Promise<{ onSite: number; joined: number }> {
   const { onSite, totals } = await stage.engine.counts(ROOM);
   return { onSite, joined: totals.joined };
 }

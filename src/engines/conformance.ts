@@ -12,22 +12,22 @@ import { proves } from "../testing/requirements/proves.ts";
 import { type Play, untilTold } from "./conformance-crowd.ts";
 import { doorConformance } from "./conformance-door.ts";
 import {
+  type EngineStage,
   type EngineUnderTest,
   expectKind,
-  openStage,
+  openEngineStage,
   ROOM,
-  type Stage,
   TICK_MS,
   whyNot,
 } from "./conformance-stage.ts";
 import { missedTurns } from "./conformance-turns.ts";
-import { resuming } from "./conformance-visits.ts";
+import { resumingVisits } from "./conformance-visits.ts";
 
 /** Declares the suite for one engine. */
 export function conformance(subject: EngineUnderTest): void {
   const play: Play = (name, rules, script, needs = []) =>
     test(name, { skip: whyNot(subject, needs) }, async () => {
-      const stage = await openStage(subject, rules);
+      const stage = await openEngineStage(subject, rules);
       try {
         await script(stage);
       } finally {
@@ -40,7 +40,7 @@ export function conformance(subject: EngineUnderTest): void {
     waiting(play);
     turns(play);
     visits(play);
-    resuming(play);
+    resumingVisits(play);
     operating(play);
     missedTurns(play);
     doorConformance(play);
@@ -195,7 +195,7 @@ function waiting(play: Play): void {
 }
 
 /** A line that is asked rarely, and visits far shorter than anyone could reckon with. */
-async function comeWhenTold(stage: Stage): Promise<void> {
+async function comeWhenTold(stage: EngineStage): Promise<void> {
   const onSite = [(await stage.joinEntered()).pass, (await stage.joinEntered()).pass];
   const people: { ticket: Ticket; dueAt: number }[] = [];
   for (let i = 0; i < 60; i++) {

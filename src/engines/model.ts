@@ -12,7 +12,7 @@ import fc from "fast-check";
 import { CAPABILITIES, type Capability } from "../core/capabilities.ts";
 import type { Engine, Newcomer, TicketAnswer } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
-import { Room, type Standing, type Visitor } from "../core/room.ts";
+import { type ModelVisitor, Room, type Standing } from "../core/room.ts";
 import { DEFAULT_RULES, type DoorRules, type EventRules, type RoomRules } from "../core/rules.ts";
 import { renewTicket, type Ticket } from "../core/ticket.ts";
 import { type HandWorld, handWorld, seededFraction } from "../sim/hand-world.ts";
@@ -33,7 +33,7 @@ type Step =
 interface Known {
   ticket: Ticket | null;
   pass: Pass | null;
-  readonly visitor: Visitor;
+  readonly visitor: ModelVisitor;
 }
 
 const KIND_OF: Record<Standing, TicketAnswer["kind"]> = {

@@ -7,8 +7,8 @@ import type { RoomRules } from "../core/rules.ts";
 import type { HandWorld } from "../sim/hand-world.ts";
 import { MemoryEngine } from "./memory/memory-engine.ts";
 import {
-  type Check,
   holdInEveryLife,
+  type LifeCheck,
   noLaneStarves,
   orderIsKept,
   orderIsNearlyThatOfArrival,
@@ -40,7 +40,7 @@ const MISTAKES: readonly {
   readonly name: string;
   readonly mistake: (rules: RoomRules) => Partial<RoomRules>;
   readonly throughout?: Partial<RoomRules>;
-  readonly check: Check;
+  readonly check: LifeCheck;
 }[] = [
   {
     name: "lets one too many onto the site",

@@ -68,7 +68,7 @@ export function propertyTests(subject: EngineUnderTest, runs = RUNS): void {
     name: string,
     needs: readonly Capability[],
     throughout: Partial<RoomRules>,
-    checks: readonly Check[],
+    checks: readonly LifeCheck[],
   ) =>
     test(`${subject.name} engine, whatever happens: ${name}`, { skip: whyNot(subject, needs) }, () =>
       holdInEveryLife(subject, throughout, checks, { numRuns: runs }),
@@ -103,13 +103,13 @@ the patient get in",
 }
 
 /** Goes through what was seen of a life, and fails where it is not as promised. */
-export type Check = (seen: readonly Seen[]) => void;
+export type LifeCheck = (seen: readonly Seen[]) => void;
 
 /** Plays random lives in which these rules hold throughout, and checks each. A failure is shrunk to a small life. */
 export async function holdInEveryLife(
   subject: EngineUnderTest,
   throughout: Partial<RoomRules>,
-  checks: readonly Check[],
+  checks: readonly LifeCheck[],
   options: Pick<fc.Parameters, "numRuns" | "endOnFailure"> = {},
 ): Promise<void> {
   await fc.assert(

@@ -8,7 +8,7 @@
  */
 import type { Carrier } from "./carrier.ts";
 import { isCrawler, isPageTaker } from "./crawlers.ts";
-import { isSafe, keepsPlace, type WaitingAnswer, type Wants, waitingAnswer, wants } from "./decide.ts";
+import { isSafe, keepsPlace, type WaitingAnswer, type Wants, waitingForm, wants } from "./decide.ts";
 import { type Facts, headerOf } from "./facts.ts";
 
 export interface Asking {
@@ -46,7 +46,7 @@ export function readAsking(facts: Facts, carrier: Carrier, isJsonEnabled: boolea
   const canWait = !isNobody && keepsPlace(wanted, keepsToken);
   return {
     wanted,
-    answer: isPreflight || isPrefetch ? "plain" : waitingAnswer(words, wanted, { isJsonEnabled, keepsToken }),
+    answer: isPreflight || isPrefetch ? "plain" : waitingForm(words, wanted, { isJsonEnabled, keepsToken }),
     canWait,
     isStray: !canWait,
     isPreflight,

@@ -13,10 +13,10 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { type BypassRule, isEnding, ruleName, type WantedValue } from "../config/bypass-schema.ts";
 import { isClear, isFileName, plainEnd, readPlainPath } from "../config/plain-path.ts";
 import { OWN_PATH } from "../config/route.ts";
-import { type Arrival, createTrust, type Trust } from "./proxy/trust.ts";
+import { createTrust, type Incoming, type Trust } from "./proxy/trust.ts";
 
 /** The parts of a request, HTTP/1 or HTTP/2, that rules look at. */
-export interface BypassRequest extends Arrival {
+export interface BypassRequest extends Incoming {
   readonly method?: string | undefined;
 }
 

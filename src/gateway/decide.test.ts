@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepsPlace, type RequestWords, waitingAnswer, wants } from "./decide.ts";
+import { keepsPlace, type RequestWords, waitingForm, wants } from "./decide.ts";
 
 const CHROME = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 const words = (change: Partial<RequestWords>): RequestWords => ({
@@ -39,7 +39,7 @@ test("what a request wants follows from its words", () => {
 
 function answerTo(change: Partial<RequestWords>, { isJsonEnabled = true, keepsToken = false } = {}): string {
   const said = words(change);
-  return waitingAnswer(said, wants(said), { isJsonEnabled, keepsToken });
+  return waitingForm(said, wants(said), { isJsonEnabled, keepsToken });
 }
 
 test("a waiting visitor's form is refused, and a program gets JSON unless that is switched off", () => {

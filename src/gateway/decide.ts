@@ -39,7 +39,7 @@ export function wants(words: RequestWords): Wants {
 }
 
 /** `keepsToken`: a program that says so. */
-export function waitingAnswer(
+export function waitingForm(
   { method }: Pick<RequestWords, "method">,
   wanted: Wants,
   { isJsonEnabled, keepsToken }: { isJsonEnabled: boolean; keepsToken: boolean },

@@ -2,9 +2,9 @@
  * One request as plain facts: all that a decision is made from. An adapter makes them from what its runtime has; nothing
  * that decides knows which runtime that is.
  */
-import type { Arrival } from "./proxy/trust.ts";
+import type { Incoming } from "./proxy/trust.ts";
 
-export interface Facts extends Arrival {
+export interface Facts extends Incoming {
   readonly method: string;
   /** The target as it was sent: path and query, or a whole address. */
   readonly url: string;

@@ -29,7 +29,7 @@ import { type Facts, headerOf } from "./facts.ts";
 import { codeInUrl, linkWithoutCode, withoutCode } from "./lanes/carried-code.ts";
 import { KeySets } from "./lanes/key-sets.ts";
 import { type HeldBack, Newcomers, type TurnedAway } from "./newcomers.ts";
-import { createWatch, type OnSite } from "./origin-watch.ts";
+import { createWatch, type WatchedVisitor } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import { PacedLog } from "./paced-log.ts";
@@ -45,7 +45,7 @@ import { EventStreams } from "./streams/event-streams.ts";
 import type { OpenAnswer } from "./streams/open-answer.ts";
 import { StrayConnections } from "./streams/stray-connections.ts";
 import { VisitConnections } from "./streams/visit-connections.ts";
-import { type Arrival, Threshold } from "./threshold.ts";
+import { Threshold, type ThresholdOutcome } from "./threshold.ts";
 import type { Held, HeldPass } from "./tokens/held-tokens.ts";
 import { Keyring, type KeyringMemo, type KeyState } from "./tokens/keyring.ts";
 import { OriginTokens } from "./tokens/origin-token.ts";
@@ -53,13 +53,13 @@ import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
 import {
-  GONE,
+  NOBODY_LEFT,
   type OpenStream,
   type PassOn,
   type Refuse,
   type Shown,
   type Told,
-  type TooMany,
+  type TooManyUnderWay,
   type Verdict,
 } from "./verdict.ts";
 import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
@@ -301,14 +301,14 @@ export class Gateway {
    * A request goes to the site: it counts from here on until it is `over`, and is broken off by `answer` when its visit ends.
    * Or its sender has too many under way.
    */
-  depart(verdict: PassOn, answer: OpenAnswer, isContinueExpected: boolean): Departed | TooMany {
+  depart(verdict: PassOn, answer: OpenAnswer, isContinueExpected: boolean): Departed | TooManyUnderWay {
     const { held, front, client, carrier } = verdict;
     const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
     if (typeof counted === "string") return this.#tooMany(verdict, counted);
     const connection = held && front ? this.#connections.open(answer, front, held.pass) : null;
     const stray = front && verdict.decision === "stray" ? this.#strays.open(answer, front.name) : null;
     const watch = front?.watch ?? null;
-    const visitor: OnSite | null = watch && held ? { held, carrier } : null;
+    const visitor: WatchedVisitor | null = watch && held ? { held, carrier } : null;
     this.traffic.requests.proxied++;
     return {
       forward: {
@@ -459,7 +459,12 @@ export class Gateway {
   }
 
   /** `sequence`: of the place they came with; below 0 for none. */
-  #afterThreshold(call: Call, asking: Asking, arrival: Arrival, sequence: number): Eventually<Verdict> {
+  #afterThreshold(
+    call: Call,
+    asking: Asking,
+    arrival: ThresholdOutcome,
+    sequence: number,
+  ): Eventually<Verdict> {
     if (arrival === ENGINE_AWAY) return this.#engineAway(call, asking, sequence);
     switch (arrival.kind) {
       case "through":
@@ -477,7 +482,7 @@ export class Gateway {
         return { kind: "wait", ...told, visitor: ticket.id, waiting, isAnew, unproven };
       }
       case "gone":
-        return GONE;
+        return NOBODY_LEFT;
       case "turnedAway":
       case "heldBack":
         return this.#turnAway(call, asking, arrival);
@@ -632,7 +637,7 @@ export class Gateway {
     return verdict;
   }
 
-  #tooMany({ facts, responseHeaders, client, room, visitor }: PassOn, over: Over): TooMany {
+  #tooMany({ facts, responseHeaders, client, room, visitor }: PassOn, over: Over): TooManyUnderWay {
     this.traffic.count("requestsRefused", over);
     const fields = { code: "TOO_MANY_REQUESTS", address: client.address };
     this.#crowding.add({ level: "warn", about: "", fields, message: HINTS[over] });

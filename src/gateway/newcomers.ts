@@ -28,7 +28,7 @@ import { type AskEngine, type Away, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { type Facts, headerOf } from "./facts.ts";
 import { codeInUrl } from "./lanes/carried-code.ts";
-import type { Belonging, Facts as LaneFacts } from "./lanes/membership.ts";
+import type { Belonging, LaneFacts } from "./lanes/membership.ts";
 import { countedAs, type Trust } from "./proxy/trust.ts";
 import type { RoomFront } from "./room-front.ts";
 import { type Badge, NO_BADGE } from "./tokens/token.ts";

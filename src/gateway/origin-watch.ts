@@ -12,7 +12,7 @@ import type { HeldPass } from "./tokens/held-tokens.ts";
 import type { VisitorTokens } from "./tokens/visitor-tokens.ts";
 
 /** Whose request was answered. */
-export interface OnSite {
+export interface WatchedVisitor {
   readonly held: HeldPass;
   readonly carrier: Carrier;
 }
@@ -52,7 +52,7 @@ function obey(
     return null;
   }
   if (visitor === null) return null;
-  const { held, carrier } = visitor as OnSite;
+  const { held, carrier } = visitor as WatchedVisitor;
   void ask.ask(() => engine.revoke(front.name, held.pass.id));
   // Whatever renewed their pass is not for them any more, but where it tells how often they have been here.
   return front.settings.visitsMax === null ? tokens.drop(front, carrier) : null;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { handWorld } from "../sim/hand-world.ts";
-import { type Line, PacedLog } from "./paced-log.ts";
+import { type PacedLine, PacedLog } from "./paced-log.ts";
 
-function line(id: string, about = "http://a:1"): Line {
+function line(id: string, about = "http://a:1"): PacedLine {
   return { level: "warn", about, fields: { id, address: about }, message: "not answered" };
 }
 

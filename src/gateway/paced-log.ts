@@ -10,7 +10,7 @@ import type { Log, World } from "../core/world.ts";
 const KINDS_MAX = 1_000;
 const ABOUT_CHARACTERS_MAX = 200;
 
-export interface Line {
+export interface PacedLine {
   readonly level: keyof Log;
   /** What tells lines of one message apart, such as the origin's address or what failed. */
   readonly about: string;
@@ -22,8 +22,8 @@ export interface Line {
 interface Kind {
   readonly pace: LogPace;
   /** The first and the last line that were held back. */
-  first: Line | null;
-  last: Line | null;
+  first: PacedLine | null;
+  last: PacedLine | null;
 }
 
 export class PacedLog {
@@ -34,7 +34,7 @@ export class PacedLog {
     this.#world = world;
   }
 
-  add(line: Line): void {
+  add(line: PacedLine): void {
     const key = `${line.level} ${line.message} ${line.about.slice(0, ABOUT_CHARACTERS_MAX)}`;
     const kind = this.#kinds.get(key) ?? this.#newKind(key);
     const isWaiting = kind.first !== null;

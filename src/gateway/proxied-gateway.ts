@@ -32,7 +32,7 @@ export interface ProxiedGatewayParts extends GatewayParts {
 const SHARED_ORIGIN = "(default)";
 
 /** An address of an origin, with its owner: a room's name or `SHARED_ORIGIN`. */
-export interface OriginAddress extends AddressState {
+export interface ShownOriginAddress extends AddressState {
   readonly origin: string;
 }
 
@@ -127,7 +127,7 @@ export class ProxiedGateway {
   }
 
   /** How every address does, and whose it is: a room's, or the one for rooms that have none of their own. */
-  origins(): OriginAddress[] {
+  origins(): ShownOriginAddress[] {
     const { origin: shared, rooms } = this.gateway.settings;
     const settingsOf = new Map(Object.entries(rooms).map(([room, { origin }]) => [room, origin]));
     // Those with the same settings share their connections, and are shown once.

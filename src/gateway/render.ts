@@ -15,7 +15,16 @@ import { type HeldBack, retrySeconds, type TurnedAway, turnedAwaySeconds } from 
 import type { OwnAnswer } from "./own-answer.ts";
 import { type ErrorPage, prefersJson, renderProblem } from "./page/problem.ts";
 import { type RoomFront, waitingOpening, withFormerPlace } from "./room-front.ts";
-import type { EngineIsAway, Preflight, Redirect, Shown, Told, TooMany, TurnAway, Wait } from "./verdict.ts";
+import type {
+  EngineIsAway,
+  Preflight,
+  Redirect,
+  Shown,
+  Told,
+  TooManyUnderWay,
+  TurnAway,
+  Wait,
+} from "./verdict.ts";
 
 const TOO_MANY = 429;
 const AWAY = 503;
@@ -176,7 +185,7 @@ function redirect({ to, headers }: Redirect): Rendered {
 /**
  * Over HTTP/1 the connection is closed with it: whoever sends requests one behind the other without end is rid of the rest.
  */
-function tooMany({ accept, language, headers: given }: TooMany): Rendered {
+function tooMany({ accept, language, headers: given }: TooManyUnderWay): Rendered {
   const retry = ["Retry-After", String(UNDER_WAY_RETRY_SECONDS), ...given];
   const isLast = true;
   if (!prefersJson(accept) && !accept?.includes("text/html"))

@@ -21,7 +21,7 @@ import { type Bypass, createBypass } from "./bypass.ts";
 import { Cors } from "./cors.ts";
 import { FirstVisits } from "./first-visits.ts";
 import type { KeySets } from "./lanes/key-sets.ts";
-import { createMembership, type Membership } from "./lanes/membership.ts";
+import { createMembership, type LaneMembership } from "./lanes/membership.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import { createPage, type Page } from "./page/render.ts";
 import type { Watch } from "./proxy/proxy.ts";
@@ -68,7 +68,7 @@ export class RoomFront {
   /** For the engine. */
   readonly roomRules: RoomRules;
   readonly cookie: RoomCookie;
-  readonly membership: Membership;
+  readonly membership: LaneMembership;
   readonly load: RoomLoad;
   readonly cors: Cors;
   readonly firstVisits: FirstVisits;

@@ -23,7 +23,7 @@ import type { Badge } from "./tokens/token.ts";
 import type { FormerVisit, VisitorTokens } from "./tokens/visitor-tokens.ts";
 
 /** What becomes of someone without a pass. */
-export type Arrival = Through | Placed | TurnedAway | HeldBack | Gone | Away;
+export type ThresholdOutcome = Through | Placed | TurnedAway | HeldBack | Gone | Away;
 
 /** They go through. `headers`, here and below: a flat list that hands out the token. */
 export interface Through {
@@ -58,7 +58,7 @@ export class Threshold {
   }
 
   /** Someone with a ticket, with a pass that has run out, or with nothing. */
-  come(arriving: Arriving, held: HeldTicket | null): Eventually<Arrival> {
+  come(arriving: Arriving, held: HeldTicket | null): Eventually<ThresholdOutcome> {
     if (!held) return this.#return(arriving);
     return after(
       this.#ask.ask(() => this.#engine.enter(held.ticket)),
@@ -86,7 +86,7 @@ export class Threshold {
    * Someone who waits in everybody's lane brings what may get them into another: they join anew, and give up the place
    * they had once they have the other. Whatever comes in between, they keep the place they have.
    */
-  change(arriving: Arriving, held: HeldTicket): Eventually<Arrival> {
+  change(arriving: Arriving, held: HeldTicket): Eventually<ThresholdOutcome> {
     const { ticket } = held;
     if (this.#changing.has(ticket.id)) return this.come(arriving, held);
     this.#changing.add(ticket.id);
@@ -102,7 +102,7 @@ export class Threshold {
   }
 
   /** A newcomer. `isAnew`: their former place was forfeited. */
-  join(arriving: Arriving, isAnew: boolean): Eventually<Arrival> {
+  join(arriving: Arriving, isAnew: boolean): Eventually<ThresholdOutcome> {
     return after(this.#newcomers.join(arriving), (welcome) => {
       if (welcome === ENGINE_AWAY) return welcome;
       if (welcome.kind === "welcome") return this.through(arriving, welcome.entered.pass, welcome.badge);
@@ -147,7 +147,7 @@ export class Threshold {
   }
 
   /** Someone whose pass ran out, or a newcomer. */
-  #return(arriving: Arriving): Eventually<Arrival> {
+  #return(arriving: Arriving): Eventually<ThresholdOutcome> {
     return after(this.resume(arriving, !isSafe(arriving.facts.method)), (visit) => {
       if (visit === ENGINE_AWAY) return visit;
       if (visit === null) return this.join(arriving, false);
@@ -166,7 +166,7 @@ export class Threshold {
   }
 
   /** Gets another place and gives this one up, which is waited for: until then the ticket is not looked at again. */
-  #exchange(arriving: Arriving, ticket: Ticket): Eventually<Arrival> {
+  #exchange(arriving: Arriving, ticket: Ticket): Eventually<ThresholdOutcome> {
     return after(this.join({ ...arriving, hasPlace: true }, false), (arrival) => {
       const hasAnother = arrival !== ENGINE_AWAY && (arrival.kind === "through" || arrival.kind === "placed");
       const left = hasAnother ? this.#ask.ask(() => this.#engine.leave(ticket)) : undefined;

@@ -23,7 +23,7 @@ export type Verdict =
   | Preflight
   | Redirect
   | Refuse
-  | TooMany
+  | TooManyUnderWay
   | OwnAnswer
   | OpenStream
   | NobodyLeft;
@@ -104,7 +104,7 @@ export interface Refuse extends Noted {
 }
 
 /** Too many of theirs are under way. */
-export interface TooMany extends Noted {
+export interface TooManyUnderWay extends Noted {
   readonly kind: "tooMany";
   readonly over: Over;
   readonly accept: string | undefined;
@@ -127,4 +127,4 @@ export interface NobodyLeft {
   readonly kind: "gone";
 }
 
-export const GONE: NobodyLeft = { kind: "gone" };
+export const NOBODY_LEFT: NobodyLeft = { kind: "gone" };

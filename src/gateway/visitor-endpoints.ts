@@ -29,12 +29,12 @@ import { cookieStyle } from "./page/cookie-style.ts";
 import { type RoomFront, withFormerPlace } from "./room-front.ts";
 import { isFromElsewhere } from "./same-origin.ts";
 import type { VisitConnections } from "./streams/visit-connections.ts";
-import { type Arrival, isForfeit, type Placed, type Threshold } from "./threshold.ts";
+import { isForfeit, type Placed, type Threshold, type ThresholdOutcome } from "./threshold.ts";
 import type { Held, HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
 import { replaceTicket, type VisitorTokens } from "./tokens/visitor-tokens.ts";
 import type { Traffic } from "./traffic.ts";
 import type { UnprovenPlaces } from "./unproven-places.ts";
-import { GONE, type NobodyLeft, type OpenStream } from "./verdict.ts";
+import { NOBODY_LEFT, type NobodyLeft, type OpenStream } from "./verdict.ts";
 
 export type Endpoint =
   | "board"
@@ -190,7 +190,7 @@ export class VisitorEndpoints {
     return after(this.#threshold.join(arriving, isAnew), (arrival) => this.#tellArrival(call, arrival));
   }
 
-  #tellArrival(call: Call, arrival: Arrival): Said {
+  #tellArrival(call: Call, arrival: ThresholdOutcome): Said {
     if (arrival === ENGINE_AWAY) return away(call);
     const { front, carrier, facts } = call;
     switch (arrival.kind) {
@@ -199,7 +199,7 @@ export class VisitorEndpoints {
       case "placed":
         return this.#tellPlace(call, arrival);
       case "gone":
-        return GONE;
+        return NOBODY_LEFT;
       case "turnedAway": {
         const { reason, until } = arrival;
         const seconds = turnedAwaySeconds(arrival, facts.now);

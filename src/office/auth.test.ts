@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { read, scene, TOKEN } from "../testing/office/scene.ts";
+import { DESK_TOKEN, read, scene } from "../testing/office/scene.ts";
 import { BLOCK_MS, FAILURES_MAX, FAILURES_WINDOW_MS } from "./attempts.ts";
 
 const WRONG = { authorization: "Bearer not-the-token" };
@@ -11,7 +11,7 @@ test("the right token opens the office", async () => {
 
 test("the word Bearer may be written in any case", async () => {
   const { ask } = await scene();
-  assert.equal((await ask("/rooms", { headers: { authorization: `bearer ${TOKEN}` } })).status, 200);
+  assert.equal((await ask("/rooms", { headers: { authorization: `bearer ${DESK_TOKEN}` } })).status, 200);
 });
 
 test("no token is 401 with a challenge", async () => {
@@ -23,9 +23,9 @@ test("no token is 401 with a challenge", async () => {
 
 for (const authorization of [
   "Bearer not-the-token",
-  `Bearer ${TOKEN}x`,
-  `Bearer ${TOKEN.slice(0, -1)}`,
-  `Bearer ${TOKEN.toUpperCase()}`,
+  `Bearer ${DESK_TOKEN}x`,
+  `Bearer ${DESK_TOKEN.slice(0, -1)}`,
+  `Bearer ${DESK_TOKEN.toUpperCase()}`,
 ]) {
   test(`a wrong token is 401: ${authorization}`, async () => {
     const response = await (await scene()).ask("/rooms", { headers: { authorization } });
@@ -37,7 +37,7 @@ for (const authorization of [
 
 test("the token under another scheme is no token", async () => {
   const { ask } = await scene();
-  for (const authorization of [`Basic ${TOKEN}`, TOKEN, `Bearer${TOKEN}`, "Bearer"]) {
+  for (const authorization of [`Basic ${DESK_TOKEN}`, DESK_TOKEN, `Bearer${DESK_TOKEN}`, "Bearer"]) {
     const response = await ask("/rooms", { headers: { authorization } });
     assert.equal((await read(response)).error.code, "token_missing", authorization);
   }

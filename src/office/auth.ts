@@ -8,7 +8,7 @@ import { LogPace } from "../core/log-pace.ts";
 import type { World } from "../core/world.ts";
 import { Attempts } from "./attempts.ts";
 import { addressOf, type OfficeEnv } from "./caller.ts";
-import { refuse } from "./refusal.ts";
+import { refuseCall } from "./refusal.ts";
 
 const REALM = 'Bearer realm="fairgate"';
 const NO_TOKEN =
@@ -19,11 +19,11 @@ export function requireToken(token: string | null, world: World): MiddlewareHand
   const wrongTokens = new WrongTokens(world);
   const expected = token === null ? null : digest(Buffer.from(token));
   return async (c, next) => {
-    if (expected === null) return refuse(c, "no_token_set", NO_TOKEN);
+    if (expected === null) return refuseCall(c, "no_token_set", NO_TOKEN);
     const given = bearerOf(c.req.header("authorization"));
     if (given === null) {
       c.header("WWW-Authenticate", REALM);
-      return refuse(c, "token_missing", "Send the token as Authorization: Bearer …");
+      return refuseCall(c, "token_missing", "Send the token as Authorization: Bearer …");
     }
     if (timingSafeEqual(digest(given), expected)) {
       c.env?.onToken?.();
@@ -51,11 +51,11 @@ class WrongTokens {
       c.header("Retry-After", String(Math.ceil(blockedForMs / 1_000)));
       c.header("Connection", "close");
       const message = "Too many wrong tokens. Come back later.";
-      return refuse(c, "too_many_attempts", message);
+      return refuseCall(c, "too_many_attempts", message);
     }
     if (this.#attempts.fail(address, now)) this.#logBlock(address, now);
     c.header("WWW-Authenticate", `${REALM}, error="invalid_token"`);
-    return refuse(c, "token_wrong", "The token is not the right one.");
+    return refuseCall(c, "token_wrong", "The token is not the right one.");
   }
 
   #logBlock(address: string, now: number): void {

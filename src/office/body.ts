@@ -8,7 +8,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Context, MiddlewareHandler } from "hono";
-import { refuse } from "./refusal.ts";
+import { refuseCall } from "./refusal.ts";
 
 /** Room for the longest custom page, 512 K characters, at up to eight bytes for each. */
 export const BODY_BYTES_MAX = 4 * 1_048_576;
@@ -34,9 +34,9 @@ async function read(c: Context, goOn: (bytes: number) => Promise<void>): Promise
   const isTooLarge = Number(raw.headers.get("content-length") ?? 0) > BODY_BYTES_MAX;
   const bytes = isTooLarge ? "too large" : await readWhole(raw.body);
   if (bytes === "too large") {
-    return refuse(c, "too_large", `A body has at most ${BODY_BYTES_MAX} bytes.`);
+    return refuseCall(c, "too_large", `A body has at most ${BODY_BYTES_MAX} bytes.`);
   }
-  if (bytes === "broken off") return refuse(c, "bad_request", "The body breaks off.");
+  if (bytes === "broken off") return refuseCall(c, "bad_request", "The body breaks off.");
   const { method, url, headers } = raw;
   c.req.raw = new Request(url, { method, headers: [...headers], body: bytes.length > 0 ? bytes : null });
   await goOn(bytes.length);

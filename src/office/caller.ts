@@ -2,14 +2,14 @@
 import type { Context } from "hono";
 
 /** The little of Node's request that the office looks at. Absent when a request did not come over a socket. */
-export interface Connection {
+export interface CallerConnection {
   readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } };
   /** To be called when the caller has shown the token. */
   readonly onToken?: () => void;
 }
 
 export interface OfficeEnv {
-  Bindings: Connection;
+  Bindings: CallerConnection;
 }
 
 /** The caller's address, or a word for callers without one. */

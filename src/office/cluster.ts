@@ -5,7 +5,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { addressOf, type OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS, refusals, refuse } from "./refusal.ts";
+import { COMMON_REFUSALS, refusals, refuseCall } from "./refusal.ts";
 
 const NODES_NAMED_MAX = 20;
 
@@ -107,7 +107,7 @@ const forgetRoute = createRoute({
 /** Adds the cluster's routes. */
 export function addCluster(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): void {
   app.openapi(showRoute, (c) => {
-    if (!desk.cluster) return refuse(c, "no_cluster", NO_CLUSTER);
+    if (!desk.cluster) return refuseCall(c, "no_cluster", NO_CLUSTER);
     const { nodes, lost, problems, rooms, ...report } = desk.cluster.report();
     const finite = Object.entries(rooms).map(([name, room]) => [
       name,
@@ -118,8 +118,8 @@ export function addCluster(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed)
   });
   app.openapi(forgetRoute, (c) => {
     const { name } = c.req.valid("json");
-    if (!desk.cluster) return refuse(c, "no_cluster", NO_CLUSTER);
-    if (!desk.cluster.forget(name)) return refuse(c, "not_lost", notLost(desk.cluster.report().lost));
+    if (!desk.cluster) return refuseCall(c, "no_cluster", NO_CLUSTER);
+    if (!desk.cluster.forget(name)) return refuseCall(c, "not_lost", notLost(desk.cluster.report().lost));
     world.log.warn(
       { node: name, by: addressOf(c) },
       "a lost node was declared dead from the control address",

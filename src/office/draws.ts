@@ -9,7 +9,7 @@ import { recordParts } from "../core/draw-record.ts";
 import { askEngine } from "./ask-engine.ts";
 import type { OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS, refusals, refuse } from "./refusal.ts";
+import { COMMON_REFUSALS, refusals, refuseCall } from "./refusal.ts";
 import { refuseRoom, settingsOf } from "./room-names.ts";
 import { roomParams } from "./room-routes.ts";
 
@@ -42,9 +42,9 @@ export function addDraws(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): 
     const settings = settingsOf(desk, room);
     if (!settings) return refuseRoom(c, desk);
     const why = whyNoDraw(settings, event);
-    if (why) return refuse(c, ...why);
+    if (why) return refuseCall(c, ...why);
     const record = await askEngine(world, () => desk.engine.draw(room, event));
-    if (!record) return refuse(c, "no_draw", `Nothing is known of a draw of ${event}.`);
+    if (!record) return refuseCall(c, "no_draw", `Nothing is known of a draw of ${event}.`);
     const answer = c.body(ReadableStream.from(recordParts(room, record)), 200, {
       "Content-Type": "text/plain; charset=utf-8",
       "Content-Disposition": `attachment; filename="draw-${room}-${event}.txt"`,

@@ -5,7 +5,7 @@
  */
 import { isIPv4 } from "node:net";
 import type { MiddlewareHandler } from "hono";
-import { refuse } from "./refusal.ts";
+import { refuseCall } from "./refusal.ts";
 
 export const STRICT_HEADERS: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
@@ -34,7 +34,7 @@ export function requireOwnHost(host: string): MiddlewareHandler {
     const named = c.req.header("host") ?? new URL(c.req.url).host;
     if (own.has(named.toLowerCase().replace(/:\d+$/, ""))) return next();
     const message = "The Host header names another host. Use localhost or the configured address.";
-    return refuse(c, "wrong_host", message);
+    return refuseCall(c, "wrong_host", message);
   };
 }
 

@@ -12,7 +12,7 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import type { World } from "../core/world.ts";
 import { requireToken } from "./auth.ts";
 import { readBody } from "./body.ts";
-import type { Connection, OfficeEnv } from "./caller.ts";
+import type { CallerConnection, OfficeEnv } from "./caller.ts";
 import { addChanges } from "./changes.ts";
 import { addCluster } from "./cluster.ts";
 import type { Desk } from "./desk.ts";
@@ -22,7 +22,7 @@ import { requireOwnHost, withStrictHeaders } from "./guard.ts";
 import { addHealth } from "./health.ts";
 import { addKeys } from "./keys.ts";
 import { addMetrics } from "./metrics.ts";
-import { answerFailure, errorBody, refuse, statusOf } from "./refusal.ts";
+import { answerFailure, errorBody, refuseCall, statusOfRefusal } from "./refusal.ts";
 import { addRooms, refuseChange } from "./rooms.ts";
 
 export interface OfficeOptions {
@@ -36,7 +36,7 @@ export interface OfficeOptions {
 
 export interface Office {
   readonly world: World;
-  fetch(request: Request, connection?: Connection): Response | Promise<Response>;
+  fetch(request: Request, connection?: CallerConnection): Response | Promise<Response>;
 }
 
 /** An office that answers requests; `listenOffice` puts it on a socket. */
@@ -50,7 +50,7 @@ export function createOffice({ desk, token, host, world }: OfficeOptions): Offic
     },
   });
   app.onError((error, c) => answerFailure(error, c, world));
-  app.notFound((c) => refuse(c, "not_found", "There is nothing here. See /openapi.json."));
+  app.notFound((c) => refuseCall(c, "not_found", "There is nothing here. See /openapi.json."));
   app.use(withStrictHeaders, requireOwnHost(host));
   addHealth(app, handed);
   app.use(
@@ -59,7 +59,7 @@ export function createOffice({ desk, token, host, world }: OfficeOptions): Offic
       app,
       onMethodNotAllowed: (c, methods) => {
         const allow = methods.join(", ");
-        return c.json(errorBody("wrong_method", `Allowed here: ${allow}.`), statusOf("wrong_method"), {
+        return c.json(errorBody("wrong_method", `Allowed here: ${allow}.`), statusOfRefusal("wrong_method"), {
           Allow: allow,
         });
       },

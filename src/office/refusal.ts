@@ -45,18 +45,20 @@ export function errorBody(code: ControlRefusal, message: string): ErrorBody {
 }
 
 /** The answer for a request that cannot be served. */
-export function refuse<Code extends ControlRefusal>(c: Context, code: Code, message: string) {
-  return c.json(errorBody(code, message), statusOf(code));
+export function refuseCall<Code extends ControlRefusal>(c: Context, code: Code, message: string) {
+  return c.json(errorBody(code, message), statusOfRefusal(code));
 }
 
-export function statusOf<Code extends ControlRefusal>(code: Code): (typeof CONTROL_REFUSALS)[Code]["status"] {
+export function statusOfRefusal<Code extends ControlRefusal>(
+  code: Code,
+): (typeof CONTROL_REFUSALS)[Code]["status"] {
   return CONTROL_REFUSALS[code].status;
 }
 
 /** What the document says of refusals, by their status. */
 export function refusals<Code extends ControlRefusal>(...codes: readonly Code[]) {
   const content = { "application/json": { schema: errorSchema } };
-  const byStatus = Map.groupBy(codes, (code) => statusOf(code));
+  const byStatus = Map.groupBy(codes, (code) => statusOfRefusal(code));
   const answers = [...byStatus].map(([status, all]) => {
     const description = all.map((code) => CONTROL_REFUSALS[code].why).join(" Or: ");
     return [status, { description, content }] as const;
@@ -77,23 +79,23 @@ export const COMMON_REFUSALS = refusals(
 export function answerFailure(error: unknown, c: Context, world: World) {
   if (error instanceof EngineAway) {
     world.log.warn({ err: error.cause, path: c.req.path }, "the engine did not answer the control address");
-    return refuse(c, "engine_away", "The engine does not answer. Try again.");
+    return refuseCall(c, "engine_away", "The engine does not answer. Try again.");
   }
   if (error instanceof NotKept) {
     world.log.error({ err: error.cause, path: c.req.path }, "a change from the control address was not kept");
     const message = "This could not be kept on disk, so nothing was changed. The log says why.";
-    return refuse(c, "not_kept", message);
+    return refuseCall(c, "not_kept", message);
   }
   if (error instanceof HTTPException && error.status < 500) return answerBadRequest(error, c);
   const id = Buffer.from(world.random.bytes(FAILURE_ID_BYTES)).toString("hex");
   world.log.error({ err: error, id, path: c.req.path }, "a request to the control address failed");
-  return refuse(c, "failed", `Something failed. The log has it under ${id}.`);
+  return refuseCall(c, "failed", `Something failed. The log has it under ${id}.`);
 }
 
 function answerBadRequest(error: HTTPException, c: Context) {
   if (error.status === 415) {
     const message = "The body should be JSON, with Content-Type: application/json.";
-    return refuse(c, "not_json", message);
+    return refuseCall(c, "not_json", message);
   }
-  return refuse(c, "bad_request", "The body is not well-formed JSON.");
+  return refuseCall(c, "bad_request", "The body is not well-formed JSON.");
 }

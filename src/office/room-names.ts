@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { RoomSettings } from "../config/schema.ts";
 import type { OfficeEnv } from "./caller.ts";
 import type { Desk } from "./desk.ts";
-import { refuse } from "./refusal.ts";
+import { refuseCall } from "./refusal.ts";
 
 const ROOMS_NAMED_MAX = 20;
 
@@ -15,5 +15,5 @@ export function settingsOf(desk: Desk, name: string): RoomSettings | undefined {
 /** The answer where there is no such room. */
 export function refuseRoom(c: Context<OfficeEnv>, desk: Desk) {
   const message = `There is no such room. There are: ${desk.rooms().slice(0, ROOMS_NAMED_MAX).join(", ")}.`;
-  return refuse(c, "no_such_room", message);
+  return refuseCall(c, "no_such_room", message);
 }

@@ -96,7 +96,7 @@ export const countsSchema = z
   })
   .openapi("Counts");
 
-export const settingsSchema = z
+export const roomSettingsShape = z
   .custom<RoomInput>((value) => typeof value === "object")
   .openapi("RoomSettings", documented(roomSchema, { hasDefaults: true }));
 
@@ -115,8 +115,8 @@ export const roomSchemas = {
   listed: z
     .object({ name: z.string(), state, event, paused: z.boolean(), counts: countsSchema })
     .openapi("ListedRoom"),
-  whole: z.object({ name: z.string(), counts: countsSchema, settings: settingsSchema }).openapi("Room"),
-  changed: z.object({ name: z.string(), settings: settingsSchema }).openapi("ChangedRoom"),
+  whole: z.object({ name: z.string(), counts: countsSchema, settings: roomSettingsShape }).openapi("Room"),
+  changed: z.object({ name: z.string(), settings: roomSettingsShape }).openapi("ChangedRoom"),
 };
 
 /** The settings of `schema` for the document, in the words that the file's messages use. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { RoomInput } from "../config/schema.ts";
 import type { Counts } from "../core/engine.ts";
 import { lingerMs } from "../core/pass.ts";
-import { read, type Scene, scene, TOKEN } from "../testing/office/scene.ts";
+import { DESK_TOKEN, read, type Scene, scene } from "../testing/office/scene.ts";
 import { until } from "../testing/until.ts";
 import { ENGINE_ANSWER_MAX_MS } from "./ask-engine.ts";
 
@@ -209,7 +209,7 @@ test("a body that is not JSON is told apart from one that is not marked as JSON"
       new Request("http://localhost/rooms/main", {
         method: "PATCH",
         body,
-        headers: { authorization: `Bearer ${TOKEN}`, "content-type": type },
+        headers: { authorization: `Bearer ${DESK_TOKEN}`, "content-type": type },
       }),
     );
   const broken = await send('{"paused": tru', "application/json");

@@ -13,7 +13,7 @@ import { addressOf, type OfficeEnv } from "./caller.ts";
 import type { Handed, SettingProblem } from "./desk.ts";
 import { differences } from "./differences.ts";
 import { createHiding, HIDING_KEY_BYTES, type Hiding } from "./hidden-values.ts";
-import { errorBody, refuse, statusOf } from "./refusal.ts";
+import { errorBody, refuseCall, statusOfRefusal } from "./refusal.ts";
 import { shownCounts } from "./room-counts.ts";
 import { refuseRoom, settingsOf } from "./room-names.ts";
 import { changeRoute, listRoute, openRoute, pauseRoute, revokeRoute, showRoute } from "./room-routes.ts";
@@ -52,9 +52,9 @@ export function addRooms(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
   app.openapi(revokeRoute, async (c) => {
     const { room: name, id } = c.req.valid("param");
     if (!settingsOf(desk, name)) return refuseRoom(c, desk);
-    if (!isId(id)) return refuse(c, "bad_id", "An id is 32 hexadecimal digits, in lower case.");
+    if (!isId(id)) return refuseCall(c, "bad_id", "An id is 32 hexadecimal digits, in lower case.");
     const isRevoked = await askEngine(world, () => desk.engine.revoke(name, id));
-    if (!isRevoked) return refuse(c, "not_on_site", "Nobody by that id is on the site.");
+    if (!isRevoked) return refuseCall(c, "not_on_site", "Nobody by that id is on the site.");
     world.log.info({ room: name, id, by: addressOf(c) }, "a visit was ended from the control address");
     return c.body(null, 204);
   });
@@ -86,6 +86,6 @@ export function refuseChange(c: Context, problems: readonly SettingProblem[]) {
   const shown = problems.map(({ path, message, hint }) => ({ path, message, ...(hint ? { hint } : {}) }));
   return c.json(
     { ...errorBody("bad_change", `${summary}. Nothing was changed.`), problems: shown },
-    statusOf("bad_change"),
+    statusOfRefusal("bad_change"),
   );
 }

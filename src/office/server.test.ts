@@ -7,13 +7,13 @@ import { afterEach, test } from "node:test";
 import { recordText } from "../core/draw-record.ts";
 import { ID_BYTES } from "../core/id.ts";
 import { readMetrics } from "../testing/office/prometheus-text.ts";
-import { read, type Scene, scene, TOKEN } from "../testing/office/scene.ts";
+import { DESK_TOKEN, read, type Scene, scene } from "../testing/office/scene.ts";
 import { FAILURES_MAX } from "./attempts.ts";
 import { BODY_BYTES_MAX } from "./body.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 import { CLOSE_MAX_MS, type ListeningOffice, listenOffice } from "./server.ts";
 
-const AUTHORIZATION = { authorization: `Bearer ${TOKEN}` };
+const AUTHORIZATION = { authorization: `Bearer ${DESK_TOKEN}` };
 const OWN_REQUEST = globalThis.Request;
 const OWN_RESPONSE = globalThis.Response;
 const open: ListeningOffice[] = [];
@@ -258,7 +258,7 @@ test("closing cuts off, after a set time, a request that never ends", async () =
   const { world, listening } = await live();
   const slow = await connected(listening);
   slow.on("error", () => {});
-  slow.write(`PATCH /rooms/main HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`);
+  slow.write(`PATCH /rooms/main HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${DESK_TOKEN}\r\n`);
   slow.write("Content-Type: application/json\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n");
   await once(slow, "data");
   let isClosed = false;

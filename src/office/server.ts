@@ -11,7 +11,7 @@ import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-
 import { type ConnectionLimits, Connections } from "../sockets/connections.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 import type { Office } from "./office.ts";
-import { errorBody, statusOf } from "./refusal.ts";
+import { errorBody, statusOfRefusal } from "./refusal.ts";
 
 const CONNECTIONS: ConnectionLimits = { max: 128, perAddressMax: 64 };
 const LOOK_EVERY_MS = 1_000;
@@ -23,14 +23,14 @@ const LIMITS = {
 };
 export const CLOSE_MAX_MS = 10_000;
 
-export interface Address {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
 export interface ListeningOffice {
   /** Where it really listens: port 0 has become a port. */
-  readonly address: Address;
+  readonly address: ListenAddress;
   /** Finishes what is under way, then stops. Calling again waits for the same end. */
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export interface ListeningOffice {
 /** Listens; rejects as Node does when the address cannot be had. An empty host is every address. */
 export async function listenOffice(
   office: Office,
-  at: Address,
+  at: ListenAddress,
   limits: ConnectionLimits = CONNECTIONS,
 ): Promise<ListeningOffice> {
   const { world } = office;
@@ -73,7 +73,7 @@ export async function listenOffice(
   };
 }
 
-function listening(server: Server, { host, port }: Address): Promise<void> {
+function listening(server: Server, { host, port }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, ...(host === "" ? {} : { host }) }, () => {
@@ -101,5 +101,5 @@ function answerUnreadable(error: unknown): Response {
     error instanceof RequestError
       ? (["bad_request", "The request's address or Host header cannot be read."] as const)
       : (["failed", "Something failed."] as const);
-  return Response.json(errorBody(code, message), { status: statusOf(code), headers: STRICT_HEADERS });
+  return Response.json(errorBody(code, message), { status: statusOfRefusal(code), headers: STRICT_HEADERS });
 }

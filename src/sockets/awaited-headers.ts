@@ -8,7 +8,12 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../core/world.ts";
 import { FairTurns } from "./fair-turns.ts";
-import { type ProxyHeader, readProxyHeader, type Source, type WrongHeader } from "./proxy-header.ts";
+import {
+  type ConnectionSource,
+  type ProxyHeader,
+  readProxyHeader,
+  type WrongHeader,
+} from "./proxy-header.ts";
 
 export interface HeaderSettings {
   /** True: trusted proxies send a PROXY header. */
@@ -74,7 +79,7 @@ export class AwaitedHeaders {
 }
 
 /** From now on the socket, for everyone who asks it, comes from there. */
-export function comesFrom(socket: Socket, { address, family, port }: Source): void {
+export function comesFrom(socket: Socket, { address, family, port }: ConnectionSource): void {
   Object.defineProperties(socket, {
     remoteAddress: { value: address },
     remoteFamily: { value: family },

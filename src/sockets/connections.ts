@@ -36,7 +36,7 @@ import { Chain, Link } from "./chain.ts";
 import { ConnectionLog } from "./connection-log.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { answerUnderWay } from "./idle-connections.ts";
-import type { Source } from "./proxy-header.ts";
+import type { ConnectionSource } from "./proxy-header.ts";
 import { isOutOfHandles } from "./relief.ts";
 import { addressKey } from "./whereabouts.ts";
 
@@ -116,7 +116,7 @@ class Connection {
   /** Null for a trusted proxy. */
   peer: Peer | null;
   /** Whom its PROXY header names. */
-  source: Source | null = null;
+  source: ConnectionSource | null = null;
   readonly inOrder = new Link<Connection>(this);
   readonly atPeer = new Link<Connection>(this);
   /** What speaks HTTP/1: the socket, or with TLS the one around it. */
@@ -338,7 +338,7 @@ export class Connections {
   }
 
   /** The connection comes from there; null: from the proxy itself. False when that address has too many already. */
-  #nameSource(connection: Connection, source: Source | null): boolean {
+  #nameSource(connection: Connection, source: ConnectionSource | null): boolean {
     const { socket } = connection;
     const peer = source && this.#peerOf(source.address);
     if (peer !== null && !this.#hasRoomAt(peer, source!.address)) return this.#refuse(socket);

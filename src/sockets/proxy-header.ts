@@ -19,7 +19,7 @@ export const V1_BYTES_MAX = 107;
 export const V2_BYTES_MAX = 4_096;
 
 /** Where a connection comes from. */
-export interface Source {
+export interface ConnectionSource {
   readonly address: string;
   readonly family: "IPv4" | "IPv6";
   readonly port: number;
@@ -29,7 +29,7 @@ export interface ProxyHeader {
   /** How many bytes it takes; what comes after them is the visitor's. */
   readonly length: number;
   /** Null: the sender speaks for itself, as in a health check, or cannot say for whom. */
-  readonly source: Source | null;
+  readonly source: ConnectionSource | null;
 }
 
 /** Not a header, and why: words that go on "the PROXY header …". */
@@ -79,7 +79,7 @@ function readV1(bytes: Buffer): ProxyHeader | WrongHeader | null {
   return source === null ? { wrong: "is malformed" } : { length, source };
 }
 
-function readFields(family: string | undefined, fields: readonly string[]): Source | null {
+function readFields(family: string | undefined, fields: readonly string[]): ConnectionSource | null {
   const [from = "", to = "", port = "", toPort = ""] = fields;
   if (fields.length !== 4 || !isPort(port) || !isPort(toPort)) return null;
   if (family === "TCP4" && isIPv4(from) && isIPv4(to)) return ipv4(from, Number(port));
@@ -119,19 +119,19 @@ function wrongKind(kind: number, restBytes: number): string | null {
 }
 
 /** Other families than TCP have no address that a visitor could have: UNIX sockets, datagrams, and none at all. */
-function sourceOf(kind: number, bytes: Buffer): Source | null {
+function sourceOf(kind: number, bytes: Buffer): ConnectionSource | null {
   if (kind === TCP4) return ipv4(bytes.subarray(16, 20).join("."), bytes.readUInt16BE(24));
   if (kind !== TCP6) return null;
   const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(16 + 2 * i).toString(16));
   return ipv6(groups.join(":"), bytes.readUInt16BE(48));
 }
 
-function ipv4(address: string, port: number): Source {
+function ipv4(address: string, port: number): ConnectionSource {
   return { address, family: "IPv4", port };
 }
 
 /** In the one spelling that the system itself uses, so that nobody is counted twice. */
-function ipv6(written: string, port: number): Source {
+function ipv6(written: string, port: number): ConnectionSource {
   const { address } = new SocketAddress({ address: written, family: "ipv6" });
   return { address, family: "IPv6", port };
 }

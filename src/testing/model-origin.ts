@@ -18,7 +18,7 @@ export interface OriginShape {
   readonly inFlightMax: number;
 }
 
-export interface Finished<Caller> {
+export interface FinishedCall<Caller> {
   readonly caller: Caller;
   readonly tookMs: number;
 }
@@ -57,10 +57,10 @@ export class ModelOrigin<Caller> {
   }
 
   /** Lets a short time pass, in which the speed is taken as it is; what was finished in it. */
-  pass(ms: number): Finished<Caller>[] {
+  pass(ms: number): FinishedCall<Caller>[] {
     this.#now += ms;
     this.#workDone += ms * this.#speed();
-    const finished: Finished<Caller>[] = [];
+    const finished: FinishedCall<Caller>[] = [];
     for (;;) {
       const request = this.#underWay.takeDue(this.#workDone);
       if (!request) return finished;

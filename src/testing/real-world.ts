@@ -5,16 +5,16 @@
 import { randomBytes } from "node:crypto";
 import type { World } from "../core/world.ts";
 
-export interface LogEntry {
+export interface RecordedEntry {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
 }
 
 /** A world of real time and chance, with everything that was logged in `entries`. */
-export function realWorld(): World & { readonly entries: LogEntry[] } {
-  const entries: LogEntry[] = [];
-  const record = (level: LogEntry["level"]) => (fields: object, message: string) => {
+export function realWorld(): World & { readonly entries: RecordedEntry[] } {
+  const entries: RecordedEntry[] = [];
+  const record = (level: RecordedEntry["level"]) => (fields: object, message: string) => {
     entries.push({ level, fields: { ...fields }, message });
   };
   return {

@@ -15,7 +15,7 @@ export const PAGE = {
 };
 
 /** What the room's endpoints answer. */
-export interface Told {
+export interface EndpointWords {
   readonly status?: string;
   readonly reason?: string;
   readonly sequence?: number;
@@ -36,16 +36,16 @@ export interface EndpointOptions {
 }
 
 /** A request but for its path. */
-export type Asking = Omit<HttpAsking, "path" | "headers"> & { readonly headers?: OutgoingHttpHeaders };
+export type VisitorAsking = Omit<HttpAsking, "path" | "headers"> & { readonly headers?: OutgoingHttpHeaders };
 
 export class HttpVisitor {
   /** The jar: values by name. */
   readonly cookies = new Map<string, string>();
   #server: HttpServer;
-  readonly #always: Asking;
+  readonly #always: VisitorAsking;
 
   /** `always` goes with every request: an agent, an address to come from, headers. */
-  constructor(at: HttpServer | string, always: Asking = {}) {
+  constructor(at: HttpServer | string, always: VisitorAsking = {}) {
     this.#server = typeof at === "string" ? serverAt(at) : at;
     this.#always = always;
   }
@@ -81,8 +81,8 @@ export class HttpVisitor {
   }
 
   /** What one of the room's endpoints tells, asked with POST. */
-  async call(endpoint: string, options: EndpointOptions = {}): Promise<Told> {
-    return JSON.parse((await this.post(endpoint, options)).text) as Told;
+  async call(endpoint: string, options: EndpointOptions = {}): Promise<EndpointWords> {
+    return JSON.parse((await this.post(endpoint, options)).text) as EndpointWords;
   }
 
   post(endpoint: string, { room = "main", headers = {} }: EndpointOptions = {}): Promise<HttpAnswer> {
@@ -93,7 +93,10 @@ export class HttpVisitor {
    * Checks in, and again whenever told to, and yields each answer; the last one is the first that is not about waiting.
    * Its turn, then, or the end of its place. `pause` is how it waits in between.
    */
-  async *checkIns(pause: (ms: number) => Promise<void>, options: EndpointOptions = {}): AsyncGenerator<Told> {
+  async *checkIns(
+    pause: (ms: number) => Promise<void>,
+    options: EndpointOptions = {},
+  ): AsyncGenerator<EndpointWords> {
     for (;;) {
       const told = await this.call("check-in", options);
       yield told;
@@ -102,12 +105,12 @@ export class HttpVisitor {
     }
   }
 
-  async ask(path: string, asking: Asking = {}): Promise<HttpAnswer> {
+  async ask(path: string, asking: VisitorAsking = {}): Promise<HttpAnswer> {
     return readAnswer(await this.begin(path, asking));
   }
 
   /** The same, for callers who read the body as it comes. */
-  async begin(path: string, asking: Asking = {}): Promise<IncomingMessage> {
+  async begin(path: string, asking: VisitorAsking = {}): Promise<IncomingMessage> {
     const { cookie } = this;
     const headers = { ...this.#always.headers, ...(cookie && { cookie }), ...asking.headers };
     const response = await begin(this.#server, { ...this.#always, ...asking, path, headers });

@@ -9,7 +9,7 @@ import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 
 const STAY_EVERY_MS = 4_000;
 
@@ -124,7 +124,7 @@ describe("people in a line", { concurrency: 4 }, () => {
       await stage.makeRoom();
       await person.open();
       await person.isInside();
-      const next = await Visitor.arrive(stage.run.address);
+      const next = await ProcessVisitor.arrive(stage.run.address);
       const id = stage.origin.arrived.at(-1)?.headers["fairgate-visitor"];
       await stage.run.control.ask("DELETE", `/rooms/main/sessions/${id}`);
       await eventually("someone else has the place", () => next.isIn());
@@ -172,7 +172,7 @@ function assertAtLeastThemselves({ shown }: Person): void {
 }
 
 /** Asks for a page now and then, so that the visit does not run out however slow the machine is. Gives the way to stop. */
-function staysOnSite(visitor: Visitor): () => Promise<void> {
+function staysOnSite(visitor: ProcessVisitor): () => Promise<void> {
   let asked: Promise<unknown> = Promise.resolve();
   const asking = setInterval(() => {
     asked = asked.then(() => visitor.come());
@@ -191,9 +191,9 @@ async function fullRoom(more: object = {}) {
   const settings = { origin: { addresses: [origin.address] }, rooms: { main } };
   const folder = parts.use(ownFolder({ "fairgate.yaml": JSON.stringify(settings) }));
   const run = parts.use(await startRun([], { cwd: folder.path }));
-  const holder = await Visitor.arrive(run.address);
+  const holder = await ProcessVisitor.arrive(run.address);
   const stops: (() => Promise<void>)[] = [];
-  const stays = (visitor: Visitor) => {
+  const stays = (visitor: ProcessVisitor) => {
     const stop = staysOnSite(visitor);
     stops.push(stop);
     return stop;

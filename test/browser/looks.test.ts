@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { Control, ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 import { startDemo } from "../cli/start-demo.ts";
 
 const CROWD = 137;
@@ -36,7 +36,9 @@ describe("the waiting page, as it looks", () => {
 
   before(async () => {
     run = await startRun([], { cwd: folder.path });
-    await Promise.all(Array.from({ length: CROWD }, () => Visitor.arrive(run.address).catch(() => null)));
+    await Promise.all(
+      Array.from({ length: CROWD }, () => ProcessVisitor.arrive(run.address).catch(() => null)),
+    );
   });
   after(async () => {
     await run?.[Symbol.asyncDispose]();

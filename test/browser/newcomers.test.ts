@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 
 let browser: Browser;
 before(async () => {
@@ -59,7 +59,8 @@ describe("newcomers", { concurrency: 3 }, () => {
     await using stage = await room("paused: true, abuse: { joinsPerMinutePerAddress: 2 }");
     const third = await stage.sitDown();
     // There is another place after half a minute, so the first two are had without a browser.
-    for (let i = 0; i < 2; i++) assert.equal((await Visitor.arrive(stage.run.address)).standing.isIn, false);
+    for (let i = 0; i < 2; i++)
+      assert.equal((await ProcessVisitor.arrive(stage.run.address)).standing.isIn, false);
     await third.open();
     // Nor may the page come again by itself while it is looked at.
     await third.page.evaluate("stop()");

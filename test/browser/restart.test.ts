@@ -5,7 +5,7 @@ import { openBrowser, Person } from "../../src/testing/browser.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { ownFolder } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 import { Gate } from "../crash/gate.ts";
 
 test("a page that is open goes on after kill -9 and goes in when it is its turn", async () => {
@@ -14,7 +14,7 @@ test("a page that is open goes on after kill -9 and goes in when it is its turn"
   const room = { totalActiveUsers: 1, ticketTtl: "10m", claimWindow: "40s", lapseAfter: "10m" };
   await using gate = await Gate.make({ origin: origin.address, room, dataFolder: data.path });
   await gate.start();
-  const inside = new Visitor(gate.address);
+  const inside = new ProcessVisitor(gate.address);
   assert.ok(await inside.isIn());
   const browser = await openBrowser();
   try {

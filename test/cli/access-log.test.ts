@@ -10,7 +10,7 @@ import { Child } from "../../src/testing/cli/child.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { fairgate, MAIN, ownFolder, type Run, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor, readBoard } from "../../src/testing/cli/visitor.ts";
 
 const ROTATIONS = 3;
 const VISITORS = 4;
@@ -33,7 +33,7 @@ test("rotated while people come, every request is one whole line in one of the f
   let sent = 0;
   let isOver = false;
   const coming = Array.from({ length: VISITORS }, async () => {
-    const visitor = new Visitor(run.address);
+    const visitor = new ProcessVisitor(run.address);
     while (!isOver) await visitor.open(`/page?n=${++sent}`);
   });
   for (let n = 1; n <= ROTATIONS; n++) {
@@ -68,7 +68,7 @@ test("while nobody reads standard output visitors are served, no line is lost or
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
   const running = () => logged(out).find(({ msg }) => msg === "fairgate is running");
   const { listen } = await eventually("it is running", running);
-  const visitor = new Visitor(`http://${listen}`);
+  const visitor = new ProcessVisitor(`http://${listen}`);
   let visits = 0;
   const visit = async (times: number) => {
     while (times-- > 0) assert.equal((await visitor.open(`/${visits++}/${LONG}`)).status, 200);
@@ -119,7 +119,7 @@ test("a reload turns it on and takes it elsewhere, or leaves all as it was", asy
   await using run = await startRun([], { cwd: folder.path });
   const has = (name: string, text: string) =>
     existsSync(join(folder.path, name)) && readFileSync(join(folder.path, name), "utf8").includes(text);
-  const visitor = new Visitor(run.address);
+  const visitor = new ProcessVisitor(run.address);
   // With nothing to open again, nothing happens.
   run.child.kill("SIGUSR2");
   for (const [to, format, text] of [

@@ -14,7 +14,7 @@ import {
   TOKEN,
 } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 import { freePort } from "../../src/testing/free-port.ts";
 
 const WITH_TOKEN = { FAIRGATE_CONTROL_TOKEN: TOKEN };
@@ -47,10 +47,10 @@ describe("a cluster of processes", { concurrency: 3 }, () => {
       return reports.every(({ nodes, view }) => nodes.length === 2 && view?.isSettled);
     });
 
-    const onSite = await Visitor.arrive(first.address);
+    const onSite = await ProcessVisitor.arrive(first.address);
     assert.equal(onSite.standing.isIn, true);
     const waiting = await eventually("the site is full for the other node too", async () => {
-      const visitor = await Visitor.arrive(second.address);
+      const visitor = await ProcessVisitor.arrive(second.address);
       return !visitor.standing.isIn && visitor;
     });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fairgate, ownFolder, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 
 const CODE = /^[\w-]{48}$/;
 const environment = { FAIRGATE_SECRET: SECRET };
@@ -63,12 +63,12 @@ describe("fairgate codes", { concurrency: 3 }, () => {
     const bring = (path: string) =>
       fetch(`${run.address}${path}`, { headers: { accept: "application/json" }, redirect: "manual" });
     assert.equal((await bring(`/?a=1&fairgate_code=${code}`)).status, 200);
-    const everybody = await Visitor.arrive(run.address);
+    const everybody = await ProcessVisitor.arrive(run.address);
     assert.equal(await everybody.ahead(), 0);
     const vip = await bring(`/?fairgate_code=${another}`);
     assert.equal(vip.status, 429);
     assert.equal(((await vip.json()) as { ahead: number }).ahead, 0);
-    const late = await Visitor.arrive(run.address);
+    const late = await ProcessVisitor.arrive(run.address);
     assert.equal(await late.ahead(), 2);
     assert.deepEqual(
       origin.arrived.map(({ path }) => path),

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { Control, ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor, readBoard } from "../../src/testing/cli/visitor.ts";
 import { startRedis } from "../../src/testing/redis/servers.ts";
 
 describe("the control address", { concurrency: 3 }, () => {
@@ -42,7 +42,7 @@ describe("the control address", { concurrency: 3 }, () => {
     assert.equal(board, "Back in five minutes.");
     await onSite!.leave();
     assert.equal((await waiting!.come()).isIn, false);
-    assert.equal((await Visitor.arrive(address)).standing.isIn, false);
+    assert.equal((await ProcessVisitor.arrive(address)).standing.isIn, false);
     assert.equal((await control.ask("POST", "/rooms/main/open", { message: "" })).status, 200);
     await eventually("the first in line goes in", () => waiting!.isIn());
     assert.equal((await readBoard(address)).state, "queueing");
@@ -116,7 +116,7 @@ describe("the control address", { concurrency: 3 }, () => {
     const { body } = await control.ask<{ keys: { isSigning: boolean }[] }>("GET", "/keys");
     assert.equal(body.keys.length, 2);
     assert.equal(body.keys.filter(({ isSigning }) => isSigning).length, 1);
-    const late = await Visitor.arrive(stage.run.address);
+    const late = await ProcessVisitor.arrive(stage.run.address);
     assert.equal(await late.ahead(), 2, "signed with the new key");
     [onSite, first, second].forEach((visitor, index) => {
       visitor!.cookie = cookies[index]!;
@@ -178,9 +178,9 @@ async function open() {
   return {
     origin,
     run,
-    async arrive(count: number): Promise<Visitor[]> {
-      const visitors: Visitor[] = [];
-      for (let i = 0; i < count; i++) visitors.push(await Visitor.arrive(run.address));
+    async arrive(count: number): Promise<ProcessVisitor[]> {
+      const visitors: ProcessVisitor[] = [];
+      for (let i = 0; i < count; i++) visitors.push(await ProcessVisitor.arrive(run.address));
       return visitors;
     },
     [Symbol.asyncDispose]: () => whole.disposeAsync(),

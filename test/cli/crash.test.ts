@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { ownFolder, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 
 const SOMEONE_ELSES_SECRET = "another-secret-for-tests-only-9876543210";
 
@@ -12,10 +12,10 @@ test("after kill -9 a pass still gets in, and the line goes on in its order", as
   await using origin = await TestOrigin.open();
   const args = ["--origin", origin.address, "--total-active-users", "1"];
   await using before = await startRun(args);
-  const onSite = await Visitor.arrive(before.address);
-  const first = await Visitor.arrive(before.address);
-  const second = await Visitor.arrive(before.address);
-  const third = await Visitor.arrive(before.address);
+  const onSite = await ProcessVisitor.arrive(before.address);
+  const first = await ProcessVisitor.arrive(before.address);
+  const second = await ProcessVisitor.arrive(before.address);
+  const third = await ProcessVisitor.arrive(before.address);
   assert.equal(await third.ahead(), 2);
   assert.deepEqual(await before.child.end("SIGKILL"), { code: null, signal: "SIGKILL" });
 
@@ -25,14 +25,14 @@ test("after kill -9 a pass still gets in, and the line goes on in its order", as
   await eventually("whoever is on the site is counted again", async () => {
     return (await after.control.counts()).onSite === 1;
   });
-  const late = await Visitor.arrive(after.address);
+  const late = await ProcessVisitor.arrive(after.address);
   assert.equal(late.standing.isIn, false);
   // The line comes back in any order; its order is in the tickets.
   assert.ok((await third.ahead()) <= 2);
   assert.equal(await first.ahead(), 0);
   assert.ok((await second.ahead()) <= 1);
   assert.equal((await after.control.counts()).waiting, 4);
-  let leaving: Visitor = onSite;
+  let leaving: ProcessVisitor = onSite;
   for (const next of [first, second, third, late]) {
     await leaving.leave();
     await eventually("the next in line goes in", () => next.isIn());
@@ -50,11 +50,11 @@ for (const [how, args, isGoodAgain] of [
     const start = () =>
       startRun(["--origin", origin.address, "--total-active-users", "1", ...args], { cwd: folder.path });
     await using before = await start();
-    const visitor = await Visitor.arrive(before.address);
+    const visitor = await ProcessVisitor.arrive(before.address);
     const { cookie } = visitor;
     await visitor.leave();
     // Somebody else has the slot, or the visitor would be let in as a newcomer.
-    const next = await Visitor.arrive(before.address);
+    const next = await ProcessVisitor.arrive(before.address);
     assert.equal(next.standing.isIn, true);
     await before.child.end("SIGKILL");
     await using after = await start();
@@ -72,8 +72,8 @@ test("a process with another secret takes back nothing, and fails nobody", async
   await using origin = await TestOrigin.open();
   const args = ["--origin", origin.address, "--total-active-users", "1"];
   await using before = await startRun(args);
-  const onSite = await Visitor.arrive(before.address);
-  const waiting = await Visitor.arrive(before.address);
+  const onSite = await ProcessVisitor.arrive(before.address);
+  const waiting = await ProcessVisitor.arrive(before.address);
   await before.child.end("SIGKILL");
   await using after = await startRun(args, { environment: { FAIRGATE_SECRET: SOMEONE_ELSES_SECRET } });
   onSite.address = waiting.address = after.address;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { jwtVerify } from "jose";
 import { fairgate, ownFolder, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 
 test("`keys origin` prints the key with which an origin checks its visitors' tokens", async () => {
   await using origin = await TestOrigin.open();
@@ -13,7 +13,7 @@ test("`keys origin` prints the key with which an origin checks its visitors' tok
   using folder = ownFolder({ "fairgate.yaml": file });
   const environment = { FAIRGATE_SECRET: SECRET };
   await using run = await startRun([], { cwd: folder.path, environment });
-  await Visitor.arrive(run.address);
+  await ProcessVisitor.arrive(run.address);
   const { code, out } = await fairgate(["keys", "origin"], { environment });
   assert.equal(code, 0);
   const token = String(origin.arrived[0]?.headers["fairgate-pass"]);

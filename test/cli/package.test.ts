@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { Child } from "../../src/testing/cli/child.ts";
 import { ownFolder, running, SECRET, TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor, readBoard } from "../../src/testing/cli/visitor.ts";
 import { startRedis } from "../../src/testing/redis/servers.ts";
 import { importsOf, isTest } from "../tidy/sources.ts";
 
@@ -82,8 +82,8 @@ describe("the packed tarball", () => {
     const anywhere = ["--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"];
     const child = new Child(bin, ["run", ...flags, ...anywhere], { cwd: folder.path, environment });
     await using run = await running(child);
-    assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
-    const second = await Visitor.arrive(run.address);
+    assert.equal((await ProcessVisitor.arrive(run.address)).standing.isIn, true);
+    const second = await ProcessVisitor.arrive(run.address);
     assert.equal(await second.ahead(), 0);
     const page = await second.open("/", { "accept-language": "sv" });
     assert.match(page.text, /<html lang="sv"/);
@@ -104,8 +104,8 @@ describe("the packed tarball", () => {
     });
     await using _ = child;
     const [, address = ""] = await child.prints(/listening at (\S+)/);
-    assert.equal((await Visitor.arrive(address)).standing.isIn, true);
-    assert.equal((await Visitor.arrive(address)).standing.isIn, false);
+    assert.equal((await ProcessVisitor.arrive(address)).standing.isIn, true);
+    assert.equal((await ProcessVisitor.arrive(address)).standing.isIn, false);
     assert.equal((await readBoard(address)).room, "main");
     assert.deepEqual(await child.end("SIGTERM"), { code: 0, signal: null });
   });
@@ -122,8 +122,8 @@ describe("the packed tarball", () => {
     await using run = await running(
       new Child(bin, ["run", ...flags, ...anywhere], { cwd: folder.path, environment }),
     );
-    assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
-    assert.equal((await Visitor.arrive(run.address)).standing.isIn, false);
+    assert.equal((await ProcessVisitor.arrive(run.address)).standing.isIn, true);
+    assert.equal((await ProcessVisitor.arrive(run.address)).standing.isIn, false);
     folder.write("queue.mjs", QUEUE);
     assert.match(await succeed(process.execPath, ["queue.mjs", redis.url], folder.path), /popped first$/m);
   });

@@ -5,7 +5,7 @@ import { Child } from "../../src/testing/cli/child.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { MAIN, ownFolder, type Run, running, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor, readBoard } from "../../src/testing/cli/visitor.ts";
 import { fixturePath } from "../../src/testing/fixtures.ts";
 
 const IN_FORCE = "new settings are in force";
@@ -81,12 +81,12 @@ test("an address in the file that has changed waits for the next start, and the 
   await reload(run, IN_FORCE);
   const warning = run.log().find(({ msg }) => /next start/.test(msg));
   assert.match(JSON.stringify(warning), /127\.0\.0\.1:1\b/);
-  assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
+  assert.equal((await ProcessVisitor.arrive(run.address)).standing.isIn, true);
 });
 
-async function arrive(run: Run, count: number): Promise<Visitor[]> {
-  const visitors: Visitor[] = [];
-  for (let i = 0; i < count; i++) visitors.push(await Visitor.arrive(run.address));
+async function arrive(run: Run, count: number): Promise<ProcessVisitor[]> {
+  const visitors: ProcessVisitor[] = [];
+  for (let i = 0; i < count; i++) visitors.push(await ProcessVisitor.arrive(run.address));
   return visitors;
 }
 

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { Child } from "../../src/testing/cli/child.ts";
 import { fairgate, MAIN, ownFolder, running, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor, readBoard } from "../../src/testing/cli/visitor.ts";
 
 const LIMITS = ["--total-active-users", "1", "--new-users-per-minute", "600"];
 const NOWHERE = ["--origin", "http://127.0.0.1:9", "--total-active-users", "1"];
@@ -14,9 +14,9 @@ describe("fairgate run", { concurrency: 3 }, () => {
   test("puts a line in front of a site with flags alone", async () => {
     await using origin = await TestOrigin.open();
     await using run = await startRun(["--origin", origin.address, ...LIMITS]);
-    const first = await Visitor.arrive(run.address);
-    const second = await Visitor.arrive(run.address);
-    const third = await Visitor.arrive(run.address);
+    const first = await ProcessVisitor.arrive(run.address);
+    const second = await ProcessVisitor.arrive(run.address);
+    const third = await ProcessVisitor.arrive(run.address);
     assert.equal(first.standing.isIn, true, "while there is room there is no line");
     assert.equal(await second.ahead(), 0);
     assert.equal(await third.ahead(), 1);
@@ -76,8 +76,8 @@ describe("fairgate run", { concurrency: 3 }, () => {
     using folder = ownFolder({ "fairgate.yaml": fileFor(origin.address, "tickets") });
     await using run = await startRun([], { cwd: folder.path });
     assert.equal((await readBoard(run.address, "tickets")).room, "tickets");
-    assert.equal((await Visitor.arrive(run.address)).standing.isIn, true);
-    assert.equal((await Visitor.arrive(run.address)).standing.isIn, false);
+    assert.equal((await ProcessVisitor.arrive(run.address)).standing.isIn, true);
+    assert.equal((await ProcessVisitor.arrive(run.address)).standing.isIn, false);
   });
 
   test("reads the file that --config names, and the secret from it, and listens where it says", async () => {

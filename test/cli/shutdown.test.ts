@@ -10,7 +10,7 @@ import type { Ended } from "../../src/testing/cli/child.ts";
 import { eventually, GIVE_UP_MS, isListening } from "../../src/testing/cli/eventually.ts";
 import { ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
 import { HALF, TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 
 /** From one signal until another counts as another. */
 const ANOTHER_MS = 1_200;
@@ -64,8 +64,8 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
   test("everyone who watches the line is told, and nobody holds the stop up", async () => {
     await using origin = await TestOrigin.open();
     await using run = await startUnhurried(origin, 1);
-    await Visitor.arrive(run.address);
-    const watchers = await Promise.all([1, 2, 3].map(() => Visitor.arrive(run.address)));
+    await ProcessVisitor.arrive(run.address);
+    const watchers = await Promise.all([1, 2, 3].map(() => ProcessVisitor.arrive(run.address)));
     const streams = await Promise.all(watchers.map((visitor) => visitor.begin("/.fairgate/main/events")));
     for (const stream of streams) assert.equal(stream.statusCode, 200);
     run.child.kill("SIGTERM");
@@ -77,8 +77,8 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
   test("a watcher whose request arrives while stopping does not hold the stop up either", async () => {
     await using origin = await TestOrigin.open();
     await using run = await startUnhurried(origin, 1);
-    await Visitor.arrive(run.address);
-    const { cookie } = await Visitor.arrive(run.address);
+    await ProcessVisitor.arrive(run.address);
+    const { cookie } = await ProcessVisitor.arrive(run.address);
     const { hostname, port } = new URL(run.address);
     const socket = connect(Number(port), hostname);
     socket.write(`GET /.fairgate/main/events HTTP/1.1\r\nHost: ${hostname}\r\n`);
@@ -108,7 +108,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
 
 /** A download of which the first half has come. */
 async function startDownload(run: Run): Promise<{ text(): Promise<string> }> {
-  const visitor = await Visitor.arrive(run.address);
+  const visitor = await ProcessVisitor.arrive(run.address);
   const answer = await visitor.begin("/download");
   const [first] = (await once(answer, "data")) as [Buffer];
   return { text: async () => String(first) + (await text(answer)) };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import type { Visitor } from "../../src/testing/cli/visitor.ts";
+import type { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 import { PatientVisitor } from "../crash/patient-visitor.ts";
 import { areOne } from "./cluster-play.ts";
 import { NodeProcess } from "./node-process.ts";
@@ -52,8 +52,8 @@ test("a rolling restart costs nobody their place, and any node serves any visito
 });
 
 /** One after the other, each at the next node, once that one knows of those before. */
-async function joinInTurn(nodes: readonly NodeProcess[]): Promise<Visitor[]> {
-  const line: Visitor[] = [];
+async function joinInTurn(nodes: readonly NodeProcess[]): Promise<ProcessVisitor[]> {
+  const line: ProcessVisitor[] = [];
   while (line.length < WAITING) {
     const node = nodes[line.length % nodes.length]!;
     await knowTheSame([node], { waiting: line.length });
@@ -66,8 +66,8 @@ async function joinInTurn(nodes: readonly NodeProcess[]): Promise<Visitor[]> {
 
 /** The first leaves, and the others follow one by one; each enters at one node and leaves at another. */
 async function letInOneByOne(
-  inside: Visitor,
-  line: readonly Visitor[],
+  inside: ProcessVisitor,
+  line: readonly ProcessVisitor[],
   nodes: readonly NodeProcess[],
 ): Promise<void> {
   let before = inside;
@@ -88,7 +88,7 @@ interface Place {
 }
 
 /** What each is told of their place at the node they ask. */
-async function placesOf(line: readonly Visitor[]): Promise<Place[]> {
+async function placesOf(line: readonly ProcessVisitor[]): Promise<Place[]> {
   return Promise.all(
     line.map(async (visitor) => {
       const answer = await visitor.ask("/", { headers: { accept: "application/json" } });
@@ -99,11 +99,11 @@ async function placesOf(line: readonly Visitor[]): Promise<Place[]> {
 }
 
 /** Each asks at another node than their neighbours from now on. */
-function spread(visitors: readonly Visitor[], nodes: readonly NodeProcess[], from: number): void {
+function spread(visitors: readonly ProcessVisitor[], nodes: readonly NodeProcess[], from: number): void {
   for (const [i, visitor] of visitors.entries()) at(nodes[(i + from) % nodes.length]!, visitor);
 }
 
-function at(node: NodeProcess, visitor: Visitor): Visitor {
+function at(node: NodeProcess, visitor: ProcessVisitor): ProcessVisitor {
   visitor.address = node.address;
   return visitor;
 }

@@ -3,15 +3,15 @@
  * take longer than a gateway waits for it; a place that was given too late is given up there.
  */
 import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 import type { HttpAnswer } from "../../src/visitor/ask.ts";
 import { pause } from "./ask.ts";
 
 const UNAVAILABLE = 503;
 const ASK_AGAIN_MS = 100;
 
-export class PatientVisitor extends Visitor {
-  override async ask(...asked: Parameters<Visitor["ask"]>): Promise<HttpAnswer> {
+export class PatientVisitor extends ProcessVisitor {
+  override async ask(...asked: Parameters<ProcessVisitor["ask"]>): Promise<HttpAnswer> {
     const giveUpAt = Date.now() + GIVE_UP_MS;
     for (;;) {
       const answer = await super.ask(...asked);

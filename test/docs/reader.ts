@@ -16,7 +16,7 @@ import { Child } from "../../src/testing/cli/child.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { MAIN, ownFolder, type Run, running, SECRET, TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
-import { readBoard, Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor, readBoard } from "../../src/testing/cli/visitor.ts";
 import { type RedisServer, startRedis } from "../../src/testing/redis/servers.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -42,7 +42,7 @@ export class Reader {
   #run: Run | null = null;
   #redis: RedisServer | null = null;
   /** Somebody who came before the draw of the event in the settings. */
-  #gathered: Visitor | null = null;
+  #gathered: ProcessVisitor | null = null;
   #isDrawn = false;
 
   static async sitDown(): Promise<Reader> {
@@ -100,7 +100,7 @@ export class Reader {
     );
     this.saveSettings(this.#here(moved));
     await this.#start("npx fairgate run", "prequeue");
-    this.#gathered = await Visitor.arrive(this.#run!.address);
+    this.#gathered = await ProcessVisitor.arrive(this.#run!.address);
   }
 
   /** Makes sure that the event has started since, and that whoever gathered has their receipt. */

@@ -6,7 +6,7 @@
 import http from "node:http";
 import https from "node:https";
 import type { HttpAnswer, HttpServer } from "../../src/visitor/ask.ts";
-import { type Asking, HttpVisitor, type Told } from "../../src/visitor/http-visitor.ts";
+import { type EndpointWords, HttpVisitor, type VisitorAsking } from "../../src/visitor/http-visitor.ts";
 import { SITE_WORDS } from "./site.ts";
 
 /** How soon it is seen that something has come about. */
@@ -89,14 +89,14 @@ export class HonestVisitors {
     const path = `/.fairgate/${this.#gateway.room}/check-in`;
     while (!this.#isOver) {
       const answer = await this.#try(n, path, { method: "POST" });
-      const told = JSON.parse(answer?.text || "{}") as Told;
+      const told = JSON.parse(answer?.text || "{}") as EndpointWords;
       if (answer && told.status !== "waiting") this.#complain(n, "lost the place", answer);
       const endAt = Date.now() + (told.nextCheckInMs ?? 1_000);
       while (!this.#isOver && Date.now() < endAt) await pause(LOOK_EVERY_MS);
     }
   }
 
-  async #try(n: number, path: string, asking: Asking = {}): Promise<HttpAnswer | null> {
+  async #try(n: number, path: string, asking: VisitorAsking = {}): Promise<HttpAnswer | null> {
     try {
       return await this.#visitors[n]!.ask(path, asking);
     } catch (error) {

@@ -11,7 +11,7 @@
 import http from "node:http";
 import type { RoomInput } from "../../src/config/schema.ts";
 import { ask } from "../../src/visitor/ask.ts";
-import { HttpVisitor, type Told } from "../../src/visitor/http-visitor.ts";
+import { type EndpointWords, HttpVisitor } from "../../src/visitor/http-visitor.ts";
 import type { Attack, Scale, Target } from "./attack.ts";
 
 const ROOMS = ["calm", "haunted"] as const;
@@ -166,7 +166,7 @@ class Visitor extends HttpVisitor {
   }
 
   /** Joins as somebody who was never here. */
-  join(): Promise<Told> {
+  join(): Promise<EndpointWords> {
     this.cookies.clear();
     return this.#post("join");
   }
@@ -203,7 +203,7 @@ class Visitor extends HttpVisitor {
   }
 
   /** Waits as told, or for the turn: then false. */
-  async #isCheckInDue({ sequence, nextCheckInMs }: Told): Promise<boolean> {
+  async #isCheckInDue({ sequence, nextCheckInMs }: EndpointWords): Promise<boolean> {
     const hasTurn = () => this.#board.admitted >= sequence!;
     // Someone who was set back is behind the board's number, and waits all the same.
     if (hasTurn()) await this.#wait(Math.min(TRY_AGAIN_MS, nextCheckInMs!));
@@ -211,7 +211,7 @@ class Visitor extends HttpVisitor {
     return !hasTurn();
   }
 
-  #post(endpoint: string): Promise<Told> {
+  #post(endpoint: string): Promise<EndpointWords> {
     return this.call(endpoint, { room: this.#room });
   }
 

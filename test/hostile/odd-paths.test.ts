@@ -9,7 +9,7 @@ import { describe, type TestContext, test } from "node:test";
 import type { SettingsInput } from "../../src/config/schema.ts";
 import { createGateway } from "../../src/index.ts";
 import { ownFolder } from "../../src/testing/cli/fairgate.ts";
-import { openStage, SECRET, TLS } from "../../src/testing/gateway/stage.ts";
+import { openStage, STAGE_SECRET, TLS } from "../../src/testing/gateway/stage.ts";
 import {
   HTTP1,
   knownTries,
@@ -77,7 +77,7 @@ describe("no path reaches the guarded part without a pass", () => {
     test(`of ${name}, as middleware`, async (t) => {
       using folder = ownFolder();
       const site = makeSite(folder.path) as RequestListener;
-      const gateway = await createGateway({ secret: SECRET, log: SILENT, rooms: GUARDED, limits });
+      const gateway = await createGateway({ secret: STAGE_SECRET, log: SILENT, rooms: GUARDED, limits });
       t.after(() => gateway.close());
       const guarded: RequestListener = (request, response) => {
         gateway.middleware(request, response, () => site(request, response));

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { createClient } from "@redis/client";
 import { eventually } from "../../src/testing/cli/eventually.ts";
-import { Visitor } from "../../src/testing/cli/visitor.ts";
+import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 import {
   type RedisServer,
   startCluster,
@@ -212,7 +212,7 @@ async function killAhead(primary: RedisServer): Promise<void> {
 
 /** Whether a newcomer is told that the line cannot be reached. One who is not gives their place back. */
 async function isTurnedAway(address: string): Promise<boolean> {
-  const newcomer = new Visitor(address);
+  const newcomer = new ProcessVisitor(address);
   if ((await newcomer.ask("/", { headers: { accept: "application/json" } })).status === 503) return true;
   await newcomer.leave();
   return false;

@@ -17,14 +17,14 @@ const GIVES_UP_AT = 3;
 const ARRIVALS_PERIOD_MS = 250;
 const ARRIVALS_MAX = 4;
 
-export interface Crowd {
+export interface DemoCrowd {
   /** How many came, got in and gave up so far. */
   readonly counts: { came: number; entered: number; gaveUp: number };
   close(): void;
 }
 
 /** Sends visitors to `address` whenever fewer than `size` are in the line. */
-export function sendCrowd(address: string, size: number, waiting: () => number): Crowd {
+export function sendCrowd(address: string, size: number, waiting: () => number): DemoCrowd {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX });
   const counts = { came: 0, entered: 0, gaveUp: 0 };
   const life = new AbortController();

@@ -16,7 +16,7 @@ import { type Running, serve } from "../serve.ts";
 import { onStopSignals } from "../stop-signals.ts";
 import { sendCrowd } from "./crowd.ts";
 import { openShop } from "./shop.ts";
-import { type Scene, View } from "./view.ts";
+import { type DemoScene, DemoView } from "./view.ts";
 
 const LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 120 };
 const PORTS_TRIED_MAX = 20;
@@ -31,7 +31,7 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const { running, token } = await serveOnFreePort(port, { shop: shop.address, data, world });
   const address = `http://127.0.0.1:${running.address.port}`;
   const crowd = sendCrowd(address, size, () => (running.engine.counts("main") as Counts).waiting);
-  const view = new View(process.stdout);
+  const view = new DemoView(process.stdout);
   const draw = setInterval(
     () => void sceneOf(running.engine).then((scene) => view.show(scene)),
     DRAW_PERIOD_MS,
@@ -99,7 +99,7 @@ function demoSettings(parts: { port: number; shop: string; data: string; token: 
   return result.settings;
 }
 
-async function sceneOf(engine: Engine): Promise<Scene> {
+async function sceneOf(engine: Engine): Promise<DemoScene> {
   const board = await engine.board("main");
   const counts = await engine.counts("main");
   const each = board.secondsPerHundred;

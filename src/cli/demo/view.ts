@@ -9,7 +9,7 @@ const HISTORY_MAX = 48;
 const BARS = " ▁▂▃▄▅▆▇█";
 const PLAIN_EVERY = 5;
 
-export interface Scene {
+export interface DemoScene {
   readonly board: Board;
   readonly counts: Counts;
   readonly limits: { totalActiveUsers: number; newUsersPerMinute: number };
@@ -17,7 +17,7 @@ export interface Scene {
   readonly waitSeconds: { low: number; high: number } | null;
 }
 
-export class View {
+export class DemoView {
   readonly #out: NodeJS.WriteStream;
   readonly #history: number[] = [];
   #drawn = 0;
@@ -27,7 +27,7 @@ export class View {
     this.#out = out;
   }
 
-  show(scene: Scene): void {
+  show(scene: DemoScene): void {
     this.#history.push(scene.counts.waiting);
     if (this.#history.length > HISTORY_MAX) this.#history.shift();
     if (!this.#out.isTTY) {
@@ -41,7 +41,7 @@ export class View {
   }
 }
 
-function block(scene: Scene, history: readonly number[]): string[] {
+function block(scene: DemoScene, history: readonly number[]): string[] {
   const { counts, limits } = scene;
   return [
     "",
@@ -71,7 +71,7 @@ function block(scene: Scene, history: readonly number[]): string[] {
   ];
 }
 
-function plainLine(scene: Scene): string {
+function plainLine(scene: DemoScene): string {
   const { counts, limits } = scene;
   return `waiting ${counts.waiting} · on site ${counts.onSite + counts.admitted} of ${limits.totalActiveUsers} · admitted ${Math.round(counts.ratePerMinute)} a minute · wait ${waitText(scene)} · fairness ${fairness(counts)}`;
 }
@@ -80,7 +80,7 @@ function row(label: string, value: string, more: string): string {
   return `  ${label.padEnd(10)}${value.padEnd(16)}\x1b[2m${more}\x1b[0m`;
 }
 
-function waitText({ waitSeconds }: Scene): string {
+function waitText({ waitSeconds }: DemoScene): string {
   if (!waitSeconds) return "unknown";
   return waitSeconds.high < 1
     ? "none"

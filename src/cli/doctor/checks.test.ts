@@ -5,14 +5,14 @@ import type { RedisSettings } from "../../config/redis-settings.ts";
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { checkClocks } from "./clock-check.ts";
 import { checkCoverage } from "./cluster-check.ts";
-import type { ConfigName, Facts } from "./facts.ts";
+import type { ConfigName, ServerFacts } from "./facts.ts";
 import { checkLatency, checkTimeout } from "./latency-check.ts";
 import { BYTES_PER_VISITOR, checkEviction, checkMemory, roughly } from "./memory-checks.ts";
 import { checkPersistence } from "./persistence-check.ts";
 import { checkFollowing, checkReplicas } from "./replica-checks.ts";
 import { checkClients, checkConfig, checkKind, checkLoading, checkVersion } from "./server-checks.ts";
-import { checkPassword, checkTls } from "./tls-check.ts";
-import type { Verdict } from "./verdict.ts";
+import { checkPassword, examineTls } from "./tls-check.ts";
+import type { DoctorVerdict } from "./verdict.ts";
 
 const MB = 1_024 ** 2;
 const HIDDEN = new RedisProblem("password", "not allowed", true);
@@ -38,7 +38,7 @@ function settings(changes: Partial<RedisSettings> = {}): RedisSettings {
 function facts(
   info: Readonly<Record<string, string | number>>,
   config: Readonly<Partial<Record<ConfigName, string>>> | RedisProblem = {},
-): Facts {
+): ServerFacts {
   return {
     where: "10.0.0.1:6379",
     info: new Map(Object.entries(info).map(([name, value]) => [name, String(value)])),
@@ -48,7 +48,7 @@ function facts(
 }
 
 /** `level: what is` for each verdict; every one that is not ok says what to do. */
-function said(verdicts: Verdict | readonly Verdict[]): string[] {
+function said(verdicts: DoctorVerdict | readonly DoctorVerdict[]): string[] {
   return [verdicts].flat().map(({ level, is, todo }) => {
     assert.equal(todo === "", level === "ok", `${level}: ${is} ${todo}`);
     return `${level}: ${is}`;
@@ -273,9 +273,9 @@ test("a way that others can reach should be guarded", async () => {
   const away = { host: "10.0.0.1", port: 6_379 };
   assert.match(said(checkPassword(away, settings())).join(), /^caution: .*no password/);
   assert.deepEqual(said(checkPassword(away, settings({ password: "hunter2" }))), []);
-  assert.match(said(await checkTls(away, settings())).join(), /^caution: Not used/);
+  assert.match(said(await examineTls(away, settings())).join(), /^caution: Not used/);
   for (const host of ["127.0.0.1", "localhost", "::1"]) {
     assert.deepEqual(said(checkPassword({ host, port: 6_379 }, settings())), []);
-    assert.deepEqual(said(await checkTls({ host, port: 6_379 }, settings())), []);
+    assert.deepEqual(said(await examineTls({ host, port: 6_379 }, settings())), []);
   }
 });

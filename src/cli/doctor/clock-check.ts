@@ -3,20 +3,20 @@
  * passes are dated by gateways, and after a failover the line goes by another server's clock.
  */
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
-import type { Facts } from "./facts.ts";
-import { about, type Verdict } from "./verdict.ts";
+import type { ServerFacts } from "./facts.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 const CAUTION_MS = 2_000;
 const PROBLEM_MS = 60_000;
 const SET = "Let all machines take their time from the same source (NTP).";
 
 /** The servers' clocks beside ours and beside each other; one verdict for each. */
-export function checkClocks(all: readonly Facts[]): Verdict[] {
+export function checkClocks(all: readonly ServerFacts[]): DoctorVerdict[] {
   const told = all.filter(({ clockAheadMs }) => typeof clockAheadMs === "number");
   return [...untold(all), ...besideOurs(told), ...besideEachOther(told)];
 }
 
-function untold(all: readonly Facts[]): Verdict[] {
+function untold(all: readonly ServerFacts[]): DoctorVerdict[] {
   return all
     .filter(({ clockAheadMs }) => clockAheadMs instanceof RedisProblem)
     .map(({ where }) =>
@@ -27,7 +27,7 @@ function untold(all: readonly Facts[]): Verdict[] {
     );
 }
 
-function besideOurs(told: readonly Facts[]): Verdict[] {
+function besideOurs(told: readonly ServerFacts[]): DoctorVerdict[] {
   const [worst] = told.toSorted((a, b) => Math.abs(ahead(b)) - Math.abs(ahead(a)));
   if (!worst) return [];
   const off = Math.abs(ahead(worst));
@@ -38,7 +38,7 @@ function besideOurs(told: readonly Facts[]): Verdict[] {
   return [byDifference(off, worst.where, is)];
 }
 
-function besideEachOther(told: readonly Facts[]): Verdict[] {
+function besideEachOther(told: readonly ServerFacts[]): DoctorVerdict[] {
   const sorted = told.toSorted((a, b) => ahead(a) - ahead(b));
   const [first, last] = [sorted[0], sorted.at(-1)];
   if (!first || !last) return [];
@@ -48,12 +48,12 @@ function besideEachOther(told: readonly Facts[]): Verdict[] {
   return [byDifference(apart, last.where, is)];
 }
 
-function byDifference(offMs: number, where: string, is: string): Verdict {
+function byDifference(offMs: number, where: string, is: string): DoctorVerdict {
   const clock = about("clock", where);
   return offMs > PROBLEM_MS ? clock.problem(is, SET) : clock.caution(is, SET);
 }
 
-function ahead({ clockAheadMs }: Facts): number {
+function ahead({ clockAheadMs }: ServerFacts): number {
   return clockAheadMs as number;
 }
 

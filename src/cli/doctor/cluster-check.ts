@@ -3,10 +3,10 @@ import type { RedisAddress } from "../../config/redis-schema.ts";
 import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
 import { addressIn } from "../../engines/redis/link/place.ts";
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
-import { configOf, type Facts, readInfo } from "./facts.ts";
+import { configOf, readInfo, type ServerFacts } from "./facts.ts";
 import type { Node, Search } from "./node.ts";
 import { Probe, serverLogin } from "./probe.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 const SLOTS = 16_384;
 const KEY_TRIES_MAX = 4_000;
@@ -100,7 +100,7 @@ function nodesOf({ members }: View): Node[] {
   return nodes.toSorted((a, b) => Number(b.isPrimary) - Number(a.isPrimary));
 }
 
-function checkState({ state, members }: View): Verdict {
+function checkState({ state, members }: View): DoctorVerdict {
   const cluster = about("cluster");
   const assigned = Number(state.get("cluster_slots_assigned") ?? 0);
   const good = Number(state.get("cluster_slots_ok") ?? 0);
@@ -120,7 +120,7 @@ function checkState({ state, members }: View): Verdict {
   return cluster.ok(`cluster_state is ok: ${primaries.length} primaries serve all ${SLOTS} slots.`);
 }
 
-function checkMembers({ members }: View): Verdict[] {
+function checkMembers({ members }: View): DoctorVerdict[] {
   return members
     .filter(({ isFailed }) => isFailed)
     .map((one) =>
@@ -136,7 +136,7 @@ function placeOf({ address, id }: Member): string {
 }
 
 /** Whether the loss of one primary stops the rooms of all the others. */
-export function checkCoverage(facts: Facts, rooms: number): Verdict[] {
+export function checkCoverage(facts: ServerFacts, rooms: number): DoctorVerdict[] {
   const isCluster = facts.info.get("cluster_enabled") === "1";
   if (!isCluster || rooms < 2 || configOf(facts, "cluster-require-full-coverage") !== "yes") return [];
   return [

@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isBusy } from "../../durable/problem.ts";
 import { roughly } from "./memory-checks.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 const FREE_CAUTION_BYTES = 1_024 ** 3;
 const FREE_PROBLEM_BYTES = 100 * 1_024 ** 2;
 
 /** Verdicts on a data directory, which need not be there yet. */
-export function checkData(directory: string): Verdict[] {
+export function checkData(directory: string): DoctorVerdict[] {
   const verdict = about("data", directory);
   const found = nearest(directory);
   if (!statSync(found).isDirectory())
@@ -37,7 +37,7 @@ function isWritable(directory: string): boolean {
   }
 }
 
-function checkSpace(found: string, directory: string): Verdict {
+function checkSpace(found: string, directory: string): DoctorVerdict {
   const { bavail, bsize } = statfsSync(found);
   const free = bavail * bsize;
   const disk = about("disk", directory);
@@ -47,7 +47,7 @@ function checkSpace(found: string, directory: string): Verdict {
 }
 
 /** One process at a time: the others do not start. */
-function checkHolder(directory: string): Verdict {
+function checkHolder(directory: string): DoctorVerdict {
   const process = about("process", directory);
   if (!isHeld(join(directory, "lock"))) return process.ok("No Fairgate runs on it now.");
   return process.ok(`The Fairgate of process ${holder(directory)} runs on it; a second one would not start.`);

@@ -7,7 +7,7 @@ import { formatAddress, type RedisSettings } from "../../config/redis-settings.t
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { checkClocks } from "./clock-check.ts";
 import { checkCoverage, keyOn, searchCluster } from "./cluster-check.ts";
-import { type Facts, factsOf } from "./facts.ts";
+import { factsOfServer, type ServerFacts } from "./facts.ts";
 import { checkFunctions } from "./function-check.ts";
 import { checkLatency, checkTimeout, measure, type RoundTrips } from "./latency-check.ts";
 import { checkEviction, checkMemory } from "./memory-checks.ts";
@@ -17,8 +17,8 @@ import { Probe, serverLogin } from "./probe.ts";
 import { checkFollowing, checkReplicas } from "./replica-checks.ts";
 import { searchSentinels } from "./sentinel-check.ts";
 import { checkClients, checkConfig, checkKind, checkLoading, checkVersion } from "./server-checks.ts";
-import { checkPassword, checkTls } from "./tls-check.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { checkPassword, examineTls } from "./tls-check.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 export interface Examination {
   readonly redis: RedisSettings;
@@ -30,11 +30,11 @@ export interface Examination {
 interface Patient {
   readonly node: Node;
   readonly probe: Probe;
-  readonly facts: Facts;
+  readonly facts: ServerFacts;
 }
 
 /** Every verdict on a Redis. */
-export async function examine(examination: Examination): Promise<Verdict[]> {
+export async function examine(examination: Examination): Promise<DoctorVerdict[]> {
   const { nodes, verdicts } = await search(examination.redis);
   const received = await Promise.all(nodes.map((node) => receive(node, examination)));
   const patients = received.flatMap((one) => ("probe" in one ? [one] : []));
@@ -53,23 +53,23 @@ async function search(redis: RedisSettings): Promise<Search> {
   return { nodes, verdicts: [] };
 }
 
-async function receive(node: Node, { redis }: Examination): Promise<Patient | Verdict> {
+async function receive(node: Node, { redis }: Examination): Promise<Patient | DoctorVerdict> {
   let probe: Probe | null = null;
   try {
     probe = await Probe.open(node.address, serverLogin(redis));
-    return { node, probe, facts: await factsOf(probe) };
+    return { node, probe, facts: await factsOfServer(probe) };
   } catch (thrown) {
     probe?.close();
     return away(node, thrown);
   }
 }
 
-function away({ address }: Node, thrown: unknown): Verdict {
+function away({ address }: Node, thrown: unknown): DoctorVerdict {
   if (!(thrown instanceof RedisProblem)) throw thrown;
   return about("connection", formatAddress(address)).problem(thrown.message);
 }
 
-async function judgeAll(patients: readonly Patient[], examination: Examination): Promise<Verdict[]> {
+async function judgeAll(patients: readonly Patient[], examination: Examination): Promise<DoctorVerdict[]> {
   const { redis } = examination;
   if (patients.length === 0) return [];
   const verdicts = await Promise.all(
@@ -83,13 +83,13 @@ async function judgeAll(patients: readonly Patient[], examination: Examination):
   ];
 }
 
-async function judge(patient: Patient, examination: Examination): Promise<Verdict[]> {
+async function judge(patient: Patient, examination: Examination): Promise<DoctorVerdict[]> {
   const { node, facts } = patient;
   const { redis } = examination;
   const ways = [
     about("connection", facts.where).ok("The server answers."),
     ...checkPassword(node.address, redis),
-    ...(await checkTls(node.address, redis)),
+    ...(await examineTls(node.address, redis)),
     checkVersion(facts),
   ];
   const wrong = [...checkKind(facts, redis), ...checkLoading(facts)];
@@ -106,7 +106,7 @@ async function judge(patient: Patient, examination: Examination): Promise<Verdic
   ];
 }
 
-async function judgePrimary(patient: Patient, { redis, rooms }: Examination): Promise<Verdict[]> {
+async function judgePrimary(patient: Patient, { redis, rooms }: Examination): Promise<DoctorVerdict[]> {
   const { probe, node, facts } = patient;
   const key = await keyOn(probe, node, redis.prefix);
   return [
@@ -117,7 +117,7 @@ async function judgePrimary(patient: Patient, { redis, rooms }: Examination): Pr
 }
 
 /** When all else is done, so that nothing of ours is in the way. */
-async function judgeLatency(patients: readonly Patient[], redis: RedisSettings): Promise<Verdict[]> {
+async function judgeLatency(patients: readonly Patient[], redis: RedisSettings): Promise<DoctorVerdict[]> {
   const measured: RoundTrips[] = [];
   for (const { node, probe } of patients) {
     if (!node.isPrimary) continue;
@@ -130,7 +130,7 @@ async function judgeLatency(patients: readonly Patient[], redis: RedisSettings):
   return checkLatency(measured, redis);
 }
 
-function notTried({ where }: Facts): Verdict {
+function notTried({ where }: ServerFacts): DoctorVerdict {
   const is = "Not tried: no key was found that belongs to this node, which has few slots.";
   return about("functions", where).caution(is, "Give it more slots, or take it out.");
 }

@@ -13,7 +13,7 @@ const CONFIG = [
 
 export type ConfigName = (typeof CONFIG)[number];
 
-export interface Facts {
+export interface ServerFacts {
   readonly where: string;
   /** The fields of INFO by name. */
   readonly info: ReadonlyMap<string, string>;
@@ -24,7 +24,7 @@ export interface Facts {
 }
 
 /** Asks everything. Rejects with a RedisProblem when even INFO is not answered. */
-export async function factsOf(probe: Probe): Promise<Facts> {
+export async function factsOfServer(probe: Probe): Promise<ServerFacts> {
   const info = readInfo(String(await probe.ask("INFO")));
   const config = await probe.tryAsk("CONFIG", "GET", ...CONFIG);
   return {
@@ -36,12 +36,12 @@ export async function factsOf(probe: Probe): Promise<Facts> {
 }
 
 /** A field of INFO as a number; 0 when it is not there. */
-export function numberIn(info: Facts["info"], name: string): number {
+export function numberIn(info: ServerFacts["info"], name: string): number {
   return Number(info.get(name) ?? 0);
 }
 
 /** One of its settings; null when it cannot be seen. */
-export function configOf({ config }: Facts, name: ConfigName): string | null {
+export function configOf({ config }: ServerFacts, name: ConfigName): string | null {
   return config instanceof RedisProblem ? null : (config.get(name) ?? null);
 }
 

@@ -6,14 +6,18 @@ import { randomBytes } from "node:crypto";
 import type { RedisSettings } from "../../config/redis-settings.ts";
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { Probe, serverLogin } from "./probe.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 const NAME_BYTES = 8;
 /** Inside a function Redis says it in other words than outside. */
 const NOT_ALLOWED = /no permissions|executing the script can't|does not let this user/i;
 
 /** Tries it out. `key` is one that this server holds. */
-export async function checkFunctions(probe: Probe, key: string, redis: RedisSettings): Promise<Verdict[]> {
+export async function checkFunctions(
+  probe: Probe,
+  key: string,
+  redis: RedisSettings,
+): Promise<DoctorVerdict[]> {
   const functions = about("functions", probe.where);
   const name = `fairgate_doctor_${randomBytes(NAME_BYTES).toString("hex")}`;
   try {
@@ -55,7 +59,7 @@ async function hear(probe: Probe, channel: string, redis: RedisSettings): Promis
 }
 
 /** Takes the library away, whether or not it is there. */
-async function remove(probe: Probe, name: string): Promise<Verdict[]> {
+async function remove(probe: Probe, name: string): Promise<DoctorVerdict[]> {
   const answer = await probe.tryAsk("FUNCTION", "DELETE", name);
   if (!(answer instanceof RedisProblem) || !(await isLeft(probe, name))) return [];
   const is = `The library ${name}, with which this was tried, could not be taken away again.`;

@@ -2,7 +2,7 @@
 import type { RedisSettings } from "../../config/redis-settings.ts";
 import { formatDuration } from "../../config/units.ts";
 import type { Probe } from "./probe.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 const PINGS = 20;
 /** An answer that took longer than this share of the timeout was near to coming too late. */
@@ -31,7 +31,7 @@ export async function measure(probe: Probe): Promise<RoundTrips> {
 }
 
 /** The slowest of all decides. */
-export function checkLatency(all: readonly RoundTrips[], { timeoutMs }: RedisSettings): Verdict[] {
+export function checkLatency(all: readonly RoundTrips[], { timeoutMs }: RedisSettings): DoctorVerdict[] {
   const [worst] = all.toSorted((a, b) => b.medianMs - a.medianMs);
   if (!worst) return [];
   const { where, medianMs, slowestMs } = worst;
@@ -44,7 +44,7 @@ export function checkLatency(all: readonly RoundTrips[], { timeoutMs }: RedisSet
 }
 
 /** Whether the gateways' patience makes sense. */
-export function checkTimeout({ timeoutMs }: RedisSettings): Verdict {
+export function checkTimeout({ timeoutMs }: RedisSettings): DoctorVerdict {
   const timeout = about("timeout");
   const is = `redis.timeout is ${formatDuration(timeoutMs)}`;
   if (timeoutMs < TIMEOUT_MIN_MS)

@@ -1,7 +1,7 @@
 /** Whether a Redis has the memory that a line needs, and keeps what it was given. */
 import { formatSize } from "../../config/units.ts";
-import { type Facts, numberIn } from "./facts.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { numberIn, type ServerFacts } from "./facts.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 /** What one waiting visitor takes in Redis: 442 bytes, measured with 200,000 in one line, and a little for the rest. */
 export const BYTES_PER_VISITOR = 450;
@@ -10,7 +10,7 @@ const KEEPS_ALL = "noeviction";
 const NEARLY_FULL = 0.8;
 
 /** A Redis that throws keys away when memory is short throws people out of the line. */
-export function checkEviction({ info, where }: Facts): Verdict {
+export function checkEviction({ info, where }: ServerFacts): DoctorVerdict {
   const eviction = about("eviction", where);
   const policy = info.get("maxmemory_policy") ?? "not told";
   if (policy === KEEPS_ALL) return eviction.ok(`maxmemory-policy is ${KEEPS_ALL}: nothing is thrown away.`);
@@ -21,7 +21,7 @@ export function checkEviction({ info, where }: Facts): Verdict {
 }
 
 /** How much is used, how much there is, and how many visitors still fit. */
-export function checkMemory({ info, where }: Facts): Verdict[] {
+export function checkMemory({ info, where }: ServerFacts): DoctorVerdict[] {
   const memory = about("memory", where);
   const used = numberIn(info, "used_memory");
   const max = numberIn(info, "maxmemory");
@@ -33,7 +33,7 @@ export function checkMemory({ info, where }: Facts): Verdict[] {
   return [isTight ? memory.caution(is, "Raise maxmemory before many people come.") : memory.ok(is)];
 }
 
-function noLimit(info: Facts["info"], where: string): Verdict {
+function noLimit(info: ServerFacts["info"], where: string): DoctorVerdict {
   const machine = numberIn(info, "total_system_memory");
   const has = machine > 0 ? `, of which there are ${roughly(machine)},` : "";
   return about("memory", where).caution(

@@ -1,6 +1,6 @@
 /** The servers that hold the line, as they were found. */
 import type { RedisAddress } from "../../config/redis-schema.ts";
-import type { Verdict } from "./verdict.ts";
+import type { DoctorVerdict } from "./verdict.ts";
 
 export interface Node {
   readonly address: RedisAddress;
@@ -12,5 +12,5 @@ export interface Node {
 /** Who holds the line, and what there is to say of the way to them. */
 export interface Search {
   readonly nodes: readonly Node[];
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly DoctorVerdict[];
 }

@@ -3,19 +3,19 @@
  * proof of the place; what only Redis knows is who is on the site, who was admitted, and what was changed.
  */
 import type { RedisSettings } from "../../config/redis-settings.ts";
-import { configOf, type Facts } from "./facts.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { configOf, type ServerFacts } from "./facts.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 const LOST =
   "Those who wait get their places back by their tickets, but who is on the site is forgotten, so for up to a session too many may be let in.";
 const TURN_ON = "Set appendonly to yes and appendfsync to everysec.";
 
 /** Verdicts on what is written to the disk, and whether writing works. */
-export function checkPersistence(facts: Facts, redis: RedisSettings): Verdict[] {
+export function checkPersistence(facts: ServerFacts, redis: RedisSettings): DoctorVerdict[] {
   return [whatIsKept(facts, redis), ...lastWrites(facts)];
 }
 
-function whatIsKept(facts: Facts, { mode }: RedisSettings): Verdict {
+function whatIsKept(facts: ServerFacts, { mode }: RedisSettings): DoctorVerdict {
   const { info, where } = facts;
   const persistence = about("persistence", where);
   if (info.get("aof_enabled") === "1") return appendOnly(facts);
@@ -35,7 +35,7 @@ function whatIsKept(facts: Facts, { mode }: RedisSettings): Verdict {
   return persistence.caution(`Nothing is kept: a restart loses everything. ${LOST}${others}`, TURN_ON);
 }
 
-function appendOnly(facts: Facts): Verdict {
+function appendOnly(facts: ServerFacts): DoctorVerdict {
   const persistence = about("persistence", facts.where);
   const sync = configOf(facts, "appendfsync");
   if (sync === "always") return persistence.ok("appendonly, synced at each write: a crash loses nothing.");
@@ -66,7 +66,7 @@ const WRITES = [
   ["aof_last_bgrewrite_status", "the last rewrite of the append-only file"],
 ] as const;
 
-function lastWrites({ info, where }: Facts): Verdict[] {
+function lastWrites({ info, where }: ServerFacts): DoctorVerdict[] {
   return WRITES.filter(([field]) => (info.get(field) ?? "ok") !== "ok").map(([, what]) =>
     about("persistence", where).problem(
       `${what[0]!.toUpperCase()}${what.slice(1)} failed.`,

@@ -5,7 +5,12 @@
 import type { RedisAddress } from "../../config/redis-schema.ts";
 import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
 import { clientFor, type Login } from "../../engines/redis/link/client.ts";
-import { type Asked, NoAnswerError, problemOf, RedisProblem } from "../../engines/redis/link/problem.ts";
+import {
+  type AskedServer,
+  NoAnswerError,
+  RedisProblem,
+  redisProblemOf,
+} from "../../engines/redis/link/problem.ts";
 
 /** Longer than any good answer takes, short enough to wait for. */
 export const PATIENCE_MS = 5_000;
@@ -23,7 +28,7 @@ export function sentinelLogin({ mode, sentinelUsername, sentinelPassword, tls }:
 export class Probe {
   readonly where: string;
   readonly address: RedisAddress;
-  readonly #asked: Asked;
+  readonly #asked: AskedServer;
   readonly #client: ReturnType<typeof clientFor>;
 
   /** Connects, and tells who we are. Rejects with a RedisProblem. */
@@ -77,7 +82,7 @@ export class Probe {
     try {
       return await Promise.race([answer, tooLate.promise]);
     } catch (thrown) {
-      throw problemOf(thrown, this.#asked);
+      throw redisProblemOf(thrown, this.#asked);
     } finally {
       clearTimeout(timer);
     }

@@ -1,7 +1,7 @@
 /** How many replicas a primary has and how far behind they are, beside how many the settings ask for. */
 import type { RedisSettings } from "../../config/redis-settings.ts";
-import { configOf, type Facts, numberIn } from "./facts.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { configOf, numberIn, type ServerFacts } from "./facts.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 /** Replicas tell how far they are each second. */
 const LAG_MAX_S = 10;
@@ -12,13 +12,13 @@ interface Replica {
 }
 
 /** Verdicts on a primary's replicas. */
-export function checkReplicas(facts: Facts, redis: RedisSettings): Verdict[] {
+export function checkReplicas(facts: ServerFacts, redis: RedisSettings): DoctorVerdict[] {
   const replicas = replicasOf(facts.info);
   return [enough(facts, replicas, redis), ...late(facts, replicas), ...leastReplicas(facts)];
 }
 
 /** Whether a replica still hears from its primary. */
-export function checkFollowing({ info, where }: Facts): Verdict[] {
+export function checkFollowing({ info, where }: ServerFacts): DoctorVerdict[] {
   if (info.get("role") !== "slave" || info.get("master_link_status") === "up") return [];
   const primary = `${info.get("master_host")}:${info.get("master_port")}`;
   return [
@@ -29,7 +29,7 @@ export function checkFollowing({ info, where }: Facts): Verdict[] {
   ];
 }
 
-function enough({ where }: Facts, replicas: readonly Replica[], redis: RedisSettings): Verdict {
+function enough({ where }: ServerFacts, replicas: readonly Replica[], redis: RedisSettings): DoctorVerdict {
   const verdict = about("replicas", where);
   const there = replicas.filter(({ state }) => state === "online").length;
   const wanted = redis.replicas;
@@ -50,7 +50,7 @@ function enough({ where }: Facts, replicas: readonly Replica[], redis: RedisSett
   return verdict.caution("None connected: nobody can take over from this primary.", "Add a replica.");
 }
 
-function late({ where }: Facts, replicas: readonly Replica[]): Verdict[] {
+function late({ where }: ServerFacts, replicas: readonly Replica[]): DoctorVerdict[] {
   const behind = replicas.filter(({ state, lagS }) => state !== "online" || lagS > LAG_MAX_S);
   return behind.map(({ state, lagS }) => {
     const is =
@@ -60,7 +60,7 @@ function late({ where }: Facts, replicas: readonly Replica[]): Verdict[] {
 }
 
 /** Redis itself may refuse writes when replicas are missing. */
-function leastReplicas(facts: Facts): Verdict[] {
+function leastReplicas(facts: ServerFacts): DoctorVerdict[] {
   const least = Number(configOf(facts, "min-replicas-to-write") ?? 0);
   const good = facts.info.get("min_slaves_good_slaves");
   if (least === 0 || good === undefined || Number(good) >= least) return [];
@@ -73,7 +73,7 @@ function leastReplicas(facts: Facts): Verdict[] {
 }
 
 /** Lines such as `slave0:ip=10.0.0.2,port=6379,state=online,offset=98,lag=0`. */
-function replicasOf(info: Facts["info"]): Replica[] {
+function replicasOf(info: ServerFacts["info"]): Replica[] {
   return Array.from({ length: numberIn(info, "connected_slaves") }, (_, i) => {
     const line = info.get(`slave${i}`) ?? "";
     const fields = new Map(line.split(",").map((field) => field.split("=") as [string, string]));

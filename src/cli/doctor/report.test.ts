@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { forPrograms, hasProblem, summary, table } from "./report.ts";
+import { hasProblem, summary, table, verdictsForPrograms } from "./report.ts";
 import { about } from "./verdict.ts";
 
 const PLAIN = { columns: 80, isColour: false };
@@ -47,7 +47,7 @@ test("the last line counts what is not well", () => {
 });
 
 test("programs get every verdict by itself", () => {
-  const { ok, checks } = forPrograms(VERDICTS) as { ok: boolean; checks: readonly object[] };
+  const { ok, checks } = verdictsForPrograms(VERDICTS) as { ok: boolean; checks: readonly object[] };
   assert.equal(ok, false);
   assert.equal(checks.length, VERDICTS.length);
   assert.deepEqual(checks.at(-1), { level: "ok", check: "clock", is: "All agree.", where: null, todo: null });

@@ -1,5 +1,5 @@
 /** Verdicts as a table for people, and as JSON for programs. */
-import type { Level, Verdict } from "./verdict.ts";
+import type { DoctorVerdict, Level } from "./verdict.ts";
 
 /** The order in which people would ask; what is not here comes last. */
 const ORDER = [
@@ -13,18 +13,18 @@ const NAMED_MAX = 2;
 const COLOURS: Readonly<Record<Level, string>> = { ok: "", caution: "\x1b[33m", problem: "\x1b[31m" };
 const NO_COLOUR = "\x1b[0m";
 
-export interface TableOptions {
+export interface ReportTableOptions {
   readonly columns: number;
   readonly isColour: boolean;
 }
 
 /** What several servers have in common is said once. */
-interface Row extends Omit<Verdict, "where"> {
+interface Row extends Omit<DoctorVerdict, "where"> {
   readonly wheres: readonly string[];
 }
 
 /** One line for each verdict, or a few where it is long; what to change is below what is. */
-export function table(verdicts: readonly Verdict[], { columns, isColour }: TableOptions): string {
+export function table(verdicts: readonly DoctorVerdict[], { columns, isColour }: ReportTableOptions): string {
   const rows = merged(inOrder(verdicts));
   const cells = rows.map((row) => [row.level, row.check, whereText(row.wheres)] as const);
   const widths = [0, 1, 2].map((i) => Math.max(...cells.map((cell) => cell[i]!.length)));
@@ -41,7 +41,7 @@ export function table(verdicts: readonly Verdict[], { columns, isColour }: Table
 }
 
 /** One line that says how it went. */
-export function summary(verdicts: readonly Verdict[]): string {
+export function summary(verdicts: readonly DoctorVerdict[]): string {
   const rows = merged(verdicts);
   const number = (level: Level) => rows.filter((row) => row.level === level).length;
   const [problems, cautions] = [number("problem"), number("caution")];
@@ -51,7 +51,7 @@ export function summary(verdicts: readonly Verdict[]): string {
 }
 
 /** The same for programs. */
-export function forPrograms(verdicts: readonly Verdict[]): object {
+export function verdictsForPrograms(verdicts: readonly DoctorVerdict[]): object {
   return {
     ok: !hasProblem(verdicts),
     checks: inOrder(verdicts).map(({ where, todo, ...verdict }) => ({
@@ -62,7 +62,7 @@ export function forPrograms(verdicts: readonly Verdict[]): object {
   };
 }
 
-export function hasProblem(verdicts: readonly Verdict[]): boolean {
+export function hasProblem(verdicts: readonly DoctorVerdict[]): boolean {
   return verdicts.some(({ level }) => level === "problem");
 }
 
@@ -70,12 +70,12 @@ function some(number: number, noun: string): string {
   return number === 0 ? "" : `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-function inOrder(verdicts: readonly Verdict[]): Verdict[] {
-  const place = ({ check }: Verdict) => (ORDER.includes(check) ? ORDER.indexOf(check) : ORDER.length);
+function inOrder(verdicts: readonly DoctorVerdict[]): DoctorVerdict[] {
+  const place = ({ check }: DoctorVerdict) => (ORDER.includes(check) ? ORDER.indexOf(check) : ORDER.length);
   return verdicts.toSorted((a, b) => place(a) - place(b));
 }
 
-function merged(verdicts: readonly Verdict[]): Row[] {
+function merged(verdicts: readonly DoctorVerdict[]): Row[] {
   const rows = new Map<string, Row>();
   for (const { where, ...verdict } of verdicts) {
     const key = JSON.stringify([verdict.level, verdict.check, verdict.is, verdict.todo]);

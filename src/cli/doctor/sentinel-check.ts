@@ -8,7 +8,7 @@ import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { readPairs } from "./facts.ts";
 import type { Node, Search } from "./node.ts";
 import { Probe, sentinelLogin } from "./probe.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 /** With fewer, the loss of one leaves no majority. */
 const SENTINELS_MIN = 3;
@@ -40,7 +40,7 @@ export async function searchSentinels(redis: RedisSettings): Promise<Search> {
 async function askSentinel(
   address: RedisAddress,
   redis: RedisSettings,
-): Promise<{ view: View | null; verdicts: Verdict[] }> {
+): Promise<{ view: View | null; verdicts: DoctorVerdict[] }> {
   const where = formatAddress(address);
   let probe: Probe | null = null;
   try {
@@ -65,7 +65,7 @@ async function look(probe: Probe, name: string): Promise<View> {
   return { where: probe.where, epoch: Number(primary.get("config-epoch")), primary, replicas, others };
 }
 
-async function checkQuorum(probe: Probe, name: string): Promise<Verdict> {
+async function checkQuorum(probe: Probe, name: string): Promise<DoctorVerdict> {
   const quorum = about("sentinels", probe.where);
   const answer = await probe.tryAsk("SENTINEL", "CKQUORUM", name);
   if (!(answer instanceof RedisProblem))
@@ -75,14 +75,14 @@ async function checkQuorum(probe: Probe, name: string): Promise<Verdict> {
   return quorum.problem(is, "Bring the missing ones back, or look at the quorum they were given.");
 }
 
-function checkAgreement(views: readonly View[]): Verdict[] {
+function checkAgreement(views: readonly View[]): DoctorVerdict[] {
   const places = new Set(views.map(({ primary }) => addressOf(primary)));
   if (places.size < 2) return [];
   const is = `The sentinels do not agree on the primary: ${[...places].join(" or ")}.`;
   return [about("sentinels").problem(is, "Wait if a failover is under way; otherwise look at their logs.")];
 }
 
-function checkNumber({ primary, others }: View, { addresses }: RedisSettings): Verdict[] {
+function checkNumber({ primary, others }: View, { addresses }: RedisSettings): DoctorVerdict[] {
   const sentinels = about("sentinels");
   const number = 1 + others.length;
   const is = `There are ${number}, with a quorum of ${primary.get("quorum")}`;
@@ -103,7 +103,7 @@ function checkNumber({ primary, others }: View, { addresses }: RedisSettings): V
   return [sentinels.ok(`${is}, and the settings name ${addresses.length}.`)];
 }
 
-function checkDown({ primary, replicas, others }: View): Verdict[] {
+function checkDown({ primary, replicas, others }: View): DoctorVerdict[] {
   const down = (what: string, all: readonly Fields[]) =>
     all
       .filter((one) => DOWN.test(one.get("flags") ?? ""))

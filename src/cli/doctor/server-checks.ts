@@ -1,8 +1,8 @@
 /** What a server is and how it is set up, beside what the engine needs. Each check reads facts and asks nothing. */
 import type { RedisSettings } from "../../config/redis-settings.ts";
 import { OLDEST_VERSION, RedisProblem } from "../../engines/redis/link/problem.ts";
-import { configOf, type Facts, numberIn } from "./facts.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { configOf, numberIn, type ServerFacts } from "./facts.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 /** The link asks each connection for a sign of life every second. */
 const IDLE_MIN_S = 10;
@@ -10,7 +10,7 @@ const BUSY_MIN_MS = 1_000;
 const CLIENTS_SHARE_MAX = 0.8;
 
 /** Redis, or Valkey, which tells a Redis version too. */
-export function checkVersion({ info, where }: Facts): Verdict {
+export function checkVersion({ info, where }: ServerFacts): DoctorVerdict {
   const version = info.get("redis_version") ?? "of no known version";
   const valkey = info.get("valkey_version");
   const is = valkey ? `Valkey ${valkey}.` : `Redis ${version}.`;
@@ -22,7 +22,7 @@ export function checkVersion({ info, where }: Facts): Verdict {
 }
 
 /** Whether the settings speak of the kind of Redis that is there. */
-export function checkKind({ info, where }: Facts, { mode }: RedisSettings): Verdict[] {
+export function checkKind({ info, where }: ServerFacts, { mode }: RedisSettings): DoctorVerdict[] {
   const kind = about("kind", where);
   const found = info.get("redis_mode");
   if (found === "sentinel")
@@ -40,13 +40,13 @@ export function checkKind({ info, where }: Facts, { mode }: RedisSettings): Verd
 }
 
 /** A Redis that still reads its files answers nothing else. */
-export function checkLoading({ info, where }: Facts): Verdict[] {
+export function checkLoading({ info, where }: ServerFacts): DoctorVerdict[] {
   if (info.get("loading") !== "1") return [];
   return [about("loading", where).problem("It is still reading its data from the disk.", "Wait.")];
 }
 
 /** Settings of Redis that hurt when they are changed from what they are at first. */
-export function checkConfig(facts: Facts): Verdict[] {
+export function checkConfig(facts: ServerFacts): DoctorVerdict[] {
   const { config, where } = facts;
   if (config instanceof RedisProblem)
     return [
@@ -58,14 +58,14 @@ export function checkConfig(facts: Facts): Verdict[] {
   return [...checkIdle(facts), ...checkBusy(facts)];
 }
 
-function checkIdle(facts: Facts): Verdict[] {
+function checkIdle(facts: ServerFacts): DoctorVerdict[] {
   const idleS = Number(configOf(facts, "timeout") ?? 0);
   if (idleS === 0 || idleS >= IDLE_MIN_S) return [];
   const is = `timeout is ${idleS}: connections that are quiet for ${idleS} s are closed.`;
   return [about("config", facts.where).caution(is, "Set timeout to 0.")];
 }
 
-function checkBusy(facts: Facts): Verdict[] {
+function checkBusy(facts: ServerFacts): DoctorVerdict[] {
   const busyMs = Number(configOf(facts, "lua-time-limit") ?? 0);
   if (busyMs === 0 || busyMs >= BUSY_MIN_MS) return [];
   const is = `lua-time-limit is ${busyMs}: a draw among very many may make others fail.`;
@@ -73,7 +73,7 @@ function checkBusy(facts: Facts): Verdict[] {
 }
 
 /** Whether more gateways can connect. */
-export function checkClients({ info, where }: Facts): Verdict[] {
+export function checkClients({ info, where }: ServerFacts): DoctorVerdict[] {
   const clients = numberIn(info, "connected_clients");
   const max = numberIn(info, "maxclients");
   if (max === 0 || clients < CLIENTS_SHARE_MAX * max) return [];

@@ -5,13 +5,13 @@ import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
 import type { RedisAddress } from "../../config/redis-schema.ts";
 import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
 import { certificates, PATIENCE_MS } from "./probe.ts";
-import { about, type Verdict } from "./verdict.ts";
+import { about, type DoctorVerdict } from "./verdict.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS_MIN = 14;
 
 /** Looks at TLS where it is used, and says so where it is not and others may listen. */
-export async function checkTls(address: RedisAddress, { tls }: RedisSettings): Promise<Verdict[]> {
+export async function examineTls(address: RedisAddress, { tls }: RedisSettings): Promise<DoctorVerdict[]> {
   const where = formatAddress(address);
   if (tls === null) return isHere(address) ? [] : [plain(where)];
   const { host, port } = address;
@@ -30,7 +30,7 @@ export async function checkTls(address: RedisAddress, { tls }: RedisSettings): P
 }
 
 /** Whether nobody needs a password, from where others could come too. */
-export function checkPassword(address: RedisAddress, { password }: RedisSettings): Verdict[] {
+export function checkPassword(address: RedisAddress, { password }: RedisSettings): DoctorVerdict[] {
   if (password !== null || isHere(address)) return [];
   return [
     about("password", formatAddress(address)).caution(
@@ -40,14 +40,14 @@ export function checkPassword(address: RedisAddress, { password }: RedisSettings
   ];
 }
 
-function plain(where: string): Verdict {
+function plain(where: string): DoctorVerdict {
   return about("tls", where).caution(
     "Not used: whoever is on the network between can read and change what is said, the password too.",
     "Use rediss:// or redis.tls, unless the network is your own.",
   );
 }
 
-function judge(where: string, certificate: PeerCertificate, protocol: string): Verdict {
+function judge(where: string, certificate: PeerCertificate, protocol: string): DoctorVerdict {
   const tls = about("tls", where);
   const endAt = Date.parse(certificate.valid_to);
   const days = Math.floor((endAt - Date.now()) / DAY_MS);

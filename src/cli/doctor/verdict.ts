@@ -3,7 +3,7 @@
 /** `caution`: it works, and one day it may not. `problem`: it does not work, or places can be lost. */
 export type Level = "ok" | "caution" | "problem";
 
-export interface Verdict {
+export interface DoctorVerdict {
   readonly level: Level;
   /** What was looked at: "eviction", "clock". */
   readonly check: string;
@@ -17,9 +17,9 @@ export interface Verdict {
 
 /** Verdicts about one thing at one place. */
 export interface Subject {
-  ok(is: string): Verdict;
-  caution(is: string, todo: string): Verdict;
-  problem(is: string, todo?: string): Verdict;
+  ok(is: string): DoctorVerdict;
+  caution(is: string, todo: string): DoctorVerdict;
+  problem(is: string, todo?: string): DoctorVerdict;
 }
 
 export function about(check: string, where = ""): Subject {

@@ -6,11 +6,11 @@ import type { RoomRules } from "../../core/rules.ts";
 import { WholeDoor } from "./door/hand.ts";
 import { leftByBudget, unbudgeted } from "./door/room-budget.ts";
 import { isWhole, type View } from "./membership/view.ts";
-import { type Origin, RoomBooks, type RoomEvents } from "./visitors/room-books.ts";
+import { type LogOwner, RoomBooks, type RoomEvents } from "./visitors/room-books.ts";
 import { observe, sweep } from "./visitors/room-duty.ts";
 
 export interface NodeRoomsParts {
-  readonly self: Origin;
+  readonly self: LogOwner;
   readonly eventsOf: (room: string) => RoomEvents;
   readonly spreadMs: number;
   readonly now: () => number;

@@ -47,13 +47,13 @@ import { welcomeTo } from "./visitors/room-answers.ts";
 import type { RoomBooks, RoomEvents } from "./visitors/room-books.ts";
 import { figuresOf } from "./visitors/room-figures.ts";
 import { Routes } from "./visitors/routes.ts";
-import { type Arriving, VisitorCalls } from "./visitors/visitor-calls.ts";
+import { type IdentifiedNewcomer, VisitorCalls } from "./visitors/visitor-calls.ts";
 import { isMessageBody } from "./wire/body-shapes.ts";
 import { isLetter, type Letter, type MessageBody } from "./wire/letter.ts";
-import { Mailbag, type Sender } from "./wire/mailbag.ts";
+import { type LetterSender, Mailbag } from "./wire/mailbag.ts";
 
 export { DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node-settings.ts";
-export type { Arriving } from "./visitors/visitor-calls.ts";
+export type { IdentifiedNewcomer } from "./visitors/visitor-calls.ts";
 
 /** So often deadlines are looked at. */
 const SWEEP_MS = 100;
@@ -156,7 +156,7 @@ export class ClusterNode {
     return this.#rooms.books.has(room);
   }
 
-  join(room: string, visitor: Arriving, now: number, answer: (answer: JoinAnswer) => void): void {
+  join(room: string, visitor: IdentifiedNewcomer, now: number, answer: (answer: JoinAnswer) => void): void {
     const books = this.#rooms.books.get(room);
     if (!books) return answer(UNKNOWN_ROOM);
     this.#now = now;
@@ -372,7 +372,7 @@ export class ClusterNode {
     return this.#mail.take();
   }
 
-  #sender(): Sender {
+  #sender(): LetterSender {
     const { name, life } = this.#settings;
     const view = this.#view ? viewNumber(this.#view) : null;
     return { name, life, clock: this.#clock.time(this.#now), view };

@@ -16,7 +16,7 @@ const SWEEP_PLACES_MAX = 500_000;
 const FORGET_PERIOD_MS = 10_000;
 
 /** `dice` says who is next where that is left to chance. */
-export function turnDoor(books: RoomBooks, dice: () => number, now: number): Admission {
+export function turnMemoryDoor(books: RoomBooks, dice: () => number, now: number): Admission {
   const { door, lines, crowd, events } = books;
   // The doorkeeper counts lane by lane, so everyone must be in theirs before it is asked.
   books.rulesAt(now);

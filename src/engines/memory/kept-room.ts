@@ -48,7 +48,7 @@ export interface RoomMemo {
 }
 
 /** What changed, by name: null for what is no more. */
-export interface RoomChanges {
+export interface RoomWrites {
   readonly memo: RoomMemo;
   readonly blocks: ReadonlyMap<number, Uint8Array | null>;
   readonly turns: ReadonlyMap<number, KeptTurn | null>;
@@ -82,7 +82,7 @@ export function hasChanges(books: RoomBooks, now: number): boolean {
 }
 
 /** Everything that changed since this was last asked. `isClosed`: nothing will happen after it. */
-export function takeChanges(books: RoomBooks, now: number, isClosed: boolean): RoomChanges {
+export function takeChanges(books: RoomBooks, now: number, isClosed: boolean): RoomWrites {
   books.memoAt = now;
   return {
     memo: memoOf(books, now, isClosed),

@@ -7,7 +7,7 @@ import { lapseDeadline, longestCheckIn } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import type { SetBack, Ticket } from "../../core/ticket.ts";
-import type { KeptRoom, RoomChanges, RoomMemo } from "./kept-room.ts";
+import type { KeptRoom, RoomMemo, RoomWrites } from "./kept-room.ts";
 import { MemoryRoom } from "./memory-room.ts";
 import type { KeptTurn } from "./turns.ts";
 import type { Visit } from "./visits.ts";
@@ -25,7 +25,7 @@ class Shelf {
   readonly #gathered = new Map<string, Uint8Array>();
   readonly #invites = new Map<string, number>();
 
-  put({ memo, blocks, turns, setBacks, visits, gathered, invites }: RoomChanges): void {
+  put({ memo, blocks, turns, setBacks, visits, gathered, invites }: RoomWrites): void {
     this.#memo = structuredClone(memo);
     for (const [block, bytes] of blocks) setOrDelete(this.#blocks, block, bytes);
     for (const [place, turn] of turns) setOrDelete(this.#turns, place, structuredClone(turn));

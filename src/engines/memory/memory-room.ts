@@ -20,13 +20,13 @@ import { boardOf, countsOf, stateOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { Moment } from "../../core/waiting.ts";
-import { turnDoor } from "./door-turn.ts";
+import { turnMemoryDoor } from "./door-turn.ts";
 import {
   hasChanges,
   type KeptRoom,
   mustBeKept,
-  type RoomChanges,
   type RoomMemo,
+  type RoomWrites,
   restore,
   takeChanges,
 } from "./kept-room.ts";
@@ -123,7 +123,7 @@ export class MemoryRoom {
 
   /** One turn of the door. */
   admit(dice: () => number, now: number): Admission {
-    return turnDoor(this.#books, dice, now);
+    return turnMemoryDoor(this.#books, dice, now);
   }
 
   counts(now: number): Counts {
@@ -155,7 +155,7 @@ export class MemoryRoom {
   }
 
   /** Everything that changed since this was last asked. */
-  takeChanges(now: number, isClosed = false): RoomChanges {
+  takeChanges(now: number, isClosed = false): RoomWrites {
     return takeChanges(this.#books, now, isClosed);
   }
 

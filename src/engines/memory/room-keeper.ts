@@ -16,8 +16,8 @@ import {
   KEPT_VERSION,
   type KeptRoom,
   READABLE_VERSION,
-  type RoomChanges,
   type RoomMemo,
+  type RoomWrites,
 } from "./kept-room.ts";
 import { MemoryRoom } from "./memory-room.ts";
 import type { RoomEvents } from "./room-books.ts";
@@ -138,7 +138,7 @@ export class RoomKeeper {
     this.#room.changesKept(changes.memo);
   }
 
-  #put({ memo, blocks, turns, setBacks, visits, gathered, invites }: RoomChanges): void {
+  #put({ memo, blocks, turns, setBacks, visits, gathered, invites }: RoomWrites): void {
     const changed: [string, unknown][] = [[MEMO, memo]];
     const gone: string[] = [];
     const note = (key: string, value: unknown) =>

@@ -31,10 +31,10 @@ export function pieceKeyOf(prefix: string, name: string, piece: { index: number;
 }
 
 /** What a room's key is for, where its line is in pieces: everything but the pieces, or one of so many of them. */
-export type Part = { readonly isMain: true } | { readonly pieces: number };
+export type LinePart = { readonly isMain: true } | { readonly pieces: number };
 
 /** The orders, as JSON. */
-export function ordersOf(rules: RoomRules, keys: RoomKeys, part?: Part): string {
+export function ordersOf(rules: RoomRules, keys: RoomKeys, part?: LinePart): string {
   const phases = phasesOf(rules);
   const known = [...new Set(phases.map((phase) => phase.rules))];
   const { budget, events } = rules;

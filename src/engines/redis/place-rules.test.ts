@@ -22,9 +22,9 @@ import { DEFAULT_RULES, type DoorRules, EVERYBODY } from "../../core/rules.ts";
 import {
   changing,
   doorRules,
+  drawnLanesRules,
   fraction,
   LANE_NUMBERS,
-  lanesRules,
   NOW,
   people,
   places,
@@ -41,7 +41,7 @@ lua.sameAsCore(
   "lanes: the same lane is next in two rooms, while people come and go and the rules change",
   "long",
   fc.record({
-    rules: changing(lanesRules),
+    rules: changing(drawnLanesRules),
     steps: stepsOf(
       fc.record({
         room: fc.constantFrom(1, 2),
@@ -79,7 +79,7 @@ lua.sameAsCore(
   "lanes: the same number ahead, and the same shares",
   "short",
   fc.record({
-    rules: lanesRules,
+    rules: drawnLanesRules,
     crowd: fc.tuple(people, ...LANE_NUMBERS.map(() => people)),
     lane: fc.constantFrom(EVERYBODY, ...LANE_NUMBERS, 77),
     ahead: people,

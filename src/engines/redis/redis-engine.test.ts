@@ -5,7 +5,7 @@ import type { Engine } from "../../core/engine.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
 import { connectionLives } from "../../testing/gateway/connection-lives.ts";
 import { realWorld } from "../../testing/real-world.ts";
-import { placeOf, TIMEOUT_MS } from "../../testing/redis/open-link.ts";
+import { redisPlaceOf, TIMEOUT_MS } from "../../testing/redis/open-link.ts";
 import { startRedis } from "../../testing/redis/servers.ts";
 import { conformance } from "../conformance.ts";
 import { modelTest } from "../model.ts";
@@ -28,7 +28,7 @@ const SECOND_MS = 1_000;
 
 const server = await startRedis();
 const link = await openLink({
-  place: placeOf([server.port]),
+  place: redisPlaceOf([server.port]),
   library: roomLibrary(),
   world: realWorld(),
   timeoutMs: TIMEOUT_MS,

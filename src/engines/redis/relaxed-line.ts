@@ -14,7 +14,7 @@ import { type LineParts, readLook, readTurn } from "./exact-line.ts";
 import { RedisProblem } from "./link/problem.ts";
 import { ordersOf, pieceKeyOf } from "./orders.ts";
 import { mergedLook } from "./relaxed-look.ts";
-import { type Taken, takeNext } from "./relaxed-turn.ts";
+import { type TakenVisitor, takeNext } from "./relaxed-turn.ts";
 import { openInRedis, RoomCalls, type RoomCallsParts } from "./room-calls.ts";
 import type { LookOptions, RoomLine, TurnCall, Turned } from "./room-line.ts";
 import type { Look } from "./room-look.ts";
@@ -221,7 +221,7 @@ export class RelaxedLine implements RoomLine {
     return answers.includes(true);
   }
 
-  async #take(count: number, now: string): Promise<Taken[]> {
+  async #take(count: number, now: string): Promise<TakenVisitor[]> {
     const among = this.#pieces.flatMap(({ waiting }, index) => (waiting > 0 ? [index] : []));
     if (count === 0 || among.length === 0) return [];
     const pieces = this.#pieces.map(({ calls }) => calls);
@@ -230,7 +230,7 @@ export class RelaxedLine implements RoomLine {
   }
 
   /** Gives turns to those who were taken; their sequences, or null when the lease is another gateway's by now. */
-  async #confirm(taken: readonly Taken[], words: readonly string[]): Promise<number[] | null> {
+  async #confirm(taken: readonly TakenVisitor[], words: readonly string[]): Promise<number[] | null> {
     const people = taken.flatMap(({ member, sequence, past, claimBy }) => [
       member,
       ...[sequence, past, claimBy].map(String),
@@ -246,7 +246,7 @@ export class RelaxedLine implements RoomLine {
   }
 
   /** A ticket that means the place of someone who was taken. */
-  #ticketOf({ member, sequence }: Taken): Ticket {
+  #ticketOf({ member, sequence }: TakenVisitor): Ticket {
     const id = member.slice(0, ID_DIGITS);
     const joinedAt = Number(member.slice(ID_DIGITS));
     const { name, world } = this.#parts;

@@ -17,7 +17,7 @@ import type { RoomCalls } from "./room-calls.ts";
 const TAKEN_LENGTH = 4;
 
 /** Someone who was taken out of a piece. */
-export interface Taken {
+export interface TakenVisitor {
   readonly piece: number;
   /** Id and time of joining, as the functions have them. */
   readonly member: string;
@@ -39,7 +39,14 @@ export interface TakingParts {
 }
 
 /** Takes so many, or as many as there are, in the order in which their turns are given. */
-export async function takeNext({ pieces, among, count, peek, now, dice }: TakingParts): Promise<Taken[]> {
+export async function takeNext({
+  pieces,
+  among,
+  count,
+  peek,
+  now,
+  dice,
+}: TakingParts): Promise<TakenVisitor[]> {
   const picks = Array.from({ length: count }, () => linesToPeek(among, peek, dice));
   const seen = await look(pieces, keysToSee(picks), now);
   const plans = planPops(seen, picks, "secondBest").filter((plan) => plan !== null);
@@ -78,8 +85,8 @@ async function takeFrom(
   pieces: readonly RoomCalls[],
   plans: readonly Pick<PlannedPop, "line" | "unlessWorseThan">[],
   now: string,
-): Promise<(Taken | null)[]> {
-  const taken: (Taken | null)[] = plans.map(() => null);
+): Promise<(TakenVisitor | null)[]> {
+  const taken: (TakenVisitor | null)[] = plans.map(() => null);
   const lines = [...new Set(plans.map(({ line }) => line))];
   await Promise.all(
     lines.map(async (line) => {
@@ -96,7 +103,7 @@ function guardOf(key: RelaxedKey | null): string[] {
   return key ? [String(key.priority), key.id] : ["", ""];
 }
 
-function takenIn(values: readonly unknown[], at: number, piece: number): Taken | null {
+function takenIn(values: readonly unknown[], at: number, piece: number): TakenVisitor | null {
   const [sequence, member, past, claimBy] = values.slice(at, at + TAKEN_LENGTH);
   if (member === 0) return null;
   return {

@@ -58,7 +58,7 @@ export type JoinHold =
   | "easyWork"
   | "wrongWork";
 
-export interface Work {
+export interface WorkChallenge {
   readonly challenge: string;
   readonly bits: number;
 }
@@ -79,7 +79,7 @@ export interface ComeBack {
   /** The slip to hand out. Null: they keep what they have, and no cookie is set. */
   readonly slip: string | null;
   /** What to do in the meantime. Null: nothing. */
-  readonly work: Work | null;
+  readonly work: WorkChallenge | null;
   /** Not sooner than this. */
   readonly waitMs: number;
 }
@@ -210,7 +210,7 @@ export class AbuseGuard {
   }
 }
 
-function checkWork(slip: Slip, work: Work, solution: string | null): Slip | ComeBack | WrongWork {
+function checkWork(slip: Slip, work: WorkChallenge, solution: string | null): Slip | ComeBack | WrongWork {
   if (solution === null) return { kind: "comeBack", reason: "noWork", slip: null, work, waitMs: 0 };
   return isSolved(work.challenge, work.bits, solution) ? slip : { kind: "wrongWork", reason: "wrongWork" };
 }

@@ -6,7 +6,7 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { AnyResponse } from "../proxy/any-http.ts";
-import type { Arrival, Client } from "../proxy/trust.ts";
+import type { Client, Incoming } from "../proxy/trust.ts";
 import type { Decision, Finished } from "./line.ts";
 
 const ENTRY = Symbol("entry of the access log");
@@ -17,7 +17,7 @@ export interface BodyCarrier {
 }
 
 /** A request, as far as the log reads it. */
-export interface LoggedRequest extends Arrival {
+export interface LoggedRequest extends Incoming {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   /** Left out where the runtime does not tell. */

@@ -91,14 +91,14 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
 };
 
 /** What is answered to a question, and for the access log what was asked about and decided. */
-export interface Checked {
+export interface CheckedRequest {
   readonly facts: Facts;
   readonly verdict: Verdict;
   readonly answer: Rendered;
 }
 
 /** The answer to a proxy's question; null for a request that is none, or comes from someone who may not ask. */
-export function checkFor(asked: Facts, gateway: Gateway): Eventually<Checked> | null {
+export function checkFor(asked: Facts, gateway: Gateway): Eventually<CheckedRequest> | null {
   if (!asked.url.startsWith(AUTH_PREFIX) || !mayAsk(asked, gateway)) return null;
   const [, name = "", rest = ""] = ASKED.exec(asked.url) ?? [];
   const dialect = Object.hasOwn(DIALECTS, name) ? DIALECTS[name]! : null;

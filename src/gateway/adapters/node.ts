@@ -14,7 +14,7 @@ import { PacedLog } from "../paced-log.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Forward } from "../proxy/proxy.ts";
 import type { OpenStream, PassOn, Shown, Verdict } from "../verdict.ts";
-import { type Checked, checkFor } from "./forward-auth.ts";
+import { type CheckedRequest, checkFor } from "./forward-auth.ts";
 import { beginStream, sendAnswer, sendOnSocket, sendRendered } from "./node-answers.ts";
 import { isGivenUp, NodeRequest } from "./node-request.ts";
 
@@ -89,7 +89,10 @@ export class NodeAdapter {
   }
 
   /** Another proxy asks about a request of its own; that is what the log is to tell of. */
-  #answerCheck({ request, answer: to, isUpgrade }: NodeRequest, { facts, verdict, answer }: Checked): void {
+  #answerCheck(
+    { request, answer: to, isUpgrade }: NodeRequest,
+    { facts, verdict, answer }: CheckedRequest,
+  ): void {
     if (verdict.kind === "passOn") this.#gateway.traffic.requests.proxied++;
     if (verdict.kind !== "gone") entryOf(to)?.noteAsked(facts, verdict, this.#gateway.trust.client(facts));
     if (isUpgrade) sendOnSocket(to as Duplex, answer);

@@ -11,7 +11,7 @@ import type { Client } from "../proxy/trust.ts";
 import { CODE_PARAMETER } from "./carried-code.ts";
 import { codeKeys, type LaneCode, writeCode } from "./code.ts";
 import { KeySets } from "./key-sets.ts";
-import { createMembership, type Facts, type Membership } from "./membership.ts";
+import { createMembership, type LaneFacts, type LaneMembership } from "./membership.ts";
 
 const SECRETS = { secret: "a secret of at least thirty-two characters", previousSecrets: [] };
 const JWT_SECRET = "a-secret-that-the-shop-signs-its-jwts-with";
@@ -49,7 +49,7 @@ function facts(about: {
   headers?: Readonly<Record<string, string>>;
   cookie?: string;
   client?: Client;
-}): Facts {
+}): LaneFacts {
   const { url = "/", headers = {}, cookie, client = STRANGER } = about;
   return { url, cookie, client, header: (name) => headers[name] };
 }
@@ -70,7 +70,7 @@ const BY_JWT = {
   jwt: { claim: "tier", values: ["gold"], secretVariable: "JWT", cookie: "session" },
 };
 
-async function laneOf(membership: Membership, about: Parameters<typeof facts>[0]) {
+async function laneOf(membership: LaneMembership, about: Parameters<typeof facts>[0]) {
   const { lane, refusal } = await membership.laneOf(facts(about));
   return refusal === null ? lane : `${lane} ${refusal}`;
 }
@@ -79,7 +79,7 @@ const anyUnit = fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCha
 
 test("in a room without lanes nothing is looked at", () => {
   const { membership } = membershipOf({});
-  const nothing = new Proxy({} as Facts, {
+  const nothing = new Proxy({} as LaneFacts, {
     get: (_, name) => assert.fail(`${String(name)} was looked at`),
   });
   const belonging = membership.laneOf(nothing);

@@ -30,7 +30,7 @@ import { createJwtCheck, type JwtCheck, type JwtRefusal, type JwtVerdict } from 
 import type { KeySets } from "./key-sets.ts";
 
 /** What is known of a newcomer. Each is looked at only when a lane asks, and may be worked out then. */
-export interface Facts {
+export interface LaneFacts {
   readonly url: string;
   readonly cookie: string | undefined;
   readonly client: Client;
@@ -51,13 +51,13 @@ export interface Belonging extends Pick<Newcomer, "lane" | "invite"> {
   readonly why: string;
 }
 
-export interface Membership {
+export interface LaneMembership {
   /** False where there is only everybody's lane; then there is nothing to ask. */
   readonly hasLanes: boolean;
   /** True when an address may hold a code, which nobody but us should see: see `withoutCode`. */
   readonly takesCodes: boolean;
   /** Never fails. */
-  laneOf(facts: Facts): Eventually<Belonging>;
+  laneOf(facts: LaneFacts): Eventually<Belonging>;
 }
 
 export interface MembershipParts {
@@ -97,7 +97,7 @@ interface WantedJwt {
 
 /** One visitor's way along the lanes. */
 interface Search {
-  readonly facts: Facts;
+  readonly facts: LaneFacts;
   readonly now: number;
   /** Read when a lane first asks for it; null: none was brought. */
   code: CodeReading | null | undefined;
@@ -132,7 +132,7 @@ const WORDS: Readonly<Record<LaneRefusal, string>> = {
 };
 
 /** Who belongs in which lane of a room. Key sets that its lanes name are asked for at once. */
-export function createMembership(parts: MembershipParts): Membership {
+export function createMembership(parts: MembershipParts): LaneMembership {
   const lanes = Object.entries(parts.lanes).map(([name, { members }]) => laneFrom(name, members, parts));
   const takesCodes = lanes.some((lane) => lane.takesCodes);
   const keys = takesCodes ? codeKeys(parts.room, parts.secrets) : null;
@@ -190,7 +190,7 @@ function along(
   return intoEverybodys(lanes, search);
 }
 
-function whyAtOnce({ hasAddress, header }: Lane, facts: Facts): string | null {
+function whyAtOnce({ hasAddress, header }: Lane, facts: LaneFacts): string | null {
   if (hasAddress?.(facts.client.address)) return `address ${facts.client.address} is among its addresses`;
   // From anyone else it is what a visitor made up.
   if (header === null || !facts.client.isPeerTrusted) return null;

@@ -15,7 +15,7 @@ import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { LimitSettings } from "../../config/schema.ts";
 import { answerUnderWay } from "../../sockets/idle-connections.ts";
-import { Pace } from "../proxy/slow-visitors.ts";
+import { StreamPace } from "../proxy/slow-visitors.ts";
 
 /** Browsers send no request on a connection of HTTP/1 before the last is answered; some programs send a few. */
 export const PIPELINED_MAX = 16;
@@ -33,7 +33,7 @@ interface Progress {
 
 interface Unread extends Progress {
   readonly reader: Reader;
-  readonly pace: Pace;
+  readonly pace: StreamPace;
 }
 
 export class UnreadAnswers {
@@ -43,7 +43,7 @@ export class UnreadAnswers {
   /** Answers that wait behind another on their connection. */
   readonly #pipelined = new Map<Socket, Set<ServerResponse>>();
   /** The longest unread first. */
-  #paces = new Map<Reader, Pace>();
+  #paces = new Map<Reader, StreamPace>();
 
   constructor(limits: UnreadLimits) {
     this.limits = limits;
@@ -93,11 +93,11 @@ export class UnreadAnswers {
   /** What is unread now, the longest unread first. */
   #unread(now: number): Unread[] {
     const found: Unread[] = [];
-    const paces = new Map<Reader, Pace>();
+    const paces = new Map<Reader, StreamPace>();
     const note = (reader: Reader, progress: Progress | null) => {
       if (progress === null) return;
       const known = this.#paces.get(reader);
-      const pace = known ?? new Pace(now);
+      const pace = known ?? new StreamPace(now);
       if (!known) pace.restart(now, progress.taken);
       paces.set(reader, pace);
       found.push({ reader, pace, ...progress });

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   AddressHealth,
+  type AddressUser,
   ANSWER_PATIENCE_MS,
   type AnswerKind,
   BACK_OFF_MAX_MS,
   BACK_OFF_MIN_MS,
-  type Caller,
   CONNECT_PATIENCE_MS,
   ERRORS_REMEMBERED_MS,
   STANDING,
@@ -18,7 +18,7 @@ import {
 function meet({ canRest = true } = {}) {
   const health = new AddressHealth(canRest);
   const time = { now: 1_000_000 };
-  const caller = (): Caller => ({ phase: null });
+  const caller = (): AddressUser => ({ phase: null });
   const connect = () => {
     const one = caller();
     health.begin(one, time.now);

@@ -48,16 +48,16 @@ export const ERRORS_REMEMBERED_MS = 10_000;
 const ANSWER_WEIGHT = 0.1;
 
 /** How far a request has come at the address. Null: it waits for its turn, or is over. */
-export type Phase = "connecting" | "asked" | "answered" | null;
+export type RequestPhase = "connecting" | "asked" | "answered" | null;
 
 /** Whatever is at the address: a request or an upgraded connection. */
-export interface Caller {
-  phase: Phase;
+export interface AddressUser {
+  phase: RequestPhase;
 }
 
 /** How an address may be used, the better the lower. */
 export const STANDING = { well: 0, doubted: 1, failing: 2, unwell: 3, down: 4 } as const;
-export type Standing = (typeof STANDING)[keyof typeof STANDING];
+export type AddressStanding = (typeof STANDING)[keyof typeof STANDING];
 
 /** Why an address is not up. */
 export type Trouble = "unreachable" | "failsCheck" | "failing";
@@ -66,7 +66,7 @@ export type Trouble = "unreachable" | "failsCheck" | "failing";
 export type AnswerKind = "good" | "error" | "failure";
 
 /** What an outcome changed, for the log. */
-export type Turn = "out" | "back" | null;
+export type HealthChange = "out" | "back" | null;
 
 export class AddressHealth {
   /** Told by the health check of the settings. */
@@ -89,7 +89,7 @@ export class AddressHealth {
   #score = 0;
   #isResting = false;
   #restsUntil = 0;
-  #trial: Caller | null = null;
+  #trial: AddressUser | null = null;
 
   /** `canRest`: there are others to take its place. */
   constructor(canRest: boolean) {
@@ -97,13 +97,13 @@ export class AddressHealth {
   }
 
   /** The caller begins to connect, or takes a connection that is there. */
-  begin(caller: Caller, now: number): void {
+  begin(caller: AddressUser, now: number): void {
     caller.phase = "connecting";
     if (this.#connecting++ === 0) this.#connectingSince = now;
   }
 
   /** The caller has a connection. True when that brings the address back. */
-  connected(caller: Caller, now: number): boolean {
+  connected(caller: AddressUser, now: number): boolean {
     this.#leavePhase(caller);
     caller.phase = "asked";
     if (this.#asked++ === 0) this.#askedSince = now;
@@ -141,7 +141,7 @@ export class AddressHealth {
   }
 
   /** An answer began. */
-  answered(caller: Caller, now: number, kind: AnswerKind): Turn {
+  answered(caller: AddressUser, now: number, kind: AnswerKind): HealthChange {
     this.#leavePhase(caller);
     caller.phase = "answered";
     this.#answeredAt = now;
@@ -150,13 +150,13 @@ export class AddressHealth {
   }
 
   /** The address hung up, did not answer in time, or broke its answer off. */
-  failed(caller: Caller, now: number): Turn {
+  failed(caller: AddressUser, now: number): HealthChange {
     this.#errors.note(now, true);
     return this.#bad(caller, now);
   }
 
   /** The caller is gone, whatever became of it. */
-  leave(caller: Caller): void {
+  leave(caller: AddressUser): void {
     this.#leavePhase(caller);
     caller.phase = null;
     if (this.#trial === caller) this.#trial = null;
@@ -168,7 +168,7 @@ export class AddressHealth {
     return now >= this.#restsUntil + (isRepeatable ? 0 : TRIAL_WAITS_MS);
   }
 
-  beginTrial(caller: Caller): void {
+  beginTrial(caller: AddressUser): void {
     this.#trial = caller;
   }
 
@@ -176,7 +176,7 @@ export class AddressHealth {
    * `isSticky`: for a visitor who belongs to the address, doubts alone are no reason to go elsewhere, unless a connection
    * does not come about.
    */
-  standing(now: number, isSticky: boolean): Standing {
+  standing(now: number, isSticky: boolean): AddressStanding {
     if (this.#connectsFailed > 0) return STANDING.down;
     if (this.isFailingCheck) return STANDING.unwell;
     if (this.#isResting) return STANDING.failing;
@@ -220,12 +220,12 @@ export class AddressHealth {
     return this.#asked > 0 && now - Math.max(this.#askedSince, this.#answeredAt) > ANSWER_PATIENCE_MS;
   }
 
-  #leavePhase({ phase }: Caller): void {
+  #leavePhase({ phase }: AddressUser): void {
     if (phase === "connecting") this.#connecting--;
     else if (phase === "asked") this.#asked--;
   }
 
-  #good(caller: Caller, now: number): Turn {
+  #good(caller: AddressUser, now: number): HealthChange {
     if (this.#trial !== caller) {
       this.#score *= SCORE_KEPT;
       return null;
@@ -237,7 +237,7 @@ export class AddressHealth {
     return "back";
   }
 
-  #bad(caller: Caller, now: number): Turn {
+  #bad(caller: AddressUser, now: number): HealthChange {
     if (this.#trial === caller) {
       this.#trial = null;
       this.#restsUntil = now + this.#restTime.goOn();

@@ -1,11 +1,11 @@
 /** One place where an origin listens, as its own parts see it, and what wants one of its connections. */
-import type { Caller } from "./address-health.ts";
+import type { AddressUser } from "./address-health.ts";
 import type { AddressPool } from "./address-pool.ts";
 import type { Candidate } from "./choice.ts";
 import type { Connector } from "./pool.ts";
 
 /** One place where the origin listens. Its counts are kept by `Origin`. */
-export interface Address extends Candidate {
+export interface OriginAddress extends Candidate {
   readonly url: URL;
   readonly hostname: string;
   /** As the operator wrote it; in logs and health answers. */
@@ -16,11 +16,11 @@ export interface Address extends Candidate {
   requests: number;
   tunnels: number;
   /** Which of these each client has. */
-  readonly clients: Map<string, Set<Claim>>;
+  readonly clients: Map<string, Set<ConnectionClaim>>;
   /** The connection to give up first that has carried less than `belowPace` bytes a second; null when there is none. */
-  greediest(now: number, belowPace: number): Claim | null;
+  greediest(now: number, belowPace: number): ConnectionClaim | null;
   /** Those that wait for one, the first in front. */
-  readonly waiting: Readonly<Record<Line, Set<Waiter>>>;
+  readonly waiting: Readonly<Record<WaitingLine, Set<ConnectionWaiter>>>;
   /** Set while the address is tried in the background. */
   stopProbe: (() => void) | null;
 }
@@ -29,10 +29,10 @@ export interface Address extends Candidate {
 export type Use = "requests" | "tunnels";
 
 /** What waits for a connection. */
-export type Line = "onSite" | "outside" | "uploads" | "overShare";
+export type WaitingLine = "onSite" | "outside" | "uploads" | "overShare";
 
 /** What wants a connection. */
-export interface Claim extends Caller {
+export interface ConnectionClaim extends AddressUser {
   readonly use: Use;
   /** True for visitors who have a pass for what they ask. */
   readonly isOnSite: boolean;
@@ -45,7 +45,7 @@ export interface Claim extends Caller {
 }
 
 /** Something that waits for a connection; called once, when it has one. */
-export interface Waiter extends Claim {
+export interface ConnectionWaiter extends ConnectionClaim {
   /** True when some of the request has yet to come from the visitor. */
   readonly isComing: boolean;
   go(): void;

@@ -27,7 +27,7 @@ export function hasBody(request: AnyRequest): boolean {
   return rawHeader(request, "Transfer-Encoding", "transfer-encoding") !== undefined;
 }
 
-export interface Head {
+export interface AnswerHead {
   readonly status: number;
   /** The reason phrase; the usual one for the status when left out. */
   readonly message?: string;
@@ -36,7 +36,7 @@ export interface Head {
 }
 
 /** Sends a head. Throws when a name, value or status is not allowed in the protocol spoken. */
-export function writeHead(response: AnyResponse, { status, message, headers }: Head): void {
+export function writeHead(response: AnyResponse, { status, message, headers }: AnswerHead): void {
   // Node takes a flat list for both protocols; its types know only of HTTP/1. HTTP/2 has no reason phrase.
   const plain = response as ServerResponse;
   if (isHttp2(response) || !message) plain.writeHead(status, headers);
@@ -69,7 +69,7 @@ export function breakOff(response: AnyResponse): void {
 export function answerWhole(
   request: AnyRequest,
   response: AnyResponse,
-  answer: Head & { readonly body: Buffer; readonly isLast?: boolean; readonly timers: Timers },
+  answer: AnswerHead & { readonly body: Buffer; readonly isLast?: boolean; readonly timers: Timers },
 ): void {
   const { body, headers, timers } = answer;
   const isUnread = hasBody(request) && !request.complete;

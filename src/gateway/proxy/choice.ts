@@ -17,7 +17,7 @@
  * Ravishankar 1996): the same on every gateway, evenly spread, and without its address a visitor moves while nobody else
  * does. Neither load nor errors move anyone; only an address that cannot serve does.
  */
-import { type AddressHealth, type Caller, STANDING } from "./address-health.ts";
+import { type AddressHealth, type AddressUser, STANDING } from "./address-health.ts";
 
 /** The share of the addresses within reach that may rest. */
 const RESTING_MAX = 1 / 2;
@@ -40,7 +40,7 @@ export interface Candidate {
 }
 
 /** What wants an address. */
-export interface Seeker extends Caller {
+export interface Seeker extends AddressUser {
   /** Addresses that failed this request already. */
   readonly tried: readonly Candidate[];
   /** True when it may be sent again if the address fails it. */

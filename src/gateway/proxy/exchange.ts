@@ -19,8 +19,8 @@ import { isOutOfHandles } from "../../sockets/relief.ts";
 import { type AccessEntry, type BodyCarrier, entryOf } from "../access-log/entry.ts";
 import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import type { PageKind } from "../page/languages.ts";
-import type { Address, Line, Waiter } from "./address.ts";
-import type { Phase } from "./address-health.ts";
+import type { ConnectionWaiter, OriginAddress, WaitingLine } from "./address.ts";
+import type { RequestPhase } from "./address-health.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
@@ -39,7 +39,7 @@ export const STATUS_VISITOR_LEFT = 499;
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 /** A piece of a body larger than this is passed on at once. */
 const HELD_BYTES_MAX = 16_384;
-const NONE_TRIED: readonly Address[] = [];
+const NONE_TRIED: readonly OriginAddress[] = [];
 
 class VisitorLeft extends Error {
   readonly code = "VISITOR_LEFT";
@@ -64,10 +64,10 @@ export class OriginBusy extends Error {
 const HINTS = { added: [], isPersonal: false, canTrail: false } as const;
 
 /** Carries one request to the origin and its answer back. */
-export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCarrier {
+export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTaker, BodyCarrier {
   readonly use = "requests";
-  phase: Phase = null;
-  tried: readonly Address[] = NONE_TRIED;
+  phase: RequestPhase = null;
+  tried: readonly OriginAddress[] = NONE_TRIED;
   repeats = 0;
   isInvalid = false;
   private readonly proxy: ProxyContext;
@@ -80,7 +80,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
   private readonly isHttp2: boolean;
   private readonly headers: string[];
   private readonly upload: Upload | null;
-  private address: Address | null = null;
+  private address: OriginAddress | null = null;
   private controller: Dispatcher.DispatchController | null = null;
   private isAnswered = false;
   private isOver = false;
@@ -196,7 +196,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
     else this.wait(address, origin.wait(address, this));
   }
 
-  private wait(address: Address, line: Line | null): void {
+  private wait(address: OriginAddress, line: WaitingLine | null): void {
     if (line === null) {
       this.address = null;
       this.fail(new OriginBusy("every connection is taken"), address);
@@ -318,7 +318,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
   }
 
   /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
-  private askWithRelief(address: Address, error: Error): void {
+  private askWithRelief(address: OriginAddress, error: Error): void {
     const isRelieved = this.proxy.relief.ask(error) && !this.isRelieved;
     this.isRelieved = true;
     if (isRelieved) process.nextTick(askAgain, this);
@@ -326,14 +326,14 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
   }
 
   /** Nothing was sent, so any method may go to the next address. */
-  private askAnother(address: Address, error: Error): void {
+  private askAnother(address: OriginAddress, error: Error): void {
     this.tried = [...this.tried, address];
     if (this.tried.length < this.proxy.origin.addresses.length) process.nextTick(askAgain, this);
     else this.fail(error, address);
   }
 
   /** Sends it once more, if it may. */
-  private repeat(address: Address, error: Error): void {
+  private repeat(address: OriginAddress, error: Error): void {
     const where = this.proxy.origin.repeat(address, this, error);
     if (where === null) return this.fail(error, address);
     if (where === "elsewhere") this.tried = [...this.tried, address];
@@ -342,7 +342,7 @@ export class Exchange implements PoolHandler, Seeker, Waiter, TurnTaker, BodyCar
     process.nextTick(askAgain, this);
   }
 
-  private fail(error: Error, address: Address | null = null): void {
+  private fail(error: Error, address: OriginAddress | null = null): void {
     const { status, kind, code } = diagnose(error);
     const { id } = this.forward;
     const cause = (error as NodeJS.ErrnoException).code;

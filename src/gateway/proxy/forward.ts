@@ -60,7 +60,7 @@ export interface Watch {
 }
 
 /** How an exchange ended: the status sent (499: the visitor left first) and how long it took. */
-export interface Outcome {
+export interface ExchangeOutcome {
   readonly status: number;
   readonly tookMs: number;
 }
@@ -78,7 +78,7 @@ export interface ProxyContext {
   readonly log: PacedLog;
   readonly relief: Relief;
   readonly renderProblem: RenderProblem;
-  readonly onDone: ((outcome: Outcome) => void) | undefined;
+  readonly onDone: ((outcome: ExchangeOutcome) => void) | undefined;
   readonly onCut: ((what: SlowKind) => void) | undefined;
   /** The Host the origin gets; null for that of the address. */
   hostFor(client: Client): string | null;

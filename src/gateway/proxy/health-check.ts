@@ -5,7 +5,7 @@
 import type { OriginSettings } from "../../config/schema.ts";
 import type { Timers, World } from "../../core/world.ts";
 import { isOutOfHandles } from "../../sockets/relief.ts";
-import type { Address } from "./address.ts";
+import type { OriginAddress } from "./address.ts";
 import { type AddressPool, createAddressPool } from "./address-pool.ts";
 import type { PoolRequest } from "./pool.ts";
 
@@ -17,12 +17,12 @@ type Check = NonNullable<OriginSettings["healthCheck"]>;
 
 /** Told that an address could be connected to. */
 interface Reached {
-  reached(address: Address): void;
+  reached(address: OriginAddress): void;
 }
 
 /** Starts the checks the settings ask for, if any. Returns the way to stop them. */
 export function startChecks(
-  origin: Reached & { readonly addresses: readonly Address[] },
+  origin: Reached & { readonly addresses: readonly OriginAddress[] },
   settings: OriginSettings,
   world: World,
 ): () => void {
@@ -41,7 +41,7 @@ interface Watch {
   readonly world: World;
 }
 
-function watch(address: Address, { check, settings, origin, world }: Watch): () => void {
+function watch(address: OriginAddress, { check, settings, origin, world }: Watch): () => void {
   const { path, timeout } = check;
   const limits = {
     connectTimeout: timeout,
@@ -125,7 +125,7 @@ function askOnce(
   });
 }
 
-function note(address: Address, problem: string | null, { log }: World): void {
+function note(address: OriginAddress, problem: string | null, { log }: World): void {
   const isFailing = problem !== null;
   if (isFailing === address.health.isFailingCheck) return;
   address.health.isFailingCheck = isFailing;

@@ -12,7 +12,7 @@ import type { TLSSocket } from "node:tls";
 import type { buildConnector } from "undici";
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
-import { beginSession, type Counts, OriginSession } from "./http2-session.ts";
+import { beginSession, OriginSession, type RequestCounts } from "./http2-session.ts";
 import { OriginCall, OriginClosed } from "./origin-call.ts";
 import { hostnameOf, type PoolHandler, type PoolRequest } from "./pool.ts";
 
@@ -145,7 +145,7 @@ export class Http2Pool {
    * Many servers take so many requests on a connection and refuse what comes after that. We stop before they do, since
    * not every request can be sent again. A limit that nobody insists on is raised.
    */
-  #learn({ taken, refused, isGone }: Counts): void {
+  #learn({ taken, refused, isGone }: RequestCounts): void {
     if (isGone && refused > 0) this.#requestsMax = Math.max(1, taken);
     else if (!isGone && taken >= this.#requestsMax) this.#requestsMax *= 2;
   }

@@ -36,7 +36,7 @@ const PATH = /^[\x21-\xff]+$/;
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
 
 /** What an origin did with the requests on a connection. */
-export interface Counts {
+export interface RequestCounts {
   readonly taken: number;
   readonly refused: number;
   /** The origin said that it would close it. */
@@ -47,7 +47,7 @@ export interface SessionEvents {
   /** It can take a request, or is closed. */
   onChange(): void;
   /** The origin refused a request, or the connection is closed. */
-  onCounts(counts: Counts): void;
+  onCounts(counts: RequestCounts): void;
   /** The origin ends the connection in good order, after this many requests. */
   onEnd(requests: number): void;
   /** The origin did nothing for the request, which was taken back. */
@@ -188,7 +188,7 @@ export class OriginSession {
     return this.#sent >= this.#requestsMax();
   }
 
-  #counts(): Counts {
+  #counts(): RequestCounts {
     return { taken: this.#sent - this.#refused, refused: this.#refused, isGone: this.#isGone };
   }
 

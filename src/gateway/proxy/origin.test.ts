@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { originSchema } from "../../config/schema.ts";
 import { handWorld } from "../../sim/hand-world.ts";
-import type { Claim } from "./address.ts";
+import type { ConnectionClaim } from "./address.ts";
 import { BACK_OFF_MIN_MS } from "./address-health.ts";
 import { createOrigin } from "./origin.ts";
 
 const REQUEST = {
   ...({ use: "requests", isOnSite: true, client: null } as const),
-  phase: null as Claim["phase"],
+  phase: null as ConnectionClaim["phase"],
   carriedPace: () => Number.POSITIVE_INFINITY,
   cut() {},
 };
@@ -99,8 +99,8 @@ function openSmall(t: TestContext) {
     const waiter = { ...REQUEST, isOnSite, isComing, client, go };
     return origin.wait(address!, waiter);
   };
-  const held = new Map<string | null, Claim[]>();
-  const hold = (claim: Claim) => held.set(claim.client, [...(held.get(claim.client) ?? []), claim]);
+  const held = new Map<string | null, ConnectionClaim[]>();
+  const hold = (claim: ConnectionClaim) => held.set(claim.client, [...(held.get(claim.client) ?? []), claim]);
   const take = (isOnSite: boolean, client: string | null = null) => {
     const claim = { ...REQUEST, isOnSite, client };
     const isTaken = origin.take(address!, claim);
@@ -177,7 +177,7 @@ test("a client who is over its share lets those behind it pass", async (t) => {
 test("when all are taken, whoever has the most gives up the connection that carries least, beyond what a browser needs", (t) => {
   const { origin } = open(t, 1, 60);
   const [address] = origin.addresses;
-  const claims: Claim[] = [];
+  const claims: ConnectionClaim[] = [];
   const take = (client: string, paces: readonly number[]) => {
     for (const pace of paces) {
       const claim = { ...REQUEST, client, carriedPace: () => pace };

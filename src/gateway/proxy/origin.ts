@@ -20,8 +20,8 @@
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
-import type { Address, Claim, Line, Waiter } from "./address.ts";
-import { AddressHealth, type Trouble, type Turn } from "./address-health.ts";
+import type { ConnectionClaim, ConnectionWaiter, OriginAddress, WaitingLine } from "./address.ts";
+import { AddressHealth, type HealthChange, type Trouble } from "./address-health.ts";
 import { createAddressPool } from "./address-pool.ts";
 import { Choice, hashOf, type Seeker } from "./choice.ts";
 import { isOriginsFault, repeatsAfter } from "./diagnosis.ts";
@@ -50,30 +50,30 @@ export interface AddressState {
 }
 
 export interface Origin {
-  readonly addresses: readonly Address[];
+  readonly addresses: readonly OriginAddress[];
   /** Counts a request that is sent for the first time. */
   count(): void;
   /** The address to use next, leaving out those tried; null when none is left. */
-  pick(seeker: Seeker): Address | null;
+  pick(seeker: Seeker): OriginAddress | null;
   /** Takes a connection to the address until it is released. False when there is none for this claim. */
-  take(address: Address, claim: Claim): boolean;
+  take(address: OriginAddress, claim: ConnectionClaim): boolean;
   /** What became of the claim has to be told before. */
-  release(address: Address, claim: Claim): void;
+  release(address: OriginAddress, claim: ConnectionClaim): void;
   /** Takes the next connection that is free, then calls the waiter. Null when too many wait already. */
-  wait(address: Address, waiter: Waiter): Line | null;
-  giveUp(address: Address, waiter: Waiter): void;
+  wait(address: OriginAddress, waiter: ConnectionWaiter): WaitingLine | null;
+  giveUp(address: OriginAddress, waiter: ConnectionWaiter): void;
   /** The claim begins to connect. */
-  begin(address: Address, claim: Claim): void;
+  begin(address: OriginAddress, claim: ConnectionClaim): void;
   /** It has its connection: the address is up. */
-  connected(address: Address, claim: Claim): void;
+  connected(address: OriginAddress, claim: ConnectionClaim): void;
   /** Somebody else than a request has connected. */
-  reached(address: Address): void;
+  reached(address: OriginAddress): void;
   /** An answer began. */
-  answered(address: Address, claim: Claim, status: number): void;
+  answered(address: OriginAddress, claim: ConnectionClaim, status: number): void;
   /** No connection could be made, or no whole answer came. Counts where the error is the origin's. */
-  failed(address: Address, claim: Claim, error: Error): void;
+  failed(address: OriginAddress, claim: ConnectionClaim, error: Error): void;
   /** Where a request may be sent again after this error; null when it may not. Spends one repeat of the budget. */
-  repeat(address: Address, seeker: Seeker, error: Error): "elsewhere" | "here" | null;
+  repeat(address: OriginAddress, seeker: Seeker, error: Error): "elsewhere" | "here" | null;
   inFlight(): number;
   health(): AddressState[];
   /** Resolves when everything under way has finished and every connection is closed. */
@@ -174,28 +174,28 @@ export function createOrigin(
     health: () => addresses.map(stateOf),
     close: () => (closing ??= finishAll()),
   };
-  const freeFor = ({ requests, tunnels }: Address, { isOnSite }: Claim) =>
+  const freeFor = ({ requests, tunnels }: OriginAddress, { isOnSite }: ConnectionClaim) =>
     connectionsMax - (isOnSite ? 0 : reserved) - requests - tunnels;
-  const goes = (address: Address, waiter: Waiter) => {
+  const goes = (address: OriginAddress, waiter: ConnectionWaiter) => {
     if (!origin.take(address, waiter)) return false;
     // Not from inside undici's own finishing of the request before.
     process.nextTick(call, waiter);
     return true;
   };
-  const unreachable = (address: Address, error: Error) => {
+  const unreachable = (address: OriginAddress, error: Error) => {
     if (!address.health.unreachable(clock.now())) return;
     const fields = { code: "ORIGIN_DOWN", address: address.name, error: error.message };
     log.add({ level: "warn", about: address.name, fields, message: "origin address cannot be reached" });
     if (closing !== null) return;
     address.stopProbe = startProbe(address, { clock, timers, onReached: () => origin.reached(address) });
   };
-  const tellUp = (address: Address) => {
+  const tellUp = (address: OriginAddress) => {
     address.stopProbe?.();
     address.stopProbe = null;
     const fields = { code: "ORIGIN_UP", address: address.name };
     log.add({ level: "info", about: address.name, fields, message: "origin address is back" });
   };
-  const tellTurn = (address: Address, turn: Turn, error: string) => {
+  const tellTurn = (address: OriginAddress, turn: HealthChange, error: string) => {
     const { name } = address;
     if (turn === "out") {
       const fields = { code: "ORIGIN_FAILING", address: name, error };
@@ -221,11 +221,11 @@ export function createOrigin(
   return origin;
 }
 
-function createAddress(name: string, settings: OriginSettings, world: World): Address {
+function createAddress(name: string, settings: OriginSettings, world: World): OriginAddress {
   const url = new URL(name);
-  const clients = new Map<string, Set<Claim>>();
+  const clients = new Map<string, Set<ConnectionClaim>>();
   const connect = createConnector(url, settings.connectTimeout, settings.http2 !== "off");
-  const address: Address = {
+  const address: OriginAddress = {
     url,
     hostname: hostnameOf(url),
     name,
@@ -245,17 +245,17 @@ function createAddress(name: string, settings: OriginSettings, world: World): Ad
   return address;
 }
 
-function lineOf({ isComing, isOnSite }: Waiter): Exclude<Line, "overShare"> {
+function lineOf({ isComing, isOnSite }: ConnectionWaiter): Exclude<WaitingLine, "overShare"> {
   if (isComing) return "uploads";
   return isOnSite ? "onSite" : "outside";
 }
 
-function loadOf({ requests, tunnels, waiting }: Address): number {
+function loadOf({ requests, tunnels, waiting }: OriginAddress): number {
   const { onSite, outside, uploads, overShare } = waiting;
   return requests + tunnels + onSite.size + outside.size + uploads.size + overShare.size;
 }
 
-function letGo(clients: Map<string, Set<Claim>>, claim: Claim): void {
+function letGo(clients: Map<string, Set<ConnectionClaim>>, claim: ConnectionClaim): void {
   if (claim.client === null) return;
   const held = clients.get(claim.client)!;
   held.delete(claim);
@@ -264,13 +264,13 @@ function letGo(clients: Map<string, Set<Claim>>, claim: Claim): void {
 
 /** Of whoever has the most connections, the one that carries least. */
 function greediest(
-  clients: ReadonlyMap<string, ReadonlySet<Claim>>,
+  clients: ReadonlyMap<string, ReadonlySet<ConnectionClaim>>,
   now: number,
   belowPace: number,
-): Claim | null {
+): ConnectionClaim | null {
   const greedy = [...clients.values()].filter(({ size }) => size > NEEDED_MAX);
   for (const held of greedy.sort((a, b) => b.size - a.size)) {
-    let least: Claim | null = null;
+    let least: ConnectionClaim | null = null;
     let pace = belowPace;
     for (const claim of held) {
       const own = claim.carriedPace(now);
@@ -283,11 +283,11 @@ function greediest(
   return null;
 }
 
-function call(waiter: Waiter): void {
+function call(waiter: ConnectionWaiter): void {
   waiter.go();
 }
 
-function stateOf(address: Address): AddressState {
+function stateOf(address: OriginAddress): AddressState {
   const { trouble, connectsFailed } = address.health;
   return {
     address: address.name,

@@ -10,13 +10,13 @@ import { Relief } from "../../sockets/relief.ts";
 import { PacedLog } from "../paced-log.ts";
 import type { AnyRequest, AnyResponse } from "./any-http.ts";
 import { Exchange } from "./exchange.ts";
-import type { Forward, Outcome, ProxyContext, RenderProblem, SlowKind } from "./forward.ts";
+import type { ExchangeOutcome, Forward, ProxyContext, RenderProblem, SlowKind } from "./forward.ts";
 import { type AddressState, createOrigin } from "./origin.ts";
 import { createOwnLinks } from "./own-links.ts";
 import type { SlowVisitors } from "./slow-visitors.ts";
-import { Tunnel } from "./upgrade.ts";
+import { UpgradedConnection } from "./upgrade.ts";
 
-export type { Forward, Outcome, RenderProblem, Watch } from "./forward.ts";
+export type { ExchangeOutcome, Forward, RenderProblem, Watch } from "./forward.ts";
 
 export interface ProxyOptions {
   readonly settings: OriginSettings;
@@ -26,7 +26,7 @@ export interface ProxyOptions {
   /** Frees file handles when there are none left to connect with; nothing does when left out. */
   readonly relief?: Relief;
   readonly renderProblem: RenderProblem;
-  readonly onDone?: (outcome: Outcome) => void;
+  readonly onDone?: (outcome: ExchangeOutcome) => void;
   /** A visitor was cut off for being too slow. */
   readonly onCut?: (what: SlowKind) => void;
 }
@@ -66,7 +66,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       new Exchange(context, request as IncomingMessage, response as ServerResponse, forward).start();
     },
     upgrade(request, socket, head, forward) {
-      new Tunnel(context, request, socket, head, forward).start();
+      new UpgradedConnection(context, request, socket, head, forward).start();
     },
     health: origin.health,
     inFlight: origin.inFlight,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { limitsSchema } from "../../config/schema.ts";
 import { handWorld } from "../../sim/hand-world.ts";
-import { CUTS_AT_ONCE, CUTS_EVERY_MS, type Flow, SlowVisitors } from "./slow-visitors.ts";
+import { CUTS_AT_ONCE, CUTS_EVERY_MS, SlowVisitors, type WatchedFlow } from "./slow-visitors.ts";
 
 test("when hundreds wait for a connection, slow visitors are cut off a few at a time", () => {
   const world = handWorld();
@@ -11,7 +11,7 @@ test("when hundreds wait for a connection, slow visitors are cut off a few at a 
   const outside = new Set(Array.from({ length: 3 * CUTS_AT_ONCE }, (_, n) => n));
   const address = { waiting: { onSite: new Set(), outside }, greediest: () => null };
   for (const waiter of outside) {
-    const flow: Flow = {
+    const flow: WatchedFlow = {
       judge() {},
       holdingUp: () => 0,
       cut() {

@@ -8,7 +8,7 @@
  */
 import type { LimitSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
-import { Turns } from "./turns.ts";
+import { AnswerTurns } from "./turns.ts";
 
 const LOOK_EVERY_MS = 100;
 const LOOKS_PER_WINDOW = 8;
@@ -42,11 +42,11 @@ export interface Pressed {
     readonly outside: { readonly size: number };
   };
   /** What to cut when nobody is slow. */
-  greediest(now: number, belowPace: number): Pick<Flow, "cut"> | null;
+  greediest(now: number, belowPace: number): Pick<WatchedFlow, "cut"> | null;
 }
 
 /** A body on its way that may be too slow. */
-export interface Flow {
+export interface WatchedFlow {
   /** Called a few times in each pace window, for as long as it is watched. */
   judge(now: number): void;
   /**
@@ -64,10 +64,10 @@ export class SlowVisitors {
   /** Memory for answers that wait for their visitors. */
   readonly answers: Memory;
   /** Large answers share the event loop. */
-  readonly turns = new Turns();
+  readonly turns = new AnswerTurns();
   readonly #limits: () => FlowLimits;
   readonly #world: World;
-  readonly #flows = new Set<Flow>();
+  readonly #flows = new Set<WatchedFlow>();
   /** Where somebody waited when this was last looked at. */
   readonly #pressed = new Set<Pressed>();
   #isRelieving = false;
@@ -90,11 +90,11 @@ export class SlowVisitors {
     return this.#world.clock.now();
   }
 
-  watch(flow: Flow): void {
+  watch(flow: WatchedFlow): void {
     this.#flows.add(flow);
   }
 
-  release(flow: Flow): void {
+  release(flow: WatchedFlow): void {
     this.#flows.delete(flow);
   }
 
@@ -132,12 +132,12 @@ export class SlowVisitors {
     this.#pressed.delete(address);
   }
 
-  #nextToCut(address: Pressed, now: number): Pick<Flow, "cut"> | null {
+  #nextToCut(address: Pressed, now: number): Pick<WatchedFlow, "cut"> | null {
     return this.#slowestOn(address, now) ?? address.greediest(now, PRESSED_PACE);
   }
 
-  #slowestOn(address: Pressed, now: number): Flow | null {
-    let slowest: Flow | null = null;
+  #slowestOn(address: Pressed, now: number): WatchedFlow | null {
+    let slowest: WatchedFlow | null = null;
     let pace = PRESSED_PACE;
     for (const flow of this.#flows) {
       const own = flow.holdingUp(address, now);
@@ -190,7 +190,7 @@ interface Mark {
 }
 
 /** Judges a stream of bytes by how far it has come. */
-export class Pace {
+export class StreamPace {
   /** The window that is on. */
   #start: Mark;
   /** For what goes on now: the pace since the older of them counts. */

@@ -11,7 +11,7 @@
  */
 import type { ServerResponse } from "node:http";
 import { type AnyResponse, isHttp2 } from "./any-http.ts";
-import { type Flow, Pace, type Pressed, type SlowVisitors } from "./slow-visitors.ts";
+import { type Pressed, type SlowVisitors, StreamPace, type WatchedFlow } from "./slow-visitors.ts";
 
 /** The share of the free memory that one answer may have. */
 const SHARE_OF_FREE = 1 / 8;
@@ -31,10 +31,10 @@ export interface SpoolOptions {
   readonly onTooSlow: () => void;
 }
 
-export class Spool implements Flow {
+export class Spool implements WatchedFlow {
   readonly #response: AnyResponse;
   readonly #options: SpoolOptions;
-  readonly #pace: Pace;
+  readonly #pace: StreamPace;
   #chunks: Buffer[] = [];
   /** Bytes in `#chunks`. */
   #bytes = 0;
@@ -51,7 +51,7 @@ export class Spool implements Flow {
     const now = options.slow.now();
     this.#response = response;
     this.#options = options;
-    this.#pace = new Pace(now);
+    this.#pace = new StreamPace(now);
     this.#handed = response.writableLength;
     this.#handedAt = now;
     this.#isFull = this.#room() <= 0;

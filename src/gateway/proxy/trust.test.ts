@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parseForwarded, plainAddress } from "./forwarded.ts";
-import { type Arrival, createTrust } from "./trust.ts";
+import { createTrust, type Incoming } from "./trust.ts";
 
-function arrival(remoteAddress: string, headers: Arrival["headers"] = {}, encrypted = false): Arrival {
+function arrival(remoteAddress: string, headers: Incoming["headers"] = {}, encrypted = false): Incoming {
   return { socket: { remoteAddress, encrypted }, headers: { host: "inner:8080", ...headers } };
 }
 
@@ -65,7 +65,7 @@ test("protocol and host come from a trusted proxy only in a proper form", () => 
 
 test("of several hosts the nearest proxy's counts, since a visitor may have sent the others", () => {
   const { client } = createTrust(["10.0.0.1"], true);
-  const host = (headers: Arrival["headers"]) => client(arrival("10.0.0.1", headers)).host;
+  const host = (headers: Incoming["headers"]) => client(arrival("10.0.0.1", headers)).host;
   assert.equal(host({ "x-forwarded-host": "evil.example, a.example" }), "a.example");
   assert.equal(host({ "x-forwarded-host": ["evil.example", "a.example"] }), "a.example");
   const forwarded = "for=203.0.113.9;host=evil.example, for=198.51.100.1;host=a.example";

@@ -23,7 +23,7 @@ export interface Client {
 }
 
 /** The parts of a request, HTTP/1 or HTTP/2, that tell where it came from. */
-export interface Arrival {
+export interface Incoming {
   readonly socket: { readonly remoteAddress?: string | undefined; readonly encrypted?: boolean | undefined };
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -32,7 +32,7 @@ export interface Trust {
   /** True for an address that belongs to a proxy the operator named. */
   isTrusted(address: string): boolean;
   /** Who is asking, as far as it can be believed. Never fails. */
-  client(request: Arrival): Client;
+  client(request: Incoming): Client;
 }
 
 /** Whom a visitor counts for; null for a proxy of the operator's that does not say whom it asks for. */
@@ -97,7 +97,7 @@ interface Believed {
   readonly isHostForwarded: boolean;
 }
 
-function behindProxy(direct: Client, request: Arrival, { isTrusted, isHostForwarded }: Believed): Client {
+function behindProxy(direct: Client, request: Incoming, { isTrusted, isHostForwarded }: Believed): Client {
   const hops = hopsOf(request.headers);
   const visitor = visitorAmong(hops, isTrusted);
   return {
@@ -109,7 +109,7 @@ function behindProxy(direct: Client, request: Arrival, { isTrusted, isHostForwar
   };
 }
 
-function hopsOf(headers: Arrival["headers"]): Hop[] {
+function hopsOf(headers: Incoming["headers"]): Hop[] {
   const list = joined(headers["x-forwarded-for"]);
   if (list) return splitForwardedFor(list).map((address) => ({ address, protocol: null, host: null }));
   const forwarded = joined(headers.forwarded);
@@ -133,18 +133,18 @@ function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes("%");
 }
 
-function protocolOf(headers: Arrival["headers"], visitor: Hop | null): "http" | "https" | null {
+function protocolOf(headers: Incoming["headers"], visitor: Hop | null): "http" | "https" | null {
   const given = (first(headers["x-forwarded-proto"]) || visitor?.protocol || "").toLowerCase();
   return given === "https" || given === "http" ? given : null;
 }
 
 /** Of several the last, which the nearest proxy added; those before it may be a visitor's own. */
-function forwardedHost(headers: Arrival["headers"], visitor: Hop | null): string | null {
+function forwardedHost(headers: Incoming["headers"], visitor: Hop | null): string | null {
   const given = last(headers["x-forwarded-host"]) || visitor?.host || "";
   return given !== "" && isHost(given) ? given : null;
 }
 
-function hostOf({ headers }: Arrival): string {
+function hostOf({ headers }: Incoming): string {
   const host = headers.host ?? headers[":authority"];
   return typeof host === "string" ? host : "";
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ANSWERS_PER_TURN, TURN_BYTES, Turns, type TurnTaker, UNTROUBLED_MAX } from "./turns.ts";
+import { ANSWERS_PER_TURN, AnswerTurns, TURN_BYTES, type TurnTaker, UNTROUBLED_MAX } from "./turns.ts";
 
 /** Turns of an event loop that the test moves by hand. */
 function byHand() {
   const due: (() => void)[] = [];
-  const turns = new Turns((work) => due.push(work));
+  const turns = new AnswerTurns((work) => due.push(work));
   const took: number[] = [];
   const takers = Array.from({ length: 2 * ANSWERS_PER_TURN + 1 }, (_, n): TurnTaker => {
     return { takeTurn: () => took.push(n) };

@@ -22,7 +22,7 @@ export interface TurnTaker {
   takeTurn(): void;
 }
 
-export class Turns {
+export class AnswerTurns {
   readonly #waiting = new Set<TurnTaker>();
   readonly #nextTurn: (work: () => void) => void;
   #isScheduled = false;

@@ -11,8 +11,8 @@ import type { Duplex } from "node:stream";
 import { isOutOfHandles } from "../../sockets/relief.ts";
 import { type AccessEntry, entryOf } from "../access-log/entry.ts";
 import { requestHeaders, responseHeaders } from "../headers.ts";
-import type { Address, Line, Waiter } from "./address.ts";
-import type { Phase } from "./address-health.ts";
+import type { ConnectionWaiter, OriginAddress, WaitingLine } from "./address.ts";
+import type { RequestPhase } from "./address-health.ts";
 import { hasBody, LINGER_MAX_MS } from "./answer.ts";
 import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
@@ -20,17 +20,17 @@ import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
 import type { Forward, ProxyContext } from "./forward.ts";
 import { originForm } from "./framing.ts";
 import { answerRaw, closeSoon, rawHead } from "./raw-answer.ts";
-import { type Flow, Pace, PRESSED_WINDOW_MS } from "./slow-visitors.ts";
+import { PRESSED_WINDOW_MS, StreamPace, type WatchedFlow } from "./slow-visitors.ts";
 
 /** How much a visitor may send ahead of the origin's agreement before we stop reading. */
 const EARLY_BYTES_MAX = 65_536;
 
 /** Carries one upgrade request to the origin and joins the connections when it agrees. */
-export class Tunnel implements Seeker, Waiter, Flow {
+export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow {
   readonly use = "tunnels";
   readonly isComing = false;
-  phase: Phase = null;
-  tried: readonly Address[] = [];
+  phase: RequestPhase = null;
+  tried: readonly OriginAddress[] = [];
   repeats = 0;
   private readonly proxy: ProxyContext;
   private readonly request: IncomingMessage;
@@ -41,7 +41,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
   private readonly startedAt: number;
   private readonly headers: string[];
   private readonly hasHost: boolean;
-  private address: Address | null = null;
+  private address: OriginAddress | null = null;
   private outgoing: ClientRequest | null = null;
   /** The origin's connection, once it has agreed. */
   private joined: Socket | null = null;
@@ -51,7 +51,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
   private isReported = false;
   private isRelieved = false;
   private stopTimer: (() => void) | null = null;
-  private readonly pace: Pace;
+  private readonly pace: StreamPace;
 
   constructor(proxy: ProxyContext, request: IncomingMessage, socket: Duplex, head: Buffer, forward: Forward) {
     this.proxy = proxy;
@@ -64,7 +64,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
     const { sender: client } = forward;
     const host = proxy.hostFor(client);
     this.hasHost = host !== null;
-    this.pace = new Pace(this.startedAt);
+    this.pace = new StreamPace(this.startedAt);
     this.headers = requestHeaders(request.rawHeaders, {
       client,
       host,
@@ -112,7 +112,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
     else this.wait(address, origin.wait(address, this));
   }
 
-  private wait(address: Address, line: Line | null): void {
+  private wait(address: OriginAddress, line: WaitingLine | null): void {
     if (line === null) {
       this.address = null;
       this.fail(new OriginBusy("every connection is taken"), address);
@@ -152,7 +152,7 @@ export class Tunnel implements Seeker, Waiter, Flow {
     this.fail(new OriginBusy("no connection came free"), address);
   }
 
-  private send(address: Address): ClientRequest {
+  private send(address: OriginAddress): ClientRequest {
     const { url, hostname: name } = address;
     const headers = this.hasHost ? this.headers : [...this.headers, "Host", url.host];
     const options = {
@@ -318,13 +318,13 @@ export class Tunnel implements Seeker, Waiter, Flow {
     else this.askAnother(address, error);
   };
 
-  private askAnother(address: Address, error: Error): void {
+  private askAnother(address: OriginAddress, error: Error): void {
     this.tried = [...this.tried, address];
     if (this.tried.length < this.proxy.origin.addresses.length) this.ask();
     else this.fail(error, address);
   }
 
-  private repeat(address: Address, error: Error): void {
+  private repeat(address: OriginAddress, error: Error): void {
     const where = this.proxy.origin.repeat(address, this, error);
     if (where === null) return this.fail(error, address);
     if (where === "elsewhere") this.tried = [...this.tried, address];
@@ -333,14 +333,14 @@ export class Tunnel implements Seeker, Waiter, Flow {
   }
 
   /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
-  private askWithRelief(address: Address, error: Error): void {
+  private askWithRelief(address: OriginAddress, error: Error): void {
     const isRelieved = this.proxy.relief.ask(error) && !this.isRelieved;
     this.isRelieved = true;
     if (isRelieved) this.ask();
     else this.fail(error, address);
   }
 
-  private fail(error: Error, address: Address | null): void {
+  private fail(error: Error, address: OriginAddress | null): void {
     const { status, kind, code } = diagnose(error);
     const { log, renderProblem } = this.proxy;
     const { id } = this.forward;

@@ -11,7 +11,7 @@
  * Of a visitor who waits for 100 nothing is read before the origin wants it: asking for the body is what says 100.
  */
 import { Readable } from "node:stream";
-import { type Flow, Pace, type Pressed, type SlowVisitors } from "./slow-visitors.ts";
+import { type Pressed, type SlowVisitors, StreamPace, type WatchedFlow } from "./slow-visitors.ts";
 
 /** The visitor sent more than the limit allows. */
 export class BodyTooLarge extends Error {
@@ -36,10 +36,10 @@ export interface UploadOptions {
 }
 
 /** A body that is read when it is asked for, counted, and left alone once destroyed. */
-export class Upload extends Readable implements Flow {
+export class Upload extends Readable implements WatchedFlow {
   readonly #source: Readable;
   readonly #options: UploadOptions;
-  readonly #pace: Pace;
+  readonly #pace: StreamPace;
   #bytes = 0;
   #isStarted = false;
   /** True once all of it has come. */
@@ -54,7 +54,7 @@ export class Upload extends Readable implements Flow {
     super();
     this.#source = source;
     this.#options = options;
-    this.#pace = new Pace(options.slow.now());
+    this.#pace = new StreamPace(options.slow.now());
     // The HTTP client listens only while it holds the body; an error after that must not bring the process down.
     this.on("error", () => {});
   }

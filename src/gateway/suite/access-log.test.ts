@@ -10,7 +10,14 @@ import { test } from "node:test";
 import express from "express";
 import { createGateway } from "../../index.ts";
 import { newCode } from "../../testing/gateway/lane-code.ts";
-import { type Access, openOrigin, openStage, SECRET, type Stage, TLS } from "../../testing/gateway/stage.ts";
+import {
+  type Access,
+  openOrigin,
+  openStage,
+  STAGE_SECRET,
+  type Stage,
+  TLS,
+} from "../../testing/gateway/stage.ts";
 import { JSON_CLIENT, PAGE, talk, Visitor } from "../../testing/gateway/visitor.ts";
 import { until } from "../../testing/until.ts";
 
@@ -282,7 +289,7 @@ test("inside a program lines are written too, with the length that the app gave"
   t.after(() => rmSync(folder, { recursive: true }));
   const to = join(folder, "access.log");
   const gateway = await createGateway({
-    ...{ secret: SECRET, log: SILENT, rooms: { main: { totalActiveUsers: 1 } } },
+    ...{ secret: STAGE_SECRET, log: SILENT, rooms: { main: { totalActiveUsers: 1 } } },
     accessLog: { to, format: "json" },
   });
   const app = express();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStage } from "../../testing/gateway/stage.ts";
-import type { Answer } from "../../testing/gateway/visitor.ts";
+import type { HttpAnswer as Answer } from "../../testing/gateway/visitor.ts";
 
 /** True when a shared cache may not store the answer (RFC 9111, section 3). */
 function isPersonal({ headers }: Answer): boolean {

@@ -4,7 +4,7 @@ import http from "node:http";
 import { test } from "node:test";
 import { openStage, type Stage } from "../../testing/gateway/stage.ts";
 import {
-  type Answer,
+  type HttpAnswer as Answer,
   assertWaitingPage,
   JSON_CLIENT,
   PAGE,

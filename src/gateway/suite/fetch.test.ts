@@ -16,7 +16,7 @@ import type { RoomInput, SettingsInput } from "../../config/schema.ts";
 import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
 import { createFetchGateway, type FetchGatewayOptions } from "../../fetch.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
-import { checked, SECRET, SLOT_FREE_MS } from "../../testing/gateway/stage.ts";
+import { checked, SLOT_FREE_MS, STAGE_SECRET } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, JSON_CLIENT, PAGE, Visitor } from "../../testing/gateway/visitor.ts";
 import { WatchedEngine } from "../../testing/gateway/watched-engine.ts";
 import { until } from "../../testing/until.ts";
@@ -55,6 +55,8 @@ async function bridge(
 
 const honoServer: Serve = (fetch) =>
   createAdaptorServer({
+    // Other tests of this process want their own; the example in docs/library.md runs with what this does by default.
+    overrideGlobalObjects: false,
     fetch: (request, { incoming }) => fetch(request, incoming as IncomingMessage),
   }) as http.Server;
 
@@ -111,7 +113,7 @@ async function openFetchStage(
   const world = handWorld();
   const engine = new WatchedEngine(new MemoryEngine(world));
   const inForce = checked({
-    secret: SECRET,
+    secret: STAGE_SECRET,
     origin: { addresses: ["http://127.0.0.1:1"] },
     rooms: { main: { totalActiveUsers: 1, newcomerDuration: "1d", ...room } },
     ...settings,
@@ -553,7 +555,7 @@ describeBoth("the access log has a line for each request that is over", async (_
 });
 
 test("without an address nobody is served, so that not all visitors are one", async (t) => {
-  const options = { secret: SECRET, log: SILENT, rooms: { main: { totalActiveUsers: 5 } } };
+  const options = { secret: STAGE_SECRET, log: SILENT, rooms: { main: { totalActiveUsers: 5 } } };
   await assert.rejects(createFetchGateway(options as unknown as FetchGatewayOptions), /`address`/);
   const gateway = await createFetchGateway({
     ...options,
@@ -572,7 +574,7 @@ test("without an address nobody is served, so that not all visitors are one", as
 test("a malformed Host, and methods that are for proxies, are refused", async (t) => {
   const gateway = await createFetchGateway({
     ...{
-      secret: SECRET,
+      secret: STAGE_SECRET,
       log: SILENT,
       rooms: { main: { totalActiveUsers: 5 } },
       address: () => "203.0.113.1",
@@ -590,7 +592,7 @@ test("a malformed Host, and methods that are for proxies, are refused", async (t
 test("an answer that changes the protocol goes on as it is", async (t) => {
   const gateway = await createFetchGateway({
     ...{
-      secret: SECRET,
+      secret: STAGE_SECRET,
       log: SILENT,
       rooms: { main: { totalActiveUsers: 5 } },
       address: () => "203.0.113.1",

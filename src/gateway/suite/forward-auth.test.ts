@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import type { RoomInput } from "../../config/schema.ts";
 import { newCode } from "../../testing/gateway/lane-code.ts";
 import { openStage, type Stage, type StageOptions } from "../../testing/gateway/stage.ts";
-import { type Answer, JSON_CLIENT, PAGE } from "../../testing/gateway/visitor.ts";
+import { type HttpAnswer as Answer, JSON_CLIENT, PAGE } from "../../testing/gateway/visitor.ts";
 import { ORIGIN_HEADERS } from "../tokens/origin-token.ts";
 
 const DIALECTS = ["nginx", "caddy", "haproxy", "traefik", "envoy"] as const;

@@ -6,14 +6,14 @@ import type { Duplex } from "node:stream";
 import { type TestContext, test } from "node:test";
 import express, { type Express } from "express";
 import { createGateway, type GatewayOptions, type RunningGateway } from "../../index.ts";
-import { openOrigin, SECRET } from "../../testing/gateway/stage.ts";
+import { openOrigin, STAGE_SECRET } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, talk, Visitor } from "../../testing/gateway/visitor.ts";
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function openGateway(t: TestContext, options: Partial<GatewayOptions> = {}): Promise<RunningGateway> {
   const gateway = await createGateway({
-    secret: SECRET,
+    secret: STAGE_SECRET,
     log: SILENT,
     rooms: { main: { totalActiveUsers: 1 } },
     ...options,
@@ -229,7 +229,7 @@ test("settings that are not right throw one Error that names every problem", asy
 test("closing a gateway leaves an engine of one's own running", async (t) => {
   const own = await openGateway(t);
   const gateway = await createGateway({
-    secret: SECRET,
+    secret: STAGE_SECRET,
     log: SILENT,
     rooms: { main: { totalActiveUsers: 1 } },
     engine: own.engine,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import type { RoomInput } from "../../config/schema.ts";
-import { openOrigin, openStage, SECRET, type Stage } from "../../testing/gateway/stage.ts";
+import { openOrigin, openStage, STAGE_SECRET, type Stage } from "../../testing/gateway/stage.ts";
 import { Keyring } from "../tokens/keyring.ts";
 import { OriginTokens } from "../tokens/origin-token.ts";
 
@@ -18,7 +18,7 @@ async function openTokenStage(
 
 /** The key an operator hands to an origin. */
 function sharedKey(): Buffer {
-  const keyring = new Keyring({ secret: SECRET, previousSecrets: [] });
+  const keyring = new Keyring({ secret: STAGE_SECRET, previousSecrets: [] });
   return Buffer.from(new OriginTokens(keyring).sharedKey(), "base64url");
 }
 

@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import express from "express";
 import type { SettingsInput } from "../../config/schema.ts";
 import { createGateway } from "../../index.ts";
-import { openStage, SECRET, type Stage, TLS } from "../../testing/gateway/stage.ts";
+import { openStage, STAGE_SECRET, type Stage, TLS } from "../../testing/gateway/stage.ts";
 import { talk } from "../../testing/gateway/visitor.ts";
 import { createRouter } from "../route.ts";
 
@@ -162,7 +162,7 @@ test("a header names no other path to the site", async (t) => {
 });
 
 test("below a mount point the app gets what is left of the plain path, and nothing that leads away from it", async (t) => {
-  const gateway = await createGateway({ secret: SECRET, log: SILENT, rooms: TICKETS });
+  const gateway = await createGateway({ secret: STAGE_SECRET, log: SILENT, rooms: TICKETS });
   t.after(() => gateway.close());
   const app = express();
   const got: string[] = [];
@@ -308,7 +308,7 @@ interface App {
 
 /** An app behind the gateway as middleware, which notes what it gets. */
 async function openApp(t: TestContext, settings: Pick<SettingsInput, "rooms">): Promise<App> {
-  const gateway = await createGateway({ secret: SECRET, log: SILENT, ...settings });
+  const gateway = await createGateway({ secret: STAGE_SECRET, log: SILENT, ...settings });
   t.after(() => gateway.close());
   const seen: App["seen"] = [];
   const port = await listening(t, (request, response) => {

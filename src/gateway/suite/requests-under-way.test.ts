@@ -8,7 +8,7 @@ import { type TestContext, test } from "node:test";
 import express from "express";
 import type { SettingsInput } from "../../config/schema.ts";
 import { createGateway } from "../../index.ts";
-import { openStage, SECRET, type Stage, TLS } from "../../testing/gateway/stage.ts";
+import { openStage, STAGE_SECRET, type Stage, TLS } from "../../testing/gateway/stage.ts";
 import { PAGE, talk, Visitor } from "../../testing/gateway/visitor.ts";
 import { until } from "../../testing/until.ts";
 import { GIVEN_UP_COUNTS_MS } from "../requests-under-way.ts";
@@ -190,7 +190,7 @@ test("middleware refuses a visitor with too many under way before the site sees 
   const { answer, held } = slowSite();
   let seen = 0;
   const gateway = await createGateway({
-    secret: SECRET,
+    secret: STAGE_SECRET,
     log: { debug() {}, info() {}, warn() {}, error() {} },
     rooms: { main: { totalActiveUsers: 5 } },
     limits: { requestsPerVisitorMax: 2 },

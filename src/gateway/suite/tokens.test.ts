@@ -1,7 +1,7 @@
 /** What is wrong with a token has a name, in the log and in the counts; its sender is a newcomer and nothing breaks. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openStage, SECRET, SLOT_FREE_MS, type Stage } from "../../testing/gateway/stage.ts";
+import { openStage, SLOT_FREE_MS, STAGE_SECRET, type Stage } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, type Visitor } from "../../testing/gateway/visitor.ts";
 import { Keyring } from "../tokens/keyring.ts";
 import { NO_BADGE, passToken } from "../tokens/token.ts";
@@ -58,8 +58,8 @@ const BAD: readonly (readonly [
   ["with more behind it", "malformed", async (stage) => `${await ticketOf(stage)}AAAA`],
   ["that is far too long", "overlong", () => "A".repeat(8_000)],
   ["made with another secret", "unknownKey", (stage) => passOf(stage, "b".repeat(40))],
-  ["of another room", "wrongRoom", (stage) => passOf(stage, SECRET, { room: "other" })],
-  ["that has run out", "expired", (stage) => passOf(stage, SECRET, { ageMs: 300_000 })],
+  ["of another room", "wrongRoom", (stage) => passOf(stage, STAGE_SECRET, { room: "other" })],
+  ["that has run out", "expired", (stage) => passOf(stage, STAGE_SECRET, { ageMs: 300_000 })],
 ];
 
 for (const [what, reason, make] of BAD) {
@@ -82,7 +82,7 @@ test("the helper's own pass is good, so the refusals above are the tokens' fault
   const stage = await openStage(t);
   await stage.occupant();
   const visitor = stage.visitor();
-  visitor.cookies.set("fairgate_main", passOf(stage, SECRET));
+  visitor.cookies.set("fairgate_main", passOf(stage, STAGE_SECRET));
   assert.ok(await visitor.isIn());
 });
 
@@ -260,7 +260,7 @@ test("a new secret with the old one among previousSecrets keeps every place and 
   const visitor = stage.visitor();
   await visitor.open();
   const { sequence } = await visitor.call("check-in");
-  const change = { secret: NEW_SECRET, previousSecrets: [SECRET] };
+  const change = { secret: NEW_SECRET, previousSecrets: [STAGE_SECRET] };
   await stage.proxied.configure(stage.settings({ settings: change }));
   assert.ok(await occupant.isIn());
   assert.equal((await visitor.call("check-in")).sequence, sequence);

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chartFile } from "../chart.ts";
 import { type Comparison, compare, compareAll, configurationsFor } from "./comparison.ts";
-import type { Experiment, Outcome } from "./experiment.ts";
-import { figuresOf } from "./figures.ts";
+import type { Experiment, ExperimentResult } from "./experiment.ts";
+import { tableFigures } from "./figures.ts";
 import { KOOPMANS_TABLE } from "./koopmans-table.ts";
 import { tableOf, tauText } from "./table.ts";
 
 const COLUMNS_MAX = 100;
 
-function outcomeOf({ seed, users }: Experiment, parts: Partial<Outcome> = {}): Outcome {
+function outcomeOf({ seed, users }: Experiment, parts: Partial<ExperimentResult> = {}): ExperimentResult {
   const times = { timeMs: 100_000 + seed, simulatedMs: 103_000 };
   return {
     seed,
@@ -143,7 +143,7 @@ test("tau is written as Koopmans writes it", () => {
 });
 
 test("there is a figure for each number of users, with both of ours and Koopmans' for each target", () => {
-  const figures = figuresOf(all(1));
+  const figures = tableFigures(all(1));
   assert.deepEqual(
     figures.map(({ name }) => name),
     ["figure-6-1", "figure-6-2", "figure-6-3"],
@@ -159,7 +159,7 @@ test("there is a figure for each number of users, with both of ours and Koopmans
   ]);
   assert.match(chartFile(figures[0]!.chart), /^<svg [\s\S]*as shipped, target INF[\s\S]*<\/svg>\n$/);
   assert.deepEqual(
-    figuresOf(all(1).filter(({ users }) => users === 500)).map(({ name }) => name),
+    tableFigures(all(1).filter(({ users }) => users === 500)).map(({ name }) => name),
     ["figure-6-2"],
   );
 });

@@ -4,7 +4,7 @@
  * is held to the goal that Koopmans set itself, tau below 0.005.
  */
 import type { Failure } from "../tunnel/tunnel.ts";
-import { type Experiment, type Outcome, runExperiment, SPAN_MS } from "./experiment.ts";
+import { type Experiment, type ExperimentResult, runExperiment, SPAN_MS } from "./experiment.ts";
 import {
   type Configuration,
   KOOPMANS_TABLE,
@@ -62,19 +62,19 @@ function beyond(users: number): Configuration {
   return { ...BEYOND, users, target };
 }
 
-export interface Series {
+export interface ExperimentSeries {
   readonly configurations: readonly Configuration[];
   /** So many seeds of each, from 1 on, with each of the settings. */
   readonly seeds: number;
   readonly run?: Runner;
   /** Told now and then. */
-  readonly progress?: (step: Step) => void;
+  readonly progress?: (step: ExperimentStep) => void;
 }
 
-export type Runner = (experiment: Experiment, progress: (simulatedMs: number) => void) => Outcome;
+export type Runner = (experiment: Experiment, progress: (simulatedMs: number) => void) => ExperimentResult;
 
 /** How far it is: in the run of this number, from 1, so much was simulated. */
-export interface Step {
+export interface ExperimentStep {
   readonly run: number;
   readonly runs: number;
   readonly simulatedMs: number;
@@ -85,7 +85,7 @@ export function compareAll({
   seeds,
   run = runExperiment,
   progress = () => {},
-}: Series): Comparison[] {
+}: ExperimentSeries): Comparison[] {
   const runs = configurations.reduce((count, one) => count + seeds * settingsFor(one).length, 0);
   let number = 0;
   return configurations.map(({ target, users, changed, stayMs }) => {
@@ -107,8 +107,8 @@ function settingsFor(configuration: Configuration): readonly Experiment["setting
 }
 
 export interface Outcomes {
-  readonly shipped: readonly Outcome[];
-  readonly oneByOne: readonly Outcome[] | null;
+  readonly shipped: readonly ExperimentResult[];
+  readonly oneByOne: readonly ExperimentResult[] | null;
 }
 
 export function compare(configuration: Configuration, { shipped, oneByOne }: Outcomes): Comparison {
@@ -127,8 +127,8 @@ export function compare(configuration: Configuration, { shipped, oneByOne }: Out
   };
 }
 
-function averagesOf(outcomes: readonly Outcome[]): Averages {
-  const mean = (of: (outcome: Outcome) => number) => sum(outcomes.map(of)) / outcomes.length;
+function averagesOf(outcomes: readonly ExperimentResult[]): Averages {
+  const mean = (of: (outcome: ExperimentResult) => number) => sum(outcomes.map(of)) / outcomes.length;
   return {
     tau: mean(({ tau }) => tau),
     tauDecided: mean(({ tauDecided }) => tauDecided),
@@ -137,7 +137,7 @@ function averagesOf(outcomes: readonly Outcome[]): Averages {
   };
 }
 
-function failuresOf(outcomes: readonly Outcome[], settings: Experiment["settings"]): Failed[] {
+function failuresOf(outcomes: readonly ExperimentResult[], settings: Experiment["settings"]): Failed[] {
   return outcomes.flatMap(({ failure, seed }) => (failure === null ? [] : [{ ...failure, seed, settings }]));
 }
 

@@ -3,27 +3,27 @@ import { test } from "node:test";
 import type { JoinAnswer, TicketAnswer } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import type { Answered } from "../tunnel/notice.ts";
+import type { AnsweredNotice } from "../tunnel/notice.ts";
 import { Decisions } from "./decisions.ts";
 
-type Seen = Pick<Answered, "id" | "askedAt" | "request">;
+type Seen = Pick<AnsweredNotice, "id" | "askedAt" | "request">;
 
-function answered(seen: Seen, answer: JoinAnswer | TicketAnswer): Answered {
+function answered(seen: Seen, answer: JoinAnswer | TicketAnswer): AnsweredNotice {
   const about = { kind: "answered", at: seen.askedAt, visitor: 0, station: 0, life: 1 } as const;
   return { ...about, ...seen, aheadShown: null, missedTurns: 0, answer, expiresAt: null };
 }
 
-function join(id: string, askedAt: number): Answered {
+function join(id: string, askedAt: number): AnsweredNotice {
   const waiting = { kind: "waiting", ticket: {} as Ticket, ahead: 0, waitMs: null, nextCheckInMs: 600 };
   return answered({ id, askedAt, request: "join" }, waiting as JoinAnswer);
 }
 
-function enter(id: string, admittedAt: number): Answered {
+function enter(id: string, admittedAt: number): AnsweredNotice {
   const pass = { id, admittedAt } as Pass;
   return answered({ id, askedAt: 1_000, request: "enter" }, { kind: "entered", pass });
 }
 
-function bookOf(notices: readonly Answered[]): Decisions {
+function bookOf(notices: readonly AnsweredNotice[]): Decisions {
   const book = new Decisions();
   for (const notice of notices) book.see(notice);
   return book;

@@ -7,7 +7,7 @@
  * one decision reaches nodes one after the other.
  */
 import { type Turn, unfairness } from "../../core/fairness.ts";
-import type { Answered, Check, Notice } from "../tunnel/notice.ts";
+import type { AnsweredNotice, Check, Notice } from "../tunnel/notice.ts";
 
 export class Decisions implements Check {
   readonly name = "decisions";
@@ -27,7 +27,7 @@ export class Decisions implements Check {
     return unfairness([...this.#turns.values()]);
   }
 
-  #answer({ id, askedAt, request, answer }: Answered): void {
+  #answer({ id, askedAt, request, answer }: AnsweredNotice): void {
     if (request === "join" && !this.#joined.has(id)) {
       this.#joined.set(id, askedAt);
       if (answer.kind === "waiting") this.waited++;

@@ -61,7 +61,7 @@ const PROGRESS_EVERY_MS = 1_000;
 const DRAIN_MAX_MS = 1_800_000;
 
 /** What Koopmans leaves out: its network loses nothing and its clocks agree. */
-export interface Trouble {
+export interface NetworkTrouble {
   /** Share of letters, 0 to 1. */
   readonly loss: number;
   /** No two clocks differ by more. */
@@ -78,10 +78,10 @@ export interface Experiment extends Configuration {
   readonly nodes?: number;
   /** How long users come and nodes change. */
   readonly spanMs?: number;
-  readonly trouble?: Trouble;
+  readonly trouble?: NetworkTrouble;
 }
 
-export interface Outcome {
+export interface ExperimentResult {
   readonly seed: number;
   readonly tau: number;
   /** The same by the instants in the passes: those who got their turn in one round are tied. */
@@ -103,7 +103,7 @@ export interface Outcome {
 export function runExperiment(
   experiment: Experiment,
   progress: (simulatedMs: number) => void = () => {},
-): Outcome {
+): ExperimentResult {
   const order = new Order(null);
   const decisions = new Decisions();
   const tunnel = tunnelFor(experiment, [order, decisions]);

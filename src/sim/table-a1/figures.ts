@@ -20,7 +20,7 @@ export interface Figure {
 }
 
 /** One figure for each number of users that Koopmans has one for. */
-export function figuresOf(comparisons: readonly Comparison[]): Figure[] {
+export function tableFigures(comparisons: readonly Comparison[]): Figure[] {
   return USERS.flatMap((users, index) => {
     const ours = comparisons.filter((one) => one.users === users);
     return ours.length === 0 ? [] : [figureOf(ours, { users, number: index + 1 })];

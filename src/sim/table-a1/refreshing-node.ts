@@ -5,7 +5,7 @@
  */
 import type { JoinAnswer, TicketAnswer } from "../../core/engine.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { type Arriving, ClusterNode } from "../../engines/cluster/node.ts";
+import { ClusterNode, type IdentifiedNewcomer } from "../../engines/cluster/node.ts";
 import type { MakeNode } from "../tunnel/sim-node.ts";
 
 /** Makes nodes whose visitors refresh after this long. */
@@ -20,7 +20,12 @@ export function refreshingNode(refreshMs: number): MakeNode {
 class RefreshingNode extends ClusterNode {
   refreshMs = 0;
 
-  override join(room: string, visitor: Arriving, now: number, answer: (answer: JoinAnswer) => void): void {
+  override join(
+    room: string,
+    visitor: IdentifiedNewcomer,
+    now: number,
+    answer: (answer: JoinAnswer) => void,
+  ): void {
     super.join(room, visitor, now, (given) => answer(this.#soon(given)));
   }
 

@@ -6,9 +6,9 @@ import { diceOf, type Range } from "./dice.ts";
 import type { EventLoop } from "./event-loop.ts";
 import { Forger } from "./forger.ts";
 import type { Traits } from "./traits.ts";
-import { type Guest, Visitor, type VisitorWorld } from "./visitor.ts";
+import { type Guest, SimVisitor, type VisitorWorld } from "./visitor.ts";
 
-export interface CrowdOptions {
+export interface SimCrowdOptions {
   readonly seed: number;
   readonly loop: EventLoop;
   /** What word of a turn takes to a visitor. */
@@ -16,12 +16,12 @@ export interface CrowdOptions {
   readonly world: VisitorWorld;
 }
 
-export class Crowd {
+export class SimCrowd {
   readonly all: Guest[] = [];
-  readonly #options: CrowdOptions;
+  readonly #options: SimCrowdOptions;
   readonly #bySequence = new Map<number, Guest>();
 
-  constructor(options: CrowdOptions) {
+  constructor(options: SimCrowdOptions) {
     this.#options = options;
   }
 
@@ -35,7 +35,7 @@ export class Crowd {
     const { seed, loop, world } = this.#options;
     const number = this.all.length;
     const parts = { traits, dice: diceOf(seed, "visitor", number), world };
-    const guest = traits.kind === "forging" ? new Forger(number, parts) : new Visitor(number, parts);
+    const guest = traits.kind === "forging" ? new Forger(number, parts) : new SimVisitor(number, parts);
     this.all.push(guest);
     loop.at(at, () => guest.arrive());
     return guest;

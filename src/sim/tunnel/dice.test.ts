@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { between, diceOf, idOf, oneOf, wholeBetween } from "./dice.ts";
+import { between, diceOf, oneOf, visitorIdOf, wholeBetween } from "./dice.ts";
 
 const throwsOf = (...name: Parameters<typeof diceOf>) => {
   const dice = diceOf(...name);
@@ -48,8 +48,8 @@ test("whatever is drawn is within its range", () => {
 
 test("ids of different visitors differ even where their dice do not", () => {
   const same = () => 0.5;
-  assert.match(idOf(same, 1), /^[0-9a-f]{32}$/);
-  assert.notEqual(idOf(same, 1), idOf(same, 2));
+  assert.match(visitorIdOf(same, 1), /^[0-9a-f]{32}$/);
+  assert.notEqual(visitorIdOf(same, 1), visitorIdOf(same, 2));
 });
 
 const PLAN_OF_SEED_1 = [206, 491, 188, 771, 291, 139, 301, 63];

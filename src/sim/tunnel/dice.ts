@@ -5,9 +5,10 @@
  *
  * Whole-number arithmetic only: the same throws on every machine.
  */
+import type { Dice } from "../../core/relaxed.ts";
 import { seededFraction } from "../hand-world.ts";
 
-export type Dice = () => number;
+export type { Dice };
 
 export interface Range {
   readonly from: number;
@@ -36,7 +37,7 @@ export function oneOf<T>(dice: Dice, list: readonly T[]): T {
 }
 
 /** 32 hexadecimal digits that begin with `number`, so that no two numbers share one. */
-export function idOf(dice: Dice, number: number): string {
+export function visitorIdOf(dice: Dice, number: number): string {
   return [number, ...Array.from({ length: 3 }, () => Math.floor(dice() * 2 ** 32))]
     .map((word) => word.toString(16).padStart(8, "0"))
     .join("");

@@ -18,7 +18,7 @@ export interface Figures extends OrderFigures {
 }
 
 /** The figures of a run so far, by its tunnel and these two of its checks. */
-export function figuresOf(
+export function runFigures(
   { crowd, letters, loop, gateway }: Tunnel,
   { capacity, order }: { capacity: Capacity; order: Order },
 ): Figures {

@@ -5,10 +5,10 @@
  */
 import type { Pass } from "../../core/pass.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { between, type Dice, idOf, type Range } from "./dice.ts";
-import type { Request } from "./gateway.ts";
+import { between, type Dice, type Range, visitorIdOf } from "./dice.ts";
+import type { SimRequest } from "./gateway.ts";
 import type { Traits } from "./traits.ts";
-import type { Guest, Phase, VisitorWorld } from "./visitor.ts";
+import type { Guest, VisitorPhase, VisitorWorld } from "./visitor.ts";
 import type { Reply } from "./visitor-link.ts";
 
 const PAUSE_MS: Range = { from: 50, to: 2_000 };
@@ -18,7 +18,7 @@ export class Forger implements Guest {
   readonly traits: Traits;
   readonly isWanting = false;
   readonly enteredAt = null;
-  phase: Phase = "coming";
+  phase: VisitorPhase = "coming";
   station = 0;
   cameAt = 0;
   readonly #world: VisitorWorld;
@@ -35,7 +35,7 @@ export class Forger implements Guest {
     this.phase = "joining";
     this.cameAt = this.#world.time;
     this.station = this.traits.station ?? this.#world.anyStation(this.#dice, null);
-    const id = idOf(this.#dice, this.number * 1_000);
+    const id = visitorIdOf(this.#dice, this.number * 1_000);
     this.#ask({ kind: "join", id, dice: this.#dice() }, (reply) => {
       if (reply.kind === "waiting") this.#forge(reply.ticket);
       else if (reply.kind === "entered") this.#give(reply.pass);
@@ -64,13 +64,13 @@ export class Forger implements Guest {
     this.#ask({ kind: "leave", place }, () => {});
   }
 
-  #ask(request: Request, reply: (reply: Reply) => void): void {
+  #ask(request: SimRequest, reply: (reply: Reply) => void): void {
     const { number: visitor, station } = this;
     this.#world.ask({ visitor, dice: this.#dice, station, request, reply });
   }
 }
 
-function forgeries(ticket: Ticket, dice: Dice): Request[] {
+function forgeries(ticket: Ticket, dice: Dice): SimRequest[] {
   const { id, room, lane, joinedAt } = ticket;
   const pass: Pass = {
     id,
@@ -85,7 +85,7 @@ function forgeries(ticket: Ticket, dice: Dice): Request[] {
   return [
     { kind: "checkIn", ticket: { ...ticket, sequence: ticket.sequence - 1_000 }, dice: dice() },
     { kind: "checkIn", ticket: { ...ticket, joinedAt: joinedAt - 60_000 }, dice: dice() },
-    { kind: "enter", ticket: { ...ticket, id: idOf(dice, 0xffffffff) }, dice: dice() },
+    { kind: "enter", ticket: { ...ticket, id: visitorIdOf(dice, 0xffffffff) }, dice: dice() },
     { kind: "enter", ticket: { ...ticket, lane: lane + 1 }, dice: dice() },
     { kind: "renew", pass },
     { kind: "leave", place: pass },

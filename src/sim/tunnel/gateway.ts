@@ -7,12 +7,12 @@ import { ANYBODY, type JoinAnswer, type TicketAnswer } from "../../core/engine.t
 import { type Pass, renewPass } from "../../core/pass.ts";
 import { originOf, type Ticket, tellAhead } from "../../core/ticket.ts";
 import type { EventLoop } from "./event-loop.ts";
-import type { Answered, Notice } from "./notice.ts";
+import type { AnsweredNotice, Notice } from "./notice.ts";
 import type { Station } from "./station.ts";
 
 const PRESENCE_EVERY_MS = 1_000;
 
-export type Request =
+export type SimRequest =
   | { readonly kind: "join"; readonly id: string; readonly dice: number }
   | { readonly kind: "checkIn" | "enter"; readonly ticket: Ticket; readonly dice: number }
   | { readonly kind: "leave"; readonly place: Ticket | Pass }
@@ -26,26 +26,26 @@ export type GatewayReply =
   /** Not real, or a pass that has run out or whose visit is over. */
   | { readonly kind: "not good" };
 
-export interface Asking {
+export interface SimCall {
   readonly visitor: number;
   readonly station: Station;
-  readonly request: Request;
+  readonly request: SimRequest;
   reply(reply: GatewayReply): void;
 }
 
-export interface GatewayOptions {
+export interface SimGatewayOptions {
   readonly loop: EventLoop;
   readonly room: string;
   readonly sessionMs: number;
   notice(notice: Notice): void;
 }
 
-export class Gateway {
+export class SimGateway {
   /** Made-up tickets and passes that were sent away. */
   refused = 0;
   /** Passes of visits that are over, and were sent away. */
   ended = 0;
-  readonly #options: GatewayOptions;
+  readonly #options: SimGatewayOptions;
   readonly #tickets = new Map<string, Ticket>();
   readonly #passes = new Map<string, Pass>();
   /** Station → passes renewed there, not yet reported. */
@@ -53,7 +53,7 @@ export class Gateway {
   /** "station/life/id" of visits that a node said are over. */
   readonly #ended = new Set<string>();
 
-  constructor(options: GatewayOptions) {
+  constructor(options: SimGatewayOptions) {
     this.#options = options;
   }
 
@@ -62,7 +62,7 @@ export class Gateway {
     this.#ended.add(`${station.index}/${station.life}/${id}`);
   }
 
-  take(asking: Asking): void {
+  take(asking: SimCall): void {
     const { request } = asking;
     if (!this.#isReal(request)) {
       this.refused++;
@@ -73,7 +73,7 @@ export class Gateway {
     else this.#ask(asking, request);
   }
 
-  #isReal(request: Request): boolean {
+  #isReal(request: SimRequest): boolean {
     if (request.kind === "join") return true;
     if (request.kind === "renew") return this.#isRealPass(request.pass);
     if (request.kind !== "leave") return this.#isRealTicket(request.ticket);
@@ -96,7 +96,7 @@ export class Gateway {
     return this.#passes.get(pass.id)?.admittedAt === pass.admittedAt;
   }
 
-  #ask({ visitor, station, reply }: Asking, request: Extract<Request, { dice: number }>): void {
+  #ask({ visitor, station, reply }: SimCall, request: Extract<SimRequest, { dice: number }>): void {
     const { life } = station;
     const askedAt = this.#options.loop.time;
     const isJoin = request.kind === "join";
@@ -124,7 +124,7 @@ export class Gateway {
   }
 
   #note(
-    about: Omit<Answered, "kind" | "at" | "answer" | "expiresAt">,
+    about: Omit<AnsweredNotice, "kind" | "at" | "answer" | "expiresAt">,
     answer: JoinAnswer | TicketAnswer,
     station: Station,
   ): void {
@@ -138,7 +138,7 @@ export class Gateway {
     this.#options.notice({ kind: "answered", at, ...about, answer, expiresAt });
   }
 
-  #leave({ station, reply }: Asking, place: Ticket | Pass): void {
+  #leave({ station, reply }: SimCall, place: Ticket | Pass): void {
     const { index, life } = station;
     const { loop, notice } = this.#options;
     notice({ kind: "leaving", at: loop.time, id: place.id });
@@ -150,7 +150,7 @@ export class Gateway {
     station.call((node, now) => node.leave(place, now, done));
   }
 
-  #renew({ station, reply }: Asking, pass: Pass): void {
+  #renew({ station, reply }: SimCall, pass: Pass): void {
     const { loop, sessionMs, notice } = this.#options;
     const { now } = station;
     const isEnded = this.#ended.has(`${station.index}/${station.life}/${pass.id}`);

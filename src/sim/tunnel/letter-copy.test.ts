@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { copyOf } from "./letter-copy.ts";
+import { copyOfLetter } from "./letter-copy.ts";
 
 test("a copy is the same and shares nothing", () => {
   const letter = {
@@ -8,7 +8,7 @@ test("a copy is the same and shares nothing", () => {
     bodies: [{ kind: "edge", weight: null, list: [[1, 2.5], []] }],
     isLast: false,
   };
-  const copy = copyOf(letter);
+  const copy = copyOfLetter(letter);
   assert.deepEqual(copy, letter);
   letter.bodies[0]!.list[0]!.push(3);
   assert.equal(copy.bodies[0]!.list[0]!.length, 2);
@@ -16,14 +16,14 @@ test("a copy is the same and shares nothing", () => {
 
 test("bytes are copied", () => {
   const bytes = new Uint8Array([1, 2]);
-  const copy = copyOf({ bytes });
+  const copy = copyOfLetter({ bytes });
   bytes[0] = 9;
   assert.deepEqual(copy.bytes, new Uint8Array([1, 2]));
 });
 
 test("what no wire carries is a mistake, and its place is named", () => {
-  assert.throws(() => copyOf({ bodies: [{ seen: new Map() }] }), /letter\.bodies\[0\]\.seen is a Map/);
-  assert.throws(() => copyOf({ answer: () => {} }), /letter\.answer is a function/);
+  assert.throws(() => copyOfLetter({ bodies: [{ seen: new Map() }] }), /letter\.bodies\[0\]\.seen is a Map/);
+  assert.throws(() => copyOfLetter({ answer: () => {} }), /letter\.answer is a function/);
   class Ticket {}
-  assert.throws(() => copyOf([new Ticket()]), /letter\[0\] is a Ticket/);
+  assert.throws(() => copyOfLetter([new Ticket()]), /letter\[0\] is a Ticket/);
 });

@@ -4,7 +4,7 @@
  */
 
 /** A deep copy. Throws a TypeError on anything that would not come through a wire as it is. */
-export function copyOf<T>(value: T): T {
+export function copyOfLetter<T>(value: T): T {
   return copied(value, "letter") as T;
 }
 

@@ -13,7 +13,7 @@ import { Rate } from "./checks/rate.ts";
 import { between, diceOf } from "./dice.ts";
 import { realNode } from "./real-node.ts";
 import { patientAt } from "./traits.ts";
-import { ROOM, Tunnel } from "./tunnel.ts";
+import { TUNNEL_ROOM, Tunnel } from "./tunnel.ts";
 
 const NODES = 3;
 const SESSION_MS = 120_000;
@@ -81,7 +81,7 @@ function assertForfeited(tunnel: Tunnel, idle: number): void {
   tunnel.runUntil(tunnel.time + GIVE_UP_MS, () => gone() === idle);
   assert.equal(tunnel.failure, null);
   for (const station of tunnel.stations) {
-    const { waiting, totals } = station.call((node, now) => node.counts(ROOM, now))!;
+    const { waiting, totals } = station.call((node, now) => node.counts(TUNNEL_ROOM, now))!;
     assert.deepEqual([waiting, totals.forfeited, totals.missedTurns], [0, idle, 3 * idle]);
   }
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { diceOf } from "./dice.ts";
 import { EventLoop } from "./event-loop.ts";
-import { type Flight, type LetterFate, Network, type Way, type Weather } from "./network.ts";
+import { type LetterFate, type LetterFlight, Network, type Way, type Weather } from "./network.ts";
 
 const FAIR: Weather = {
   delayMs: { from: 10, to: 20 },
@@ -21,7 +21,7 @@ function stage(weather: Partial<Weather> = {}, seed = 1) {
     loop,
     weather: { ...FAIR, ...weather },
     diceFor: ({ from, to }) => diceOf(seed, from, to),
-    deliver: (flight: Flight) => arrived.push({ time: loop.time, ...flight }),
+    deliver: (flight: LetterFlight) => arrived.push({ time: loop.time, ...flight }),
     lose: (_flight, fate) => lost.push(fate),
   });
   const send = (count: number, way: Way = { from: 0, to: 1 }, everyMs = 1) => {

@@ -34,7 +34,7 @@ export interface Way {
   readonly to: number;
 }
 
-export interface Flight extends Way {
+export interface LetterFlight extends Way {
   readonly letter: unknown;
 }
 
@@ -45,7 +45,7 @@ interface Link {
   cuts: number;
   clogs: number;
   extraMs: number;
-  held: Flight[];
+  held: LetterFlight[];
   /** When the last letter in order arrives. */
   lastAt: number;
 }
@@ -54,8 +54,8 @@ export interface NetworkOptions {
   readonly loop: EventLoop;
   readonly weather: Weather;
   diceFor(way: Way): Dice;
-  deliver(flight: Flight): void;
-  lose(flight: Flight, fate: LetterFate): void;
+  deliver(flight: LetterFlight): void;
+  lose(flight: LetterFlight, fate: LetterFate): void;
 }
 
 export class Network {
@@ -74,7 +74,7 @@ export class Network {
     return this.#broken > 0;
   }
 
-  send(flight: Flight): void {
+  send(flight: LetterFlight): void {
     const link = this.#link(flight);
     const { dice } = link;
     const { weather } = this;
@@ -127,18 +127,22 @@ export class Network {
     }
   }
 
-  #carry(link: Link, flight: Flight, { delayMs, lateMs }: { delayMs: number; lateMs: number | null }): void {
+  #carry(
+    link: Link,
+    flight: LetterFlight,
+    { delayMs, lateMs }: { delayMs: number; lateMs: number | null },
+  ): void {
     const arrivesAt = this.#options.loop.time + delayMs;
     if (lateMs !== null) return this.#arriveAt(link, arrivesAt + lateMs, flight);
     link.lastAt = Math.max(link.lastAt, arrivesAt);
     this.#arriveAt(link, link.lastAt, flight);
   }
 
-  #arriveAt(link: Link, time: number, flight: Flight): void {
+  #arriveAt(link: Link, time: number, flight: LetterFlight): void {
     this.#options.loop.at(time, () => this.#arrive(link, flight));
   }
 
-  #arrive(link: Link, flight: Flight): void {
+  #arrive(link: Link, flight: LetterFlight): void {
     if (link.cuts > 0) return this.#options.lose(flight, "cut");
     if (link.clogs === 0) return this.#options.deliver(flight);
     link.held.push(flight);

@@ -3,26 +3,26 @@
  * cluster. Checks keep their books from these notices alone. All instants are of simulated time, which no node knows.
  */
 import type { JoinAnswer, TicketAnswer } from "../../core/engine.ts";
-import type { NodeStatus } from "./sim-node.ts";
+import type { SimNodeStatus } from "./sim-node.ts";
 
 export type Notice =
-  | Answered
-  | Leaving
-  | Left
-  | Renewed
-  | Turns
-  | Told
-  | Away
-  | Taken
-  | Look
-  | Split
-  | Parted
-  | Started
-  | Stopped
-  | Ended;
+  | AnsweredNotice
+  | LeavingNotice
+  | LeftNotice
+  | RenewedNotice
+  | TurnsNotice
+  | ToldNotice
+  | AwayNotice
+  | TakenNotice
+  | LookNotice
+  | SplitNotice
+  | PartedNotice
+  | StartedNotice
+  | StoppedNotice
+  | EndedNotice;
 
 /** A node answered a visitor; the answer may still be lost on its way. */
-export interface Answered {
+export interface AnsweredNotice {
   readonly kind: "answered";
   readonly at: number;
   /** When the node was asked. */
@@ -42,14 +42,14 @@ export interface Answered {
 }
 
 /** A node was asked to end a place or visit: its holder uses it no more. */
-export interface Leaving {
+export interface LeavingNotice {
   readonly kind: "leaving";
   readonly at: number;
   readonly id: string;
 }
 
 /** A node said that a place or visit is over; the answer may still be lost on its way. */
-export interface Left {
+export interface LeftNotice {
   readonly kind: "left";
   readonly at: number;
   readonly id: string;
@@ -58,7 +58,7 @@ export interface Left {
 }
 
 /** A gateway gave a visitor a fresh pass, and its node was told. */
-export interface Renewed {
+export interface RenewedNotice {
   readonly kind: "renewed";
   readonly at: number;
   readonly id: string;
@@ -66,7 +66,7 @@ export interface Renewed {
 }
 
 /** A node told of turns. */
-export interface Turns {
+export interface TurnsNotice {
   readonly kind: "turns";
   readonly at: number;
   readonly station: number;
@@ -74,7 +74,7 @@ export interface Turns {
 }
 
 /** A visitor heard for the first time that they wait, or are in at once; their place counts from now on. */
-export interface Told {
+export interface ToldNotice {
   readonly kind: "told";
   readonly at: number;
   readonly id: string;
@@ -83,14 +83,14 @@ export interface Told {
 }
 
 /** A visitor was not heard of for so long that they may have lapsed. */
-export interface Away {
+export interface AwayNotice {
   readonly kind: "away";
   readonly at: number;
   readonly id: string;
 }
 
 /** Something made up was taken for real. */
-export interface Taken {
+export interface TakenNotice {
   readonly kind: "taken";
   readonly at: number;
   readonly visitor: number;
@@ -98,28 +98,28 @@ export interface Taken {
 }
 
 /** What every node that is up says of itself, at one instant. */
-export interface Look {
+export interface LookNotice {
   readonly kind: "look";
   readonly at: number;
-  readonly nodes: readonly NodeStatus[];
+  readonly nodes: readonly SimNodeStatus[];
 }
 
 /** Links were broken, or the last broken one is whole again. */
-export interface Split {
+export interface SplitNotice {
   readonly kind: "split";
   readonly at: number;
   readonly isSplit: boolean;
 }
 
 /** The cluster is cut into parts, by number of their stations. null: something else happens to the links. */
-export interface Parted {
+export interface PartedNotice {
   readonly kind: "parted";
   readonly at: number;
   readonly parts: readonly (readonly number[])[] | null;
 }
 
 /** A node's process began. */
-export interface Started {
+export interface StartedNotice {
   readonly kind: "started";
   readonly at: number;
   readonly station: number;
@@ -127,7 +127,7 @@ export interface Started {
 }
 
 /** A node's process ended. */
-export interface Stopped {
+export interface StoppedNotice {
   readonly kind: "stopped";
   readonly at: number;
   readonly station: number;
@@ -137,7 +137,7 @@ export interface Stopped {
 }
 
 /** The run is over; what can only be judged then is judged now. */
-export interface Ended {
+export interface EndedNotice {
   readonly kind: "ended";
   readonly at: number;
 }

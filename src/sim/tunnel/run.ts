@@ -22,12 +22,12 @@ import { Rate } from "./checks/rate.ts";
 import { diceOf } from "./dice.ts";
 import { FAULT_KINDS } from "./fault-kinds.ts";
 import { Faults } from "./faults.ts";
-import { type Figures, figuresOf } from "./figures.ts";
+import { type Figures, runFigures } from "./figures.ts";
 import { incidentsOf } from "./incidents.ts";
 import type { Plan } from "./plan.ts";
 import type { MakeNode } from "./sim-node.ts";
 import { kindOf, traitsOf } from "./traits.ts";
-import { type Failure, ROOM, Tunnel } from "./tunnel.ts";
+import { type Failure, TUNNEL_ROOM, Tunnel } from "./tunnel.ts";
 import { clockOf, weatherOf } from "./weather.ts";
 
 /** Before anybody comes. */
@@ -113,7 +113,7 @@ class Run {
     this.#goOn();
     this.#rest();
     this.#end();
-    const figures = figuresOf(this.#tunnel, { capacity: this.#capacity, order: this.#order });
+    const figures = runFigures(this.#tunnel, { capacity: this.#capacity, order: this.#order });
     return { failure: this.#tunnel.failure, figures, hash: this.#tunnel.hash };
   }
 
@@ -216,13 +216,13 @@ class Run {
     const totalActiveUsers = this.#plan.rules.totalActiveUsers * (this.#plan.kind === "hasty" ? 2 : 1);
     const waiting = this.#line.waiting(time);
     const onSite = this.#line.onSite(time);
-    return quietComplaint(this.#looks(), { room: ROOM, totalActiveUsers, waiting, onSite });
+    return quietComplaint(this.#looks(), { room: TUNNEL_ROOM, totalActiveUsers, waiting, onSite });
   }
 
   #looks(): NodeLook[] {
     return this.#tunnel.stations.flatMap((station) => {
       const status = station.status();
-      const counted = station.call((node, now) => node.counts(ROOM, now));
+      const counted = station.call((node, now) => node.counts(TUNNEL_ROOM, now));
       return status && counted ? [{ ...status, counted }] : [];
     });
   }

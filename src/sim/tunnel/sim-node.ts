@@ -10,7 +10,7 @@ import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node-settings.ts";
 
-export interface NodeSettings {
+export interface SimNodeSettings {
   readonly name: string;
   /** Rises with every start. */
   readonly life: number;
@@ -37,7 +37,7 @@ export interface NodeSettings {
 const { join: _, ...SHIPPED } = DEFAULT_NODE_SETTINGS;
 
 /** The settings of a node as shipped. A run states what it wants otherwise. */
-export const NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address" | "join"> = SHIPPED;
+export const NODE_SETTINGS: Omit<SimNodeSettings, "name" | "life" | "address" | "join"> = SHIPPED;
 
 export interface SimNode {
   /** True once it has left its cluster in order. */
@@ -47,9 +47,9 @@ export interface SimNode {
   tick(now: number): void;
   /** When `tick` has something to do next. */
   nextAt(): number;
-  takeOutbox(): readonly Outgoing[];
-  takeEvents(): readonly NodeEvent[];
-  join(room: string, visitor: Arrival, now: number, answer: (answer: JoinAnswer) => void): void;
+  takeOutbox(): readonly SimOutgoing[];
+  takeEvents(): readonly SimNodeEvent[];
+  join(room: string, visitor: SimArrival, now: number, answer: (answer: JoinAnswer) => void): void;
   checkIn(ticket: Ticket, dice: number, now: number): TicketAnswer;
   enter(ticket: Ticket, dice: number, now: number, answer: (answer: TicketAnswer) => void): void;
   touch(room: string, presences: readonly Presence[], now: number): void;
@@ -58,23 +58,23 @@ export interface SimNode {
   leaveCluster(now: number): void;
   counts(room: string, now: number): Counts;
   board(room: string, now: number): Board;
-  status(): NodeStatus;
+  status(): SimNodeStatus;
   /** Nothing listens at that address. */
   refused?(address: string, now: number): void;
 }
 
-export interface Arrival {
+export interface SimArrival {
   readonly id: string;
   readonly newcomer: Newcomer;
   readonly dice: number;
 }
 
-export interface Outgoing {
+export interface SimOutgoing {
   readonly to: string;
   readonly letter: unknown;
 }
 
-export type NodeEvent =
+export type SimNodeEvent =
   /** Turns that this node gave or heard of, in order. */
   | { readonly kind: "turns"; readonly room: string; readonly sequences: readonly number[] }
   /** A visit is over, though its pass would still be good. */
@@ -82,34 +82,34 @@ export type NodeEvent =
   | { readonly kind: "draw" | "remark" | "kept" };
 
 /** What a node says of itself. */
-export interface NodeStatus {
+export interface SimNodeStatus {
   readonly name: string;
   readonly life: number;
   readonly slot: number | null;
-  readonly view: ViewStatus | null;
+  readonly view: SimViewStatus | null;
   readonly isRoot: boolean;
   /** The slot towards the root. null: it is here, or there is no view. */
   readonly pointer: number | null;
   /** Nothing is left to exchange in this view. */
   readonly isSettled: boolean;
-  readonly rooms: Readonly<Record<string, RoomStatus>>;
+  readonly rooms: Readonly<Record<string, SimRoomStatus>>;
 }
 
-export interface ViewStatus {
+export interface SimViewStatus {
   readonly version: number;
-  readonly members: readonly Member[];
-  readonly lost: readonly Omit<Member, "address">[];
+  readonly members: readonly SimMember[];
+  readonly lost: readonly Omit<SimMember, "address">[];
   readonly isMajority: boolean;
 }
 
-export interface Member {
+export interface SimMember {
   readonly slot: number;
   readonly name: string;
   readonly life: number;
   readonly address: string;
 }
 
-export interface RoomStatus {
+export interface SimRoomStatus {
   /** The smallest waiting order key owned here. */
   readonly ownFirst: number | null;
   readonly ownWaiting: number;
@@ -120,4 +120,4 @@ export interface RoomStatus {
   readonly waiting: number;
 }
 
-export type MakeNode = (settings: NodeSettings, dice: () => number, now: number) => SimNode;
+export type MakeNode = (settings: SimNodeSettings, dice: () => number, now: number) => SimNode;

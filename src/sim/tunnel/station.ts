@@ -10,7 +10,14 @@ import type { RoomRules } from "../../core/rules.ts";
 import type { Dice } from "./dice.ts";
 import type { EventLoop, Work } from "./event-loop.ts";
 import { NodeClock } from "./node-clock.ts";
-import type { MakeNode, NodeEvent, NodeSettings, NodeStatus, Outgoing, SimNode } from "./sim-node.ts";
+import type {
+  MakeNode,
+  SimNode,
+  SimNodeEvent,
+  SimNodeSettings,
+  SimNodeStatus,
+  SimOutgoing,
+} from "./sim-node.ts";
 
 /** No timer of a real process is finer. */
 const TICK_MIN_MS = 1;
@@ -23,15 +30,15 @@ export interface StationOptions {
   readonly driftPpm: number;
   readonly loop: EventLoop;
   readonly makeNode: MakeNode;
-  readonly settings: Omit<NodeSettings, "name" | "life" | "address" | "join">;
+  readonly settings: Omit<SimNodeSettings, "name" | "life" | "address" | "join">;
   diceFor(life: number): Dice;
   /** Hears of everything that comes out of the node. */
   readonly ears: StationEars;
 }
 
 export interface StationEars {
-  onOutbox(station: Station, letters: readonly Outgoing[]): void;
-  onEvents(station: Station, events: readonly NodeEvent[]): void;
+  onOutbox(station: Station, letters: readonly SimOutgoing[]): void;
+  onEvents(station: Station, events: readonly SimNodeEvent[]): void;
   /** The node has left its cluster in order. */
   onGone(station: Station): void;
   /** A call on the node threw. */
@@ -119,7 +126,7 @@ export class Station {
     return answer;
   }
 
-  status(): NodeStatus | undefined {
+  status(): SimNodeStatus | undefined {
     const node = this.#node;
     return node === null ? undefined : this.#guarded(() => node.status());
   }

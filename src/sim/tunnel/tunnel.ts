@@ -7,21 +7,34 @@
  * with a complaint ends the run.
  */
 import type { RoomRules } from "../../core/rules.ts";
-import { Crowd } from "./crowd.ts";
+import { SimCrowd } from "./crowd.ts";
 import { type Dice, diceOf, oneOf, type Range } from "./dice.ts";
 import { EventLog } from "./event-log.ts";
 import { EventLoop } from "./event-loop.ts";
-import { Gateway } from "./gateway.ts";
-import { copyOf } from "./letter-copy.ts";
+import { SimGateway } from "./gateway.ts";
+import { copyOfLetter } from "./letter-copy.ts";
 import { LetterCount } from "./letter-count.ts";
-import { type Flight, type LetterFate, Network, STATIONS_MAX, type Way, type Weather } from "./network.ts";
+import {
+  type LetterFate,
+  type LetterFlight,
+  Network,
+  STATIONS_MAX,
+  type Way,
+  type Weather,
+} from "./network.ts";
 import type { Check, Notice } from "./notice.ts";
-import { type MakeNode, NODE_SETTINGS, type NodeEvent, type NodeStatus, type Outgoing } from "./sim-node.ts";
+import {
+  type MakeNode,
+  NODE_SETTINGS,
+  type SimNodeEvent,
+  type SimNodeStatus,
+  type SimOutgoing,
+} from "./sim-node.ts";
 import { Station, type StationEars } from "./station.ts";
 import type { VisitorWorld } from "./visitor.ts";
 import { VisitorLink } from "./visitor-link.ts";
 
-export const ROOM = "main";
+export const TUNNEL_ROOM = "main";
 const LOOK_EVERY_MS = 500;
 /** A run with more than this is endless. */
 const EVENTS_MAX = 50_000_000;
@@ -54,8 +67,8 @@ export class Tunnel {
   readonly stations: Station[] = [];
   readonly letters = new LetterCount();
   readonly network: Network;
-  readonly crowd: Crowd;
-  readonly gateway: Gateway;
+  readonly crowd: SimCrowd;
+  readonly gateway: SimGateway;
   readonly link: VisitorLink;
   /** The first complaint. null: there is none so far. */
   failure: Failure | null = null;
@@ -81,14 +94,14 @@ export class Tunnel {
       deliver: (flight) => this.#deliver(flight),
       lose: (flight, fate) => this.#lose(flight, fate),
     });
-    this.gateway = new Gateway({ loop, room: ROOM, sessionMs: rules.sessionDurationMs, notice });
+    this.gateway = new SimGateway({ loop, room: TUNNEL_ROOM, sessionMs: rules.sessionDurationMs, notice });
     this.link = new VisitorLink({
       loop,
       gateway: this.gateway,
       delayMs,
       station: (index) => this.stations[index]!,
     });
-    this.crowd = new Crowd({ seed, loop, delayMs, world: this.#visitorWorld() });
+    this.crowd = new SimCrowd({ seed, loop, delayMs, world: this.#visitorWorld() });
     loop.after(LOOK_EVERY_MS, () => this.#lookAgain());
   }
 
@@ -141,7 +154,7 @@ export class Tunnel {
     // The very first founds a cluster at once. After that all have the same list, as operators write it.
     const list = this.stations.filter(({ isRetired }) => !isRetired).map(({ address }) => address);
     const join = list.length === 1 && station.life === 0 ? [] : list;
-    station.start(join, { name: ROOM, rules: this.#rules });
+    station.start(join, { name: TUNNEL_ROOM, rules: this.#rules });
     const { index, life } = station;
     this.note("start", index, life);
     this.notice({ kind: "started", at: this.time, station: index, life });
@@ -205,11 +218,11 @@ export class Tunnel {
   /** The operator changes the rules on every node. */
   configure(rules: RoomRules): void {
     this.#rules = rules;
-    for (const station of this.stations) station.call((node, now) => node.configure(ROOM, rules, now));
+    for (const station of this.stations) station.call((node, now) => node.configure(TUNNEL_ROOM, rules, now));
   }
 
   /** What every node that is up says of itself. */
-  statuses(): NodeStatus[] {
+  statuses(): SimNodeStatus[] {
     return this.stations.map((station) => station.status()).filter((status) => status !== undefined);
   }
 
@@ -239,19 +252,19 @@ export class Tunnel {
     onThrow: (station, error) => this.fail("no exception", `${station.name} threw ${wordsOf(error)}`),
   };
 
-  #send(station: Station, letters: readonly Outgoing[]): void {
+  #send(station: Station, letters: readonly SimOutgoing[]): void {
     const isCopied = this.#options.letters === "copied";
     for (const { to, letter } of letters) {
       this.letters.send(letter);
       const target = this.#byAddress.get(to) ?? STATIONS_MAX;
-      const flight = { from: station.index, to: target, letter: isCopied ? copyOf(letter) : letter };
+      const flight = { from: station.index, to: target, letter: isCopied ? copyOfLetter(letter) : letter };
       if (target === station.index) this.fail("no exception", `${station.name} wrote a letter to itself`);
       else if (target === STATIONS_MAX) this.#lose(flight, "nobody there");
       else this.network.send(flight);
     }
   }
 
-  #hear(station: Station, events: readonly NodeEvent[]): void {
+  #hear(station: Station, events: readonly SimNodeEvent[]): void {
     for (const event of events) {
       if (event.kind === "revoked") this.gateway.end(station, event.id);
       if (event.kind !== "turns") continue;
@@ -262,7 +275,7 @@ export class Tunnel {
     }
   }
 
-  #deliver(flight: Flight): void {
+  #deliver(flight: LetterFlight): void {
     const station = this.stations[flight.to]!;
     if (!station.isUp) {
       const { address } = station;
@@ -277,7 +290,7 @@ export class Tunnel {
     });
   }
 
-  #lose(flight: Flight, fate: LetterFate): void {
+  #lose(flight: LetterFlight, fate: LetterFate): void {
     this.note("lost letter", flight.from, flight.to, fate);
     this.letters.lose(fate);
   }

@@ -5,7 +5,7 @@
  */
 import { between, type Dice, type Range } from "./dice.ts";
 import type { EventLoop } from "./event-loop.ts";
-import type { Gateway, GatewayReply, Request } from "./gateway.ts";
+import type { GatewayReply, SimGateway, SimRequest } from "./gateway.ts";
 import type { Station } from "./station.ts";
 
 /** Without an answer for so long a visitor asks again. */
@@ -16,19 +16,19 @@ const RELEASE_OVER_MS = 1_000;
 /** `no answer`: it was lost, or took too long. `not there`: the connection was refused. */
 export type Reply = GatewayReply | { readonly kind: "no answer" | "not there" };
 
-export interface Question {
+export interface VisitorQuestion {
   readonly visitor: number;
   readonly dice: Dice;
   /** Index of the station that is asked. */
   readonly station: number;
-  readonly request: Request;
+  readonly request: SimRequest;
   /** Called once. */
   reply(reply: Reply): void;
 }
 
 export interface VisitorLinkOptions {
   readonly loop: EventLoop;
-  readonly gateway: Gateway;
+  readonly gateway: SimGateway;
   readonly delayMs: Range;
   station(index: number): Station;
 }
@@ -37,13 +37,13 @@ export class VisitorLink {
   /** Share of questions, and of answers, that are lost. */
   loss = 0;
   readonly #options: VisitorLinkOptions;
-  #held: Question[] | null = null;
+  #held: VisitorQuestion[] | null = null;
 
   constructor(options: VisitorLinkOptions) {
     this.#options = options;
   }
 
-  ask(question: Question): void {
+  ask(question: VisitorQuestion): void {
     if (this.#held) {
       this.#held.push(question);
       return;
@@ -83,13 +83,13 @@ export class VisitorLink {
 }
 
 class Call {
-  readonly question: Question;
+  readonly question: VisitorQuestion;
   isAnswered = false;
   readonly #askedAt: number;
   readonly #fate: { loop: EventLoop; downMs: number; isAnswerLost: boolean };
   #isOver = false;
 
-  constructor(question: Question, fate: { loop: EventLoop; downMs: number; isAnswerLost: boolean }) {
+  constructor(question: VisitorQuestion, fate: { loop: EventLoop; downMs: number; isAnswerLost: boolean }) {
     this.question = question;
     this.#fate = fate;
     this.#askedAt = fate.loop.time;

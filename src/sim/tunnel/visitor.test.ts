@@ -4,7 +4,7 @@ import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import { nodesOf } from "../../testing/cluster/desk-node.ts";
 import { OneDesk } from "../../testing/cluster/one-desk.ts";
 import { diceOf } from "./dice.ts";
-import type { Answered, Check, Notice } from "./notice.ts";
+import type { AnsweredNotice, Check, Notice } from "./notice.ts";
 import { patientAt, type Traits, traitsOf, type VisitorKind } from "./traits.ts";
 import { Tunnel } from "./tunnel.ts";
 
@@ -41,7 +41,9 @@ function stage(rules: Partial<RoomRules> = {}) {
   for (let i = 0; i < 3; i++) tunnel.addNode();
   tunnel.runUntil(1_000);
   const answers = (visitor: number) =>
-    seen.filter((notice): notice is Answered => notice.kind === "answered" && notice.visitor === visitor);
+    seen.filter(
+      (notice): notice is AnsweredNotice => notice.kind === "answered" && notice.visitor === visitor,
+    );
   const kinds = (visitor: number) => answers(visitor).map(({ answer }) => answer.kind);
   /** Somebody comes, and has been answered before the next one comes. */
   const come = (traits: Partial<Traits> = {}, station = 0) => {

@@ -12,13 +12,13 @@
  */
 import type { Pass } from "../../core/pass.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { between, type Dice, idOf, type Range } from "./dice.ts";
-import type { Request } from "./gateway.ts";
+import { between, type Dice, type Range, visitorIdOf } from "./dice.ts";
+import type { SimRequest } from "./gateway.ts";
 import type { Notice } from "./notice.ts";
 import { isSteady, isWanting, type Traits } from "./traits.ts";
-import type { Question, Reply } from "./visitor-link.ts";
+import type { Reply, VisitorQuestion } from "./visitor-link.ts";
 
-export type Phase = "coming" | "joining" | "waiting" | "entering" | "on site" | "gone";
+export type VisitorPhase = "coming" | "joining" | "waiting" | "entering" | "on site" | "gone";
 
 const RETRY_MS: Range = { from: 200, to: 1_000 };
 /** A node that does not know the room yet is asked again after this. */
@@ -39,7 +39,7 @@ export interface VisitorWorld {
   readonly sessionMs: number;
   readonly lapseAfterMs: number;
   after(delayMs: number, work: () => void): void;
-  ask(question: Question): void;
+  ask(question: VisitorQuestion): void;
   /** Index of a station that takes visitors, another one than `but` if there is any. */
   anyStation(dice: Dice, but: number | null): number;
   notice(notice: Notice): void;
@@ -51,7 +51,7 @@ export interface VisitorWorld {
 export interface Guest {
   readonly number: number;
   readonly traits: Traits;
-  readonly phase: Phase;
+  readonly phase: VisitorPhase;
   readonly station: number;
   readonly cameAt: number;
   readonly enteredAt: number | null;
@@ -62,10 +62,10 @@ export interface Guest {
   hearTurn(): void;
 }
 
-export class Visitor implements Guest {
+export class SimVisitor implements Guest {
   readonly number: number;
   readonly traits: Traits;
-  phase: Phase = "coming";
+  phase: VisitorPhase = "coming";
   station = 0;
   cameAt = 0;
   enteredAt: number | null = null;
@@ -107,7 +107,7 @@ export class Visitor implements Guest {
   #join(): void {
     this.phase = "joining";
     if (this.#joins >= JOINS_MAX) throw new Error(`visitor ${this.number} joined ${JOINS_MAX} times`);
-    this.#id = idOf(this.#dice, this.number * JOINS_MAX + this.#joins);
+    this.#id = visitorIdOf(this.#dice, this.number * JOINS_MAX + this.#joins);
     this.#joins++;
     this.#ask({ kind: "join", id: this.#id, dice: this.#dice() });
   }
@@ -131,7 +131,7 @@ export class Visitor implements Guest {
     this.#world.ask({ visitor: this.number, dice: this.#dice, station, request, reply: () => {} });
   }
 
-  #ask(request: Request): void {
+  #ask(request: SimRequest): void {
     const step = ++this.#step;
     const { number: visitor, station } = this;
     const reply = (given: Reply) => {
@@ -198,7 +198,7 @@ export class Visitor implements Guest {
   /** Asks for a fresh pass while going on; without one in time the old one runs out. */
   #renew(): void {
     const { number: visitor, station } = this;
-    const request: Request = { kind: "renew", pass: this.#pass! };
+    const request: SimRequest = { kind: "renew", pass: this.#pass! };
     const reply = (given: Reply) => {
       if (given.kind === "renewed") this.#pass = given.pass;
       else if (given.kind === "not there") this.station = this.#world.anyStation(this.#dice, station);
@@ -222,7 +222,7 @@ export class Visitor implements Guest {
     if (!this.traits.isPolite) return;
     this.#world.after(this.#dice() * REPLAY_WITHIN_MS, () => {
       const station = this.#world.anyStation(this.#dice, this.station);
-      const request: Request = { kind: "renew", pass: this.#pass! };
+      const request: SimRequest = { kind: "renew", pass: this.#pass! };
       this.#world.ask({ visitor: this.number, dice: this.#dice, station, request, reply: () => {} });
     });
   }
@@ -236,7 +236,7 @@ export class Visitor implements Guest {
   /** Says so until it is heard, to another node each time. */
   #leave(place: Ticket | Pass, tries: number): void {
     const { number: visitor, station } = this;
-    const request: Request = { kind: "leave", place };
+    const request: SimRequest = { kind: "leave", place };
     const reply = ({ kind }: Reply) => {
       if ((kind !== "no answer" && kind !== "not there") || tries === 1) return;
       this.station = this.#world.anyStation(this.#dice, station);

@@ -23,7 +23,7 @@ const DOOR_MS = 200;
 const AFTER_LAST_MAX_MS = 24 * 3_600_000;
 const PROGRESS_EVERY_STEPS = 8_192;
 
-export interface RunOptions {
+export interface CrowdRunOptions {
   readonly room: string;
   readonly rules: RoomRules;
   /** Rooms that share a budget with this one. Nobody comes to them, but what they are guaranteed is theirs. */
@@ -51,12 +51,12 @@ export interface CrowdRecord {
 }
 
 /** Plays the whole run. */
-export function runCrowd(options: RunOptions): CrowdRecord {
+export function runCrowd(options: CrowdRunOptions): CrowdRecord {
   return new CrowdRun(options).play();
 }
 
 class CrowdRun {
-  readonly #options: RunOptions;
+  readonly #options: CrowdRunOptions;
   readonly #world: HandWorld;
   readonly #engine: MemoryEngine;
   readonly #journal: Journal;
@@ -72,7 +72,7 @@ class CrowdRun {
   #admitted = 0;
   #lastTurnMs: number | null = null;
 
-  constructor(options: RunOptions) {
+  constructor(options: CrowdRunOptions) {
     const { room, plan, startAt, rules, seed, neighbours } = options;
     this.#options = options;
     this.#now = startAt;
@@ -198,7 +198,7 @@ class CrowdRun {
 }
 
 /** What the budget leaves to this room when nobody is in the others; null: it shares none. */
-function sharedSlots({ budget }: RoomRules, neighbours: RunOptions["neighbours"]): number | null {
+function sharedSlots({ budget }: RoomRules, neighbours: CrowdRunOptions["neighbours"]): number | null {
   if (budget === null) return null;
   let guaranteed = 0;
   for (const { budget: theirs } of neighbours.values())

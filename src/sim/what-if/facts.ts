@@ -5,7 +5,7 @@
 import type { DoorReason } from "../../core/engine.ts";
 import type { Findings } from "./findings.ts";
 import { slotMs } from "./verdict.ts";
-import { count, limitWords, shareWords, spanWords } from "./words.ts";
+import { countText, limitWords, shareWords, spanWords } from "./words.ts";
 
 export interface Section {
   readonly title: string;
@@ -16,7 +16,7 @@ export interface Section {
 export function questionOf({ room, crowd }: Findings): string {
   const { shape, overMs } = crowd;
   const come = crowd.size === 1 ? "visitor comes" : "visitors come";
-  return `What if ${count(crowd.size)} ${come} to the room ${room} within ${spanWords(overMs)} (${shape})?`;
+  return `What if ${countText(crowd.size)} ${come} to the room ${room} within ${spanWords(overMs)} (${shape})?`;
 }
 
 export function factsOf(findings: Findings): Section[] {
@@ -52,8 +52,8 @@ function waitRows({ waits }: Findings): Rows {
 }
 
 function peopleRows({ people, crowd }: Findings): Rows {
-  const of = (number: number) => `${count(number)} (${shareWords(number / crowd.size)})`;
-  const because = Object.entries(people.turnedAwayBecause).map(([reason, n]) => `${reason} ${count(n)}`);
+  const of = (number: number) => `${countText(number)} (${shareWords(number / crowd.size)})`;
+  const because = Object.entries(people.turnedAwayBecause).map(([reason, n]) => `${reason} ${countText(n)}`);
   const rows: [string, string, boolean][] = [
     ["straight through", of(people.straightThrough), true],
     ["in after a wait", of(people.afterWaiting), true],
@@ -67,7 +67,7 @@ function peopleRows({ people, crowd }: Findings): Rows {
 
 function lineRows({ line, checkIns, endedMs }: Findings): Rows {
   const longest =
-    line.longest === 0 ? "no line" : `${count(line.longest)}, after ${spanWords(line.longestAtMs)}`;
+    line.longest === 0 ? "no line" : `${countText(line.longest)}, after ${spanWords(line.longestAtMs)}`;
   const empty =
     line.longest === 0
       ? "always"
@@ -78,7 +78,7 @@ function lineRows({ line, checkIns, endedMs }: Findings): Rows {
   return [
     ["longest", longest],
     ["empty", empty],
-    ["check-ins", `${count(checkIns)} (${count(perSecond)} a second)`],
+    ["check-ins", `${countText(checkIns)} (${countText(perSecond)} a second)`],
   ];
 }
 
@@ -94,17 +94,20 @@ const REASON_WORDS: Readonly<Record<DoorReason, string>> = {
 function capacityRows({ capacity, admissions, reasons }: Findings): Rows {
   const { slots, peak, mean, fullShare } = capacity;
   const of = (used: number) =>
-    slots === null ? count(used) : `${count(used)} of ${count(slots)} (${shareWords(used / slots)})`;
+    slots === null
+      ? countText(used)
+      : `${countText(used)} of ${countText(slots)} (${shareWords(used / slots)})`;
   const held = Object.entries(reasons)
     .sort(([, a], [, b]) => b - a)
     .map(([reason, share]) => `${REASON_WORDS[reason as DoorReason]} ${shareWords(share)}`);
-  const limit = admissions.limitPerMinute === null ? "no limit" : `limit ${count(admissions.limitPerMinute)}`;
+  const limit =
+    admissions.limitPerMinute === null ? "no limit" : `limit ${countText(admissions.limitPerMinute)}`;
   return [
     ["slots taken, peak", of(peak)],
     ["slots taken, mean", of(mean)],
     ["full", slots === null ? "no limit" : `${shareWords(fullShare)} of the time`],
-    ["let in a minute, peak", `${count(admissions.peakPerMinute)} (${limit})`],
-    ["let in a minute, mean", `${count(admissions.meanPerMinute)} (${limit})`],
+    ["let in a minute, peak", `${countText(admissions.peakPerMinute)} (${limit})`],
+    ["let in a minute, mean", `${countText(admissions.meanPerMinute)} (${limit})`],
     ["people wait because of", held.length === 0 ? "nobody waits" : held.join(", ")],
   ];
 }
@@ -117,7 +120,7 @@ function fairnessRows({ fairness, promise, rules, event }: Findings): Rows {
   const { medianRatio, withinRange } = promise;
   return [
     ["out of order (Kendall tau)", `${order}${lot}`],
-    ["largest displacement", `${count(displacementMax)} places`],
+    ["largest displacement", `${countText(displacementMax)} places`],
     ["wait told on joining", medianRatio === null ? "nobody was told one" : ratioWords(medianRatio)],
     ["waits within the range told", withinRange === null ? "nobody was told one" : shareWords(withinRange)],
   ];
@@ -133,7 +136,7 @@ function ratioWords(ratio: number): string {
 function settingRows({ rules, capacity, event }: Findings): Rows {
   const slots = rules.totalActiveUsers;
   const shared =
-    capacity.slots !== null && capacity.slots !== slots ? `, ${count(capacity.slots)} by the budget` : "";
+    capacity.slots !== null && capacity.slots !== slots ? `, ${countText(capacity.slots)} by the budget` : "";
   return [
     ["totalActiveUsers", `${limitWords(slots)}${shared}`],
     ["newUsersPerMinute", limitWords(rules.newUsersPerMinute)],
@@ -153,7 +156,7 @@ function eventWords({ name, opensMs }: NonNullable<Findings["event"]>): string {
 
 function crowdRows({ crowd, rules }: Findings): Rows {
   return [
-    ["visitors", `${count(crowd.size)}, ${crowd.shape}, within ${spanWords(crowd.overMs)}`],
+    ["visitors", `${countText(crowd.size)}, ${crowd.shape}, within ${spanWords(crowd.overMs)}`],
     ["use the site for", `${spanWords(crowd.stayMs)} on average`],
     ["a slot is taken for", `${spanWords(slotMs(rules, crowd))} on average`],
     ["give up waiting", shareWords(crowd.impatient)],

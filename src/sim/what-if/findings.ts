@@ -15,16 +15,16 @@ import {
   GAVE_UP,
   type Journal,
   NO_SHOW,
+  STILL_WAITING,
   STRAIGHT_THROUGH,
   TURNED_AWAY,
-  WAITING,
 } from "./journal.ts";
 import { type Bin, binned, percentile, type Sorted, sorted } from "./percentiles.ts";
-import type { Look, Timeline } from "./timeline.ts";
+import type { RoomMoment, Timeline } from "./timeline.ts";
 
 const BINS_WISHED = 24;
 
-export interface Asked {
+export interface AskedWhatIf {
   readonly room: string;
   readonly crowd: CrowdOptions;
   /** The rules in force when the first visitors come. */
@@ -34,11 +34,11 @@ export interface Asked {
   readonly notes: readonly string[];
 }
 
-export interface Findings extends Asked {
+export interface Findings extends AskedWhatIf {
   readonly people: People;
   readonly waits: Waits;
-  readonly line: Line;
-  readonly capacity: Capacity;
+  readonly line: LineFindings;
+  readonly capacity: SlotsTaken;
   readonly admissions: Admissions;
   readonly fairness: Fairness;
   readonly promise: PromiseKept;
@@ -72,7 +72,7 @@ export interface Waits {
   readonly meanMs: number | null;
 }
 
-export interface Line {
+export interface LineFindings {
   readonly longest: number;
   readonly longestAtMs: number;
   /** When the last who waited got their turn; null: there was no line, or it never came to an end. */
@@ -82,7 +82,7 @@ export interface Line {
 }
 
 /** Slots taken, turns not yet used included. */
-export interface Capacity {
+export interface SlotsTaken {
   /** The most there were; null: no such limit. */
   readonly slots: number | null;
   readonly peak: number;
@@ -122,7 +122,7 @@ export interface Columns {
   readonly admitted: readonly number[];
 }
 
-export function findingsOf(asked: Asked, record: CrowdRecord): Findings {
+export function findingsOf(asked: AskedWhatIf, record: CrowdRecord): Findings {
   const { journal, timeline, checkIns, endedMs } = record;
   const waits = sorted(waitsOf(journal));
   return {
@@ -150,7 +150,7 @@ function peopleOf(journal: Journal): People {
     noShow: journal.count(NO_SHOW),
     turnedAway: journal.count(TURNED_AWAY),
     turnedAwayBecause: Object.fromEntries(journal.reasons),
-    stillWaiting: journal.count(WAITING),
+    stillWaiting: journal.count(STILL_WAITING),
   };
 }
 
@@ -176,16 +176,16 @@ function waitBinsOf(waits: Sorted): Findings["waitBins"] {
   return { widthMs, bins: binned(waits, widthMs) };
 }
 
-function lineOf({ journal, timeline, lastTurnMs }: CrowdRecord): Line {
+function lineOf({ journal, timeline, lastTurnMs }: CrowdRecord): LineFindings {
   const { waiting, atMs } = timeline.longest;
   let lastEnteredMs: number | null = null;
   for (let i = 0; i < journal.size; i++)
     if (journal.isIn(i)) lastEnteredMs = Math.max(lastEnteredMs ?? 0, journal.enteredMs[i]!);
-  const isOver = journal.count(WAITING) === 0;
+  const isOver = journal.count(STILL_WAITING) === 0;
   return { longest: waiting, longestAtMs: atMs, emptyAtMs: isOver ? lastTurnMs : null, lastEnteredMs };
 }
 
-function capacityOf({ used, looks }: Timeline): Capacity {
+function capacityOf({ used, looks }: Timeline): SlotsTaken {
   const slots = looks.reduce<number | null>(
     (most, look) => (look.slots === null ? most : Math.max(most ?? 0, look.slots)),
     null,
@@ -241,7 +241,7 @@ function reasonShares({ reasonMs }: Timeline): Findings["reasons"] {
   return Object.fromEntries(shares);
 }
 
-function columnsOf(looks: readonly Look[]): Columns {
+function columnsOf(looks: readonly RoomMoment[]): Columns {
   return {
     atMs: looks.map(({ atMs }) => atMs),
     waiting: looks.map(({ waiting }) => waiting),

@@ -6,13 +6,13 @@ import type { WaitRange } from "../../core/board.ts";
 import type { Pass } from "../../core/pass.ts";
 
 export const NOT_YET = 0;
-export const WAITING = 1;
+export const STILL_WAITING = 1;
 export const STRAIGHT_THROUGH = 2;
 export const AFTER_WAITING = 3;
 export const GAVE_UP = 4;
 export const NO_SHOW = 5;
 export const TURNED_AWAY = 6;
-export type Outcome = 0 | 1 | 2 | 3 | 4 | 5 | 6;
+export type VisitorOutcome = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 export class Journal {
   readonly size: number;
@@ -46,7 +46,7 @@ export class Journal {
   }
 
   waits(visitor: number, told: WaitRange | null): void {
-    this.outcome[visitor] = WAITING;
+    this.outcome[visitor] = STILL_WAITING;
     if (told === null) return;
     this.toldLowMs[visitor] = told.low;
     this.toldMs[visitor] = told.middle;
@@ -54,7 +54,7 @@ export class Journal {
   }
 
   entered(visitor: number, pass: Pass, at: number): void {
-    this.outcome[visitor] = this.outcome[visitor] === WAITING ? AFTER_WAITING : STRAIGHT_THROUGH;
+    this.outcome[visitor] = this.outcome[visitor] === STILL_WAITING ? AFTER_WAITING : STRAIGHT_THROUGH;
     this.admittedMs[visitor] = pass.admittedAt - this.#startAt;
     this.enteredMs[visitor] = at - this.#startAt;
   }
@@ -73,7 +73,7 @@ export class Journal {
   }
 
   /** How many ended so. */
-  count(outcome: Outcome): number {
+  count(outcome: VisitorOutcome): number {
     let count = 0;
     for (const one of this.outcome) count += Number(one === outcome);
     return count;

@@ -1,19 +1,19 @@
 /** The report's four charts, each with the sentence that says what to see in it and its numbers as a table. */
 import { type Chart, GREY, type Series, type Upright } from "../chart.ts";
 import type { Findings } from "./findings.ts";
-import { count, spanWords } from "./words.ts";
+import { countText, spanWords } from "./words.ts";
 
 /** Rows of a chart's table; more would be read by nobody. */
 const ROWS_MAX = 25;
 
-export interface Figure {
+export interface ReportFigure {
   readonly chart: Chart;
   readonly caption: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-export function figuresOf(findings: Findings): Figure[] {
+export function reportFigures(findings: Findings): ReportFigure[] {
   return [lineFigure(findings), flowFigure(findings), capacityFigure(findings), waitsFigure(findings)];
 }
 
@@ -21,13 +21,13 @@ const TIME = { label: "{unit} since the first came", scale: "time" } as const;
 /** The upright axis goes this far beyond the limit, so that the limit can be seen. */
 const HEADROOM = 1.1;
 
-function lineFigure(findings: Findings): Figure {
+function lineFigure(findings: Findings): ReportFigure {
   const { line } = findings;
   const { atMs, waiting } = findings.series;
   const caption =
     line.longest === 0
       ? "There is no line."
-      : `The line is longest after ${spanWords(line.longestAtMs)}, with ${count(line.longest)} people in it.`;
+      : `The line is longest after ${spanWords(line.longestAtMs)}, with ${countText(line.longest)} people in it.`;
   const drawn: Series = { name: "", kind: "area", points: pairs(atMs, waiting), tone: 0 };
   return {
     chart: {
@@ -43,7 +43,7 @@ function lineFigure(findings: Findings): Figure {
   };
 }
 
-function flowFigure(findings: Findings): Figure {
+function flowFigure(findings: Findings): ReportFigure {
   const { atMs, arrived, admitted } = findings.series;
   const caption =
     "Everyone who has come, and everyone who has been let in. The gap from one up to the other is the line and those who gave up; the gap from left to right is the wait.";
@@ -67,15 +67,15 @@ function flowFigure(findings: Findings): Figure {
   };
 }
 
-function capacityFigure(findings: Findings): Figure {
+function capacityFigure(findings: Findings): ReportFigure {
   const { atMs, used, slots } = findings.series;
   const { capacity } = findings;
   const limited = atMs.flatMap((at, i) => (slots[i] == null ? [] : [[at, slots[i]] as const]));
   const limit: Series = { name: "limit", points: limited, tone: GREY, isDashed: true };
   const caption =
     capacity.slots === null
-      ? `There is no totalActiveUsers; at most ${count(capacity.peak)} slots are taken at once.`
-      : `At most ${count(capacity.peak)} of ${count(capacity.slots)} slots are taken, ${count(capacity.mean)} on average.`;
+      ? `There is no totalActiveUsers; at most ${countText(capacity.peak)} slots are taken at once.`
+      : `At most ${countText(capacity.peak)} of ${countText(capacity.slots)} slots are taken, ${countText(capacity.mean)} on average.`;
   return {
     chart: {
       id: "capacity",
@@ -96,7 +96,7 @@ function capacityFigure(findings: Findings): Figure {
   };
 }
 
-function waitsFigure({ waits, waitBins }: Findings): Figure {
+function waitsFigure({ waits, waitBins }: Findings): ReportFigure {
   const { widthMs, bins } = waitBins;
   const caption =
     waits.p50Ms === null
@@ -124,7 +124,7 @@ function waitsFigure({ waits, waitBins }: Findings): Figure {
     columns: ["waited", "people"],
     rows: thinned(bins).map(({ fromMs, count: n }) => [
       `${spanWords(fromMs)} to ${spanWords(fromMs + widthMs)}`,
-      count(n),
+      countText(n),
     ]),
   };
 }
@@ -140,10 +140,10 @@ function uprightsOf({ p50Ms, p95Ms }: Findings["waits"]): Upright[] {
 function overTime(
   { series }: Findings,
   columns: readonly (readonly [name: string, values: readonly (number | null)[]])[],
-): Pick<Figure, "columns" | "rows"> {
+): Pick<ReportFigure, "columns" | "rows"> {
   const rows = series.atMs.map((at, i) => [
     spanWords(at),
-    ...columns.map(([, values]) => (values[i] == null ? "none" : count(values[i]))),
+    ...columns.map(([, values]) => (values[i] == null ? "none" : countText(values[i]))),
   ]);
   return { columns: ["after", ...columns.map(([name]) => name)], rows: thinned(rows) };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
-import { reportOf } from "./report.ts";
+import { whatIfReport } from "./report.ts";
 import { whatIf } from "./what-if.ts";
 
 const CROWD = {
@@ -18,7 +18,7 @@ const CROWD = {
 const RULES = { ...DEFAULT_RULES, totalActiveUsers: 40, sessionDurationMs: 5_000 };
 
 function report(room: string, notes: string[] = []): string {
-  return reportOf(whatIf({ room, rules: RULES, crowd: CROWD, notes }));
+  return whatIfReport(whatIf({ room, rules: RULES, crowd: CROWD, notes }));
 }
 
 test("a room named like a script is shown, not run", () => {
@@ -47,7 +47,9 @@ test("every chart has a title, a description and a table, and no two things one 
 });
 
 test("a run in which nobody gets in makes a report too", () => {
-  const html = reportOf(whatIf({ room: "main", rules: { ...DEFAULT_RULES, closed: true }, crowd: CROWD }));
+  const html = whatIfReport(
+    whatIf({ room: "main", rules: { ...DEFAULT_RULES, closed: true }, crowd: CROWD }),
+  );
   assert.match(html, /the room is closed/);
   assert.doesNotMatch(html, /NaN|Infinity|undefined|null/);
 });

@@ -7,14 +7,14 @@ import { CHART_STYLE, drawChart } from "../chart.ts";
 import { escapeMarkup } from "../markup.ts";
 import { factsOf, inputsOf, questionOf, type Section } from "./facts.ts";
 import type { Findings } from "./findings.ts";
-import { type Figure, figuresOf } from "./report-charts.ts";
+import { type ReportFigure, reportFigures } from "./report-charts.ts";
 import { limitOf, verdictOf } from "./verdict.ts";
-import { count, spanWords } from "./words.ts";
+import { countText, spanWords } from "./words.ts";
 
 /** Nothing may be loaded or run, whatever is in the page. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
-export function reportOf(findings: Findings): string {
+export function whatIfReport(findings: Findings): string {
   const question = questionOf(findings);
   const limit = limitOf(findings);
   return `<!doctype html>
@@ -42,7 +42,7 @@ ${drawTiles(findings)}
 <section aria-labelledby="charts">
 <h2 id="charts">Over time</h2>
 <div class="figures">
-${figuresOf(findings).map(drawFigure).join("\n")}
+${reportFigures(findings).map(drawFigure).join("\n")}
 </div>
 </section>
 <section aria-labelledby="numbers">
@@ -69,14 +69,14 @@ function drawTiles({ waits, line }: Findings): string {
   const tiles: [string, string][] = [
     ["half wait at most", span(waits.p50Ms)],
     ["95% wait at most", span(waits.p95Ms)],
-    ["longest line", count(line.longest)],
+    ["longest line", countText(line.longest)],
     ["last one in after", span(line.lastEnteredMs)],
   ];
   const drawn = tiles.map(([label, value]) => `<div><dt>${label}</dt><dd>${escapeMarkup(value)}</dd></div>`);
   return `<dl class="tiles">\n${drawn.join("\n")}\n</dl>`;
 }
 
-function drawFigure({ chart, caption, columns, rows }: Figure): string {
+function drawFigure({ chart, caption, columns, rows }: ReportFigure): string {
   return `<figure>
 <h3>${escapeMarkup(chart.title)}</h3>
 ${drawChart(chart)}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
-import { tableOf, wrapped } from "./table.ts";
+import { whatIfTable, wrapped } from "./table.ts";
 import { whatIf } from "./what-if.ts";
 
 test("no line of the table is wider than a hundred columns, whatever the numbers", () => {
@@ -13,7 +13,7 @@ test("no line of the table is wider than a hundred columns, whatever the numbers
     newUsersPerMinute: 5_000,
     sessionDurationMs: 5_000,
   };
-  const text = tableOf(
+  const text = whatIfTable(
     whatIf({ room: "a-room-with-quite-a-long-name-indeed", rules, crowd: { ...crowd, ...few } }),
   );
   for (const line of text.split("\n")) assert.ok(line.length <= 100, line);

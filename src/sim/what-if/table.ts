@@ -9,7 +9,7 @@ const GAP = 4;
 /** Where the right one of two begins, so that they stand below each other. */
 const RIGHT_MIN = 36;
 
-export function tableOf(findings: Findings): string {
+export function whatIfTable(findings: Findings): string {
   const limit = limitOf(findings);
   const paragraphs = [questionOf(findings), verdictOf(findings), ...(limit === null ? [] : [limit])];
   const sections = [...inputsOf(findings), ...factsOf(findings)];

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Look, Timeline } from "./timeline.ts";
+import { type RoomMoment, Timeline } from "./timeline.ts";
 
-const EMPTY: Look = { atMs: 0, waiting: 0, onSite: 0, turns: 0, slots: 200, arrived: 0, admitted: 0 };
+const EMPTY: RoomMoment = { atMs: 0, waiting: 0, onSite: 0, turns: 0, slots: 200, arrived: 0, admitted: 0 };
 
 test("turns that are not used yet take slots, and means are by time", () => {
   const timeline = new Timeline();

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 const FREE_SHARE = 0.01;
 
 /** The room at one moment. */
-export interface Look {
+export interface RoomMoment {
   /** Since the run began. */
   readonly atMs: number;
   readonly waiting: number;
@@ -29,7 +29,7 @@ export interface Look {
 }
 
 export class Timeline {
-  readonly #looks: Look[] = [];
+  readonly #looks: RoomMoment[] = [];
   #stepMs = FIRST_STEP_MS;
   #lastMs = 0;
   #usedMs = 0;
@@ -39,7 +39,7 @@ export class Timeline {
   readonly #admittedByMinute: number[] = [];
   #longest = { waiting: 0, atMs: 0 };
 
-  get looks(): readonly Look[] {
+  get looks(): readonly RoomMoment[] {
     return this.#looks;
   }
 
@@ -49,7 +49,7 @@ export class Timeline {
   }
 
   /** `reason`: why the door lets in no more just now. */
-  add(look: Look, reason: DoorReason): void {
+  add(look: RoomMoment, reason: DoorReason): void {
     const spentMs = look.atMs - this.#lastMs;
     const used = look.onSite + look.turns;
     this.#lastMs = look.atMs;
@@ -103,13 +103,13 @@ export class Timeline {
 export function lookAt(
   { waiting, onSite, admitted: turns, limits }: Counts,
   others: { atMs: number; arrived: number; admitted: number; sharedSlots: number | null },
-): Look {
+): RoomMoment {
   const { atMs, arrived, admitted, sharedSlots } = others;
   const slots = least(limits.totalActiveUsers, sharedSlots);
   return { atMs, waiting, onSite, turns, slots, arrived, admitted };
 }
 
-function isFull({ onSite, turns, slots }: Look): boolean {
+function isFull({ onSite, turns, slots }: RoomMoment): boolean {
   return slots !== null && onSite + turns >= slots - Math.floor(slots * FREE_SHARE);
 }
 

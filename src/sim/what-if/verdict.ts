@@ -8,7 +8,7 @@ import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
 import type { DoorRules } from "../../core/rules.ts";
 import { type CrowdOptions, NOTICE_MAX_MS } from "./crowd-plan.ts";
 import type { Findings } from "./findings.ts";
-import { count, counted, shareWords, spanWords } from "./words.ts";
+import { counted, countText, shareWords, spanWords } from "./words.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -18,12 +18,12 @@ export function verdictOf(findings: Findings): string {
   const entered = people.straightThrough + people.afterWaiting;
   if (entered === 0) return nobodyIn(findings);
   if (people.turnedAway > 0) {
-    const gone = `${count(people.turnedAway)} of ${count(crowd.size)} are turned away`;
-    return `${gone}; ${count(entered)} are in after ${spanWords(line.lastEnteredMs!)}.`;
+    const gone = `${countText(people.turnedAway)} of ${countText(crowd.size)} are turned away`;
+    return `${gone}; ${countText(entered)} are in after ${spanWords(line.lastEnteredMs!)}.`;
   }
   if (people.stillWaiting > 0) {
-    const left = `After ${spanWords(findings.endedMs)} ${count(people.stillWaiting)} are still waiting`;
-    return `${left}; ${count(entered)} are in. The line is never longer than ${count(line.longest)}.`;
+    const left = `After ${spanWords(findings.endedMs)} ${countText(people.stillWaiting)} are still waiting`;
+    return `${left}; ${countText(entered)} are in. The line is never longer than ${countText(line.longest)}.`;
   }
   if (people.afterWaiting === 0 && line.longest === 0)
     return `Nobody waits: ${everybody(findings)} goes straight through.`;
@@ -33,7 +33,7 @@ export function verdictOf(findings: Findings): string {
       ? half
       : `${shareWords(people.afterWaiting / entered)} wait, for ${spanWords(waits.maxMs!)} at most`;
   const end = `${capital(everybody(findings))} is in after ${spanWords(line.lastEnteredMs!)}`;
-  return `${end}; ${some}; the line is never longer than ${count(line.longest)}.`;
+  return `${end}; ${some}; the line is never longer than ${countText(line.longest)}.`;
 }
 
 /** The limit that kept people waiting, and what would change it; null when none did. */
@@ -48,12 +48,12 @@ function slotsLimit({ capacity, crowd, rules, admissions, reasons }: Findings): 
   const takenMs = slotMs(rules, crowd);
   const perMinute = slots / (takenMs / MINUTE_MS);
   const name = slots === rules.totalActiveUsers ? "totalActiveUsers" : "budget";
-  const which = `The setting ${name} (${count(slots)}) is what limits, for ${shareWords(reasons["site full"] ?? 0)} of the time that people wait.`;
-  const flow = `A slot is taken for ${spanWords(takenMs)} on average, so ${counted(slots, "slot")} let in about ${count(perMinute)} a minute`;
+  const which = `The setting ${name} (${countText(slots)}) is what limits, for ${shareWords(reasons["site full"] ?? 0)} of the time that people wait.`;
+  const flow = `A slot is taken for ${spanWords(takenMs)} on average, so ${counted(slots, "slot")} let in about ${countText(perMinute)} a minute`;
   const { limitPerMinute } = admissions;
   const beside =
     limitPerMinute !== null && limitPerMinute > perMinute
-      ? `, below newUsersPerMinute (${count(limitPerMinute)})`
+      ? `, below newUsersPerMinute (${countText(limitPerMinute)})`
       : "";
   return `${which} ${flow}${beside}.${idleWords(rules, crowd, takenMs)}`;
 }
@@ -67,11 +67,11 @@ function idleWords(rules: DoorRules, { leave }: CrowdOptions, takenMs: number): 
 }
 
 function rateLimit({ capacity, admissions, reasons }: Findings): string {
-  const limit = `newUsersPerMinute (${count(admissions.limitPerMinute ?? 0)})`;
+  const limit = `newUsersPerMinute (${countText(admissions.limitPerMinute ?? 0)})`;
   const which = `The setting ${limit} is what limits, for ${shareWords(reasons.rate ?? 0)} of the time that people wait.`;
   const most = `At most ${counted(capacity.peak, "visitor")} are on the site at once`;
   if (capacity.slots === null) return `${which} ${most}; there is no totalActiveUsers to hold them back.`;
-  return `${which} ${most}, ${shareWords(capacity.peak / capacity.slots)} of totalActiveUsers (${count(capacity.slots)}).`;
+  return `${which} ${most}, ${shareWords(capacity.peak / capacity.slots)} of totalActiveUsers (${countText(capacity.slots)}).`;
 }
 
 /** How long a slot is taken on average, from the turn until the next can have it. */
@@ -90,9 +90,9 @@ function nobodyIn({ rules, people, crowd }: Findings): string {
   if (people.turnedAway === crowd.size) return `Nobody gets in: all are turned away (${reason}).`;
   if (isHeld(rules)) {
     const setting = rules.paused ? "paused" : "queueAll";
-    return `Nobody gets in: ${setting} is set, and ${count(people.stillWaiting)} wait for its end.`;
+    return `Nobody gets in: ${setting} is set, and ${countText(people.stillWaiting)} wait for its end.`;
   }
-  return `Nobody gets in; ${count(people.stillWaiting)} are still waiting when the run ends.`;
+  return `Nobody gets in; ${countText(people.stillWaiting)} are still waiting when the run ends.`;
 }
 
 function everybody({ people }: Findings): string {

@@ -18,7 +18,7 @@ import type { DoorRules } from "../../core/rules.ts";
 import { renewTicket, type Ticket } from "../../core/ticket.ts";
 import type { Agenda } from "./agenda.ts";
 import type { CrowdPlan } from "./crowd-plan.ts";
-import { GAVE_UP, type Journal, NO_SHOW, WAITING } from "./journal.ts";
+import { GAVE_UP, type Journal, NO_SHOW, STILL_WAITING } from "./journal.ts";
 
 /** Where visitors are told no number, the impatient give up within this time. */
 const BLIND_PATIENCE_MS = 600_000;
@@ -103,7 +103,7 @@ export class Visitors {
     const { plan, journal, agenda } = this.#parts;
     for (const sequence of sequences) {
       const visitor = this.#bySequence.get(sequence);
-      if (visitor === undefined || journal.outcome[visitor] !== WAITING) continue;
+      if (visitor === undefined || journal.outcome[visitor] !== STILL_WAITING) continue;
       const usesAfterMs = plan.usesTurnAfterMs[visitor]!;
       if (usesAfterMs === NEVER) this.#goFrom(visitor, NO_SHOW);
       else agenda.put(visitor, now + usesAfterMs);

@@ -6,13 +6,13 @@ const DAY_MS = 86_400_000;
 /** Below this, seconds count. */
 const EXACT_MS = 10 * MINUTE_MS;
 
-export function count(value: number): string {
+export function countText(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
 
 /** "1 visitor", "2 visitors". */
 export function counted(value: number, noun: string): string {
-  return `${count(value)} ${noun}${Math.round(value) === 1 ? "" : "s"}`;
+  return `${countText(value)} ${noun}${Math.round(value) === 1 ? "" : "s"}`;
 }
 
 /** A length of time in the two units that matter. */
@@ -33,12 +33,12 @@ export function shareWords(share: number): string {
 
 /** A setting that may be off. */
 export function limitWords(limit: number | null): string {
-  return limit === null ? "none" : count(limit);
+  return limit === null ? "none" : countText(limit);
 }
 
 function two(amount: number, per: number, [large, small]: readonly [string, string]): string {
   const rest = amount % per;
-  const whole = `${count(Math.floor(amount / per))} ${large}`;
+  const whole = `${countText(Math.floor(amount / per))} ${large}`;
   return rest === 0 ? whole : `${whole} ${rest} ${small}`;
 }
 

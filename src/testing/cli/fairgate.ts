@@ -74,7 +74,7 @@ export class Control {
   }
 
   /** One call with the token; the status, and the body read as JSON where it is JSON. */
-  async ask<T = unknown>(method: string, path: string, body?: object): Promise<Answer<T>> {
+  async ask<T = unknown>(method: string, path: string, body?: object): Promise<ControlAnswer<T>> {
     const answer = await fetch(this.address + path, {
       method,
       headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
@@ -90,7 +90,7 @@ export class Control {
   }
 }
 
-export interface Answer<T> {
+export interface ControlAnswer<T> {
   readonly status: number;
   readonly body: T;
   readonly text: string;

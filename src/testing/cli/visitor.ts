@@ -3,24 +3,24 @@ import type { Board } from "../../core/board.ts";
 import { ask } from "../../visitor/ask.ts";
 import { HttpVisitor } from "../../visitor/http-visitor.ts";
 
-export type Standing =
+export type VisitorStanding =
   | { readonly isIn: true }
   | { readonly isIn: false; readonly ahead: number; readonly message: string };
 
-export class Visitor extends HttpVisitor {
+export class ProcessVisitor extends HttpVisitor {
   /** A visitor who has come already, and how they stand. */
-  static async arrive<V extends Visitor>(
+  static async arrive<V extends ProcessVisitor>(
     this: new (
       address: string,
     ) => V,
     address: string,
-  ): Promise<V & { standing: Standing }> {
+  ): Promise<V & { standing: VisitorStanding }> {
     const visitor = new this(address);
     return Object.assign(visitor, { standing: await visitor.come() });
   }
 
   /** Asks for the site: in, or waiting with so many ahead. */
-  async come(): Promise<Standing> {
+  async come(): Promise<VisitorStanding> {
     const { status, text } = await this.ask("/", { headers: { accept: "application/json" } });
     if (status === 200) return { isIn: true };
     if (status !== 429) throw new Error(`status ${status}: ${text}`);

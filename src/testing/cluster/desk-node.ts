@@ -7,13 +7,13 @@ import type { Ticket } from "../../core/ticket.ts";
 import { treeOf } from "../../engines/cluster/membership/tree.ts";
 import type { Dice } from "../../sim/tunnel/dice.ts";
 import type {
-  Arrival,
   MakeNode,
-  NodeEvent,
-  NodeSettings,
-  NodeStatus,
-  Outgoing,
+  SimArrival,
   SimNode,
+  SimNodeEvent,
+  SimNodeSettings,
+  SimNodeStatus,
+  SimOutgoing,
 } from "../../sim/tunnel/sim-node.ts";
 import type { OneDesk } from "./one-desk.ts";
 
@@ -27,17 +27,17 @@ export function nodesOf(desk: OneDesk): MakeNode {
 class DeskNode implements SimNode {
   isGone = false;
   readonly #desk: OneDesk;
-  readonly #settings: NodeSettings;
+  readonly #settings: SimNodeSettings;
   readonly #dice: Dice;
   #nextAt: number;
-  #outbox: Outgoing[] = [];
-  #events: NodeEvent[] = [];
+  #outbox: SimOutgoing[] = [];
+  #events: SimNodeEvent[] = [];
   /** How many of those who left its gateway was told of. */
   #toldOf = 0;
   /** What a careless node would put into letters and go on changing. */
   readonly #sent: number[] = [];
 
-  constructor(desk: OneDesk, settings: NodeSettings, { dice, now }: { dice: Dice; now: number }) {
+  constructor(desk: OneDesk, settings: SimNodeSettings, { dice, now }: { dice: Dice; now: number }) {
     this.#desk = desk;
     this.#settings = settings;
     this.#dice = dice;
@@ -66,18 +66,18 @@ class DeskNode implements SimNode {
     return this.#nextAt;
   }
 
-  takeOutbox(): Outgoing[] {
+  takeOutbox(): SimOutgoing[] {
     return this.#outbox.splice(0);
   }
 
-  takeEvents(): NodeEvent[] {
+  takeEvents(): SimNodeEvent[] {
     const { ended } = this.#desk;
     while (this.#toldOf < ended.length)
       this.#events.push({ kind: "revoked", room: "main", id: ended[this.#toldOf++]! });
     return this.#events.splice(0);
   }
 
-  join(_room: string, visitor: Arrival, now: number, answer: (answer: JoinAnswer) => void): void {
+  join(_room: string, visitor: SimArrival, now: number, answer: (answer: JoinAnswer) => void): void {
     answer(this.#desk.join(visitor, now));
   }
 
@@ -113,7 +113,7 @@ class DeskNode implements SimNode {
     throw new Error("a desk has no board");
   }
 
-  status(): NodeStatus {
+  status(): SimNodeStatus {
     const { name, life } = this.#settings;
     const { members, version } = this.#desk;
     const slot = members.find((member) => member.name === name && member.life === life)?.slot ?? null;
@@ -140,7 +140,7 @@ class DeskNode implements SimNode {
   }
 
   /** Everything is at the lowest slot. */
-  #room(isHome: boolean): NodeStatus["rooms"][string] {
+  #room(isHome: boolean): SimNodeStatus["rooms"][string] {
     const { ownFirst, ownWaiting, turns, visits } = this.#desk.figures;
     const spare = this.#desk.is("slot twice") ? this.#desk.rules.totalActiveUsers! : 0;
     if (isHome) return { ownFirst, ownWaiting, turns, visits, spare, waiting: ownWaiting };

@@ -13,7 +13,7 @@ import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, NONE_MISSED, type Ticket } from "../../core/ticket.ts";
 import { BlockLine } from "../../engines/cluster/visitors/block-line.ts";
 import type { Dice } from "../../sim/tunnel/dice.ts";
-import type { Arrival, NodeEvent } from "../../sim/tunnel/sim-node.ts";
+import type { SimArrival, SimNodeEvent } from "../../sim/tunnel/sim-node.ts";
 
 export const WRONGS = [
   "one too many",
@@ -107,7 +107,7 @@ export class OneDesk {
     this.version++;
   }
 
-  join({ id, dice }: Arrival, now: number): JoinAnswer {
+  join({ id, dice }: SimArrival, now: number): JoinAnswer {
     this.#joined++;
     const sequence = 1_000_000 + this.#joined;
     const shown = { aheadShown: AHEAD_UNKNOWN, aheadAtJoin: AHEAD_UNKNOWN, ...NONE_MISSED };
@@ -155,7 +155,7 @@ export class OneDesk {
   }
 
   /** One turn of the door: the sequences of those whose turn it is now. */
-  admit(dice: Dice): NodeEvent[] {
+  admit(dice: Dice): SimNodeEvent[] {
     this.#runOut();
     const sequences: number[] = [];
     while (!this.rules.paused && this.#free > 0 && this.#line.size > 0 && !this.is("nobody any more")) {

@@ -2,7 +2,7 @@
 import { laneNumber } from "../../core/lanes.ts";
 import { codeKeys, writeCode } from "../../gateway/lanes/code.ts";
 import { OPENED_AT } from "./line.ts";
-import { SECRET } from "./stage.ts";
+import { STAGE_SECRET } from "./stage.ts";
 
 let codesMade = 0;
 
@@ -11,6 +11,6 @@ export function newCode(
 ): string {
   const { kind = "many", lane = "vip", room = "main", expiresAt = OPENED_AT + 3_600_000 } = options;
   const id = (++codesMade).toString(16).padStart(16, "0");
-  const keys = codeKeys(room, { secret: SECRET, previousSecrets: [] });
+  const keys = codeKeys(room, { secret: STAGE_SECRET, previousSecrets: [] });
   return writeCode({ kind, lane: laneNumber(lane), id, expiresAt }, keys);
 }

@@ -5,12 +5,12 @@ import type { RoomInput } from "../../config/schema.ts";
 import type { Board } from "../../core/board.ts";
 import { handWorld } from "../../sim/hand-world.ts";
 import type { Stage } from "./stage.ts";
-import { type Answer, JSON_CLIENT, type Visitor } from "./visitor.ts";
+import { type HttpAnswer as Answer, JSON_CLIENT, type Visitor } from "./visitor.ts";
 
 type EventInput = NonNullable<RoomInput["events"]>[number];
 
 /** What a waiting visitor is told as JSON. */
-export interface Place {
+export interface ToldPlace {
   readonly status: string;
   readonly sequence: number;
   readonly ahead: number | null;
@@ -26,7 +26,7 @@ export interface Place {
 export const OPENED_AT = handWorld().clock.now();
 
 /** An instant so long after that, as settings have it. */
-export function instant(afterMs: number): string {
+export function instantAfter(afterMs: number): string {
   return new Date(OPENED_AT + afterMs).toISOString().replace(".000Z", "Z");
 }
 
@@ -39,9 +39,9 @@ export const ENDS_MS = 60_000;
 export function saleEvent(overrides: Partial<EventInput> = {}): EventInput {
   return {
     name: "sale",
-    prequeueStartTime: instant(GATHERS_MS),
-    eventStartTime: instant(STARTS_MS),
-    eventEndTime: instant(ENDS_MS),
+    prequeueStartTime: instantAfter(GATHERS_MS),
+    eventStartTime: instantAfter(STARTS_MS),
+    eventEndTime: instantAfter(ENDS_MS),
     ...overrides,
   };
 }
@@ -69,14 +69,14 @@ export async function joinLine(
 /** What a visitor who asks for JSON gets at an address of the site. */
 export async function askJson(visitor: Visitor, path = "/", headers: OutgoingHttpHeaders = {}) {
   const answer = await visitor.ask(path, { headers: { ...JSON_CLIENT, ...headers } });
-  return { answer, told: JSON.parse(answer.text) as Place & { reason?: string; until?: number | null } };
+  return { answer, told: JSON.parse(answer.text) as ToldPlace & { reason?: string; until?: number | null } };
 }
 
-export async function aheadOf(line: readonly Visitor[]): Promise<(number | null)[]> {
+export async function aheadOfEach(line: readonly Visitor[]): Promise<(number | null)[]> {
   return Promise.all(line.map(async (visitor) => (await askJson(visitor)).told.ahead));
 }
 
-export async function boardOf(stage: Stage, room = "main"): Promise<Board> {
+export async function boardAt(stage: Stage, room = "main"): Promise<Board> {
   return JSON.parse((await stage.visitor().ask(`/.fairgate/${room}/board`)).text) as Board;
 }
 

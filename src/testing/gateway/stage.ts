@@ -27,7 +27,7 @@ setDefaultAutoSelectFamilyAttemptTimeout(60_000);
 /** How long origins keep a connection that is not used: longer than any test has to wait for the machine. */
 const ORIGIN_KEEPS_MS = 300_000;
 
-export const SECRET = "a-secret-of-the-tests-long-enough-to-be-one";
+export const STAGE_SECRET = "a-secret-of-the-tests-long-enough-to-be-one";
 
 /** So long after a visit was revoked its slot is free: until then connections of it may be open. */
 export const SLOT_FREE_MS = lingerMs(0);
@@ -38,24 +38,24 @@ export const TLS = {
   keyFile: fixturePath("localhost.key.pem"),
 };
 
-export interface Seen {
+export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
 }
 
-export interface Origin {
+export interface SiteOrigin {
   readonly address: string;
   /** Every request it got. */
-  readonly seen: Seen[];
+  readonly seen: SeenRequest[];
   /** Connections made to it. */
   connections: number;
   readonly server: http.Server;
 }
 
 /** An origin that answers "the site" unless told otherwise. */
-export async function openOrigin(test: TestContext, answer: RequestListener = theSite): Promise<Origin> {
+export async function openOrigin(test: TestContext, answer: RequestListener = theSite): Promise<SiteOrigin> {
   const server = http.createServer({ keepAliveTimeout: ORIGIN_KEEPS_MS }, (request, response) => {
     const { method, url, headers, rawHeaders } = request;
     origin.seen.push({ method: method!, url: url!, headers, rawHeaders });
@@ -64,7 +64,7 @@ export async function openOrigin(test: TestContext, answer: RequestListener = th
   server.on("connection", () => origin.connections++);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const origin: Origin = { address, seen: [], connections: 0, server };
+  const origin: SiteOrigin = { address, seen: [], connections: 0, server };
   test.after(() => {
     server.closeAllConnections();
     server.close();
@@ -82,7 +82,7 @@ export interface StageOptions {
   readonly room?: RoomInput;
   /** Settings beside it, or instead. */
   readonly settings?: Partial<SettingsInput>;
-  readonly origin?: Origin;
+  readonly origin?: SiteOrigin;
   readonly answer?: RequestListener;
   /** How many connections there may be; as many as come when left out. */
   readonly connections?: ConnectionLimits;
@@ -100,7 +100,7 @@ export interface Access {
 export interface Stage {
   readonly port: number;
   readonly listener: Listener;
-  readonly origin: Origin;
+  readonly origin: SiteOrigin;
   readonly engine: WatchedEngine;
   readonly proxied: ProxiedGateway;
   readonly world: HandWorld;
@@ -125,7 +125,7 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
   const settings: Stage["settings"] = (change = {}) =>
     checked({
       listen: "127.0.0.1:0",
-      secret: SECRET,
+      secret: STAGE_SECRET,
       origin: { addresses: [origin.address] },
       // Every visit lasts a session: what is special about a visitor's first pass has tests of its own.
       rooms: {

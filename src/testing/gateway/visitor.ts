@@ -6,8 +6,8 @@ import type { HttpAnswer } from "../../visitor/ask.ts";
 import { HttpVisitor } from "../../visitor/http-visitor.ts";
 import { until } from "../until.ts";
 
-export type { HttpAnswer as Answer, HttpAsking as Asking } from "../../visitor/ask.ts";
-export { PAGE, type Told } from "../../visitor/http-visitor.ts";
+export type { HttpAnswer, HttpAsking } from "../../visitor/ask.ts";
+export { type EndpointWords, PAGE } from "../../visitor/http-visitor.ts";
 export { talk } from "../talk.ts";
 
 export const JSON_CLIENT = { accept: "application/json" };

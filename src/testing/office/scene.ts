@@ -9,9 +9,9 @@ import type { Traffic } from "../../gateway/traffic.ts";
 import type { Desk } from "../../office/desk.ts";
 import { createOffice, type Office } from "../../office/office.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
-import { checked, SECRET } from "../gateway/stage.ts";
+import { checked, STAGE_SECRET } from "../gateway/stage.ts";
 
-export const TOKEN = "a-token-that-is-long-enough-for-anyone";
+export const DESK_TOKEN = "a-token-that-is-long-enough-for-anyone";
 
 export interface Scene {
   readonly world: HandWorld;
@@ -46,12 +46,12 @@ export interface SceneOptions {
 
 /** An office with one room, `main`, that holds two visitors. */
 export async function scene(options: SceneOptions = {}): Promise<Scene> {
-  const { token = TOKEN, host = "127.0.0.1", rooms = { main: { totalActiveUsers: 2 } } } = options;
+  const { token = DESK_TOKEN, host = "127.0.0.1", rooms = { main: { totalActiveUsers: 2 } } } = options;
   const world = handWorld();
   const engine = new MemoryEngine(world);
   const origin = { addresses: ["http://127.0.0.1:3000"] };
   const settings = (now: Record<string, RoomInput>) =>
-    checked({ secret: SECRET, origin, rooms: now, ...options.settings });
+    checked({ secret: STAGE_SECRET, origin, rooms: now, ...options.settings });
   const fairgate = await openFairgate(settings(rooms), world, { engine });
   const { desk } = fairgate;
   const office = createOffice({ desk, token, host, world });
@@ -59,7 +59,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     const request = new Request(`http://127.0.0.1:8081${path}`, {
       method: method ?? (json === undefined ? "GET" : "POST"),
       headers: {
-        authorization: `Bearer ${TOKEN}`,
+        authorization: `Bearer ${DESK_TOKEN}`,
         ...(json === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
@@ -76,11 +76,11 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
 }
 
 /** The body of an answer, as the type that the test expects; a refusal unless it says otherwise. */
-export async function read<T = Refusal>(response: Response): Promise<T> {
+export async function read<T = OfficeRefusal>(response: Response): Promise<T> {
   return (await response.json()) as T;
 }
 
-export interface Refusal {
+export interface OfficeRefusal {
   readonly error: { readonly code: string; readonly message: string };
   readonly problems: readonly { readonly path: string; readonly message: string; readonly hint?: string }[];
 }

@@ -11,7 +11,7 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 
 let browser: Browser | undefined;
 
-export async function openBrowser(): Promise<void> {
+export async function openPageBrowser(): Promise<void> {
   mkdirSync(SHOTS, { recursive: true });
   browser = await launch();
 }
@@ -20,7 +20,7 @@ export async function closeBrowser(): Promise<void> {
   await browser?.close();
 }
 
-export interface Visit {
+export interface PageVisit {
   readonly gateway: FakeGateway;
   readonly page: Page;
   readonly address: string;
@@ -28,14 +28,14 @@ export interface Visit {
   readonly faults: string[];
 }
 
-export interface Plan {
+export interface VisitPlan {
   readonly browser?: BrowserContextOptions;
   readonly look?: Partial<PageLook>;
   readonly prepare?: (gateway: FakeGateway, page: Page) => void | Promise<void>;
 }
 
 /** Opens the page in a browser of its own, hands it to the test, and closes everything. */
-export async function visit(plan: Plan, work: (visit: Visit) => Promise<void>): Promise<void> {
+export async function visit(plan: VisitPlan, work: (visit: PageVisit) => Promise<void>): Promise<void> {
   const gateway = new FakeGateway(plan.look);
   const address = await gateway.listen();
   const context = await browser!.newContext({ locale: "en-GB", ...plan.browser });
@@ -58,7 +58,7 @@ export async function visit(plan: Plan, work: (visit: Visit) => Promise<void>): 
   }
 }
 
-export function text(page: Page, name: string): Promise<string | null> {
+export function shownText(page: Page, name: string): Promise<string | null> {
   return page.locator(`[data-live="${name}"]`).textContent();
 }
 

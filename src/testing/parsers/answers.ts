@@ -7,7 +7,7 @@ import { FRAME_BYTES_MAX, FrameReader, lengthPrefix } from "../../engines/cluste
 import { AcceptorHandshake, secretKey } from "../../engines/cluster/wire/handshake.ts";
 import { unpackLetters } from "../../engines/cluster/wire/letters.ts";
 import { addressIn } from "../../engines/redis/link/place.ts";
-import { problemOf } from "../../engines/redis/link/problem.ts";
+import { redisProblemOf } from "../../engines/redis/link/problem.ts";
 import { readHandle } from "../../engines/redis/relaxed/handle.ts";
 import { personalCacheControl } from "../../gateway/cache-control.ts";
 import { commandIn, responseHeaders } from "../../gateway/headers.ts";
@@ -88,7 +88,7 @@ const origins: readonly Parser[] = [
 const redis: readonly Parser[] = [
   {
     name: "Redis: error",
-    read: (text) => problemOf(new Error(text), REDIS),
+    read: (text) => redisProblemOf(new Error(text), REDIS),
     worst: [
       again("ERR no permissions "),
       again("NOPERM "),

@@ -11,7 +11,7 @@ import { readLogo } from "../../gateway/page/look.ts";
 import { createPage } from "../../gateway/page/render.ts";
 import { compileTemplate, escapeHtml } from "../../gateway/page/template.ts";
 import { createHiding } from "../../office/hidden-values.ts";
-import { scene, TOKEN } from "../office/scene.ts";
+import { DESK_TOKEN, scene } from "../office/scene.ts";
 import { again, type Parser } from "./parser.ts";
 
 const current = roomSchema.parse({ totalActiveUsers: 1, lanes: { vip: {} } });
@@ -27,7 +27,7 @@ const control: readonly Parser[] = [
   },
   {
     name: "control: path and query",
-    read: (text) => ask(`/rooms/${text}`, { authorization: `Bearer ${TOKEN}` }),
+    read: (text) => ask(`/rooms/${text}`, { authorization: `Bearer ${DESK_TOKEN}` }),
     worst: [again("/"), again("%2F"), again("?a="), again("../")],
   },
   {
@@ -131,7 +131,7 @@ const records: readonly Parser[] = [
 
 export const OPERATOR_PARSERS: readonly Parser[] = [...control, ...pages, ...written, ...records];
 
-const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
+const AUTHORIZED = { authorization: `Bearer ${DESK_TOKEN}` };
 const { office } = await scene();
 
 async function ask(path: string, headers: Record<string, string>, body?: string): Promise<unknown> {

@@ -7,12 +7,12 @@ import tls, { type TLSSocket } from "node:tls";
 import { fixturePath } from "../fixtures.ts";
 import { END_HEADERS, END_STREAM, type Frame, frame } from "../http2-frames.ts";
 
-export const TLS = {
+export const ORIGIN_TLS = {
   certificateFile: fixturePath("localhost.cert.pem"),
   keyFile: fixturePath("localhost.key.pem"),
 };
-export const ca = readFileSync(TLS.certificateFile);
-export const pair = { cert: ca, key: readFileSync(TLS.keyFile) };
+export const ca = readFileSync(ORIGIN_TLS.certificateFile);
+export const pair = { cert: ca, key: readFileSync(ORIGIN_TLS.keyFile) };
 
 /** The fixtures' certificate is good until the test ends. */
 export function trustFixtures(t: TestContext): void {
@@ -127,7 +127,7 @@ export function beginAnswer(talk: RawConnection, stream: number, text: string): 
   talk.send({ type: "data", stream, payload: Buffer.from(text) });
 }
 
-export function number(value: number): Buffer {
+export function fourBytes(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;

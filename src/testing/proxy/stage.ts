@@ -10,7 +10,7 @@ import { type LimitSettings, limitsSchema, type OriginSettings, originSchema } f
 import { type ListenSettings, listen } from "../../gateway/listener/listen.ts";
 import { renderProblem } from "../../gateway/page/problem.ts";
 import type { AnyRequest } from "../../gateway/proxy/any-http.ts";
-import { createProxy, type Forward, type Outcome } from "../../gateway/proxy/proxy.ts";
+import { createProxy, type ExchangeOutcome, type Forward } from "../../gateway/proxy/proxy.ts";
 import { SlowVisitors } from "../../gateway/proxy/slow-visitors.ts";
 import { createTrust } from "../../gateway/proxy/trust.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
@@ -33,7 +33,7 @@ export const LIMITS: LimitSettings = {
   shutdownTimeoutMs: 60_000,
 };
 
-export interface Origin {
+export interface ProxiedOrigin {
   readonly address: string;
   readonly port: number;
   readonly server: http.Server;
@@ -42,11 +42,11 @@ export interface Origin {
 }
 
 /** An origin that answers with `handle` until the test ends. */
-export async function openOrigin(test: TestContext, handle: RequestListener): Promise<Origin> {
+export async function openProxiedOrigin(test: TestContext, handle: RequestListener): Promise<ProxiedOrigin> {
   const server = http.createServer({ keepAliveTimeout: ORIGIN_KEEPS_MS }, handle);
   const sockets = new Set<Socket>();
   const port = await listenOn(server);
-  const origin: Origin = { address: `http://127.0.0.1:${port}`, port, server, connections: 0 };
+  const origin: ProxiedOrigin = { address: `http://127.0.0.1:${port}`, port, server, connections: 0 };
   server.on("connection", (socket) => {
     origin.connections++;
     sockets.add(socket);
@@ -78,7 +78,7 @@ export async function openRawOrigin(
   return { address: `http://127.0.0.1:${port}`, port, server };
 }
 
-export interface StageOptions {
+export interface ProxyStageOptions {
   readonly origin?: Partial<OriginSettings>;
   readonly limits?: Partial<LimitSettings>;
   readonly tls?: ListenSettings["tls"];
@@ -91,10 +91,14 @@ export interface StageOptions {
 }
 
 /** A listener and a proxy in front of the given addresses. */
-export async function openStage(test: TestContext, addresses: readonly string[], options: StageOptions = {}) {
+export async function openProxyStage(
+  test: TestContext,
+  addresses: readonly string[],
+  options: ProxyStageOptions = {},
+) {
   const { time } = options;
   const world = { ...realWorld(), ...(time && { clock: time.clock, timers: time.timers }) };
-  const outcomes: Outcome[] = [];
+  const outcomes: ExchangeOutcome[] = [];
   const limits = { ...LIMITS, ...options.limits };
   const slow = new SlowVisitors(() => limits, world);
   const proxy = createProxy({
@@ -150,7 +154,7 @@ export async function openStage(test: TestContext, addresses: readonly string[],
 }
 
 /** One request over a connection of its own, and its whole answer. */
-export function ask(port: number, asking: HttpAsking = {}): Promise<HttpAnswer> {
+export function askProxy(port: number, asking: HttpAsking = {}): Promise<HttpAnswer> {
   return askServer({ host: "127.0.0.1", port }, asking);
 }
 

@@ -107,7 +107,7 @@ export const budgets: fc.Arbitrary<Budget> = fc.constantFrom(4, 60, 200_000).cha
 export const LANE_NUMBERS: readonly number[] = [1, 2, 3, 40_000, 65_535];
 
 /** Beyond what settings allow, too: shares of nothing, and shares that come to more than a hundred. */
-export const lanesRules: fc.Arbitrary<LanesRules> = fc.record({
+export const drawnLanesRules: fc.Arbitrary<LanesRules> = fc.record({
   order: fc.constantFrom("strict", "weighted"),
   othersShare: fc.integer({ min: 0, max: 99 }),
   named: fc.uniqueArray(
@@ -125,25 +125,25 @@ export const lanesRules: fc.Arbitrary<LanesRules> = fc.record({
 export const someLanes = fc.subarray([EVERYBODY, ...LANE_NUMBERS]);
 
 /** A turn of the door, for those who measure its speed. */
-export interface Turn {
+export interface DrawnTurn {
   readonly admitted: number;
   readonly isLine: boolean;
   readonly passed: number;
 }
 
-const anyTurn: fc.Arbitrary<Turn> = fc.record({
+const anyTurn: fc.Arbitrary<DrawnTurn> = fc.record({
   admitted: fc.oneof(fc.constant(0), people),
   isLine: fc.boolean(),
   // Around the length of a bin; the last is as long as the rules' promise weighs beside a single bin.
   passed: fc.oneof(fc.constantFrom(0, 200, 1_000, 4_999, 5_000, 13_750), fc.nat(12_000)),
 });
 
-function steadyTurns(admitted: fc.Arbitrary<number>): fc.Arbitrary<Turn[]> {
+function steadyTurns(admitted: fc.Arbitrary<number>): fc.Arbitrary<DrawnTurn[]> {
   return stepsOf(admitted.map((count) => ({ admitted: count, isLine: true, passed: 5_000 })));
 }
 
 /** The turns of a day on which anything happens, of one as steady as can be, or of one on which nobody is let in. */
-export const turns: fc.Arbitrary<Turn[]> = fc.oneof(
+export const turns: fc.Arbitrary<DrawnTurn[]> = fc.oneof(
   stepsOf(anyTurn),
   fc
     .integer({ min: 90, max: 10_000 })

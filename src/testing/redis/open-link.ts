@@ -8,7 +8,7 @@ import type { RedisPlace } from "../../engines/redis/link/place.ts";
 import { RedisProblem, type RedisProblemKind } from "../../engines/redis/link/problem.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
 import { ASK_EVERY_MS, eventually } from "../cli/eventually.ts";
-import { type LogEntry, realWorld } from "../real-world.ts";
+import { type RecordedEntry, realWorld } from "../real-world.ts";
 
 export const library = libraryOf("linktest", [new URL("link-library.lua", import.meta.url)]);
 
@@ -20,7 +20,7 @@ const AT_ONCE_TURNS = 3;
 export interface TestLink extends RedisLink, AsyncDisposable {
   /** Every problem that was told of, in order; null for well again. */
   readonly told: (RedisProblem | null)[];
-  readonly entries: readonly LogEntry[];
+  readonly entries: readonly RecordedEntry[];
 }
 
 export interface TestLinkOptions extends Partial<RedisPlace> {
@@ -40,7 +40,7 @@ export async function openTestLink(
 ): Promise<TestLink> {
   const world = realWorld();
   const link = await openLink({
-    ...{ place: placeOf(ports, place), library: ownLibrary ?? library },
+    ...{ place: redisPlaceOf(ports, place), library: ownLibrary ?? library },
     ...{ world: ownWorld ?? world, timeoutMs },
   });
   await untilProblem(link, problem ?? null);
@@ -51,7 +51,7 @@ export async function openTestLink(
 }
 
 /** A place on this machine, without a password unless told otherwise. */
-export function placeOf(ports: readonly number[], more: Partial<RedisPlace> = {}): RedisPlace {
+export function redisPlaceOf(ports: readonly number[], more: Partial<RedisPlace> = {}): RedisPlace {
   return {
     mode: "standalone",
     addresses: ports.map((port) => ({ host: "127.0.0.1", port })),

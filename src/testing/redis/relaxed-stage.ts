@@ -35,7 +35,7 @@ export function numbered(count: number, from = 0): { readonly priority: number; 
   return Array.from({ length: count }, (_, i) => ({ priority: from + i, payload: `item ${from + i}` }));
 }
 
-export function sorted(texts: Iterable<string>): string[] {
+export function sortedIds(texts: Iterable<string>): string[] {
   return [...texts].sort();
 }
 

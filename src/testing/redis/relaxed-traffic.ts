@@ -16,7 +16,7 @@ interface Held {
   readonly id: string;
 }
 
-export class Traffic {
+export class RelaxedTraffic {
   /** Ids that the queue said are added. */
   readonly acknowledged = new Set<string>();
   /** Ids that were added again, since nobody knew whether they were. */
@@ -90,7 +90,7 @@ export class Traffic {
 
   async #consume(): Promise<void> {
     while (!this.#isOver) {
-      const popped = (await orProblem(this.#consumer.popMany(BATCH))) ?? [];
+      const popped = (await orRelaxedProblem(this.#consumer.popMany(BATCH))) ?? [];
       await this.#commit(popped.map(({ handle, id }) => ({ handle, id })));
       // One by one: one that cannot be committed now must not hold the others back.
       for (const unsure of this.#uncommitted.splice(0)) await this.#commit([unsure]);
@@ -99,7 +99,7 @@ export class Traffic {
   }
 
   async #commit(held: readonly Held[]): Promise<void> {
-    const answers = await orProblem(this.#consumer.commit(held.map(({ handle }) => handle)));
+    const answers = await orRelaxedProblem(this.#consumer.commit(held.map(({ handle }) => handle)));
     if (!answers) this.#uncommitted.push(...held);
     for (const [i, answer] of (answers ?? []).entries()) {
       const { id } = held[i]!;
@@ -124,7 +124,7 @@ async function outcomes(
 }
 
 /** The answer; undefined when Redis was away, which is what these tests are about. Anything else is a fault. */
-export async function orProblem<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function orRelaxedProblem<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (thrown) {

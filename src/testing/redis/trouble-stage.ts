@@ -10,9 +10,9 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { createGateway, type SettingsInput } from "../../index.ts";
 import { eventually } from "../cli/eventually.ts";
-import { openOrigin, SECRET } from "../gateway/stage.ts";
-import { type Answer, assertWaitingPage, Visitor } from "../gateway/visitor.ts";
-import { type LogEntry, realWorld } from "../real-world.ts";
+import { openOrigin, STAGE_SECRET } from "../gateway/stage.ts";
+import { type HttpAnswer as Answer, assertWaitingPage, Visitor } from "../gateway/visitor.ts";
+import { type RecordedEntry, realWorld } from "../real-world.ts";
 
 export const CLOSED = "closed";
 export const OPEN = "open";
@@ -26,7 +26,7 @@ const TIMEOUT = "30s";
 export interface TroubleStage {
   readonly port: number;
   /** Everything that was logged. */
-  readonly entries: readonly LogEntry[];
+  readonly entries: readonly RecordedEntry[];
   visitor(): Visitor;
   /** Someone who is on the site in both rooms, and someone who waits in both. */
   fill(): Promise<{ occupant: Visitor; waiting: Visitor }>;
@@ -49,7 +49,7 @@ export async function openTroubleStage(
     return [name, { path: `/${name}`, totalActiveUsers: 1, engineFailure: name, ...room }] as const;
   });
   const gateway = await createGateway({
-    secret: SECRET,
+    secret: STAGE_SECRET,
     origin: { addresses: [origin.address] },
     redis: { timeout: TIMEOUT, ...redis },
     rooms: Object.fromEntries(rooms),

@@ -18,7 +18,7 @@ import {
 import { checkData } from "../data-checks.ts";
 import { examine } from "../examine.ts";
 import { hasProblem } from "../report.ts";
-import type { Verdict } from "../verdict.ts";
+import type { DoctorVerdict } from "../verdict.ts";
 
 const PASSWORD = "hunter2";
 const GOOD = ["--appendonly", "yes", "--maxmemory", "64mb"];
@@ -27,13 +27,13 @@ const KEY = fixturePath("localhost.key.pem");
 
 interface Report {
   readonly hasProblem: boolean;
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly DoctorVerdict[];
   /** What was found about something, each with its level: `problem: …`. */
   of(check: string): string[];
 }
 
 /** What there is to say, whoever is told of it. However it ends, no password is shown. */
-function reportOf(verdicts: readonly Verdict[]): Report {
+function reportOf(verdicts: readonly DoctorVerdict[]): Report {
   assert.doesNotMatch(JSON.stringify(verdicts), new RegExp(PASSWORD));
   for (const { is } of verdicts) assert.match(is, /^\S.*\.$/);
   const of = (check: string) =>
@@ -58,7 +58,7 @@ async function askCommand(...args: readonly string[]): Promise<Report & { code: 
   const environment = { FAIRGATE_SECRET: SECRET };
   const { code, out, err } = await fairgate(["doctor", "--json", ...args], { cwd: folder.path, environment });
   assert.doesNotMatch(out + err, new RegExp(PASSWORD));
-  const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: readonly Verdict[] };
+  const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: readonly DoctorVerdict[] };
   assert.equal(ok, code === 0);
   return { code, ...reportOf(checks) };
 }

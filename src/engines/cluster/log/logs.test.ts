@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Entry, POOL, WAIT, YIELD } from "./entries.ts";
 import { BLOCK_ENTRIES_MAX, type Block, blockOf, entriesIn } from "./entry-blocks.ts";
-import { type EntriesBody, Log, Reader } from "./logs.ts";
+import { type EntriesBody, OwnerLog, Reader } from "./logs.ts";
 
 const noted = (key: number): Entry => [YIELD, key];
 const never = (): never => assert.fail("no copy is needed");
 
-function logOf(entries: number): Log {
-  const log = new Log("a#1", 1);
+function logOf(entries: number): OwnerLog {
+  const log = new OwnerLog("a#1", 1);
   for (let i = 0; i < entries; i++) log.add({ room: "r", entry: noted(i) });
   return log;
 }
@@ -87,7 +87,7 @@ test("a log keeps the last entries, and says so when older ones are asked for", 
 });
 
 test("blocks of another are kept as they came, and without gaps", () => {
-  const log = new Log("b#1", 2);
+  const log = new OwnerLog("b#1", 2);
   const blocks = [0, 1, 2].map((n) =>
     blockOf([n, n + 0.5].map((key) => ({ room: "r", entry: noted(2 * key) }))),
   );
@@ -114,7 +114,7 @@ test("what readers may have to wait for begins a block", () => {
 });
 
 /** A copy in so many parts. */
-function copyOf(log: Log, parts: number): EntriesBody[] {
+function copyOf(log: OwnerLog, parts: number): EntriesBody[] {
   return Array.from({ length: parts }, (_, part) => ({
     ...{ kind: "entries", log: log.id, from: log.head, blocks: [], isUrgent: true },
     copy: { part, parts, totals: [] },

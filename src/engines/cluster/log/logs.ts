@@ -55,7 +55,7 @@ export interface HeadsBody {
 }
 
 /** One owner's log as known here. */
-export class Log {
+export class OwnerLog {
   readonly id: string;
   /** Index by which books know its owner. */
   readonly index: number;
@@ -189,17 +189,17 @@ export class Reader {
   }
 
   /** Whether there is something to send now. */
-  isDue(log: Log, now: number): boolean {
+  isDue(log: OwnerLog, now: number): boolean {
     return this.nextAt(log) <= now;
   }
 
-  nextAt(log: Log): number {
+  nextAt(log: OwnerLog): number {
     if (this.head >= log.end && !this.copy) return Number.POSITIVE_INFINITY;
     return this.sent < log.end && !this.copy ? Number.NEGATIVE_INFINITY : this.#sinceAt + RESEND_MS;
   }
 
   /** What to send: the entries it lacks, or the next part of a copy made by `copy`. */
-  take(log: Log, now: number, copy: () => readonly EntriesBody[]): EntriesBody | null {
+  take(log: OwnerLog, now: number, copy: () => readonly EntriesBody[]): EntriesBody | null {
     const isOverdue = now - this.#sinceAt >= RESEND_MS;
     if (this.copy) {
       if (!isOverdue) return null;

@@ -17,7 +17,7 @@ import { idOf, type View } from "../membership/view.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
 import type { Entry, Written } from "./entries.ts";
 import { BLOCK_ENTRIES_MAX, type Block, blockOf, entriesIn } from "./entry-blocks.ts";
-import { type EntriesBody, type Head, type HeadsBody, Log, type ReadBody, Reader } from "./logs.ts";
+import { type EntriesBody, type Head, type HeadsBody, OwnerLog, type ReadBody, Reader } from "./logs.ts";
 import { takeOver } from "./takeover.ts";
 
 /** Heads are told again in a view that is not settled after this long. */
@@ -47,8 +47,8 @@ interface Confirmation {
 
 export class Replication {
   readonly #rooms: ReadonlyMap<string, RoomBooks>;
-  readonly #own: Log;
-  readonly #logs = new Map<string, Log>();
+  readonly #own: OwnerLog;
+  readonly #logs = new Map<string, OwnerLog>();
   readonly #periodMs: number;
   #view: View | null = null;
   /** Members besides this node. */
@@ -244,7 +244,7 @@ export class Replication {
   }
 
   /** Of a log that is itself being copied here, only what is gone for good is worth sending on. */
-  #send(peer: string, log: Log, reader: Reader, now: number, isUrgent = false): void {
+  #send(peer: string, log: OwnerLog, reader: Reader, now: number, isUrgent = false): void {
     if (!reader.isDue(log, now) || (log.copyPart !== 0 && !this.#isGone(log.id))) return;
     const body = reader.take(log, now, () => this.#copyOf(log));
     if (body) this.#outbox.push({ to: peer, body: isUrgent ? { ...body, isUrgent } : body });
@@ -425,7 +425,7 @@ export class Replication {
   }
 
   /** Reads blocks that go on where the log is, and keeps them for others; what was read before is not even unpacked. */
-  #read(log: Log, blocks: readonly Block[], start: number): void {
+  #read(log: OwnerLog, blocks: readonly Block[], start: number): void {
     const heard = new Set<RoomBooks>();
     let from = start;
     for (const block of blocks) {
@@ -443,7 +443,7 @@ export class Replication {
     for (const books of heard) books.tellTurns();
   }
 
-  #readOn(log: Log, written: readonly Written[], heard: Set<RoomBooks>): void {
+  #readOn(log: OwnerLog, written: readonly Written[], heard: Set<RoomBooks>): void {
     const origin = { index: log.index, owner: log.id };
     for (const { room, entry } of written) {
       const books = this.#rooms.get(room);
@@ -455,7 +455,12 @@ export class Replication {
     }
   }
 
-  #readCopy(log: Log, blocks: readonly Block[], head: number, copy: NonNullable<EntriesBody["copy"]>): void {
+  #readCopy(
+    log: OwnerLog,
+    blocks: readonly Block[],
+    head: number,
+    copy: NonNullable<EntriesBody["copy"]>,
+  ): void {
     const expected = Math.max(0, log.copyPart);
     const { part, parts, totals } = copy;
     if (part !== expected || (log.copyPart === 0 && head <= log.head)) return;
@@ -471,7 +476,7 @@ export class Replication {
   }
 
   /** Everything of one owner's as it is now. */
-  #copyOf(log: Log): EntriesBody[] {
+  #copyOf(log: OwnerLog): EntriesBody[] {
     const written: Written[] = [];
     for (const [room, books] of this.#rooms)
       for (const entry of books.entriesOf(log.index)) written.push({ room, entry });
@@ -507,10 +512,10 @@ export class Replication {
     return head;
   }
 
-  #logOf(id: string): Log {
+  #logOf(id: string): OwnerLog {
     let log = this.#logs.get(id);
     if (!log) {
-      log = new Log(id, this.#logs.size);
+      log = new OwnerLog(id, this.#logs.size);
       this.#logs.set(id, log);
     }
     return log;
@@ -534,7 +539,7 @@ function buddiesOf(view: View, self: string, neighbours: ReadonlySet<string>): s
   return [...new Set([...neighbours, ...others])].slice(0, BUDDIES);
 }
 
-function headIn(log: Log): Head {
+function headIn(log: OwnerLog): Head {
   return [log.id, log.copyPart < 0 ? -1 : log.head, Math.max(0, log.copyPart)];
 }
 

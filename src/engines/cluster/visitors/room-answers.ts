@@ -42,7 +42,7 @@ import type { RoomBooks } from "./room-books.ts";
 import { standingOf, voidsOf } from "./standing.ts";
 
 /** Someone new, the number that is theirs, and the node that gave it. */
-export interface Arrival {
+export interface NodeArrival {
   readonly id: string;
   readonly key: number;
   readonly node: number;
@@ -75,7 +75,7 @@ export interface CheckedIn {
 }
 
 /** What a newcomer gets. */
-export function join(books: RoomBooks, arrival: Arrival, moment: Moment): JoinAnswer {
+export function join(books: RoomBooks, arrival: NodeArrival, moment: Moment): JoinAnswer {
   const { now } = moment;
   const { id, key, newcomer } = arrival;
   if (newcomer.invite && books.invites.has(newcomer.invite.id))
@@ -252,7 +252,7 @@ export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof
   books.write([GONE, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
 }
 
-function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: Arrival, now: number): Entered {
+function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: NodeArrival, now: number): Entered {
   books.door.admitted(1, now);
   books.crowd.wentThrough(now);
   const lane = books.laneOf(newcomer.lane);

@@ -94,7 +94,7 @@ import { standingOf, voidsOf } from "./standing.ts";
 import { Tallies } from "./tallies.ts";
 
 /** Who writes an entry: the index of their log here, and their name everywhere. */
-export interface Origin {
+export interface LogOwner {
   readonly index: number;
   readonly owner: string;
 }
@@ -112,7 +112,7 @@ export interface RoomEvents {
 export class RoomBooks {
   readonly name: string;
   readonly events: RoomEvents;
-  readonly self: Origin;
+  readonly self: LogOwner;
   readonly door: Doorkeeper;
   readonly flow = new RoomFlow();
   readonly pace = new Pace();
@@ -164,7 +164,7 @@ export class RoomBooks {
   #perMinute = Number.POSITIVE_INFINITY;
   #ticketTtlMaxMs = 0;
 
-  constructor(parts: { name: string; rules: RoomRules; events: RoomEvents; self: Origin; now: number }) {
+  constructor(parts: { name: string; rules: RoomRules; events: RoomEvents; self: LogOwner; now: number }) {
     this.name = parts.name;
     this.events = parts.events;
     this.self = parts.self;
@@ -312,12 +312,12 @@ export class RoomBooks {
   }
 
   /** Takes in an entry of its owner's that it is ready for; `at`: its number in their log. */
-  apply(written: Entry, origin: Origin, at: number): void {
+  apply(written: Entry, origin: LogOwner, at: number): void {
     this.#at = at;
     this.#apply(this.#current(written, origin.index), origin);
   }
 
-  #apply(entry: Entry, origin: Origin): void {
+  #apply(entry: Entry, origin: LogOwner): void {
     switch (entry[0]) {
       case WAIT:
         return this.#wait(entry, origin);
@@ -454,7 +454,7 @@ export class RoomBooks {
     return key === entry[1] ? entry : ([op, key, ...entry.slice(2)] as unknown as Entry);
   }
 
-  #wait([, key, lane, how, id]: WaitEntry, origin: Origin): void {
+  #wait([, key, lane, how, id]: WaitEntry, origin: LogOwner): void {
     const totals = this.tallies.totalsOf(origin.index);
     if (how === NEW) totals.joined++;
     if (how === RETURNED || how === TAKEN_BACK) totals.returned++;
@@ -489,7 +489,7 @@ export class RoomBooks {
     );
   }
 
-  #lapse(key: number, lane: number, how: number, until: number, origin: Origin): void {
+  #lapse(key: number, lane: number, how: number, until: number, origin: LogOwner): void {
     const totals = this.tallies.totalsOf(origin.index);
     if (how === MISSED) totals.missedTurns++;
     else if (how !== AS_BEFORE) totals.lapsed++;
@@ -499,7 +499,7 @@ export class RoomBooks {
     this.#dues.addMemory(key, until);
   }
 
-  #turn([, key, lane, how, claimBy, givenAt, firmUntil]: TurnEntry, origin: Origin): void {
+  #turn([, key, lane, how, claimBy, givenAt, firmUntil]: TurnEntry, origin: LogOwner): void {
     const turn = { until: claimBy, admittedAt: givenAt, firmUntil };
     const place = this.#set(key, lane, origin, { state: ADMITTED, ...turn });
     if (origin.index === SELF) {
@@ -515,7 +515,7 @@ export class RoomBooks {
     this.#turnsHeard.push(sequence);
   }
 
-  #loosen(key: number, { index }: Origin): void {
+  #loosen(key: number, { index }: LogOwner): void {
     const place = this.places.get(key);
     const claim = place && claimOf(place, index);
     if (claim?.state !== ADMITTED) return;
@@ -544,7 +544,7 @@ export class RoomBooks {
     return setBack ? setBack.missedAt + this.#ticketTtlMaxMs : null;
   }
 
-  #visit([, key, lane, how, id, joinedAt, admittedAt, enteredAt, until]: VisitEntry, origin: Origin): void {
+  #visit([, key, lane, how, id, joinedAt, admittedAt, enteredAt, until]: VisitEntry, origin: LogOwner): void {
     const totals = this.tallies.totalsOf(origin.index);
     const place = this.#set(key, lane, origin, { state: ON_SITE, until, admittedAt });
     if (place) {
@@ -574,7 +574,7 @@ export class RoomBooks {
     this.resumes.note(id, true, { now, formGraceMs: this.door.rules.formGraceMs });
   }
 
-  #gone([, key, lane, how, until, id]: GoneEntry, origin: Origin, epoch: number): void {
+  #gone([, key, lane, how, until, id]: GoneEntry, origin: LogOwner, epoch: number): void {
     const totals = this.tallies.totalsOf(origin.index);
     if (how === LEFT) totals.left++;
     if (how === REVOKED) totals.revoked++;
@@ -601,13 +601,13 @@ export class RoomBooks {
       if (same?.claim.origin === SELF) this.endedKeys.push(same.key);
   }
 
-  #touch(key: number, expiresAt: number, { index }: Origin): void {
+  #touch(key: number, expiresAt: number, { index }: LogOwner): void {
     const place = this.places.get(key);
     const claim = place && claimOf(place, index);
     if (claim?.state === ON_SITE) claim.until = Math.max(claim.until, expiresAt);
   }
 
-  #yield(key: number, { index }: Origin): void {
+  #yield(key: number, { index }: LogOwner): void {
     const place = this.places.get(key);
     if (!place || !claimOf(place, index)) return;
     this.#headcount.take(place);
@@ -619,7 +619,7 @@ export class RoomBooks {
     this.#headcount.put(place);
   }
 
-  #adopt([, epoch, isBorrowed, voids, of]: AdoptEntry, origin: Origin): void {
+  #adopt([, epoch, isBorrowed, voids, of]: AdoptEntry, origin: LogOwner): void {
     if (of[0] === GONE) return this.#gone(of, origin, epoch);
     this.#apply(of, origin);
     const place = this.places.get(of[1]);
@@ -647,7 +647,7 @@ export class RoomBooks {
   }
 
   /** Places change hands, once; whoever reads of it has drawn from there on, too. */
-  #drawn(entry: DrawnEntry, { index }: Origin): void {
+  #drawn(entry: DrawnEntry, { index }: LogOwner): void {
     const moves = this.draws.draw(entry, index);
     if (!moves) return;
     this.#move(moves);
@@ -679,7 +679,7 @@ export class RoomBooks {
   #set(
     key: number,
     lane: number,
-    { index: origin, owner }: Origin,
+    { index: origin, owner }: LogOwner,
     { state, until, admittedAt = 0, firmUntil = 0 }: Said,
   ): Place | null {
     const at = this.#at;

@@ -14,7 +14,7 @@ import { currentTicket } from "./room-answers.ts";
 import type { RoomBooks } from "./room-books.ts";
 
 /** A member, this node, or nobody for the time being. */
-export type Route = string | "self" | null;
+export type CallRoute = string | "self" | null;
 
 export interface RoutesParts {
   /** This node's id. */
@@ -39,7 +39,7 @@ export class Routes {
   }
 
   /** Who is to do that. */
-  of(op: Op): Route {
+  of(op: Op): CallRoute {
     const { rooms } = this.#parts;
     if (op.op === "invite") return this.#home(keyOfPass(hexOf(op.invite.id)));
     if (op.op === "revoke" || op.op === "leaveVisit") return this.#ofVisit(op);
@@ -50,34 +50,34 @@ export class Routes {
   }
 
   /** Who decides about a key, whether its place is known here or not. Nobody does while its owner is lost. */
-  ofPlace(place: Place | undefined, key: number): Route {
+  ofPlace(place: Place | undefined, key: number): CallRoute {
     return place ? this.#ownerOf(place) : this.#homeOfKey(key);
   }
 
   /** Who decides about the visit that a pass is for. */
-  ofPass(visit: Place | undefined, id: string): Route {
+  ofPass(visit: Place | undefined, id: string): CallRoute {
     return visit ? this.#ownerOf(visit) : this.#home(keyOfPass(id));
   }
 
   /** A visit that is not known here may have begun elsewhere a moment ago; anyone may write down that it is over. */
-  #ofVisit({ room, id }: Extract<Op, { op: "revoke" | "leaveVisit" }>): Route {
+  #ofVisit({ room, id }: Extract<Op, { op: "revoke" | "leaveVisit" }>): CallRoute {
     const visit = this.#parts.rooms.get(room)?.visits.get(id);
     return visit ? this.#ownerOf(visit) : "self";
   }
 
-  #ownerOf({ claim }: Place): Route {
+  #ownerOf({ claim }: Place): CallRoute {
     if (claim.origin === SELF) return "self";
     return this.#view?.members.some((member) => idOf(member) === claim.owner) ? claim.owner : null;
   }
 
   /** Who decides about a key of which nothing is known here: whoever gave it out, or whoever it falls to. */
-  #homeOfKey(key: number): Route {
+  #homeOfKey(key: number): CallRoute {
     const home = this.#homeOfUnknown(key);
     // Whoever has not read the others' logs yet cannot say that nobody knows of it.
     return home === "self" && !this.#parts.replication.isCaughtUp ? null : home;
   }
 
-  #homeOfUnknown(key: number): Route {
+  #homeOfUnknown(key: number): CallRoute {
     const slot = slotOfKey(Math.max(0, key));
     const giver = this.#slots.get(slot);
     if (giver) return this.#orSelf(idOf(giver));

@@ -11,7 +11,7 @@
  */
 const SLOTS = 64;
 
-export interface SetBack {
+export interface SetBackPlace {
   /** Its number in the line. */
   readonly sequence: number;
   /** The key that it was put behind. */
@@ -23,7 +23,7 @@ export interface SetBack {
 
 export class SetBacks {
   /** By key. */
-  readonly #places = new Map<number, SetBack>();
+  readonly #places = new Map<number, SetBackPlace>();
   /** Their keys by number. */
   readonly #keys = new Map<number, number>();
   /** The last number that was given behind another. */
@@ -49,12 +49,12 @@ export class SetBacks {
     return sequence;
   }
 
-  get(key: number): SetBack | undefined {
+  get(key: number): SetBackPlace | undefined {
     return this.#places.get(key);
   }
 
   /** A place was set back, as somebody tells. Gives how it is from now on; null when more is known already. */
-  tell(key: number, told: SetBack): SetBack | null {
+  tell(key: number, told: SetBackPlace): SetBackPlace | null {
     const known = this.#places.get(key);
     if (known && !isMore(told, known)) return null;
     if (known) this.#keys.delete(known.sequence);
@@ -79,7 +79,7 @@ export class SetBacks {
   }
 }
 
-function isMore(a: SetBack, b: SetBack): boolean {
+function isMore(a: SetBackPlace, b: SetBackPlace): boolean {
   return a.missedTurns > b.missedTurns || (a.missedTurns === b.missedTurns && a.sequence > b.sequence);
 }
 

@@ -43,7 +43,7 @@ import { type Touch, Touches } from "./touches.ts";
 type EndOp = Extract<Op, { op: "leavePlace" | "leaveVisit" | "revoke" }>;
 
 /** A newcomer as the engine hands them in. */
-export interface Arriving {
+export interface IdentifiedNewcomer {
   readonly id: string;
   readonly newcomer: Newcomer;
   readonly dice: number;
@@ -73,7 +73,7 @@ export class VisitorCalls {
 
   join(
     books: RoomBooks,
-    { id, newcomer, dice }: Arriving,
+    { id, newcomer, dice }: IdentifiedNewcomer,
     now: number,
     answer: (answer: JoinAnswer) => void,
   ): void {

@@ -5,13 +5,13 @@
 const ADDRESS_CHARACTERS_MAX = 255;
 const PORT_MAX = 65_535;
 
-export interface Place {
+export interface PeerPlace {
   readonly host: string;
   readonly port: number;
 }
 
 /** Where an address leads; null when it is not one. Port 0 leads nowhere. */
-export function placeOf(address: string): Place | null {
+export function placeOf(address: string): PeerPlace | null {
   if (address.length > ADDRESS_CHARACTERS_MAX) return null;
   const match = /^(?:\[([0-9a-f.]*:[0-9a-f:.]*)\]|([\w.-]+)):(\d{1,5})$/i.exec(address);
   const port = Number(match?.[3]);

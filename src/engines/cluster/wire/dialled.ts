@@ -4,7 +4,7 @@
  * given up long before TCP would.
  */
 import type { Socket } from "node:net";
-import type { Place } from "./address.ts";
+import type { PeerPlace } from "./address.ts";
 import { FrameReader, framesIn, HELLO_BYTES_MAX } from "./frames.ts";
 import { type DiallerHandshake, NO_PEER, type SessionKeys, WRONG_SECRET } from "./handshake.ts";
 import { type Opener, openerWith, type Sealer, sealerWith, unsealed } from "./seal.ts";
@@ -16,7 +16,7 @@ export const HANDSHAKE_MS = 3_000;
 export const UNHEARD_MS = 5_000;
 
 export interface DialledOptions {
-  readonly place: Place;
+  readonly place: PeerPlace;
   readonly tls: PeerTls | null;
   readonly handshake: DiallerHandshake;
   now(): number;

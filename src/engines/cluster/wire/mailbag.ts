@@ -8,7 +8,7 @@ import { idOf, type Member, type View } from "../membership/view.ts";
 import type { Letter, MessageBody } from "./letter.ts";
 
 /** Who writes, in which life and view and at what time. */
-export type Sender = Pick<Letter, "name" | "life" | "clock" | "view">;
+export type LetterSender = Pick<Letter, "name" | "life" | "clock" | "view">;
 
 interface Unsent {
   readonly address: string;
@@ -19,7 +19,7 @@ interface Unsent {
 export interface MailbagParts {
   readonly swim: Pick<Swim, "isDirect" | "wayTo">;
   /** As of now. */
-  readonly sender: () => Sender;
+  readonly sender: () => LetterSender;
 }
 
 export class Mailbag {

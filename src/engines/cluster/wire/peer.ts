@@ -8,7 +8,7 @@
  * was on its way when a connection broke is lost, and nobody is told.
  */
 import type { World } from "../../../core/world.ts";
-import type { Place } from "./address.ts";
+import type { PeerPlace } from "./address.ts";
 import { Dialled } from "./dialled.ts";
 import type { DiallerHandshake } from "./handshake.ts";
 import { packLetters } from "./letters.ts";
@@ -18,7 +18,7 @@ import { NOT_LISTENING, type PeerTls } from "./sockets.ts";
 const REST_MS = 50;
 const REST_MS_MAX = 2_000;
 /** A peer that nothing was sent to for so long is let go. */
-export const IDLE_MS = 60_000;
+export const PEER_IDLE_MS = 60_000;
 /** More letters in one turn are more than one batch. */
 const LETTERS_MAX = 1_000;
 /** The most a letter may have, and a batch: any finds room in the queue, and in a frame. */
@@ -26,7 +26,7 @@ const BODY_BYTES_MAX = QUEUE_BYTES_MAX / 2;
 
 export interface PeerOptions {
   readonly address: string;
-  readonly place: Place;
+  readonly place: PeerPlace;
   readonly tls: PeerTls | null;
   readonly world: World;
   /** A handshake for one connection. */
@@ -100,7 +100,7 @@ export class Peer {
   }
 
   isIdle(now: number): boolean {
-    return now - this.#lastSendAt > IDLE_MS;
+    return now - this.#lastSendAt > PEER_IDLE_MS;
   }
 
   /** Ends once what there is room for is on its way. */

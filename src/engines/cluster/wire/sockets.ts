@@ -5,7 +5,7 @@
  */
 import net, { type Socket } from "node:net";
 import tls, { type TLSSocket, type TlsOptions } from "node:tls";
-import { type Place, placeOf } from "./address.ts";
+import { type PeerPlace, placeOf } from "./address.ts";
 import { lengthPrefix } from "./frames.ts";
 
 /** TCP asks a silent other side after so long whether it is still there. */
@@ -34,7 +34,7 @@ export interface ServerEvents {
 }
 
 /** Starts to connect; `onReady` is called when the socket may be written to. */
-export function dial(place: Place, peerTls: PeerTls | null, onReady: () => void): Socket {
+export function dial(place: PeerPlace, peerTls: PeerTls | null, onReady: () => void): Socket {
   const socket = peerTls
     ? tls.connect({ ...place, ...secured(peerTls) }, onReady)
     : net.connect({ ...place }, onReady);
@@ -43,7 +43,7 @@ export function dial(place: Place, peerTls: PeerTls | null, onReady: () => void)
 
 /** Listens; rejects when the address cannot be had or the certificate cannot be read. */
 export async function listenAt(
-  place: Place,
+  place: PeerPlace,
   peerTls: PeerTls | null,
   events: ServerEvents,
 ): Promise<SocketServer> {
@@ -84,7 +84,7 @@ export function isNamedByCertificate(socket: Socket, address: string): boolean {
 export const NOT_LISTENING = "does not listen: it is not running, or that is not its address";
 
 /** In words what broke a connection that we dialled. */
-export function dialProblem(error: NodeJS.ErrnoException, place: Place): string {
+export function dialProblem(error: NodeJS.ErrnoException, place: PeerPlace): string {
   const code = error.code ?? error.message;
   if (code === "ECONNREFUSED") return NOT_LISTENING;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")

@@ -11,7 +11,7 @@ export const STRANGERS_MAX = 64;
 const HOSTS_MAX = 512;
 
 /** Someone who has opened a connection to us. */
-export interface Caller {
+export interface UnknownCaller {
   readonly raw: Socket;
   readonly host: string;
   readonly knockedAt: number;
@@ -19,15 +19,15 @@ export interface Caller {
 
 export class Strangers {
   /** The oldest first. */
-  readonly #callers = new Map<Socket, Caller>();
+  readonly #callers = new Map<Socket, UnknownCaller>();
   readonly #peerHosts = new Set<string>();
 
-  get(raw: Socket): Caller | undefined {
+  get(raw: Socket): UnknownCaller | undefined {
     return this.#callers.get(raw);
   }
 
   /** Adds one. Gives the one that must go for it, if there is no room. */
-  add(caller: Caller): Caller | null {
+  add(caller: UnknownCaller): UnknownCaller | null {
     const oneTooMany = this.#callers.size >= STRANGERS_MAX ? this.#next() : null;
     this.#callers.set(caller.raw, caller);
     return oneTooMany;
@@ -39,7 +39,7 @@ export class Strangers {
   }
 
   /** Has proved to be a peer. */
-  welcome({ raw, host }: Caller): void {
+  welcome({ raw, host }: UnknownCaller): void {
     this.#callers.delete(raw);
     this.#peerHosts.delete(host);
     if (this.#peerHosts.size >= HOSTS_MAX) this.#peerHosts.delete(this.#peerHosts.values().next().value!);
@@ -47,14 +47,14 @@ export class Strangers {
   }
 
   /** Those who knocked at that instant or before. */
-  *since(instant: number): Iterable<Caller> {
+  *since(instant: number): Iterable<UnknownCaller> {
     for (const caller of this.#callers.values()) {
       if (caller.knockedAt > instant) return;
       yield caller;
     }
   }
 
-  #next(): Caller {
+  #next(): UnknownCaller {
     const callers = [...this.#callers.values()];
     const unknown = callers.filter(({ host }) => !this.#peerHosts.has(host));
     const among = unknown.length > 0 ? unknown : callers;

@@ -18,13 +18,13 @@ import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import type { World } from "../../../core/world.ts";
 import { Accepted } from "./accepted.ts";
-import { type Place, placeOf } from "./address.ts";
+import { type PeerPlace, placeOf } from "./address.ts";
 import { HANDSHAKE_MS } from "./dialled.ts";
 import { AcceptorHandshake, DiallerHandshake, NONCE_BYTES, secretKey } from "./handshake.ts";
 import { Peer, type PeerState } from "./peer.ts";
 import { type PeerProblem, Problems } from "./problems.ts";
 import { listenAt, type PeerTls, type SocketServer } from "./sockets.ts";
-import { type Caller, Strangers } from "./strangers.ts";
+import { Strangers, type UnknownCaller } from "./strangers.ts";
 
 /** So many peers may be sent to, and as many may send. */
 export const PEERS_MAX = 256;
@@ -171,7 +171,7 @@ export class Transport {
     return null;
   }
 
-  #meet(address: string, place: Place): Peer {
+  #meet(address: string, place: PeerPlace): Peer {
     const { tls } = this.#settings;
     const peer = new Peer({
       address,
@@ -223,7 +223,7 @@ export class Transport {
     });
   }
 
-  #welcome(connection: Accepted, peer: string, caller: Caller): boolean {
+  #welcome(connection: Accepted, peer: string, caller: UnknownCaller): boolean {
     const older = this.#accepted.get(peer);
     if (this.#closing || (!older && this.#accepted.size >= PEERS_MAX)) return false;
     this.#strangers.welcome(caller);
@@ -232,7 +232,7 @@ export class Transport {
     return true;
   }
 
-  #letGo(connection: Accepted, text: string | null, caller: Caller): void {
+  #letGo(connection: Accepted, text: string | null, caller: UnknownCaller): void {
     const { peer, claimed } = connection;
     if (peer !== null && this.#accepted.get(peer) === connection) this.#accepted.delete(peer);
     if (text !== null) this.#refuse(caller, text, claimed);
@@ -245,7 +245,7 @@ export class Transport {
   }
 
   /** Counts and reports someone who is not let in, or not any longer. */
-  #refuse({ raw, host }: Caller, text: string, claimed: string | null): void {
+  #refuse({ raw, host }: UnknownCaller, text: string, claimed: string | null): void {
     const who = claimed === null ? host : `${host} (it says it is ${claimed})`;
     this.#refused++;
     this.#strangers.delete(raw);

@@ -2,32 +2,32 @@
  * Calls that wait until they can be sent, so that order is kept: first those that Redis refused without doing anything,
  * in the order in which they were sent, then those that were made meanwhile.
  */
-import type { Call } from "./call.ts";
-import { type Asked, NoAnswerError, problemOf, type RedisProblem, refusalFor } from "./problem.ts";
+import type { RedisCall } from "./call.ts";
+import { type AskedServer, NoAnswerError, type RedisProblem, redisProblemOf, refusalFor } from "./problem.ts";
 
 export class Backlog {
-  readonly #refused: Call[] = [];
-  readonly #held: Call[] = [];
+  readonly #refused: RedisCall[] = [];
+  readonly #held: RedisCall[] = [];
 
   get size(): number {
     return this.#refused.length + this.#held.length;
   }
 
   /** Takes a call that was refused and is to be sent again. */
-  takeBack(call: Call): void {
+  takeBack(call: RedisCall): void {
     this.#refused.push(call);
   }
 
   /** Takes a call that was not sent yet. */
-  hold(call: Call): void {
+  hold(call: RedisCall): void {
     this.#held.push(call);
   }
 
   /** Sends all in order, but those whose time is up. */
-  send(send: (call: Call) => void, now: number, asked: Asked): void {
+  send(send: (call: RedisCall) => void, now: number, asked: AskedServer): void {
     for (const call of this.#inOrder()) {
       if (call.dueAt > now) send(call);
-      else call.reject(refusalFor(problemOf(new NoAnswerError(call.timeoutMs), asked)));
+      else call.reject(refusalFor(redisProblemOf(new NoAnswerError(call.timeoutMs), asked)));
     }
   }
 
@@ -36,7 +36,7 @@ export class Backlog {
     for (const call of this.#inOrder()) call.reject(refusalFor(problem));
   }
 
-  #inOrder(): Call[] {
+  #inOrder(): RedisCall[] {
     return [...this.#refused, ...this.#held];
   }
 }

@@ -7,7 +7,7 @@ export interface Kept {
   readonly timeoutMs: number;
 }
 
-export interface Call {
+export interface RedisCall {
   /** The function's short name, or the command. */
   readonly name: string;
   /** The key by which it is routed; null when anyone may have it. */

@@ -3,7 +3,7 @@
  * give each a timer.
  */
 import { RedisClient } from "@redis/client";
-import type { Address, RedisPlace } from "./place.ts";
+import type { RedisPlace, ServerAddress } from "./place.ts";
 
 /** How to be let in. */
 export type Login = Pick<RedisPlace, "mode" | "username" | "password" | "database" | "tls"> & {
@@ -15,7 +15,7 @@ const PROTOCOL = { RESP: 2 } as const;
 const newClient = RedisClient.factory(PROTOCOL);
 
 /** A client for one connection, not connected yet. */
-export function clientFor(address: Address, login: Login, connectTimeoutMs: number) {
+export function clientFor(address: ServerAddress, login: Login, connectTimeoutMs: number) {
   const { username, password, database, tls } = login;
   const server = { host: address.host, port: address.port, connectTimeout: connectTimeoutMs };
   const secure = tls && {
@@ -37,4 +37,4 @@ export function clientFor(address: Address, login: Login, connectTimeoutMs: numb
   });
 }
 
-export type Client = ReturnType<typeof clientFor>;
+export type LinkClient = ReturnType<typeof clientFor>;

@@ -8,14 +8,21 @@
  */
 
 import { Backlog } from "./backlog.ts";
-import type { Call } from "./call.ts";
+import type { RedisCall } from "./call.ts";
 import type { Login } from "./client.ts";
 import { type Connection, tooMany, UNANSWERED_MAX } from "./connection.ts";
 import { keySlot, SLOT_COUNT } from "./key-slot.ts";
-import { type Address, addressIn, addressText } from "./place.ts";
+import { addressIn, addressText, type ServerAddress } from "./place.ts";
 import type { Primaries, PrimariesOptions } from "./primaries.ts";
 import { Primary } from "./primary.ts";
-import { type Asked, movedTo, notPrimary, problemOf, RedisProblem, refusalFor } from "./problem.ts";
+import {
+  type AskedServer,
+  movedTo,
+  notPrimary,
+  RedisProblem,
+  redisProblemOf,
+  refusalFor,
+} from "./problem.ts";
 import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./slots.ts";
 import { within } from "./within.ts";
 
@@ -29,14 +36,14 @@ const MOVES_MAX = 3;
 export class ClusterPrimaries implements Primaries {
   readonly #options: PrimariesOptions;
   readonly #login: Login;
-  readonly #asked: Asked;
+  readonly #asked: AskedServer;
   /** The primaries that have slots, by `host:port`. */
   readonly #nodes = new Map<string, Primary>();
   readonly #slots = new Array<Primary | null>(SLOT_COUNT).fill(null);
   /** Calls of slots that are changing nodes. */
   readonly #moving = new Map<number, Backlog>();
   /** Whoever may know the slots: what the settings say, and all nodes that were ever named. */
-  readonly #known = new Map<string, Address>();
+  readonly #known = new Map<string, ServerAddress>();
   #slotsProblem: RedisProblem | null;
   #asking: Promise<void> | null = null;
   /** When to ask next, and when if something is wrong. */
@@ -68,7 +75,7 @@ export class ClusterPrimaries implements Primaries {
     await Promise.all([...this.#nodes.values()].map((node) => node.keeper.try()));
   }
 
-  send(call: Call): void {
+  send(call: RedisCall): void {
     const slot = call.key === null ? null : keySlot(call.key);
     const backlog = slot === null ? undefined : this.#moving.get(slot);
     const node = slot === null ? this.#anyNode() : this.#slots[slot];
@@ -78,7 +85,7 @@ export class ClusterPrimaries implements Primaries {
     else backlog.hold(call);
   }
 
-  findToHear(): Promise<Address> {
+  findToHear(): Promise<ServerAddress> {
     const connection = this.#anyNode()?.keeper.connection;
     return connection
       ? Promise.resolve(connection.address)
@@ -127,7 +134,7 @@ export class ClusterPrimaries implements Primaries {
       if (!this.#isClosed) this.#apply(ranges);
     } catch (thrown) {
       this.#failures++;
-      this.#slotsProblem = problemOf(thrown, this.#asked);
+      this.#slotsProblem = redisProblemOf(thrown, this.#asked);
     }
     this.#options.onChange();
   }
@@ -156,7 +163,7 @@ export class ClusterPrimaries implements Primaries {
     this.#slotsProblem = missing > 0 ? uncovered(this.#asked, missing) : null;
   }
 
-  #nodeAt(address: Address): Primary {
+  #nodeAt(address: ServerAddress): Primary {
     const where = addressText(address);
     const known = this.#nodes.get(where);
     if (known) return known;
@@ -181,7 +188,7 @@ export class ClusterPrimaries implements Primaries {
     void this.#within(connection.whenIdle()).then(() => node.keeper.close(problem));
   }
 
-  #follow(call: Call, thrown: unknown, from: Connection): boolean {
+  #follow(call: RedisCall, thrown: unknown, from: Connection): boolean {
     const moved = movedTo(thrown);
     const to = moved && addressIn(moved.to);
     if (!to || this.#isClosed || call.moves >= MOVES_MAX) return false;
@@ -192,7 +199,7 @@ export class ClusterPrimaries implements Primaries {
     return true;
   }
 
-  #move(slot: number, call: Call, from: Connection, to: Primary): void {
+  #move(slot: number, call: RedisCall, from: Connection, to: Primary): void {
     const backlog = new Backlog();
     backlog.takeBack(call);
     this.#moving.set(slot, backlog);
@@ -212,7 +219,7 @@ export class ClusterPrimaries implements Primaries {
   }
 }
 
-function noNode({ where }: Asked): RedisProblem {
+function noNode({ where }: AskedServer): RedisProblem {
   return new RedisProblem(
     "failover",
     `The cluster of ${where} has no node for this key: bring it back.`,
@@ -220,7 +227,7 @@ function noNode({ where }: Asked): RedisProblem {
   );
 }
 
-function uncovered({ where }: Asked, missing: number): RedisProblem {
+function uncovered({ where }: AskedServer, missing: number): RedisProblem {
   const text = `The cluster of ${where} has no node for ${missing} of its ${SLOT_COUNT} slots: bring it back.`;
   return new RedisProblem("failover", text, true);
 }

@@ -8,10 +8,17 @@
  */
 import { ErrorReply } from "@redis/client";
 import type { World } from "../../../core/world.ts";
-import { type Client, clientFor, type Login } from "./client.ts";
+import { clientFor, type LinkClient, type Login } from "./client.ts";
 import { type Flight, Flights } from "./flights.ts";
-import { type Address, addressText } from "./place.ts";
-import { type Asked, doubtFor, NoAnswerError, problemOf, RedisProblem, refusalFor } from "./problem.ts";
+import { addressText, type ServerAddress } from "./place.ts";
+import {
+  type AskedServer,
+  doubtFor,
+  NoAnswerError,
+  RedisProblem,
+  redisProblemOf,
+  refusalFor,
+} from "./problem.ts";
 
 /** So many commands may wait for an answer; more are turned away. */
 export const UNANSWERED_MAX = 10_000;
@@ -28,7 +35,7 @@ export interface Surroundings {
 }
 
 export interface ConnectionOptions extends Surroundings {
-  readonly address: Address;
+  readonly address: ServerAddress;
   readonly login: Login;
 }
 
@@ -45,10 +52,10 @@ interface Waiting extends Flight {
 }
 
 export class Connection {
-  readonly asked: Asked;
-  readonly address: Address;
+  readonly asked: AskedServer;
+  readonly address: ServerAddress;
   readonly #options: ConnectionOptions;
-  readonly #client: Client;
+  readonly #client: LinkClient;
   readonly #flights = new Flights<Waiting>();
   #end: RedisProblem | null = null;
   #doubt: RedisProblem | null = null;
@@ -78,7 +85,7 @@ export class Connection {
     this.#pingedAt = this.#silentSinceAt;
     this.#connectDueAt = this.#dueAt();
     this.#client = clientFor(options.address, options.login, options.timeoutMs);
-    this.#client.on("error", (error: unknown) => this.end(problemOf(error, this.asked)));
+    this.#client.on("error", (error: unknown) => this.end(redisProblemOf(error, this.asked)));
     options.open.add(this);
   }
 
@@ -173,7 +180,7 @@ export class Connection {
         }, reject);
       });
     } catch (thrown) {
-      this.end(problemOf(thrown, this.asked));
+      this.end(redisProblemOf(thrown, this.asked));
       throw this.#end;
     } finally {
       this.#connectDueAt = Number.POSITIVE_INFINITY;
@@ -228,7 +235,7 @@ export class Connection {
   }
 
   #tooSlow(): RedisProblem {
-    return problemOf(new NoAnswerError(this.#options.timeoutMs), this.asked);
+    return redisProblemOf(new NoAnswerError(this.#options.timeoutMs), this.asked);
   }
 
   #ping(now: number): void {
@@ -241,7 +248,7 @@ export class Connection {
 }
 
 /** So many calls wait that no more are sent. */
-export function tooMany(asked: Asked): RedisProblem {
+export function tooMany(asked: AskedServer): RedisProblem {
   const text = `Redis at ${asked.where} has ${UNANSWERED_MAX} of our calls to answer, so no more are sent: wait.`;
   return new RedisProblem("slow", text, true);
 }

@@ -6,7 +6,7 @@
 import type { World } from "../../../core/world.ts";
 import type { Connection } from "./connection.ts";
 import { Keeper, type KeeperOptions } from "./keeper.ts";
-import { problemOf, type RedisProblem } from "./problem.ts";
+import { type RedisProblem, redisProblemOf } from "./problem.ts";
 
 /** Someone who hears one channel. */
 export interface Ear {
@@ -131,5 +131,5 @@ export class Ears {
 }
 
 function endOnFailure(connection: Connection, work: Promise<unknown>): void {
-  work.catch((thrown: unknown) => connection.end(problemOf(thrown, connection.asked)));
+  work.catch((thrown: unknown) => connection.end(redisProblemOf(thrown, connection.asked)));
 }

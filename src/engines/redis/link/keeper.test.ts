@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { handWorld } from "../../../sim/hand-world.ts";
 import { Keeper } from "./keeper.ts";
-import type { Address } from "./place.ts";
+import type { ServerAddress } from "./place.ts";
 import { RedisProblem } from "./problem.ts";
 
 const STEP_MS = 5;
 const login = { mode: "standalone", username: null, password: null, database: 0, tls: null } as const;
 
 /** A keeper that finds nobody to connect to, in a world moved by hand, and when it looked. */
-function lonelyKeeper(dice: number, find?: () => Promise<Address>) {
+function lonelyKeeper(dice: number, find?: () => Promise<ServerAddress>) {
   const world = handWorld({ dice: () => dice });
   const triedAt: number[] = [];
   const keeper = new Keeper({

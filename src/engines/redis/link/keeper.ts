@@ -9,8 +9,8 @@
  */
 import type { Login } from "./client.ts";
 import { Connection, type Surroundings } from "./connection.ts";
-import type { Address } from "./place.ts";
-import { problemOf, RedisProblem, refusalFor } from "./problem.ts";
+import type { ServerAddress } from "./place.ts";
+import { RedisProblem, redisProblemOf, refusalFor } from "./problem.ts";
 
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 2_000;
@@ -20,7 +20,7 @@ const STEADY_MS = 2_000;
 export interface KeeperOptions extends Surroundings {
   readonly login: Login;
   /** Where to connect now. Rejects with a RedisProblem. */
-  find(): Promise<Address>;
+  find(): Promise<ServerAddress>;
   /** Makes a new connection ready for use. What it rejects with ends the connection. */
   prepare(connection: Connection): Promise<void>;
   /** Told when `connection` or `problem` may have changed. */
@@ -77,7 +77,7 @@ export class Keeper {
       this.#use(connection);
     } catch (thrown) {
       this.#trying = null;
-      this.#fail(problemOf(thrown, { where: this.#options.where, mode: this.#options.login.mode }));
+      this.#fail(redisProblemOf(thrown, { where: this.#options.where, mode: this.#options.login.mode }));
     }
   }
 
@@ -86,7 +86,7 @@ export class Keeper {
     try {
       await this.#options.prepare(connection);
     } catch (thrown) {
-      connection.end(problemOf(thrown, connection.asked));
+      connection.end(redisProblemOf(thrown, connection.asked));
     }
     // It may have ended with nothing under way.
     if (connection.isEnded) throw connection.problem;

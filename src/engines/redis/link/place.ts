@@ -1,6 +1,6 @@
 /** Where Redis is, as the settings say it. */
 
-export interface Address {
+export interface ServerAddress {
   readonly host: string;
   readonly port: number;
 }
@@ -8,7 +8,7 @@ export interface Address {
 export interface RedisPlace {
   readonly mode: "standalone" | "sentinel" | "cluster";
   /** The server; or the sentinels; or some nodes of the cluster. */
-  readonly addresses: readonly Address[];
+  readonly addresses: readonly ServerAddress[];
   /** The name under which the sentinels know the primary. */
   readonly masterName: string | null;
   readonly username: string | null;
@@ -21,12 +21,12 @@ export interface RedisPlace {
 }
 
 /** `host:port`, with brackets around an IPv6 address. Never holds a password. */
-export function addressText({ host, port }: Address): string {
+export function addressText({ host, port }: ServerAddress): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** Reads `host:port` as Redis writes it, IPv6 with or without brackets; null when it is not one. */
-export function addressIn(text: string): Address | null {
+export function addressIn(text: string): ServerAddress | null {
   const [, host = "", digits = ""] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   return digits === "" || port > 65_535 ? null : { host: host.replace(/^\[(.*)\]$/, "$1"), port };

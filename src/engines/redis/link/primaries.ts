@@ -1,8 +1,8 @@
 /** What the three ways to run Redis have in common: calls go to whoever has the key, and something may be wrong. */
 import type { Library } from "../library.ts";
-import type { Call } from "./call.ts";
+import type { RedisCall } from "./call.ts";
 import type { Connection, Surroundings } from "./connection.ts";
-import type { Address, RedisPlace } from "./place.ts";
+import type { RedisPlace, ServerAddress } from "./place.ts";
 import type { RedisProblem } from "./problem.ts";
 
 export interface PrimariesOptions extends Surroundings {
@@ -18,9 +18,9 @@ export interface Primaries {
   /** Tries for the first time. Resolves when that went well or failed. */
   start(): Promise<void>;
   /** Sends a call to whoever has its key, or rejects it. */
-  send(call: Call): void;
+  send(call: RedisCall): void;
   /** Where to hear what is published. Rejects with a RedisProblem. */
-  findToHear(): Promise<Address>;
+  findToHear(): Promise<ServerAddress>;
   /** To be called a few times a second. `ears` is the connection that hears, if there is one. */
   sweep(now: number, ears: Connection | null): void;
   close(problem: RedisProblem): void;

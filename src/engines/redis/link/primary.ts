@@ -8,13 +8,13 @@
  */
 import type { Library } from "../library.ts";
 import { Backlog } from "./backlog.ts";
-import type { Call, Kept } from "./call.ts";
+import type { Kept, RedisCall } from "./call.ts";
 import type { Login } from "./client.ts";
 import { type Connection, type Surroundings, tooMany } from "./connection.ts";
 import { Keeper } from "./keeper.ts";
-import type { Address } from "./place.ts";
+import type { ServerAddress } from "./place.ts";
 import { loadLibrary, prepare } from "./prepare.ts";
-import { doubtFor, isDemoted, isFunctionMissing, problemOf, RedisProblem } from "./problem.ts";
+import { doubtFor, isDemoted, isFunctionMissing, RedisProblem, redisProblemOf } from "./problem.ts";
 import { StandingRefusal } from "./refusal.ts";
 
 /** A call may be two commands: the call itself and WAIT. */
@@ -25,11 +25,11 @@ export interface PrimaryOptions extends Surroundings {
   readonly library: Library;
   /** `host:port`, as long as nothing better is known. */
   readonly where: string;
-  find(): Promise<Address>;
+  find(): Promise<ServerAddress>;
   /** Told when `problem` may have changed. */
   onChange(): void;
   /** Offered a call that was answered with an error; true when it takes the call over. */
-  takeOver?(call: Call, thrown: unknown, connection: Connection): boolean;
+  takeOver?(call: RedisCall, thrown: unknown, connection: Connection): boolean;
 }
 
 export class Primary {
@@ -55,7 +55,7 @@ export class Primary {
   }
 
   /** Sends a call, or rejects it at once when there is no connection. */
-  send(call: Call): void {
+  send(call: RedisCall): void {
     const { connection, problem } = this.keeper;
     if (!connection) return call.reject(problem!);
     if (!this.#hasRoom(connection)) return call.reject(tooMany(connection.asked));
@@ -78,7 +78,7 @@ export class Primary {
     return connection.hasRoomFor(COMMANDS_PER_CALL * calls);
   }
 
-  #transmit(connection: Connection, call: Call): void {
+  #transmit(connection: Connection, call: RedisCall): void {
     if (call.kept) return this.#transmitKept(connection, call, call.kept);
     connection.transmit(
       call,
@@ -87,7 +87,7 @@ export class Primary {
     );
   }
 
-  #transmitKept(connection: Connection, call: Call, { replicas, timeoutMs }: Kept): void {
+  #transmitKept(connection: Connection, call: RedisCall, { replicas, timeoutMs }: Kept): void {
     // By the time WAIT is answered the call is; or it was refused, and is over or sent again.
     let answer: { readonly value: unknown } | null = null;
     connection.transmit(
@@ -104,12 +104,12 @@ export class Primary {
         if (answer) this.#counted(connection, call, answer.value, Number(count));
       },
       (thrown) => {
-        if (answer) this.#fail(connection, call, thrown, doubtFor(problemOf(thrown, connection.asked)));
+        if (answer) this.#fail(connection, call, thrown, doubtFor(redisProblemOf(thrown, connection.asked)));
       },
     );
   }
 
-  #counted(connection: Connection, call: Call, answer: unknown, count: number): void {
+  #counted(connection: Connection, call: RedisCall, answer: unknown, count: number): void {
     const kept = call.kept!;
     if (count >= kept.replicas) return this.#succeed(call, answer);
     const problem = tooFew(connection, kept, count);
@@ -117,28 +117,28 @@ export class Primary {
     call.reject(problem);
   }
 
-  #succeed(call: Call, answer: unknown): void {
+  #succeed(call: RedisCall, answer: unknown): void {
     this.#refusal.noteSuccess(call);
     call.resolve(answer);
   }
 
-  #onError(connection: Connection, call: Call, thrown: unknown): void {
+  #onError(connection: Connection, call: RedisCall, thrown: unknown): void {
     if (isFunctionMissing(thrown) && call.loads === 0 && !connection.isEnded) this.#mend(connection, call);
     else if (!this.#options.takeOver?.(call, thrown, connection)) this.#fail(connection, call, thrown);
   }
 
   #fail(
     connection: Connection,
-    call: Call,
+    call: RedisCall,
     thrown: unknown,
-    problem = problemOf(thrown, connection.asked),
+    problem = redisProblemOf(thrown, connection.asked),
   ): void {
     if (isDemoted(thrown) && connection.asked.mode !== "standalone") connection.end(problem);
     else if (!connection.isEnded) this.#refusal.note(problem, thrown, call, connection.asked);
     call.reject(problem);
   }
 
-  #mend(connection: Connection, call: Call): void {
+  #mend(connection: Connection, call: RedisCall): void {
     call.loads++;
     if (this.#mending) return this.#mending.takeBack(call);
     const backlog = new Backlog();
@@ -152,7 +152,7 @@ export class Primary {
       },
       (thrown: unknown) => {
         this.#mending = null;
-        const problem = problemOf(thrown, connection.asked);
+        const problem = redisProblemOf(thrown, connection.asked);
         // A Redis that cannot be given our functions is as good as none; connecting again is trying again.
         connection.end(problem);
         backlog.reject(problem);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ErrorReply } from "@redis/client";
 import {
-  type Asked,
+  type AskedServer,
   doubtFor,
   isDemoted,
   isFunctionMissing,
@@ -10,24 +10,24 @@ import {
   movedTo,
   NoAnswerError,
   notPrimary,
-  problemOf,
   RedisProblem,
   type RedisProblemKind,
+  redisProblemOf,
   refusalFor,
   tooOld,
 } from "./problem.ts";
 
 const WHERE = "10.0.0.7:6379";
-const alone: Asked = { where: WHERE, mode: "standalone" };
-const sentinel: Asked = { where: WHERE, mode: "sentinel" };
-const cluster: Asked = { where: WHERE, mode: "cluster" };
+const alone: AskedServer = { where: WHERE, mode: "standalone" };
+const sentinel: AskedServer = { where: WHERE, mode: "sentinel" };
+const cluster: AskedServer = { where: WHERE, mode: "cluster" };
 const SECRET = "hunter2-hunter2";
 
 const failure = (code: string, message = `${code} at some place`) =>
   Object.assign(new Error(message), { code });
 
 /** What Redis 7 says, what kind that is, whether nothing was done, and what the operator should read. */
-const ANSWERS: readonly [string, RedisProblemKind, boolean, RegExp, Asked?][] = [
+const ANSWERS: readonly [string, RedisProblemKind, boolean, RegExp, AskedServer?][] = [
   ["NOAUTH Authentication required.", "password", true, /wants a password/],
   ["WRONGPASS invalid username-password pair or user is disabled.", "password", true, /does not accept/],
   ["ERR AUTH <password> called without any password configured", "password", true, /wants no password/],
@@ -113,7 +113,7 @@ const ANSWERS: readonly [string, RedisProblemKind, boolean, RegExp, Asked?][] = 
 describe("answers of Redis", () => {
   for (const [text, kind, wasRefused, sentence, asked = alone] of ANSWERS)
     test(`${text.slice(0, 50)} (${asked.mode}) is ${kind}`, () => {
-      const problem = problemOf(new ErrorReply(text), asked);
+      const problem = redisProblemOf(new ErrorReply(text), asked);
       assert.deepEqual([problem.kind, problem.wasRefused], [kind, wasRefused]);
       assert.match(problem.message, sentence);
       assert.match(problem.message, /10\.0\.0\.7:6379/);
@@ -123,8 +123,8 @@ describe("answers of Redis", () => {
   test("the same words from inside a function do not say that nothing was done", () => {
     for (const text of ["OOM command not allowed", "READONLY You can't write"]) {
       const inside = `${text} script: fairgate_join, on @user_function:12.`;
-      assert.equal(problemOf(new ErrorReply(inside), alone).wasRefused, false);
-      assert.equal(problemOf(new ErrorReply(inside), cluster).wasRefused, false);
+      assert.equal(redisProblemOf(new ErrorReply(inside), alone).wasRefused, false);
+      assert.equal(redisProblemOf(new ErrorReply(inside), cluster).wasRefused, false);
     }
   });
 });
@@ -154,19 +154,19 @@ const FAILURES: readonly [Error, RedisProblemKind, boolean, RegExp][] = [
 describe("failures of the connection", () => {
   for (const [error, kind, wasRefused, sentence] of FAILURES)
     test(`${error.message} is ${kind}`, () => {
-      const problem = problemOf(error, alone);
+      const problem = redisProblemOf(error, alone);
       assert.deepEqual([problem.kind, problem.wasRefused], [kind, wasRefused]);
       assert.match(problem.message, sentence);
     });
 
   test("anything else that is thrown is a problem too", () => {
     for (const thrown of [undefined, null, "text", 7, {}, { message: 7 }])
-      assert.equal(problemOf(thrown, alone).kind, "other");
+      assert.equal(redisProblemOf(thrown, alone).kind, "other");
   });
 
   test("a problem stays what it is", () => {
     const problem = notPrimary(sentinel);
-    assert.equal(problemOf(problem, alone), problem);
+    assert.equal(redisProblemOf(problem, alone), problem);
   });
 });
 
@@ -178,7 +178,7 @@ test("what Redis quotes of a command is never passed on", () => {
     `ERR ${"x".repeat(400)}${SECRET}`,
   ];
   for (const text of quoting) {
-    const problem = problemOf(new ErrorReply(text), alone);
+    const problem = redisProblemOf(new ErrorReply(text), alone);
     const everything = [problem.message, problem.stack, problem.cause, JSON.stringify(problem)].join("\n");
     assert.doesNotMatch(everything, /hunter2/);
     assert.ok(problem.message.length < 400, problem.message);
@@ -187,8 +187,8 @@ test("what Redis quotes of a command is never passed on", () => {
 
 test("a sentinel is called one", () => {
   const asked = { ...sentinel, isSentinel: true };
-  assert.match(problemOf(failure("ECONNREFUSED"), asked).message, /^The sentinel at /);
-  assert.match(problemOf(failure("ECONNREFUSED"), sentinel).message, /^Redis at /);
+  assert.match(redisProblemOf(failure("ECONNREFUSED"), asked).message, /^The sentinel at /);
+  assert.match(redisProblemOf(failure("ECONNREFUSED"), sentinel).message, /^Redis at /);
 });
 
 test("who is not the primary is read only when alone, and a failover otherwise", () => {

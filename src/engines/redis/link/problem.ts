@@ -28,7 +28,7 @@ export class RedisProblem extends Error {
 }
 
 /** Who was asked. `where` is `host:port`. */
-export interface Asked {
+export interface AskedServer {
   readonly where: string;
   readonly mode: RedisPlace["mode"];
   readonly isSentinel?: boolean;
@@ -44,14 +44,14 @@ export class NoAnswerError extends Error {
   }
 }
 
-type Sentence = (asked: Asked, text: string) => string;
+type Sentence = (asked: AskedServer, text: string) => string;
 type Case = readonly [pattern: RegExp, kind: RedisProblemKind, sentence: Sentence];
 
 export const OLDEST_VERSION = "7.0";
 /** What is quoted of an answer nobody foresaw. */
 const QUOTED_MAX = 200;
 
-const at = (asked: Asked) => `${asked.isSentinel ? "The sentinel" : "Redis"} at ${asked.where}`;
+const at = (asked: AskedServer) => `${asked.isSentinel ? "The sentinel" : "Redis"} at ${asked.where}`;
 
 const RIGHTS =
   "the user needs +@scripting, +@write, +@read, +@pubsub, +wait, +time, +info and +ping on our keys (in a cluster also +cluster|slots)";
@@ -228,7 +228,7 @@ const FAILURES: readonly Case[] = [
 ];
 
 /** What something thrown means. Pure: the same error gives the same problem. */
-export function problemOf(thrown: unknown, asked: Asked): RedisProblem {
+export function redisProblemOf(thrown: unknown, asked: AskedServer): RedisProblem {
   if (thrown instanceof RedisProblem) return thrown;
   if (thrown instanceof NoAnswerError)
     return new RedisProblem("slow", `${at(asked)} did not answer within ${thrown.waitedMs} ms.`, false);
@@ -240,7 +240,7 @@ export function problemOf(thrown: unknown, asked: Asked): RedisProblem {
   return new RedisProblem("other", `${at(asked)} cannot be used: ${text}.`, false);
 }
 
-function answerProblem(text: string, asked: Asked): RedisProblem {
+function answerProblem(text: string, asked: AskedServer): RedisProblem {
   // Said by a command inside a function, the same words come when others before it have been carried out.
   const isInside = / script: \S+, on @user_(function|script)/.test(text);
   const refusal = REFUSALS.find(([pattern]) => pattern.test(text));
@@ -251,14 +251,14 @@ function answerProblem(text: string, asked: Asked): RedisProblem {
   return new RedisProblem("other", `${at(asked)} answered with an error: ${text}`, false);
 }
 
-function readOnlySentence(asked: Asked): string {
+function readOnlySentence(asked: AskedServer): string {
   return asked.mode === "standalone"
     ? `${at(asked)} is a replica and takes no writes: give the address of its primary, or use sentinels.`
     : `${at(asked)} is no longer the primary: wait until the others have agreed on a new one.`;
 }
 
 /** Redis itself is older than what we need. */
-export function tooOld(version: string, asked: Asked): RedisProblem {
+export function tooOld(version: string, asked: AskedServer): RedisProblem {
   return new RedisProblem(
     "tooOld",
     `${at(asked)} is version ${version.slice(0, QUOTED_MAX)}: use Redis ${OLDEST_VERSION} or later, or Valkey.`,
@@ -267,7 +267,7 @@ export function tooOld(version: string, asked: Asked): RedisProblem {
 }
 
 /** Where the primary should be, there is a replica. */
-export function notPrimary(asked: Asked): RedisProblem {
+export function notPrimary(asked: AskedServer): RedisProblem {
   return new RedisProblem(
     asked.mode === "standalone" ? "readOnly" : "failover",
     readOnlySentence(asked),

@@ -3,9 +3,15 @@
  * same function succeeds, or until a probe gets through. The probe is an empty SETRANGE on the same key: it changes
  * nothing, and Redis refuses it for the reasons for which it refuses our functions.
  */
-import type { Call } from "./call.ts";
+import type { RedisCall } from "./call.ts";
 import type { Connection } from "./connection.ts";
-import { type Asked, movedTo, problemOf, type RedisProblem, type RedisProblemKind } from "./problem.ts";
+import {
+  type AskedServer,
+  movedTo,
+  type RedisProblem,
+  type RedisProblemKind,
+  redisProblemOf,
+} from "./problem.ts";
 
 /** How often it is looked whether a refusal still holds. */
 const PROBE_EVERY_MS = 1_000;
@@ -21,7 +27,7 @@ const UNPROBED: ReadonlySet<RedisProblemKind> = new Set(["password", "noFunction
 
 interface Standing {
   readonly problem: RedisProblem;
-  readonly refused: Call;
+  readonly refused: RedisCall;
   /** When only the replicas were missing, how many are wanted. */
   readonly replicas: number | null;
 }
@@ -40,17 +46,17 @@ export class StandingRefusal {
   }
 
   /** Takes note of an answer that was an error. */
-  note(problem: RedisProblem, thrown: unknown, refused: Call, asked: Asked): void {
+  note(problem: RedisProblem, thrown: unknown, refused: RedisCall, asked: AskedServer): void {
     if (concernsEveryone(problem, thrown, asked)) this.#set({ problem, refused, replicas: null });
   }
 
   /** Takes note that too few replicas have what was written. */
-  noteTooFew(problem: RedisProblem, refused: Call, replicas: number): void {
+  noteTooFew(problem: RedisProblem, refused: RedisCall, replicas: number): void {
     this.#set({ problem, refused, replicas });
   }
 
   /** Takes note of a success. */
-  noteSuccess({ name, kept }: Call): void {
+  noteSuccess({ name, kept }: RedisCall): void {
     const standing = this.#standing;
     if (standing && standing.refused.name === name && (kept || standing.replicas === null)) this.#set(null);
   }
@@ -79,7 +85,7 @@ export class StandingRefusal {
 
   #failed(standing: Standing, thrown: unknown, connection: Connection): void {
     if (this.#standing !== standing || connection.isEnded) return;
-    const problem = problemOf(thrown, connection.asked);
+    const problem = redisProblemOf(thrown, connection.asked);
     if (concernsEveryone(problem, thrown, connection.asked)) this.#set({ ...standing, problem });
     // Any other error comes after the checks that matter (the key is no string), or means that another node has the key.
     else if (problem.kind === "other") this.#set(null);
@@ -92,7 +98,11 @@ export class StandingRefusal {
   }
 }
 
-function concernsEveryone({ kind, wasRefused }: RedisProblem, thrown: unknown, { mode }: Asked): boolean {
+function concernsEveryone(
+  { kind, wasRefused }: RedisProblem,
+  thrown: unknown,
+  { mode }: AskedServer,
+): boolean {
   const isKnown = PROBED.has(kind) || UNPROBED.has(kind);
   return (wasRefused && isKnown) || (mode !== "cluster" && movedTo(thrown) !== null);
 }

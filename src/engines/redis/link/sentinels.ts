@@ -5,13 +5,13 @@
  * lost when it learns better.
  */
 
-import type { Call } from "./call.ts";
+import type { RedisCall } from "./call.ts";
 import type { Connection, Surroundings } from "./connection.ts";
 import { Keeper } from "./keeper.ts";
-import { type Address, addressText, type RedisPlace } from "./place.ts";
+import { addressText, type RedisPlace, type ServerAddress } from "./place.ts";
 import type { Primaries, PrimariesOptions } from "./primaries.ts";
 import { Primary } from "./primary.ts";
-import { notPrimary, problemOf, RedisProblem } from "./problem.ts";
+import { notPrimary, RedisProblem, redisProblemOf } from "./problem.ts";
 import { within } from "./within.ts";
 
 const ASK_EVERY_MS = 500;
@@ -24,7 +24,7 @@ export class SentinelPrimary implements Primaries {
   readonly #primary: Primary;
   readonly #sentinels: Sentinels;
   /** What the sentinels said last. */
-  #named: Address | null = null;
+  #named: ServerAddress | null = null;
   #askedAt = 0;
 
   constructor(options: PrimariesOptions) {
@@ -50,11 +50,11 @@ export class SentinelPrimary implements Primaries {
     return this.#primary.keeper.try();
   }
 
-  send(call: Call): void {
+  send(call: RedisCall): void {
     this.#primary.send(call);
   }
 
-  findToHear(): Promise<Address> {
+  findToHear(): Promise<ServerAddress> {
     return this.#sentinels.primary();
   }
 
@@ -75,7 +75,7 @@ export class SentinelPrimary implements Primaries {
   }
 
   /** Leaves whoever is no longer the primary, also while still connecting to it, and goes to the new one at once. */
-  #follow(address: Address): void {
+  #follow(address: ServerAddress): void {
     const isNews = this.#named === null || addressText(this.#named) !== addressText(address);
     this.#named = address;
     for (const connection of this.#options.open) {
@@ -87,14 +87,14 @@ export class SentinelPrimary implements Primaries {
 }
 
 interface View {
-  readonly address: Address;
+  readonly address: ServerAddress;
   readonly epoch: number;
 }
 
 class Sentinels {
   readonly #options: Surroundings & { readonly place: RedisPlace };
   readonly #keepers: readonly Keeper[];
-  #asking: Promise<Address> | null = null;
+  #asking: Promise<ServerAddress> | null = null;
   /** Of what was believed last: each failover has a higher one. */
   #epoch = 0;
 
@@ -118,7 +118,7 @@ class Sentinels {
   }
 
   /** Who is the primary. Rejects with the problem of one of the sentinels when none of them says. */
-  primary(): Promise<Address> {
+  primary(): Promise<ServerAddress> {
     this.#asking ??= this.#askAll().finally(() => {
       this.#asking = null;
     });
@@ -129,7 +129,7 @@ class Sentinels {
     for (const keeper of this.#keepers) keeper.close(problem);
   }
 
-  async #askAll(): Promise<Address> {
+  async #askAll(): Promise<ServerAddress> {
     const views: View[] = [];
     const asks = this.#keepers.map(async (keeper) => {
       views.push(await this.#ask(keeper));
@@ -162,7 +162,7 @@ class Sentinels {
       const address = connection.send(["SENTINEL", "GET-MASTER-ADDR-BY-NAME", name]);
       return viewIn(await Promise.all([state, address]), connection);
     } catch (thrown) {
-      throw problemOf(thrown, connection.asked);
+      throw redisProblemOf(thrown, connection.asked);
     }
   }
 }

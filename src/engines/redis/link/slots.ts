@@ -2,14 +2,14 @@
 
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { SLOT_COUNT } from "./key-slot.ts";
-import type { Address } from "./place.ts";
-import { problemOf, RedisProblem } from "./problem.ts";
+import type { ServerAddress } from "./place.ts";
+import { RedisProblem, redisProblemOf } from "./problem.ts";
 
 export interface SlotRange {
   readonly first: number;
   readonly last: number;
-  readonly primary: Address;
-  readonly replicas: readonly Address[];
+  readonly primary: ServerAddress;
+  readonly replicas: readonly ServerAddress[];
 }
 
 /** Asks over an open connection. Rejects with a RedisProblem. */
@@ -18,7 +18,7 @@ export async function askForSlots(connection: Connection): Promise<readonly Slot
     const answer = await connection.send(["CLUSTER", "SLOTS"]);
     return (answer as readonly unknown[]).map((range) => rangeIn(range, connection.address.host));
   } catch (thrown) {
-    throw problemOf(thrown, connection.asked);
+    throw redisProblemOf(thrown, connection.asked);
   }
 }
 
@@ -45,7 +45,7 @@ function rangeIn(range: unknown, askedHost: string): SlotRange {
 }
 
 /** A node that does not know its own name means: the one you asked me by. */
-function addressOf(node: unknown, askedHost: string): Address {
+function addressOf(node: unknown, askedHost: string): ServerAddress {
   const [host, port] = node as readonly unknown[];
   const isKnown = typeof host === "string" && host !== "" && host !== "?";
   return { host: isKnown ? host : askedHost, port: Number(port) };

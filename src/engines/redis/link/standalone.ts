@@ -1,7 +1,7 @@
 /** Calls to a Redis that stands alone. */
 
-import type { Call } from "./call.ts";
-import { type Address, addressText } from "./place.ts";
+import type { RedisCall } from "./call.ts";
+import { addressText, type ServerAddress } from "./place.ts";
 import type { Primaries, PrimariesOptions } from "./primaries.ts";
 import { Primary } from "./primary.ts";
 import type { RedisProblem } from "./problem.ts";
@@ -9,7 +9,7 @@ import type { RedisProblem } from "./problem.ts";
 /** The Redis at one address. */
 export class StandalonePrimary implements Primaries {
   readonly #primary: Primary;
-  readonly #address: Address;
+  readonly #address: ServerAddress;
 
   constructor(options: PrimariesOptions) {
     this.#address = options.place.addresses[0]!;
@@ -30,11 +30,11 @@ export class StandalonePrimary implements Primaries {
     return this.#primary.keeper.try();
   }
 
-  send(call: Call): void {
+  send(call: RedisCall): void {
     this.#primary.send(call);
   }
 
-  findToHear(): Promise<Address> {
+  findToHear(): Promise<ServerAddress> {
     return Promise.resolve(this.#address);
   }
 

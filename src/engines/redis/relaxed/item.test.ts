@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { handWorld } from "../../../sim/hand-world.ts";
 import {
-  checkCount,
+  checkItemCount,
   checkItems,
   drawId,
   ID_BYTES_MAX,
@@ -48,8 +48,8 @@ test("what cannot be added is refused before anything is sent, with the value an
 });
 
 test("one call takes so many items and no more", () => {
-  checkCount(ITEMS_MAX, "items");
-  checkCount(0, "items");
+  checkItemCount(ITEMS_MAX, "items");
+  checkItemCount(0, "items");
   for (const count of [ITEMS_MAX + 1, -1, 1.5, Number.NaN])
-    assert.throws(() => checkCount(count, "items"), /0 to 256/);
+    assert.throws(() => checkItemCount(count, "items"), /0 to 256/);
 });

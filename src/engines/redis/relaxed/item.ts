@@ -35,7 +35,7 @@ const QUOTED_MAX = 80;
 
 /** Throws when the items cannot be added as they are: a mistake of the caller, told before anything is sent. */
 export function checkItems(items: readonly NewItem[]): void {
-  checkCount(items.length, "items");
+  checkItemCount(items.length, "items");
   for (const { id, priority, payload } of items) {
     if (!Number.isFinite(priority)) throw new RangeError(`priority ${priority} is not a finite number`);
     checkText("payload", payload, PAYLOAD_BYTES_MAX);
@@ -45,7 +45,7 @@ export function checkItems(items: readonly NewItem[]): void {
 }
 
 /** Throws when one call asks for too much. */
-export function checkCount(count: number, what: string): void {
+export function checkItemCount(count: number, what: string): void {
   if (!Number.isInteger(count) || count < 0 || count > ITEMS_MAX)
     throw new RangeError(`${count} ${what}; one call takes 0 to ${ITEMS_MAX}`);
 }

@@ -16,7 +16,7 @@ import type { World } from "../../../core/world.ts";
 import { RedisProblem } from "../link/problem.ts";
 import { type Added, addAll } from "./adding.ts";
 import { readHandle, type Taking } from "./handle.ts";
-import { checkCount, checkItems, type NewItem, type RelaxedItem } from "./item.ts";
+import { checkItemCount, checkItems, type NewItem, type RelaxedItem } from "./item.ts";
 import { type Popped, Popping } from "./popping.ts";
 import { type QueueOptions, withDefaults } from "./queue-options.ts";
 import { askEach, orProblem, reachableOf } from "./reach.ts";
@@ -67,7 +67,7 @@ export class RelaxedQueue {
 
   /** Some of the first items, best first, as they are in a few shards; of all shards if those few have none. */
   async peek(count: number): Promise<RelaxedItem[]> {
-    checkCount(count, "items");
+    checkItemCount(count, "items");
     const all = reachableOf(this.#shards, "canBePopped");
     const few = linesToPeek(all, this.#peek, () => this.#world.random.fraction());
     const seen = await orProblem(this.#firstOf(few, count));
@@ -83,7 +83,7 @@ export class RelaxedQueue {
 
   /** The same, for up to so many at once, best first. Fewer: there were no more, or others were quicker. */
   async popMany(count: number): Promise<Popped[]> {
-    checkCount(count, "items");
+    checkItemCount(count, "items");
     return this.#popping.pop(count);
   }
 
@@ -126,7 +126,7 @@ export class RelaxedQueue {
     handles: readonly string[],
     ask: (shard: Shard, takings: readonly Taking[]) => Promise<T[]>,
   ): Promise<T[]> {
-    checkCount(handles.length, "handles");
+    checkItemCount(handles.length, "handles");
     const takings = handles.map((handle, index) => ({ ...readHandle(handle, this.#shards.length), index }));
     const answers: (T | RedisProblem)[] = [];
     const groups = Map.groupBy(takings, ({ shard }) => shard);

@@ -10,7 +10,7 @@ import { DEFAULT_RULES, type RoomRules } from "../../../core/rules.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import { eventually, GIVE_UP_MS } from "../../../testing/cli/eventually.ts";
 import { realWorld } from "../../../testing/real-world.ts";
-import { placeOf } from "../../../testing/redis/open-link.ts";
+import { redisPlaceOf } from "../../../testing/redis/open-link.ts";
 import { startCluster } from "../../../testing/redis/servers.ts";
 import { roomLibrary } from "../library.ts";
 import { openLink } from "../link/link.ts";
@@ -36,7 +36,7 @@ async function openGateways(
   const engines: RedisEngine[] = [];
   for (let i = 0; i < count; i++) {
     const world = realWorld();
-    const place = placeOf(
+    const place = redisPlaceOf(
       cluster.nodes.map(({ port }) => port),
       { mode: "cluster" },
     );

@@ -9,7 +9,7 @@ import { inspect } from "node:util";
 import type { SettingsInput } from "../../../index.ts";
 import { eventually } from "../../../testing/cli/eventually.ts";
 import { assertWaitingPage, type Visitor } from "../../../testing/gateway/visitor.ts";
-import type { LogEntry } from "../../../testing/real-world.ts";
+import type { RecordedEntry } from "../../../testing/real-world.ts";
 import { bulk, pretendRedis } from "../../../testing/redis/pretend-redis.ts";
 import { type RedisServer, startRedis, startSentinels } from "../../../testing/redis/servers.ts";
 import { CLOSED, OPEN, openTroubleStage, type TroubleStage } from "../../../testing/redis/trouble-stage.ts";
@@ -90,7 +90,7 @@ async function rush(stage: TroubleStage): Promise<void> {
 
 /** What is wrong was told once, in clear words; no line came more than once a second; and no secret was told. */
 function assertToldOnce(
-  entries: readonly LogEntry[],
+  entries: readonly RecordedEntry[],
   { kind, says }: Pick<Trouble, "kind" | "says">,
   from: number,
 ): void {
@@ -119,11 +119,11 @@ async function assertToldWell({ entries }: TroubleStage): Promise<void> {
   assert.ok(wells.length <= told.length, `${wells.length} times`);
 }
 
-function problemsIn(entries: readonly LogEntry[]): LogEntry[] {
+function problemsIn(entries: readonly RecordedEntry[]): RecordedEntry[] {
   return loud(entries).filter(({ fields }) => "kind" in fields);
 }
 
-function loud(entries: readonly LogEntry[]): LogEntry[] {
+function loud(entries: readonly RecordedEntry[]): RecordedEntry[] {
   return entries.filter(({ level }) => level === "warn" || level === "error");
 }
 

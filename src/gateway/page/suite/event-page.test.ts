@@ -20,11 +20,11 @@ import {
   closeBrowser,
   isTooWide,
   isVisible,
-  openBrowser,
-  type Plan,
+  openPageBrowser,
   SHOTS,
+  shownText,
   shows,
-  text,
+  type VisitPlan,
   visit,
 } from "../../../testing/page/visit.ts";
 
@@ -38,7 +38,7 @@ const WAITING = { status: "waiting", state: "queueing", waiting: 900, message: "
 const WAIT_MS = { low: 240_000, middle: 360_000, high: 500_000 };
 const CHECK_IN = "POST /.fairgate/shop/check-in";
 
-before(openBrowser);
+before(openPageBrowser);
 after(closeBrowser);
 
 /** A page opened before the start, with so long to go. */
@@ -98,7 +98,7 @@ describe("before the opening", TOGETHER, () => {
           "countdown",
           /^2 days0 hours5\d minutes\d+ seconds?$|^2 days1 hour0 minutes0 seconds$/,
         );
-        assert.equal(await text(page, "opens"), "Opens: 20 March 2030 at 03:48");
+        assert.equal(await shownText(page, "opens"), "Opens: 20 March 2030 at 03:48");
         assert.deepEqual(faults, []);
       });
     });
@@ -141,7 +141,7 @@ describe("before the opening", TOGETHER, () => {
   test("without JavaScript the time is printed, and there is no countdown that stands still", async () => {
     const prepare = gathering(5 * MINUTE_MS, DRAW);
     await visit({ prepare, browser: { javaScriptEnabled: false } }, async ({ page }) => {
-      assert.equal(await text(page, "opens"), "Opens: March 17, 2030 at 5:51 PM UTC");
+      assert.equal(await shownText(page, "opens"), "Opens: March 17, 2030 at 5:51 PM UTC");
       assert.equal(await isVisible(page, "countdown"), false);
       await shows(page, "lead", /same chance/);
       await page.getByText("How the draw works").click();
@@ -190,7 +190,7 @@ describe("the draw", TOGETHER, () => {
       const leads = (await page.evaluate("leads")) as string[];
       assert.ok(leads.includes("The order is being drawn. Your place shows here in a moment."), `${leads}`);
       await shows(page, "drawCheck", "The draw was checked by your browser.");
-      assert.equal(await text(page, "waitingLabel"), "People in line");
+      assert.equal(await shownText(page, "waitingLabel"), "People in line");
       assert.equal(await page.locator("progress").getAttribute("value"), "0");
       assert.equal(gateway.count(CHECK_IN), 1);
       assert.equal(gateway.count("GET /.fairgate/shop/receipt"), 0);
@@ -285,7 +285,7 @@ describe("lanes", TOGETHER, () => {
       // The lane is no longer on the board: what was told holds.
       gateway.push({ ahead: 2, message: "newer" });
       await shows(page, "message", "newer");
-      assert.equal(await text(page, "ahead"), "12");
+      assert.equal(await shownText(page, "ahead"), "12");
     });
   });
 
@@ -322,8 +322,8 @@ describe("what may not be known", TOGETHER, () => {
       for (const name of ["ahead", "progress", "waitRow", "waitingRow", "behindRow"])
         assert.equal(await isVisible(page, name), false, name);
       // The time of day has numbers of its own.
-      const text = (await page.locator("main").textContent())!.replace(/\d+:\d\d:\d\d/g, "");
-      assert.doesNotMatch(text, /57|557|not known/);
+      const shownText = (await page.locator("main").textContent())!.replace(/\d+:\d\d:\d\d/g, "");
+      assert.doesNotMatch(shownText, /57|557|not known/);
       assert.equal(await page.title(), "You are in line – Harbour Tickets");
     });
   });
@@ -340,8 +340,8 @@ describe("what may not be known", TOGETHER, () => {
       gateway.checkIn = { ...(gateway.checkIn as object), message: "newer" };
       gateway.push({ ahead: 128, hides: ["ahead"], message: "newer" });
       await shows(page, "message", "newer");
-      assert.equal(await text(page, "wait"), "about 4 to 9 minutes");
-      assert.equal(await text(page, "waiting"), "628");
+      assert.equal(await shownText(page, "wait"), "about 4 to 9 minutes");
+      assert.equal(await shownText(page, "waiting"), "628");
       assert.equal(await isVisible(page, "behindRow"), false);
     });
   });
@@ -356,14 +356,14 @@ describe("what may not be known", TOGETHER, () => {
       gateway.push({ ahead: 57, hides: ["ahead"], message: "newer" });
       await shows(page, "message", "newer");
       assert.equal(await isVisible(page, "ahead"), false);
-      assert.equal(await text(page, "waiting"), "557");
+      assert.equal(await shownText(page, "waiting"), "557");
     });
   });
 });
 
 describe("everyone can use it", TOGETHER, () => {
   const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 };
-  const looks: Record<string, Plan["browser"]> = {
+  const looks: Record<string, VisitPlan["browser"]> = {
     "gathering-light": { viewport: { width: 1280, height: 900 } },
     "gathering-dark-phone": { ...phone, colorScheme: "dark" },
     "gathering-arabic-phone": { ...phone, locale: "ar" },

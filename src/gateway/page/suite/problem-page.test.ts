@@ -11,7 +11,7 @@ import {
   axeViolations,
   closeBrowser,
   isTooWide,
-  openBrowser,
+  openPageBrowser,
   SHOTS,
   shows,
   visit,
@@ -24,7 +24,7 @@ const NOW = Date.UTC(2030, 0, 31, 13, 5);
 const HOUR_MS = 3_600_000;
 const WORK = { room: "shop", challenge: "a-signed-slip", bits: 9 };
 
-before(openBrowser);
+before(openPageBrowser);
 after(closeBrowser);
 
 /** Serves this page in place of the waiting page. Its status is good, for browsers complain of others. */

@@ -11,11 +11,11 @@ import {
   axeViolations,
   closeBrowser,
   isTooWide,
-  openBrowser,
-  type Plan,
+  openPageBrowser,
   SHOTS,
+  shownText,
   shows,
-  text,
+  type VisitPlan,
   visit,
 } from "../../../testing/page/visit.ts";
 import { proves } from "../../../testing/requirements/proves.ts";
@@ -26,7 +26,7 @@ const TOGETHER = { concurrency: 5 };
 const WAITING = { status: "waiting", state: "queueing", waiting: 900, message: "", nextCheckInMs: 400 };
 const WAIT_MS = { low: 240_000, middle: 360_000, high: 500_000 };
 
-before(openBrowser);
+before(openPageBrowser);
 after(closeBrowser);
 
 describe("the page with events", TOGETHER, () => {
@@ -36,18 +36,18 @@ describe("the page with events", TOGETHER, () => {
       await gateway.listeners(1);
       gateway.push({ ahead: 57, message: "Seats in block B have been added." });
       await shows(page, "ahead", "57");
-      assert.equal(await text(page, "wait"), "about 1 to 3 minutes");
-      assert.equal(await text(page, "waiting"), "557");
-      assert.equal(await text(page, "message"), "Seats in block B have been added.");
+      assert.equal(await shownText(page, "wait"), "about 1 to 3 minutes");
+      assert.equal(await shownText(page, "waiting"), "557");
+      assert.equal(await shownText(page, "message"), "Seats in block B have been added.");
       assert.equal(await page.title(), "57 · You are in line – Harbour Tickets");
       assert.equal(await page.locator("progress").getAttribute("value"), "86");
       gateway.push({ ahead: 57, state: "paused" });
       await shows(page, "heading", "The line is paused");
-      assert.equal(await text(page, "wait"), "not known yet");
+      assert.equal(await shownText(page, "wait"), "not known yet");
       assert.equal(await page.locator('[data-live="messageBox"]').isVisible(), false);
       gateway.push({ ahead: 0 });
       await shows(page, "aheadLabel", "You are next");
-      assert.match((await text(page, "announce")) ?? "", /You are next/);
+      assert.match((await shownText(page, "announce")) ?? "", /You are next/);
       assert.deepEqual(faults, []);
     });
   });
@@ -59,7 +59,7 @@ describe("the page with events", TOGETHER, () => {
       await shows(page, "ahead", "57");
       gateway.push({ ahead: 80, message: "newer" });
       await shows(page, "message", "newer");
-      assert.equal(await text(page, "ahead"), "57");
+      assert.equal(await shownText(page, "ahead"), "57");
       await page.reload();
       await shows(page, "ahead", "57");
     });
@@ -118,7 +118,7 @@ describe("the page without events", TOGETHER, () => {
     };
     await visit({ prepare }, async ({ gateway, page }) => {
       await shows(page, "ahead", "31");
-      assert.equal(await text(page, "wait"), "about 4 to 9 minutes");
+      assert.equal(await shownText(page, "wait"), "about 4 to 9 minutes");
       gateway.checkIn = { ...WAITING, ahead: 30, waitMs: WAIT_MS };
       await shows(page, "ahead", "30");
     });
@@ -147,7 +147,7 @@ describe("the page without events", TOGETHER, () => {
     };
     await visit({ prepare }, async ({ gateway, page }) => {
       await shows(page, "ahead", "12");
-      assert.match((await text(page, "notice"))!, /your former place is gone. This is a new one/);
+      assert.match((await shownText(page, "notice"))!, /your former place is gone. This is a new one/);
       gateway.checkIn = { ...WAITING, ahead: 12, missedTurns: 1, missedAt: 0 };
       await shows(page, "notice", /Missed turns: 1 of 3/);
     });
@@ -320,8 +320,8 @@ test("without JavaScript the page shows the same, reloads by its header, and end
   };
   await visit({ prepare, browser: { javaScriptEnabled: false } }, async ({ gateway, page, faults }) => {
     await shows(page, "ahead", "128");
-    assert.equal(await text(page, "wait"), "about 3 to 6 minutes");
-    assert.equal(await text(page, "updated"), "12:00 PM UTC");
+    assert.equal(await shownText(page, "wait"), "about 3 to 6 minutes");
+    assert.equal(await shownText(page, "updated"), "12:00 PM UTC");
     assert.equal(await page.locator('[data-live="alerts"]').isVisible(), false);
     gateway.push({ ahead: 99 });
     await shows(page, "ahead", "99");
@@ -361,7 +361,7 @@ for (const javaScriptEnabled of [true, false])
   });
 
 describe("everyone can use it", TOGETHER, () => {
-  const looks: Record<string, Plan> = {
+  const looks: Record<string, VisitPlan> = {
     "light-desktop": { browser: { viewport: { width: 1280, height: 900 } } },
     "dark-desktop": { browser: { colorScheme: "dark", viewport: { width: 1280, height: 900 } } },
     "light-phone": { browser: { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 } },

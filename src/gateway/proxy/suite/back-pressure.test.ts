@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import net from "node:net";
 import type { Writable } from "node:stream";
 import { test } from "node:test";
-import { openOrigin, openStage, until } from "../../../testing/proxy/stage.ts";
+import { openProxiedOrigin, openProxyStage, until } from "../../../testing/proxy/stage.ts";
 
 const CHUNK = Buffer.alloc(65_536, "x");
 const TOTAL = 96 * 1_048_576;
@@ -38,11 +38,11 @@ async function settled(read: () => number): Promise<void> {
 
 test("a visitor who reads nothing stops the origin, and gets everything on reading on", async (t) => {
   let poured = { bytes: 0 };
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.setHeader("Content-Length", TOTAL);
     poured = pour(response);
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const memoryBefore = process.memoryUsage().arrayBuffers;
   const socket = net.connect(port, "127.0.0.1").pause();
   socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
@@ -60,13 +60,13 @@ test("a visitor who reads nothing stops the origin, and gets everything on readi
 
 test("an origin that reads nothing stops the visitor, and gets everything on reading on", async (t) => {
   let upload: IncomingMessage | null = null;
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     upload = request;
     let bytes = 0;
     request.on("end", () => response.end(String(bytes)));
     request.on("data", (chunk: Buffer) => (bytes += chunk.length)).pause();
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const socket = net.connect(port, "127.0.0.1");
   socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${TOTAL}\r\nConnection: close\r\n\r\n`);
   let heard = "";
@@ -88,11 +88,11 @@ test("an origin that reads nothing stops the visitor, and gets everything on rea
 });
 
 test("where bodies are not buffered, bytes are passed on as they come, in both directions at once", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     response.flushHeaders();
     request.pipe(response);
   });
-  const { port } = await openStage(t, [origin.address], { limits: { bufferedBodyBytes: 0 } });
+  const { port } = await openProxyStage(t, [origin.address], { limits: { bufferedBodyBytes: 0 } });
   const socket = net.connect(port, "127.0.0.1");
   let heard = "";
   socket.on("data", (chunk) => (heard += chunk));

@@ -12,12 +12,12 @@ import { WebSocket, WebSocketServer } from "ws";
 import { handWorld } from "../../../sim/hand-world.ts";
 import { fixturePath } from "../../../testing/fixtures.ts";
 import {
-  ask,
+  askProxy,
   closedPort,
-  openOrigin,
+  openProxiedOrigin,
+  openProxyStage,
   openRawOrigin,
-  openStage,
-  type StageOptions,
+  type ProxyStageOptions,
   until,
 } from "../../../testing/proxy/stage.ts";
 import type { HttpAsking } from "../../../visitor/ask.ts";
@@ -34,19 +34,19 @@ async function openWell(
   t: TestContext,
   count: number,
   others: readonly string[],
-  options: StageOptions = {},
+  options: ProxyStageOptions = {},
 ) {
   const time = handWorld();
   const names = Array.from({ length: count }, (_, n) => `well ${n}`);
   const well = await Promise.all(
     names.map((name) =>
-      openOrigin(t, (request, response) => {
+      openProxiedOrigin(t, (request, response) => {
         request.resume().on("end", () => response.end(name));
       }),
     ),
   );
   const addresses = [...others, ...well.map(({ address }) => address)];
-  const stage = await openStage(t, addresses, { time, ...options });
+  const stage = await openProxyStage(t, addresses, { time, ...options });
   const codes = () => stage.world.entries.map(({ fields }) => fields.code);
   const troubles = () => stage.proxy.health().map(({ trouble }) => trouble);
   return { ...stage, time, well, codes, troubles };
@@ -70,7 +70,7 @@ async function askMany(port: number, count: number, asking: HttpAsking = {}, atO
   const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce });
   await Promise.all(
     Array.from({ length: count }, async () => {
-      statuses.push((await ask(port, { agent, ...asking })).status);
+      statuses.push((await askProxy(port, { agent, ...asking })).status);
     }),
   );
   agent.destroy();
@@ -84,7 +84,7 @@ test("a dead address is tried behind the scenes at growing intervals, by no visi
   const dead = await closedPort();
   const { port, proxy, time, codes } = await openWell(t, 1, [`http://127.0.0.1:${dead}`]);
   const failures = () => proxy.health()[0]!.failures;
-  assert.equal((await ask(port)).status, 200);
+  assert.equal((await askProxy(port)).status, 200);
   for (const [tries, restMs] of [1_000, 2_000, 4_000].entries()) {
     time.pass(restMs - 1);
     assert.deepEqual(await askMany(port, 5), Array(5).fill(200));
@@ -100,7 +100,7 @@ test("a dead address is tried behind the scenes at growing intervals, by no visi
   });
   time.pass(8_000);
   await until(() => proxy.health()[0]!.isUp);
-  const bodies = [await ask(port), await ask(port)].map(({ body }) => body.toString());
+  const bodies = [await askProxy(port), await askProxy(port)].map(({ body }) => body.toString());
   assert.deepEqual(bodies.sort(), ["back", "well 0"]);
   assert.deepEqual(codes(), ["ORIGIN_DOWN", "ORIGIN_UP"]);
 });
@@ -110,7 +110,7 @@ test("a try that is under way does not hold up closing", async (t) => {
   const { port, time, close } = await openWell(t, 1, [`https://127.0.0.1:${dead}`], {
     origin: { connectTimeout: 3_600_000 },
   });
-  await ask(port);
+  await askProxy(port);
   // TCP connects from now on, TLS never does.
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
@@ -135,7 +135,7 @@ test("an address that swallows connections costs one visitor a wait, once", asyn
   const { port, codes } = await openWell(t, 2, [`https://127.0.0.1:${silent.port}`], {
     origin: { connectTimeout: 500 },
   });
-  const waits = ask(port);
+  const waits = askProxy(port);
   await until(() => connections === 1);
   // Nobody knows yet what becomes of the first, and nobody else is sent after it.
   assert.deepEqual(await askMany(port, 30), Array(30).fill(200));
@@ -164,34 +164,36 @@ test("where one of three hangs up, no GET fails; what cannot be repeated fails u
 
 test("an address that answers its trial is used as before", async (t) => {
   let isBroken = true;
-  const bad = await openOrigin(t, (request, response) => {
+  const bad = await openProxiedOrigin(t, (request, response) => {
     if (isBroken) request.socket.resetAndDestroy();
     else response.end("mended");
   });
   const { port, time, codes } = await openWell(t, 1, [bad.address]);
   await askMany(port, 20);
   isBroken = false;
-  assert.equal((await ask(port)).body.toString(), "well 0");
+  assert.equal((await askProxy(port)).body.toString(), "well 0");
   time.pass(BACK_OFF_MIN_MS);
-  const bodies = [await ask(port), await ask(port), await ask(port)].map(({ body }) => body.toString());
+  const bodies = [await askProxy(port), await askProxy(port), await askProxy(port)].map(({ body }) =>
+    body.toString(),
+  );
   assert.equal(bodies[0], "mended");
   assert.ok(bodies.includes("well 0"));
   assert.deepEqual(codes(), ["ORIGIN_FAILING", "ORIGIN_ANSWERS"]);
 });
 
 test("answers that are broken off count as well", async (t) => {
-  const bad = await openOrigin(t, (request, response) => {
+  const bad = await openProxiedOrigin(t, (request, response) => {
     response.write("half", () => request.socket.destroy());
   });
   const { port, troubles } = await openWell(t, 1, [bad.address]);
-  const asked = Array.from({ length: 12 }, () => ask(port).catch((error: Error) => error));
+  const asked = Array.from({ length: 12 }, () => askProxy(port).catch((error: Error) => error));
   const broken = (await Promise.all(asked)).filter((answer) => answer instanceof Error);
   assert.ok(broken.length >= 3, "what has begun is not repeated");
   assert.deepEqual(troubles(), ["failing", null]);
 });
 
 test("so do answers that never begin, and a GET gets its own from another address", async (t) => {
-  const silent = await openOrigin(t, () => {});
+  const silent = await openProxiedOrigin(t, () => {});
   const { port, troubles } = await openWell(t, 1, [silent.address], { origin: { headersTimeout: 1_000 } });
   assert.deepEqual(await askMany(port, 10), Array(10).fill(200));
   assert.deepEqual(troubles(), ["failing", null]);
@@ -200,7 +202,7 @@ test("so do answers that never begin, and a GET gets its own from another addres
 test("where one of three answers 500 at once it gets less than its share, and all of it once it is well", async (t) => {
   let isBroken = true;
   let errors = 0;
-  const bad = await openOrigin(t, (_request, response) => {
+  const bad = await openProxiedOrigin(t, (_request, response) => {
     if (isBroken) errors++;
     response.writeHead(isBroken ? 500 : 200).end("mended");
   });
@@ -214,13 +216,13 @@ test("where one of three answers 500 at once it gets less than its share, and al
   isBroken = false;
   time.pass(ERRORS_REMEMBERED_MS);
   const bodies: string[] = [];
-  for (let n = 0; n < 30; n++) bodies.push((await ask(port)).body.toString());
+  for (let n = 0; n < 30; n++) bodies.push((await askProxy(port)).body.toString());
   assert.equal(bodies.filter((body) => body === "mended").length, 10);
 });
 
 test("statuses that are set to be failures take an address out", async (t) => {
   let status = 503;
-  const bad = await openOrigin(t, (_request, response) => {
+  const bad = await openProxiedOrigin(t, (_request, response) => {
     response.writeHead(status).end();
   });
   const { port, time, troubles } = await openWell(t, 1, [bad.address], {
@@ -231,7 +233,7 @@ test("statuses that are set to be failures take an address out", async (t) => {
   assert.deepEqual(await askMany(port, 20), Array(20).fill(200));
   status = 500;
   time.pass(BACK_OFF_MIN_MS);
-  await ask(port);
+  await askProxy(port);
   assert.deepEqual(troubles(), [null, null], "500 was not set");
 });
 
@@ -239,7 +241,7 @@ test("nobody can take all addresses out by asking for what makes them hang up", 
   const seen = [0, 0, 0, 0];
   const origins = await Promise.all(
     seen.map((_, n) =>
-      openOrigin(t, (request, response) => {
+      openProxiedOrigin(t, (request, response) => {
         if (request.url === "/poison") return void request.socket.resetAndDestroy();
         seen[n]!++;
         response.end();
@@ -247,7 +249,7 @@ test("nobody can take all addresses out by asking for what makes them hang up", 
     ),
   );
   const addresses = origins.map(({ address }) => address);
-  const { port } = await openStage(t, addresses, { time: handWorld() });
+  const { port } = await openProxyStage(t, addresses, { time: handWorld() });
   for (let round = 0; round < 3; round++) {
     assert.equal(countOf(await askMany(port, 40, { path: "/poison" }), 502), 40);
     assert.deepEqual(await askMany(port, 40), Array(40).fill(200));
@@ -259,7 +261,7 @@ test("nobody can take all addresses out by asking for what makes them hang up", 
 test("repeats never multiply the load: with the budget spent a visitor gets the error", async (t) => {
   const bad = await Promise.all([openHangUp(t), openHangUp(t), openHangUp(t)]);
   const connectionsMax = 16;
-  const { port } = await openStage(
+  const { port } = await openProxyStage(
     t,
     bad.map(({ address }) => address),
     { time: handWorld(), origin: { connectionsMax } },
@@ -278,14 +280,14 @@ const BREAKS: Readonly<Record<string, string>> = {
 };
 
 /** An origin that never answers, by two names, and how many requests it has had. */
-async function openSilent(t: TestContext, options: StageOptions = {}) {
+async function openSilent(t: TestContext, options: ProxyStageOptions = {}) {
   const asked = { count: 0 };
-  const { address, port } = await openOrigin(t, (request) => {
+  const { address, port } = await openProxiedOrigin(t, (request) => {
     asked.count++;
     request.on("error", () => {}).resume();
   });
   const addresses = [address, `http://localhost:${port}`];
-  const stage = await openStage(t, addresses, { time: handWorld(), ...options });
+  const stage = await openProxyStage(t, addresses, { time: handWorld(), ...options });
   const troubles = () => stage.proxy.health().map(({ trouble }) => trouble);
   /** Begins a request and ends it once it has reached the origin. */
   const breakOff = async (begin: () => () => void) => {

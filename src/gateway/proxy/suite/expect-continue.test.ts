@@ -8,11 +8,11 @@ import { type TestContext, test } from "node:test";
 import { handWorld } from "../../../sim/hand-world.ts";
 import { fixturePath } from "../../../testing/fixtures.ts";
 import {
-  ask,
-  openOrigin,
+  askProxy,
+  openProxiedOrigin,
+  openProxyStage,
   openRawOrigin,
-  openStage,
-  type StageOptions,
+  type ProxyStageOptions,
   until,
 } from "../../../testing/proxy/stage.ts";
 import { CONTINUE_WAIT_MS } from "../origin-call.ts";
@@ -40,14 +40,14 @@ function visit(
 }
 
 /** An origin that writes what it likes; `heard` is what it got on each connection. */
-async function openScripted(t: TestContext, options: StageOptions = {}) {
+async function openScripted(t: TestContext, options: ProxyStageOptions = {}) {
   const connections: { heard: string; socket: Socket }[] = [];
   const origin = await openRawOrigin(t, (socket) => {
     const connection = { heard: "", socket };
     connections.push(connection);
     socket.on("data", (chunk) => (connection.heard += chunk.toString("latin1")));
   });
-  const stage = await openStage(t, [origin.address], options);
+  const stage = await openProxyStage(t, [origin.address], options);
   const asked = async () => {
     await until(() => connections.at(-1)?.heard.includes("\r\n\r\n") ?? false);
     return connections.at(-1)!;
@@ -58,12 +58,12 @@ async function openScripted(t: TestContext, options: StageOptions = {}) {
 test("an origin that refuses an upload is heard before any of it is asked for", async (t) => {
   const statuses = [401, 413, 417];
   let bytes = 0;
-  const origin = await openOrigin(t, () => assert.fail("no other request was to come"));
+  const origin = await openProxiedOrigin(t, () => assert.fail("no other request was to come"));
   origin.server.on("checkContinue", (request, response) => {
     request.on("data", (chunk) => (bytes += chunk.length));
     response.writeHead(Number(request.url!.slice(1)), { "Content-Length": 2 }).end("no");
   });
-  const { port, proxy } = await openStage(t, [origin.address]);
+  const { port, proxy } = await openProxyStage(t, [origin.address]);
   for (const status of statuses) {
     const visitor = visit(t, port, HEAD.replace("/file", `/${status}`));
     visitor.socket.once("data", () => visitor.socket.write("GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"));
@@ -111,7 +111,7 @@ test("an origin that says nothing gets the body after a while, and its own time 
   const origin = await asked();
   time.pass(CONTINUE_WAIT_MS - 1);
   // Whatever was on its way before this is answered has come.
-  await ask(port, { method: "TRACE" });
+  await askProxy(port, { method: "TRACE" });
   assert.equal(visitor.heard, "");
   time.pass(1);
   await until(() => visitor.heard === CONTINUE);
@@ -124,11 +124,11 @@ test("an origin that says nothing gets the body after a while, and its own time 
 });
 
 test("a body that is sent without waiting arrives whole, and the connection goes on", async (t) => {
-  const origin = await openOrigin(t, async (request, response) => {
+  const origin = await openProxiedOrigin(t, async (request, response) => {
     const body = (await request.toArray()).join("");
     response.end(`<${request.method} ${request.headers.expect ?? "-"} ${body}>`);
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const chunked = HEAD.replace("Content-Length: 4", "Transfer-Encoding: chunked");
   const visitor = visit(
     t,
@@ -144,12 +144,12 @@ test("a body that is sent without waiting arrives whole, and the connection goes
 });
 
 test("an origin that refuses a body which is coming already is heard, and what follows is still a request", async (t) => {
-  const origin = await openOrigin(t, (_request, response) => void response.end("<next>"));
+  const origin = await openProxiedOrigin(t, (_request, response) => void response.end("<next>"));
   let refuse: (() => void) | null = null;
   origin.server.on("checkContinue", (_request, response) => {
     refuse = () => response.writeHead(403, { "Content-Length": 4 }).end("<no>");
   });
-  const { port } = await openStage(t, [origin.address], { time: handWorld() });
+  const { port } = await openProxyStage(t, [origin.address], { time: handWorld() });
   const visitor = visit(t, port, `${HEAD}bo`);
   await until(() => refuse !== null);
   refuse!();
@@ -210,7 +210,7 @@ test("an answer that breaks off in place of the 100 is broken off", async (t) =>
 });
 
 test("a visitor over HTTP/2 hears the origin's word, too", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     request.toArray().then((chunks) => response.end(`got ${chunks.join("")}`));
   });
   origin.server.on("checkContinue", (request, response) => {
@@ -218,7 +218,7 @@ test("a visitor over HTTP/2 hears the origin's word, too", async (t) => {
     response.writeContinue();
     origin.server.emit("request", request, response);
   });
-  const { port } = await openStage(t, [origin.address], { tls: TLS, time: handWorld() });
+  const { port } = await openProxyStage(t, [origin.address], { tls: TLS, time: handWorld() });
   const session = http2.connect(`https://localhost:${port}`, { ca: readFileSync(TLS.certificateFile) });
   t.after(() => session.destroy());
   const put = (path: string) => session.request({ ":method": "PUT", ":path": path, expect: "100-continue" });

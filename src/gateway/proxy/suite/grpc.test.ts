@@ -6,8 +6,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import http2, { type ClientHttp2Stream, type ServerHttp2Stream } from "node:http2";
 import { type TestContext, test } from "node:test";
-import { ca, openServer, pair, TLS } from "../../../testing/proxy/http2-stage.ts";
-import { openStage, type StageOptions } from "../../../testing/proxy/stage.ts";
+import { ca, ORIGIN_TLS, openServer, pair } from "../../../testing/proxy/http2-stage.ts";
+import { openProxyStage, type ProxyStageOptions } from "../../../testing/proxy/stage.ts";
 
 const CALL = {
   ":method": "POST",
@@ -24,7 +24,7 @@ function message(text: string): Buffer {
 }
 
 /** Answers each message of a call with one of its own. It wants what gRPC servers want, and speaks HTTP/2 alone. */
-async function openService(t: TestContext, options: StageOptions = {}, isPlain = false) {
+async function openService(t: TestContext, options: ProxyStageOptions = {}, isPlain = false) {
   const server = isPlain ? http2.createServer() : http2.createSecureServer(pair);
   server.on("stream", (stream: ServerHttp2Stream, headers) => {
     const isCall = headers.te === "trailers" && headers["content-type"] === "application/grpc";
@@ -42,7 +42,7 @@ async function openService(t: TestContext, options: StageOptions = {}, isPlain =
     stream.on("end", () => stream.end());
   });
   const origin = await openServer(t, server);
-  const { port } = await openStage(t, [origin.address], { tls: TLS, ...options });
+  const { port } = await openProxyStage(t, [origin.address], { tls: ORIGIN_TLS, ...options });
   const session = http2.connect(`https://localhost:${port}`, { ca });
   session.on("error", () => {});
   t.after(() => session.destroy());
@@ -58,7 +58,7 @@ async function readCall(stream: ClientHttp2Stream) {
 }
 
 for (const isPlain of [false, true])
-  test(`a call passes over HTTP/2 ${isPlain ? "in the clear" : "with TLS"}: messages, and the outcome in the trailers`, async (t) => {
+  test(`a call passes over HTTP/2 ${isPlain ? "in the clear" : "with ORIGIN_TLS"}: messages, and the outcome in the trailers`, async (t) => {
     const session = await openService(t, { origin: { http2: isPlain ? "always" : "tls" } }, isPlain);
     const stream = session.request(CALL);
     stream.end(message("tickets"));

@@ -3,22 +3,22 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { test } from "node:test";
 import {
-  ask,
-  openOrigin,
+  askProxy,
+  openProxiedOrigin,
+  openProxyStage,
   openRawOrigin,
-  openStage,
-  type StageOptions,
+  type ProxyStageOptions,
   talk,
 } from "../../../testing/proxy/stage.ts";
 
 /** An origin that answers with the header lines it got. */
-async function echo(t: TestContext, options: StageOptions = {}) {
-  const origin = await openOrigin(t, (request, response) => {
+async function echo(t: TestContext, options: ProxyStageOptions = {}) {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     response.end(JSON.stringify(request.rawHeaders));
   });
-  const stage = await openStage(t, [origin.address], options);
+  const stage = await openProxyStage(t, [origin.address], options);
   const seen = async (headers: string[]): Promise<Record<string, string[]>> => {
-    const raw: string[] = JSON.parse((await ask(stage.port, { headers })).body.toString());
+    const raw: string[] = JSON.parse((await askProxy(stage.port, { headers })).body.toString());
     const lines: Record<string, string[]> = {};
     for (let i = 0; i < raw.length; i += 2) {
       const name = raw[i]!.toLowerCase();
@@ -164,7 +164,7 @@ test("the visitor gets our headers and none of the origin's that are ours to set
       );
     });
   });
-  const { port } = await openStage(t, [origin.address], {
+  const { port } = await openProxyStage(t, [origin.address], {
     forward: () => ({
       responseHeaders: ["Set-Cookie", "fairgate_pass_main=real; HttpOnly", "Fairgate-Room", "main"],
     }),
@@ -176,14 +176,14 @@ test("the visitor gets our headers and none of the origin's that are ours to set
 });
 
 test("a repeated header keeps every line in order", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     response.end(
       JSON.stringify(
         request.rawHeaders.filter((_, i) => i % 2 === 1 && request.rawHeaders[i - 1] === "X-Many"),
       ),
     );
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const many = "X-Many: 1\r\nX-Other: y\r\nX-Many: 2\r\nX-Many: 3\r\n";
   const heard = await talk(port, `GET / HTTP/1.1\r\nHost: a\r\n${many}Connection: close\r\n\r\n`);
   assert.match(heard, /\["1","2","3"\]/);

@@ -8,13 +8,13 @@ import { handWorld } from "../../../sim/hand-world.ts";
 import { END_HEADERS, END_STREAM } from "../../../testing/http2-frames.ts";
 import {
   beginAnswer,
-  number,
+  fourBytes,
   OK,
   openFrames,
   openHttp2Origin,
   type RawConnection,
 } from "../../../testing/proxy/http2-stage.ts";
-import { ask, openStage, readAnswer, talk, until } from "../../../testing/proxy/stage.ts";
+import { askProxy, openProxyStage, readAnswer, talk, until } from "../../../testing/proxy/stage.ts";
 import { CANCELS_MAX } from "../http2-session.ts";
 
 const HTTP2 = { origin: { http2: "tls" } } as const;
@@ -27,14 +27,15 @@ const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 test("an answer that is reset, or whose connection goes, is broken off for its visitor", async (t) => {
   const breaks: Record<string, (connection: RawConnection, stream: number) => void> = {
-    "reset without an error": (c, stream) => c.send({ type: "rstStream", stream, payload: number(NO_ERROR) }),
-    "reset, cancelled": (c, stream) => c.send({ type: "rstStream", stream, payload: number(CANCEL) }),
+    "reset without an error": (c, stream) =>
+      c.send({ type: "rstStream", stream, payload: fourBytes(NO_ERROR) }),
+    "reset, cancelled": (c, stream) => c.send({ type: "rstStream", stream, payload: fourBytes(CANCEL) }),
     "reset with an error": (c, stream) =>
-      c.send({ type: "rstStream", stream, payload: number(INTERNAL_ERROR) }),
+      c.send({ type: "rstStream", stream, payload: fourBytes(INTERNAL_ERROR) }),
     "connection ended": (c) => c.socket.end(),
     "connection closed": (c) => c.socket.destroy(),
     "going away with an error": (c, stream) =>
-      c.send({ type: "goaway", payload: Buffer.concat([number(stream), number(INTERNAL_ERROR)]) }),
+      c.send({ type: "goaway", payload: Buffer.concat([fourBytes(stream), fourBytes(INTERNAL_ERROR)]) }),
     "not HTTP/2 any more": (c) => c.send({ type: "data", stream: 0, payload: Buffer.from("x") }),
   };
   let breakOff = () => {};
@@ -42,7 +43,7 @@ test("an answer that is reset, or whose connection goes, is broken off for its v
     beginAnswer(connection, stream, "half");
     breakOff = () => how(connection, stream);
   });
-  const { port, world, proxy } = await openStage(t, [origin.address], HTTP2);
+  const { port, world, proxy } = await openProxyStage(t, [origin.address], HTTP2);
   let how = breaks["connection closed"]!;
   for (const [name, each] of Object.entries(breaks)) {
     how = each;
@@ -63,13 +64,13 @@ test("an answer shorter or longer than its length is broken off, and its connect
     connection.send({ type: "headers", flags: END_HEADERS, stream, payload: length });
     connection.send({ type: "data", flags: END_STREAM, stream, payload: Buffer.from(body) });
   });
-  const { port } = await openStage(t, [origin.address], HTTP2);
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
   for (body of ["short", "much longer than it said"]) {
     const heard = await talk(port, GET);
     assert.doesNotMatch(heard, /^HTTP\/1\.1 200 [\s\S]*\r\n\r\n[\s\S]{10}/, body);
   }
   body = "0123456789";
-  assert.equal((await ask(port)).body.toString(), body);
+  assert.equal((await askProxy(port)).body.toString(), body);
 });
 
 test("an answer that cannot be passed on is a problem page, and only its own", async (t) => {
@@ -100,7 +101,10 @@ test("an answer that cannot be passed on is a problem page, and only its own", a
     if (connection.opened.length === 1) return;
     connection.send({ type: "headers", flags: END_HEADERS | END_STREAM, stream, payload });
   });
-  const { port, outcomes, proxy } = await openStage(t, [origin.address], { ...HTTP2, time: handWorld() });
+  const { port, outcomes, proxy } = await openProxyStage(t, [origin.address], {
+    ...HTTP2,
+    time: handWorld(),
+  });
   const bystander = http.get({ port, host: "127.0.0.1", agent: false });
   t.after(() => bystander.destroy());
   bystander.on("error", () => {});
@@ -121,7 +125,7 @@ test("an answer that cannot be passed on is a problem page, and only its own", a
 test("a request that was refused is sent once more, with its body, and no third time", async (t) => {
   let refusals = 1;
   const origin = await openFrames(t, async (connection, stream, isWhole) => {
-    const refuse = () => connection.send({ type: "rstStream", stream, payload: number(REFUSED_STREAM) });
+    const refuse = () => connection.send({ type: "rstStream", stream, payload: fourBytes(REFUSED_STREAM) });
     const answer = () => {
       beginAnswer(connection, stream, connection.data.get(stream) ?? "-");
       connection.send({ type: "data", flags: END_STREAM, stream });
@@ -132,13 +136,13 @@ test("a request that was refused is sent once more, with its body, and no third 
     if (isRefused) refuse();
     else answer();
   });
-  const { port } = await openStage(t, [origin.address], HTTP2);
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
   const post = { method: "POST", body: "form" };
-  assert.equal((await ask(port, post)).body.toString(), "form");
+  assert.equal((await askProxy(port, post)).body.toString(), "form");
   refusals = 1;
-  assert.equal((await ask(port)).body.toString(), "-");
+  assert.equal((await askProxy(port)).body.toString(), "-");
   refusals = 2;
-  assert.equal((await ask(port, post)).status, 502);
+  assert.equal((await askProxy(port, post)).status, 502);
   assert.equal(origin.talks[0]!.opened.length, 6);
 });
 
@@ -150,12 +154,12 @@ test("an origin that goes away finishes what it has, and the rest goes over a ne
     response.write("be");
   });
   origin.server.on("session", (session) => sessions.push(session));
-  const { port } = await openStage(t, [origin.address], HTTP2);
-  const first = ask(port);
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
+  const first = askProxy(port);
   await until(() => held.length === 1);
   sessions[0]!.close();
   const others = Array.from({ length: 8 }, (_, i) =>
-    ask(port, i % 2 === 0 ? {} : { method: "POST", body: "x" }),
+    askProxy(port, i % 2 === 0 ? {} : { method: "POST", body: "x" }),
   );
   await until(() => held.length === 9);
   for (const response of held) response.end("gun");
@@ -178,11 +182,11 @@ test("an origin that closes each connection after a few requests answers all of 
     if (count === 10) session.goaway(NO_ERROR, request.stream.id);
     response.end((await request.toArray()).join(""));
   });
-  const { port } = await openStage(t, [origin.address], HTTP2);
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
   const wrongAnswers = async (forms: string[]) => {
     counts.clear();
     arrived = 0;
-    const answers = await Promise.all(forms.map((body) => ask(port, { method: "POST", body })));
+    const answers = await Promise.all(forms.map((body) => askProxy(port, { method: "POST", body })));
     const wrong = answers.filter(({ body }, i) => body.toString() !== forms[i]);
     return wrong.map(({ status, body }) => `${status}, ${body.length} bytes`);
   };
@@ -208,11 +212,11 @@ test("how many requests a connection takes is known from two that ended after as
     if (count === 10) session.goaway(NO_ERROR, request.stream.id);
     response.end();
   });
-  const { port } = await openStage(t, [origin.address], HTTP2);
-  for (let i = 0; i < 20; i++) assert.equal((await ask(port)).status, 200);
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
+  for (let i = 0; i < 20; i++) assert.equal((await askProxy(port)).status, 200);
   assert.deepEqual([...counts.values()], [10, 10]);
   [arrived, awaited] = [0, 12];
-  const answers = await Promise.all(Array.from({ length: 12 }, () => ask(port)));
+  const answers = await Promise.all(Array.from({ length: 12 }, () => askProxy(port)));
   assert.ok(answers.every(({ status }) => status === 200));
   assert.deepEqual([...counts.values()], [10, 10, 10, 2]);
 });
@@ -226,19 +230,19 @@ test("a large upload at which the origin has not looked when it goes away is sen
     if (isWhole) return answer();
     if (connection === origin.talks[0]) {
       await until(() => sizes(connection, stream) === WINDOW);
-      const last = Buffer.concat([number(connection.opened[0]!), number(NO_ERROR)]);
+      const last = Buffer.concat([fourBytes(connection.opened[0]!), fourBytes(NO_ERROR)]);
       return connection.send({ type: "goaway", payload: last });
     }
     for (const id of [0, stream])
-      connection.send({ type: "windowUpdate", stream: id, payload: number(10_000_000) });
+      connection.send({ type: "windowUpdate", stream: id, payload: fourBytes(10_000_000) });
     await until(() => sizes(connection, stream) === body.length);
     answer();
   });
   const body = Buffer.alloc(400_000);
   for (let i = 0; i < body.length; i++) body[i] = i % 251;
-  const { port } = await openStage(t, [origin.address], HTTP2);
-  assert.equal((await ask(port)).status, 200);
-  assert.equal((await ask(port, { method: "POST", body })).status, 200);
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
+  assert.equal((await askProxy(port)).status, 200);
+  assert.equal((await askProxy(port, { method: "POST", body })).status, 200);
   const [, second] = origin.talks as [RawConnection, RawConnection];
   assert.ok(second.data.get(second.opened[0]!) === body.toString("latin1"));
 });
@@ -251,17 +255,17 @@ test("an origin that is silent is a 504 for who asked, and gets no more requests
     if (connection !== origin.talks[0]) connection.send({ type: "data", flags: END_STREAM, stream });
   });
   const settings = { http2: "tls", headersTimeout: 1_000 } as const;
-  const { port } = await openStage(t, [origin.address], { time, origin: settings });
-  const bystander = ask(port);
+  const { port } = await openProxyStage(t, [origin.address], { time, origin: settings });
+  const bystander = askProxy(port);
   await until(() => origin.talks[0]?.opened.length === 1);
-  const silent = ask(port);
+  const silent = askProxy(port);
   await until(() => origin.talks[0]?.opened.length === 2);
   time.pass(1_000);
   assert.equal((await silent).status, 504);
   const [old] = origin.talks as [RawConnection];
   await until(() => old.resets.size === 1);
   assert.deepEqual([...old.resets], [[old.opened[1], CANCEL]]);
-  assert.equal((await ask(port)).body.toString(), "well");
+  assert.equal((await askProxy(port)).body.toString(), "well");
   assert.equal(origin.connections, 2);
   old.send({ type: "data", flags: END_STREAM, stream: old.opened[0]! });
   assert.equal((await bystander).body.toString(), "well");
@@ -273,7 +277,7 @@ test("visitors who leave by the hundred do not wear a connection out for others"
     beginAnswer(connection, stream, "begun");
     if (connection !== origin.talks[0]) connection.send({ type: "data", flags: END_STREAM, stream });
   });
-  const { port, proxy } = await openStage(t, [origin.address], HTTP2);
+  const { port, proxy } = await openProxyStage(t, [origin.address], HTTP2);
   const leaving = Array.from({ length: CANCELS_MAX }, () =>
     http.get({ port, host: "127.0.0.1", agent: false }),
   );
@@ -282,7 +286,7 @@ test("visitors who leave by the hundred do not wear a connection out for others"
   for (const request of leaving) request.destroy();
   await until(() => proxy.inFlight() === 0);
   assert.equal(origin.connections, 1);
-  assert.equal((await ask(port)).body.toString(), "begun");
+  assert.equal((await askProxy(port)).body.toString(), "begun");
   assert.equal(origin.connections, 2);
 });
 
@@ -295,11 +299,11 @@ test("an origin that agrees to HTTP/2 and never begins to speak it is a 504", as
     isConnected = true;
     t.after(() => socket.destroy());
   });
-  const { port } = await openStage(t, [origin.address], {
+  const { port } = await openProxyStage(t, [origin.address], {
     time,
     origin: { http2: "tls", connectTimeout: 1_000 },
   });
-  const answer = ask(port);
+  const answer = askProxy(port);
   await until(() => isConnected);
   // The session begins a moment after the connection.
   let status = 0;
@@ -317,7 +321,7 @@ test("an answer with too large a header is a problem page", async (t) => {
       for (let i = 0; i < 20; i++) response.setHeader(`x-${i}`, "x".repeat(4_000));
     response.end("ok");
   });
-  const { port } = await openStage(t, [origin.address], HTTP2);
-  assert.equal((await ask(port, { path: "/large" })).status, 502);
-  assert.equal((await ask(port)).body.toString(), "ok");
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
+  assert.equal((await askProxy(port, { path: "/large" })).status, 502);
+  assert.equal((await askProxy(port)).body.toString(), "ok");
 });

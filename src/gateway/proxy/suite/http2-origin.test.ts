@@ -8,7 +8,14 @@ import { test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { handWorld } from "../../../sim/hand-world.ts";
 import { openHttp2Origin, openServer, pair } from "../../../testing/proxy/http2-stage.ts";
-import { ask, openOrigin, openStage, readAnswer, talk, until } from "../../../testing/proxy/stage.ts";
+import {
+  askProxy,
+  openProxiedOrigin,
+  openProxyStage,
+  readAnswer,
+  talk,
+  until,
+} from "../../../testing/proxy/stage.ts";
 import { ASK_AGAIN_MS } from "../http2-pool.ts";
 import { UNUSED_MAX_MS } from "../pool.ts";
 
@@ -39,7 +46,7 @@ for (const isHttp2 of [false, true]) {
       response.addTrailers({ "X-Sum": "42", "Fairgate-Pass": "forged" });
       response.end();
     });
-    const { port, proxy } = await openStage(t, [origin.address], {
+    const { port, proxy } = await openProxyStage(t, [origin.address], {
       origin: { http2: isHttp2 ? "tls" : "off" },
     });
     const headers = ["Host", "shop.example", "Cookie", "a=1; fairgate_pass=x", "X-Odd", "caf\xe9"];
@@ -57,7 +64,7 @@ for (const isHttp2 of [false, true]) {
       "x-a",
       "2",
     );
-    const got = await ask(port, { path: "/a%20b?c=%2F", headers });
+    const got = await askProxy(port, { path: "/a%20b?c=%2F", headers });
     const told = JSON.parse(got.body.toString());
     assert.deepEqual([told.method, told.url, told.httpVersion], ["GET", "/a%20b?c=%2F", version]);
     assert.equal(told.headers[":authority"] ?? told.headers.host, "shop.example");
@@ -79,10 +86,10 @@ for (const isHttp2 of [false, true]) {
     ];
     for (const [method, headers, body] of bodies)
       assert.equal(
-        JSON.parse((await ask(port, { method, headers, body })).body.toString()).bytes,
+        JSON.parse((await askProxy(port, { method, headers, body })).body.toString()).bytes,
         body.length,
       );
-    const head = await ask(port, { method: "HEAD" });
+    const head = await askProxy(port, { method: "HEAD" });
     assert.deepEqual([head.status, head.body.length], [200, 0]);
 
     let hints: unknown;
@@ -107,7 +114,7 @@ for (const isHttp2 of [false, true]) {
       response.write("begun");
       if (request.url === "/stays") setTimeout(() => response.end("."), 0);
     });
-    const { port, proxy } = await openStage(t, [origin.address], {
+    const { port, proxy } = await openProxyStage(t, [origin.address], {
       origin: { http2: isHttp2 ? "tls" : "off" },
     });
     const leaving = http.get({ port, host: "127.0.0.1", path: "/leaves", agent: false });
@@ -115,7 +122,7 @@ for (const isHttp2 of [false, true]) {
     await once(leaving, "response");
     leaving.destroy();
     await until(() => closed.includes("/leaves") && proxy.inFlight() === 0);
-    assert.equal((await ask(port, { path: "/stays" })).body.toString(), "begun.");
+    assert.equal((await askProxy(port, { path: "/stays" })).body.toString(), "begun.");
   });
 }
 
@@ -134,7 +141,7 @@ test("over HTTP/2 a slow reader holds its own answer back, and loses nothing of 
     response.writeHead(200);
     more();
   });
-  const { port } = await openStage(t, [origin.address], HTTP2);
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
   const response = await new Promise<http.IncomingMessage>((resolve) => {
     http.get({ port, host: "127.0.0.1", agent: false }, resolve);
   });
@@ -146,7 +153,7 @@ test("over HTTP/2 a slow reader holds its own answer back, and loses nothing of 
     return still > 40;
   });
   assert.ok(sent < TOTAL / 2, `origin could send ${sent} bytes`);
-  assert.equal((await ask(port, { path: "/quick" })).body.toString(), "quick");
+  assert.equal((await askProxy(port, { path: "/quick" })).body.toString(), "quick");
   const { body, trailers } = await readAnswer(response);
   assert.equal(body.length, TOTAL);
   assert.deepEqual({ ...trailers }, { "x-sum": String(TOTAL) });
@@ -155,10 +162,10 @@ test("over HTTP/2 a slow reader holds its own answer back, and loses nothing of 
 test("many requests share a connection, never more at a time than connectionsMax", async (t) => {
   const held: Http2ServerResponse[] = [];
   const origin = await openHttp2Origin(t, (_request, response) => void held.push(response));
-  const { port, proxy } = await openStage(t, [origin.address], {
+  const { port, proxy } = await openProxyStage(t, [origin.address], {
     origin: { http2: "tls", connectionsMax: 40 },
   });
-  const asked = Array.from({ length: 50 }, () => ask(port));
+  const asked = Array.from({ length: 50 }, () => askProxy(port));
   // The last eighth is for visitors on the site.
   await until(() => held.length === 35 && proxy.inFlight() === 50);
   for (const response of held.slice(0, 10)) response.end();
@@ -174,8 +181,8 @@ test("an origin that allows few requests on a connection gets more connections",
   const held: Http2ServerResponse[] = [];
   const settings = { maxConcurrentStreams: 2 };
   const origin = await openHttp2Origin(t, (_request, response) => void held.push(response), { settings });
-  const { port } = await openStage(t, [origin.address], HTTP2);
-  const asked = Array.from({ length: 5 }, () => ask(port));
+  const { port } = await openProxyStage(t, [origin.address], HTTP2);
+  const asked = Array.from({ length: 5 }, () => askProxy(port));
   await until(() => held.length === 5);
   assert.equal(origin.connections, 3);
   for (const response of held) response.end();
@@ -196,11 +203,12 @@ test("an address that speaks HTTP/1.1 alone is asked that way, and asked again a
     https.createServer(options, (request, response) => response.end(request.httpVersion)),
   );
   const time = handWorld();
-  const { port } = await openStage(t, [origin.address], { ...HTTP2, time });
+  const { port } = await openProxyStage(t, [origin.address], { ...HTTP2, time });
   const both = ["h2", "http/1.1"];
-  const askAll = () => Promise.all(Array.from({ length: 3 }, async () => String((await ask(port)).body)));
+  const askAll = () =>
+    Promise.all(Array.from({ length: 3 }, async () => String((await askProxy(port)).body)));
   assert.deepEqual(await askAll(), ["1.1", "1.1", "1.1"]);
-  await ask(port, { method: "POST", body: "x", headers: { expect: "100-continue" } });
+  await askProxy(port, { method: "POST", body: "x", headers: { expect: "100-continue" } });
   assert.deepEqual(offered.slice(0, 2), [both, ["http/1.1"]]);
   assert.equal(offered.filter((protocols) => (protocols as string[]).length === 2).length, 1);
   time.pass(ASK_AGAIN_MS);
@@ -210,14 +218,14 @@ test("an address that speaks HTTP/1.1 alone is asked that way, and asked again a
 
 test("an address with http is asked over HTTP/2 where it always is to be", async (t) => {
   const origin = await openServer(t, http2.createServer(tell as never));
-  const { port } = await openStage(t, [origin.address], { origin: { http2: "always" } });
-  const told = JSON.parse((await ask(port, { method: "POST", body: "form" })).body.toString());
+  const { port } = await openProxyStage(t, [origin.address], { origin: { http2: "always" } });
+  const told = JSON.parse((await askProxy(port, { method: "POST", body: "form" })).body.toString());
   assert.deepEqual([told.httpVersion, told.headers[":scheme"], told.bytes], ["2.0", "http", 4]);
-  const plain = await openOrigin(t, (_request, response) => void response.end("1.1"));
-  const tls = await openStage(t, [plain.address], HTTP2);
-  assert.equal((await ask(tls.port)).body.toString(), "1.1");
-  const always = await openStage(t, [plain.address], { origin: { http2: "always" } });
-  assert.equal((await ask(always.port)).status, 502);
+  const plain = await openProxiedOrigin(t, (_request, response) => void response.end("1.1"));
+  const tls = await openProxyStage(t, [plain.address], HTTP2);
+  assert.equal((await askProxy(tls.port)).body.toString(), "1.1");
+  const always = await openProxyStage(t, [plain.address], { origin: { http2: "always" } });
+  assert.equal((await askProxy(always.port)).status, 502);
 });
 
 test("over HTTP/2 the origin's answer decides whether a body is sent after Expect", async (t) => {
@@ -227,7 +235,7 @@ test("over HTTP/2 the origin's answer decides whether a body is sent after Expec
     response.writeContinue();
     void tell(request, response);
   });
-  const { port } = await openStage(t, [origin.address], { ...HTTP2, time: handWorld() });
+  const { port } = await openProxyStage(t, [origin.address], { ...HTTP2, time: handWorld() });
   const put = (path: string) =>
     `PUT ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n`;
   assert.match(await talk(port, put("/refused")), /^HTTP\/1\.1 413 [\s\S]*too large/);
@@ -252,7 +260,9 @@ test("WebSockets go over HTTP/1.1, and health checks over what the address speak
   t.after(() => sockets.close());
   sockets.on("connection", (socket, request) => socket.send(request.httpVersion));
   const healthCheck = { path: "/health", interval: 20, timeout: 60_000 };
-  const { port, proxy } = await openStage(t, [origin.address], { origin: { http2: "tls", healthCheck } });
+  const { port, proxy } = await openProxyStage(t, [origin.address], {
+    origin: { http2: "tls", healthCheck },
+  });
   await until(() => proxy.health()[0]?.isUp === false);
   status = 200;
   await until(() => proxy.health()[0]?.isUp === true);
@@ -270,14 +280,14 @@ test("a connection that nobody uses is closed", async (t) => {
   const origin = await openHttp2Origin(t, (_request, response) => void response.end("ok"));
   let closed = 0;
   origin.server.on("session", (session) => session.on("close", () => closed++));
-  const { port } = await openStage(t, [origin.address], { ...HTTP2, time });
-  await ask(port);
+  const { port } = await openProxyStage(t, [origin.address], { ...HTTP2, time });
+  await askProxy(port);
   time.pass(UNUSED_MAX_MS - 1);
-  await ask(port);
+  await askProxy(port);
   time.pass(UNUSED_MAX_MS - 1);
   assert.equal(closed, 0);
   time.pass(1);
   await until(() => closed === 1);
-  await ask(port);
+  await askProxy(port);
   assert.equal(origin.connections, 2);
 });

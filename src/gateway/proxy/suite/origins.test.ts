@@ -4,30 +4,30 @@ import http from "node:http";
 import { test } from "node:test";
 import { handWorld } from "../../../sim/hand-world.ts";
 import {
-  ask,
+  askProxy,
   closedPort,
-  openOrigin,
+  openProxiedOrigin,
+  openProxyStage,
   openRawOrigin,
-  openStage,
   until,
 } from "../../../testing/proxy/stage.ts";
 
 test("requests one after another share one connection to the origin", async (t) => {
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.end("ok");
   });
-  const { port } = await openStage(t, [origin.address]);
-  for (let i = 0; i < 5; i++) await ask(port);
-  await ask(port, { method: "POST", body: "x" });
+  const { port } = await openProxyStage(t, [origin.address]);
+  for (let i = 0; i < 5; i++) await askProxy(port);
+  await askProxy(port, { method: "POST", body: "x" });
   assert.equal(origin.connections, 1);
 });
 
 test("the address with the fewest requests under way is next, equals take turns", async (t) => {
   const held: http.ServerResponse[][] = [[], [], []];
   const origins = await Promise.all(
-    held.map((list) => openOrigin(t, (_request, response) => void list.push(response))),
+    held.map((list) => openProxiedOrigin(t, (_request, response) => void list.push(response))),
   );
-  const { port, proxy } = await openStage(
+  const { port, proxy } = await openProxyStage(
     t,
     origins.map(({ address }) => address),
   );
@@ -35,7 +35,7 @@ test("the address with the fewest requests under way is next, equals take turns"
   const asked: Promise<unknown>[] = [];
   const askOne = async () => {
     const before = counts().reduce((a, b) => a + b);
-    asked.push(ask(port));
+    asked.push(askProxy(port));
     await until(() => counts().reduce((a, b) => a + b) > before);
   };
   for (let i = 0; i < 6; i++) await askOne();
@@ -56,31 +56,31 @@ test("the address with the fewest requests under way is next, equals take turns"
 });
 
 test("any method goes to the next address when one cannot be reached, its body whole", async (t) => {
-  const origin = await openOrigin(t, async (request, response) => {
+  const origin = await openProxiedOrigin(t, async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     response.end(`${request.method} ${body}`);
   });
   const dead = `http://127.0.0.1:${await closedPort()}`;
-  const { port, proxy, world } = await openStage(t, [dead, origin.address], { time: handWorld() });
-  assert.equal((await ask(port, { method: "POST", body: "form" })).body.toString(), "POST form");
+  const { port, proxy, world } = await openProxyStage(t, [dead, origin.address], { time: handWorld() });
+  assert.equal((await askProxy(port, { method: "POST", body: "form" })).body.toString(), "POST form");
   assert.deepEqual(
     proxy.health().map(({ isUp }) => isUp),
     [false, true],
   );
   assert.equal(world.entries.find(({ fields }) => fields.code === "ORIGIN_DOWN")?.fields.address, dead);
   // Known to be down, it is not tried again for a while.
-  for (let i = 0; i < 5; i++) assert.equal((await ask(port)).status, 200);
+  for (let i = 0; i < 5; i++) assert.equal((await askProxy(port)).status, 200);
   assert.equal(proxy.health()[0]?.failures, 1);
 });
 
 test("a body that waits for 100 Continue is asked for only once, by the address that answers", async (t) => {
-  const origin = await openOrigin(t, async (request, response) => {
+  const origin = await openProxiedOrigin(t, async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     response.end(body);
   });
-  const { port } = await openStage(t, [`http://127.0.0.1:${await closedPort()}`, origin.address]);
+  const { port } = await openProxyStage(t, [`http://127.0.0.1:${await closedPort()}`, origin.address]);
   const answer = await new Promise<string>((resolve) => {
     const headers = { expect: "100-continue" };
     const request = http.request({ port, host: "127.0.0.1", method: "POST", agent: false, headers });
@@ -97,19 +97,22 @@ test("a body that waits for 100 Continue is asked for only once, by the address 
 
 test("an address that hangs in connecting is passed over too", async (t) => {
   const silent = await openRawOrigin(t, () => {});
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.end("ok");
   });
   const addresses = [`https://127.0.0.1:${silent.port}`, origin.address];
-  const { port } = await openStage(t, addresses, { origin: { connectTimeout: 1_000 } });
-  assert.equal((await ask(port)).body.toString(), "ok");
+  const { port } = await openProxyStage(t, addresses, { origin: { connectTimeout: 1_000 } });
+  assert.equal((await askProxy(port)).body.toString(), "ok");
 });
 
 test("when all are down one is tried all the same, and the first success brings it back", async (t) => {
   const first = await closedPort();
   const second = await closedPort();
-  const { port, proxy } = await openStage(t, [`http://127.0.0.1:${first}`, `http://127.0.0.1:${second}`]);
-  assert.equal((await ask(port)).status, 502);
+  const { port, proxy } = await openProxyStage(t, [
+    `http://127.0.0.1:${first}`,
+    `http://127.0.0.1:${second}`,
+  ]);
+  assert.equal((await askProxy(port)).status, 502);
   assert.deepEqual(
     proxy.health().map(({ isUp }) => isUp),
     [false, false],
@@ -120,7 +123,7 @@ test("when all are down one is tried all the same, and the first success brings 
     server.closeAllConnections();
     server.close();
   });
-  assert.equal((await ask(port)).body.toString(), "back");
+  assert.equal((await askProxy(port)).body.toString(), "back");
   assert.deepEqual(
     proxy.health().map(({ isUp }) => isUp),
     [false, true],
@@ -130,10 +133,10 @@ test("when all are down one is tried all the same, and the first success brings 
 test("an address that does not answer a health check within its timeout fails it", async (t) => {
   const time = handWorld();
   let answer = () => {};
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     answer = () => response.end("late");
   });
-  const { proxy } = await openStage(t, [origin.address], {
+  const { proxy } = await openProxyStage(t, [origin.address], {
     time,
     origin: { healthCheck: { path: "/", interval: 100_000, timeout: 60_000 } },
   });
@@ -152,20 +155,20 @@ test("an address that does not answer a health check within its timeout fails it
 
 test("an address that fails its health check gets nothing until it passes again", async (t) => {
   let isWell = false;
-  const sick = await openOrigin(t, (request, response) => {
+  const sick = await openProxiedOrigin(t, (request, response) => {
     response.writeHead(request.url === "/health" && !isWell ? 503 : 200).end("sick");
   });
-  const well = await openOrigin(t, (_request, response) => {
+  const well = await openProxiedOrigin(t, (_request, response) => {
     response.end("well");
   });
-  const { port, proxy, world } = await openStage(t, [sick.address, well.address], {
+  const { port, proxy, world } = await openProxyStage(t, [sick.address, well.address], {
     origin: { healthCheck: { path: "/health", interval: 20, timeout: 60_000 } },
   });
   await until(() => proxy.health()[0]?.isUp === false);
-  for (let i = 0; i < 4; i++) assert.equal((await ask(port)).body.toString(), "well");
+  for (let i = 0; i < 4; i++) assert.equal((await askProxy(port)).body.toString(), "well");
   isWell = true;
   await until(() => proxy.health()[0]?.isUp === true);
-  const bodies = [await ask(port), await ask(port)].map(({ body }) => body.toString());
+  const bodies = [await askProxy(port), await askProxy(port)].map(({ body }) => body.toString());
   assert.deepEqual(bodies.sort(), ["sick", "well"]);
   const codes = world.entries.map(({ fields }) => fields.code);
   assert.deepEqual(codes, ["ORIGIN_UNWELL", "ORIGIN_WELL"]);
@@ -173,12 +176,12 @@ test("an address that fails its health check gets nothing until it passes again"
 
 test("closing waits for what is under way", async (t) => {
   let asked: http.ServerResponse | null = null;
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.write("a");
     asked = response;
   });
-  const { port, proxy } = await openStage(t, [origin.address]);
-  const answer = ask(port);
+  const { port, proxy } = await openProxyStage(t, [origin.address]);
+  const answer = askProxy(port);
   await until(() => asked !== null);
   let isClosed = false;
   const closing = proxy.close().then(() => (isClosed = true));

@@ -7,36 +7,36 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { handWorld } from "../../../sim/hand-world.ts";
 import {
-  ask,
-  openOrigin,
+  askProxy,
+  openProxiedOrigin,
+  openProxyStage,
   openRawOrigin,
-  openStage,
   readAnswer,
   talk,
   until,
 } from "../../../testing/proxy/stage.ts";
 
 test("every method reaches the origin with its path, query and body", async (t) => {
-  const origin = await openOrigin(t, async (request, response) => {
+  const origin = await openProxiedOrigin(t, async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     response.end(`${request.method} ${request.url} ${body}`);
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const path = "/a%20b/../c?x=1&y=%2F";
   for (const method of ["GET", "OPTIONS", "DELETE", "PROPFIND", "REPORT"])
-    assert.equal((await ask(port, { method, path })).body.toString(), `${method} ${path} `);
+    assert.equal((await askProxy(port, { method, path })).body.toString(), `${method} ${path} `);
   for (const method of ["POST", "PUT", "PATCH", "QUERY", "DELETE", "GET"]) {
-    const { body } = await ask(port, { method, path, headers: { "content-length": 4 }, body: "body" });
+    const { body } = await askProxy(port, { method, path, headers: { "content-length": 4 }, body: "body" });
     assert.equal(body.toString(), `${method} ${path} body`);
   }
 });
 
 test("HEAD gets the headers of the answer and no body, on a connection that can go on", async (t) => {
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.writeHead(200, { "Content-Length": 5, ETag: '"x"' }).end("12345");
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const heads = "HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
   const heard = await talk(port, heads);
   assert.equal(heard.match(/HTTP\/1\.1 200 OK/g)?.length, 2);
@@ -45,10 +45,10 @@ test("HEAD gets the headers of the answer and no body, on a connection that can 
 });
 
 test("answers without a body stay without one", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     response.writeHead(request.url === "/none" ? 204 : 304, { ETag: '"x"' }).end();
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   for (const [path, status] of [
@@ -56,7 +56,7 @@ test("answers without a body stay without one", async (t) => {
     ["/same", 304],
     ["/none", 204],
   ] as const) {
-    const answer = await ask(port, { path, agent });
+    const answer = await askProxy(port, { path, agent });
     assert.equal(answer.status, status);
     assert.equal(answer.headers.etag, '"x"');
     assert.equal(answer.headers["transfer-encoding"], undefined);
@@ -65,7 +65,7 @@ test("answers without a body stay without one", async (t) => {
 });
 
 test("an upload and a download of many megabytes arrive whole", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     const hash = createHash("sha256");
     let bytes = 0;
     request.on("data", (chunk: Buffer) => {
@@ -77,11 +77,11 @@ test("an upload and a download of many megabytes arrive whole", async (t) => {
       response.end(big);
     });
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const big = randomBytes(8_000_000);
   const expected = createHash("sha256").update(big).digest("hex");
   for (const headers of [{ "content-length": big.length }, { "transfer-encoding": "chunked" }]) {
-    const answer = await ask(port, { method: "POST", headers, body: big });
+    const answer = await askProxy(port, { method: "POST", headers, body: big });
     assert.equal(answer.headers["x-bytes"], String(big.length));
     assert.equal(answer.headers["x-hash"], expected);
     assert.equal(createHash("sha256").update(answer.body).digest("hex"), expected);
@@ -90,21 +90,21 @@ test("an upload and a download of many megabytes arrive whole", async (t) => {
 
 test("a body of unknown length stays chunked and one of known length keeps its length", async (t) => {
   const seen: unknown[] = [];
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     seen.push([request.headers["content-length"], request.headers["transfer-encoding"]]);
     request.resume().on("end", () => {
       response.write("one ");
       response.end("two");
     });
   });
-  const { port } = await openStage(t, [origin.address]);
-  const chunked = await ask(port, {
+  const { port } = await openProxyStage(t, [origin.address]);
+  const chunked = await askProxy(port, {
     method: "POST",
     headers: { "transfer-encoding": "chunked" },
     body: "abc",
   });
-  const whole = await ask(port, { method: "POST", headers: { "content-length": 3 }, body: "abc" });
-  await ask(port, { method: "POST", headers: { "content-length": 0 } });
+  const whole = await askProxy(port, { method: "POST", headers: { "content-length": 3 }, body: "abc" });
+  await askProxy(port, { method: "POST", headers: { "content-length": 0 } });
   assert.deepEqual(seen, [
     [undefined, "chunked"],
     ["3", undefined],
@@ -115,11 +115,11 @@ test("a body of unknown length stays chunked and one of known length keeps its l
 });
 
 test("an HTTP/1.0 visitor gets an answer without chunks, ended by closing", async (t) => {
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.write("one ");
     response.end("two");
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const heard = await talk(port, "GET / HTTP/1.0\r\n\r\n");
   assert.doesNotMatch(heard, /transfer-encoding/i);
   assert.match(heard, /\r\n\r\none two$/);
@@ -127,7 +127,7 @@ test("an HTTP/1.0 visitor gets an answer without chunks, ended by closing", asyn
 
 test("ranges and compressed bodies pass untouched", async (t) => {
   const packed = gzipSync("hello hello hello hello");
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     if (request.headers.range) {
       response.writeHead(206, { "Content-Range": "bytes 1-2/4", "Content-Length": 2 }).end("bc");
     } else {
@@ -135,12 +135,12 @@ test("ranges and compressed bodies pass untouched", async (t) => {
       response.writeHead(200, { "Content-Encoding": "gzip", Vary: "Accept-Encoding" }).end(packed);
     }
   });
-  const { port } = await openStage(t, [origin.address]);
-  const part = await ask(port, { headers: { range: "bytes=1-2" } });
+  const { port } = await openProxyStage(t, [origin.address]);
+  const part = await askProxy(port, { headers: { range: "bytes=1-2" } });
   assert.equal(part.status, 206);
   assert.equal(part.headers["content-range"], "bytes 1-2/4");
   assert.equal(part.body.toString(), "bc");
-  const answer = await ask(port, { headers: { "accept-encoding": "gzip, br" } });
+  const answer = await askProxy(port, { headers: { "accept-encoding": "gzip, br" } });
   assert.equal(answer.headers["content-encoding"], "gzip");
   assert.deepEqual(answer.body, packed);
 });
@@ -153,7 +153,7 @@ test("status line, repeated headers, their order and case, and odd bytes in valu
       socket.write(Buffer.from(`${head}Content-Length: 2\r\n\r\nok`, "latin1"));
     });
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const heard = await talk(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   assert.match(
     heard,
@@ -167,19 +167,19 @@ test("a head that comes long before its body is passed on at once, byte for byte
     send = (text) => socket.write(text, "latin1");
     socket.once("data", () => send("HTTP/1.1 200 OK\r\nX-Odd: caf\xe9\r\nContent-Length: 2\r\n\r\n"));
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const heard = await talk(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", /\r\n\r\n$/);
   assert.match(heard, /\r\nX-Odd: caf\xe9\r\n/);
 });
 
 test("server-sent events arrive one by one, headers first", async (t) => {
   let send: (text: string) => void = () => {};
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     response.flushHeaders();
     send = (text) => response.write(text);
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const response = await new Promise<http.IncomingMessage>((resolve) => {
     http.get({ port, host: "127.0.0.1", agent: false }, resolve);
   });
@@ -194,14 +194,14 @@ test("server-sent events arrive one by one, headers first", async (t) => {
 });
 
 test("trailers and early hints are passed on", async (t) => {
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.writeEarlyHints({ link: "</style.css>; rel=preload; as=style" });
     response.writeHead(200, { Trailer: "X-Sum", "Transfer-Encoding": "chunked" });
     response.write("body");
     response.addTrailers({ "X-Sum": "42", "Fairgate-Pass": "forged" });
     response.end();
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   let hints: unknown;
   const answer = await new Promise<http.IncomingMessage>((resolve) => {
     const request = http.get({ port, host: "127.0.0.1", agent: false }, resolve);
@@ -212,12 +212,12 @@ test("trailers and early hints are passed on", async (t) => {
 });
 
 test("an answer that comes before the upload has ended is passed on, and the connection goes on", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     if (request.method === "POST") response.writeHead(403).end("no");
     else response.end("still here");
   });
   // The time for which the rest of the upload is waited for does not run out.
-  const { port } = await openStage(t, [origin.address], { time: handWorld() });
+  const { port } = await openProxyStage(t, [origin.address], { time: handWorld() });
   const socket = net.connect(port, "127.0.0.1");
   let heard = "";
   socket.on("data", (chunk) => (heard += chunk));
@@ -232,13 +232,13 @@ test("an answer that comes before the upload has ended is passed on, and the con
 });
 
 test("Expect: 100-continue is answered, and the body then passes", async (t) => {
-  const origin = await openOrigin(t, async (request, response) => {
+  const origin = await openProxiedOrigin(t, async (request, response) => {
     assert.equal(request.headers.expect, "100-continue");
     let body = "";
     for await (const chunk of request) body += chunk;
     response.end(`got ${body}`);
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   let isContinued = false;
   const answer = await new Promise<http.IncomingMessage>((resolve) => {
     const request = http.request({

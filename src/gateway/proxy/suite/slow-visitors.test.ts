@@ -8,12 +8,12 @@ import { type TestContext, test } from "node:test";
 import { handWorld } from "../../../sim/hand-world.ts";
 import { fixturePath } from "../../../testing/fixtures.ts";
 import {
-  ask,
+  askProxy,
   LIMITS,
-  openOrigin,
+  openProxiedOrigin,
+  openProxyStage,
   openRawOrigin,
-  openStage,
-  type StageOptions,
+  type ProxyStageOptions,
   talk,
   until,
 } from "../../../testing/proxy/stage.ts";
@@ -36,14 +36,14 @@ const UPGRADE = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ot
 const AGREED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
 
 /** A stage whose time is moved by hand. */
-async function openByHand(t: TestContext, address: string, options: StageOptions = {}) {
+async function openByHand(t: TestContext, address: string, options: ProxyStageOptions = {}) {
   const time = handWorld();
-  return { time, ...(await openStage(t, [address], { time, ...options })) };
+  return { time, ...(await openProxyStage(t, [address], { time, ...options })) };
 }
 
 /** An origin that reads everything and answers with how much it was. */
-async function openCounting(t: TestContext, options: StageOptions = {}) {
-  const origin = await openOrigin(t, (request, response) => {
+async function openCounting(t: TestContext, options: ProxyStageOptions = {}) {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     const told = { bytes: 0 };
     seen.push(told);
     request.on("data", (chunk: Buffer) => (told.bytes += chunk.length));
@@ -98,7 +98,7 @@ test("small bodies that come slowly take no connection until they are whole", as
   await until(() => slow.bodies.taken === 10);
   assert.equal(proxy.inFlight(), 0);
   assert.equal(origin.connections, 0);
-  assert.equal((await ask(port)).body.toString(), "got 0", "an honest visitor");
+  assert.equal((await askProxy(port)).body.toString(), "got 0", "an honest visitor");
   uploads[0]!.socket.write("56789");
   uploads[1]!.socket.write("5\r\n56789\r\n0\r\n\r\n");
   for (const { heard } of uploads) await until(() => heard().includes("got 10"));
@@ -129,9 +129,9 @@ test("when the memory for bodies is used up they are passed on as they come, and
 
 test("a buffered body goes to the next address when the first takes no connection", async (t) => {
   const { origin } = await openCounting(t);
-  const { port } = await openStage(t, ["http://127.0.0.1:1", origin.address]);
+  const { port } = await openProxyStage(t, ["http://127.0.0.1:1", origin.address]);
   for (const body of ["small", "x".repeat(300_000)])
-    assert.equal((await ask(port, { method: "POST", body })).body.toString(), `got ${body.length}`);
+    assert.equal((await askProxy(port, { method: "POST", body })).body.toString(), `got ${body.length}`);
 });
 
 test("a visitor who leaves while the body is gathered leaves nothing behind", async (t) => {
@@ -186,7 +186,7 @@ test("an upload that keeps the pace is not ended, however long it takes", async 
 
 test("an upload that the origin holds up is not blamed on the visitor", async (t) => {
   let upload: IncomingMessage | null = null;
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     let bytes = 0;
     request.on("end", () => response.end(`got ${bytes}`));
     request.on("data", (chunk: Buffer) => (bytes += chunk.length)).pause();
@@ -211,7 +211,7 @@ test("an upload that the origin holds up is not blamed on the visitor", async (t
 });
 
 test("a visitor who takes nothing is cut off after the window, and not before", async (t) => {
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.end(Buffer.alloc(LARGE));
   });
   const { port, proxy, slow, world, time } = await openByHand(t, origin.address);
@@ -230,7 +230,7 @@ test("a visitor who takes nothing is cut off after the window, and not before", 
 });
 
 test("a visitor who keeps reading is not cut off, however slow, above the pace", async (t) => {
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.end(Buffer.alloc(LARGE));
   });
   const { port, slow, time } = await openByHand(t, origin.address);
@@ -250,7 +250,7 @@ test("a visitor who keeps reading is not cut off, however slow, above the pace",
 
 test("an answer that fits is kept for a slow reader: the origin is done with it at once, the reader gets all", async (t) => {
   const answer = Buffer.alloc(16 * MB, "x");
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.end(answer);
   });
   const { port, proxy, slow, outcomes } = await openByHand(t, origin.address, {
@@ -269,7 +269,7 @@ test("an answer that fits is kept for a slow reader: the origin is done with it 
 });
 
 test("kept answers never take all the memory: whoever reads many slowly gets less for each", async (t) => {
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.end(Buffer.alloc(LARGE / 4));
   });
   const { port, slow } = await openByHand(t, origin.address, { limits: { spooledAnswersBytes: 4 * MB } });
@@ -281,7 +281,7 @@ test("kept answers never take all the memory: whoever reads many slowly gets les
 
 test("whoever does not take the end of an answer is cut off, though the origin is long done with it", async (t) => {
   let asked = 0;
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     asked++;
     response.end(Buffer.alloc(MB));
   });
@@ -298,7 +298,7 @@ test("whoever does not take the end of an answer is cut off, though the origin i
 
 test("an answer that waits behind an earlier one of its connection is not blamed on the visitor", async (t) => {
   const held: ServerResponse[] = [];
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     if (request.url === "/first") held.push(response);
     else response.end(Buffer.alloc(LARGE));
   });
@@ -315,7 +315,7 @@ test("an answer that waits behind an earlier one of its connection is not blamed
 
 test("a silent origin is nobody's fault: events that come seldom are not cut by the pace", async (t) => {
   const streams: ServerResponse[] = [];
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     streams.push(response.writeHead(200, { "Content-Type": "text/event-stream" }));
     response.write(`data: ${"x".repeat(500_000)}\n\n`);
   });
@@ -331,7 +331,7 @@ test("a silent origin is nobody's fault: events that come seldom are not cut by 
 });
 
 test("a reader of an HTTP/2 stream who takes nothing is cut off; the other streams go on", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     response.end(request.url === "/large" ? Buffer.alloc(LARGE) : "small");
   });
   const { port, proxy, slow, time } = await openByHand(t, origin.address, { tls: TLS });
@@ -434,7 +434,7 @@ test("an origin that does not read is let go together with the visitor, whatever
 
 test("upgraded connections and requests together never exceed the connections of an address", async (t) => {
   const held: ServerResponse[] = [];
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     held.push(response);
   });
   origin.server.on("upgrade", (_request, socket) => {
@@ -448,13 +448,13 @@ test("upgraded connections and requests together never exceed the connections of
   const first = connect(t, port);
   first.socket.write(UPGRADE);
   await until(() => first.heard().includes("101"));
-  const request = ask(port);
+  const request = askProxy(port);
   await until(() => held.length === 1);
   const lateUpgrade = talk(port, UPGRADE);
   await until(() => proxy.inFlight() === 3);
   time.pass(connectTimeout);
   assert.match(await lateUpgrade, /^HTTP\/1\.1 503 /);
-  const lateRequest = ask(port);
+  const lateRequest = askProxy(port);
   await until(() => proxy.inFlight() === 3);
   time.pass(connectTimeout);
   assert.equal((await lateRequest).status, 503);
@@ -472,7 +472,7 @@ test("upgraded connections and requests together never exceed the connections of
 
 test("an upgrade that waits for a connection gets the next that is free", async (t) => {
   const held: ServerResponse[] = [];
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     held.push(response);
   });
   origin.server.on("upgrade", (_request, socket) => {
@@ -480,7 +480,7 @@ test("an upgrade that waits for a connection gets the next that is free", async 
     socket.resume().write(AGREED);
   });
   const { port, proxy } = await openByHand(t, origin.address, { origin: { connectionsMax: 1 } });
-  const request = ask(port);
+  const request = askProxy(port);
   await until(() => held.length === 1);
   const waiting = connect(t, port);
   waiting.socket.write(UPGRADE);
@@ -510,7 +510,7 @@ test("when all connections are taken, the slowest upload gives its own to a requ
   uploads[0]!.socket.write("x".repeat(20_000));
   uploads[1]!.socket.write("x".repeat(10_000));
   await until(() => seen.reduce((sum, { bytes }) => sum + bytes, 0) === 2 * part.length + 30_000);
-  assert.equal((await ask(port)).body.toString(), "got 0");
+  assert.equal((await askProxy(port)).body.toString(), "got 0");
   await until(() => uploads[1]!.heard().includes("</html>"));
   assert.match(uploads[1]!.heard(), /^HTTP\/1\.1 408 /);
   assert.equal(uploads[0]!.heard(), "");
@@ -523,7 +523,7 @@ test("whoever is fast keeps the connection, however many wait", async (t) => {
   const part = "x".repeat(100_000);
   socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${9 * part.length}\r\n\r\n${part}`);
   await until(() => seen[0]?.bytes === part.length);
-  const waiting = ask(port);
+  const waiting = askProxy(port);
   await until(() => proxy.inFlight() === 2);
   for (let n = 2; n < 9; n++) {
     socket.write(part);
@@ -536,7 +536,7 @@ test("whoever is fast keeps the connection, however many wait", async (t) => {
 });
 
 test("a reader who holds up a connection gives it to a request that waits", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     response.end(request.url === "/" ? Buffer.alloc(LARGE) : "small");
   });
   const { port, proxy, slow, time } = await openByHand(t, origin.address, { origin: { connectionsMax: 1 } });
@@ -545,7 +545,7 @@ test("a reader who holds up a connection gives it to a request that waits", asyn
   socket.write(GET);
   await settled(() => slow.answers.taken);
   assert.equal(proxy.inFlight(), 1);
-  const waiting = ask(port, { path: "/small" });
+  const waiting = askProxy(port, { path: "/small" });
   await until(() => proxy.inFlight() === 2);
   // What went into the connection at first says nothing about its reader.
   await until(() => {

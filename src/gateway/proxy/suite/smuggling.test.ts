@@ -1,7 +1,7 @@
 /** Requests that two readers could take for different ones: refused, and nothing of them reaches the origin. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openOrigin, openStage, talk } from "../../../testing/proxy/stage.ts";
+import { openProxiedOrigin, openProxyStage, talk } from "../../../testing/proxy/stage.ts";
 
 const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 const CHUNKED = `${POST}Transfer-Encoding: chunked\r\n\r\n`;
@@ -71,14 +71,14 @@ const HEADS: Record<string, string> = {
 
 test("requests with doubtful framing are refused and the connection is closed", async (t) => {
   const finished: string[] = [];
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     request.on("error", () => {});
     request.resume().on("end", () => {
       finished.push(`${request.method} ${request.url}`);
       response.end();
     });
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const cases = Object.entries({ ...BODIES, ...HEADS });
   const heard = await Promise.all(cases.map(([, text]) => talk(port, text, /\r\n\r\n[\s\S]*\n$/)));
   for (const [i, [name]] of cases.entries()) {
@@ -90,12 +90,12 @@ test("requests with doubtful framing are refused and the connection is closed", 
 });
 
 test("what looks odd but is sound still passes", async (t) => {
-  const origin = await openOrigin(t, async (request, response) => {
+  const origin = await openProxiedOrigin(t, async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     response.end(`${request.url} ${request.headers.host} ${body}.`);
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const sound: [string, string][] = [
     [`${CHUNKED}3;name=value\r\nabc\r\n0\r\n\r\n`, "/ a abc."],
     [`${POST}Transfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0\r\nX-Trailer: 1\r\n\r\n`, "/ a abc."],
@@ -114,10 +114,10 @@ test("what looks odd but is sound still passes", async (t) => {
 });
 
 test("pipelined requests are answered in order, each by itself", async (t) => {
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     setTimeout(() => response.end(`<${request.url}>`), request.url === "/1" ? 30 : 0);
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const heard = await talk(
     port,
     "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\nGET /3 HTTP/1.1\r\nHost: a\r\n\r\n",

@@ -6,14 +6,19 @@ import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
-import { ask, openOrigin, openStage, type StageOptions } from "../../../testing/proxy/stage.ts";
+import {
+  askProxy,
+  openProxiedOrigin,
+  openProxyStage,
+  type ProxyStageOptions,
+} from "../../../testing/proxy/stage.ts";
 
 /** A site with its own sessions, which stops to answer when it is told to hang up. */
 async function openSite(t: TestContext, name: string) {
   const sessions = new Set<string>();
   const state = { isHangingUp: false };
   const idOf = (request: IncomingMessage) => new URL(request.url!, "http://a").searchParams.get("sid") ?? "";
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     if (state.isHangingUp) return void request.socket.resetAndDestroy();
     const id = idOf(request);
     if (id !== "") return void response.writeHead(sessions.has(id) ? 200 : 400).end();
@@ -33,10 +38,10 @@ async function openSite(t: TestContext, name: string) {
 
 const VISITORS = Array.from({ length: 20 }, (_, n) => `visitor-${n}`);
 
-async function openSites(t: TestContext, sticky: "off" | "visitor", options: StageOptions = {}) {
+async function openSites(t: TestContext, sticky: "off" | "visitor", options: ProxyStageOptions = {}) {
   const sites = [await openSite(t, "a"), await openSite(t, "b")] as const;
   const addresses = sites.map(({ address }) => address);
-  const { port } = await openStage(t, addresses, {
+  const { port } = await openProxyStage(t, addresses, {
     origin: { sticky },
     forward: ({ headers }) => ({ stickyKey: (headers["x-visitor"] as string | undefined) ?? null }),
     ...options,
@@ -47,9 +52,9 @@ async function openSites(t: TestContext, sticky: "off" | "visitor", options: Sta
 /** True when a session that one visitor begins holds until its WebSocket is open. */
 async function connects(port: number, visitor: string): Promise<boolean> {
   const headers = { "x-visitor": visitor };
-  const id = (await ask(port, { headers })).body.toString();
+  const id = (await askProxy(port, { headers })).body.toString();
   for (let polls = 0; polls < 2; polls++)
-    if ((await ask(port, { path: `/?sid=${id}`, headers })).status !== 200) return false;
+    if ((await askProxy(port, { path: `/?sid=${id}`, headers })).status !== 200) return false;
   const socket = new WebSocket(`ws://127.0.0.1:${port}/?sid=${id}`, { headers });
   return new Promise((resolve) => {
     socket.on("message", () => {
@@ -70,7 +75,7 @@ test("with sticky addresses every session connects, and both addresses have some
   assert.equal(await countConnected(port), VISITORS.length);
   const names = await Promise.all(
     VISITORS.map(
-      async (visitor) => (await ask(port, { headers: { "x-visitor": visitor } })).body.toString()[0],
+      async (visitor) => (await askProxy(port, { headers: { "x-visitor": visitor } })).body.toString()[0],
     ),
   );
   assert.deepEqual(new Set(names), new Set(["a", "b"]));
@@ -83,21 +88,21 @@ test("without, sessions end up at the other address", async (t) => {
 
 test("two gateways, with the addresses in another order, send a visitor to the same one", async (t) => {
   const { port, addresses } = await openSites(t, "visitor");
-  const other = await openStage(t, addresses.toReversed(), {
+  const other = await openProxyStage(t, addresses.toReversed(), {
     origin: { sticky: "visitor" },
     forward: ({ headers }) => ({ stickyKey: headers["x-visitor"] as string }),
   });
   for (const visitor of VISITORS) {
     const headers = { "x-visitor": visitor };
-    const id = (await ask(port, { headers })).body.toString();
-    assert.equal((await ask(other.port, { path: `/?sid=${id}`, headers })).status, 200, visitor);
+    const id = (await askProxy(port, { headers })).body.toString();
+    assert.equal((await askProxy(other.port, { path: `/?sid=${id}`, headers })).status, 200, visitor);
   }
 });
 
 test("while its address fails a visitor is served by the other, and nobody else moves", async (t) => {
   const { port, sites } = await openSites(t, "visitor");
   const homes = async () => {
-    const asked = VISITORS.map((visitor) => ask(port, { headers: { "x-visitor": visitor } }));
+    const asked = VISITORS.map((visitor) => askProxy(port, { headers: { "x-visitor": visitor } }));
     return (await Promise.all(asked)).map(({ status, body }) => `${status} ${body.toString()[0]}`);
   };
   const before = await homes();

@@ -13,10 +13,10 @@ import { WebSocket, WebSocketServer } from "ws";
 import { fixturePath } from "../../../testing/fixtures.ts";
 import {
   LIMITS,
-  openOrigin,
-  openStage,
+  openProxiedOrigin,
+  openProxyStage,
+  type ProxyStageOptions,
   readAnswer,
-  type StageOptions,
   until,
 } from "../../../testing/proxy/stage.ts";
 
@@ -48,8 +48,8 @@ async function readStream(stream: ClientHttp2Stream) {
 }
 
 /** An origin that tells what it got: header lines, then the body. */
-async function openTelling(t: TestContext, options: StageOptions = {}) {
-  const origin = await openOrigin(t, async (request, response) => {
+async function openTelling(t: TestContext, options: ProxyStageOptions = {}) {
+  const origin = await openProxiedOrigin(t, async (request, response) => {
     let bytes = 0;
     request.on("data", (chunk: Buffer) => (bytes += chunk.length));
     await once(request, "end").catch(() => response.destroy());
@@ -59,7 +59,7 @@ async function openTelling(t: TestContext, options: StageOptions = {}) {
       JSON.stringify({ method: request.method, url: request.url, headers: request.headers, bytes }),
     );
   });
-  return openStage(t, [origin.address], { tls: TLS, ...options });
+  return openProxyStage(t, [origin.address], { tls: TLS, ...options });
 }
 
 test("a browser's HTTP/2 request becomes a proper HTTP/1.1 one", async (t) => {
@@ -136,12 +136,12 @@ test("Expect: 100-continue is answered on HTTP/2 and on HTTP/1.1 over TLS", asyn
 test("server-sent events flow over HTTP/2, and a visitor who leaves takes the request along", async (t) => {
   let isClosed = false;
   let send = (_text: string) => {};
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" }).flushHeaders();
     response.on("close", () => (isClosed = true));
     send = (text) => response.write(text);
   });
-  const { port, proxy } = await openStage(t, [origin.address], { tls: TLS });
+  const { port, proxy } = await openProxyStage(t, [origin.address], { tls: TLS });
   const stream = connect(t, port).request({ ":path": "/" });
   await once(stream, "response");
   for (const event of ["data: 1\n\n", "data: 2\n\n"]) {
@@ -154,7 +154,7 @@ test("server-sent events flow over HTTP/2, and a visitor who leaves takes the re
 
 test("a slow reader over HTTP/2 holds the origin back", async (t) => {
   let sent = 0;
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     const more = () => {
       while (sent < TOTAL) {
         sent += 65_536;
@@ -164,7 +164,7 @@ test("a slow reader over HTTP/2 holds the origin back", async (t) => {
     };
     more();
   });
-  const { port } = await openStage(t, [origin.address], { tls: TLS });
+  const { port } = await openProxyStage(t, [origin.address], { tls: TLS });
   const stream = connect(t, port).request({ ":path": "/" });
   await once(stream, "response");
   let last = -1;
@@ -182,22 +182,22 @@ test("a slow reader over HTTP/2 holds the origin back", async (t) => {
 
 test("an answer that breaks off is an error of the stream, not its end", async (t) => {
   let breakOff = () => {};
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.write("half");
     breakOff = () => response.destroy();
   });
-  const { port } = await openStage(t, [origin.address], { tls: TLS });
+  const { port } = await openProxyStage(t, [origin.address], { tls: TLS });
   const stream = connect(t, port).request({ ":path": "/" });
   stream.once("data", () => breakOff());
   await assert.rejects(readStream(stream), { code: "ERR_HTTP2_STREAM_ERROR" });
 });
 
 test("a WebSocket works over TLS beside HTTP/2", async (t) => {
-  const origin = await openOrigin(t, () => {});
+  const origin = await openProxiedOrigin(t, () => {});
   const sockets = new WebSocketServer({ server: origin.server });
   t.after(() => sockets.close());
   sockets.on("connection", (socket, request) => socket.send(String(request.headers["x-forwarded-proto"])));
-  const { port } = await openStage(t, [origin.address], { tls: TLS });
+  const { port } = await openProxyStage(t, [origin.address], { tls: TLS });
   const socket = new WebSocket(`wss://localhost:${port}/`, { ca });
   const [message] = await once(socket, "message");
   assert.equal(String(message), "https");
@@ -235,17 +235,17 @@ test("an origin behind TLS is asked under its own name, and refused when its cer
     server.close();
   });
   const { port: originPort } = server.address() as AddressInfo;
-  const doubtful = await openStage(t, [`https://localhost:${originPort}`], { tls: TLS });
+  const doubtful = await openProxyStage(t, [`https://localhost:${originPort}`], { tls: TLS });
   assert.equal((await ask2(connect(t, doubtful.port), { ":path": "/" })).status, 502);
   const usual = tls.getCACertificates("default");
   tls.setDefaultCACertificates([...usual, ca]);
   t.after(() => tls.setDefaultCACertificates(usual));
-  const good = await openStage(t, [`https://localhost:${originPort}`], { tls: TLS });
+  const good = await openProxyStage(t, [`https://localhost:${originPort}`], { tls: TLS });
   const session = connect(t, good.port);
   const answer = await ask2(session, { ":path": "/", ":authority": "shop.example" });
   assert.equal(answer.body, "shop.example localhost");
   // An address without a name has none to give (RFC 6066, section 3).
-  const bare = await openStage(t, [`https://127.0.0.1:${originPort}`], { tls: TLS });
+  const bare = await openProxyStage(t, [`https://127.0.0.1:${originPort}`], { tls: TLS });
   const other = await ask2(connect(t, bare.port), { ":path": "/", ":authority": "shop.example" });
   assert.equal(other.body, "shop.example false");
 });
@@ -267,11 +267,11 @@ test("a renewed certificate is taken over without a restart, a bad one is not", 
 
 test("closing finishes the streams that are open", async (t) => {
   let finish: (() => void) | null = null;
-  const origin = await openOrigin(t, (_request, response) => {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.write("a");
     finish = () => response.end("b");
   });
-  const { port, close } = await openStage(t, [origin.address], { tls: TLS });
+  const { port, close } = await openProxyStage(t, [origin.address], { tls: TLS });
   const answer = ask2(connect(t, port), { ":path": "/" });
   const idle = connect(t, port);
   await once(idle, "remoteSettings");

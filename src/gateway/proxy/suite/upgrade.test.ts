@@ -6,10 +6,10 @@ import { type TestContext, test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import {
   closedPort,
-  openOrigin,
+  openProxiedOrigin,
+  openProxyStage,
   openRawOrigin,
-  openStage,
-  type StageOptions,
+  type ProxyStageOptions,
   talk,
   until,
 } from "../../../testing/proxy/stage.ts";
@@ -17,8 +17,8 @@ import {
 const HANDSHAKE = "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n";
 
 /** An origin that sends every message back. */
-async function openEcho(t: TestContext, options: StageOptions = {}) {
-  const origin = await openOrigin(t, (_request, response) => {
+async function openEcho(t: TestContext, options: ProxyStageOptions = {}) {
+  const origin = await openProxiedOrigin(t, (_request, response) => {
     response.end("plain");
   });
   const sockets = new WebSocketServer({ server: origin.server });
@@ -27,7 +27,7 @@ async function openEcho(t: TestContext, options: StageOptions = {}) {
     socket.send(JSON.stringify([request.url, request.headers]));
     socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
   });
-  const stage = await openStage(t, [origin.address], options);
+  const stage = await openProxyStage(t, [origin.address], options);
   return { ...stage, origin, sockets };
 }
 
@@ -97,7 +97,7 @@ test("an origin that refuses the upgrade is heard, and the connection is closed"
       );
     });
   });
-  const { port, proxy, outcomes } = await openStage(t, [origin.address]);
+  const { port, proxy, outcomes } = await openProxyStage(t, [origin.address]);
   const heard = await talk(port, `${HANDSHAKE}\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n`);
   assert.match(heard, /^HTTP\/1\.1 401 Unauthorized\r\n/);
   assert.match(heard, /WWW-Authenticate: Basic/);
@@ -114,9 +114,9 @@ test("an upgrade goes to the next address, and is a 502 page with an id when the
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhi"),
     );
   });
-  const both = await openStage(t, [dead, origin.address]);
+  const both = await openProxyStage(t, [dead, origin.address]);
   assert.match(await talk(both.port, `${HANDSHAKE}\r\n`, /hi$/), /^HTTP\/1\.1 101 /);
-  const none = await openStage(t, [dead]);
+  const none = await openProxyStage(t, [dead]);
   const heard = await talk(none.port, `${HANDSHAKE}Accept: application/json\r\n\r\n`);
   assert.match(heard, /^HTTP\/1\.1 502 [\s\S]*"id":"test-1"/);
   assert.equal(none.world.entries.at(-1)?.fields.id, "test-1");
@@ -124,9 +124,11 @@ test("an upgrade goes to the next address, and is a 502 page with an id when the
 
 test("an upgrade the origin does not answer in time is a 504", async (t) => {
   const silent = await openRawOrigin(t, () => {});
-  const slow = await openStage(t, [silent.address], { origin: { headersTimeout: 50 } });
+  const slow = await openProxyStage(t, [silent.address], { origin: { headersTimeout: 50 } });
   assert.match(await talk(slow.port, `${HANDSHAKE}\r\n`), /^HTTP\/1\.1 504 /);
-  const deaf = await openStage(t, [`https://127.0.0.1:${silent.port}`], { origin: { connectTimeout: 50 } });
+  const deaf = await openProxyStage(t, [`https://127.0.0.1:${silent.port}`], {
+    origin: { connectTimeout: 50 },
+  });
   assert.match(await talk(deaf.port, `${HANDSHAKE}\r\n`), /^HTTP\/1\.1 504 /);
 });
 
@@ -148,7 +150,7 @@ test("bytes sent right behind the handshake, and right behind its answer, are no
         );
     });
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nfrom visitor";
   const heard = await talk(port, request, /from origin$/);
   assert.match(heard, /Upgrade: other\r\n\r\nfrom origin$/);
@@ -158,11 +160,11 @@ test("bytes sent right behind the handshake, and right behind its answer, are no
 
 test("an upgrade to HTTP/2, or with a body, is served as an ordinary request", async (t) => {
   const seen: unknown[] = [];
-  const origin = await openOrigin(t, (request, response) => {
+  const origin = await openProxiedOrigin(t, (request, response) => {
     seen.push([request.headers.upgrade, request.headers["http2-settings"], request.headers.connection]);
     request.resume().on("end", () => response.end("plain"));
   });
-  const { port } = await openStage(t, [origin.address]);
+  const { port } = await openProxyStage(t, [origin.address]);
   const h2c =
     "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n";
   assert.match(await talk(port, h2c, /plain/), /^HTTP\/1\.1 200 /);
@@ -181,7 +183,7 @@ test("a visitor who leaves during the handshake takes the origin's along", async
   const origin = await openRawOrigin(t, (socket) =>
     socket.on("data", () => (isAsked = true)).on("close", () => (isClosed = true)),
   );
-  const { port, proxy } = await openStage(t, [origin.address]);
+  const { port, proxy } = await openProxyStage(t, [origin.address]);
   const socket = net.connect(port, "127.0.0.1");
   socket.write(`${HANDSHAKE}\r\n`);
   await until(() => isAsked);

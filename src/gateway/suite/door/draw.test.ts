@@ -6,7 +6,7 @@ import { checkReceipt, type Receipt, readReceipt } from "../../../core/draw-rece
 import {
   askJson,
   assertSite,
-  boardOf,
+  boardAt,
   change,
   ENDS_MS,
   GATHERS_MS,
@@ -56,17 +56,17 @@ function sha256(...hexes: string[]): string {
 
 test("the hash is on the board before the prequeue opens, the seed not before the start, and one is the other's (ce5)", async (t) => {
   const stage = await openStage(t, { room: ROOM });
-  const before = (await boardOf(stage)).draw!;
+  const before = (await boardAt(stage)).draw!;
   assert.match(before.seedHash, /^[0-9a-f]{64}$/);
   assert.deepEqual([before.event, before.seed], ["sale", null]);
   passTo(stage, GATHERS_MS + 1_000);
   await joinLine(stage, 3);
   for (const afterMs of [GATHERS_MS + 5_000, STARTS_MS - 1]) {
     passTo(stage, afterMs);
-    assert.deepEqual((await boardOf(stage)).draw, before);
+    assert.deepEqual((await boardAt(stage)).draw, before);
   }
   passTo(stage, STARTS_MS + 1_000);
-  const { seedHash, seed } = (await boardOf(stage)).draw!;
+  const { seedHash, seed } = (await boardAt(stage)).draw!;
   assert.equal(seedHash, before.seedHash);
   assert.equal(sha256(seed!), seedHash);
 });
@@ -83,14 +83,14 @@ test("nothing that is sent before the start holds the seed", async (t) => {
     "\n",
   );
   passTo(stage, STARTS_MS + 1_000);
-  const { seed } = (await boardOf(stage)).draw!;
+  const { seed } = (await boardAt(stage)).draw!;
   assert.ok(!sent.includes(seed!));
 });
 
 test("before the draw nobody is ahead of anybody: no number in page, JSON or board", async (t) => {
   const { stage, line } = await gather(t, 4);
   passTo(stage, GATHERS_MS + 3_000);
-  assert.deepEqual((await boardOf(stage)).marks, []);
+  assert.deepEqual((await boardAt(stage)).marks, []);
   for (const visitor of line) {
     const { told } = await askJson(visitor);
     assert.deepEqual([told.ahead, told.waitMs, told.opensAt], [null, null, OPENED_AT + STARTS_MS]);
@@ -104,7 +104,7 @@ test(
     const { stage, line, onSite } = await gather(t, 8);
     passTo(stage, STARTS_MS + 1_000);
     const receipts = await Promise.all(line.map(receiptOf));
-    const { seed } = (await boardOf(stage)).draw!;
+    const { seed } = (await boardAt(stage)).draw!;
     const places = line
       .map((_, index) => ({ index, key: sha256(seed!, receipts[index]!.ticket) }))
       .sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -225,7 +225,7 @@ test("after the draw a check-in tells the drawn place, also to someone whose str
   const { stage, line } = await gather(t, 5);
   for (const visitor of line) await (await visitor.listen()).heard("board");
   passTo(stage, STARTS_MS + 8_000);
-  const { marks } = await boardOf(stage);
+  const { marks } = await boardAt(stage);
   for (const visitor of line) {
     const told = await visitor.call("check-in");
     const { place } = await receiptOf(visitor);
@@ -250,11 +250,11 @@ test("everyone keeps the drawn place through a change of settings", async (t) =>
 test("the page of someone who was drawn has the seed and a link to the receipt", async (t) => {
   const { stage, line } = await gather(t, 2);
   const gathering = await line[0]!.open();
-  const { seedHash } = (await boardOf(stage)).draw!;
+  const { seedHash } = (await boardAt(stage)).draw!;
   assert.ok(gathering.text.includes(seedHash));
   passTo(stage, STARTS_MS + 1_000);
   const drawn = await line[0]!.open();
-  const { seed } = (await boardOf(stage)).draw!;
+  const { seed } = (await boardAt(stage)).draw!;
   assert.ok(drawn.text.includes(seed!));
   assert.match(drawn.text, /href="\/\.fairgate\/main\/receipt"/);
   passTo(stage, ENDS_MS + 1_000);

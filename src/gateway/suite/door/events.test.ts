@@ -2,15 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  aheadOf,
+  aheadOfEach,
   askJson,
   assertProblemPage,
   assertSite,
-  boardOf,
+  boardAt,
   change,
   ENDS_MS,
   GATHERS_MS,
-  instant,
+  instantAfter,
   joinLine,
   OPENED_AT,
   passTo,
@@ -49,7 +49,7 @@ test("in the prequeue everyone gathers and nobody goes in; page and JSON say whe
   assert.match(page.text, /data-live="countdown"/);
   const { told } = await askJson(visitor);
   assert.deepEqual([told.opensAt, told.state, told.ahead], [OPENED_AT + STARTS_MS, "prequeue", 0]);
-  assert.equal((await boardOf(stage)).nextEventAt, OPENED_AT + STARTS_MS);
+  assert.equal((await boardAt(stage)).nextEventAt, OPENED_AT + STARTS_MS);
   stage.world.pass(15_000);
   assertWaitingPage(await visitor.open());
   assert.equal(stage.origin.seen.length, 0);
@@ -72,7 +72,7 @@ test("without a draw the start lets people in as they came, and latecomers are b
   const stage = await openStage(t, { room: { totalActiveUsers: 50, lapseAfter: "10m", events: [event] } });
   passTo(stage, GATHERS_MS + 1_000);
   const early = await joinLine(stage, 3);
-  assert.deepEqual(await aheadOf(early), [0, 1, 2]);
+  assert.deepEqual(await aheadOfEach(early), [0, 1, 2]);
   passTo(stage, STARTS_MS + 100);
   const [late] = await joinLine(stage, 1);
   stage.world.pass(1_000);
@@ -105,7 +105,7 @@ test("an event's message, status, title and limits hold from its prequeue to its
   assert.match(gathering.text, /Two tickets each/);
   assert.doesNotMatch(gathering.text, /The shop|Hello/);
   assert.equal((await askJson(visitor)).told.message, "Two tickets each");
-  assert.equal((await boardOf(stage)).message, "Two tickets each");
+  assert.equal((await boardAt(stage)).message, "Two tickets each");
   assert.equal((await stage.engine.counts("main")).limits.totalActiveUsers, 1);
   passTo(stage, ENDS_MS + 1_000);
   await change(stage, { ...room, queueAll: true });
@@ -150,9 +150,9 @@ test("an event's settings hold from the very instant of its opening, before ther
 test("several events follow one another, each with its own start, and none is on in between", async (t) => {
   const second = {
     name: "second",
-    prequeueStartTime: instant(70_000),
-    eventStartTime: instant(80_000),
-    eventEndTime: instant(90_000),
+    prequeueStartTime: instantAfter(70_000),
+    eventStartTime: instantAfter(80_000),
+    eventEndTime: instantAfter(90_000),
     closed: false,
   };
   const room = { closed: true, events: [saleEvent({ closed: false }), second] };
@@ -176,19 +176,19 @@ test("a suspended event is as if it were not there", async (t) => {
   const stage = await openStage(t, { room: { totalActiveUsers: 50, events: [event] } });
   passTo(stage, GATHERS_MS + 1_000);
   assertSite(await stage.visitor().open());
-  assert.equal((await boardOf(stage)).nextEventAt, null);
+  assert.equal((await boardAt(stage)).nextEventAt, null);
 });
 
 test("an event added while people wait holds at once and keeps every place", async (t) => {
   const stage = await openStage(t, { room: { lapseAfter: "10m" } });
   const onSite = await stage.occupant();
   const line = await joinLine(stage, 3);
-  await change(stage, { lapseAfter: "10m", events: [saleEvent({ prequeueStartTime: instant(0) })] });
-  assert.equal((await boardOf(stage)).state, "prequeue");
+  await change(stage, { lapseAfter: "10m", events: [saleEvent({ prequeueStartTime: instantAfter(0) })] });
+  assert.equal((await boardAt(stage)).state, "prequeue");
   await onSite.call("leave");
   stage.world.pass(5_000);
   assert.deepEqual(await whoIsIn(line), [false, false, false]);
-  assert.deepEqual(await aheadOf(line), [0, 1, 2]);
+  assert.deepEqual(await aheadOfEach(line), [0, 1, 2]);
   passTo(stage, STARTS_MS + 1_000);
   assert.deepEqual(await whoIsIn(line), [true, false, false]);
 });

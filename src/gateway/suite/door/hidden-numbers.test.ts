@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { RoomInput } from "../../../config/schema.ts";
-import { askJson, boardOf, joinLine } from "../../../testing/gateway/line.ts";
+import { askJson, boardAt, joinLine } from "../../../testing/gateway/line.ts";
 import { openStage } from "../../../testing/gateway/stage.ts";
 import type { Visitor } from "../../../testing/gateway/visitor.ts";
 import { proves } from "../../../testing/requirements/proves.ts";
@@ -75,7 +75,7 @@ for (const hidden of ["ahead", "behind", "wait"] as const) {
       hasWaiting: hidden !== "behind",
       hasWait: hidden !== "wait",
     });
-    const board = await boardOf(stage);
+    const board = await boardAt(stage);
     assert.equal(board.marks.length === 0, hidden === "ahead");
     assert.equal(board.waiting === null, hidden === "behind");
     assert.equal(board.secondsPerHundred === null, hidden === "wait");

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  aheadOf,
+  aheadOfEach,
   askJson,
   assertProblemPage,
   assertSite,
-  boardOf,
+  boardAt,
   change,
-  instant,
+  instantAfter,
   joinLine,
   OPENED_AT,
   orderOfEntry,
@@ -21,7 +21,7 @@ test(proves(["cp3"], "by fifo people are let in in the order they came"), async 
   const stage = await openStage(t, { room: { queueingMethod: "fifo" } });
   const onSite = await stage.occupant();
   const line = await joinLine(stage, 5);
-  assert.deepEqual(await aheadOf(line), [0, 1, 2, 3, 4]);
+  assert.deepEqual(await aheadOfEach(line), [0, 1, 2, 3, 4]);
   assert.deepEqual(await orderOfEntry(stage, { line, onSite }), [0, 1, 2, 3, 4]);
 });
 
@@ -34,9 +34,9 @@ test(
     const stage = await openStage(t, { room: { queueingMethod: "random", lapseAfter: "10m" } });
     const onSite = await stage.occupant();
     const line = await joinLine(stage, 12);
-    assert.deepEqual(new Set(await aheadOf(line)), new Set([null]));
+    assert.deepEqual(new Set(await aheadOfEach(line)), new Set([null]));
     stage.world.pass(1_000);
-    const { marks, waiting } = await boardOf(stage);
+    const { marks, waiting } = await boardAt(stage);
     assert.deepEqual([marks, waiting], [[], 12]);
     const order = await orderOfEntry(stage, { line, onSite });
     assert.deepEqual(
@@ -88,7 +88,7 @@ test("with queueAll everyone joins the line and nobody is let in, without a word
   assert.doesNotMatch(page.text, /<h1[^>]*>The line is paused/);
   stage.world.pass(10_000);
   assertWaitingPage(await visitor.open());
-  assert.equal((await boardOf(stage)).state, "queueing");
+  assert.equal((await boardAt(stage)).state, "queueing");
   await change(stage, { queueAll: false });
   stage.world.pass(1_000);
   assertSite(await visitor.open());
@@ -111,7 +111,7 @@ test("a paused room lets nobody in and says so", async (t) => {
   assert.match((await visitor.open()).text, /The line is paused/);
   stage.world.pass(10_000);
   assertWaitingPage(await visitor.open());
-  assert.equal((await boardOf(stage)).state, "paused");
+  assert.equal((await boardAt(stage)).state, "paused");
 });
 
 test("a drained room lets all in at once, whatever the limits", async (t) => {
@@ -138,7 +138,7 @@ test("a closed room takes nobody and says that it is over; who is inside stays, 
   await onSite.call("leave");
   stage.world.pass(5_000);
   for (const visitor of line) assertWaitingPage(await visitor.open());
-  assert.equal((await boardOf(stage)).state, "closed");
+  assert.equal((await boardAt(stage)).state, "closed");
   await change(stage, { closed: false });
   stage.world.pass(1_000);
   assert.deepEqual(await Promise.all(line.map((visitor) => visitor.isIn())), [true, false]);
@@ -147,8 +147,8 @@ test("a closed room takes nobody and says that it is over; who is inside stays, 
 test("a closed room with an event to come says when it opens, for people and for programs", async (t) => {
   const event = {
     name: "sale",
-    eventStartTime: instant(60_000),
-    eventEndTime: instant(120_000),
+    eventStartTime: instantAfter(60_000),
+    eventEndTime: instantAfter(120_000),
     closed: false,
   };
   const stage = await openStage(t, { room: { closed: true, events: [event] } });

@@ -9,7 +9,7 @@ import { laneNumber } from "../../../core/lanes.ts";
 import { MemoryEngine } from "../../../engines/memory/memory-engine.ts";
 import { createGateway } from "../../../index.ts";
 import { assertSite } from "../../../testing/gateway/line.ts";
-import { SECRET } from "../../../testing/gateway/stage.ts";
+import { STAGE_SECRET } from "../../../testing/gateway/stage.ts";
 import { Visitor } from "../../../testing/gateway/visitor.ts";
 import { WatchedEngine } from "../../../testing/gateway/watched-engine.ts";
 import { realWorld } from "../../../testing/real-world.ts";
@@ -21,7 +21,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 /** An app behind the gateway that says "the site", ends visits at /logout and breaks at /broken. */
 async function openApp(t: TestContext, room: RoomInput) {
   const engine = new WatchedEngine(new MemoryEngine(realWorld()));
-  const gateway = await createGateway({ secret: SECRET, log: SILENT, rooms: { main: room }, engine });
+  const gateway = await createGateway({ secret: STAGE_SECRET, log: SILENT, rooms: { main: room }, engine });
   const app = express();
   const seen: string[] = [];
   app.use(gateway.middleware, (request, _response, next) => {
@@ -98,7 +98,7 @@ test("the app's answers are counted as those of an origin are", async (t) => {
 
 test("a code leads to the clean address, and the app never sees it", async (t) => {
   const { seen, visitor } = await openApp(t, { totalActiveUsers: 5, lanes: { vip: {} } });
-  const keys = codeKeys("main", { secret: SECRET, previousSecrets: [] });
+  const keys = codeKeys("main", { secret: STAGE_SECRET, previousSecrets: [] });
   const lane = laneNumber("vip");
   const code = writeCode(
     { kind: "many", lane, id: "0123456789abcdef", expiresAt: Date.now() + 60_000 },

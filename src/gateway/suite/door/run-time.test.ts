@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RoomInput } from "../../../config/schema.ts";
-import { aheadOf, change, joinLine, orderOfEntry } from "../../../testing/gateway/line.ts";
+import { aheadOfEach, change, joinLine, orderOfEntry } from "../../../testing/gateway/line.ts";
 import { openStage } from "../../../testing/gateway/stage.ts";
 
 const HELD: readonly [what: string, room: RoomInput][] = [
@@ -26,7 +26,7 @@ for (const [what, room] of HELD) {
     const { waiting, lapsed } = await stage.engine.counts("main");
     assert.deepEqual({ waiting, lapsed }, { waiting: 4, lapsed: 0 });
     await change(stage, {});
-    assert.deepEqual(await aheadOf(line), [0, 1, 2, 3]);
+    assert.deepEqual(await aheadOfEach(line), [0, 1, 2, 3]);
     assert.deepEqual(await orderOfEntry(stage, { line, onSite }), [0, 1, 2, 3]);
   });
 }
@@ -59,7 +59,7 @@ test("new lanes take nobody out of the line, and lanes that go leave their peopl
   const [vip] = await joinLine(stage, 1, { headers: { "x-tier": "gold" } });
   const [last] = await joinLine(stage, 1);
   const line = [first!, vip!, last!];
-  assert.deepEqual(await aheadOf(line), [0, 0, 2]);
+  assert.deepEqual(await aheadOfEach(line), [0, 0, 2]);
   await change(stage, {});
   assert.deepEqual(await orderOfEntry(stage, { line, onSite }), [0, 1, 2]);
 });

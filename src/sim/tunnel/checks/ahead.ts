@@ -10,7 +10,7 @@
  * Judged where nothing is going wrong, from `begin` on; those who joined a while ago, and who are never away. Who is
  * told no number (null) is told nothing wrong. A long line takes a while to count, so answers are judged now and then.
  */
-import type { Answered, Check, Notice } from "../notice.ts";
+import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 import { Troubles } from "./troubles.ts";
 
 /** A tick of the board (a second), and what news of it takes. */
@@ -64,7 +64,7 @@ export class Ahead implements Check {
     return null;
   }
 
-  #answer(notice: Answered): string | null {
+  #answer(notice: AnsweredNotice): string | null {
     const { id, at, answer } = notice;
     const known = this.#entries.get(id);
     if (answer.kind !== "waiting") {
@@ -79,7 +79,7 @@ export class Ahead implements Check {
     return this.#judge(notice, entry, answer.ahead);
   }
 
-  #enlist({ id, askedAt, at }: Answered, sequence: number): Entry {
+  #enlist({ id, askedAt, at }: AnsweredNotice, sequence: number): Entry {
     const endedAt = this.#turned.get(sequence) ?? null;
     const entry = { sequence, joinedAt: askedAt, until: at, endedAt, isUnsure: false, isSteady: false };
     this.#entries.set(id, entry);
@@ -101,7 +101,7 @@ export class Ahead implements Check {
     if (entry) entry.endedAt ??= at;
   }
 
-  #judge({ at, visitor, id }: Answered, entry: Entry, ahead: number | null): string | null {
+  #judge({ at, visitor, id }: AnsweredNotice, entry: Entry, ahead: number | null): string | null {
     if (ahead === null || !this.#isJudged(entry, at)) return null;
     this.#judgedAt = at;
     const { least: sure, most } = this.#bounds(entry.sequence, at);

@@ -10,7 +10,7 @@
  * seen again: so it must have died in that same cut, or before the parts had met.
  */
 import { Deadlines } from "../../../core/deadlines.ts";
-import type { Answered, Check, Notice } from "../notice.ts";
+import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 
 /** Clocks differ, and a slot is held a little longer than a pass is good for. */
 const UNSURE_MS = 2_500;
@@ -81,7 +81,7 @@ export class Capacity implements Check {
    * In the other part, or with the answer still on its way: then the visit was over before it came. Whoever shows the ticket of a visit
    * that they are leaving may be told of that visit once more; `Once` judges for how long.
    */
-  #hasLeft({ id, askedAt, answer }: Answered): boolean {
+  #hasLeft({ id, askedAt, answer }: AnsweredNotice): boolean {
     const leftAt = this.#leftAt.get(id);
     if (leftAt === undefined) return false;
     const isSame = answer.kind === "entered" && this.#visits.get(id) === answer.pass.admittedAt;

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TicketAnswer } from "../../../core/engine.ts";
 import { AHEAD_UNKNOWN, NONE_MISSED, type Ticket } from "../../../core/ticket.ts";
-import type { Answered, Check, Notice } from "../notice.ts";
-import type { NodeStatus } from "../sim-node.ts";
+import type { AnsweredNotice, Check, Notice } from "../notice.ts";
+import type { SimNodeStatus } from "../sim-node.ts";
 import { Capacity } from "./capacity.ts";
 import { Forgery } from "./forgery.ts";
 import { LineBook } from "./line-book.ts";
@@ -22,20 +22,35 @@ function ticketOf(id: string, sequence: number): Ticket {
   return { id, room: "main", lane: 0, sequence, draw: 0, node: 0, ...times, ...shown };
 }
 
-function answered(id: string, at: number, answer: TicketAnswer, more: Partial<Answered> = {}): Answered {
+function answered(
+  id: string,
+  at: number,
+  answer: TicketAnswer,
+  more: Partial<AnsweredNotice> = {},
+): AnsweredNotice {
   const expiresAt = answer.kind === "entered" ? at + SESSION_MS : null;
   const who = { visitor: 1, id, station: 0, life: 1, aheadShown: null, missedTurns: 0 };
   return { kind: "answered", at, askedAt: at, request: "enter", answer, expiresAt, ...who, ...more };
 }
 
-function entered(id: string, at: number, more: Partial<Answered> & { admittedAt?: number } = {}): Answered {
+function entered(
+  id: string,
+  at: number,
+  more: Partial<AnsweredNotice> & { admittedAt?: number } = {},
+): AnsweredNotice {
   const { admittedAt = 0, ...rest } = more;
   const times = { joinedAt: 0, admittedAt, createdAt: at, expiresAt: at };
   const pass = { id, room: "main", lane: 0, node: 0, ...times };
   return answered(id, at, { kind: "entered", pass }, rest);
 }
 
-function waiting(id: string, at: number, sequence = 1, more: Partial<Answered> = {}, ahead = 0): Answered {
+function waiting(
+  id: string,
+  at: number,
+  sequence = 1,
+  more: Partial<AnsweredNotice> = {},
+  ahead = 0,
+): AnsweredNotice {
   const answer = {
     kind: "waiting",
     ticket: ticketOf(id, sequence),
@@ -176,7 +191,7 @@ test("place kept: nobody is shown more people ahead than before, or gets what is
 });
 
 test("place kept: more ahead than before is shown only after a missed turn, of someone who had one", () => {
-  const setBack = (at: number, sequence: number): Answered => {
+  const setBack = (at: number, sequence: number): AnsweredNotice => {
     const answer = waiting("a", at, sequence, { aheadShown: 0 }, 7);
     if (answer.answer.kind !== "waiting") throw new Error("they wait");
     const ticket = { ...answer.answer.ticket, missedTurns: 1, origin: 1 };
@@ -289,13 +304,13 @@ test("order: a turn may be told of before the answer to the join, and straight t
   assert.deepEqual(order.figures(), { counted: 2, tau: 0, displacement: 0 });
 });
 
-function nodeOf(name: string, version: number, more: Partial<NodeStatus> = {}): NodeStatus {
+function nodeOf(name: string, version: number, more: Partial<SimNodeStatus> = {}): SimNodeStatus {
   const members = ["a", "b"].map((one, slot) => ({ slot, name: one, life: 1, address: one }));
   const view = { version, members, lost: [], isMajority: true };
   const status = { slot: 0, isRoot: true, pointer: null, isSettled: true, rooms: {} };
   return { name, life: 1, view, ...status, ...more };
 }
-const look = (...nodes: NodeStatus[]): Notice => ({ kind: "look", at: 0, nodes });
+const look = (...nodes: SimNodeStatus[]): Notice => ({ kind: "look", at: 0, nodes });
 
 test("one root: two of one view are one too many, of two views they are not", () => {
   assert.match(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 3)))!, /a and b are both root of view 3/);

@@ -4,7 +4,7 @@
  * node, what a part that was cut off has not heard), so the book gives the least and the most there can be.
  */
 import { PRESENCE_GRACE_MS } from "../../../core/pass.ts";
-import type { Answered, Check, Notice } from "../notice.ts";
+import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 import { Disturbances } from "./disturbances.ts";
 
 /** Deadlines are kept by clocks that differ, and in steps; leaving takes a while to be heard of. */
@@ -68,7 +68,7 @@ export class LineBook implements Check {
     return this.#bounds((entry) => this.#isOnSite(entry, at));
   }
 
-  #answer({ id, at, station, life, answer, expiresAt }: Answered): void {
+  #answer({ id, at, station, life, answer, expiresAt }: AnsweredNotice): void {
     const entry = this.#entry(id);
     if (answer.kind === "waiting") {
       const until = at + answer.nextCheckInMs + this.#lapseAfterMs;

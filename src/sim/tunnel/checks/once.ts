@@ -7,7 +7,7 @@
  * visit, or the end of one, that its node did not live to pass on may be given again; and so may all, when everybody who
  * knew has died. What one part knows all know soon after they have met.
  */
-import type { Answered, Check, Notice, Renewed } from "../notice.ts";
+import type { AnsweredNotice, Check, Notice, RenewedNotice } from "../notice.ts";
 import { Disturbances, SPREAD_MS } from "./disturbances.ts";
 
 interface Visit {
@@ -34,7 +34,7 @@ export class Once implements Check {
     return visit && notice.kind === "renewed" ? this.#renew(visit, notice) : null;
   }
 
-  #enter(notice: Answered, admittedAt: number): string | null {
+  #enter(notice: AnsweredNotice, admittedAt: number): string | null {
     const { id, at, station, life } = notice;
     const known = this.#visits.get(id);
     const expiresAt = notice.expiresAt!;
@@ -53,14 +53,14 @@ export class Once implements Check {
     );
   }
 
-  #repeat(visit: Visit, { id, at, visitor, expiresAt }: Answered): string | null {
+  #repeat(visit: Visit, { id, at, visitor, expiresAt }: AnsweredNotice): string | null {
     const endedAt = this.#endOf(visit);
     visit.expiresAt = Math.max(visit.expiresAt, expiresAt!);
     if (this.#isNews(endedAt, at) || this.#disturbances.isForgottenSince(visit.at)) return null;
     return `visitor ${visitor} (${id}) was let in again ${Math.round(at - endedAt)} ms after the visit was over`;
   }
 
-  #renew(visit: Visit, { id, at, expiresAt }: Renewed): string | null {
+  #renew(visit: Visit, { id, at, expiresAt }: RenewedNotice): string | null {
     const { left } = visit;
     if (left === null || this.#disturbances.mayBeLost(left)) {
       visit.expiresAt = Math.max(visit.expiresAt, expiresAt);

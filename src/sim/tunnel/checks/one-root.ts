@@ -4,7 +4,7 @@
  * different ones.
  */
 import type { Check, Notice } from "../notice.ts";
-import type { NodeStatus, ViewStatus } from "../sim-node.ts";
+import type { SimNodeStatus, SimViewStatus } from "../sim-node.ts";
 
 export class OneRoot implements Check {
   readonly name = "one root";
@@ -22,11 +22,11 @@ export class OneRoot implements Check {
   }
 }
 
-function isRootOfView(node: NodeStatus): node is NodeStatus & { view: ViewStatus } {
+function isRootOfView(node: SimNodeStatus): node is SimNodeStatus & { view: SimViewStatus } {
   return node.isRoot && node.view !== null;
 }
 
-function keyOf({ version, members }: ViewStatus): string {
+function keyOf({ version, members }: SimViewStatus): string {
   const who = members.map(({ slot, name, life }) => `${slot}:${name}#${life}`).sort();
   return `${version} ${who.join(" ")}`;
 }

@@ -14,7 +14,7 @@
  *                 though by far not as often as if drawn. Judged where `isWhole`.
  */
 import { type Turn, unfairness } from "../../../core/fairness.ts";
-import type { Answered, Check, Notice } from "../notice.ts";
+import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 import { Troubles } from "./troubles.ts";
 
 /** Of pairs with somebody disturbed so many may be wrong; drawn by lot half of them would be. */
@@ -80,7 +80,7 @@ export class Order implements Check {
     return figuresOf(this.#counted().map(turnOf));
   }
 
-  #join({ id, at, askedAt, answer }: Answered): void {
+  #join({ id, at, askedAt, answer }: AnsweredNotice): void {
     if (answer.kind === "refused") return;
     const sequence = answer.kind === "waiting" ? answer.ticket.sequence : null;
     const word = sequence === null ? this.#word(at) : (this.#early.get(sequence) ?? null);

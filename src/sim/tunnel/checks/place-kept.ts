@@ -4,7 +4,7 @@
  * (Tickets live longer than any run, so none may run out.) Whoever is there when told, and uses their turn, misses none, and
  * nobody forfeits a place for missed turns who had no turn.
  */
-import type { Answered, Check, Notice } from "../notice.ts";
+import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 
 export class PlaceKept implements Check {
   readonly name = "place kept";
@@ -34,7 +34,7 @@ export class PlaceKept implements Check {
     this.#called = new Set();
   }
 
-  #answer(notice: Answered): string | null {
+  #answer(notice: AnsweredNotice): string | null {
     const { id, visitor, request, answer, aheadShown } = notice;
     const given = idIn(answer);
     if (given !== null && given !== id)
@@ -72,7 +72,7 @@ export class PlaceKept implements Check {
 }
 
 /** Whose ticket or pass an answer brings. */
-function idIn(answer: Answered["answer"]): string | null {
+function idIn(answer: AnsweredNotice["answer"]): string | null {
   if (answer.kind === "waiting" || answer.kind === "admitted") return answer.ticket.id;
   return answer.kind === "entered" ? answer.pass.id : null;
 }

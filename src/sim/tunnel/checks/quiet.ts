@@ -5,11 +5,11 @@
  * slot is there twice.
  */
 import { type Tree, treeOf } from "../../../engines/cluster/membership/tree.ts";
-import type { NodeStatus, RoomStatus, ViewStatus } from "../sim-node.ts";
+import type { SimNodeStatus, SimRoomStatus, SimViewStatus } from "../sim-node.ts";
 import type { Bounds } from "./line-book.ts";
 
 /** A node that is up, what it says of itself and what it counts. */
-export interface NodeLook extends NodeStatus {
+export interface NodeLook extends SimNodeStatus {
   readonly counted: { readonly waiting: number; readonly onSite: number };
 }
 
@@ -25,7 +25,7 @@ export interface Complaint {
   readonly text: string;
 }
 
-type Member = NodeLook & { readonly slot: number; readonly view: ViewStatus };
+type Member = NodeLook & { readonly slot: number; readonly view: SimViewStatus };
 
 /** What is wrong, or null. The nodes are all that are up, of whom there must be at least one. */
 export function quietComplaint(nodes: readonly NodeLook[], truth: QuietTruth): Complaint | null {
@@ -134,13 +134,13 @@ function isTorn(members: readonly Member[]): boolean {
   return members.some(({ view }) => view.lost.length > 0);
 }
 
-function sumOf(members: readonly Member[], room: string, of: (room: RoomStatus) => number): number {
+function sumOf(members: readonly Member[], room: string, of: (room: SimRoomStatus) => number): number {
   return members.reduce((sum, member) => sum + of(roomOf(member, room)), 0);
 }
 
-const EMPTY: RoomStatus = { ownFirst: null, ownWaiting: 0, turns: 0, visits: 0, spare: 0, waiting: 0 };
+const EMPTY: SimRoomStatus = { ownFirst: null, ownWaiting: 0, turns: 0, visits: 0, spare: 0, waiting: 0 };
 
-function roomOf(member: Member, room: string): RoomStatus {
+function roomOf(member: Member, room: string): SimRoomStatus {
   return member.rooms[room] ?? EMPTY;
 }
 

@@ -8,7 +8,7 @@
  * ends it may have been the root, and what it let in since it last announced anything is forgotten, at the most what a
  * flow saves up; and when everybody who knew has died, the minute begins anew.
  */
-import type { Answered, Check, Notice } from "../notice.ts";
+import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 
 const MINUTE_MS = 60_000;
 const SHORT_MS = 10_000;
@@ -76,7 +76,7 @@ export class Rate implements Check {
   }
 
   /** Going straight through is a turn as well. */
-  #enter({ id, at, request }: Answered): string | null {
+  #enter({ id, at, request }: AnsweredNotice): string | null {
     if (this.#entered.has(id)) return null;
     this.#entered.add(id);
     if (request !== "join") this.#used.add(1, at);

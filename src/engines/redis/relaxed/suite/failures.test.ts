@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { RedisProblem, RelaxedProblem } from "../../../../relaxed.ts";
 import { Child } from "../../../../testing/cli/child.ts";
 import { eventually } from "../../../../testing/cli/eventually.ts";
-import { Books, numbered, open, sorted } from "../../../../testing/redis/relaxed-stage.ts";
-import { orProblem, Traffic } from "../../../../testing/redis/relaxed-traffic.ts";
+import { Books, numbered, open, sortedIds } from "../../../../testing/redis/relaxed-stage.ts";
+import { orRelaxedProblem, RelaxedTraffic } from "../../../../testing/redis/relaxed-traffic.ts";
 import {
   type RedisServer,
   startCluster,
@@ -47,7 +47,7 @@ describe("when something dies", { concurrency: true }, () => {
       for (const item of await queue.popMany(30)) books.take(item);
       return books.held.size === 30;
     });
-    assert.deepEqual(sorted(books.held), sorted(added.map(({ id }) => id)));
+    assert.deepEqual(sortedIds(books.held), sortedIds(added.map(({ id }) => id)));
   });
 
   test("a server that is away is passed over, and comes back by itself with what it held", async () => {
@@ -83,7 +83,7 @@ describe("when something dies", { concurrency: true }, () => {
       back.push(...(await queue.popMany(60)).map(({ id }) => id));
       return back.length >= gone.length;
     });
-    assert.deepEqual(sorted(back), sorted(gone));
+    assert.deepEqual(sortedIds(back), sortedIds(gone));
   });
 
   test("an add whose outcome is unknown can be done again, and there is one item", async () => {
@@ -103,11 +103,11 @@ describe("when something dies", { concurrency: true }, () => {
     assert.ok(ofSilent.length > 0 && ofSilent.every(({ outcome }) => outcome === "unknown"));
     silent!.resume();
     const again = items.map((item, i) => ({ ...item, id: problem.items[i]!.id }));
-    await eventually("it is added", () => orProblem(queue.add(again)));
+    await eventually("it is added", () => orRelaxedProblem(queue.add(again)));
     assert.deepEqual(await queue.counts(), { waiting: 32, taken: 0, away: [] });
     assert.deepEqual(
-      sorted((await queue.popMany(100)).map(({ id }) => id)),
-      sorted(again.map(({ id }) => id)),
+      sortedIds((await queue.popMany(100)).map(({ id }) => id)),
+      sortedIds(again.map(({ id }) => id)),
     );
   });
 
@@ -120,7 +120,10 @@ describe("when something dies", { concurrency: true }, () => {
       await assert.rejects(call(), (thrown) => thrown instanceof RedisProblem && thrown.kind === "away");
     await assert.rejects(queue.add(numbered(3)), /Could not add 3 of 3 items/);
     await Promise.all(several.servers.map((server) => server.restart()));
-    const popped = await eventually("it is back", async () => (await orProblem(queue.pop())) ?? undefined);
+    const popped = await eventually(
+      "it is back",
+      async () => (await orRelaxedProblem(queue.pop())) ?? undefined,
+    );
     assert.equal(popped.payload, "item 0");
   });
 
@@ -147,7 +150,7 @@ describe("when something dies", { concurrency: true }, () => {
     await using several = await startSeveral(2);
     await using producer = await open({ redis: several.urls, shards: 4 });
     await using consumer = await open({ redis: several.urls, shards: 4, timeoutMs: 500 });
-    await using traffic = new Traffic(producer, consumer);
+    await using traffic = new RelaxedTraffic(producer, consumer);
     for (const server of several.servers) {
       await traffic.flows("before a kill");
       await server.kill();
@@ -171,7 +174,7 @@ describe("when something dies", { concurrency: true }, () => {
     // Each primary has one replica: once that has it too, what was added outlives the primary.
     await using producer = await open({ ...options, replicas: 1, replicaTimeoutMs: 200 });
     await using consumer = await open({ ...options, timeoutMs: 1_000 });
-    await using traffic = new Traffic(producer, consumer);
+    await using traffic = new RelaxedTraffic(producer, consumer);
     await traffic.flows("at first");
     const [dying] = primaries;
     const sure = [...traffic.committed.keys()];
@@ -183,7 +186,7 @@ describe("when something dies", { concurrency: true }, () => {
     const atKill = new Set(traffic.committed.keys());
     await eventually(
       "its shards are back",
-      async () => (await orProblem(producer.counts()))?.away.length === 0,
+      async () => (await orRelaxedProblem(producer.counts()))?.away.length === 0,
     );
     assert.notEqual(await cluster.primaryOf("fairgate:{mail:0}"), dying);
     await traffic.flows("with its replica");

@@ -9,7 +9,7 @@ import {
   ShardsMismatch,
 } from "../../../../relaxed.ts";
 import { eventually } from "../../../../testing/cli/eventually.ts";
-import { Books, numbered, open, sorted } from "../../../../testing/redis/relaxed-stage.ts";
+import { Books, numbered, open, sortedIds } from "../../../../testing/redis/relaxed-stage.ts";
 import { type RedisServer, startRedis } from "../../../../testing/redis/servers.ts";
 import { shardOf } from "../item.ts";
 
@@ -140,8 +140,8 @@ describe("one producer and one consumer", () => {
         ...(await queue.popMany(50)),
       ];
       assert.deepEqual(
-        sorted(popped.map(({ payload }) => payload)),
-        sorted(numbered(120).map(({ payload }) => payload)),
+        sortedIds(popped.map(({ payload }) => payload)),
+        sortedIds(numbered(120).map(({ payload }) => payload)),
       );
       const first = popped.slice(0, 50).map(({ priority }) => priority);
       assert.deepEqual(
@@ -278,7 +278,7 @@ describe("many consumers at once", () => {
       for (let from = 0; from < ITEMS; from += 50)
         for (const { id } of await queue.add(numbered(50, from))) added.add(id);
       await Promise.all(consumers);
-      assert.deepEqual(sorted(books.committed.keys()), sorted(added));
+      assert.deepEqual(sortedIds(books.committed.keys()), sortedIds(added));
       assert.deepEqual(new Set(books.committed.values()), new Set([1]));
       assert.deepEqual(await queue.counts(), { waiting: 0, taken: 0, away: [] });
     });
