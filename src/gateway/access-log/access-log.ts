@@ -43,23 +43,24 @@ export class AccessLog {
     // One function for all of them, where a closure for each request would do.
     this.#onResponseClose = function () {
       const entry = entryOf(this)!;
-      readResponse(entry, this);
+      const wasGivenUp = isGivenUp(this);
+      readResponse(entry, this, wasGivenUp);
       finish(entry);
-      entry.atEnd?.();
+      entry.atEnd?.(wasGivenUp);
     };
     this.#onConnectionClose = function () {
       const entry = entryOf(this)!;
       entry.status ||= STATUS_VISITOR_LEFT;
       entry.bytes ??= 0;
       finish(entry);
-      entry.atEnd?.();
+      entry.atEnd?.(true);
     };
   }
 
   /** Begins the entry of a request; null while the log is off. */
-  begin(request: AnyRequest, response: AnyResponse): AccessEntry | null {
+  begin(request: AnyRequest, response: AnyResponse, now = this.#clock.now()): AccessEntry | null {
     if (this.sink === null) return null;
-    const entry = new AccessEntry(request, this.#clock.now());
+    const entry = new AccessEntry(request, now);
     attach(entry, response);
     // Both protocols' responses tell; only their types differ.
     (response as { on(event: "close", listener: unknown): void }).on("close", this.#onResponseClose);
@@ -120,12 +121,13 @@ const UNREAD: Omit<Finished, "endedAt" | "address" | "status" | "bytes"> = {
 };
 
 /** The status, and how much of the body got away. */
-function readResponse(entry: AccessEntry, response: AnyResponse): void {
-  entry.status = response.headersSent ? response.statusCode : STATUS_VISITOR_LEFT;
+function readResponse(entry: AccessEntry, response: AnyResponse, wasGivenUp: boolean): void {
+  const { headersSent } = response;
+  entry.status = headersSent ? response.statusCode : STATUS_VISITOR_LEFT;
   const passed = entry.carrier?.sentBytes ?? 0;
-  const unsent = isGivenUp(response) ? response.writableLength : 0;
+  const unsent = wasGivenUp ? response.writableLength : 0;
   if (entry.method === "HEAD") entry.bytes = 0;
-  else if (entry.bytes !== null || entry.carrier !== null || !response.headersSent)
+  else if (entry.bytes !== null || entry.carrier !== null || !headersSent)
     entry.bytes = Math.max(0, (entry.bytes ?? 0) + passed - unsent);
   // A site in the same process writes it without us; where it says how long it is, that is taken.
   else entry.bytes = lengthOf(response.getHeader("content-length"));

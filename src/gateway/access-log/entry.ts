@@ -59,7 +59,7 @@ export class AccessEntry implements Finished {
   connection: Socket | null = null;
   connectionFrom = 0;
   /** What else ends with the request: a second listener on every response costs more than the line does. */
-  atEnd: (() => void) | null = null;
+  atEnd: ((isGivenUp: boolean) => void) | null = null;
   // Found out when it is over.
   endedAt = 0;
   tookMs = 0;
@@ -78,7 +78,7 @@ export class AccessEntry implements Finished {
   }
 
   /** It goes to the site; `atEnd` is called when it is over. */
-  passOn({ id, client }: { readonly id: string; readonly client: Client }, atEnd: () => void): void {
+  passOn({ id, client }: { readonly id: string; readonly client: Client }, atEnd: (isGivenUp: boolean) => void): void {
     this.id = id;
     this.client = client;
     this.atEnd = atEnd;

@@ -47,7 +47,7 @@ export class NodeAdapter {
   /** Serves one request. Throws what is thrown before anything was answered or waited for. */
   serve(request: AnyRequest, response: AnyResponse, onward: Onward, isContinueExpected = false): void {
     const call = new NodeRequest(request, response, this.#world.clock.now(), false);
-    this.#accessLog?.begin(request, response);
+    this.#accessLog?.begin(request, response, call.now);
     this.#visit(call, (verdict, forward) => onward(request, response, verdict, forward), isContinueExpected);
   }
 
@@ -112,9 +112,8 @@ export class NodeAdapter {
     const departed = this.#gateway.depart(verdict, call, isContinueExpected);
     if ("kind" in departed) return this.#act(departed, call, onward, false);
     const entry = entryOf(answer);
-    const atEnd = () => departed.over(isGivenUp(answer));
-    if (entry) entry.passOn(verdict, atEnd);
-    else (answer as Duplex).on("close", atEnd);
+    if (entry) entry.passOn(verdict, departed.over);
+    else (answer as Duplex).on("close", () => departed.over(isGivenUp(answer)));
     // What was routed is what is sent.
     request.url = verdict.target;
     onward(verdict, departed.forward);
