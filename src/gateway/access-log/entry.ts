@@ -78,7 +78,10 @@ export class AccessEntry implements Finished {
   }
 
   /** It goes to the site; `atEnd` is called when it is over. */
-  passOn({ id, client }: { readonly id: string; readonly client: Client }, atEnd: (isGivenUp: boolean) => void): void {
+  passOn(
+    { id, client }: { readonly id: string; readonly client: Client },
+    atEnd: (isGivenUp: boolean) => void,
+  ): void {
     this.id = id;
     this.client = client;
     this.atEnd = atEnd;
