@@ -7,7 +7,7 @@
 import type { AccessLogSettings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { AccessLog } from "../gateway/access-log/access-log.ts";
-import { formatOf } from "../gateway/access-log/line.ts";
+import { type Finished, formatOf } from "../gateway/access-log/line.ts";
 import { LineWriter } from "../gateway/access-log/line-writer.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";
 import { destinationOf } from "./access-outputs.ts";
@@ -29,7 +29,7 @@ export interface PreparedAccessLog {
 }
 
 /** Those of this process that may still have something to write. */
-const writers = new Set<LineWriter>();
+const writers = new Set<LineWriter<Finished>>();
 
 function writeAllNow(): void {
   for (const writer of writers) writer.writeNow();
@@ -41,10 +41,10 @@ export async function openAccessLog(
   { world, trust }: { world: World; trust: () => Trust },
 ): Promise<OpenAccessLog> {
   const log = new AccessLog(world.clock, trust);
-  let current: LineWriter | null = null;
+  let current: LineWriter<Finished> | null = null;
   /** Those before that have yet to end. */
   const ending = new Set<Promise<void>>();
-  const turnTo = (next: LineWriter | null): void => {
+  const turnTo = (next: LineWriter<Finished> | null): void => {
     if (current) {
       const ended = end(current).then(() => void ending.delete(ended));
       ending.add(ended);
@@ -56,7 +56,7 @@ export async function openAccessLog(
     return {
       use: () => {
         turnTo(writer);
-        log.sink = next && writer && { format: formatOf(next.format), add: (line) => writer.add(line) };
+        log.sink = writer;
       },
       discard: async () => {
         if (writer) await end(writer);
@@ -76,14 +76,15 @@ export async function openAccessLog(
   };
 }
 
-async function begin({ to }: AccessLogSettings, world: World): Promise<LineWriter> {
-  const writer = await LineWriter.open(destinationOf(to), world);
+async function begin({ to, format }: AccessLogSettings, world: World): Promise<LineWriter<Finished>> {
+  const options = { destination: destinationOf(to), writeLine: formatOf(format), world };
+  const writer = await LineWriter.open(options);
   if (writers.size === 0) process.on("exit", writeAllNow);
   writers.add(writer);
   return writer;
 }
 
-async function end(writer: LineWriter): Promise<void> {
+async function end(writer: LineWriter<Finished>): Promise<void> {
   await writer.close();
   writers.delete(writer);
   if (writers.size === 0) process.off("exit", writeAllNow);

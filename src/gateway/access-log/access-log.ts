@@ -17,14 +17,21 @@ import { STATUS_VISITOR_LEFT } from "../proxy/exchange.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import type { Trust } from "../proxy/trust.ts";
 import { AccessEntry, attach, entryOf, type LoggedRequest } from "./entry.ts";
-import type { Finished, Format } from "./line.ts";
+import type { Finished } from "./line.ts";
 
 const OK = 200;
 
-/** Where lines go, and in which form. */
+/** What is known of something that is no request. */
+const UNREAD: Omit<Finished, "endedAt" | "address" | "status" | "bytes"> = {
+  ...{ method: null, path: null, httpVersion: null, referer: null, userAgent: null, host: null },
+  ...{ room: null, decision: "refused", visitor: null, origin: null, originMs: null, tookMs: 0, id: null },
+};
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Takes what is over, and keeps nothing of it: the same object comes again for the next request. */
 export interface Sink {
-  readonly format: Format;
-  add(line: string): void;
+  add(finished: Finished): void;
 }
 
 export class AccessLog {
@@ -32,6 +39,8 @@ export class AccessLog {
   sink: Sink | null = null;
   readonly #clock: Clock;
   readonly #trust: () => Trust;
+  /** One for all requests: an object for each would be garbage a moment later. */
+  readonly #line: Writable<Finished> = { ...UNREAD, endedAt: 0, address: "", status: 0, bytes: null };
   readonly #onResponseClose: (this: AnyResponse) => void;
   readonly #onConnectionClose: (this: Duplex) => void;
 
@@ -91,34 +100,40 @@ export class AccessLog {
     const { sink } = this;
     if (sink === null) return;
     const address = plainAddress((connection as Socket).remoteAddress ?? "");
-    sink.add(sink.format({ ...UNREAD, endedAt: this.#clock.now(), address, status, bytes }));
+    sink.add({ ...UNREAD, endedAt: this.#clock.now(), address, status, bytes });
   }
 
   #finish(entry: AccessEntry): void {
     const { sink } = this;
     if (sink === null || (entry.isPoll && entry.status === OK)) return;
-    const { connection } = entry;
-    const { headers } = entry.request;
+    const { connection, request, path } = entry;
+    const { headers } = request;
     const client = entry.client ?? this.#trust().client({ socket: { remoteAddress: entry.peer }, headers });
-    entry.endedAt = this.#clock.now();
-    entry.tookMs = entry.endedAt - entry.startedAt;
-    entry.address = client.address;
-    entry.host = client.host;
-    entry.path = entry.path && withoutCode(entry.path);
-    const referer = headerOf(entry.request, "referer");
-    entry.referer = referer === undefined ? null : withoutCode(referer);
-    entry.userAgent = headerOf(entry.request, "user-agent") ?? null;
-    if (connection)
-      entry.bytes = Math.max(0, connection.bytesWritten - connection.writableLength - entry.connectionFrom);
-    sink.add(sink.format(entry));
+    const endedAt = this.#clock.now();
+    const referer = headerOf(request, "referer");
+    const line = this.#line;
+    line.endedAt = endedAt;
+    line.tookMs = endedAt - entry.startedAt;
+    line.address = client.address;
+    line.method = entry.method;
+    line.path = path && withoutCode(path);
+    line.httpVersion = request.httpVersion ?? null;
+    line.status = entry.status;
+    line.bytes = connection
+      ? Math.max(0, connection.bytesWritten - connection.writableLength - entry.connectionFrom)
+      : entry.bytes;
+    line.referer = referer === undefined ? null : withoutCode(referer);
+    line.userAgent = headerOf(request, "user-agent") ?? null;
+    line.host = client.host;
+    line.room = entry.room;
+    line.decision = entry.decision;
+    line.visitor = entry.visitor;
+    line.origin = entry.origin;
+    line.originMs = entry.originMs;
+    line.id = entry.id;
+    sink.add(line);
   }
 }
-
-/** What is known of something that is no request. */
-const UNREAD: Omit<Finished, "endedAt" | "address" | "status" | "bytes"> = {
-  ...{ method: null, path: null, httpVersion: null, referer: null, userAgent: null, host: null },
-  ...{ room: null, decision: "refused", visitor: null, origin: null, originMs: null, tookMs: 0, id: null },
-};
 
 /** The status, and how much of the body got away. */
 function readResponse(entry: AccessEntry, response: AnyResponse, wasGivenUp: boolean): void {

@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { AnyResponse } from "../proxy/any-http.ts";
 import type { Client, Incoming } from "../proxy/trust.ts";
-import type { Decision, Finished } from "./line.ts";
+import type { Decision } from "./line.ts";
 
 const ENTRY = Symbol("entry of the access log");
 
@@ -32,7 +32,7 @@ export interface Decided {
   readonly isPoll?: boolean;
 }
 
-export class AccessEntry implements Finished {
+export class AccessEntry {
   readonly request: LoggedRequest;
   readonly startedAt: number;
   /** The other end of the connection; gone with it, so it is noted at the start. */
@@ -40,7 +40,6 @@ export class AccessEntry implements Finished {
   method: string | null;
   /** As it was asked for; routing may change it. */
   path: string | null;
-  readonly httpVersion: string | null;
   /** Who asked, once somebody has found that out. */
   client: Client | null = null;
   room: string | null = null;
@@ -60,13 +59,6 @@ export class AccessEntry implements Finished {
   connectionFrom = 0;
   /** What else ends with the request: a second listener on every response costs more than the line does. */
   atEnd: ((isGivenUp: boolean) => void) | null = null;
-  // Found out when it is over.
-  endedAt = 0;
-  tookMs = 0;
-  address = "";
-  referer: string | null = null;
-  userAgent: string | null = null;
-  host: string | null = null;
 
   constructor(request: LoggedRequest, now: number) {
     this.request = request;
@@ -74,7 +66,6 @@ export class AccessEntry implements Finished {
     this.peer = request.socket.remoteAddress ?? "";
     this.method = request.method ?? null;
     this.path = request.url ?? null;
-    this.httpVersion = request.httpVersion ?? null;
   }
 
   /** It goes to the site; `atEnd` is called when it is over. */

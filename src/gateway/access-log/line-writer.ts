@@ -15,6 +15,7 @@
 import { LOG_EVERY_MS } from "../../core/log-pace.ts";
 import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
+import { LINE_BYTES_MAX, LineBuffer } from "./line-buffer.ts";
 
 /** So many bytes are written at once: handing them to another thread takes 0.1 ms, however many. Lines are far shorter. */
 export const BATCH_BYTES = 256 * 1_024;
@@ -51,24 +52,32 @@ export interface Destination {
 
 /** Lines on their way out. */
 interface Batch {
-  readonly whole: Buffer;
+  readonly buffer: LineBuffer;
   /** What is still to be written: whole lines, but for the first where a write ended in the middle of it. */
   rest: Buffer;
 }
 
-export class LineWriter {
+/** Writes one line with its line feed, of at most `LINE_BYTES_MAX`. */
+type WriteLine<Line> = (line: Line, to: LineBuffer) => void;
+
+export interface LineWriterOptions<Line> {
+  readonly destination: Destination;
+  readonly writeLine: WriteLine<Line>;
+  readonly world: Pick<World, "clock" | "timers" | "log">;
+}
+
+export class LineWriter<Line> {
   readonly #destination: Destination;
+  readonly #writeLine: WriteLine<Line>;
   readonly #world: Pick<World, "clock" | "timers" | "log">;
   readonly #problems: PacedLog;
   #output: Output;
   /** Takes over after the write under way. */
   #next: Output | null = null;
-  /** Written out at once: texts that live for a while cost the garbage collector more than writing them does. */
-  #gathering: Buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
-  #gatheredBytes = 0;
+  #gathering = new LineBuffer(BATCH_BYTES);
   readonly #batches: Batch[] = [];
   /** One that was written, to gather in next. */
-  #spare: Buffer | null = null;
+  #spare: LineBuffer | null = null;
   #batchedBytes = 0;
   #isFirstTorn = false;
   #isWriting = false;
@@ -81,32 +90,25 @@ export class LineWriter {
   #nextTellAt = Number.NEGATIVE_INFINITY;
 
   /** Opens the destination. Rejects when it cannot be opened. */
-  static async open(
-    destination: Destination,
-    world: Pick<World, "clock" | "timers" | "log">,
-  ): Promise<LineWriter> {
-    return new LineWriter(destination, world, await destination.open());
+  static async open<Line>(options: LineWriterOptions<Line>): Promise<LineWriter<Line>> {
+    return new LineWriter(options, await options.destination.open());
   }
 
-  private constructor(
-    destination: Destination,
-    world: Pick<World, "clock" | "timers" | "log">,
-    output: Output,
-  ) {
+  private constructor({ destination, writeLine, world }: LineWriterOptions<Line>, output: Output) {
     this.#destination = destination;
+    this.#writeLine = writeLine;
     this.#world = world;
     this.#output = output;
     this.#problems = new PacedLog(world);
   }
 
-  /** Takes one line with its line feed, in ASCII. */
-  add(line: string): void {
-    if (this.#bufferedBytes + line.length > BUFFERED_BYTES_MAX) {
+  add(line: Line): void {
+    if (this.#bufferedBytes + LINE_BYTES_MAX > BUFFERED_BYTES_MAX) {
       this.#drop();
       return;
     }
-    if (this.#gatheredBytes + line.length > BATCH_BYTES) this.#write();
-    this.#gatheredBytes += this.#gathering.write(line, this.#gatheredBytes, "latin1");
+    if (!this.#gathering.hasRoom) this.#write();
+    this.#writeLine(line, this.#gathering);
     if (this.#isGatherTimed) return;
     this.#isGatherTimed = true;
     this.#world.timers.after(GATHER_MS, this.#onGathered);
@@ -154,7 +156,7 @@ export class LineWriter {
   }
 
   get #bufferedBytes(): number {
-    return this.#batchedBytes + this.#gatheredBytes;
+    return this.#batchedBytes + this.#gathering.length;
   }
 
   readonly #onGathered = (): void => {
@@ -164,12 +166,12 @@ export class LineWriter {
 
   /** Makes a batch of what was gathered. */
   #seal(): void {
-    if (this.#gatheredBytes === 0) return;
-    const whole = this.#gathering;
-    this.#batches.push({ whole, rest: whole.subarray(0, this.#gatheredBytes) });
-    this.#batchedBytes += this.#gatheredBytes;
-    this.#gatheredBytes = 0;
-    this.#gathering = this.#spare ?? Buffer.allocUnsafeSlow(BATCH_BYTES);
+    const buffer = this.#gathering;
+    if (buffer.length === 0) return;
+    this.#batches.push({ buffer, rest: buffer.written });
+    this.#batchedBytes += buffer.length;
+    this.#gathering = this.#spare ?? new LineBuffer(BATCH_BYTES);
+    this.#gathering.clear();
     this.#spare = null;
   }
 
@@ -203,7 +205,7 @@ export class LineWriter {
     this.#batchedBytes -= written;
     if (written > 0) this.#isFirstTorn = rest[written - 1] !== LINE_FEED;
     batch.rest = rest.subarray(written);
-    if (batch.rest.length === 0) this.#spare = this.#batches.shift()!.whole;
+    if (batch.rest.length === 0) this.#spare = this.#batches.shift()!.buffer;
   }
 
   #turnTo(output: Output): void {

@@ -2,16 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import {
-  DECISIONS,
-  type Finished,
-  formatOf,
-  PATH_CHARACTERS_MAX,
-  USER_AGENT_CHARACTERS_MAX,
-} from "./line.ts";
+import { accessLines } from "../../testing/access-lines.ts";
+import { DECISIONS, type Finished, PATH_CHARACTERS_MAX, USER_AGENT_CHARACTERS_MAX } from "./line.ts";
+import { LINE_BYTES_MAX } from "./line-buffer.ts";
 
-const combined = formatOf("combined");
-const json = formatOf("json");
+const combined = accessLines("combined");
+const json = accessLines("json");
 
 const PAGE: Finished = {
   endedAt: Date.UTC(2026, 5, 1, 10, 0, 0, 7),
@@ -152,6 +148,14 @@ test("whatever a visitor writes forges no line, leaves no field and drives no te
 test("escapes are nginx's: two hexadecimal digits for a byte", () => {
   const line = combined({ ...PAGE, userAgent: 'a"b\\c\x1b[0m\xe9' });
   assert.ok(line.includes(String.raw`"a\x22b\x5Cc\x1B[0m\xE9"`), line);
+});
+
+test("the longest line there can be fits", () => {
+  const long = '"'.repeat(20_000);
+  const fields = { method: long, path: long, referer: long, userAgent: long, host: long };
+  const own = { room: "r".repeat(64), origin: `https://${"o".repeat(253)}:65535`, id: "i".repeat(64) };
+  for (const lineOf of [combined, json])
+    assert.ok(lineOf({ ...PAGE, ...fields, ...own }).length < LINE_BYTES_MAX - 1_024);
 });
 
 test("no field is longer than its limit, and none ends in half an escape", () => {

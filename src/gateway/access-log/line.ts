@@ -10,6 +10,8 @@
  * every field ends at a length of its own. A byte of a header is one character, whatever it is a part of.
  */
 
+import type { LineBuffer } from "./line-buffer.ts";
+
 /** What was decided about a request; docs/operating.md says what each means. */
 export const DECISIONS = [
   "pass",
@@ -64,8 +66,8 @@ export interface Finished {
   readonly id: string | null;
 }
 
-/** A line with its line feed: ASCII, so that it has as many bytes as characters. */
-export type Format = (finished: Finished) => string;
+/** Writes a line with its line feed: printable ASCII, so that it has as many bytes as characters. */
+export type Format = (finished: Finished, line: LineBuffer) => void;
 
 export function formatOf(name: "combined" | "json"): Format {
   return name === "json" ? jsonLines() : combinedLines();
@@ -73,58 +75,131 @@ export function formatOf(name: "combined" | "json"): Format {
 
 function combinedLines(): Format {
   const stamp = onceASecond(commonTime);
-  const own = (text: string | number | null) => text ?? "-";
-  return (one) =>
-    `${one.address || "-"} - - [${stamp(one.endedAt)}] "${requestLine(one)}" ${one.status} ${own(one.bytes)} "${inCombined(one.referer, REFERER_CHARACTERS_MAX)}" "${inCombined(one.userAgent, USER_AGENT_CHARACTERS_MAX)}" host="${inCombined(one.host, HOST_CHARACTERS_MAX)}" room=${own(one.room)} decision=${one.decision} visitor=${own(one.visitor)} origin=${own(one.origin)} originMs=${own(one.originMs)} ms=${one.tookMs} id=${own(one.id)}\n`;
+  return (one, line) => {
+    line.text(one.address || "-");
+    line.text(stamp(one.endedAt));
+    requestLine(one, line);
+    line.number(one.status);
+    line.text(" ");
+    numberOr("-", one.bytes, line);
+    line.text(' "');
+    inCombined(one.referer, REFERER_CHARACTERS_MAX, line);
+    line.text('" "');
+    inCombined(one.userAgent, USER_AGENT_CHARACTERS_MAX, line);
+    line.text('" host="');
+    inCombined(one.host, HOST_CHARACTERS_MAX, line);
+    line.text('" room=');
+    line.text(one.room ?? "-");
+    line.text(" decision=");
+    line.text(one.decision);
+    line.text(" visitor=");
+    line.text(one.visitor ?? "-");
+    line.text(" origin=");
+    line.text(one.origin ?? "-");
+    line.text(" originMs=");
+    numberOr("-", one.originMs, line);
+    line.text(" ms=");
+    line.number(one.tookMs);
+    line.text(" id=");
+    line.text(one.id ?? "-");
+    line.text("\n");
+  };
 }
 
-function requestLine({ method, path, httpVersion }: Finished): string {
-  if (method === null) return "-";
-  const asked = inCombined(path, PATH_CHARACTERS_MAX);
-  const protocol = httpVersion === null ? "" : ` HTTP/${httpVersion}`;
-  return `${inCombined(method, METHOD_CHARACTERS_MAX)} ${asked}${protocol}`;
+/** In quotes, with a space behind. */
+function requestLine({ method, path, httpVersion }: Finished, line: LineBuffer): void {
+  if (method === null) {
+    line.text('"-" ');
+    return;
+  }
+  line.text('"');
+  inCombined(method, METHOD_CHARACTERS_MAX, line);
+  line.text(" ");
+  inCombined(path, PATH_CHARACTERS_MAX, line);
+  if (httpVersion !== null) {
+    line.text(" HTTP/");
+    line.text(httpVersion);
+  }
+  line.text('" ');
 }
 
 function jsonLines(): Format {
-  const stamp = onceASecond((at) => new Date(at).toISOString().slice(0, -"000Z".length));
-  const own = (text: string | null) => (text === null ? null : `"${text}"`);
-  return (one) =>
-    `{"time":"${stamp(one.endedAt)}${milliseconds(one.endedAt)}Z","address":${own(one.address || null)},"method":${inJson(one.method, METHOD_CHARACTERS_MAX)},"path":${inJson(one.path, PATH_CHARACTERS_MAX)},"protocol":${own(one.httpVersion && `HTTP/${one.httpVersion}`)},"status":${one.status},"bytes":${one.bytes},"referer":${inJson(one.referer, REFERER_CHARACTERS_MAX)},"userAgent":${inJson(one.userAgent, USER_AGENT_CHARACTERS_MAX)},"host":${inJson(one.host, HOST_CHARACTERS_MAX)},"room":${own(one.room)},"decision":"${one.decision}","visitor":${own(one.visitor)},"origin":${own(one.origin)},"originMs":${one.originMs},"ms":${one.tookMs},"id":${own(one.id)}}\n`;
+  const stamp = onceASecond((at) => `{"time":"${new Date(at).toISOString().slice(0, -"000Z".length)}`);
+  return (one, line) => {
+    line.text(stamp(one.endedAt));
+    line.text(milliseconds(one.endedAt));
+    line.text('Z","address":');
+    quoted(one.address || null, line);
+    line.text(',"method":');
+    inJson(one.method, METHOD_CHARACTERS_MAX, line);
+    line.text(',"path":');
+    inJson(one.path, PATH_CHARACTERS_MAX, line);
+    line.text(',"protocol":');
+    quoted(one.httpVersion && `HTTP/${one.httpVersion}`, line);
+    line.text(',"status":');
+    line.number(one.status);
+    line.text(',"bytes":');
+    numberOr("null", one.bytes, line);
+    line.text(',"referer":');
+    inJson(one.referer, REFERER_CHARACTERS_MAX, line);
+    line.text(',"userAgent":');
+    inJson(one.userAgent, USER_AGENT_CHARACTERS_MAX, line);
+    line.text(',"host":');
+    inJson(one.host, HOST_CHARACTERS_MAX, line);
+    line.text(',"room":');
+    quoted(one.room, line);
+    line.text(',"decision":');
+    quoted(one.decision, line);
+    line.text(',"visitor":');
+    quoted(one.visitor, line);
+    line.text(',"origin":');
+    quoted(one.origin, line);
+    line.text(',"originMs":');
+    numberOr("null", one.originMs, line);
+    line.text(',"ms":');
+    line.number(one.tookMs);
+    line.text(',"id":');
+    quoted(one.id, line);
+    line.text("}\n");
+  };
 }
 
-/** Without quotes, which are the caller's; a dash where there is nothing. */
-function inCombined(text: string | null, charactersMax: number): string {
-  return text === null || text === "" ? "-" : escaped(text, charactersMax, IN_COMBINED);
+function numberOr(absent: string, number: number | null, line: LineBuffer): void {
+  if (number === null) line.text(absent);
+  else line.number(number);
 }
 
-function inJson(text: string | null, charactersMax: number): string | null {
-  return text === null ? null : `"${escaped(text, charactersMax, IN_JSON)}"`;
+/** Without quotes, which are the caller's; a dash for nothing. */
+function inCombined(text: string | null, charactersMax: number, line: LineBuffer): void {
+  if (text === null || text === "") line.text("-");
+  else line.escaped(text, charactersMax, inHex);
 }
 
-/** Printable ASCII but for quote and backslash. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-const hex = (code: number, digits: number) => code.toString(16).padStart(digits, "0").toUpperCase();
-/** What stands for a byte. Nothing that comes over HTTP has a character beyond these. */
-const IN_COMBINED = Array.from({ length: 256 }, (_, code) => plainOr(code, `\\x${hex(code, 2)}`));
-const IN_JSON = Array.from({ length: 256 }, (_, code) => plainOr(code, `\\u${hex(code, 4)}`));
-
-function plainOr(code: number, written: string): string {
-  const character = String.fromCharCode(code);
-  return PLAIN.test(character) ? character : written;
-}
-
-/** The text with everything escaped that is not plain, ended before it would be too long. */
-function escaped(text: string, charactersMax: number, escapes: readonly string[]): string {
-  if (text.length <= charactersMax && PLAIN.test(text)) return text;
-  let whole = "";
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    const piece = escapes[code] ?? `\\u${hex(code, 4)}`;
-    if (whole.length + piece.length > charactersMax) break;
-    whole += piece;
+function inJson(text: string | null, charactersMax: number, line: LineBuffer): void {
+  if (text === null) {
+    line.text("null");
+    return;
   }
-  return whole;
+  line.text('"');
+  line.escaped(text, charactersMax, inUnicode);
+  line.text('"');
 }
+
+/** Text of our own, which needs no escapes. */
+function quoted(text: string | null, line: LineBuffer): void {
+  if (text === null) {
+    line.text("null");
+    return;
+  }
+  line.text('"');
+  line.text(text);
+  line.text('"');
+}
+
+/** Nothing that comes over HTTP has a character beyond a byte. */
+const inHex = (code: number) => (code > 0xff ? inUnicode(code) : `\\x${hex(code, 2)}`);
+const inUnicode = (code: number) => `\\u${hex(code, 4)}`;
+const hex = (code: number, digits: number) => code.toString(16).padStart(digits, "0").toUpperCase();
 
 /** Many lines are of one second, and writing an instant out costs as much as the rest of a line. */
 function onceASecond(write: (at: number) => string): (at: number) => string {
@@ -142,11 +217,11 @@ function onceASecond(write: (at: number) => string): (at: number) => string {
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** As the common log format has it, in UTC: `01/Jun/2026:10:00:00 +0000`. */
+/** As the common log format has it, in UTC, and what stands around it: ` - - [01/Jun/2026:10:00:00 +0000] `. */
 function commonTime(at: number): string {
   const iso = new Date(at).toISOString();
   const month = MONTHS[Number(iso.slice(5, 7)) - 1];
-  return `${iso.slice(8, 10)}/${month}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
+  return ` - - [${iso.slice(8, 10)}/${month}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000] `;
 }
 
 function milliseconds(at: number): string {

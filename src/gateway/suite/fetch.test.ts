@@ -16,12 +16,12 @@ import type { RoomInput, SettingsInput } from "../../config/schema.ts";
 import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
 import { createFetchGateway, type FetchGatewayOptions } from "../../fetch.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
+import { accessLines } from "../../testing/access-lines.ts";
 import { checked, SLOT_FREE_MS, STAGE_SECRET } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, JSON_CLIENT, PAGE, Visitor } from "../../testing/gateway/visitor.ts";
 import { WatchedEngine } from "../../testing/gateway/watched-engine.ts";
 import { until } from "../../testing/until.ts";
 import { AccessLog } from "../access-log/access-log.ts";
-import { formatOf } from "../access-log/line.ts";
 import { FetchAdapter, type Site } from "../adapters/fetch.ts";
 import { ProxiedGateway } from "../proxied-gateway.ts";
 
@@ -121,7 +121,8 @@ async function openFetchStage(
   const proxied: ProxiedGateway = await ProxiedGateway.open({ settings: inForce, engine, world });
   const lines: FetchStage["lines"] = [];
   const accessLog = new AccessLog(world.clock, () => proxied.gateway.trust);
-  accessLog.sink = { format: formatOf("json"), add: (line) => lines.push(JSON.parse(line)) };
+  const lineOf = accessLines("json");
+  accessLog.sink = { add: (finished) => lines.push(JSON.parse(lineOf(finished))) };
   const adapter = new FetchAdapter<IncomingMessage>({
     ...{ gateway: proxied.gateway, world, accessLog },
     address: (_request, incoming) => incoming.socket.remoteAddress,

@@ -12,11 +12,11 @@ import { settingsFrom } from "../../config/load.ts";
 import type { RoomInput, Settings, SettingsInput } from "../../config/schema.ts";
 import { lingerMs } from "../../core/pass.ts";
 import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
-import { formatOf } from "../../gateway/access-log/line.ts";
 import { type Listener, listen } from "../../gateway/listener/listen.ts";
 import type { ProxiedGateway } from "../../gateway/proxied-gateway.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
 import type { ConnectionLimits } from "../../sockets/connections.ts";
+import { accessLines } from "../access-lines.ts";
 import { fixturePath } from "../fixtures.ts";
 import { Visitor } from "./visitor.ts";
 import { WatchedEngine } from "./watched-engine.ts";
@@ -140,7 +140,8 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
   const fairgate = await openFairgate(inForce, world, { engine, filesMax: Number.POSITIVE_INFINITY });
   const { proxied } = fairgate;
   const accessLog = fairgate.accessLog.log;
-  accessLog.sink = { format: formatOf("json"), add: (line) => accesses.push(JSON.parse(line)) };
+  const lineOf = accessLines("json");
+  accessLog.sink = { add: (finished) => accesses.push(JSON.parse(lineOf(finished))) };
   let underWay = 0;
   const handle: typeof proxied.handle = (request, response) => {
     underWay++;

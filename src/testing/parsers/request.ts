@@ -3,7 +3,7 @@ import { bypassSchema } from "../../config/bypass-schema.ts";
 import { readPlainPath } from "../../config/plain-path.ts";
 import { roomSchema } from "../../config/schema.ts";
 import { Binding } from "../../gateway/abuse/binding.ts";
-import { type Finished, formatOf } from "../../gateway/access-log/line.ts";
+import type { Finished } from "../../gateway/access-log/line.ts";
 import { createBypass } from "../../gateway/bypass.ts";
 import { wants } from "../../gateway/decide.ts";
 import { requestHeaders, stripCookies } from "../../gateway/headers.ts";
@@ -17,6 +17,7 @@ import { createRouter } from "../../gateway/route.ts";
 import { readCookie } from "../../gateway/tokens/cookies.ts";
 import { readProxyHeader } from "../../sockets/proxy-header.ts";
 import { whereabouts } from "../../sockets/whereabouts.ts";
+import { accessLines } from "../access-lines.ts";
 import { again, type Parser } from "./parser.ts";
 
 const room = (settings: object) => roomSchema.parse({ totalActiveUsers: 1, ...settings });
@@ -50,7 +51,7 @@ function head(url: string, host = "a") {
   return { method: "GET", url, httpVersionMajor: 1, httpVersionMinor: 1, rawHeaders: ["Host", host] };
 }
 
-const logLine = formatOf("combined");
+const logLine = accessLines("combined");
 const logged: Omit<Finished, "path" | "referer" | "userAgent" | "host"> = {
   ...{ endedAt: 0, address: "127.0.0.1", method: "GET", httpVersion: "1.1", status: 200, bytes: 1 },
   ...{ room: "main", decision: "pass", visitor: null, origin: null, originMs: 1, tookMs: 1, id: "1" },
