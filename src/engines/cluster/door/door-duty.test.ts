@@ -1,6 +1,7 @@
 /** The door of a cluster, through the nodes that turn it together. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JoinAnswer, TicketAnswer } from "../../../core/engine.ts";
 import { DEFAULT_RULES, type EventRules, type RoomRules } from "../../../core/rules.ts";
 import { VirtualCluster } from "../../../testing/cluster/virtual-cluster.ts";
 
@@ -117,6 +118,33 @@ test("a rate goes on where it was when the root leaves, without another burst", 
     `${admitted} in less than two seconds at ten a second`,
   );
 });
+
+for (const newUsersPerMinute of [4, 60])
+  test(`a node that joins a lone one and becomes root keeps to ${newUsersPerMinute} a minute`, () => {
+    const rules = { ...DEFAULT_RULES, newUsersPerMinute };
+    const cluster = new VirtualCluster("a", rules);
+    const enteredAt: number[] = [];
+    const comesIn = ({ kind }: JoinAnswer | TicketAnswer) => {
+      if (kind === "entered") enteredAt.push(cluster.now);
+      return kind === "entered";
+    };
+    while (enteredAt.length < newUsersPerMinute - 1) {
+      const answer = cluster.join("a");
+      if (!comesIn(answer) && answer.kind === "waiting") cluster.leave("a", answer.ticket);
+      cluster.run(100);
+    }
+    cluster.start("b", { join: ["a"] }).configure("r", rules, cluster.now);
+    // b has a line from its first moment on, so it is the first to count.
+    let line = Array.from({ length: 20 }, () => cluster.queue("b"));
+    while (cluster.now < enteredAt[0]! + 90_000) {
+      line = line.filter((ticket) => !comesIn(cluster.enter("b", ticket)));
+      cluster.run(100);
+    }
+    assert.equal(cluster.of("b").status().isRoot, true);
+    assert.ok(enteredAt.length > newUsersPerMinute, "the new root lets people in");
+    for (const [index, at] of enteredAt.slice(newUsersPerMinute).entries())
+      assert.ok(at - enteredAt[index]! >= 60_000, `as many and one more within ${at - enteredAt[index]!} ms`);
+  });
 
 test("a part that is cut off goes on with the slots it has, and all together have no more than there are", () => {
   const cluster = new VirtualCluster("abc", capacityOf(9));

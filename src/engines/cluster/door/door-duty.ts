@@ -102,6 +102,8 @@ export class DoorDuty {
   /** Another view: the round under way is over. */
   start(view: View, { slot, neighbours }: TreePlace, now: number): void {
     if (this.#round) this.#dropped = [...this.#dropped, this.#roundId(this.#seq)].slice(-OFFERS_MAX);
+    // A lone node runs no rounds, so its memo is from before it was alone. The next root needs what happened since.
+    if (this.#view && isWhole(this.#view)) this.#memo = this.#makeMemo(now);
     this.#view = view;
     this.#turn = isWhole(view) ? (at) => this.#turnWhole(at) : (at) => this.#begin(at);
     this.#slot = slot;
