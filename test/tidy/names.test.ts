@@ -18,8 +18,8 @@ const EXCEPTIONS: readonly Exception[] = [
   {
     why: "what one part of a room is called in each engine: none imports another, and all answer `core/engine.ts`",
     names: [
-      ...["DoorDuty", "Draws", "LaneLines", "RoomBooks", "RoomEvents", "RoomParts", "SetBacks"],
-      ...["checkIn", "enter", "figuresOf", "join", "leavePlace", "resume", "touch"],
+      ...["DoorDuty", "Draws", "RoomBooks", "RoomEvents", "RoomParts", "SetBacks"],
+      ...["checkIn", "enter", "join", "leavePlace", "resume", "touch"],
       ...["WAITING", "LAPSED", "ADMITTED", "ON_SITE", "GONE", "FORFEITED"],
     ],
     within: ["src/engines/memory/", "src/engines/redis/", "src/engines/cluster/"],

@@ -45,7 +45,6 @@ import { SELF } from "./visitors/place.ts";
 import { Requests } from "./visitors/requests.ts";
 import { welcomeTo } from "./visitors/room-answers.ts";
 import type { RoomBooks, RoomEvents } from "./visitors/room-books.ts";
-import { figuresOf } from "./visitors/room-figures.ts";
 import { Routes } from "./visitors/routes.ts";
 import { type IdentifiedNewcomer, VisitorCalls } from "./visitors/visitor-calls.ts";
 import { isMessageBody } from "./wire/body-shapes.ts";
@@ -226,13 +225,13 @@ export class ClusterNode {
   }
 
   counts(room: string, now: number): Counts {
-    return countsOf(figuresOf(this.#books(room), now));
+    return countsOf(this.#books(room).figures(now));
   }
 
   board(room: string, now: number): Board {
     // By the clock, so that boards of different nodes follow each other.
     this.#boardVersion = Math.max(this.#boardVersion + 1, Math.floor(now));
-    return boardOf(figuresOf(this.#books(room), now), this.#boardVersion);
+    return boardOf(this.#books(room).figures(now), this.#boardVersion);
   }
 
   state(room: string, now: number): Board["state"] {

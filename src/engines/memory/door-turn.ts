@@ -68,11 +68,11 @@ function missTurn(books: RoomBooks, place: number, now: number): void {
   totals.missedTurns++;
   door.missed();
   const missedTurns = (setBacks.get(place)?.missedTurns ?? 0) + 1;
-  const lane = books.laneOf(places.lane(place), now);
+  const lane = books.laneOf(places.lane(place));
   const missed = {
     sequence: setBacks.sequenceOf(place),
     missedTurns,
-    letIn: books.letIn(lane) - turn.letInBefore,
+    letIn: books.tallies.letInOf(lane) - turn.letInBefore,
     line: books.lines.behind(lane),
   };
   const follow = goesBehind(missed, books.rulesAt(now).missedTurnsMax);
@@ -90,7 +90,7 @@ function missTurn(books: RoomBooks, place: number, now: number): void {
 
 function lapse(books: RoomBooks, place: number, now: number): void {
   const { places, setBacks } = books;
-  books.lines.remove(books.laneOf(places.lane(place), now), setBacks.sequenceOf(place));
+  books.lines.remove(books.laneOf(places.lane(place)), setBacks.sequenceOf(place));
   places.set(place, LAPSED, wholeTenth(now));
   books.lapsed++;
   books.totals.lapsed++;
@@ -112,7 +112,7 @@ function draw(books: RoomBooks, event: EventRules, now: number): boolean {
   for (let i = 0; i < to.length; i++) {
     const sequence = to[i]!;
     const isWaiting = places.state(sequence) === WAITING;
-    lines.put(isWaiting ? books.laneOf(places.lane(sequence), now) : null, sequence);
+    lines.put(isWaiting ? books.laneOf(places.lane(sequence)) : null, sequence);
   }
   books.events.onDraw();
   return true;
@@ -126,13 +126,13 @@ function giveTurn(
   const { lines, places, setBacks, door } = books;
   if (books.lastMoment.isHeld(sequence, now)) return false;
   const place = setBacks.originOf(sequence);
-  if (lane === EVERYBODY && rank === 0 && !places.wasLate(place)) books.remember(sequence, now);
+  if (lane === EVERYBODY && rank === 0 && !places.wasLate(place)) books.tallies.remember(sequence, now);
   lines.remove(lane, sequence);
   books.noteAdmitted(lane, sequence, now);
   const hasMissed = setBacks.get(place) !== undefined;
   const hasReturned = places.hasReturned(place);
   const turn = door.turn({ lapseAt: places.deadline(place), hasReturned, hasMissed }, now);
   places.set(place, ADMITTED, turn.claimBy);
-  books.turns.give(place, { givenAt: now, letInBefore: books.letIn(lane), isFirm: true, ...turn });
+  books.turns.give(place, { givenAt: now, letInBefore: books.tallies.letInOf(lane), isFirm: true, ...turn });
   return true;
 }

@@ -100,8 +100,8 @@ function memoOf(books: RoomBooks, now: number, isClosed: boolean): RoomMemo {
   return {
     version: KEPT_VERSION,
     nextSequence: books.nextSequence,
-    admittedSequences: [...books.admittedSequences],
-    admittedInLane: [...books.admittedInLane],
+    admittedSequences: [...books.tallies.highest],
+    admittedInLane: [...books.tallies.letIn],
     waiting,
     lanes: books.places.lanes,
     totals: { ...books.totals },
@@ -134,8 +134,8 @@ export function restore(books: RoomBooks, kept: KeptRoom, now: number): void {
   const { memo } = kept;
   const unseen = memo.isClosed ? 0 : SEQUENCES_UNSEEN_MAX;
   books.nextSequence = Math.max(books.nextSequence, memo.nextSequence + unseen);
-  for (const [lane, sequence] of memo.admittedSequences) books.admittedSequences.set(lane, sequence);
-  for (const [lane, count] of memo.admittedInLane) books.admittedInLane.set(lane, count);
+  for (const [lane, sequence] of memo.admittedSequences) books.tallies.highest.set(lane, sequence);
+  for (const [lane, count] of memo.admittedInLane) books.tallies.letIn.set(lane, count);
   Object.assign(books.totals, memo.totals);
   books.door.restore(memo.door, now);
   books.pace.restore(memo.measured);
@@ -155,13 +155,15 @@ function restorePlaces(books: RoomBooks, { memo, blocks, turns }: KeptRoom, now:
   const lapseAt = lapseDeadline({ now, nextCheckInMs, lapseAfterMs });
   const claimBy = wholeTenth(now + claimWindowMs);
   const deadlineOf = (place: number, state: State): number => {
-    const lane = books.laneOf(places.lane(place), now);
+    const lane = books.laneOf(places.lane(place));
     if (state === WAITING) lines.add(lane, setBacks.sequenceOf(place));
     else if (state === LAPSED) books.lapsed++;
     if (state !== ADMITTED) return state === WAITING ? lapseAt : wholeTenth(now);
     const turn = turns.get(place) ?? now;
     const kept =
-      typeof turn === "number" ? { givenAt: turn, letInBefore: books.letIn(lane), isFirm: true } : turn;
+      typeof turn === "number"
+        ? { givenAt: turn, letInBefore: books.tallies.letInOf(lane), isFirm: true }
+        : turn;
     // Its holder may have come while nobody was here to answer, so a firm turn is firm until it ends.
     books.turns.give(place, { ...kept, claimBy, firmUntil: claimBy });
     return claimBy;

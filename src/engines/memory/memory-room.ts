@@ -43,7 +43,6 @@ import {
   vacate,
 } from "./room-answers.ts";
 import { RoomBooks, RoomCrowd, type RoomParts } from "./room-books.ts";
-import { figuresOf } from "./room-view.ts";
 
 export class MemoryRoom {
   readonly #books: RoomBooks;
@@ -127,11 +126,11 @@ export class MemoryRoom {
   }
 
   counts(now: number): Counts {
-    return countsOf(figuresOf(this.#books, now));
+    return countsOf(this.#books.figures(now));
   }
 
   board(now: number): Board {
-    return boardOf(figuresOf(this.#books, now), ++this.#books.boardVersion);
+    return boardOf(this.#books.figures(now), ++this.#books.boardVersion);
   }
 
   state(now: number): RoomState {

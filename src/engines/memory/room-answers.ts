@@ -29,14 +29,15 @@ export function join(books: RoomBooks, id: string, newcomer: Newcomer, moment: M
   const { now } = moment;
   const { invite } = newcomer;
   if (invite && books.invites.isUsed(invite.id)) return { kind: "refused", reason: "inviteUsed" };
-  const lane = books.laneOf(newcomer.lane, now);
+  const { ticketTtlMs } = books.rulesAt(now);
+  const lane = books.laneOf(newcomer.lane);
   const welcome = books.door.greet(newcomer, books.crowd, now);
   if (welcome !== "through" && welcome !== "place") return { kind: "refused", reason: welcome };
   const sequence = books.nextSequence++;
   books.totals.joined++;
   if (invite) books.invites.use(invite);
   if (welcome === "through") return goStraightThrough(books, { id, sequence, lane, now }, newcomer.visitMs);
-  const expiresAt = now + books.rulesAt(now).ticketTtlMs;
+  const expiresAt = now + ticketTtlMs;
   const arrival = { id, room: books.name, lane, sequence, joinedAt: now, expiresAt, node: 0 };
   const answer = takePlace(books, newTicket(arrival), moment);
   if (books.lastMoment.tell(answer.nextCheckInMs) || invite) books.unproven = answer;
@@ -50,6 +51,7 @@ export function hasRoom(books: RoomBooks, now: number): boolean {
 export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): TicketAnswer {
   const { now } = moment;
   if (shown.expiresAt <= now) return { kind: "expired" };
+  books.rulesAt(now);
   const ticket = currentTicket(books, shown, now);
   const place = originOf(ticket);
   switch (books.places.state(place)) {
@@ -102,12 +104,13 @@ export function touch({ visits }: RoomBooks, presences: readonly Presence[], now
 
 export function leavePlace(books: RoomBooks, shown: Ticket, isIdle: boolean, now: number): void {
   const { places } = books;
+  books.rulesAt(now);
   const ticket = currentTicket(books, shown, now);
   const place = originOf(ticket);
   const state = places.state(place);
   if (state === GONE || state === FORFEITED || ticket.expiresAt <= now) return;
   if (state === ON_SITE) return leaveVisit(books, ticket.id, isIdle, now);
-  if (state === WAITING) books.lines.remove(books.laneOf(ticket.lane, now), ticket.sequence);
+  if (state === WAITING) books.lines.remove(books.laneOf(ticket.lane), ticket.sequence);
   if (state === LAPSED) books.lapsed--;
   if (state === ADMITTED && books.turns.end(place)?.isFirm) books.door.gaveBack("left", now);
   books.totals.left++;
@@ -149,7 +152,7 @@ function goStraightThrough(
   door.admitted(1, now);
   books.totals.straightThrough++;
   books.noteAdmitted(lane, sequence, now);
-  books.remember(sequence, now);
+  books.tallies.remember(sequence, now);
   books.places.setLane(sequence, lane);
   door.entered(null, now);
   const expiresAt = now + (visitMs ?? books.rulesAt(now).sessionDurationMs);
@@ -171,7 +174,7 @@ function gather({ door, draws }: RoomBooks, { sequence, id, joinedAt }: Ticket, 
 
 /** The holder is here and waits: (back) into the line, with a new deadline. */
 function wait(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
-  books.lines.add(books.laneOf(ticket.lane, moment.now), ticket.sequence);
+  books.lines.add(books.laneOf(ticket.lane), ticket.sequence);
   return goOnWaiting(books, ticket, moment);
 }
 
@@ -205,17 +208,17 @@ function currentTicket(books: RoomBooks, shown: Ticket, now: number): Ticket {
   }
   const known = books.setBacks.get(shown.origin);
   if (known && known.missedTurns >= shown.missedTurns) return setBackTicket(shown, known);
-  if (shown.expiresAt > now) learnSetBack(books, shown, now);
+  if (shown.expiresAt > now) learnSetBack(books, shown);
   return shown;
 }
 
 /** A ticket knows of missed turns that this process does not: an earlier life's. Where the place lives, it goes there. */
-function learnSetBack(books: RoomBooks, ticket: Ticket, now: number): void {
+function learnSetBack(books: RoomBooks, ticket: Ticket): void {
   const { places, lines, setBacks } = books;
   const { origin, sequence } = ticket;
   const state = places.state(origin);
   if (state === ON_SITE || state === GONE || state === FORFEITED) return;
-  const lane = books.laneOf(places.lane(origin), now);
+  const lane = books.laneOf(places.lane(origin));
   if (state === WAITING) lines.remove(lane, setBacks.sequenceOf(origin));
   setBacks.restore(origin, ticket);
   if (state === WAITING) lines.add(lane, sequence);

@@ -11,18 +11,16 @@
  * `lapsed` counts the LAPSED; visits from this room's places are ON_SITE; and visits + firm turns never exceed
  * `totalActiveUsers` by the door's doing.
  */
-import { type Crowd, Doorkeeper } from "../../core/doorkeeper.ts";
+import { BaseBooks, type Elsewhere } from "../../core/base-books.ts";
+import type { Crowd } from "../../core/doorkeeper.ts";
 import { NO_TOTALS, type Remark, type Totals, type Waiting } from "../../core/engine.ts";
-import { Pace } from "../../core/eta.ts";
-import type { Turn } from "../../core/fairness.ts";
-import { laneOf } from "../../core/lanes.ts";
+import { LaneLines } from "../../core/lane-lines.ts";
+import { Line } from "../../core/line.ts";
 import { wholeTenth } from "../../core/pacing.ts";
-import { Resumes } from "../../core/resumes.ts";
-import { type DoorRules, EVERYBODY, type LanesRules, type RoomRules } from "../../core/rules.ts";
-import type { Phase } from "../../core/schedule.ts";
+import { EVERYBODY, type RoomRules } from "../../core/rules.ts";
+import { Tallies } from "../../core/tallies.ts";
 import { Draws } from "./draws.ts";
 import { Invites } from "./invites.ts";
-import { LaneLines } from "./lane-lines.ts";
 import { LastMoment } from "./last-moment.ts";
 import { GONE, Places } from "./places.ts";
 import { SetBacks } from "./set-backs.ts";
@@ -32,7 +30,6 @@ import { type Visit, Visits } from "./visits.ts";
 /** Sequences start from the clock, a thousand a millisecond: a new process never gives out an old one. */
 const SEQUENCE_EPOCH = Date.UTC(2025, 0, 1);
 const SEQUENCES_PER_MS = 1_000;
-const TURNS_REMEMBERED_MAX = 1_000;
 
 export interface RoomEvents {
   readonly onTurns: (sequences: readonly number[]) => void;
@@ -53,47 +50,32 @@ export interface RoomParts {
   readonly budgetFree: () => number;
 }
 
-export class RoomBooks {
-  readonly name: string;
+export class RoomBooks extends BaseBooks<Line> {
   readonly events: RoomEvents;
   readonly places: Places;
-  readonly lines = new LaneLines();
+  readonly lines = new LaneLines(() => new Line());
   readonly visits: Visits;
   readonly turns: Turns;
   readonly setBacks: SetBacks;
   readonly draws: Draws;
   readonly invites: Invites;
-  readonly resumes = new Resumes();
   readonly lastMoment: LastMoment;
-  readonly door: Doorkeeper;
-  readonly pace = new Pace();
   readonly crowd: Crowd;
   nextSequence: number;
-  /** The highest admitted in each lane. */
-  readonly admittedSequences = new Map<number, number>();
-  readonly admittedInLane = new Map<number, number>();
-  /** When anybody was admitted last; 0: never. */
-  lastTurnAt = 0;
+  readonly tallies = new Tallies();
   /** Kept places nobody is waiting for at the moment. */
   lapsed = 0;
   readonly totals: { -readonly [Key in keyof Totals]: number } = { ...NO_TOTALS };
-  /** The latest admissions, to tell how fair the room is. A ring: the oldest makes room for the next. */
-  readonly recent: Turn[] = [];
-  #recentNext = 0;
   boardVersion = 0;
-  /** The longest that a ticket of this room's is good for, under any rules so far. */
-  #ticketTtlMaxMs = 0;
   /** When what is over was last forgotten. */
   forgottenAt: number;
   /** When the changes were last taken. */
   memoAt = Number.NEGATIVE_INFINITY;
   /** The latest answer whose ticket alone is not proof enough. */
   unproven: Waiting | null = null;
-  /** By which everyone is in their line. */
-  #lanes: LanesRules;
 
   constructor({ name, rules, events, now, isKept, budgetFree }: RoomParts) {
-    this.name = name;
+    super(name, rules, now);
     this.events = events;
     this.places = new Places(now, isKept);
     this.visits = new Visits(isKept);
@@ -102,40 +84,10 @@ export class RoomBooks {
     this.draws = new Draws(isKept, now);
     this.invites = new Invites(isKept);
     this.lastMoment = new LastMoment(isKept);
-    this.door = new Doorkeeper(rules, now);
-    this.#lanes = this.door.inForce(now).lanes;
     this.crowd = new RoomCrowd(this, budgetFree);
     this.nextSequence = Math.max(1, (Math.floor(now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS);
-    this.admittedSequences.set(EVERYBODY, this.nextSequence - 1);
+    this.tallies.highest.set(EVERYBODY, this.nextSequence - 1);
     this.forgottenAt = now;
-    this.#noteTicketTtl(rules);
-  }
-
-  get ticketTtlMaxMs(): number {
-    return this.#ticketTtlMaxMs;
-  }
-
-  /** Puts other rules in force; everyone keeps their place. */
-  change(rules: RoomRules, now: number): void {
-    this.#noteTicketTtl(rules);
-    this.door.change(rules, now);
-  }
-
-  /** The rules that hold now, with everyone in the lane where these put them. */
-  rulesAt(now: number): DoorRules {
-    const rules = this.door.inForce(now);
-    if (rules.lanes !== this.#lanes) this.#arrange(rules.lanes);
-    return rules;
-  }
-
-  /** The lane that a number stands for under the rules of now. */
-  laneOf(lane: number, now: number): number {
-    return lane === EVERYBODY ? EVERYBODY : laneOf(this.rulesAt(now).lanes, lane);
-  }
-
-  /** True when an event has begun whose places are still to be drawn. */
-  isDrawDue({ event, isPrequeue }: Phase): boolean {
-    return event?.isShuffled === true && !isPrequeue && !this.draws.isDrawn(event);
   }
 
   /** How much of the claim window of a place's turn is over, 0 to 1. */
@@ -143,21 +95,10 @@ export class RoomBooks {
     return this.door.turnAge(this.places.deadline(place), now);
   }
 
-  /** How many turns were given in a lane. */
-  letIn(lane: number): number {
-    return this.admittedInLane.get(lane) ?? 0;
-  }
-
   noteAdmitted(lane: number, sequence: number, now: number): void {
     this.lastTurnAt = now;
     this.totals.admitted++;
-    this.admittedInLane.set(lane, this.letIn(lane) + 1);
-    const highest = this.admittedSequences.get(lane) ?? 0;
-    if (sequence > highest) this.admittedSequences.set(lane, sequence);
-  }
-
-  remember(sequence: number, now: number): void {
-    this.recent[this.#recentNext++ % TURNS_REMEMBERED_MAX] = { joined: sequence, admitted: now };
+    this.tallies.noteLetIn(lane, sequence);
   }
 
   /** A visit is over, and with it the place that it came from. */
@@ -165,16 +106,13 @@ export class RoomBooks {
     if (visit.sequence >= 0) this.places.set(visit.sequence, GONE, wholeTenth(now));
   }
 
-  #noteTicketTtl({ ticketTtlMs, events }: RoomRules): void {
-    for (const ttlMs of [ticketTtlMs, ...events.map(({ rules }) => rules.ticketTtlMs)])
-      this.#ticketTtlMaxMs = Math.max(this.#ticketTtlMaxMs, ttlMs);
+  protected override elsewhere(): Elsewhere {
+    const { turns, visits, lapsed, totals } = this;
+    return { admitted: turns.firm, looseTurns: turns.loose, onSite: visits.size, lapsed, totals };
   }
 
-  #arrange(lanes: LanesRules): void {
-    const isSame = numbersOf(lanes) === numbersOf(this.#lanes);
-    this.#lanes = lanes;
-    if (isSame) return;
-    this.lines.rearrange((sequence) => laneOf(lanes, this.places.lane(this.setBacks.originOf(sequence))));
+  protected override rearrange(): void {
+    this.lines.rearrange((sequence) => this.laneOf(this.places.lane(this.setBacks.originOf(sequence))));
   }
 }
 
@@ -219,8 +157,4 @@ export class RoomCrowd implements Crowd {
     const { lastMoment, nextSequence, door } = this.#books;
     return lastMoment.isHeld(nextSequence, now) || this.#books.isDrawDue(door.phase(now));
   }
-}
-
-function numbersOf({ named }: LanesRules): string {
-  return named.map(({ number }) => number).join();
 }

@@ -173,7 +173,13 @@ export class OneDesk {
     const held = [...this.#held];
     const turns = held.filter(({ state }) => state === "admitted").length;
     const visits = held.length - turns;
-    return { ownFirst: this.#line.first(), ownWaiting: this.#line.size, turns, visits, totals: NO_TOTALS };
+    return {
+      ownFirst: this.#line.size > 0 ? this.#line.at(0) : null,
+      ownWaiting: this.#line.size,
+      turns,
+      visits,
+      totals: NO_TOTALS,
+    };
   }
 
   get #free(): number {
@@ -188,7 +194,7 @@ export class OneDesk {
   }
 
   #wait(place: Place, ticket: Ticket, dice: number, now: number): JoinAnswer & TicketAnswer {
-    const rank = this.#line.rankOf(place.ticket.sequence);
+    const rank = this.#line.ahead(place.ticket.sequence);
     const shown = this.is("ahead too low") ? Math.floor(rank / 2) : rank;
     const ahead = this.is("ahead rises") ? rank + Math.floor(10 * dice) : Math.min(ticket.aheadShown, shown);
     const nextCheckInMs = Math.round(Math.min(10_000, 1_000 + 100 * rank) * (1 + 0.2 * dice));

@@ -10,7 +10,7 @@
  */
 import type { Crowd, Doorkeeper } from "../../../core/doorkeeper.ts";
 import type { Phase } from "../../../core/schedule.ts";
-import type { LaneLines } from "../visitors/lane-lines.ts";
+import type { NodeLines } from "../visitors/node-lines.ts";
 import { isFirm, type Place } from "../visitors/place.ts";
 import type { RecentTurns } from "./recent-turns.ts";
 import type { RoomFlow } from "./room-flow.ts";
@@ -22,7 +22,7 @@ interface DoorBooks {
   readonly flow: RoomFlow;
   readonly turnNews: TurnNews;
   readonly recentTurns: RecentTurns;
-  readonly lines: LaneLines;
+  readonly lines: NodeLines;
   readonly places: ReadonlyMap<number, Place>;
   /** Firm turns, and slots in use, of all nodes. */
   readonly turns: number;

@@ -61,7 +61,7 @@ export class BlockLine {
   }
 
   /** How many keys are smaller than this one, whether or not it is there itself. */
-  rankOf(key: number): number {
+  ahead(key: number): number {
     const index = this.#find(key);
     const block = this.#blocks[index];
     return block ? this.#before(index) + block.below(key) : 0;
@@ -74,10 +74,9 @@ export class BlockLine {
     return block ? this.#before(index) + block.below(key) + (block.has(key) ? 1 : 0) : 0;
   }
 
-  /** The key with exactly `rank` smaller ones; a RangeError when there are not as many. */
+  /** The key with exactly `rank` smaller ones, or -1 when there are not as many. */
   at(rank: number): number {
-    if (!(Number.isInteger(rank) && rank >= 0 && rank < this.#size))
-      throw new RangeError(`rank ${rank} is not in a line of ${this.#size}`);
+    if (!(Number.isInteger(rank) && rank >= 0 && rank < this.#size)) return -1;
     const { length } = this.#blocks;
     let index = 0;
     for (let step = highestPower(length); step > 0; step >>= 1) {
@@ -87,16 +86,6 @@ export class BlockLine {
       rank -= this.#sums[next]!;
     }
     return this.#blocks[index]!.at(rank);
-  }
-
-  /** The smallest key, or null. */
-  first(): number | null {
-    return this.#blocks[this.#head]?.at(0) ?? null;
-  }
-
-  /** All keys, ascending. The line must not change while they are walked. */
-  *keys(): Iterable<number> {
-    for (let index = this.#head; index < this.#blocks.length; index++) yield* this.#blocks[index]!.keys();
   }
 
   /** The block that answers for a key: the last whose bound is not above it, or the first of all. */

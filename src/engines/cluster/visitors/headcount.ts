@@ -5,13 +5,13 @@
  * Invariants: a place's number is in one line exactly when the claim that counts is WAITING, and in the node's own line when
  * it is this node's as well; counts follow from the claims that count.
  */
-import { LaneLines } from "./lane-lines.ts";
+import { NodeLines } from "./node-lines.ts";
 import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 
 export class Headcount {
   /** Everyone who waits, and those of them who are this node's. */
-  readonly lines = new LaneLines();
-  readonly own = new LaneLines();
+  readonly lines = new NodeLines();
+  readonly own = new NodeLines();
   readonly visits = new Map<string, Place>();
   readonly #laneOf: (lane: number) => number;
   #turns = 0;

@@ -1,6 +1,6 @@
 /**
  * The books of one room at one node: every place of every owner, as their entries tell it, and what follows from
- * that: the lines and who is on the site (headcount.ts), the totals (tallies.ts), what is due when (room-dues.ts). A place
+ * that: the lines and who is on the site (headcount.ts), the totals (node-tallies.ts), what is due when (room-dues.ts). A place
  * that is over is remembered as that alone (over-places.ts).
  * Entries are the only way in, the node's own included (`write`), so that a place looks the same wherever it is
  * looked at.
@@ -9,21 +9,12 @@
  * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
  * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
  */
-import { Doorkeeper, type TurnBy } from "../../../core/doorkeeper.ts";
+import { BaseBooks, type Elsewhere } from "../../../core/base-books.ts";
+import type { TurnBy } from "../../../core/doorkeeper.ts";
 import type { Moves } from "../../../core/draw-ledger.ts";
 import type { Remark } from "../../../core/engine.ts";
-import { Pace } from "../../../core/eta.ts";
-import { laneOf } from "../../../core/lanes.ts";
 import { longestCheckIn } from "../../../core/pacing.ts";
-import { Resumes } from "../../../core/resumes.ts";
-import {
-  type DoorRules,
-  EVERYBODY,
-  type EventRules,
-  type LanesRules,
-  type RoomRules,
-} from "../../../core/rules.ts";
-import type { Phase } from "../../../core/schedule.ts";
+import { type DoorRules, EVERYBODY, type EventRules, type RoomRules } from "../../../core/rules.ts";
 import { type Hand, ShareOfDoor, type WholeDoor } from "../door/hand.ts";
 import { LingeringSlots } from "../door/lingering-slots.ts";
 import { RecentTurns } from "../door/recent-turns.ts";
@@ -66,8 +57,10 @@ import {
   YIELD,
 } from "../log/entries.ts";
 import { timeOfKey } from "../log/order-clock.ts";
+import type { BlockLine } from "./block-line.ts";
 import { Draws } from "./draws.ts";
 import { Headcount } from "./headcount.ts";
+import { NodeTallies } from "./node-tallies.ts";
 import { type OverPlace, OverPlaces } from "./over-places.ts";
 import {
   ADMITTED,
@@ -91,7 +84,6 @@ import {
 import { RoomDues, type TimedState } from "./room-dues.ts";
 import { SetBacks } from "./set-backs.ts";
 import { standingOf, voidsOf } from "./standing.ts";
-import { Tallies } from "./tallies.ts";
 
 /** Who writes an entry: the index of their log here, and their name everywhere. */
 export interface LogOwner {
@@ -109,13 +101,10 @@ export interface RoomEvents {
   readonly onWritten: (entry: Entry) => number;
 }
 
-export class RoomBooks {
-  readonly name: string;
+export class RoomBooks extends BaseBooks<BlockLine> {
   readonly events: RoomEvents;
   readonly self: LogOwner;
-  readonly door: Doorkeeper;
-  readonly flow = new RoomFlow();
-  readonly pace = new Pace();
+  readonly flow: RoomFlow;
   readonly draws = new Draws();
   readonly places = new Map<number, Place>();
   /** None of these is in `places`. */
@@ -128,19 +117,17 @@ export class RoomBooks {
   readonly lingering = new LingeringSlots();
   /** Ended visits whose pass has not run out. */
   readonly ended = new Map<string, number>();
-  readonly resumes = new Resumes();
   readonly invites = new Map<string, number>();
   /** Of those that are over, the ones that missed too many turns. */
   readonly forfeited = new Set<number>();
   /** Numbers of places that missed turns. */
   readonly setBacks = new SetBacks();
   readonly recentTurns = new RecentTurns();
-  readonly tallies = new Tallies();
+  readonly tallies = new NodeTallies();
   held = 0;
   /** How long it takes until all nodes know what one wrote down. */
   spreadMs = 0;
   crowd: Hand = new ShareOfDoor(this);
-  lastTurnAt = 0;
   /** How many joined lately; falls with every counting round. */
   arrivals = 0;
   /** What became of turns, for the root. */
@@ -157,20 +144,17 @@ export class RoomBooks {
   #at = 0;
   readonly #dues = new RoomDues(this.places, this.over, (key) => this.#setBackUntil(key));
   #turnsHeard: number[] = [];
-  #lanes: LanesRules;
   #capacity = Number.POSITIVE_INFINITY;
   /** When it was last asked which rules hold. */
   #askedAt = 0;
   #perMinute = Number.POSITIVE_INFINITY;
-  #ticketTtlMaxMs = 0;
 
   constructor(parts: { name: string; rules: RoomRules; events: RoomEvents; self: LogOwner; now: number }) {
-    this.name = parts.name;
+    const flow = new RoomFlow();
+    super(parts.name, parts.rules, parts.now, flow);
+    this.flow = flow;
     this.events = parts.events;
     this.self = parts.self;
-    this.door = new Doorkeeper(parts.rules, parts.now, this.flow);
-    this.#lanes = this.door.inForce(parts.now).lanes;
-    this.#noteTicketTtl(parts.rules);
   }
 
   /** Those that are firm. */
@@ -232,10 +216,8 @@ export class RoomBooks {
     this.flow.leave = 0;
   }
 
-  /** Puts other rules in force; everyone keeps their place. */
-  change(rules: RoomRules, now: number): void {
-    this.#noteTicketTtl(rules);
-    this.door.change(rules, now);
+  override change(rules: RoomRules, now: number): void {
+    super.change(rules, now);
     this.#noteCapacity();
     this.#noteRate();
   }
@@ -254,42 +236,23 @@ export class RoomBooks {
     this.#capacity = capacity;
   }
 
-  /** The longest that a ticket of this room's is good for, under any rules so far. */
-  get ticketTtlMaxMs(): number {
-    return this.#ticketTtlMaxMs;
-  }
-
-  #noteTicketTtl({ ticketTtlMs, events }: RoomRules): void {
-    for (const ttlMs of [ticketTtlMs, ...events.map(({ rules }) => rules.ticketTtlMs)])
-      this.#ticketTtlMaxMs = Math.max(this.#ticketTtlMaxMs, ttlMs);
-  }
-
   /** True where there is a number of slots. */
   get isLimited(): boolean {
     return this.door.capacity !== null || this.door.rules.budget !== null;
   }
 
-  rulesAt(now: number): DoorRules {
+  override rulesAt(now: number): DoorRules {
     this.#askedAt = now;
-    const rules = this.door.inForce(now);
+    const rules = super.rulesAt(now);
     this.#noteCapacity();
     this.#noteRate();
-    if (rules.lanes !== this.#lanes) this.#arrange(rules.lanes);
     return rules;
-  }
-
-  laneOf(lane: number): number {
-    return lane === EVERYBODY ? EVERYBODY : laneOf(this.#lanes, lane);
   }
 
   /** Those who gathered get the places that were drawn. */
   draw(event: EventRules, now: number): boolean {
-    for (const entry of this.draws.entriesToDraw(event, now, this.#ticketTtlMaxMs)) this.write(entry);
+    for (const entry of this.draws.entriesToDraw(event, now, this.ticketTtlMaxMs)) this.write(entry);
     return true;
-  }
-
-  isDrawDue({ event, isPrequeue }: Phase): boolean {
-    return event?.isShuffled === true && !isPrequeue && !this.draws.isDrawn(event);
   }
 
   /** How much of a turn's claim window is over, 0 to 1. */
@@ -528,7 +491,7 @@ export class RoomBooks {
     if (this.over.has(key)) return;
     const setBack = this.setBacks.tell(key, { sequence, behind, missedTurns, missedAt });
     if (!setBack) return;
-    this.#dues.addMemory(key, missedAt + this.#ticketTtlMaxMs);
+    this.#dues.addMemory(key, missedAt + this.ticketTtlMaxMs);
     const place = this.places.get(key);
     if (!place) return;
     this.#headcount.take(place);
@@ -541,7 +504,7 @@ export class RoomBooks {
   /** How long missed turns are remembered of a place that nobody tells of. */
   #setBackUntil(key: number): number | null {
     const setBack = this.setBacks.get(key);
-    return setBack ? setBack.missedAt + this.#ticketTtlMaxMs : null;
+    return setBack ? setBack.missedAt + this.ticketTtlMaxMs : null;
   }
 
   #visit([, key, lane, how, id, joinedAt, admittedAt, enteredAt, until]: VisitEntry, origin: LogOwner): void {
@@ -751,14 +714,17 @@ export class RoomBooks {
 
   #noteAdmitted({ lane, key }: Pick<Place, "lane" | "key">, at: number, origin: number): void {
     this.lastTurnAt = Math.max(this.lastTurnAt, at);
-    this.tallies.noteAdmitted({ lane: this.laneOf(lane), key, origin });
+    this.tallies.totalsOf(origin).admitted++;
+    this.tallies.noteLetIn(this.laneOf(lane), key);
     this.recentTurns.note(this.laneOf(lane), at, key);
   }
 
-  #arrange(lanes: LanesRules): void {
-    const isSame = numbersOf(lanes) === numbersOf(this.#lanes);
-    this.#lanes = lanes;
-    if (isSame) return;
+  protected override elsewhere(): Elsewhere {
+    const { turns, looseTurns, onSite, lapsed, tallies } = this;
+    return { admitted: turns, looseTurns, onSite, lapsed, totals: tallies.totals() };
+  }
+
+  protected override rearrange(): void {
     this.#headcount.rearrange((sequence) => this.laneOf(this.placeAt(sequence)!.lane));
   }
 }
@@ -773,8 +739,4 @@ interface Said {
 
 function backEntryOf({ key, sequence, behind, missedTurns, missedAt }: Place): BackEntry {
   return [BACK, key, sequence, behind, missedTurns, missedAt];
-}
-
-function numbersOf({ named }: LanesRules): string {
-  return named.map(({ number }) => number).join();
 }

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { LaneLines } from "./lane-lines.ts";
+import { Line } from "./line.ts";
 
-function linesOf(lanes: Readonly<Record<number, readonly number[]>>): LaneLines {
-  const lines = new LaneLines();
+function linesOf(lanes: Readonly<Record<number, readonly number[]>>): LaneLines<Line> {
+  const lines = new LaneLines(() => new Line());
   for (const [lane, keys] of Object.entries(lanes)) for (const key of keys) lines.add(Number(lane), key);
   return lines;
 }
@@ -15,8 +16,6 @@ test("each lane has its own order, and together they have one first", () => {
   assert.equal(lines.first(), 5);
   assert.equal(lines.at(0, 0), 10);
   assert.equal(lines.ahead(0, 30), 1);
-  assert.equal(lines.countUpTo(7, 20), 2);
-  assert.equal(lines.countUpTo(7, 19), 1);
 });
 
 test("what is added twice is there once, and what is not there can be removed", () => {
@@ -37,7 +36,16 @@ test("lanes and ranks that nobody is in have answers too", () => {
     [0, -1],
   ] as const)
     assert.equal(lines.at(lane, rank), -1);
-  assert.equal(new LaneLines().first(), null);
+  assert.equal(linesOf({}).first(), null);
+});
+
+test("who is put into a lane is in no other", () => {
+  const lines = linesOf({ 0: [1, 2], 7: [3] });
+  lines.put(7, 1);
+  lines.put(null, 3);
+  assert.equal(lines.waitingIn(0), 1);
+  assert.equal(lines.at(7, 0), 1);
+  assert.equal(lines.size, 2);
 });
 
 test("when everyone is put into other lanes nobody is lost", () => {
