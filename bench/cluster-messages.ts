@@ -14,7 +14,7 @@ import { DEFAULT_RULES, type RoomRules } from "../src/core/rules.ts";
 import { type EdgeState, Qpid } from "../src/engines/cluster/door/qpid.ts";
 import { type Tree, treeOf } from "../src/engines/cluster/membership/tree.ts";
 import { ClusterNode, DEFAULT_NODE_SETTINGS } from "../src/engines/cluster/node.ts";
-import type { Letter } from "../src/engines/cluster/wire/letter.ts";
+import type { Message } from "../src/engines/cluster/wire/message.ts";
 import { type Row, row } from "./bench.ts";
 
 const NODES = 8;
@@ -81,10 +81,10 @@ function open(admitted: number): Taken {
 interface Sent {
   readonly from: string;
   readonly to: string;
-  readonly letter: Letter;
+  readonly message: Message;
 }
 
-/** Eight nodes; a letter takes one step. */
+/** Eight nodes; a message takes one step. */
 class Cluster {
   readonly #nodes = new Map<string, ClusterNode>();
   #now = Date.UTC(2026, 0, 1);
@@ -152,10 +152,10 @@ class Cluster {
     const post = this.#post;
     this.#post = [];
     this.#now += STEP_MS;
-    for (const { from, to, letter } of post) this.#nodes.get(to)!.receive(from, letter, this.#now);
+    for (const { from, to, message } of post) this.#nodes.get(to)!.receive(from, message, this.#now);
     for (const [from, node] of this.#nodes) {
       if (node.nextAt() <= this.#now) node.tick(this.#now);
-      for (const { to, letter } of node.takeOutbox()) this.#send({ from, to, letter });
+      for (const { to, message } of node.takeOutbox()) this.#send({ from, to, message });
       node.takeEvents();
     }
   }
@@ -163,8 +163,8 @@ class Cluster {
   /** As a copy: nodes share nothing. */
   #send(sent: Sent): void {
     this.#post.push(structuredClone(sent));
-    this.all += sent.letter.bodies.length;
-    for (const { kind } of sent.letter.bodies) if (ADMITTING.has(kind)) this.admitting++;
+    this.all += sent.message.bodies.length;
+    for (const { kind } of sent.message.bodies) if (ADMITTING.has(kind)) this.admitting++;
   }
 }
 

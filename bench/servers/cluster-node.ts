@@ -44,13 +44,13 @@ async function openNode(): Promise<ClusterEngine> {
   let node: ClusterEngine | null = null;
   const transport = await openTransport(
     { listen: { host: "127.0.0.1", port: 0 }, address: "127.0.0.1:0", secret: SECRET, tls: null },
-    { onLetter: (from, letter) => node?.deliver(from, letter), onRefused: (peer) => node?.refused(peer) },
+    { onMessage: (from, message) => node?.deliver(from, message), onRefused: (peer) => node?.refused(peer) },
     world,
   );
   const { address } = transport;
   const join = founder === "" ? [] : [founder];
   const settings = { ...DEFAULT_NODE_SETTINGS, address, name: address, life: world.clock.now(), join };
-  node = new ClusterEngine(world, settings, (to, letter) => transport.send(to, letter));
+  node = new ClusterEngine(world, settings, (to, message) => transport.send(to, message));
   return node;
 }
 

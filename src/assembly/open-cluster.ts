@@ -1,11 +1,11 @@
 /**
  * A line that lives in a cluster: this process as one of its nodes. The engine has the rules, the transport takes its
- * letters to the others; here the two are put together, and told where the others are.
+ * messages to the others; here the two are put together, and told where the others are.
  *
- *   settings, DNS ─▶ who is where ─▶ transport ◀─ letters ─▶ engine ─▶ data, desk
+ *   settings, DNS ─▶ who is where ─▶ transport ◀─ messages ─▶ engine ─▶ data, desk
  *
  * Until it is taken in, a node knows nothing of the others' visitors, and must take none: `joined` is to be waited for.
- * Closing says goodbye first, while letters still go, so that the others take its places over at once.
+ * Closing says goodbye first, while messages still go, so that the others take its places over at once.
  */
 import type { JoinPlace } from "../config/cluster-schema.ts";
 import type { ClusterSettings } from "../config/cluster-settings.ts";
@@ -48,7 +48,7 @@ export async function openCluster(
   // Whoever writes before the node is there writes again.
   let node: ClusterEngine | null = null;
   const events: TransportEvents = {
-    onLetter: (from, letter) => node?.deliver(from, letter),
+    onMessage: (from, message) => node?.deliver(from, message),
     onRefused: (peer) => node?.refused(peer),
     onProblem: telling(world),
   };
@@ -119,8 +119,8 @@ function startNode(
     ...{ address, name: name ?? address, life: world.clock.now(), join: withSelf(nodes, address, join) },
     ...{ reclaimAfterMs, skewMaxMs, intervalMs },
   };
-  return new ClusterEngine(world, settings, (to, letter) => {
-    if (to !== address) transport.send(to, letter);
+  return new ClusterEngine(world, settings, (to, message) => {
+    if (to !== address) transport.send(to, message);
   });
 }
 

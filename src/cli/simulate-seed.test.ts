@@ -83,11 +83,11 @@ test("programs get JSON", () => {
   assert.match(bad.smallest.command, /^fairgate simulate --seed 7/);
 });
 
-test("letters can be checked, and nodes that share what they write about are found out", () => {
+test("messages can be checked, and nodes that share what they write about are found out", () => {
   assert.equal(simulate({ ...SMALL, checkLetters: true, nodes: 3 }).code, 0);
-  const { code, out } = simulate({ ...SMALL, checkLetters: true, nodes: 3 }, "shares letters");
+  const { code, out } = simulate({ ...SMALL, checkLetters: true, nodes: 3 }, "shares messages");
   assert.equal(code, 1);
-  assert.match(out, /breaks the promise "letters"/);
+  assert.match(out, /breaks the promise "messages"/);
 });
 
 test("a command that is not right says what would be", () => {

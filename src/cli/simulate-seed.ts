@@ -41,7 +41,7 @@ export interface SeedOptions {
   /** Faults, incidents and kinds of visitors, separated by commas. */
   readonly without?: string;
   readonly canary?: string;
-  /** Each run is made a second time, with letters copied as by a wire, and must be the same. */
+  /** Each run is made a second time, with messages copied as by a wire, and must be the same. */
   readonly checkLetters?: boolean;
   /** Prints every event. */
   readonly trace?: boolean;
@@ -178,16 +178,16 @@ function runOnce(planOptions: PlanOptions, { options, makeNode, output }: Means)
   const result = runPlan(plan, { makeNode, print });
   const realMs = output.now() - startedAt;
   if (!options.checkLetters || result.failure) return { options: planOptions, plan, result, realMs };
-  const copied = runPlan(plan, { makeNode, letters: "copied" });
+  const copied = runPlan(plan, { makeNode, messages: "copied" });
   const isSame = copied.hash === result.hash;
-  const text = `with letters copied the hash is ${copied.hash}, without it is ${result.hash}: nodes share something`;
-  const failure = copied.failure ?? (isSame ? null : { check: "letters", at: 0, text });
+  const text = `with messages copied the hash is ${copied.hash}, without it is ${result.hash}: nodes share something`;
+  const failure = copied.failure ?? (isSame ? null : { check: "messages", at: 0, text });
   return { options: planOptions, plan, result: { ...result, failure }, realMs };
 }
 
 function smallestOf({ options, result }: SeedRun, makeNode: MakeNode, output: SeedOutput): Shrunk | null {
   if (!result.failure) return null;
-  if (result.failure.check === "letters") return { options, runs: 0 };
+  if (result.failure.check === "messages") return { options, runs: 0 };
   let runs = 0;
   return shrink(options, (plan) => {
     output.progress.tell(`seed ${options.seed} fails; looking for the smallest way, ${++runs} runs so far`);

@@ -1,5 +1,5 @@
 /**
- * The cluster engine: one node of a cluster of equal peers, with a clock, timers and a way to send letters. All rules
+ * The cluster engine: one node of a cluster of equal peers, with a clock, timers and a way to send messages. All rules
  * are the node's (node.ts); here calls of the gateway become calls of the node, and what it has to say goes out.
  */
 import type { Board } from "../../core/board.ts";
@@ -37,8 +37,8 @@ const GONE_PERIOD_MS = 20;
 /** How long leaving may take before the node goes without the others' leave. */
 const GOODBYE_MAX_MS = 5_000;
 
-/** Takes a letter to an address, or loses it. */
-export type Send = (to: string, letter: unknown) => void;
+/** Takes a message to an address, or loses it. */
+export type Send = (to: string, message: unknown) => void;
 
 export class ClusterEngine implements Engine {
   readonly #world: World;
@@ -62,9 +62,9 @@ export class ClusterEngine implements Engine {
     this.#stop.push(world.timers.every(BOARD_PERIOD_MS, () => this.#showBoards()));
   }
 
-  /** A letter came from a peer. */
-  deliver(from: string, letter: unknown): void {
-    this.#node.receive(from, letter, this.#now());
+  /** A message came from a peer. */
+  deliver(from: string, message: unknown): void {
+    this.#node.receive(from, message, this.#now());
     this.#flushSoon();
   }
 
@@ -215,7 +215,7 @@ export class ClusterEngine implements Engine {
   /** Sends what the node has to say, and tells listeners what happened. */
   flush(): void {
     this.#isFlushDue = false;
-    for (const { to, letter } of this.#node.takeOutbox()) this.#send(to, letter);
+    for (const { to, message } of this.#node.takeOutbox()) this.#send(to, message);
     for (const event of this.#node.takeEvents()) this.#hear(event);
     this.#tickSoon();
   }
@@ -230,7 +230,7 @@ export class ClusterEngine implements Engine {
     this.#stopWaiting = this.#world.timers.after(waitMs, () => this.tick());
   }
 
-  /** Listeners hear at once; letters wait for others to go with them. */
+  /** Listeners hear at once; messages wait for others to go with them. */
   #flushSoon(): void {
     for (const event of this.#node.takeEvents()) this.#hear(event);
     if (this.#isFlushDue) return;

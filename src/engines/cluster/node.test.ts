@@ -8,7 +8,7 @@ import { WAIT } from "./log/entries.ts";
 import { blockOf } from "./log/entry-blocks.ts";
 import { viewNumber } from "./membership/view.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
-import type { Letter } from "./wire/letter.ts";
+import type { Message } from "./wire/message.ts";
 
 const QUEUE_ALL = { ...DEFAULT_RULES, queueAll: true };
 const waitingAt = (cluster: VirtualCluster) =>
@@ -162,15 +162,15 @@ test("a room that nobody opened here is refused, and asking for its counts is a 
   assert.throws(() => cluster.of("a").counts("other", cluster.now), /room "other" is not configured/);
 });
 
-test("what is no letter, and letters of strangers about what only members may speak of, change nothing", () => {
+test("what is no message, and messages of strangers about what only members may speak of, change nothing", () => {
   const cluster = new VirtualCluster("ab", QUEUE_ALL);
   cluster.queue("a");
   cluster.run(500);
   const b = cluster.of("b");
   const before = JSON.stringify(b.status(true));
-  for (const hostile of [null, 7, "letter", [], {}, { name: "a" }]) b.receive("x", hostile, cluster.now);
+  for (const hostile of [null, 7, "message", [], {}, { name: "a" }]) b.receive("x", hostile, cluster.now);
   const { view } = b.status();
-  const stranger: Letter = {
+  const stranger: Message = {
     ...{ to: null, name: "x", life: 1, clock: cluster.now, view: view!.number },
     bodies: [
       {
@@ -196,9 +196,9 @@ test("what is no letter, and letters of strangers about what only members may sp
   );
 });
 
-test("a letter with a clock far ahead does not carry the order along", () => {
+test("a message with a clock far ahead does not carry the order along", () => {
   const cluster = new VirtualCluster("ab", QUEUE_ALL);
-  const far: Letter = { to: null, name: "a", life: 1, clock: cluster.now + 1e9, view: null, bodies: [] };
+  const far: Message = { to: null, name: "a", life: 1, clock: cluster.now + 1e9, view: null, bodies: [] };
   cluster.of("b").receive("a", far, cluster.now);
   const later = cluster.queue("a");
   cluster.run(50);
@@ -208,20 +208,20 @@ test("a letter with a clock far ahead does not carry the order along", () => {
   assert.ok(cluster.queue("a").sequence > before.sequence);
 });
 
-test("a letter to a former life at this address is nobody's", () => {
+test("a message to a former life at this address is nobody's", () => {
   const cluster = new VirtualCluster("ab", QUEUE_ALL);
   const note = { name: "keys", value: 1, at: cluster.now, by: "a#1" };
   const { number } = cluster.of("a").status().view!;
-  const letter = {
+  const message = {
     name: "a",
     life: 1,
     clock: cluster.now,
     view: number,
     bodies: [{ kind: "notes", notes: [note] }],
   };
-  cluster.of("b").receive("a", { ...letter, to: "b#0" }, cluster.now);
+  cluster.of("b").receive("a", { ...message, to: "b#0" }, cluster.now);
   assert.equal(cluster.of("b").kept().size, 0);
-  cluster.of("b").receive("a", { ...letter, to: "b#1" }, cluster.now);
+  cluster.of("b").receive("a", { ...message, to: "b#1" }, cluster.now);
   assert.equal(cluster.of("b").kept().size, 1);
 });
 
@@ -295,21 +295,21 @@ test("whoever is told of a visit that is another's does not send that on: two wh
   ).pass;
   const list = [{ id, lane, joinedAt, admittedAt, expiresAt: expiresAt + 60_000 }];
   const { number } = cluster.of("c").status().view!;
-  const letter: Letter = {
+  const message: Message = {
     ...{ to: null, name: "c", life: 1, clock: cluster.now, view: number },
     bodies: [{ kind: "touch", room: "r", list }],
   };
   cluster.of("b").takeOutbox();
-  cluster.of("b").receive("c", letter, cluster.now);
+  cluster.of("b").receive("c", message, cluster.now);
   const sent = cluster
     .of("b")
     .takeOutbox()
-    .flatMap((one) => one.letter.bodies);
+    .flatMap((one) => one.message.bodies);
   assert.deepEqual(
     sent.filter(({ kind }) => kind === "touch"),
     [],
   );
-  cluster.of("a").receive("c", letter, cluster.now);
+  cluster.of("a").receive("c", message, cluster.now);
   cluster.run(1_000);
   const later = cluster.now + (expiresAt - cluster.now) + 30_000;
   cluster.of("a").tick(later);
@@ -320,7 +320,7 @@ test("a shorter time that was told elsewhere does not take away from a longer on
   const cluster = new VirtualCluster("ab", QUEUE_ALL);
   const ticket = cluster.queue("a");
   const lapseMs = DEFAULT_RULES.lapseAfterMs;
-  const seen = (until: number): Letter => ({
+  const seen = (until: number): Message => ({
     ...{ to: null, name: "b", life: 1, clock: cluster.now, view: cluster.of("b").status().view!.number },
     bodies: [
       {

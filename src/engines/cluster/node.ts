@@ -1,5 +1,5 @@
 /**
- * One node of a cluster of equal peers: all its rules, and nothing of the world. Letters and the time go in, letters
+ * One node of a cluster of equal peers: all its rules, and nothing of the world. Messages and the time go in, messages
  * come out; visitors' calls are answered at once, or later by calling back. The engine around it has the clock, the
  * timers and the sockets; the simulator has its own.
  *
@@ -48,8 +48,8 @@ import type { RoomBooks, RoomEvents } from "./visitors/room-books.ts";
 import { Routes } from "./visitors/routes.ts";
 import { type IdentifiedNewcomer, VisitorCalls } from "./visitors/visitor-calls.ts";
 import { isMessageBody } from "./wire/body-shapes.ts";
-import { isLetter, type Letter, type MessageBody } from "./wire/letter.ts";
-import { type LetterSender, Mailbag } from "./wire/mailbag.ts";
+import { Mailbag, type MessageSender } from "./wire/mailbag.ts";
+import { isMessage, type Message, type MessageBody } from "./wire/message.ts";
 
 export { DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node-settings.ts";
 export type { IdentifiedNewcomer } from "./visitors/visitor-calls.ts";
@@ -300,20 +300,20 @@ export class ClusterNode {
     return this.#membership.isGone;
   }
 
-  receive(from: string, letter: unknown, now: number): void {
+  receive(from: string, message: unknown, now: number): void {
     this.#now = now;
-    if (!isLetter(letter)) return;
-    const id = idOf(letter);
+    if (!isMessage(message)) return;
+    const id = idOf(message);
     const self = this.#membership.selfId;
-    // A letter to a former life at this address is nobody's any more.
-    if (id === self || (letter.to !== null && letter.to !== self)) return;
-    this.#clock.hear(letter.clock, now);
-    this.#clocks.hear(id, letter.clock, now);
+    // A message to a former life at this address is nobody's any more.
+    if (id === self || (message.to !== null && message.to !== self)) return;
+    this.#clock.hear(message.clock, now);
+    this.#clocks.hear(id, message.clock, now);
     this.#membership.heard(from, now);
     this.#mail.heard(id, from);
     this.#swim.heard(id);
-    if (letter.view !== null) this.#membership.compare({ address: from }, letter.view, now);
-    for (const body of letter.bodies) if (isMessageBody(body)) this.#take({ from, id, letter }, body, now);
+    if (message.view !== null) this.#membership.compare({ address: from }, message.view, now);
+    for (const body of message.bodies) if (isMessageBody(body)) this.#take({ from, id, message }, body, now);
     this.#followView(now);
   }
 
@@ -356,7 +356,7 @@ export class ClusterNode {
     );
   }
 
-  takeOutbox(): { to: string; letter: Letter }[] {
+  takeOutbox(): { to: string; message: Message }[] {
     this.#weigh();
     this.#replication.flush(this.#now);
     for (const { to, body } of this.#visitors.takeOutbox()) this.#mail.postTo(to, body);
@@ -371,14 +371,14 @@ export class ClusterNode {
     return this.#mail.take();
   }
 
-  #sender(): LetterSender {
+  #sender(): MessageSender {
     const { name, life } = this.#settings;
     const view = this.#view ? viewNumber(this.#view) : null;
     return { name, life, clock: this.#clock.time(this.#now), view };
   }
 
-  #take(sender: { from: string; id: string; letter: Letter }, body: MessageBody, now: number): void {
-    const { from, id, letter } = sender;
+  #take(sender: { from: string; id: string; message: Message }, body: MessageBody, now: number): void {
+    const { from, id, message } = sender;
     switch (body.kind) {
       case "ping":
       case "pingReq":
@@ -424,7 +424,7 @@ export class ClusterNode {
         return this.#rooms.books.get(body.room)?.door.report(body.load, now);
     }
     // The rest is about one tree, and says nothing to whoever has another.
-    if (letter.view !== viewNumber(this.#view!)) return;
+    if (message.view !== viewNumber(this.#view!)) return;
     if (body.kind === "heads") return this.#replication.receive(id, body, now);
     if (body.kind === "edge") {
       this.#weigh();
@@ -432,23 +432,23 @@ export class ClusterNode {
     } else this.#duty.receive(member.slot, body as CountingBody, now);
   }
 
-  /** Why somebody is not taken in; by their own letter, not by one that passes it on. */
+  /** Why somebody is not taken in; by their own message, not by one that passes it on. */
   #whyNot(
-    { id, letter }: { id: string; letter: Letter },
+    { id, message }: { id: string; message: Message },
     { member }: Extract<MessageBody, { kind: "joinMe" }>,
     now: number,
   ): string | null {
-    const wrongMs = idOf(member) === id ? this.#clocks.wrongIn(letter.clock, now) : null;
+    const wrongMs = idOf(member) === id ? this.#clocks.wrongIn(message.clock, now) : null;
     if (wrongMs === null) return null;
     return `the clock here is ${clockText(wrongMs)} that of ${this.#settings.name}, and cluster.maxClockSkew is ${this.#settings.skewMaxMs / 1_000} s: set both by the same time server`;
   }
 
-  #relay({ to, letter }: Extract<MessageBody, { kind: "relay" }>, now: number): void {
-    if (!isLetter(letter)) return;
-    if (to !== this.#membership.selfId) return this.#mail.passOn(to, letter);
-    // The writer is not where the letter came from.
-    const writer = this.#mail.addressOf(idOf(letter));
-    if (writer) this.receive(writer, letter, now);
+  #relay({ to, letter: message }: Extract<MessageBody, { kind: "relay" }>, now: number): void {
+    if (!isMessage(message)) return;
+    if (to !== this.#membership.selfId) return this.#mail.passOn(to, message);
+    // The writer is not where the message came from.
+    const writer = this.#mail.addressOf(idOf(message));
+    if (writer) this.receive(writer, message, now);
   }
 
   #hearVerdicts(now: number): void {

@@ -32,7 +32,7 @@ test("where there is room for all nobody waits, and the order is decided as they
   assert.ok(outcome.timeMs - TINY.spanMs! < 100, `${outcome.timeMs} ms`);
 });
 
-test("lost letters, cuts and skewed clocks are borne, and change what happens", () => {
+test("lost messages, cuts and skewed clocks are borne, and change what happens", () => {
   const trouble = { loss: 0.05, skewMs: 50, partitions: 1, partitionMs: { from: 300, to: 600 } };
   const outcome = runExperiment({ ...TINY, trouble });
   assert.equal(outcome.failure, null);

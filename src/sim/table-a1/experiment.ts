@@ -62,7 +62,7 @@ const DRAIN_MAX_MS = 1_800_000;
 
 /** What Koopmans leaves out: its network loses nothing and its clocks agree. */
 export interface NetworkTrouble {
-  /** Share of letters, 0 to 1. */
+  /** Share of messages, 0 to 1. */
   readonly loss: number;
   /** No two clocks differ by more. */
   readonly skewMs: number;

@@ -29,15 +29,15 @@ for (const kind of Object.keys(PLAN_KINDS) as PlanKind[])
     }
   });
 
-test("the same seed does the same, and letters that are copied as by a wire change nothing", () => {
+test("the same seed does the same, and messages that are copied as by a wire change nothing", () => {
   for (const kind of ["everything", "growth"] as const) {
     const options: PlanOptions = { ...SMALL, seed: 9, kind, nodes: 5 };
     assert.equal(run(options).hash, run(options).hash);
-    assert.equal(run(options, { letters: "copied" }).hash, run(options).hash);
+    assert.equal(run(options, { messages: "copied" }).hash, run(options).hash);
   }
 });
 
-test("with skewed clocks, lost letters and cuts the order of admission is nearly that of joining", () => {
+test("with skewed clocks, lost messages and cuts the order of admission is nearly that of joining", () => {
   const without = ["duplication", "reorder", "visitorLoss", "spike", "slow", "oneWay", "clog"];
   const { failure, figures } = run({
     seed: 12,

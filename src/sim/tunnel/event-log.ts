@@ -3,14 +3,14 @@
  * same things at the same instants, so a seed that gives another hash elsewhere is a finding in itself.
  *
  * Two lanes of MurmurHash3's mixing, in 32-bit whole-number arithmetic, which is the same everywhere; instants enter
- * as whole microseconds. What is in a letter counts, as it is when it arrives and to a certain depth; of answers, faults and
- * the like only whom they are about, since letters and turns follow from them. It is no protection against anybody. Lines for people are made only when somebody reads them.
+ * as whole microseconds. What is in a message counts, as it is when it arrives and to a certain depth; of answers, faults and
+ * the like only whom they are about, since messages and turns follow from them. It is no protection against anybody. Lines for people are made only when somebody reads them.
  */
 export const HAPPENINGS = [
   "start",
   "stop",
-  "letter",
-  "lost letter",
+  "message",
+  "lost message",
   "ask",
   "reply",
   "turn",
@@ -22,7 +22,7 @@ export type Happening = (typeof HAPPENINGS)[number];
 
 const CODES: Readonly<Record<string, number>> = Object.fromEntries(HAPPENINGS.map((name, i) => [name, i]));
 
-/** How deep into a letter, down to the packed entries: all of it would cost a seventh of a run, this much a twentieth. */
+/** How deep into a message, down to the packed entries: all of it would cost a seventh of a run, this much a twentieth. */
 const DEPTH_MAX = 5;
 
 /** To see the bits of a number. */
@@ -45,13 +45,13 @@ export class EventLog {
     this.#print = print;
   }
 
-  /** Takes in one event. `detail` is for the line alone, but for a letter's: what is in it counts. */
+  /** Takes in one event. `detail` is for the line alone, but for a message's: what is in it counts. */
   add(what: Happening, time: number, { a, b }: Parties, detail?: unknown): void {
     this.#mix(CODES[what]!);
     this.#mixWide(Math.round(time * 1_000));
     this.#mixWide(a);
     this.#mixWide(b);
-    if (what === "letter" && detail !== undefined) this.#mixContents(detail, DEPTH_MAX);
+    if (what === "message" && detail !== undefined) this.#mixContents(detail, DEPTH_MAX);
     if (this.#print) this.#print(lineOf(what, time, { a, b }, detail));
   }
 
@@ -60,7 +60,7 @@ export class EventLog {
     return hex(finished(this.#high ^ this.#low)) + hex(finished(this.#low + Math.imul(this.#high, 5)));
   }
 
-  /** Values in the order they are written down in; not their names, which are the same for every letter of a kind. */
+  /** Values in the order they are written down in; not their names, which are the same for every message of a kind. */
   #mixContents(value: unknown, depth: number): void {
     if (typeof value === "number") this.#mixNumber(value);
     else if (typeof value === "string") this.#mixText(value);

@@ -9,7 +9,7 @@
 import type { Range } from "./dice.ts";
 
 export interface FaultBounds {
-  /** Weather: of so many letters (or questions) in one. */
+  /** Weather: of so many messages (or questions) in one. */
   readonly share?: Range;
   /** Incidents: how many in a run. */
   readonly times?: Range;
@@ -19,25 +19,25 @@ export interface FaultBounds {
 }
 
 export const FAULTS = {
-  /** A letter is lost. */
+  /** A message is lost. */
   loss: { share: { from: 0.01, to: 0.15 } },
-  /** A letter arrives twice. */
+  /** A message arrives twice. */
   duplication: { share: { from: 0.01, to: 0.1 } },
-  /** A letter is overtaken by later ones. */
+  /** A message is overtaken by later ones. */
   reorder: { share: { from: 0.01, to: 0.2 }, sizeMs: { from: 20, to: 500 } },
   /** A visitor's question, or the answer to it, is lost. */
   visitorLoss: { share: { from: 0.01, to: 0.1 } },
   /** Clocks differ, and drift. */
   skew: { sizeMs: { from: 5, to: 50 } },
-  /** Letters from one node, or all, take much longer for a while. */
+  /** Messages from one node, or all, take much longer for a while. */
   spike: { times: { from: 1, to: 4 }, forMs: { from: 200, to: 3_000 }, sizeMs: { from: 50, to: 800 } },
   /** A process does nothing again and again, each time for a moment. */
   slow: { times: { from: 1, to: 3 }, forMs: { from: 1_000, to: 5_000 }, sizeMs: { from: 20, to: 400 } },
   /** The cluster falls into two parts that cannot talk. */
   partition: { times: { from: 1, to: 3 }, forMs: { from: 500, to: 12_000 } },
-  /** Letters of one link, or all to or from one node, are lost; those the other way arrive. */
+  /** Messages of one link, or all to or from one node, are lost; those the other way arrive. */
   oneWay: { times: { from: 1, to: 3 }, forMs: { from: 500, to: 8_000 } },
-  /** Letters of one link, or all from one node, are held and come together later. */
+  /** Messages of one link, or all from one node, are held and come together later. */
   clog: { times: { from: 1, to: 3 }, forMs: { from: 200, to: 5_000 } },
   /** A clock is set forward or back, and right again later. */
   jump: { times: { from: 1, to: 3 }, forMs: { from: 1_000, to: 20_000 }, sizeMs: { from: 50, to: 1_000 } },

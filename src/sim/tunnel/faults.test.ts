@@ -34,7 +34,7 @@ function stage(nodes: number, settledMs = 8_000) {
 }
 
 for (const kind of ["partition", "oneWay", "clog"] as const)
-  test(`${kind}: links are broken for their time, and letters with them`, () => {
+  test(`${kind}: links are broken for their time, and messages with them`, () => {
     const { tunnel, begin, pass } = stage(4);
     begin(kind);
     assert.equal(tunnel.network.isSplit, true);
@@ -42,7 +42,7 @@ for (const kind of ["partition", "oneWay", "clog"] as const)
     assert.equal(tunnel.network.isSplit, true);
     pass(2);
     assert.equal(tunnel.network.isSplit, false);
-    const { sent, arrived, lost } = tunnel.letters.figures();
+    const { sent, arrived, lost } = tunnel.messages.figures();
     if (kind === "clog") assert.deepEqual(lost, {});
     else assert.ok(lost.cut! > 0 && arrived < sent);
   });
@@ -134,13 +134,13 @@ test("slow: a node does nothing again and again, for a while", () => {
   assert.ok(tunnel.stations.every(({ stalledUntil }) => stalledUntil < tunnel.time));
 });
 
-test("spike: letters are under way for longer, for a while", () => {
+test("spike: messages are under way for longer, for a while", () => {
   const { tunnel, begin, pass } = stage(3);
   const underWay = () => {
     let sum = 0;
     for (let ms = 0; ms < 900; ms++) {
       pass(1);
-      const { sent, arrived } = tunnel.letters.figures();
+      const { sent, arrived } = tunnel.messages.figures();
       sum += sent - arrived;
     }
     return sum;

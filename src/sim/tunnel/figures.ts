@@ -1,13 +1,13 @@
 /** A run in figures: how much happened, who was let in and when, and how far from the order of joining. */
 import type { Capacity } from "./checks/capacity.ts";
 import type { Order, OrderFigures } from "./checks/order.ts";
-import type { LetterFigures } from "./letter-count.ts";
+import type { MessageFigures } from "./message-count.ts";
 import type { Tunnel } from "./tunnel.ts";
 
 export interface Figures extends OrderFigures {
   readonly events: number;
   readonly simulatedMs: number;
-  readonly letters: LetterFigures;
+  readonly messages: MessageFigures;
   readonly visitors: number;
   readonly entered: number;
   readonly onSiteMost: number;
@@ -19,7 +19,7 @@ export interface Figures extends OrderFigures {
 
 /** The figures of a run so far, by its tunnel and these two of its checks. */
 export function runFigures(
-  { crowd, letters, loop, gateway }: Tunnel,
+  { crowd, messages, loop, gateway }: Tunnel,
   { capacity, order }: { capacity: Capacity; order: Order },
 ): Figures {
   const waits = crowd.all
@@ -28,7 +28,7 @@ export function runFigures(
   return {
     events: loop.done,
     simulatedMs: Math.round(loop.time),
-    letters: letters.figures(),
+    messages: messages.figures(),
     visitors: crowd.all.length,
     entered: waits.length,
     onSiteMost: capacity.most,

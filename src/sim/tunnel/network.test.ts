@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { diceOf } from "./dice.ts";
 import { EventLoop } from "./event-loop.ts";
-import { type LetterFate, type LetterFlight, Network, type Way, type Weather } from "./network.ts";
+import { type MessageFate, type MessageFlight, Network, type Way, type Weather } from "./network.ts";
 
 const FAIR: Weather = {
   delayMs: { from: 10, to: 20 },
@@ -15,34 +15,34 @@ const FAIR: Weather = {
 
 function stage(weather: Partial<Weather> = {}, seed = 1) {
   const loop = new EventLoop();
-  const arrived: { time: number; from: number; to: number; letter: unknown }[] = [];
-  const lost: LetterFate[] = [];
+  const arrived: { time: number; from: number; to: number; message: unknown }[] = [];
+  const lost: MessageFate[] = [];
   const network = new Network({
     loop,
     weather: { ...FAIR, ...weather },
     diceFor: ({ from, to }) => diceOf(seed, from, to),
-    deliver: (flight: LetterFlight) => arrived.push({ time: loop.time, ...flight }),
+    deliver: (flight: MessageFlight) => arrived.push({ time: loop.time, ...flight }),
     lose: (_flight, fate) => lost.push(fate),
   });
   const send = (count: number, way: Way = { from: 0, to: 1 }, everyMs = 1) => {
     const start = loop.time;
-    for (let i = 0; i < count; i++) loop.at(start + i * everyMs, () => network.send({ ...way, letter: i }));
+    for (let i = 0; i < count; i++) loop.at(start + i * everyMs, () => network.send({ ...way, message: i }));
   };
-  const letters = () => arrived.map(({ letter }) => letter);
-  return { loop, network, arrived, lost, send, letters };
+  const messages = () => arrived.map(({ message }) => message);
+  return { loop, network, arrived, lost, send, messages };
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-test("in fair weather letters arrive once, in order, each within its time", () => {
+test("in fair weather messages arrive once, in order, each within its time", () => {
   fc.assert(
     fc.property(fc.nat(), (seed) => {
-      const { loop, arrived, send, letters } = stage({}, seed);
+      const { loop, arrived, send, messages } = stage({}, seed);
       send(50);
       loop.runUntil(1_000);
-      assert.deepEqual(letters(), numbers(50));
-      for (const { time, letter } of arrived) {
-        const tookMs = time - (letter as number);
+      assert.deepEqual(messages(), numbers(50));
+      for (const { time, message } of arrived) {
+        const tookMs = time - (message as number);
         assert.ok(tookMs >= 10 && tookMs <= 20 + 1e-9, `${tookMs}`);
       }
     }),
@@ -50,7 +50,7 @@ test("in fair weather letters arrive once, in order, each within its time", () =
   );
 });
 
-test("shares of letters are lost and doubled", () => {
+test("shares of messages are lost and doubled", () => {
   const { loop, lost, arrived, send } = stage({ loss: 0.2, duplication: 0.1 });
   send(5_000);
   loop.runUntil(10_000);
@@ -58,13 +58,13 @@ test("shares of letters are lost and doubled", () => {
   assert.ok(Math.abs(arrived.length - 4_500) < 150, `${arrived.length} arrived`);
 });
 
-test("a reordered letter is overtaken, and nothing else is", () => {
-  const { loop, send, letters } = stage({ reorder: 0.1, reorderUpToMs: 300 });
+test("a reordered message is overtaken, and nothing else is", () => {
+  const { loop, send, messages } = stage({ reorder: 0.1, reorderUpToMs: 300 });
   send(2_000);
   loop.runUntil(10_000);
-  const seen = letters() as number[];
+  const seen = messages() as number[];
   assert.equal(new Set(seen).size, 2_000);
-  const late = seen.filter((letter, i) => seen.slice(0, i).some((before) => before > letter));
+  const late = seen.filter((message, i) => seen.slice(0, i).some((before) => before > message));
   assert.ok(late.length > 100 && late.length < 260, `${late.length} overtaken`);
 });
 
@@ -105,8 +105,8 @@ test("faults that overlap end when the last of them does", () => {
   assert.equal(arrived.length, 1);
 });
 
-test("a clogged link holds letters and lets them go together, in order", () => {
-  const { loop, network, arrived, send, letters } = stage();
+test("a clogged link holds messages and lets them go together, in order", () => {
+  const { loop, network, arrived, send, messages } = stage();
   const way = { from: 0, to: 1 };
   network.clog([way]);
   send(20);
@@ -114,7 +114,7 @@ test("a clogged link holds letters and lets them go together, in order", () => {
   assert.equal(arrived.length, 0);
   network.release([way]);
   loop.runUntil(501);
-  assert.deepEqual(letters(), numbers(20));
+  assert.deepEqual(messages(), numbers(20));
 });
 
 test("what a station had not got rid of dies with it", () => {
@@ -138,7 +138,7 @@ test("what a station had not got rid of dies with it", () => {
 });
 
 test("what is held is bounded, and the oldest go first", () => {
-  const { loop, network, lost, send, letters } = stage();
+  const { loop, network, lost, send, messages } = stage();
   const way = { from: 0, to: 1 };
   network.clog([way]);
   send(10_005, way, 0.01);
@@ -146,7 +146,7 @@ test("what is held is bounded, and the oldest go first", () => {
   network.release([way]);
   loop.runUntil(1_001);
   assert.deepEqual(lost, Array(5).fill("held too long"));
-  assert.equal(letters()[0], 5);
+  assert.equal(messages()[0], 5);
 });
 
 test("a slow link takes longer by so much", () => {

@@ -1,15 +1,15 @@
 /**
  * The network between nodes, with failures as its options (the model is TigerBeetle's packet simulator). Every pair of
- * stations has a link each way. A letter takes a drawn time, and letters on one link arrive in the order they were sent,
+ * stations has a link each way. A message takes a drawn time, and messages on one link arrive in the order they were sent,
  * as over TCP, unless the weather says otherwise:
  *
- *   loss, duplication, reorder   shares of letters, drawn for each; a reordered one takes longer and is overtaken
- *   cut                          letters on a link are lost, those under way included
- *   clog                         letters on a link are held, in order, until it is released
- *   slow                         letters on a link take so much longer
+ *   loss, duplication, reorder   shares of messages, drawn for each; a reordered one takes longer and is overtaken
+ *   cut                          messages on a link are lost, those under way included
+ *   clog                         messages on a link are held, in order, until it is released
+ *   slow                         messages on a link take so much longer
  *
  * Cuts, clogs and slowness are counted, so that faults may overlap. Each link has dice of its own, thrown equally often
- * for every letter. What is held is bounded; the oldest go first, as in a real transport.
+ * for every message. What is held is bounded; the oldest go first, as in a real transport.
  */
 import { between, type Dice, type Range } from "./dice.ts";
 import type { EventLoop } from "./event-loop.ts";
@@ -20,11 +20,11 @@ const HELD_MAX = 10_000;
 
 export interface Weather {
   readonly delayMs: Range;
-  /** Shares of letters, 0 to 1. */
+  /** Shares of messages, 0 to 1. */
   readonly loss: number;
   readonly duplication: number;
   readonly reorder: number;
-  /** How much longer a reordered letter takes at the most. */
+  /** How much longer a reordered message takes at the most. */
   readonly reorderUpToMs: number;
 }
 
@@ -34,19 +34,19 @@ export interface Way {
   readonly to: number;
 }
 
-export interface LetterFlight extends Way {
-  readonly letter: unknown;
+export interface MessageFlight extends Way {
+  readonly message: unknown;
 }
 
-export type LetterFate = "loss" | "cut" | "held too long" | "nobody there";
+export type MessageFate = "loss" | "cut" | "held too long" | "nobody there";
 
 interface Link {
   readonly dice: Dice;
   cuts: number;
   clogs: number;
   extraMs: number;
-  held: LetterFlight[];
-  /** When the last letter in order arrives. */
+  held: MessageFlight[];
+  /** When the last message in order arrives. */
   lastAt: number;
 }
 
@@ -54,8 +54,8 @@ export interface NetworkOptions {
   readonly loop: EventLoop;
   readonly weather: Weather;
   diceFor(way: Way): Dice;
-  deliver(flight: LetterFlight): void;
-  lose(flight: LetterFlight, fate: LetterFate): void;
+  deliver(flight: MessageFlight): void;
+  lose(flight: MessageFlight, fate: MessageFate): void;
 }
 
 export class Network {
@@ -74,7 +74,7 @@ export class Network {
     return this.#broken > 0;
   }
 
-  send(flight: LetterFlight): void {
+  send(flight: MessageFlight): void {
     const link = this.#link(flight);
     const { dice } = link;
     const { weather } = this;
@@ -114,7 +114,7 @@ export class Network {
     this.#broken -= ways.length;
   }
 
-  /** Letters take so much longer; a negative number takes that back. */
+  /** Messages take so much longer; a negative number takes that back. */
   slow(ways: readonly Way[], byMs: number): void {
     for (const way of ways) this.#link(way).extraMs += byMs;
   }
@@ -129,7 +129,7 @@ export class Network {
 
   #carry(
     link: Link,
-    flight: LetterFlight,
+    flight: MessageFlight,
     { delayMs, lateMs }: { delayMs: number; lateMs: number | null },
   ): void {
     const arrivesAt = this.#options.loop.time + delayMs;
@@ -138,11 +138,11 @@ export class Network {
     this.#arriveAt(link, link.lastAt, flight);
   }
 
-  #arriveAt(link: Link, time: number, flight: LetterFlight): void {
+  #arriveAt(link: Link, time: number, flight: MessageFlight): void {
     this.#options.loop.at(time, () => this.#arrive(link, flight));
   }
 
-  #arrive(link: Link, flight: LetterFlight): void {
+  #arrive(link: Link, flight: MessageFlight): void {
     if (link.cuts > 0) return this.#options.lose(flight, "cut");
     if (link.clogs === 0) return this.#options.deliver(flight);
     link.held.push(flight);

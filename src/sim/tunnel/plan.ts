@@ -23,9 +23,9 @@ const WEATHER: readonly FaultKind[] = [
 const SPLITS: readonly FaultKind[] = ["partition", "oneWay", "clog"];
 const CRASHES: readonly FaultKind[] = ["crash", "crashForGood", "jump"];
 
-/** Clocks differ by up to 50 ms, and word of a turn is a few letters on its way. */
+/** Clocks differ by up to 50 ms, and word of a turn is a few messages on its way. */
 const CALM: OrderTerms = { disorderMs: 150, overtakingMaxMs: 2_500, isWhole: true };
-/** Spikes and stalls of up to some seconds; letters are lost and sent again. */
+/** Spikes and stalls of up to some seconds; messages are lost and sent again. */
 const STORMY: OrderTerms = { disorderMs: 1_000, overtakingMaxMs: 5_000, isWhole: true };
 /** Of those who were disturbed nothing is promised. */
 const IN_QUIET_ONLY: OrderTerms = { ...STORMY, isWhole: false };

@@ -60,7 +60,7 @@ const HEADINGS = [
   "p95",
   "tau",
   "farthest",
-  "letters",
+  "messages",
   "simulated",
   "took",
   "hash",
@@ -79,7 +79,7 @@ function rowOf({ plan, result, realMs }: SeedRun): string[] {
     seconds(figures.waitMs.p95),
     figures.tau.toFixed(5),
     String(figures.displacement),
-    String(figures.letters.sent),
+    String(figures.messages.sent),
     seconds(figures.simulatedMs),
     seconds(realMs),
     hash,
@@ -111,12 +111,12 @@ function details({ plan, result }: SeedRun): string[] {
   const { figures } = result;
   const faults = incidentsOf(plan).map(({ name, at }) => `${name} at ${seconds(at)}`);
   const weather = FAULT_KINDS.filter((kind) => plan.faults[kind] && plan.faults[kind].times === 0);
-  const kinds = Object.entries(figures.letters.kinds).map(([kind, count]) => `${kind} ${count}`);
-  const lost = Object.entries(figures.letters.lost).map(([fate, count]) => `${fate} ${count}`);
+  const kinds = Object.entries(figures.messages.kinds).map(([kind, count]) => `${kind} ${count}`);
+  const lost = Object.entries(figures.messages.lost).map(([fate, count]) => `${fate} ${count}`);
   return [
     `All the time: ${weather.join(", ") || "nothing"}.`,
     `Incidents: ${faults.join(", ") || "none"}.`,
-    `Letters: ${kinds.join(", ") || "none"}. Lost: ${lost.join(", ") || "none"}.`,
+    `Messages: ${kinds.join(", ") || "none"}. Lost: ${lost.join(", ") || "none"}.`,
     `Most on site at once: ${figures.onSiteMost} of ${plan.rules.totalActiveUsers}. Made-up tickets and passes refused: ${figures.forgeries}.`,
   ];
 }

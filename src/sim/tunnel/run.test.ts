@@ -30,23 +30,23 @@ test("the same seed does the same, and another does not", () => {
   assert.notEqual(hashOf(1), hashOf(2));
 });
 
-test("letters that are copied as by a wire change nothing", () => {
+test("messages that are copied as by a wire change nothing", () => {
   const options: PlanOptions = { ...SMALL, seed: 4, kind: "everything", nodes: 5 };
-  assert.deepEqual(run(options, { letters: "copied" }), run(options));
+  assert.deepEqual(run(options, { messages: "copied" }), run(options));
 });
 
 test("nodes that share what they write about are found out", () => {
   const options: PlanOptions = { ...SMALL, seed: 4, kind: "weather", nodes: 5 };
   const hashes = (["shared", "copied"] as const).map(
-    (letters) => run(options, { wrong: "shares letters", letters }).hash,
+    (messages) => run(options, { wrong: "shares messages", messages }).hash,
   );
   assert.notEqual(hashes[0], hashes[1]);
-  const { failure } = run(options, { wrong: "copies too little", letters: "copied" });
-  assert.match(failure!.text, /letter is a Map/);
+  const { failure } = run(options, { wrong: "copies too little", messages: "copied" });
+  assert.match(failure!.text, /message is a Map/);
 });
 
 /** Which check must see what. */
-const EXPECTED: Readonly<Record<Exclude<Wrong, "shares letters" | "copies too little">, readonly string[]>> =
+const EXPECTED: Readonly<Record<Exclude<Wrong, "shares messages" | "copies too little">, readonly string[]>> =
   {
     "one too many": ["capacity"],
     "second visit": ["once"],
@@ -89,8 +89,8 @@ test("visitors of every kind come, and the figures add up", () => {
   assert.ok(figures.entered <= 200 && figures.counted <= figures.entered);
   assert.ok(figures.waitMs.middle <= figures.waitMs.p95 && figures.waitMs.p95 <= figures.waitMs.most);
   assert.equal(figures.tau, 0);
-  const underWay = figures.letters.sent - figures.letters.arrived - sum(figures.letters.lost);
-  assert.ok(underWay >= 0 && underWay < 10, `${underWay} letters are neither here nor there`);
+  const underWay = figures.messages.sent - figures.messages.arrived - sum(figures.messages.lost);
+  assert.ok(underWay >= 0 && underWay < 10, `${underWay} messages are neither here nor there`);
 });
 
 function sum(counts: Readonly<Record<string, number>>): number {

@@ -44,9 +44,9 @@ const RUN_MAX_MS = 4 * 3_600_000;
 
 export interface RunOptions {
   readonly makeNode: MakeNode;
-  readonly letters?: "shared" | "copied";
+  readonly messages?: "shared" | "copied";
   readonly print?: ((line: string) => void) | null;
-  /** The nodes know of each other without letters, as stand-ins do: that parts keep to themselves is not checked. */
+  /** The nodes know of each other without messages, as stand-ins do: that parts keep to themselves is not checked. */
   readonly isTelepathic?: boolean;
 }
 
@@ -71,7 +71,7 @@ class Run {
   readonly #line: LineBook;
   readonly #ahead: Ahead;
 
-  constructor(plan: Plan, { makeNode, letters = "shared", print = null, isTelepathic = false }: RunOptions) {
+  constructor(plan: Plan, { makeNode, messages = "shared", print = null, isTelepathic = false }: RunOptions) {
     const { seed, rules } = plan;
     const { totalActiveUsers, sessionDurationMs: sessionMs, lapseAfterMs } = rules;
     this.#plan = plan;
@@ -99,7 +99,7 @@ class Run {
         ...(plan.kind === "hasty" ? [] : [new Rate(rules)]),
         ...(isTelepathic || plan.kind === "hasty" ? [] : [new OwnPart()]),
       ],
-      letters,
+      messages,
       print,
     });
     this.#faults = new Faults(this.#tunnel, { seed, clockOf: (index) => clockOf(plan, index) });

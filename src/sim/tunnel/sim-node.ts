@@ -43,7 +43,7 @@ export interface SimNode {
   /** True once it has left its cluster in order. */
   readonly isGone: boolean;
   configure(room: string, rules: RoomRules, now: number): void;
-  receive(from: string, letter: unknown, now: number): void;
+  receive(from: string, message: unknown, now: number): void;
   tick(now: number): void;
   /** When `tick` has something to do next. */
   nextAt(): number;
@@ -71,7 +71,7 @@ export interface SimArrival {
 
 export interface SimOutgoing {
   readonly to: string;
-  readonly letter: unknown;
+  readonly message: unknown;
 }
 
 export type SimNodeEvent =

@@ -123,7 +123,7 @@ test("a stalled station does late what it should have done, in order", () => {
   assert.deepEqual(seen, ["b at 250", "a at 250"]);
 });
 
-test("a new process has a new life, and the old one's ticks and letters are nobody's", () => {
+test("a new process has a new life, and the old one's ticks and messages are nobody's", () => {
   const { loop, station, nodes, start } = stage();
   const seen: string[] = [];
   loop.at(80, () => {

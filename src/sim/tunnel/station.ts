@@ -37,7 +37,7 @@ export interface StationOptions {
 }
 
 export interface StationEars {
-  onOutbox(station: Station, letters: readonly SimOutgoing[]): void;
+  onOutbox(station: Station, messages: readonly SimOutgoing[]): void;
   onEvents(station: Station, events: readonly SimNodeEvent[]): void;
   /** The node has left its cluster in order. */
   onGone(station: Station): void;
@@ -143,8 +143,8 @@ export class Station {
 
   #takeOut(node: SimNode): void {
     const { ears } = this.#options;
-    const letters = node.takeOutbox();
-    if (letters.length > 0) ears.onOutbox(this, letters);
+    const messages = node.takeOutbox();
+    if (messages.length > 0) ears.onOutbox(this, messages);
     const events = node.takeEvents();
     if (events.length > 0) ears.onEvents(this, events);
     this.#arm(node);

@@ -12,11 +12,11 @@ import { type Dice, diceOf, oneOf, type Range } from "./dice.ts";
 import { EventLog } from "./event-log.ts";
 import { EventLoop } from "./event-loop.ts";
 import { SimGateway } from "./gateway.ts";
-import { copyOfLetter } from "./letter-copy.ts";
-import { LetterCount } from "./letter-count.ts";
+import { copyOfMessage } from "./message-copy.ts";
+import { MessageCount } from "./message-count.ts";
 import {
-  type LetterFate,
-  type LetterFlight,
+  type MessageFate,
+  type MessageFlight,
   Network,
   STATIONS_MAX,
   type Way,
@@ -48,8 +48,8 @@ export interface TunnelOptions {
   /** What a question or an answer takes between a visitor and a gateway. */
   readonly visitorDelayMs: Range;
   readonly checks?: readonly Check[];
-  /** Letters are handed on as they are, or as a wire would. */
-  readonly letters?: "shared" | "copied";
+  /** Messages are handed on as they are, or as a wire would. */
+  readonly messages?: "shared" | "copied";
   /** Gets every event as a line. */
   readonly print?: ((line: string) => void) | null;
 }
@@ -65,7 +65,7 @@ export interface Failure {
 export class Tunnel {
   readonly loop = new EventLoop();
   readonly stations: Station[] = [];
-  readonly letters = new LetterCount();
+  readonly messages = new MessageCount();
   readonly network: Network;
   readonly crowd: SimCrowd;
   readonly gateway: SimGateway;
@@ -246,19 +246,23 @@ export class Tunnel {
   }
 
   readonly #ears: StationEars = {
-    onOutbox: (station, letters) => this.#send(station, letters),
+    onOutbox: (station, messages) => this.#send(station, messages),
     onEvents: (station, events) => this.#hear(station, events),
     onGone: (station) => this.crash(station),
     onThrow: (station, error) => this.fail("no exception", `${station.name} threw ${wordsOf(error)}`),
   };
 
-  #send(station: Station, letters: readonly SimOutgoing[]): void {
-    const isCopied = this.#options.letters === "copied";
-    for (const { to, letter } of letters) {
-      this.letters.send(letter);
+  #send(station: Station, messages: readonly SimOutgoing[]): void {
+    const isCopied = this.#options.messages === "copied";
+    for (const { to, message } of messages) {
+      this.messages.send(message);
       const target = this.#byAddress.get(to) ?? STATIONS_MAX;
-      const flight = { from: station.index, to: target, letter: isCopied ? copyOfLetter(letter) : letter };
-      if (target === station.index) this.fail("no exception", `${station.name} wrote a letter to itself`);
+      const flight = {
+        from: station.index,
+        to: target,
+        message: isCopied ? copyOfMessage(message) : message,
+      };
+      if (target === station.index) this.fail("no exception", `${station.name} wrote a message to itself`);
       else if (target === STATIONS_MAX) this.#lose(flight, "nobody there");
       else this.network.send(flight);
     }
@@ -275,7 +279,7 @@ export class Tunnel {
     }
   }
 
-  #deliver(flight: LetterFlight): void {
+  #deliver(flight: MessageFlight): void {
     const station = this.stations[flight.to]!;
     if (!station.isUp) {
       const { address } = station;
@@ -283,16 +287,16 @@ export class Tunnel {
       return this.#lose(flight, "nobody there");
     }
     station.whenAwake(() => {
-      this.note("letter", flight.from, flight.to, flight.letter);
-      this.letters.arrive();
+      this.note("message", flight.from, flight.to, flight.message);
+      this.messages.arrive();
       const { address } = this.stations[flight.from]!;
-      station.call((node, now) => node.receive(address, flight.letter, now));
+      station.call((node, now) => node.receive(address, flight.message, now));
     });
   }
 
-  #lose(flight: LetterFlight, fate: LetterFate): void {
-    this.note("lost letter", flight.from, flight.to, fate);
-    this.letters.lose(fate);
+  #lose(flight: MessageFlight, fate: MessageFate): void {
+    this.note("lost message", flight.from, flight.to, fate);
+    this.messages.lose(fate);
   }
 
   #noticeSplit(): void {

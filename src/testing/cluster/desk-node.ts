@@ -34,7 +34,7 @@ class DeskNode implements SimNode {
   #events: SimNodeEvent[] = [];
   /** How many of those who left its gateway was told of. */
   #toldOf = 0;
-  /** What a careless node would put into letters and go on changing. */
+  /** What a careless node would put into messages and go on changing. */
   readonly #sent: number[] = [];
 
   constructor(desk: OneDesk, settings: SimNodeSettings, { dice, now }: { dice: Dice; now: number }) {
@@ -48,9 +48,9 @@ class DeskNode implements SimNode {
     this.#desk.rules = rules;
   }
 
-  receive(from: string, letter: unknown, now: number): void {
-    const { sent = [] } = letter as { sent?: readonly number[] };
-    const isWise = sent.length % 3 === 0 && this.#desk.is("shares letters");
+  receive(from: string, message: unknown, now: number): void {
+    const { sent = [] } = message as { sent?: readonly number[] };
+    const isWise = sent.length % 3 === 0 && this.#desk.is("shares messages");
     if (isWise) this.#write(from, now);
   }
 
@@ -149,11 +149,11 @@ class DeskNode implements SimNode {
 
   #write(to: string, now: number): void {
     this.#sent.push(now);
-    const isShared = this.#desk.is("shares letters");
-    const letter = { kind: "tidings", sent: isShared ? this.#sent : [now] };
+    const isShared = this.#desk.is("shares messages");
+    const message = { kind: "tidings", sent: isShared ? this.#sent : [now] };
     this.#outbox.push({
       to,
-      letter: this.#desk.is("copies too little") ? new Map([["letter", letter]]) : letter,
+      message: this.#desk.is("copies too little") ? new Map([["message", message]]) : message,
     });
   }
 }

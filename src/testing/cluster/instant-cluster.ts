@@ -1,5 +1,5 @@
 /**
- * Several nodes as one engine, over a network on which every letter arrives at once: for the suites that every engine
+ * Several nodes as one engine, over a network on which every message arrives at once: for the suites that every engine
  * passes. Visitors join at the first node and are then served by one after the other, so that nobody is served
  * twice in a row by the node that owns their place.
  */
@@ -24,13 +24,13 @@ import type { World } from "../../core/world.ts";
 import { ClusterEngine } from "../../engines/cluster/cluster-engine.ts";
 import { DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node-settings.ts";
 
-const LETTERS_MAX = 100_000;
+const MESSAGES_MAX = 100_000;
 /** Doors are turned by hand alone. */
 const NEVER_MS = 1e9;
 
 export class InstantCluster implements Engine {
   readonly #nodes: ClusterEngine[];
-  readonly #post: { from: string; to: string; letter: unknown }[] = [];
+  readonly #post: { from: string; to: string; message: unknown }[] = [];
   readonly #budgeted = new Set<string>();
   #next = 0;
 
@@ -40,7 +40,7 @@ export class InstantCluster implements Engine {
       const join = index === 0 ? [] : ["n0"];
       const settings = {
         ...DEFAULT_NODE_SETTINGS,
-        // Letters take no time there.
+        // Messages take no time there.
         spreadMs: 0,
         replicateMs: 0,
         intervalMs: NEVER_MS,
@@ -49,7 +49,9 @@ export class InstantCluster implements Engine {
         life: 1,
         join,
       };
-      return new ClusterEngine(world, settings, (to, letter) => this.#post.push({ from: name, to, letter }));
+      return new ClusterEngine(world, settings, (to, message) =>
+        this.#post.push({ from: name, to, message }),
+      );
     });
     this.#pump();
   }
@@ -160,10 +162,10 @@ export class InstantCluster implements Engine {
     for (let quiet = 0; quiet < 2; quiet++) {
       for (const node of this.#nodes) node.tick();
       for (let one = this.#post.shift(); one; one = this.#post.shift()) {
-        if (++delivered > LETTERS_MAX) throw new Error("the nodes never stop writing to each other");
-        const { from, to, letter } = one;
+        if (++delivered > MESSAGES_MAX) throw new Error("the nodes never stop writing to each other");
+        const { from, to, message } = one;
         const node = this.#nodes[Number(to.slice(1))]!;
-        node.deliver(from, structuredClone(letter));
+        node.deliver(from, structuredClone(message));
         node.flush();
         quiet = 0;
       }

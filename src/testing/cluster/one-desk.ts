@@ -3,7 +3,7 @@
  * once and forgets nothing, so by itself it can do nothing wrong. Each way of being wrong in `WRONGS` breaks one promise
  * on purpose, and the check for it must see that.
  *
- * It sends a few letters so that there is traffic, and does not depend on them.
+ * It sends a few messages so that there is traffic, and does not depend on them.
  */
 import { type JoinAnswer, NO_TOTALS, type TicketAnswer } from "../../core/engine.ts";
 import { Flow } from "../../core/flow.ts";
@@ -34,7 +34,7 @@ export const WRONGS = [
   "slot twice",
   "throws",
   "answers twice",
-  "shares letters",
+  "shares messages",
   "copies too little",
 ] as const;
 export type Wrong = (typeof WRONGS)[number];

@@ -1,5 +1,5 @@
 /**
- * A few nodes on one virtual clock, for tests of what they do together: letters arrive in the step they are sent in, as
+ * A few nodes on one virtual clock, for tests of what they do together: messages arrive in the step they are sent in, as
  * copies, unless `arrives` says that they are lost. Faults of every kind are the simulator's; here a test says by hand
  * what goes wrong.
  */
@@ -9,7 +9,7 @@ import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { ClusterNode } from "../../engines/cluster/node.ts";
 import { DEFAULT_NODE_SETTINGS, type NodeSettings } from "../../engines/cluster/node-settings.ts";
-import type { Letter } from "../../engines/cluster/wire/letter.ts";
+import type { Message } from "../../engines/cluster/wire/message.ts";
 
 const STEP_MS = 10;
 const SETTLE_MS = 3_000;
@@ -17,8 +17,8 @@ const SETTLE_MS = 3_000;
 export class VirtualCluster {
   readonly nodes = new Map<string, ClusterNode>();
   now = Date.UTC(2026, 0, 1);
-  /** Which letters arrive. */
-  arrives: (from: string, to: string, letter: Letter) => boolean = () => true;
+  /** Which messages arrive. */
+  arrives: (from: string, to: string, message: Message) => boolean = () => true;
   #state = 1;
   #ids = 0;
 
@@ -58,10 +58,10 @@ export class VirtualCluster {
     for (let isQuiet = false; !isQuiet; ) {
       isQuiet = true;
       for (const [from, node] of this.nodes)
-        for (const { to, letter } of node.takeOutbox()) {
+        for (const { to, message } of node.takeOutbox()) {
           isQuiet = false;
-          if (this.arrives(from, to, letter))
-            this.nodes.get(to)?.receive(from, structuredClone(letter), this.now);
+          if (this.arrives(from, to, message))
+            this.nodes.get(to)?.receive(from, structuredClone(message), this.now);
         }
     }
   }

@@ -5,7 +5,7 @@ import { placeOf } from "../../engines/cluster/wire/address.ts";
 import { isMessageBody } from "../../engines/cluster/wire/body-shapes.ts";
 import { FRAME_BYTES_MAX, FrameReader, lengthPrefix } from "../../engines/cluster/wire/frames.ts";
 import { AcceptorHandshake, secretKey } from "../../engines/cluster/wire/handshake.ts";
-import { unpackLetters } from "../../engines/cluster/wire/letters.ts";
+import { unpackMessages } from "../../engines/cluster/wire/packing.ts";
 import { addressIn } from "../../engines/redis/link/place.ts";
 import { redisProblemOf } from "../../engines/redis/link/problem.ts";
 import { readHandle } from "../../engines/redis/relaxed/handle.ts";
@@ -122,8 +122,8 @@ const peers: readonly Parser[] = [
     worst: [again("FGPR")],
   },
   {
-    name: "peer: letters",
-    read: (text) => unpackLetters(Buffer.from(text, "latin1"))?.every(isMessageBody),
+    name: "peer: messages",
+    read: (text) => unpackMessages(Buffer.from(text, "latin1"))?.every(isMessageBody),
     worst: [
       again("\x91"),
       again("\x81\xa1a"),

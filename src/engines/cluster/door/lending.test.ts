@@ -50,12 +50,12 @@ class Cluster {
   }
 
   /** What is on its way, taken off the nodes. */
-  letters(): { from: string; to: string; body: LendingBody }[] {
+  messages(): { from: string; to: string; body: LendingBody }[] {
     return Object.entries(this.nodes).flatMap(([from, node]) => node.sent().map((one) => ({ from, ...one })));
   }
 
-  deliver(letters: readonly { from: string; to: string; body: LendingBody }[] = this.letters()): void {
-    for (const { from, to, body } of letters) this.of(to).lending.receive(from, structuredClone(body));
+  deliver(messages: readonly { from: string; to: string; body: LendingBody }[] = this.messages()): void {
+    for (const { from, to, body } of messages) this.of(to).lending.receive(from, structuredClone(body));
   }
 
   spare(): number {
@@ -127,7 +127,7 @@ test("a slot lent before a round and coming after it is not taken: the round has
   const cluster = new Cluster({ a: 0, b: 6 });
   ask(cluster.of("a"));
   cluster.deliver();
-  const onItsWay = cluster.letters();
+  const onItsWay = cluster.messages();
   cluster.of("a").round = 2;
   cluster.deliver(onItsWay);
   assert.equal(cluster.of("a").spare, 0);
@@ -156,7 +156,7 @@ test("rounds of different views are different rounds", () => {
 
 test("however a round and a loan cross each other, no slot is there twice", () => {
   const capacity = 6;
-  // Four things happen in any order that letters allow: the question, the answer, and each one's report.
+  // Four things happen in any order that messages allow: the question, the answer, and each one's report.
   for (const order of [
     "abQA",
     "aQbA",

@@ -73,7 +73,7 @@ class Cluster {
   readonly peers: readonly Peer[];
   view: View;
   now = START;
-  /** Which letters arrive. */
+  /** Which messages arrive. */
   arrives: (from: string, to: string) => boolean = () => true;
 
   constructor(names: string) {
@@ -116,7 +116,7 @@ const memberOf = (name: string) => ({ name, life: 1, address: name });
 const lost = (view: View, ...names: string[]) =>
   withoutLost(view, new Set(names.map((name) => `${name}#1`)), 0);
 
-/** Loses two letters of three, the same ones each time. */
+/** Loses two messages of three, the same ones each time. */
 function lossy(): () => boolean {
   let state = 1;
   return () => {
@@ -125,7 +125,7 @@ function lossy(): () => boolean {
   };
 }
 
-test("what one writes down, all know, with letters lost as well", () => {
+test("what one writes down, all know, with messages lost as well", () => {
   for (const isLossy of [false, true]) {
     const cluster = new Cluster("abc");
     if (isLossy) cluster.arrives = lossy();
@@ -144,17 +144,17 @@ test("what one writes down, all know, with letters lost as well", () => {
 
 test("what one writes goes along the tree, and around a neighbour that does not answer", () => {
   const cluster = new Cluster("abcdefgh");
-  const letters = new Set<string>();
+  const messages = new Set<string>();
   cluster.run(500);
   cluster.arrives = (from, to) => {
-    letters.add(`${from[0]}${to[0]}`);
+    messages.add(`${from[0]}${to[0]}`);
     return true;
   };
   cluster.of("e").wait(0);
   cluster.run(1_000);
   for (const { books } of cluster.peers) assert.equal(books.lines.size, 1);
   // From b to e there is nothing to say but that it was read; f is a buddy of e, which has one neighbour only.
-  assert.deepEqual([...letters].sort().join(" "), "ab ac ad ba be bf bg ca ch da eb ef fb fe gb hc");
+  assert.deepEqual([...messages].sort().join(" "), "ab ac ad ba be bf bg ca ch da eb ef fb fe gb hc");
   cluster.arrives = (from, to) => from !== "b#1" && to !== "b#1";
   cluster.of("e").wait(1);
   cluster.run(2_000);

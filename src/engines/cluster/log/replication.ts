@@ -1,6 +1,6 @@
 /**
  * How nodes come to know the same. Each writes a log, and logs go along the tree: a node sends its neighbours what it wrote
- * itself and what came from the others, so a period takes two letters for each edge, not one for each pair of nodes.
+ * itself and what came from the others, so a period takes two messages for each edge, not one for each pair of nodes.
  *
  *        A           what B writes goes to A and to D; A sends it on to C
  *      ↗   ↘
@@ -288,7 +288,7 @@ export class Replication {
     return this.#towards.get(peer) === peer;
   }
 
-  /** When there is something to send again; asked for after every letter, so it is worked out once. */
+  /** When there is something to send again; asked for after every message, so it is worked out once. */
   #plan(): void {
     this.#sentHead = this.#own.head;
     this.#dueAt = Number.POSITIVE_INFINITY;
@@ -297,7 +297,7 @@ export class Replication {
         if (this.#isReadBy(peer, id)) this.#dueAt = Math.min(this.#dueAt, reader.nextAt(this.#logs.get(id)!));
   }
 
-  /** To those who get a letter anyway, and those who have waited for long enough. */
+  /** To those who get a message anyway, and those who have waited for long enough. */
   #sayRead(now: number): void {
     const addressed = new Set(this.#outbox.map(({ to }) => to));
     for (const [to, { since }] of this.#unread)

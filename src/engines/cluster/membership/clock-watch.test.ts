@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClockWatch, clockText } from "./clock-watch.ts";
 
-test("a clock that is near enough is no matter, however late letters come at times", () => {
+test("a clock that is near enough is no matter, however late messages come at times", () => {
   const watch = new ClockWatch(1_000);
   assert.equal(watch.wrongBy("b#1"), null);
   for (let now = 0; now < 60_000; now += 100) {

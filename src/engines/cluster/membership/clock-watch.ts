@@ -1,11 +1,11 @@
 /**
- * How far the clocks of peers are from this node's, as their letters tell. A letter is late by its time on the way, so of
+ * How far the clocks of peers are from this node's, as their messages tell. A message is late by its time on the way, so of
  * those that came lately the one that makes the clock look furthest ahead is nearest to the truth. Beyond `maxClockSkew` a
  * clock is not followed (order-clock.ts), and whoever joins where it is stands in the wrong place: that is nothing to put up
  * with in silence.
  */
 const WINDOW_MS = 10_000;
-/** A letter may be so late without its writer's clock being behind. */
+/** A message may be so late without its writer's clock being behind. */
 const LATE_MAX_MS = 2_000;
 
 interface Seen {
@@ -23,7 +23,7 @@ export class ClockWatch {
     this.#skewMaxMs = skewMaxMs;
   }
 
-  /** A letter says that it is `time` at its writer's. */
+  /** A message says that it is `time` at its writer's. */
   hear(id: string, time: number, now: number): void {
     const seen = this.#seen.get(id);
     const aheadMs = time - now;
@@ -38,7 +38,7 @@ export class ClockWatch {
     return seen ? this.#wrong(Math.max(seen.aheadMs, seen.before)) : null;
   }
 
-  /** The same by one letter alone. */
+  /** The same by one message alone. */
   wrongIn(time: number, now: number): number | null {
     return this.#wrong(time - now);
   }

@@ -14,7 +14,7 @@ function diceOf(seed: number): () => number {
   };
 }
 
-/** Nodes by their address, which is their name, on a network that loses some letters and all across a cut. */
+/** Nodes by their address, which is their name, on a network that loses some messages and all across a cut. */
 class Network {
   readonly nodes = new Map<string, Membership>();
   readonly #dice: () => number;
@@ -57,7 +57,7 @@ class Network {
     }
   }
 
-  /** Members write to each other all the time, of whatever; each letter says what view its writer has. */
+  /** Members write to each other all the time, of whatever; each message says what view its writer has. */
   #chat(): void {
     for (const [from, { view }] of this.nodes) {
       if (!view) continue;
@@ -116,7 +116,7 @@ test("whoever knows one member joins all of them", () => {
   assert.ok(network.isAgreed());
 });
 
-test("with letters lost, a dozen join all the same", () => {
+test("with messages lost, a dozen join all the same", () => {
   const network = new Network(3);
   network.loss = 0.3;
   for (const name of "abcdefghijkl") network.add(name, name === "a" ? [] : ["a"]);
@@ -193,7 +193,7 @@ test("a part without the majority takes in nobody new, and says why", () => {
   assert.match(d.problem ?? "", /1 of 3 nodes .* missing: a, b/);
 });
 
-test("whoever leaves is gone once nobody misses them, with letters lost as well", () => {
+test("whoever leaves is gone once nobody misses them, with messages lost as well", () => {
   for (const name of "abc") {
     const network = clusterOf("abc");
     network.loss = 0.3;
@@ -259,7 +259,7 @@ test("an address that refuses for three seconds proves that someone lost is dead
   assert.equal(network.views().a, "ab-");
 });
 
-test("refusals with a pause between them, or a letter, prove nothing", () => {
+test("refusals with a pause between them, or a message, prove nothing", () => {
   const network = clusterOf("abc");
   const a = nodeOf(network, "a");
   network.cut = new Set("c");
@@ -271,7 +271,7 @@ test("refusals with a pause between them, or a letter, prove nothing", () => {
   assert.equal(network.views().a, "ab-c", "a pause of more than two and a half seconds");
   a.heard("c", network.now);
   a.refused("c", since + 6_000);
-  assert.equal(network.views().a, "ab-c", "a letter came from there");
+  assert.equal(network.views().a, "ab-c", "a message came from there");
 });
 
 test("an operator's word counts for those who are lost, and for nobody else", () => {

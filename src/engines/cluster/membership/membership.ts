@@ -71,7 +71,7 @@ export class Membership {
   readonly #dead = new Set<string>();
   /** Since when someone is lost, as long as this node has waited for them. */
   readonly #lostFor = new Map<string, number>();
-  /** When a letter last came from where a member is, or someone lost. */
+  /** When a message last came from where a member is, or someone lost. */
   readonly #heardAt = new Map<string, number>();
   /** Addresses at which nothing listens: since when, and when that was last seen. */
   readonly #refusals = new Map<string, { readonly since: number; lastAt: number }>();
@@ -168,7 +168,7 @@ export class Membership {
     if (dead.length > 0) this.#make(withoutDead(view, dead.map(idOf), this.slot!), now);
   }
 
-  /** A letter came from there. */
+  /** A message came from there. */
   heard(address: string, now: number): void {
     this.#refusals.delete(address);
     this.#heardAt.set(address, now);
@@ -213,7 +213,7 @@ export class Membership {
     }
   }
 
-  /** A letter came from someone with that view: one of us may be behind. */
+  /** A message came from someone with that view: one of us may be behind. */
   compare(from: { address: string }, theirs: number, now: number): void {
     const view = this.#view;
     if (!view || theirs === viewNumber(view)) return;

@@ -1,6 +1,6 @@
-/** Visitors who came to this node and belong to another: gathered, until letters go out, for the owners of their places. */
+/** Visitors who came to this node and belong to another: gathered, until messages go out, for the owners of their places. */
 import type { Presence } from "../../../core/engine.ts";
-import type { MessageBody } from "../wire/letter.ts";
+import type { MessageBody } from "../wire/message.ts";
 import type { Seen } from "./room-answers.ts";
 
 type Lists<T> = Map<string, Map<string, T[]>>;

@@ -1,6 +1,6 @@
 /**
  * Presence on the site of visitors whose visit another node owns. It is told to the owner, and told again until the owner's
- * log shows that it has heard: otherwise a letter that is lost would end a visit, and free its slot, while the pass is good.
+ * log shows that it has heard: otherwise a message that is lost would end a visit, and free its slot, while the pass is good.
  */
 import type { Presence } from "../../../core/engine.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Visitors' calls at one node, whoever owns their places: what is known here is answered at once, what gives or frees a
- * slot is asked of the owner (requests.ts), and what owners need only hear of goes to them with the next letters. As an
+ * slot is asked of the owner (requests.ts), and what owners need only hear of goes to them with the next messages. As an
  * owner, the node does here what others ask of it.
  */
 import type {
@@ -19,7 +19,7 @@ import { isShortForResuming, isShortForTurn, isShortOfSlots } from "../door/loan
 import { INVITE, LEFT, REVOKED } from "../log/entries.ts";
 import type { OrderClock } from "../log/order-clock.ts";
 import type { Replication } from "../log/replication.ts";
-import type { MessageBody } from "../wire/letter.ts";
+import type { MessageBody } from "../wire/message.ts";
 import { SELF, WAITING } from "./place.ts";
 import type { Op, OpAnswer, Requests } from "./requests.ts";
 import {

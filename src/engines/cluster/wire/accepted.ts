@@ -1,12 +1,12 @@
 /**
  * A connection that someone opened to us: first a stranger's, who has to prove who it is, then a peer's, who sends
- * letters. All that we send back is a receipt now and then: it tells the other side that we still hear it, which TCP
+ * messages. All that we send back is a receipt now and then: it tells the other side that we still hear it, which TCP
  * alone may take a quarter of an hour to find out.
  */
 import type { Socket } from "node:net";
 import { FRAME_BYTES_MAX, FrameReader, HELLO_BYTES_MAX, receiptFor } from "./frames.ts";
 import { type AcceptorHandshake, NO_PEER, type SessionKeys } from "./handshake.ts";
-import { unpackLetters } from "./letters.ts";
+import { unpackMessages } from "./packing.ts";
 import { type Opener, openerWith, type Sealer, sealerWith, unsealed } from "./seal.ts";
 import { isNamedByCertificate, writeFrame } from "./sockets.ts";
 
@@ -19,7 +19,7 @@ export interface AcceptedOptions {
   readonly isTls: boolean;
   /** The other side has proved that it is at `peer`; false when there is no room for it. */
   onPeer(peer: string): boolean;
-  onLetter(from: string, letter: unknown): void;
+  onMessage(from: string, message: unknown): void;
   /** The end, by our doing when there is a text. It may have been a stranger's until then. */
   onEnd(text: string | null): void;
 }
@@ -30,7 +30,7 @@ export class Accepted {
   #peer: string | null = null;
   #opener: Opener = unsealed;
   #sealer: Sealer = unsealed;
-  /** Frames of letters that were heard. */
+  /** Frames of messages that were heard. */
   #frames = 0;
   #owesReceipt = false;
   #hasEnded = false;
@@ -94,7 +94,7 @@ export class Accepted {
     this.#peer = peer;
     this.#reader.bytesMax = FRAME_BYTES_MAX;
     if (!isTls) {
-      this.#opener = openerWith(keys.letters);
+      this.#opener = openerWith(keys.messages);
       this.#sealer = sealerWith(keys.receipts);
     }
     if (!onPeer(peer)) this.#refuse("is one peer too many");
@@ -104,11 +104,11 @@ export class Accepted {
     const body = this.#opener.open(frame);
     if (body === null) return this.#refuse("sent a frame that was changed or repeated on its way");
     this.#frames++;
-    const letters = unpackLetters(body);
-    if (letters === null) return this.#refuse("sent a frame that is no batch of letters");
-    for (const letter of letters) {
+    const messages = unpackMessages(body);
+    if (messages === null) return this.#refuse("sent a frame that is no batch of messages");
+    for (const message of messages) {
       if (this.#hasEnded) return;
-      this.#options.onLetter(peer, letter);
+      this.#options.onMessage(peer, message);
     }
   }
 

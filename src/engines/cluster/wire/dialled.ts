@@ -1,6 +1,6 @@
 /**
  * A connection that we open to a peer, from dialling to its end; afterwards a new one is made, and this one stays ended.
- * We send letters; the other side sends receipts, so that a connection over which nothing comes through any more is
+ * We send messages; the other side sends receipts, so that a connection over which nothing comes through any more is
  * given up long before TCP would.
  */
 import type { Socket } from "node:net";
@@ -12,7 +12,7 @@ import { dial, dialProblem, type PeerTls, writeFrame } from "./sockets.ts";
 
 /** How long it may take to be let in. */
 export const HANDSHAKE_MS = 3_000;
-/** How long letters may go unheard. */
+/** How long messages may go unheard. */
 export const UNHEARD_MS = 5_000;
 
 export interface DialledOptions {
@@ -20,7 +20,7 @@ export interface DialledOptions {
   readonly tls: PeerTls | null;
   readonly handshake: DiallerHandshake;
   now(): number;
-  /** Letters may be sent. */
+  /** Messages may be sent. */
   onConnected(): void;
   /** There is room again. */
   onDrain(): void;
@@ -34,7 +34,7 @@ export class Dialled {
   readonly #reader = new FrameReader(HELLO_BYTES_MAX);
   #opener: Opener = unsealed;
   #sealer: Sealer = unsealed;
-  /** Frames of letters that were sent. */
+  /** Frames of messages that were sent. */
   #frames = 0;
   #isConnected = false;
   #hasEnded = false;
@@ -60,7 +60,7 @@ export class Dialled {
     return this.#isConnected;
   }
 
-  /** True when letters may be sent now; otherwise `onConnected` or `onDrain` says when. */
+  /** True when messages may be sent now; otherwise `onConnected` or `onDrain` says when. */
   get hasRoom(): boolean {
     return this.#isConnected && !this.#socket.writableNeedDrain;
   }
@@ -135,7 +135,7 @@ export class Dialled {
     this.#isConnected = true;
     this.#unheardSinceAt = null;
     if (this.#options.tls === null) {
-      this.#sealer = sealerWith(keys.letters);
+      this.#sealer = sealerWith(keys.messages);
       this.#opener = openerWith(keys.receipts);
     }
     this.#options.onConnected();

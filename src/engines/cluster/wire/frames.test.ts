@@ -37,7 +37,7 @@ test("frames come out as they went in, in whatever pieces the stream arrives", (
 
 test("a stream that comes byte by byte is read, also when it is long", () => {
   const reader = new FrameReader(10_000);
-  const body = Buffer.alloc(5_000, "letters");
+  const body = Buffer.alloc(5_000, "messages");
   let read: unknown[] = [];
   for (const byte of framed(body)) {
     reader.push(Buffer.of(byte));

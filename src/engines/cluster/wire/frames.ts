@@ -26,7 +26,7 @@ export function lengthPrefix(bytes: number): Buffer {
   return prefix;
 }
 
-/** How many frames of letters were heard, as it is told to the one who sent them. */
+/** How many frames of messages were heard, as it is told to the one who sent them. */
 export function receiptFor(frames: number): Buffer {
   const receipt = Buffer.alloc(RECEIPT_BYTES);
   receipt.writeUIntBE(frames, 0, RECEIPT_BYTES);

@@ -47,7 +47,7 @@ test("two who know the secret agree on who they are and on keys, each time other
   assert.equal(once.ann.peer, BEN);
   assert.equal(once.ben.peer, ANN);
   assert.deepEqual(once.ann.keys, once.ben.keys);
-  assert.notDeepEqual(once.ann.keys.letters, once.ann.keys.receipts);
+  assert.notDeepEqual(once.ann.keys.messages, once.ann.keys.receipts);
   assert.notDeepEqual(once.ann.keys, again.ann.keys);
 });
 

@@ -31,7 +31,7 @@ const KEY_BYTES = 32;
 /** Keys of the frames after the handshake. */
 export interface SessionKeys {
   /** From the dialler. */
-  readonly letters: Buffer;
+  readonly messages: Buffer;
   /** From the acceptor. */
   readonly receipts: Buffer;
 }
@@ -178,7 +178,7 @@ class Agreement {
   }
 
   keys(): SessionKeys {
-    return { letters: this.#key("letters"), receipts: this.#key("receipts") };
+    return { messages: this.#key("letters"), receipts: this.#key("receipts") };
   }
 
   #mac(label: string, ...more: readonly Buffer[]): Buffer {

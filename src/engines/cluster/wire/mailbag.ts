@@ -1,14 +1,14 @@
 /**
- * What a node has to say to its peers, gathered into one letter for each: where they are reached, and the way around where
+ * What a node has to say to its peers, gathered into one message for each: where they are reached, and the way around where
  * they do not answer directly, which is through a peer that hears them.
  */
 
 import type { Swim } from "../membership/swim.ts";
 import { idOf, type Member, type View } from "../membership/view.ts";
-import type { Letter, MessageBody } from "./letter.ts";
+import type { Message, MessageBody } from "./message.ts";
 
 /** Who writes, in which life and view and at what time. */
-export type LetterSender = Pick<Letter, "name" | "life" | "clock" | "view">;
+export type MessageSender = Pick<Message, "name" | "life" | "clock" | "view">;
 
 interface Unsent {
   readonly address: string;
@@ -19,7 +19,7 @@ interface Unsent {
 export interface MailbagParts {
   readonly swim: Pick<Swim, "isDirect" | "wayTo">;
   /** As of now. */
-  readonly sender: () => LetterSender;
+  readonly sender: () => MessageSender;
 }
 
 export class Mailbag {
@@ -39,7 +39,7 @@ export class Mailbag {
     for (const member of members) this.#addresses.set(idOf(member), member.address);
   }
 
-  /** A letter of theirs came from there. */
+  /** A message of theirs came from there. */
   heard(id: string, address: string): void {
     this.#addresses.set(id, address);
   }
@@ -51,8 +51,8 @@ export class Mailbag {
   /** To whoever is there, or to one life alone. */
   post(address: string, body: MessageBody, to: string | null = null): void {
     const key = to ?? address;
-    const letter = this.#unsent.get(key);
-    if (letter) letter.bodies.push(body);
+    const message = this.#unsent.get(key);
+    if (message) message.bodies.push(body);
     else this.#unsent.set(key, { address, to, bodies: [body] });
   }
 
@@ -65,8 +65,8 @@ export class Mailbag {
     const way = swim.isDirect(id) ? null : swim.wayTo(id);
     const through = way === null ? undefined : this.#addresses.get(way);
     if (!through || body.kind === "ping" || body.kind === "pingReq" || body.kind === "ack") return;
-    const letter = { to: id, ...sender(), bodies: [body] };
-    this.post(through, { kind: "relay", to: id, letter });
+    const message = { to: id, ...sender(), bodies: [body] };
+    this.post(through, { kind: "relay", to: id, letter: message });
   }
 
   postToSlot(slot: number, body: MessageBody): void {
@@ -74,21 +74,21 @@ export class Mailbag {
     if (member) this.postTo(idOf(member), body);
   }
 
-  /** A letter of another's to a member whom they do not reach. */
-  passOn(id: string, letter: Letter): void {
+  /** A message of another's to a member whom they do not reach. */
+  passOn(id: string, message: Message): void {
     const member = this.#members.find((one) => idOf(one) === id);
-    if (member) this.post(member.address, { kind: "relay", to: id, letter });
+    if (member) this.post(member.address, { kind: "relay", to: id, letter: message });
   }
 
-  /** The letters to send since this was last asked. */
-  take(): { to: string; letter: Letter }[] {
+  /** The messages to send since this was last asked. */
+  take(): { to: string; message: Message }[] {
     if (this.#unsent.size === 0) return [];
     const sender = this.#parts.sender();
-    const letters = [...this.#unsent.values()].map(({ address, to, bodies }) => ({
+    const messages = [...this.#unsent.values()].map(({ address, to, bodies }) => ({
       to: address,
-      letter: { to, ...sender, bodies },
+      message: { to, ...sender, bodies },
     }));
     this.#unsent = new Map();
-    return letters;
+    return messages;
   }
 }

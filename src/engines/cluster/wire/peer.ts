@@ -1,17 +1,17 @@
 /**
- * One peer as those see it who send to it: letters go in, and a connection is there when it can be.
+ * One peer as those see it who send to it: messages go in, and a connection is there when it can be.
  *
- *   first letter ─▶ dialling ─▶ connected ──▶ resting ─▶ dialling …
+ *   first message ─▶ dialling ─▶ connected ──▶ resting ─▶ dialling …
  *                       └─────────────────────▲   50 ms, then longer, at most 2 s, each time with jitter
  *
- * Letters of one turn of the event loop become one batch. What the connection has no room for waits, within limits; what
+ * Messages of one turn of the event loop become one batch. What the connection has no room for waits, within limits; what
  * was on its way when a connection broke is lost, and nobody is told.
  */
 import type { World } from "../../../core/world.ts";
 import type { PeerPlace } from "./address.ts";
 import { Dialled } from "./dialled.ts";
 import type { DiallerHandshake } from "./handshake.ts";
-import { packLetters } from "./letters.ts";
+import { packMessages } from "./packing.ts";
 import { QUEUE_BYTES_MAX, SendQueue } from "./send-queue.ts";
 import { NOT_LISTENING, type PeerTls } from "./sockets.ts";
 
@@ -19,9 +19,9 @@ const REST_MS = 50;
 const REST_MS_MAX = 2_000;
 /** A peer that nothing was sent to for so long is let go. */
 export const PEER_IDLE_MS = 60_000;
-/** More letters in one turn are more than one batch. */
-const LETTERS_MAX = 1_000;
-/** The most a letter may have, and a batch: any finds room in the queue, and in a frame. */
+/** More messages in one turn are more than one batch. */
+const MESSAGES_MAX = 1_000;
+/** The most a message may have, and a batch: any finds room in the queue, and in a frame. */
 const BODY_BYTES_MAX = QUEUE_BYTES_MAX / 2;
 
 export interface PeerOptions {
@@ -31,8 +31,8 @@ export interface PeerOptions {
   readonly world: World;
   /** A handshake for one connection. */
   newHandshake(): DiallerHandshake;
-  /** Letters wait: `flush` is to be called at the end of this turn. */
-  onLetters(): void;
+  /** Messages wait: `flush` is to be called at the end of this turn. */
+  onMessages(): void;
   onProblem(text: string): void;
   /** Nothing listens there. */
   onRefused(): void;
@@ -44,7 +44,7 @@ export interface PeerState {
   readonly isConnected: boolean;
   /** What waits here; what the network has is unknown. */
   readonly queuedBytes: number;
-  /** Letters that were let go because there was no room or no connection. */
+  /** Messages that were let go because there was no room or no connection. */
   readonly dropped: number;
   readonly lastProblem: string | null;
 }
@@ -53,7 +53,7 @@ export class Peer {
   readonly address: string;
   readonly #options: PeerOptions;
   readonly #queue = new SendQueue();
-  #letters: unknown[] = [];
+  #messages: unknown[] = [];
   #connection: Dialled | null = null;
   #stopResting: (() => void) | null = null;
   /** Connections in a row that were not let in, or did not last. */
@@ -79,15 +79,15 @@ export class Peer {
     };
   }
 
-  /** Takes a letter; it leaves with the others of this turn. */
-  send(letter: unknown): void {
+  /** Takes a message; it leaves with the others of this turn. */
+  send(message: unknown): void {
     this.#lastSendAt = this.#now;
-    if (this.#letters.length === 0) this.#options.onLetters();
-    this.#letters.push(letter);
-    if (this.#letters.length >= LETTERS_MAX) this.flush();
+    if (this.#messages.length === 0) this.#options.onMessages();
+    this.#messages.push(message);
+    if (this.#messages.length >= MESSAGES_MAX) this.flush();
   }
 
-  /** Sends the letters of this turn, or as many as there is room for. */
+  /** Sends the messages of this turn, or as many as there is room for. */
   flush(): void {
     this.#pack();
     this.#sendQueue();
@@ -126,26 +126,26 @@ export class Peer {
   }
 
   #pack(): void {
-    const letters = this.#letters;
-    this.#letters = [];
-    if (letters.length > 0) this.#enqueue(letters);
+    const messages = this.#messages;
+    this.#messages = [];
+    if (messages.length > 0) this.#enqueue(messages);
   }
 
-  /** All letters as one batch; where that cannot be, without the one whose fault it is. */
-  #enqueue(letters: readonly unknown[]): void {
-    const body = packLetters(letters);
+  /** All messages as one batch; where that cannot be, without the one whose fault it is. */
+  #enqueue(messages: readonly unknown[]): void {
+    const body = packMessages(messages);
     if (body && body.length <= BODY_BYTES_MAX)
-      return this.#queue.push({ body, letters: letters.length, sentAt: this.#now });
-    if (letters.length === 1) return this.#refuseLetter(body);
-    const half = letters.length >> 1;
-    this.#enqueue(letters.slice(0, half));
-    this.#enqueue(letters.slice(half));
+      return this.#queue.push({ body, messages: messages.length, sentAt: this.#now });
+    if (messages.length === 1) return this.#refuseMessage(body);
+    const half = messages.length >> 1;
+    this.#enqueue(messages.slice(0, half));
+    this.#enqueue(messages.slice(half));
   }
 
-  #refuseLetter(body: Buffer | null): void {
+  #refuseMessage(body: Buffer | null): void {
     this.#queue.refuse(1);
     const why = body ? `of ${body.length} bytes: ${BODY_BYTES_MAX} are the most` : "that is no plain value";
-    this.#complain(`was not sent a letter ${why}`);
+    this.#complain(`was not sent a message ${why}`);
   }
 
   #sendQueue(): void {

@@ -10,13 +10,13 @@ function sealed(...texts: string[]): Buffer[] {
 }
 
 test("what was sealed opens in its order, and cannot be read meanwhile", () => {
-  const frames = sealed("one letter", "", "and another");
+  const frames = sealed("one message", "", "and another");
   const opener = openerWith(KEY);
   assert.deepEqual(
     frames.map((frame) => opener.open(frame)?.toString()),
-    ["one letter", "", "and another"],
+    ["one message", "", "and another"],
   );
-  assert.equal(frames[0]!.includes("letter"), false);
+  assert.equal(frames[0]!.includes("message"), false);
 });
 
 test("a frame that is repeated, left out or changed in any bit does not open", () => {

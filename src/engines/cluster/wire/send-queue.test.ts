@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AWAY_BYTES_MAX, AWAY_MS_MAX, QUEUE_BYTES_MAX, SendQueue } from "./send-queue.ts";
 
-const batch = (text: string, sentAt = 0, letters = 1) => ({ body: Buffer.from(text), letters, sentAt });
+const batch = (text: string, sentAt = 0, messages = 1) => ({ body: Buffer.from(text), messages, sentAt });
 
 function textsIn(queue: SendQueue): string[] {
   const texts: string[] = [];
@@ -20,13 +20,13 @@ test("batches leave in the order in which they came, however many", () => {
   assert.equal(queue.dropped, 0);
 });
 
-test("without room the oldest go, and their letters are counted", () => {
+test("without room the oldest go, and their messages are counted", () => {
   const queue = new SendQueue();
   const body = Buffer.alloc(QUEUE_BYTES_MAX / 4);
-  for (let i = 0; i < 6; i++) queue.push({ body, letters: 10 + i, sentAt: i });
+  for (let i = 0; i < 6; i++) queue.push({ body, messages: 10 + i, sentAt: i });
   assert.ok(queue.bytes <= QUEUE_BYTES_MAX);
   assert.equal(queue.dropped, 10 + 11 + 12);
-  assert.equal(queue.shift()?.letters, 13);
+  assert.equal(queue.shift()?.messages, 13);
 });
 
 test("many tiny batches are kept within the same limit, since each costs something", () => {
@@ -41,7 +41,7 @@ test("while there is no connection less is kept, and nothing old", () => {
   for (const at of [0, 1, 500]) queue.push(batch(`at ${at}`, at));
   queue.trimAway(AWAY_MS_MAX + 1);
   assert.deepEqual(textsIn(queue), ["at 1", "at 500"]);
-  queue.push({ body: Buffer.alloc(AWAY_BYTES_MAX), letters: 7, sentAt: 0 });
+  queue.push({ body: Buffer.alloc(AWAY_BYTES_MAX), messages: 7, sentAt: 0 });
   queue.push(batch("new"));
   queue.trimAway(0);
   assert.deepEqual(textsIn(queue), ["new"]);

@@ -1,5 +1,5 @@
 /**
- * Batches of letters that wait for one peer, oldest first. When there is no room, the oldest go: a letter is news, and
+ * Batches of messages that wait for one peer, oldest first. When there is no room, the oldest go: a message is news, and
  * whoever missed some asks again.
  *
  * Room is counted in bytes kept, not in bytes sent: a batch costs something even if it says little.
@@ -16,7 +16,7 @@ const CLEAR_EVERY = 1_024;
 
 export interface Batch {
   readonly body: Buffer;
-  readonly letters: number;
+  readonly messages: number;
   readonly sentAt: number;
 }
 
@@ -34,7 +34,7 @@ export class SendQueue {
     return this.#front === this.#batches.length;
   }
 
-  /** Letters that were let go, ever. */
+  /** Messages that were let go, ever. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -64,9 +64,9 @@ export class SendQueue {
     while (!this.isEmpty && now - this.#batches[this.#front]!.sentAt > AWAY_MS_MAX) this.#drop();
   }
 
-  /** Counts letters that never came in. */
-  refuse(letters: number): void {
-    this.#dropped += letters;
+  /** Counts messages that never came in. */
+  refuse(messages: number): void {
+    this.#dropped += messages;
   }
 
   #keep(bytesMax: number): void {
@@ -74,6 +74,6 @@ export class SendQueue {
   }
 
   #drop(): void {
-    this.#dropped += this.shift()?.letters ?? 0;
+    this.#dropped += this.shift()?.messages ?? 0;
   }
 }

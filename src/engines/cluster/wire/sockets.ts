@@ -138,7 +138,7 @@ function secured({ cert, key, ca }: PeerTls) {
   return { cert, key, ca, minVersion: "TLSv1.3", rejectUnauthorized: true } as const;
 }
 
-/** Letters are small and urgent. And an error is always followed by a close, which is where it is dealt with. */
+/** Messages are small and urgent. And an error is always followed by a close, which is where it is dealt with. */
 function prepared<S extends Socket>(socket: S): S {
   socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
   return socket.on("error", () => {});

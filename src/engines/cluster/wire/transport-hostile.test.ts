@@ -7,7 +7,7 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import { type HandWorld, handWorld } from "../../../sim/hand-world.ts";
 import { FRAME_BYTES_MAX, FrameReader, lengthPrefix, receiptFor } from "./frames.ts";
 import { AcceptorHandshake, DiallerHandshake, type SessionKeys, type Step, secretKey } from "./handshake.ts";
-import { packLetters, unpackLetters } from "./letters.ts";
+import { packMessages, unpackMessages } from "./packing.ts";
 import { openerWith, sealerWith } from "./seal.ts";
 import { QUEUE_BYTES_MAX } from "./send-queue.ts";
 import { STRANGERS_MAX } from "./strangers.ts";
@@ -31,7 +31,7 @@ async function startNode(t: TestContext, world: HandWorld): Promise<Node> {
   const problems: string[] = [];
   const transport = await openTransport(
     settings,
-    { onLetter: (_, letter) => got.push(letter), onProblem: ({ text }) => problems.push(text) },
+    { onMessage: (_, message) => got.push(message), onProblem: ({ text }) => problems.push(text) },
     world,
   );
   t.after(() => transport.close());
@@ -105,7 +105,7 @@ async function dialAs(t: TestContext, node: Node, self = PEER): Promise<{ raw: R
 /** A peer that lets the node in and then reads nothing unless told to. */
 class Sluggard {
   readonly raws: Raw[] = [];
-  readonly letters: unknown[] = [];
+  readonly messages: unknown[] = [];
   keys: SessionKeys | null = null;
   #open: (frame: Buffer) => Buffer | null = () => null;
   readonly #server: net.Server;
@@ -132,13 +132,13 @@ class Sluggard {
     raw.write(welcome.frame!);
     this.raws.push(raw);
     this.keys = agreed(welcome);
-    this.#open = openerWith(this.keys.letters).open;
+    this.#open = openerWith(this.keys.messages).open;
   }
 
   /** Reads what has come by now. */
   read(): void {
     const [raw] = this.raws;
-    for (const frame of raw!.frames.splice(2)) this.letters.push(...unpackLetters(this.#open(frame)!)!);
+    for (const frame of raw!.frames.splice(2)) this.messages.push(...unpackMessages(this.#open(frame)!)!);
   }
 }
 
@@ -172,8 +172,8 @@ test("a crowd of strangers keeps no peer out, and is never larger than its limit
   const crowd = Array.from({ length: STRANGERS_MAX + 10 }, () => knock(t, node));
   await until("some are sent away", () => node.transport.refused === 10);
   const { raw, keys } = await dialAs(t, node);
-  raw.write(Buffer.concat(sealerWith(keys.letters).seal(packLetters(["hello"])!)));
-  await until("the peer's letter", () => node.got.length === 1);
+  raw.write(Buffer.concat(sealerWith(keys.messages).seal(packMessages(["hello"])!)));
+  await until("the peer's message", () => node.got.length === 1);
   await until("they know", () => crowd.filter(({ isClosed }) => isClosed).length === 11);
   assert.equal(node.transport.refused, 11);
 });
@@ -242,13 +242,13 @@ test("a frame that is too big ends a peer's connection at once", async (t) => {
   assert.match(node.problems[0]!, /10\.0\.0\.9:7100\) sent a frame of more than 16777216 bytes/);
 });
 
-test("a peer's frame that holds no letters ends its connection, and what came before stays", async (t) => {
+test("a peer's frame that holds no messages ends its connection, and what came before stays", async (t) => {
   const node = await startNode(t, handWorld());
   const { raw, keys } = await dialAs(t, node);
-  const sealer = sealerWith(keys.letters);
-  raw.write(Buffer.concat(sealer.seal(packLetters(["one", "two"])!)));
-  raw.write(Buffer.concat(sealer.seal(Buffer.from("no letters"))));
-  raw.write(Buffer.concat(sealer.seal(packLetters(["three"])!)));
+  const sealer = sealerWith(keys.messages);
+  raw.write(Buffer.concat(sealer.seal(packMessages(["one", "two"])!)));
+  raw.write(Buffer.concat(sealer.seal(Buffer.from("no messages"))));
+  raw.write(Buffer.concat(sealer.seal(packMessages(["three"])!)));
   await until("the end", () => raw.isClosed && node.transport.refused === 1);
   assert.deepEqual(node.got, ["one", "two"]);
 });
@@ -256,7 +256,7 @@ test("a peer's frame that holds no letters ends its connection, and what came be
 test("frames under the key of the other direction are refused", async (t) => {
   const node = await startNode(t, handWorld());
   const { raw, keys } = await dialAs(t, node);
-  raw.write(Buffer.concat(sealerWith(keys.receipts).seal(packLetters(["one"])!)));
+  raw.write(Buffer.concat(sealerWith(keys.receipts).seal(packMessages(["one"])!)));
   await until("the end", () => raw.isClosed && node.transport.refused === 1);
   assert.deepEqual(node.got, []);
 });
@@ -267,12 +267,12 @@ test("a newer connection of a peer ends its older one, and no other's", async (t
   const newer = await dialAs(t, node);
   await until("the older one ends", () => older.raw.isClosed);
   for (const { raw, keys } of [newer, other])
-    raw.write(Buffer.concat(sealerWith(keys.letters).seal(packLetters(["here"])!)));
-  await until("letters", () => node.got.length === 2);
+    raw.write(Buffer.concat(sealerWith(keys.messages).seal(packMessages(["here"])!)));
+  await until("messages", () => node.got.length === 2);
   assert.equal(node.transport.refused, 0);
 });
 
-test("for a peer that does not read, memory stays bounded, the oldest letters go, and the rest keep their order", async (t) => {
+test("for a peer that does not read, memory stays bounded, the oldest messages go, and the rest keep their order", async (t) => {
   const world = handWorld();
   const node = await startNode(t, world);
   const slow = new Sluggard(t);
@@ -291,8 +291,8 @@ test("for a peer that does not read, memory stays bounded, the oldest letters go
   assert.ok(state!.queuedBytes <= QUEUE_BYTES_MAX + 1_000_000, `${state!.queuedBytes} bytes`);
   assert.ok(state!.dropped > 0);
   slow.raws[0]!.socket.resume();
-  const numbers = () => slow.letters.slice(1).map((letter) => (letter as [number])[0]);
-  await until("the last letter", () => {
+  const numbers = () => slow.messages.slice(1).map((message) => (message as [number])[0]);
+  await until("the last message", () => {
     slow.read();
     return numbers().at(-1) === count;
   });

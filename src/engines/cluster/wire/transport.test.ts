@@ -1,4 +1,4 @@
-/** Nodes that send each other letters over real sockets, while the test moves the time. */
+/** Nodes that send each other messages over real sockets, while the test moves the time. */
 import assert from "node:assert/strict";
 import net from "node:net";
 import { type TestContext, test } from "node:test";
@@ -18,7 +18,7 @@ const GIVE_UP_MS = 180_000;
 interface Node {
   readonly transport: Transport;
   readonly address: string;
-  readonly got: { from: string; letter: unknown }[];
+  readonly got: { from: string; message: unknown }[];
   readonly problems: PeerProblem[];
   /** Called when a problem is told. */
   react(): void;
@@ -36,7 +36,7 @@ async function startNode(
   const got: Node["got"] = [];
   const problems: PeerProblem[] = [];
   const events = {
-    onLetter: (from: string, letter: unknown) => got.push({ from, letter }),
+    onMessage: (from: string, message: unknown) => got.push({ from, message }),
     onProblem: (problem: PeerProblem) => {
       problems.push(problem);
       node.react();
@@ -105,7 +105,7 @@ async function startBehindMiddle(t: TestContext, world: HandWorld): Promise<{ no
   return { node, middle };
 }
 
-test("letters arrive in their order, from the address that sent them, both ways", async (t) => {
+test("messages arrive in their order, from the address that sent them, both ways", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   for (let i = 0; i < 100; i++) {
@@ -113,24 +113,24 @@ test("letters arrive in their order, from the address that sent them, both ways"
     if (i % 7 === 0) await turn();
   }
   ben.transport.send(ann.address, ["back", null]);
-  await until("all letters", () => ben.got.length === 100 && ann.got.length === 1);
+  await until("all messages", () => ben.got.length === 100 && ann.got.length === 1);
   assert.deepEqual(
     ben.got,
-    Array.from({ length: 100 }, (_, number) => ({ from: ann.address, letter: { number } })),
+    Array.from({ length: 100 }, (_, number) => ({ from: ann.address, message: { number } })),
   );
-  assert.deepEqual(ann.got, [{ from: ben.address, letter: ["back", null] }]);
+  assert.deepEqual(ann.got, [{ from: ben.address, message: ["back", null] }]);
   const state = { isConnected: true, queuedBytes: 0, dropped: 0, lastProblem: null };
   assert.deepEqual(ann.transport.peers(), [{ address: ben.address, ...state }]);
 });
 
-test("letters of one turn travel as one frame, which nobody in the middle can read", async (t) => {
+test("messages of one turn travel as one frame, which nobody in the middle can read", async (t) => {
   const world = handWorld();
   const ann = await startNode(t, world);
   const { node: ben, middle } = await startBehindMiddle(t, world);
   for (let i = 0; i < 50; i++) ann.transport.send(ben.address, `a visitor's place ${i}`);
-  await until("the first turn's letters", () => ben.got.length === 50);
+  await until("the first turn's messages", () => ben.got.length === 50);
   for (let i = 0; i < 20; i++) ann.transport.send(ben.address, i);
-  await until("the second turn's letters", () => ben.got.length === 70);
+  await until("the second turn's messages", () => ben.got.length === 70);
   const [hello, proof, ...batches] = middle.frames;
   assert.ok(hello && proof);
   assert.equal(batches.length, 2);
@@ -142,7 +142,7 @@ test("a peer that was started again is found again", async (t) => {
   const port = await freePort();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world, { port })];
   ann.transport.send(ben.address, "before");
-  await until("the first letter", () => ben.got.length === 1);
+  await until("the first message", () => ben.got.length === 1);
   await ben.transport.close();
   await until("the break is noticed", () => ann.transport.peers()[0]!.lastProblem !== null);
   world.pass(50);
@@ -150,18 +150,18 @@ test("a peer that was started again is found again", async (t) => {
   const again = await startNode(t, world, { port });
   ann.transport.send(ben.address, "after");
   world.pass(200);
-  await until("the second letter", () => again.got.length === 1);
-  assert.deepEqual(again.got, [{ from: ann.address, letter: "after" }]);
+  await until("the second message", () => again.got.length === 1);
+  assert.deepEqual(again.got, [{ from: ann.address, message: "after" }]);
   assert.equal(ann.transport.peers()[0]!.lastProblem, null);
 });
 
-test("while a peer is away only the letters of the last second are kept", async (t) => {
+test("while a peer is away only the messages of the last second are kept", async (t) => {
   const world = handWorld({ dice: () => 0 });
   const port = await freePort();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world, { port })];
   await ben.transport.close();
   ann.transport.send(ben.address, "old");
-  await until("the old letter is let go", () => ann.transport.peers()[0]!.dropped === 1, world);
+  await until("the old message is let go", () => ann.transport.peers()[0]!.dropped === 1, world);
   const again = await startNode(t, world, { port });
   let sent = 0;
   const isThere = () => {
@@ -172,8 +172,8 @@ test("while a peer is away only the letters of the last second are kept", async 
     }
     return again.got.length > 0;
   };
-  await until("the new letter", isThere, world);
-  assert.deepEqual(again.got, [{ from: ann.address, letter: "new" }]);
+  await until("the new message", isThere, world);
+  assert.deepEqual(again.got, [{ from: ann.address, message: "new" }]);
 });
 
 test("one that does not know the secret is refused both ways, and both are told", async (t) => {
@@ -181,7 +181,7 @@ test("one that does not know the secret is refused both ways, and both are told"
   const ann = await startNode(t, world);
   const eve = await startNode(t, world, { secret: "a guess" });
   eve.transport.send(ann.address, "let me in");
-  ann.transport.send(eve.address, "a secret letter");
+  ann.transport.send(eve.address, "a secret message");
   const isTold = ({ problems }: Node) => problems.length >= 2;
   await until("both are told", () => isTold(ann) && isTold(eve));
   for (const [one, other] of [[ann, eve] as const, [eve, ann] as const]) {
@@ -214,7 +214,7 @@ test("what was recorded on the way is refused on another connection", async (t) 
   const ann = await startNode(t, world);
   const { node: ben, middle } = await startBehindMiddle(t, world);
   ann.transport.send(ben.address, "pay once");
-  await until("the letter", () => ben.got.length === 1);
+  await until("the message", () => ben.got.length === 1);
   const replay = net.connect(ben.transport.port, HOST).on("error", () => {});
   t.after(() => replay.destroy());
   replay.write(Buffer.concat(middle.frames));
@@ -234,13 +234,13 @@ test("a frame that is repeated or changed on its way ends the connection", async
     const ann = await startNode(t, world);
     const { node: ben, middle } = await startBehindMiddle(t, world);
     ann.transport.send(ben.address, "one");
-    await until("the first letter", () => ben.got.length === 1);
+    await until("the first message", () => ben.got.length === 1);
     middle.onFrame = (frame, upstream) => upstream.write(meddle(frame));
     ann.transport.send(ben.address, "two");
     await until("meddling is seen", () => ben.transport.refused === 1);
     assert.match(ben.problems[0]!.text, /changed or repeated on its way/);
     assert.deepEqual(
-      ben.got.map(({ letter }) => letter),
+      ben.got.map(({ message }) => message),
       meddle === twice ? ["one", "two"] : ["one"],
     );
   }
@@ -252,20 +252,20 @@ test("a connection that is heard stays, and one that carries nothing through is 
   const { node: ben, middle } = await startBehindMiddle(t, world);
   for (let i = 1; i <= 40; i++) {
     ann.transport.send(ben.address, i);
-    await until("a letter", () => ben.got.length === i);
+    await until("a message", () => ben.got.length === i);
     world.pass(250);
   }
   assert.equal(middle.connections, 1);
   middle.onFrame = () => {};
   const heard = middle.frames.length;
   ann.transport.send(ben.address, "into the dark");
-  await until("the letter is on its way", () => middle.frames.length > heard);
+  await until("the message is on its way", () => middle.frames.length > heard);
   world.pass(6_000);
   assert.match(ann.transport.peers()[0]!.lastProblem!, /has stopped listening to us/);
   middle.onFrame = (frame, upstream) => upstream.write(frame);
   ann.transport.send(ben.address, "over another one");
-  await until("the next letter", () => ben.got.length === 41, world);
-  assert.deepEqual(ben.got.at(-1), { from: ann.address, letter: "over another one" });
+  await until("the next message", () => ben.got.length === 41, world);
+  assert.deepEqual(ben.got.at(-1), { from: ann.address, message: "over another one" });
   assert.equal(middle.connections, 2);
 });
 
@@ -273,16 +273,16 @@ test("a peer that nothing is sent to is let go after a minute", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, "hello");
-  await until("the letter", () => ben.got.length === 1);
+  await until("the message", () => ben.got.length === 1);
   world.pass(59_000);
   assert.equal(ann.transport.peers().length, 1);
   world.pass(2_000);
   assert.deepEqual(ann.transport.peers(), []);
   ann.transport.send(ben.address, "hello again");
-  await until("the letter", () => ben.got.length === 2);
+  await until("the message", () => ben.got.length === 2);
 });
 
-test("a letter that is too big or nothing to pack is let go, and the others of its turn are not", async (t) => {
+test("a message that is too big or nothing to pack is let go, and the others of its turn are not", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, "before");
@@ -293,14 +293,14 @@ test("a letter that is too big or nothing to pack is let go, and the others of i
   ann.transport.send(ben.address, 2n ** 70n);
   await until("the others", () => ben.got.length === 3);
   assert.deepEqual(
-    ben.got.map(({ letter }) => letter),
+    ben.got.map(({ message }) => message),
     ["before", "small", "small too"],
   );
   assert.equal(ann.transport.peers()[0]!.dropped, 2);
-  assert.match(ann.problems[0]!.text, /was not sent a letter of \d+ bytes/);
+  assert.match(ann.problems[0]!.text, /was not sent a message of \d+ bytes/);
 });
 
-test("letters of one turn that are too much for one batch arrive in more than one", async (t) => {
+test("messages of one turn that are too much for one batch arrive in more than one", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, 0);
@@ -309,21 +309,21 @@ test("letters of one turn that are too much for one batch arrive in more than on
   await until("all", () => ben.got.length === 4);
   for (let i = 4; i <= 2_500; i++) ann.transport.send(ben.address, [i]);
   await until("all of many", () => ben.got.length === 2_501);
-  const numbers = ben.got.slice(1).map(({ letter }) => (letter as [number])[0]);
+  const numbers = ben.got.slice(1).map(({ message }) => (message as [number])[0]);
   assert.deepEqual(
     numbers,
     numbers.map((_, i) => i + 1),
   );
 });
 
-test("a letter that is sent when a problem is told is not forgotten", async (t) => {
+test("a message that is sent when a problem is told is not forgotten", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, "before");
   await until("a connection", () => ben.got.length === 1);
   ann.react = () => ann.transport.send(ben.address, "something went wrong");
   ann.transport.send(ben.address, 2n ** 70n);
-  await until("the letter", () => ben.got.length === 2);
+  await until("the message", () => ben.got.length === 2);
 });
 
 test("what was said before closing is still sent, and nothing after", async (t) => {
@@ -334,13 +334,13 @@ test("what was said before closing is still sent, and nothing after", async (t) 
   ann.transport.send(ben.address, "goodbye");
   await Promise.all([ann.transport.close(), ann.transport.close()]);
   ann.transport.send(ben.address, "still here");
-  await until("the last letter", () => ben.got.length === 2);
-  assert.deepEqual(ben.got[1], { from: ann.address, letter: "goodbye" });
+  await until("the last message", () => ben.got.length === 2);
+  assert.deepEqual(ben.got[1], { from: ann.address, message: "goodbye" });
 });
 
 test("sending to ourselves is a mistake, and to what is no address a problem", async (t) => {
   const ann = await startNode(t, handWorld());
-  assert.throws(() => ann.transport.send(ann.address, "me"), /sends no letters to itself/);
+  assert.throws(() => ann.transport.send(ann.address, "me"), /sends no messages to itself/);
   ann.transport.send("nowhere", "hello");
   assert.deepEqual(ann.problems, [{ address: "nowhere", text: "nowhere is no address of a peer" }]);
   assert.deepEqual(ann.transport.peers(), []);
@@ -366,8 +366,8 @@ test("with TLS two certificates of one CA are enough, with a secret too both mus
   ];
   ann.transport.send(ben.address, "hello");
   ben.transport.send(ann.address, "back");
-  await until("letters", () => ben.got.length === 1 && ann.got.length === 1);
-  assert.deepEqual(ben.got, [{ from: ann.address, letter: "hello" }]);
+  await until("messages", () => ben.got.length === 1 && ann.got.length === 1);
+  assert.deepEqual(ben.got, [{ from: ann.address, message: "hello" }]);
   const eve = await startNode(t, world, { ...certified("cluster-node"), secret: SECRET });
   eve.transport.send(ann.address, "let me in");
   await until("refused", () => eve.problems.length === 1);
@@ -384,7 +384,7 @@ test("with TLS a certificate of another CA is refused both ways", async (t) => {
   await until("sly is told", () => sly.problems.length === 1);
   await until("sly is refused", () => ann.transport.refused === 1);
   assert.match(ann.problems[0]!.text, /showed no certificate of our CA/);
-  ann.transport.send(eve.address, "a secret letter");
+  ann.transport.send(eve.address, "a secret message");
   await until("ann is told", () => ann.problems.length === 2);
   assert.match(ann.problems[1]!.text, /not of our CA/);
   assert.deepEqual([...ann.got, ...eve.got, ...sly.got], []);
@@ -397,7 +397,7 @@ test("with TLS a certificate that does not name the address is refused both ways
   eve.transport.send(ann.address, "let me in");
   await until("eve is refused", () => ann.transport.refused === 1);
   assert.match(ann.problems[0]!.text, /certificate that does not name it/);
-  ann.transport.send(eve.address, "a secret letter");
+  ann.transport.send(eve.address, "a secret message");
   await until("ann is told", () => ann.problems.length === 2);
   assert.match(ann.problems[1]!.text, /certificate that does not name 127\.0\.0\.1/);
   assert.deepEqual([...ann.got, ...eve.got], []);

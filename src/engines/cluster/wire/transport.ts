@@ -1,18 +1,18 @@
 /**
- * How letters get from one node of a cluster to another: TCP between equal peers.
+ * How messages get from one node of a cluster to another: TCP between equal peers.
  *
  * Whoever has something to say opens a connection and speaks on it; the other side only listens. So two peers that talk
- * have two connections, neither has to decide which of two crossing ones to keep, and a letter's way depends on one
- * side's dialling alone. Letters may be lost, when a connection breaks or a peer is too slow. They never overtake each
+ * have two connections, neither has to decide which of two crossing ones to keep, and a message's way depends on one
+ * side's dialling alone. Messages may be lost, when a connection breaks or a peer is too slow. They never overtake each
  * other on one connection, and a newer connection of a peer ends its older one. Nobody is told of delivery: the nodes
  * cope with loss, and time and again say what matters.
  *
- *   send ─▶ peer (queue, wire/peer.ts) ─▶ dialled ═══ frames ═══▶ accepted ─▶ onLetter
+ *   send ─▶ peer (queue, wire/peer.ts) ─▶ dialled ═══ frames ═══▶ accepted ─▶ onMessage
  *
  * Everyone proves that they know the cluster's secret (wire/handshake.ts), and every frame is sealed (wire/seal.ts); or
  * TLS does both with certificates of the cluster's own CA. Whoever is not of the cluster is refused and counted.
  *
- * Invariant: what `onLetter` is given was sent by a holder of the secret, or of a certificate, that goes by `from`, once.
+ * Invariant: what `onMessage` is given was sent by a holder of the secret, or of a certificate, that goes by `from`, once.
  */
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
@@ -45,8 +45,8 @@ export interface TransportSettings {
 }
 
 export interface TransportEvents {
-  /** A letter from the peer at the address `from`, in the order in which it was sent. */
-  onLetter(from: string, letter: unknown): void;
+  /** A message from the peer at the address `from`, in the order in which it was sent. */
+  onMessage(from: string, message: unknown): void;
   /** Something is wrong with an address, in a sentence; for each address at most once in some seconds. */
   onProblem?(problem: PeerProblem): void;
   /** Every time a connection to an address was refused: the machine is there, and nothing listens. */
@@ -75,7 +75,7 @@ export class Transport {
   readonly #secret: ReturnType<typeof secretKey>;
   readonly #problems: Problems;
   readonly #peers = new Map<string, Peer>();
-  /** Peers with letters that leave at the end of this turn. */
+  /** Peers with messages that leave at the end of this turn. */
   readonly #talkative = new Set<Peer>();
   readonly #strangers = new Strangers();
   readonly #accepted = new Map<string, Accepted>();
@@ -132,9 +132,9 @@ export class Transport {
    * Sends a plain value as it is at the end of this turn, or loses it. Never waits, and throws only when told to send to
    * ourselves.
    */
-  send(to: string, letter: unknown): void {
-    if (to === this.#address) throw new Error(`a node sends no letters to itself (${to})`);
-    if (!this.#closing) this.#peerAt(to)?.send(letter);
+  send(to: string, message: unknown): void {
+    if (to === this.#address) throw new Error(`a node sends no messages to itself (${to})`);
+    if (!this.#closing) this.#peerAt(to)?.send(message);
   }
 
   /** Sends what was said, and ends all connections. */
@@ -179,7 +179,7 @@ export class Transport {
       tls,
       world: this.#world,
       newHandshake: () => new DiallerHandshake({ ...this.#introduction(), peer: address }),
-      onLetters: () => this.#flushSoon(peer),
+      onMessages: () => this.#flushSoon(peer),
       onProblem: (text) => this.#report({ address, text }),
       onRefused: () => this.#events.onRefused?.(address),
     });
@@ -191,7 +191,7 @@ export class Transport {
     return { self: this.#address, secret: this.#secret, nonce: randomBytes(NONCE_BYTES) };
   }
 
-  /** After all events of this turn, so that their letters travel together. */
+  /** After all events of this turn, so that their messages travel together. */
   #flushSoon(peer: Peer): void {
     this.#talkative.add(peer);
     this.#flush ??= setImmediate(() => {
@@ -218,7 +218,7 @@ export class Transport {
       handshake: new AcceptorHandshake(this.#introduction()),
       isTls: this.#settings.tls !== null,
       onPeer: (peer) => this.#welcome(connection, peer, caller),
-      onLetter: (from, letter) => this.#events.onLetter(from, letter),
+      onMessage: (from, message) => this.#events.onMessage(from, message),
       onEnd: (text) => this.#letGo(connection, text, caller),
     });
   }

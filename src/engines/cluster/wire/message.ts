@@ -1,5 +1,5 @@
 /**
- * What nodes send each other: a letter says who writes, in which life and view and at what time, and holds everything
+ * What nodes send each other: a message says who writes, in which life and view and at what time, and holds everything
  * that was to be said to that node at once.
  */
 import type { Load, Presence } from "../../../core/engine.ts";
@@ -29,9 +29,9 @@ export type MessageBody =
   | { readonly kind: "touch"; readonly room: string; readonly list: readonly Presence[] }
   | { readonly kind: "load"; readonly room: string; readonly load: Load }
   /** To be passed on to someone whom the writer does not reach directly. */
-  | { readonly kind: "relay"; readonly to: string; readonly letter: Letter };
+  | { readonly kind: "relay"; readonly to: string; readonly letter: Message };
 
-export interface Letter {
+export interface Message {
   /** Whom it is for, in which life; null: whoever is there. */
   readonly to: string | null;
   readonly name: string;
@@ -45,10 +45,10 @@ export interface Letter {
 
 const NAME_CHARS_MAX = 128;
 
-/** True for something that can be a letter. What is in its bodies is looked at by those they are for. */
-export function isLetter(value: unknown): value is Letter {
+/** True for something that can be a message. What is in its bodies is looked at by those they are for. */
+export function isMessage(value: unknown): value is Message {
   if (typeof value !== "object" || value === null) return false;
-  const { to, name, life, clock, view, bodies } = value as Letter;
+  const { to, name, life, clock, view, bodies } = value as Message;
   return (
     (to === null || typeof to === "string") &&
     typeof name === "string" &&

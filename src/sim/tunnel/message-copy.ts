@@ -1,11 +1,11 @@
 /**
- * A letter as it comes out of a wire. Letters in the tunnel are handed on as they are, because copying them would be
+ * A message as it comes out of a wire. Messages in the tunnel are handed on as they are, because copying them would be
  * most of the work; a run that copies them must then give the same hash, or two nodes share something that changes.
  */
 
 /** A deep copy. Throws a TypeError on anything that would not come through a wire as it is. */
-export function copyOfLetter<T>(value: T): T {
-  return copied(value, "letter") as T;
+export function copyOfMessage<T>(value: T): T {
+  return copied(value, "message") as T;
 }
 
 function copied(value: unknown, path: string): unknown {

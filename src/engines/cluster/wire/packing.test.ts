@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { packLetters, unpackLetters } from "./letters.ts";
+import { packMessages, unpackMessages } from "./packing.ts";
 
-const LETTER = {
+const MESSAGE = {
   from: ["10.0.0.7:7100", 1],
   clock: 1_763_000_000_123,
   view: [3, 0],
@@ -24,58 +24,58 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-function packed(letters: readonly unknown[]): Buffer {
-  const body = packLetters(letters);
+function packed(messages: readonly unknown[]): Buffer {
+  const body = packMessages(messages);
   assert.ok(body);
   return body;
 }
 
 test("plain values come back as they were", () => {
-  assert.deepEqual(unpackLetters(packed([LETTER, "and", 7])), [LETTER, "and", 7]);
+  assert.deepEqual(unpackMessages(packed([MESSAGE, "and", 7])), [MESSAGE, "and", 7]);
   fc.assert(
-    fc.property(fc.array(value, { maxLength: 10 }), (letters) => {
+    fc.property(fc.array(value, { maxLength: 10 }), (messages) => {
       // Zero has one sign in MessagePack.
-      const unsigned = JSON.parse(JSON.stringify(letters));
-      assert.deepEqual(JSON.parse(JSON.stringify(unpackLetters(packed(letters)))), unsigned);
+      const unsigned = JSON.parse(JSON.stringify(messages));
+      assert.deepEqual(JSON.parse(JSON.stringify(unpackMessages(packed(messages)))), unsigned);
     }),
   );
 });
 
 test("maps come back as plain objects, and bytes as bytes of their own", () => {
-  const [letter, bytes] = unpackLetters(packed([{ a: { b: 1 } }, Buffer.from("bytes")]))!;
-  assert.equal(Object.getPrototypeOf((letter as { a: object }).a), Object.prototype);
+  const [message, bytes] = unpackMessages(packed([{ a: { b: 1 } }, Buffer.from("bytes")]))!;
+  assert.equal(Object.getPrototypeOf((message as { a: object }).a), Object.prototype);
   assert.deepEqual(bytes, Buffer.from("bytes"));
   assert.equal((bytes as Uint8Array).buffer.byteLength, 5);
 });
 
 test("a key __proto__ reaches no prototype", () => {
   const hostile = JSON.parse('{"__proto__": {"isAdmin": true}, "plain": 1}');
-  const [letter] = unpackLetters(packed([hostile])) as [Record<string, unknown>];
-  assert.equal(letter.isAdmin, undefined);
-  assert.equal(Object.getPrototypeOf(letter), Object.prototype);
+  const [message] = unpackMessages(packed([hostile])) as [Record<string, unknown>];
+  assert.equal(message.isAdmin, undefined);
+  assert.equal(Object.getPrototypeOf(message), Object.prototype);
   assert.equal(({} as Record<string, unknown>).isAdmin, undefined);
 });
 
-test("bytes of any kind are letters or none, and never an exception", () => {
+test("bytes of any kind are messages or none, and never an exception", () => {
   const mutation = fc.tuple(fc.nat(), fc.nat(255));
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      const letters = unpackLetters(Buffer.from(bytes));
-      assert.ok(letters === null || Array.isArray(letters));
+      const messages = unpackMessages(Buffer.from(bytes));
+      assert.ok(messages === null || Array.isArray(messages));
     }),
   );
   fc.assert(
     fc.property(fc.array(mutation, { minLength: 1, maxLength: 5 }), (mutations) => {
-      const body = packed([LETTER]);
+      const body = packed([MESSAGE]);
       for (const [at, byte] of mutations) body[at % body.length] = byte;
-      const letters = unpackLetters(body);
-      assert.ok(letters === null || Array.isArray(letters));
-      assert.deepEqual(unpackLetters(packed([LETTER])), [LETTER]);
+      const messages = unpackMessages(body);
+      assert.ok(messages === null || Array.isArray(messages));
+      assert.deepEqual(unpackMessages(packed([MESSAGE])), [MESSAGE]);
     }),
   );
 });
 
-test("what no letter holds is refused: dates, sets, patterns, references, more after the end, too deep", () => {
+test("what no message holds is refused: dates, sets, patterns, references, more after the end, too deep", () => {
   const one = 0x91;
   const hostile = {
     date: [one, 0xd6, 0xff, 1, 2, 3, 4],
@@ -88,17 +88,17 @@ test("what no letter holds is refused: dates, sets, patterns, references, more a
     map: [0x81, 0xa1, 0x61, 1],
   };
   for (const [name, bytes] of Object.entries(hostile))
-    assert.equal(unpackLetters(Buffer.from(bytes)), null, name);
-  assert.equal(unpackLetters(Buffer.alloc(1_000_000, one)), null);
+    assert.equal(unpackMessages(Buffer.from(bytes)), null, name);
+  assert.equal(unpackMessages(Buffer.alloc(1_000_000, one)), null);
 });
 
 test("what cannot be packed is told, and harms nothing packed later", () => {
   const itself: unknown[] = [];
   itself.push(itself);
-  for (const letter of [itself, 2n ** 70n]) assert.equal(packLetters(["fine", letter]), null);
-  assert.deepEqual(unpackLetters(packed([LETTER])), [LETTER]);
+  for (const message of [itself, 2n ** 70n]) assert.equal(packMessages(["fine", message]), null);
+  assert.deepEqual(unpackMessages(packed([MESSAGE])), [MESSAGE]);
 });
 
 test("a short frame cannot make a long array", () => {
-  assert.equal(unpackLetters(Buffer.of(0xdd, 0xff, 0xff, 0xff, 0xff, 1)), null);
+  assert.equal(unpackMessages(Buffer.of(0xdd, 0xff, 0xff, 0xff, 0xff, 1)), null);
 });
