@@ -66,6 +66,24 @@ describe("the control address", { concurrency: 3 }, () => {
     assert.equal(body.settings.totalActiveUsers, 3);
   });
 
+  test("a suspended and drained room lets in newcomers and those on the waiting page", async () => {
+    await using stage = await open();
+    const { control, address } = stage.run;
+    const [, waiting] = await stage.arrive(2);
+    const out = { suspended: true, drained: true, paused: false, closed: false };
+    assert.equal((await control.ask("PATCH", "/rooms/main", out)).status, 200);
+    assert.equal((await ProcessVisitor.arrive(address)).standing.isIn, true);
+    await eventually(
+      "the waiting page gets its turn",
+      async () => (await waiting!.call("enter")).status === "entered",
+    );
+    assert.equal(
+      (await control.ask("PATCH", "/rooms/main", { suspended: false, drained: false })).status,
+      200,
+    );
+    assert.equal((await ProcessVisitor.arrive(address)).standing.isIn, false);
+  });
+
   test("changes that come at the same moment are all made", async () => {
     await using stage = await open();
     const { control } = stage.run;

@@ -16,20 +16,29 @@ export interface Block {
 }
 
 const FENCE = /^(```+)([^\n`]*)\n([\s\S]*?)^\1[ \t]*$/gm;
+/** In a list item, where a block would not be found. */
+const INDENTED = /^[ \t]+```sh\b/m;
 /** Other names for the same would be passed over in silence, so they are not used. */
 const OTHER_SHELLS = new Set(["bash", "shell", "console", "zsh", "shell-session"]);
 const SHELL_TAG = /^(|run|control|gathering|drawn|skip=\S.*)$/;
 
 /** Every fenced block, in order. Throws on one that would not be run by mistake. */
 export function blocksOf(document: string): Block[] {
+  const indented = INDENTED.exec(document);
+  if (indented)
+    throw new Error(`line ${lineAt(document, indented.index)}: a block of commands is not indented`);
   return [...document.matchAll(FENCE)].map((match) => {
-    const line = document.slice(0, match.index).split("\n").length;
+    const line = lineAt(document, match.index);
     const [language = "", ...tags] = match[2]!.trim().split(/\s+/);
     const tag = tags.join(" ");
     if (OTHER_SHELLS.has(language)) throw new Error(`line ${line}: write \`sh\`, not \`${language}\``);
     if (language === "sh" && !SHELL_TAG.test(tag)) throw new Error(`line ${line}: there is no tag "${tag}"`);
     return { line, language, tag, text: match[3]! };
   });
+}
+
+function lineAt(document: string, index: number): number {
+  return document.slice(0, index).split("\n").length;
 }
 
 /** A block's commands: one a line, longer ones joined where a line ends in a backslash. */

@@ -41,6 +41,7 @@ test("the README tells how to stand in front of a site, and that is run", () => 
 test("a block that would be passed over by mistake is an error", () => {
   for (const fence of ["bash", "console", "sh skip", "sh skip=", "sh rum"])
     assert.throws(() => blocksOf(`\`\`\`${fence}\ntrue\n\`\`\`\n`), /line 1/, fence);
+  assert.throws(() => blocksOf("1. first\n\n   ```sh\n   true\n   ```\n"), /line 3: .*not indented/);
   const [block] = blocksOf("words\n\n```sh run\n# why\nfairgate run \\\n  --listen :1\n\ntrue\n```\n");
   assert.deepEqual([block!.line, block!.tag], [3, "run"]);
   assert.deepEqual(commandsOf(block!), ["fairgate run --listen :1", "true"]);
