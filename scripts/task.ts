@@ -53,6 +53,7 @@ const tasks: Record<string, () => Promise<void>> = {
     await tool("biome", "check", ".");
     await tasks.test!();
   },
+  format: () => tool("biome", "check", "--write", "."),
   bench: () => node("bench/run.ts", ...rest),
   steady: () => node("scripts/steady.ts", ...rest),
   generate: () => node("scripts/generate.ts", ...rest),

@@ -8,10 +8,10 @@
  * All requests have to come by here, those for `/.fairgate/` as well. WebSockets do not: a server that speaks this API
  * hands them over by other ways, and their connections do not end with the visit.
  */
-import { type GatewayOptions, openForProgram } from "./assembly/open-for-program.ts";
+import "./needs-node.ts";
+import type { GatewayOptions } from "./assembly/open-for-program.ts";
 import type { Engine } from "./core/engine.ts";
-import { FetchAdapter, type Site } from "./gateway/adapters/fetch.ts";
-import { nodeWorld } from "./node.ts";
+import type { Site } from "./gateway/adapters/fetch.ts";
 
 export type { GatewayOptions } from "./assembly/open-for-program.ts";
 export type { SettingsInput } from "./config/schema.ts";
@@ -48,6 +48,9 @@ export async function createFetchGateway<Context = void>(
   const { address, ...given } = options;
   if (typeof address !== "function")
     throw new TypeError("a fetch gateway needs `address`, a function that gives a request's IP address");
+  const { openForProgram } = await import("./assembly/open-for-program.ts");
+  const { FetchAdapter } = await import("./gateway/adapters/fetch.ts");
+  const { nodeWorld } = await import("./node.ts");
   const { proxied, engine, world, accessLog, close } = await openForProgram(given, nodeWorld);
   const { gateway } = proxied;
   const adapter = new FetchAdapter({ gateway, world, address, accessLog: accessLog.log });

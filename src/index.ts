@@ -7,13 +7,11 @@
  *
  *   app.use(gateway.middleware);          // Express, Connect: the site is the next middleware, no origin needed
  */
+import "./needs-node.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type GatewayOptions, openForProgram } from "./assembly/open-for-program.ts";
+import type { GatewayOptions } from "./assembly/open-for-program.ts";
 import type { Engine } from "./core/engine.ts";
-import { asMiddleware } from "./gateway/adapters/connect.ts";
-import { isRefused, isUpgradeRefused } from "./gateway/listener/listen.ts";
-import { nodeWorld } from "./node.ts";
 
 export type { GatewayOptions } from "./assembly/open-for-program.ts";
 export type { SettingsInput } from "./config/schema.ts";
@@ -44,6 +42,10 @@ export interface RunningGateway {
 
 /** Opens a gateway. Settings that are not right throw one Error that names every problem. */
 export async function createGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const { openForProgram } = await import("./assembly/open-for-program.ts");
+  const { asMiddleware } = await import("./gateway/adapters/connect.ts");
+  const { isRefused, isUpgradeRefused } = await import("./gateway/listener/listen.ts");
+  const { nodeWorld } = await import("./node.ts");
   const { engine, world, proxied, accessLog, close } = await openForProgram(options, nodeWorld);
   const { log: accesses } = accessLog;
   return {

@@ -1,74 +1,9 @@
 #!/usr/bin/env node
-/**
- * The command line. Exit codes: 0 done, 1 it failed while running, 2 the command or the settings are not right.
- */
-import { Command, Option } from "commander";
-import { version } from "../assembly/version.ts";
-
-const program = new Command("fairgate")
-  .description("A virtual waiting room: a fair line in front of any web site.")
-  .version(version)
-  .showSuggestionAfterError()
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-
-const asked = process.argv[2] ?? "";
-
-const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>> = {
-  run: async (command) => {
-    if (asked === "run") (await import("./short-pauses.ts")).keepPausesShort();
-    (await withSettings(command))
-      .description("Stand in front of a site. Reads fairgate.yaml unless flags say it all.")
-      .action((await import("./run.ts")).run);
+/** The program `fairgate`. A Node that is too old gets as far as this file, and says so. */
+import("../needs-node.ts").then(
+  () => import("./command-line.ts"),
+  ({ message }: Error) => {
+    console.error(message);
+    process.exitCode = 2;
   },
-  check: async (command) => (await import("./check.ts")).checkCommand(await withSettings(command)),
-  doctor: async (command) => (await import("./doctor.ts")).doctorCommand(await withSettings(command)),
-  demo: async (command) =>
-    command
-      .description("A small slow shop, a crowd, and the line between them, on this machine.")
-      .option("--port <number>", "port for the shop's front door; the next free one when taken", "8080")
-      .option("--crowd <number>", "how many simulated visitors to keep in the line", "60")
-      .action((await import("./demo/demo.ts")).demo),
-  keys: async (command) => {
-    const { newSecret, originKey } = await import("./keys.ts");
-    command.description("Secrets for tickets and passes.");
-    command.command("new").description("Print a new secret.").action(newSecret);
-    command
-      .command("origin")
-      .description("Print the key with which an origin checks HS256 tokens (origin.token: hs256).")
-      .option("--config <file>", "settings file to take the secret from")
-      .action(originKey);
-  },
-  codes: async (command) => (await import("./codes.ts")).codesCommand(command),
-  cluster: async (command) => (await import("./cluster.ts")).clusterCommand(command),
-  simulate: async (command) =>
-    (await import("./simulate.ts")).simulateCommand(await withSettings(command, "room")),
-  audit: async (command) =>
-    command
-      .description("Check what was promised.")
-      .command("draw")
-      .description("Check the draw of an event by its record, a place in it by its receipt, or both.")
-      .argument("[file]", "the record of the draw")
-      .option("--receipt <file>", "a visitor's receipt")
-      .option("--hash <digits>", "the hash of the seed, as noted before the event")
-      .option("--json", "print the result as JSON")
-      .action((await import("./audit.ts")).auditDraw),
-};
-
-// All of them together take half a second to load; whoever asks for one does not wait for the others.
-for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
-  await COMMANDS[name]!(program.command(name));
-await program.parseAsync();
-
-/** The flags that stand for settings, or only those for a room. */
-async function withSettings(command: Command, scope: "all" | "room" = "all"): Promise<Command> {
-  const { FLAGS } = await import("../config/flags.ts");
-  const isWanted = (flag: (typeof FLAGS)[number]) => scope === "all" || flag.scope === scope;
-  command.option("--config <file>", "settings file (default: fairgate.yaml, if it is there)");
-  for (const { flag, description, isRepeatable } of FLAGS.filter(isWanted)) {
-    const option = new Option(flag, description);
-    if (isRepeatable)
-      option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
-    command.addOption(option);
-  }
-  return command;
-}
+);

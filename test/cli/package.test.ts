@@ -3,8 +3,9 @@
  * Node that runs it is the one that runs the tests; npm is the one beside the system's Node.
  */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Child } from "../../src/testing/cli/child.ts";
@@ -95,6 +96,33 @@ describe("the packed tarball", () => {
     assert.match(await succeed("npx", ["fairgate", "--version"], folder.path), /^\d+\.\d+\.\d+\n$/);
   });
 
+  for (const { node, version } of olderNodes())
+    test(`says in one sentence that Node ${version} is too old, and how to get a newer one`, async () => {
+      const sentence = `Fairgate needs Node 24 or newer, and this is Node ${version}: get a newer one from https://nodejs.org, or use Fairgate's single executable, which brings its own.\n`;
+      const bin = join(folder.path, "node_modules", ".bin", "fairgate");
+      const command = new Child(node, [bin, "--version"], { cwd: folder.path });
+      assert.deepEqual(await command.ended, { code: 2, signal: null });
+      assert.equal(command.err, sentence);
+      for (const entry of ["fairgate", "fairgate/fetch", "fairgate/relaxed"]) {
+        const script = `import("${entry}").catch((error) => console.log(error.message))`;
+        assert.equal(await succeed(node, ["-e", script], folder.path), sentence, entry);
+      }
+    });
+
+  test("has entry points of which an older Node links nothing but the check of its version", () => {
+    for (const entry of ["cli/main", "index", "fetch"]) {
+      const text = readFileSync(join(folder.path, "node_modules/fairgate/dist", `${entry}.js`), "utf8");
+      const linked = [...text.matchAll(/^(?:import|export)\b.*?"(.*)";$/gm)].map(([, from]) => from!);
+      assert.deepEqual(linked, entry === "cli/main" ? [] : ["./needs-node.js"], entry);
+    }
+  });
+
+  test("needs the Node that package.json names", () => {
+    const { engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const needed = /MAJOR_MIN = (\d+)/.exec(readFileSync(join(ROOT, "src/needs-node.ts"), "utf8"))![1];
+    assert.equal(engines.node, `>=${needed}`);
+  });
+
   test("is a library that serves a line", async () => {
     await using origin = await TestOrigin.open();
     folder.write("serve.mjs", PROGRAM);
@@ -147,6 +175,23 @@ describe("the packed tarball", () => {
     await succeed(tsc, [...flags, "--module", "nodenext", "--types", "node", "uses.mts"], folder.path);
   });
 });
+
+/** Programs named `node` on the PATH that are too old, each version once. */
+function olderNodes(): { readonly node: string; readonly version: string }[] {
+  const found = process.env
+    .PATH!.split(delimiter)
+    .map((folder) => join(folder, "node"))
+    .filter(existsSync);
+  return found
+    .map((node) => ({
+      node,
+      version: spawnSync(node, ["-p", "process.versions.node"]).stdout.toString().trim(),
+    }))
+    .filter(
+      ({ version }, i, all) =>
+        parseInt(version, 10) < 24 && all.findIndex((one) => one.version === version) === i,
+    );
+}
 
 /** The files that package.json says are there: commands, and what programs import. */
 function namedInPackage(): string[] {

@@ -1,0 +1,103 @@
+/** Where a relaxed queue's Redis is, as a program writes it, and as connections to it need it. */
+import { readRedisAddress, readRedisUrl } from "./config/redis-schema.ts";
+import type { RedisPlace } from "./engines/redis/link/place.ts";
+
+/** How to be let in, where it is not in the URL. */
+export interface RedisLogin {
+  readonly username?: string;
+  readonly password?: string;
+  /** `ca` is PEM text; null: those that Node trusts. */
+  readonly tls?: { readonly ca?: string | null; readonly servername?: string | null };
+}
+
+/** Some nodes of a cluster, as `host:port`. */
+export interface RedisClusterPlace extends RedisLogin {
+  readonly cluster: readonly string[];
+}
+
+/** Some sentinels, as `host:port`, and the name under which they watch the primary. */
+export interface RedisSentinelPlace extends RedisLogin {
+  readonly sentinels: readonly string[];
+  readonly masterName: string;
+  readonly sentinelUsername?: string;
+  readonly sentinelPassword?: string;
+  readonly database?: number;
+}
+
+export type GivenPlaces = string | readonly string[] | RedisClusterPlace | RedisSentinelPlace;
+
+const REDIS_PORT = 6_379;
+const SENTINEL_PORT = 26_379;
+
+const NO_LOGIN = {
+  masterName: null,
+  username: null,
+  password: null,
+  sentinelUsername: null,
+  sentinelPassword: null,
+  database: 0,
+  tls: null,
+} as const;
+
+/** Throws a `RangeError` that says what is wrong with an address. */
+export function redisPlaces(redis: GivenPlaces): RedisPlace[] {
+  if (typeof redis === "string") return [serverPlace(redis)];
+  if ("cluster" in redis) return [clusterPlace(redis)];
+  if ("sentinels" in redis) return [sentinelPlace(redis)];
+  if (redis.length === 0) throw new RangeError("redis names no server; give at least one address");
+  return redis.map(serverPlace);
+}
+
+function serverPlace(written: string): RedisPlace {
+  const read = readRedisUrl(written);
+  // Not quoted: it may have a password in it.
+  if ("wrong" in read) throw new RangeError(`redis ${read.wrong}; such as redis://10.0.0.1:6379/0`);
+  const { host, port, isTls, username, password, database } = read.value;
+  return {
+    ...NO_LOGIN,
+    mode: "standalone",
+    addresses: [{ host, port }],
+    username,
+    password,
+    database: database ?? 0,
+    tls: isTls ? { ca: null, servername: null } : null,
+  };
+}
+
+function clusterPlace({ cluster, ...login }: RedisClusterPlace): RedisPlace {
+  return { ...NO_LOGIN, ...loginOf(login), mode: "cluster", addresses: addressesIn(cluster, REDIS_PORT) };
+}
+
+function sentinelPlace({ sentinels, masterName, database = 0, ...login }: RedisSentinelPlace): RedisPlace {
+  const addresses = addressesIn(sentinels, SENTINEL_PORT);
+  const { sentinelUsername = null, sentinelPassword = null } = login;
+  return {
+    ...loginOf(login),
+    mode: "sentinel",
+    addresses,
+    masterName,
+    sentinelUsername,
+    sentinelPassword,
+    database,
+  };
+}
+
+function loginOf({ username = null, password = null, tls }: Unset<RedisLogin>) {
+  return {
+    username,
+    password,
+    tls: tls ? { ca: tls.ca ?? null, servername: tls.servername ?? null } : null,
+  };
+}
+
+/** The same, where null says as well that it is not set. */
+type Unset<T> = { readonly [K in keyof T]: T[K] | null };
+
+function addressesIn(written: readonly string[], port: number): RedisPlace["addresses"] {
+  if (written.length === 0) throw new RangeError("redis has an empty list of addresses; give at least one");
+  return written.map((one) => {
+    const read = readRedisAddress(one, port);
+    if ("wrong" in read) throw new RangeError(`redis address "${one}" ${read.wrong}`);
+    return read.value;
+  });
+}
