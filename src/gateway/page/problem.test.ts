@@ -130,12 +130,12 @@ test("a time to wait is said as the language says it", () => {
     const page = html({ kind: "tooManyJoins", retryAfterSeconds }, language);
     return /<p>([^<]+)<\/p>/.exec(page)?.[1];
   };
-  assert.equal(again(47, "en"), "This page tries again by itself in 47 seconds.");
-  assert.equal(again(150, "en"), "This page tries again by itself in 3 minutes.");
-  assert.equal(again(0.2, "en"), "This page tries again by itself in 1 second.");
-  assert.equal(again(120, "de"), "Diese Seite versucht es in 2 Minuten von selbst wieder.");
-  assert.equal(again(120, "ru"), "Страница сама попробует снова через 2 минуты.");
-  assert.doesNotMatch(html({ kind: "tooManyJoins" }), /tries again/);
+  assert.equal(again(47, "en"), "This page will try again automatically in 47 seconds.");
+  assert.equal(again(150, "en"), "This page will try again automatically in 3 minutes.");
+  assert.equal(again(0.2, "en"), "This page will try again automatically in 1 second.");
+  assert.equal(again(120, "de"), "Diese Seite versucht es in 2 Minuten automatisch erneut.");
+  assert.equal(again(120, "ru"), "Страница автоматически попробует снова через 2 минуты.");
+  assert.doesNotMatch(html({ kind: "tooManyJoins" }), /try again automatically/);
   for (const language of languages().keys()) assert.doesNotMatch(again(30, language)!, /[{}]|undefined/);
 });
 
@@ -173,7 +173,7 @@ test("those who wait for one opening do not all come in the same second, nor bef
 
 test("a link has the kind's own words in the visitor's language, or those it is given", () => {
   const link = { href: "/shop?a=1&b=2" };
-  const everybody = /<a class="button" href="\/shop\?a=1&amp;b=2">Join the line like everybody<\/a>/;
+  const everybody = /<a class="button" href="\/shop\?a=1&amp;b=2">Join the line like everyone else<\/a>/;
   assert.match(html({ kind: "inviteUsed", link }), everybody);
   assert.match(html({ kind: "codeBad", link }), everybody);
   assert.match(html({ kind: "codeBad", link }, "sv"), />Ställ dig i kön som alla andra</);

@@ -188,7 +188,7 @@ function timeText(at: number, language: string): string {
   return `${calendar.format(at)} UTC`;
 }
 
-/** "This page tries again by itself in 2 minutes." */
+/** "This page will try again automatically in 2 minutes." */
 function againText({ kind, retryAfterSeconds }: ErrorPage, language: string): string {
   const { again } = textsOf(language).problem[kind];
   if (again === undefined || retryAfterSeconds === undefined) return "";

@@ -196,7 +196,7 @@ test("notices say what is true for this visitor", () => {
   assert.match(shown(html({ notice: "placeLost" }))!, /so your former place is gone. This is a new one/);
   assert.match(
     shown(html({ notice: "engineAway", ahead: AHEAD_UNKNOWN }))!,
-    /tries again by itself. Your place is kept.$/,
+    /will try again automatically. Your place is kept.$/,
   );
   const outside = html({ notice: "engineAway", sequence: -1, ahead: AHEAD_UNKNOWN });
   assert.match(outside, /<h1[^>]*>We cannot reach the line</);

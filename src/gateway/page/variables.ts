@@ -127,10 +127,13 @@ export const TEMPLATE_VARIABLES: readonly TemplateVariable[] = [
     meaning:
       "The address of a style that says, in place of the line, that cookies are needed, where they are not kept. For a stylesheet link in <noscript>; the live script asks for it by itself.",
   },
-  { name: "turnLink", meaning: "Go in, in words." },
+  { name: "turnLink", meaning: "Enter, in words." },
   { name: "alertsOffer", meaning: "Words for the button that turns sound and notification on." },
-  { name: "helpHeading", meaning: "If your connection drops, in words." },
-  { name: "helpText", meaning: "What to do then, in a sentence or two." },
+  { name: "helpHeading", meaning: "Your place is kept, in words." },
+  {
+    name: "helpText",
+    meaning: "What may happen to the page meanwhile, and how to come back, in a sentence or two.",
+  },
   { name: "noScriptText", meaning: "What becomes of the page without JavaScript, for <noscript>." },
 ];
 

@@ -188,8 +188,11 @@ describe("the draw", TOGETHER, () => {
       gateway.push({ ahead: 128, draw: { ...DRAW, seed: SEED } });
       await shows(page, "ahead", "428");
       const leads = (await page.evaluate("leads")) as string[];
-      assert.ok(leads.includes("The order is being drawn. Your place shows here in a moment."), `${leads}`);
-      await shows(page, "drawCheck", "The draw was checked by your browser.");
+      assert.ok(
+        leads.includes("The order is being drawn. Your place will appear here in a moment."),
+        `${leads}`,
+      );
+      await shows(page, "drawCheck", "Your browser has checked the draw.");
       assert.equal(await shownText(page, "waitingLabel"), "People in line");
       assert.equal(await page.locator("progress").getAttribute("value"), "0");
       assert.equal(gateway.count(CHECK_IN), 1);
@@ -223,7 +226,7 @@ describe("the draw", TOGETHER, () => {
       gateway.board = boardWith({ ahead: 77, version: 9, draw: { ...DRAW, seed: SEED } });
       await page.reload();
       await shows(page, "ahead", "77");
-      await shows(page, "drawCheck", "The draw was checked by your browser.");
+      await shows(page, "drawCheck", "Your browser has checked the draw.");
     });
   });
 

@@ -107,7 +107,7 @@ describe("those without a place", TOGETHER, () => {
     const prepare = turnedAway({ kind: "codeBad", link: { href: "/?seat=1" } });
     await visit({ prepare }, async ({ gateway, page, address }) => {
       gateway.problem = { status: 200, id: "", kind: "ended" };
-      await page.getByRole("link", { name: "Join the line like everybody" }).click();
+      await page.getByRole("link", { name: "Join the line like everyone else" }).click();
       await page.getByRole("heading", { name: "This has ended" }).waitFor();
       assert.equal(page.url(), `${address}/?seat=1`);
     });

@@ -131,7 +131,7 @@ describe("the page without events", TOGETHER, () => {
       await shows(
         page,
         "notice",
-        "The connection is lost. This page tries again by itself. Your place is kept.",
+        "The connection was lost. This page will try again automatically. Your place is kept.",
       );
       await page.context().setOffline(false);
       gateway.push({ ahead: 12 });
@@ -163,7 +163,7 @@ describe("the page without events", TOGETHER, () => {
       await shows(
         page,
         "notice",
-        "We cannot reach the line just now. This page tries again by itself. Your place is kept.",
+        "We cannot reach the line right now. This page will try again automatically. Your place is kept.",
       );
       gateway.isBoardBroken = false;
       await page.locator('[data-live="notice"]').waitFor({ state: "hidden" });
@@ -280,12 +280,12 @@ describe("the turn", TOGETHER, () => {
     };
     await visit({ prepare }, async ({ gateway, page, faults }) => {
       await gateway.listeners(1);
-      const button = page.getByRole("button", { name: "Tell me with sound and notification" });
+      const button = page.getByRole("button", { name: "Notify me when it's my turn" });
       await page.keyboard.press("Tab");
       assert.equal(await page.evaluate("document.activeElement.dataset.live"), "alertsButton");
       assert.match(String(await page.evaluate("getComputedStyle(document.activeElement).outline")), /3px/);
       await page.keyboard.press("Enter");
-      await shows(page, "alertsStatus", "We will tell you when it is your turn. Please keep this tab open.");
+      await shows(page, "alertsStatus", "We will notify you when it's your turn. Please keep this tab open.");
       assert.equal(await button.getAttribute("aria-pressed"), "true");
       gateway.isAdmitted = true;
       gateway.send("turn", { claimByMs: 60_000 });
@@ -304,7 +304,7 @@ describe("the turn", TOGETHER, () => {
       gateway.checkIn = { status: "expired" };
     };
     await visit({ prepare }, async ({ gateway, page }) => {
-      await shows(page, "heading", "Your place has run out");
+      await shows(page, "heading", "Your place has expired");
       assert.equal(await page.locator('[data-live="place"]').isVisible(), false);
       gateway.checkIn = { ...WAITING, ahead: 128, waitMs: WAIT_MS };
       await page.getByRole("link", { name: "Join the line again" }).click();
@@ -337,7 +337,7 @@ test("without JavaScript a refused form stays, for its sender to send again by a
     gateway.refreshSeconds = 1;
     await page.getByRole("button").click();
     await shows(page, "notice", /Your form was not sent/);
-    assert.match(await page.locator("main").innerText(), /your browser then offers to send the form again/);
+    assert.match(await page.locator("main").innerText(), /browser will then offer to send the form again/);
     gateway.isAdmitted = true;
     await page.reload();
     await page.getByRole("heading", { name: "The shop" }).waitFor();

@@ -205,7 +205,7 @@ test("an invitation gives one place: used again it is refused, with a way to joi
   const other = stage.visitor();
   const refused = await other.open(link);
   assertProblemPage(refused, 403, /This invitation has been used/);
-  assert.match(refused.text, /<a class="button" href="\/show">Join the line like everybody<\/a>/);
+  assert.match(refused.text, /<a class="button" href="\/show">Join the line like everyone else<\/a>/);
   assert.equal(other.token(), undefined);
   assertWaitingPage(await other.open("/show"));
   assert.deepEqual(await waitingIn(stage), { vip: 1, everybody: 1 });

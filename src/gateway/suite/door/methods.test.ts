@@ -63,7 +63,7 @@ test("by reject there is no line: people go through while there is room, and are
   const onSite = await stage.occupant();
   const visitor = stage.visitor();
   const page = await visitor.open();
-  assertProblemPage(page, 503, /Too many people just now/);
+  assertProblemPage(page, 503, /Too many people right now/);
   assert.match(page.headers["retry-after"]!, /^\d+$/);
   assert.equal(page.headers["set-cookie"], undefined);
   const { answer, told } = await askJson(visitor);
