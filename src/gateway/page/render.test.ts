@@ -80,7 +80,7 @@ test("the page says everything without its script", () => {
   assert.match(page, /<progress max="100" value="50"/);
   assert.match(page, /<title>1,234 · You are in line – Harbour Tickets<\/title>/);
   assert.match(page, /<html lang="en" dir="ltr">/);
-  assert.match(page, /<noscript>.*reloads by itself/);
+  assert.match(page, /<noscript>.*reloads automatically/);
   assert.match(html({ language: "ar" }), /<html lang="ar" dir="rtl">/);
 });
 

@@ -25,9 +25,9 @@ const CONSTANT = /^const ([A-Z][A-Z_]+) = ([\d_.]+);$/gm;
 const DECLARED = /\b(?:function|const|let) (\w+)/g;
 const PARAMETERS = /(?:\bfunction \w+|[(,=] ?)\(([\w, ]+)\)(?= =>| \{)/g;
 const INSIDE = /\$\{[^}]*\}/g;
-/** A name that is not a property behind a dot; behind the three dots of a spread it is none. */
+/** A name that is not a property behind a dot. */
 const NAME = /(?<=\.\.\.|[^.\w])[A-Za-z_]\w*/g;
-const TOKEN = /\.\.\.|\w+|\S/g;
+const TOKEN = new RegExp(`${TEXT.source}|\\.{3}|\\w+|\\s+|\\S`, "g");
 /** Shorter ones are not worth a letter. */
 const NAME_LENGTH_MIN = 3;
 /** Words of the language as short as the names given. */
@@ -58,51 +58,60 @@ export function squeezeScript(modules: readonly string[]): string {
     .trim();
 }
 
-/** Gives functions, variables and parameters a letter or two as their names, unless a property has the same name. */
+/** Gives functions, variables and parameters a letter or two as their names. Properties keep theirs. */
 function shortenNames(source: string): string {
-  const parts = source.split(TEXT);
-  const code = parts.map((part) => (isText(part) ? insidesOf(part) : part)).join(" ");
+  const tokens = tokensOf(source);
+  const code = tokens.map(({ text }) => (text.startsWith("`") ? insidesOf(text) : text)).join(" ");
   const uses = new Map<string, number>();
   for (const [name] of code.matchAll(/\w+/g)) uses.set(name, (uses.get(name) ?? 0) + 1);
-  const properties = propertiesIn(code);
-  const names = [...declaredIn(code)]
-    .filter((name) => name.length >= NAME_LENGTH_MIN && !properties.has(name))
+  const declared = new Set(tokens.filter(({ role }) => role === "shorthand").map(({ text }) => text));
+  for (const [, name = ""] of source.matchAll(DECLARED)) declared.add(name);
+  for (const [, list = ""] of source.matchAll(PARAMETERS))
+    for (const name of list.split(", ")) declared.add(name);
+  const names = [...declared]
+    .filter((name) => name.length >= NAME_LENGTH_MIN)
     .sort((a, b) => uses.get(b)! - uses.get(a)!);
   const free = freeNames(new Set([...RESERVED, ...uses.keys()]));
   const shorter = new Map(names.map((name) => [name, free.next().value]));
-  const shorten = (text: string) => text.replace(NAME, (name) => shorter.get(name) ?? name);
-  return parts.map((part) => (isText(part) ? part.replace(INSIDE, shorten) : shorten(part))).join("");
+  const shorten = (name: string) => shorter.get(name) ?? name;
+  return tokens
+    .map(({ text, role }) => {
+      if (role === "property") return text;
+      if (role === "shorthand") return shorter.has(text) ? `${text}:${shorten(text)}` : text;
+      return text.startsWith("`")
+        ? text.replace(INSIDE, (inside) => inside.replace(NAME, shorten))
+        : shorten(text);
+    })
+    .join("");
 }
 
-function declaredIn(code: string): ReadonlySet<string> {
-  const declared = Array.from(code.matchAll(DECLARED), ([, name = ""]) => name);
-  const parameters = Array.from(code.matchAll(PARAMETERS), ([, list = ""]) => list.split(", "));
-  return new Set([...declared, ...parameters.flat()]);
+/** `.name` and `{ name: … }` are properties; `{ name }` is a property and a variable. */
+interface Token {
+  readonly text: string;
+  readonly role: "property" | "shorthand" | "other";
 }
 
-/** Every name that is one in an object too: `.name`, `{ name: … }`, `{ name }`. */
-function propertiesIn(code: string): ReadonlySet<string> {
-  const properties = new Set<string>();
+function tokensOf(source: string): Token[] {
+  const texts = source.match(TOKEN) ?? [];
+  const marks = texts.filter((text) => text.trim() !== "");
   const open: string[] = [];
-  const tokens = code.match(TOKEN) ?? [];
-  for (const [index, token] of tokens.entries()) {
-    if ("([{".includes(token)) open.push(token);
-    else if (")]}".includes(token)) open.pop();
-    const before = tokens[index - 1] ?? "";
-    const after = tokens[index + 1] ?? "";
-    const isKey = open.at(-1) === "{" && "{,".includes(before) && ":,}".includes(after);
-    if (before === "." || isKey) properties.add(token);
-  }
-  return properties;
+  let index = -1;
+  return texts.map((text) => {
+    if (text.trim() === "") return { text, role: "other" };
+    index++;
+    if ("([{".includes(text)) open.push(text);
+    else if (")]}".includes(text)) open.pop();
+    const before = marks[index - 1] ?? "";
+    const after = marks[index + 1] ?? "";
+    const isKey = /^\w/.test(text) && open.at(-1) === "{" && "{,".includes(before) && ":,}".includes(after);
+    if (before === "." || (isKey && after === ":")) return { text, role: "property" };
+    return { text, role: isKey ? "shorthand" : "other" };
+  });
 }
 
-/** The code inside a template text; a plain text has none. */
+/** The code inside a template text. */
 function insidesOf(text: string): string {
   return Array.from(text.matchAll(INSIDE), ([inside]) => inside.slice(2, -1)).join(" ");
-}
-
-function isText(part: string): boolean {
-  return part.startsWith('"') || part.startsWith("`");
 }
 
 function* freeNames(taken: ReadonlySet<string>): Generator<string, never> {
@@ -119,5 +128,5 @@ export function squeezeStyle(source: string): string {
   const bare = source.replace(STYLE_TOKENS, (token, text = "", mark = "", colon = "") => {
     return text + mark + colon || (token.startsWith("/*") ? "" : " ");
   });
-  return bare.replaceAll(";}", "}").trim();
+  return bare.replaceAll(";}", "}").replace(/\b0\./g, ".").trim();
 }
