@@ -1,25 +1,13 @@
 /**
- * One room in memory, as the engine around it sees it: everything that can be done with a room, and nothing
- * of how. Its books move only together and only behind here. Synchronous and told the time; the engine owns
- * the clock and the timers.
+ * One room in memory, as the engine sees it: answers to visitors (room-answers.ts), and here everything else that can be
+ * done with a room. Its books are changed only behind these two. Synchronous and told the time; the engine owns the clock
+ * and the timers.
  */
 import type { Board, RoomState } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
-import type {
-  Admission,
-  Counts,
-  Entered,
-  JoinAnswer,
-  Load,
-  Newcomer,
-  Presence,
-  TicketAnswer,
-} from "../../core/engine.ts";
-import type { Pass } from "../../core/pass.ts";
+import type { Admission, Counts, JoinAnswer, Load, TicketAnswer } from "../../core/engine.ts";
 import { boardOf, countsOf, stateOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
-import type { Ticket } from "../../core/ticket.ts";
-import type { Moment } from "../../core/waiting.ts";
 import { turnMemoryDoor } from "./door-turn.ts";
 import {
   hasChanges,
@@ -30,146 +18,89 @@ import {
   restore,
   takeChanges,
 } from "./kept-room.ts";
-import {
-  checkIn,
-  enter,
-  hasRoom,
-  join,
-  leavePlace,
-  leaveVisit,
-  resume,
-  revoke,
-  touch,
-  vacate,
-} from "./room-answers.ts";
-import { RoomBooks, RoomCrowd, type RoomParts } from "./room-books.ts";
+import { RoomAnswers } from "./room-answers.ts";
+import { RoomCrowd } from "./room-books.ts";
 
-export class MemoryRoom {
-  readonly #books: RoomBooks;
-
-  constructor(parts: RoomParts) {
-    this.#books = new RoomBooks(parts);
-  }
-
+export class MemoryRoom extends RoomAnswers {
   get rules(): RoomRules {
-    return this.#books.door.rules;
+    return this.books.door.rules;
   }
 
   /** Puts other rules in force; everyone keeps their place. */
   change(rules: RoomRules, now: number): void {
-    this.#books.change(rules, now);
+    this.books.change(rules, now);
   }
 
   /** Visitors on the site and firm turns, for a budget shared with other rooms. */
   get used(): number {
-    return this.#books.visits.size + this.#books.turns.firm;
+    return this.books.visits.size + this.books.turns.firm;
   }
 
   /** How many it would admit now, were it not for the budget. */
   wanted(now: number): number {
-    const unbudgeted = new RoomCrowd(this.#books, () => Number.POSITIVE_INFINITY);
-    return this.#books.door.open(unbudgeted, now).admit;
+    const unbudgeted = new RoomCrowd(this.books, () => Number.POSITIVE_INFINITY);
+    return this.books.door.open(unbudgeted, now).admit;
   }
 
   /** When anybody was admitted last; 0: never. */
   get lastTurnAt(): number {
-    return this.#books.lastTurnAt;
-  }
-
-  join(id: string, newcomer: Newcomer, moment: Moment): JoinAnswer {
-    return join(this.#books, id, newcomer, moment);
-  }
-
-  hasRoom(now: number): boolean {
-    return hasRoom(this.#books, now);
-  }
-
-  checkIn(ticket: Ticket, moment: Moment): TicketAnswer {
-    return checkIn(this.#books, ticket, moment);
-  }
-
-  enter(ticket: Ticket, moment: Moment): TicketAnswer {
-    return enter(this.#books, ticket, moment);
-  }
-
-  resume(pass: Pass, mayBegin: boolean, now: number): Entered | null {
-    return resume(this.#books, pass, mayBegin, now);
-  }
-
-  touch(presences: readonly Presence[], now: number): void {
-    touch(this.#books, presences, now);
-  }
-
-  leavePlace(ticket: Ticket, now: number, isIdle = false): void {
-    leavePlace(this.#books, ticket, isIdle, now);
-  }
-
-  leaveVisit(id: string, now: number, isIdle = false): void {
-    leaveVisit(this.#books, id, isIdle, now);
-  }
-
-  vacated(id: string): void {
-    vacate(this.#books, id);
-  }
-
-  revoke(id: string, now: number): boolean {
-    return revoke(this.#books, id, now);
+    return this.books.lastTurnAt;
   }
 
   report(load: Load, now: number): void {
-    this.#books.door.report(load, now);
+    this.books.door.report(load, now);
   }
 
   /** One turn of the door. */
   admit(dice: () => number, now: number): Admission {
-    return turnMemoryDoor(this.#books, dice, now);
+    return turnMemoryDoor(this.books, dice, now);
   }
 
   counts(now: number): Counts {
-    return countsOf(this.#books.figures(now));
+    return countsOf(this.books.figures(now));
   }
 
   board(now: number): Board {
-    return boardOf(this.#books.figures(now), ++this.#books.boardVersion);
+    return boardOf(this.books.figures(now), ++this.books.boardVersion);
   }
 
   state(now: number): RoomState {
-    return stateOf(this.#books.door.phase(now), this.#books.lines.size);
+    return stateOf(this.books.door.phase(now), this.books.lines.size);
   }
 
   /** An event's draw; null when there is no such event, it has none, or it is too long ago. */
   draw(name: string, now: number): DrawRecord | null {
     const event = this.rules.events.find((known) => known.name === name);
-    return event?.isShuffled ? this.#books.draws.record(event, now) : null;
+    return event?.isShuffled ? this.books.draws.record(event, now) : null;
   }
 
   /** Ended visits whose pass has not run out yet. */
   ended(): Iterable<[id: string, until: number]> {
-    return this.#books.visits.ended();
+    return this.books.visits.ended();
   }
 
   /** True when there is something worth keeping that was not taken yet. */
   hasChanges(now: number): boolean {
-    return hasChanges(this.#books, now);
+    return hasChanges(this.books, now);
   }
 
   /** Everything that changed since this was last asked. */
   takeChanges(now: number, isClosed = false): RoomWrites {
-    return takeChanges(this.#books, now, isClosed);
+    return takeChanges(this.books, now, isClosed);
   }
 
   /** The changes last taken are on disk. */
   changesKept(memo: RoomMemo): void {
-    this.#books.lastMoment.kept(memo.lastMoment);
+    this.books.lastMoment.kept(memo.lastMoment);
   }
 
   /** Whether the answer just made must be on disk before it is told. */
   mustBeKept(answer: JoinAnswer | TicketAnswer): boolean {
-    return mustBeKept(this.#books, answer);
+    return mustBeKept(this.books, answer);
   }
 
   /** Takes over a kept room; called once, before anything else. */
   restore(kept: KeptRoom, now: number): void {
-    restore(this.#books, kept, now);
+    restore(this.books, kept, now);
   }
 }

@@ -22,117 +22,132 @@ import { newTicket, originOf, setBackTicket, type Ticket } from "../../core/tick
 import { type Moment, turnInHand, waitingAnswer } from "../../core/waiting.ts";
 import { TOO_LATE } from "./draws.ts";
 import { ADMITTED, FORFEITED, GONE, LAPSED, ON_SITE, UNKNOWN, WAITING } from "./places.ts";
-import type { RoomBooks } from "./room-books.ts";
+import { RoomBooks, type RoomParts } from "./room-books.ts";
 import type { Visit } from "./visits.ts";
 
-export function join(books: RoomBooks, id: string, newcomer: Newcomer, moment: Moment): JoinAnswer {
-  const { now } = moment;
-  const { invite } = newcomer;
-  if (invite && books.invites.isUsed(invite.id)) return { kind: "refused", reason: "inviteUsed" };
-  const { ticketTtlMs } = books.rulesAt(now);
-  const lane = books.laneOf(newcomer.lane);
-  const welcome = books.door.greet(newcomer, books.crowd, now);
-  if (welcome !== "through" && welcome !== "place") return { kind: "refused", reason: welcome };
-  const sequence = books.nextSequence++;
-  books.totals.joined++;
-  if (invite) books.invites.use(invite);
-  if (welcome === "through") return goStraightThrough(books, { id, sequence, lane, now }, newcomer.visitMs);
-  const expiresAt = now + ticketTtlMs;
-  const arrival = { id, room: books.name, lane, sequence, joinedAt: now, expiresAt, node: 0 };
-  const answer = takePlace(books, newTicket(arrival), moment);
-  if (books.lastMoment.tell(answer.nextCheckInMs) || invite) books.unproven = answer;
-  return answer;
-}
+/** What can be done with a room by those who come to it. */
+export class RoomAnswers {
+  protected readonly books: RoomBooks;
 
-export function hasRoom(books: RoomBooks, now: number): boolean {
-  return books.door.greet(ANYBODY, books.crowd, now) === "through";
-}
-
-export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): TicketAnswer {
-  const { now } = moment;
-  if (shown.expiresAt <= now) return { kind: "expired" };
-  books.rulesAt(now);
-  const ticket = currentTicket(books, shown, now);
-  const place = originOf(ticket);
-  switch (books.places.state(place)) {
-    case UNKNOWN:
-      takeBack(books, ticket, now);
-      return comeBack(books, ticket, moment);
-    case LAPSED:
-      books.lapsed--;
-      books.totals.returned++;
-      return comeBack(books, ticket, moment);
-    case WAITING:
-      return goOnWaiting(books, ticket, moment);
-    case ADMITTED:
-      return { kind: "admitted", ticket, claimBy: books.places.deadline(place) };
-    case ON_SITE:
-      return stillOnSite(books, ticket, now);
-    case GONE:
-      return { kind: "refused", reason: "ticketSpent" };
-    case FORFEITED:
-      return { kind: "refused", reason: "turnsMissed" };
+  constructor(parts: RoomParts) {
+    this.books = new RoomBooks(parts);
   }
-}
 
-export function enter(books: RoomBooks, ticket: Ticket, moment: Moment): TicketAnswer {
-  const answer = checkIn(books, ticket, moment);
-  if (answer.kind !== "admitted") return answer;
-  const isFirm = books.turns.isFirm(originOf(answer.ticket));
-  if (books.door.mayEnter(books.crowd, isFirm, moment.now)) return useTurn(books, answer, moment.now);
-  return isFirm ? waitWithTurn(books, answer, moment.now) : returnToFront(books, answer, moment);
-}
+  join(id: string, newcomer: Newcomer, moment: Moment): JoinAnswer {
+    const { books } = this;
+    const { now } = moment;
+    const { invite } = newcomer;
+    if (invite && books.invites.isUsed(invite.id)) return { kind: "refused", reason: "inviteUsed" };
+    const { ticketTtlMs } = books.rulesAt(now);
+    const lane = books.laneOf(newcomer.lane);
+    const welcome = books.door.greet(newcomer, books.crowd, now);
+    if (welcome !== "through" && welcome !== "place") return { kind: "refused", reason: welcome };
+    const sequence = books.nextSequence++;
+    books.totals.joined++;
+    if (invite) books.invites.use(invite);
+    if (welcome === "through") return goStraightThrough(books, { id, sequence, lane, now }, newcomer.visitMs);
+    const expiresAt = now + ticketTtlMs;
+    const arrival = { id, room: books.name, lane, sequence, joinedAt: now, expiresAt, node: 0 };
+    const answer = takePlace(books, newTicket(arrival), moment);
+    if (books.lastMoment.tell(answer.nextCheckInMs) || invite) books.unproven = answer;
+    return answer;
+  }
 
-/** A visitor with a pass that has run out. */
-export function resume(books: RoomBooks, pass: Pass, mayBegin: boolean, now: number): Entered | null {
-  const { visits } = books;
-  const visit = visits.get(pass.id);
-  if (visit && visit.expiresAt > now) return stayedOnSite(books, visit, now);
-  const { id, lane, joinedAt, admittedAt } = pass;
-  const rules = books.rulesAt(now);
-  const expiresAt = resumedUntil(pass, { ...rules, now });
-  if (!mayBegin || expiresAt <= now || visits.isEnded(id)) return null;
-  // For a moment after a pass has run out its slot is still held.
-  if (!visit && !books.resumes.begin(id, books, now)) return null;
-  visits.touch({ id, lane, joinedAt, admittedAt, expiresAt }, now);
-  return enteredWith(books, visits.get(id)!, now);
-}
+  /** Whether a newcomer would go straight through. */
+  hasRoom(now: number): boolean {
+    return this.books.door.greet(ANYBODY, this.books.crowd, now) === "through";
+  }
 
-export function touch({ visits }: RoomBooks, presences: readonly Presence[], now: number): void {
-  for (const presence of presences) visits.touch(presence, now);
-}
+  checkIn(shown: Ticket, moment: Moment): TicketAnswer {
+    const { books } = this;
+    const { now } = moment;
+    if (shown.expiresAt <= now) return { kind: "expired" };
+    books.rulesAt(now);
+    const ticket = currentTicket(books, shown, now);
+    const place = originOf(ticket);
+    switch (books.places.state(place)) {
+      case UNKNOWN:
+        takeBack(books, ticket, now);
+        return comeBack(books, ticket, moment);
+      case LAPSED:
+        books.lapsed--;
+        books.totals.returned++;
+        return comeBack(books, ticket, moment);
+      case WAITING:
+        return goOnWaiting(books, ticket, moment);
+      case ADMITTED:
+        return { kind: "admitted", ticket, claimBy: books.places.deadline(place) };
+      case ON_SITE:
+        return stillOnSite(books, ticket, now);
+      case GONE:
+        return { kind: "refused", reason: "ticketSpent" };
+      case FORFEITED:
+        return { kind: "refused", reason: "turnsMissed" };
+    }
+  }
 
-export function leavePlace(books: RoomBooks, shown: Ticket, isIdle: boolean, now: number): void {
-  const { places } = books;
-  books.rulesAt(now);
-  const ticket = currentTicket(books, shown, now);
-  const place = originOf(ticket);
-  const state = places.state(place);
-  if (state === GONE || state === FORFEITED || ticket.expiresAt <= now) return;
-  if (state === ON_SITE) return leaveVisit(books, ticket.id, isIdle, now);
-  if (state === WAITING) books.lines.remove(books.laneOf(ticket.lane), ticket.sequence);
-  if (state === LAPSED) books.lapsed--;
-  if (state === ADMITTED && books.turns.end(place)?.isFirm) books.door.gaveBack("left", now);
-  books.totals.left++;
-  places.set(place, GONE, wholeTenth(now));
-  places.keepUntil(place, ticket.expiresAt);
-  books.setBacks.drop(place);
-}
+  enter(ticket: Ticket, moment: Moment): TicketAnswer {
+    const { books } = this;
+    const answer = this.checkIn(ticket, moment);
+    if (answer.kind !== "admitted") return answer;
+    const isFirm = books.turns.isFirm(originOf(answer.ticket));
+    if (books.door.mayEnter(books.crowd, isFirm, moment.now)) return useTurn(books, answer, moment.now);
+    return isFirm ? waitWithTurn(books, answer, moment.now) : returnToFront(books, answer, moment);
+  }
 
-export function leaveVisit(books: RoomBooks, id: string, isIdle: boolean, now: number): void {
-  if (endVisit(books, id, isIdle, now)) books.totals.left++;
-}
+  /** A visitor with a pass that has run out. */
+  resume(pass: Pass, mayBegin: boolean, now: number): Entered | null {
+    const { books } = this;
+    const { visits } = books;
+    const visit = visits.get(pass.id);
+    if (visit && visit.expiresAt > now) return stayedOnSite(books, visit, now);
+    const { id, lane, joinedAt, admittedAt } = pass;
+    const rules = books.rulesAt(now);
+    const expiresAt = resumedUntil(pass, { ...rules, now });
+    if (!mayBegin || expiresAt <= now || visits.isEnded(id)) return null;
+    // For a moment after a pass has run out its slot is still held.
+    if (!visit && !books.resumes.begin(id, books, now)) return null;
+    visits.touch({ id, lane, joinedAt, admittedAt, expiresAt }, now);
+    return enteredWith(books, visits.get(id)!, now);
+  }
 
-/** Ends a visit from outside. False when nobody by that id is on the site. */
-export function revoke(books: RoomBooks, id: string, now: number): boolean {
-  if (!endVisit(books, id, false, now)) return false;
-  books.totals.revoked++;
-  return true;
-}
+  touch(presences: readonly Presence[], now: number): void {
+    for (const presence of presences) this.books.visits.touch(presence, now);
+  }
 
-/** Nothing of an ended visit is open any more. */
-export function vacate({ visits }: RoomBooks, id: string): void {
-  visits.freeSlot(id);
+  leavePlace(shown: Ticket, now: number, isIdle = false): void {
+    const { books } = this;
+    const { places } = books;
+    books.rulesAt(now);
+    const ticket = currentTicket(books, shown, now);
+    const place = originOf(ticket);
+    const state = places.state(place);
+    if (state === GONE || state === FORFEITED || ticket.expiresAt <= now) return;
+    if (state === ON_SITE) return this.leaveVisit(ticket.id, now, isIdle);
+    if (state === WAITING) books.lines.remove(books.laneOf(ticket.lane), ticket.sequence);
+    if (state === LAPSED) books.lapsed--;
+    if (state === ADMITTED && books.turns.end(place)?.isFirm) books.door.gaveBack("left", now);
+    books.totals.left++;
+    places.set(place, GONE, wholeTenth(now));
+    places.keepUntil(place, ticket.expiresAt);
+    books.setBacks.drop(place);
+  }
+
+  leaveVisit(id: string, now: number, isIdle = false): void {
+    if (endVisit(this.books, id, isIdle, now)) this.books.totals.left++;
+  }
+
+  /** Ends a visit from outside. False when nobody by that id is on the site. */
+  revoke(id: string, now: number): boolean {
+    if (!endVisit(this.books, id, false, now)) return false;
+    this.books.totals.revoked++;
+    return true;
+  }
+
+  /** Nothing of an ended visit is open any more. */
+  vacated(id: string): void {
+    this.books.visits.freeSlot(id);
+  }
 }
 
 /** Someone new, and the number that is theirs. */
