@@ -47,7 +47,7 @@ export async function drawLots(
     const [isDone] = await calls.call("draw", [...words(), "apply", ...moves]);
     if (isDone !== 1) return false;
   }
-  const [isDone] = await calls.callKept("draw", [...words(), "finish", String(drawn.size)]);
+  const [isDone] = await calls.call("draw", [...words(), "finish", String(drawn.size)], calls.kept);
   return isDone === 1;
 }
 

@@ -40,17 +40,20 @@ export class ExactLine implements RoomLine {
   join(newcomer: Newcomer): Promise<JoinAnswer> {
     const { world, reader, visits } = this.#parts;
     const id = idFromBytes(world.random.bytes(ID_BYTES));
-    return visits.ask(joining(id, newcomer, world.random.fraction()), (reply) =>
-      reader.join(reply, id, newcomer.lane),
-    );
+    const doing = joining(id, newcomer, world.random.fraction());
+    return visits.ask(doing, (reply) => reader.join(reply, id, newcomer.lane));
   }
 
   checkIn(ticket: Ticket): Promise<TicketAnswer> {
-    return this.#show("c", ticket);
+    const { world, reader, visits } = this.#parts;
+    const doing = showing("c", ticket, world.random.fraction());
+    return visits.ask(doing, (reply) => reader.ticket(reply, ticket));
   }
 
   enter(ticket: Ticket): Promise<TicketAnswer> {
-    return this.#show("e", ticket);
+    const { world, reader, visits } = this.#parts;
+    const doing = showing("e", ticket, world.random.fraction());
+    return visits.ask(doing, (reply) => reader.ticket(reply, ticket));
   }
 
   leave(ticket: Ticket): Promise<number> {
@@ -63,18 +66,12 @@ export class ExactLine implements RoomLine {
 
   async turn({ now, gateway, fence, orders, dice }: TurnCall): Promise<Turned> {
     const args = [now, gateway, String(fence), ...orders, ...dice];
-    return readTurn(await this.#parts.calls.callKept("turn", args));
+    const { calls } = this.#parts;
+    return readTurn(await calls.call("turn", args, calls.kept));
   }
 
   flush(): void {
     this.#parts.visits.flush();
-  }
-
-  #show(what: "c" | "e", ticket: Ticket): Promise<TicketAnswer> {
-    const { world, reader, visits } = this.#parts;
-    return visits.ask(showing(what, ticket, world.random.fraction()), (reply) =>
-      reader.ticket(reply, ticket),
-    );
   }
 }
 

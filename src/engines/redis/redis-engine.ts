@@ -78,15 +78,15 @@ export class RedisEngine implements Engine {
   }
 
   join(room: string, newcomer: Newcomer = ANYBODY): Eventually<JoinAnswer> {
-    return this.#rooms.get(room)?.join(newcomer) ?? UNKNOWN_ROOM;
+    return this.#rooms.get(room)?.line.join(newcomer) ?? UNKNOWN_ROOM;
   }
 
   checkIn(ticket: Ticket): Eventually<TicketAnswer> {
-    return this.#rooms.get(ticket.room)?.checkIn(ticket) ?? UNKNOWN_ROOM;
+    return this.#rooms.get(ticket.room)?.line.checkIn(ticket) ?? UNKNOWN_ROOM;
   }
 
   enter(ticket: Ticket): Eventually<TicketAnswer> {
-    return this.#rooms.get(ticket.room)?.enter(ticket) ?? UNKNOWN_ROOM;
+    return this.#rooms.get(ticket.room)?.line.enter(ticket) ?? UNKNOWN_ROOM;
   }
 
   async touch(room: string, presences: readonly Presence[]): Promise<void> {

@@ -8,17 +8,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Board } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
-import type {
-  Admission,
-  Counts,
-  Entered,
-  JoinAnswer,
-  Load,
-  Newcomer,
-  Presence,
-  Remark,
-  TicketAnswer,
-} from "../../core/engine.ts";
+import type { Admission, Counts, Entered, Load, Presence, Remark } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
 import { boardOf, countsOf } from "../../core/room-view.ts";
 import type { RoomRules } from "../../core/rules.ts";
@@ -55,12 +45,13 @@ export interface RoomParts {
 }
 
 export class RedisRoom {
+  /** Those who join, check in and enter ask the line itself. */
+  readonly line: RoomLine;
   readonly ended: EndedVisits;
   readonly #parts: RoomParts;
   readonly #world: World;
   readonly #calls: RoomCalls;
   readonly #visits: VisitCalls;
-  readonly #line: RoomLine;
   readonly #reader: AnswerReader;
   readonly #duty: DoorDuty;
   readonly #records: DrawRecords;
@@ -82,16 +73,17 @@ export class RedisRoom {
     this.#world = calls.world;
     this.#rules = rules;
     this.#phase = phaseAt(rules, this.#world.clock.now());
+    this.#told = new ToldTimes(this.#world.clock);
     this.#calls = new RoomCalls(mainKeyOf(prefix, name, rules), calls, () => this.#sendOrders());
     // A clock that is moved by hand stands still meanwhile, so what it set off before comes first.
     const ready = () => (calls.time === "handed" ? this.#duty.idle() : null);
     this.#unheard = new UnheardJoins((id) => this.leaveVisit(id));
     this.#visits = new VisitCalls(this.#calls, gateway, ready, (id, cause) => this.#unheard.note(id, cause));
-    const reader = new AnswerReader(name, (now) => this.#rulesAt(now));
+    const reader = new AnswerReader(name, (now) => this.#rulesAt(now), this.#told);
     this.#reader = reader;
     const { world } = calls;
     const line = { name, prefix, world, reader, calls: this.#calls, visits: this.#visits };
-    this.#line = rules.relaxed
+    this.line = rules.relaxed
       ? new RelaxedLine(rules.relaxed, {
           ...line,
           gateway,
@@ -101,11 +93,10 @@ export class RedisRoom {
         })
       : new ExactLine(line);
     this.#records = new DrawRecords(this.#calls);
-    this.#told = new ToldTimes();
     this.ended = new EndedVisits((id, until) => events.onRevoked(id, until));
     this.#duty = new DoorDuty({
       ...{ name, gateway, world },
-      line: this.#line,
+      line: this.line,
       calls: this.#calls,
       rules: () => this.#rules,
       events: { ...events, onBoard: (board: Board) => this.#showBoard(board) },
@@ -140,25 +131,13 @@ export class RedisRoom {
       );
     this.#follow(rules);
     try {
-      this.#line.flush();
+      this.line.flush();
       await this.#sendOrders();
     } catch (cause) {
       this.#follow(before);
       throw cause;
     }
     await this.#duty.showBoard();
-  }
-
-  async join(newcomer: Newcomer): Promise<JoinAnswer> {
-    return this.#told.note(await this.#line.join(newcomer), this.#world.clock.now());
-  }
-
-  async checkIn(ticket: Ticket): Promise<TicketAnswer> {
-    return this.#told.note(await this.#line.checkIn(ticket), this.#world.clock.now());
-  }
-
-  async enter(ticket: Ticket): Promise<TicketAnswer> {
-    return this.#told.note(await this.#line.enter(ticket), this.#world.clock.now());
   }
 
   hasRoom(): Promise<boolean> {
@@ -174,7 +153,7 @@ export class RedisRoom {
   }
 
   async leavePlace(ticket: Ticket): Promise<void> {
-    this.ended.add(ticket.id, await this.#line.leave(ticket));
+    this.ended.add(ticket.id, await this.line.leave(ticket));
   }
 
   async leaveVisit(id: string): Promise<void> {
@@ -192,9 +171,9 @@ export class RedisRoom {
   }
 
   async counts(): Promise<Counts> {
-    this.#line.flush();
+    this.line.flush();
     await this.#duty.idle();
-    const look = await this.#line.look({ hasRecent: true }, this.#calls.now());
+    const look = await this.line.look({ hasRecent: true }, this.#calls.now());
     return countsOf(figuresOf(this.#parts.name, this.#rules, look));
   }
 
@@ -210,12 +189,12 @@ export class RedisRoom {
     const event = this.#rules.events.find((known) => known.name === name);
     if (!event?.isShuffled) return null;
     await this.#duty.idle();
-    const draw = drawOf(await this.#line.look({}, this.#calls.now()), event);
+    const draw = drawOf(await this.line.look({}, this.#calls.now()), event);
     return draw ? this.#records.record(draw) : null;
   }
 
   admit(): Promise<Admission> {
-    this.#line.flush();
+    this.line.flush();
     return this.#duty.turn();
   }
 
@@ -234,7 +213,7 @@ export class RedisRoom {
   /** Some times a second. */
   async tick(): Promise<void> {
     if (this.#isBehind) this.catchUp();
-    this.#line.flush();
+    this.line.flush();
     await this.#duty.tick();
   }
 
@@ -259,7 +238,7 @@ export class RedisRoom {
   }
 
   #sendOrders(): Promise<void> {
-    return this.#line.configure(this.#rules, this.#told.longest(this.#world.clock.now()));
+    return this.line.configure(this.#rules, this.#told.longest());
   }
 
   #showBoard(board: Board): void {

@@ -137,7 +137,7 @@ export class RelaxedLine implements RoomLine {
     const hasMoreToLetGo = await this.#sweep(now);
     const waiting = this.#pieces.reduce((sum, piece) => sum + piece.waiting, 0);
     const words = [now, gateway, String(fence)];
-    const values = await calls.callKept("reserve", [...words, ...orders, String(waiting)]);
+    const values = await calls.call("reserve", [...words, ...orders, String(waiting)], calls.kept);
     const turned = readTurn(values.slice(0, TURN_LENGTH));
     if (turned.fence === 0) return turned;
     const [count, speed] = values.slice(TURN_LENGTH) as [number, string];
@@ -231,11 +231,12 @@ export class RelaxedLine implements RoomLine {
 
   /** Gives turns to those who were taken; their sequences, or null when the lease is another gateway's by now. */
   async #confirm(taken: readonly TakenVisitor[], words: readonly string[]): Promise<number[] | null> {
+    const { calls } = this.#parts;
     const people = taken.flatMap(({ member, sequence, past, claimBy }) => [
       member,
       ...[sequence, past, claimBy].map(String),
     ]);
-    const [token, ...isGiven] = await this.#parts.calls.callKept("confirm", [...words, ...people]);
+    const [token, ...isGiven] = await calls.call("confirm", [...words, ...people], calls.kept);
     if (token === 0) {
       await Promise.all(taken.map((one) => this.#unlessAway(this.#ask("a", this.#ticketOf(one)))));
       return null;

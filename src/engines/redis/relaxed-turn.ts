@@ -92,7 +92,8 @@ async function takeFrom(
     lines.map(async (line) => {
       const indexes = plans.flatMap((plan, index) => (plan.line === line ? [index] : []));
       const guards = indexes.flatMap((index) => guardOf(plans[index]!.unlessWorseThan));
-      const values = await pieces[line]!.callKept("take", [now, ...guards]);
+      const calls = pieces[line]!;
+      const values = await calls.call("take", [now, ...guards], calls.kept);
       for (const [i, index] of indexes.entries()) taken[index] = takenIn(values, i * TAKEN_LENGTH, line);
     }),
   );

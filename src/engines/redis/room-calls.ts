@@ -3,6 +3,7 @@
  */
 import type { World } from "../../core/world.ts";
 import type { IN_PIECES } from "./library.ts";
+import type { Kept } from "./link/call.ts";
 import type { RedisLink } from "./link/link.ts";
 
 /** Whose time holds: Redis's own, or, for tests, one that is moved by hand. */
@@ -24,12 +25,15 @@ export class RoomCalls {
   readonly #reopen: () => Promise<void>;
   #reopening: Promise<void> | null = null;
   readonly key: string;
+  /** For what gives or frees a slot. */
+  readonly kept: Kept;
 
   /** `reopen` opens the room in a Redis that does not know it. */
   constructor(key: string, parts: RoomCallsParts, reopen: () => Promise<void>) {
     this.key = key;
     this.#parts = parts;
     this.#reopen = reopen;
+    this.kept = { replicas: parts.replicas, timeoutMs: parts.timeoutMs };
   }
 
   /** The instant of a call that is made now, as the functions take it. */
@@ -37,40 +41,27 @@ export class RoomCalls {
     return this.#parts.time === "redis" ? "" : String(this.#parts.world.clock.now());
   }
 
-  call(name: string, args: readonly string[]): Promise<readonly unknown[]> {
-    return this.#knowing(() => this.#call(name, args));
-  }
-
-  /** The same for what gives or frees a slot: told once enough replicas have it. */
-  callKept(name: string, args: readonly string[]): Promise<readonly unknown[]> {
-    const { link, replicas, timeoutMs, functions } = this.#parts;
-    if (replicas === 0) return this.call(name, args);
-    return this.#knowing(() => link.callKept(functions + name, this.key, args, replicas, timeoutMs));
-  }
-
-  /** A call that may be about a room which Redis does not know. */
-  callUnknown(name: string, args: readonly string[]): Promise<readonly unknown[]> {
-    return this.#call(name, args);
-  }
-
-  /** A plain command about one of the room's keys. */
-  command(...words: readonly string[]): Promise<unknown> {
-    return this.#parts.link.command(this.key, words);
-  }
-
-  #call(name: string, args: readonly string[]): Promise<readonly unknown[]> {
+  /** `kept`: what gives or frees a slot is told once enough replicas have it. */
+  async call(name: string, args: readonly string[], kept?: Kept): Promise<readonly unknown[]> {
     const { link, functions } = this.#parts;
-    return link.call(functions + name, this.key, args);
-  }
-
-  async #knowing(ask: () => Promise<readonly unknown[]>): Promise<readonly unknown[]> {
-    const answer = await ask();
+    const answer = await link.call(functions + name, this.key, args, kept);
     if (answer[0] !== "unknownRoom") return answer;
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = null;
     });
     await this.#reopening;
-    return ask();
+    return link.call(functions + name, this.key, args, kept);
+  }
+
+  /** A call about a room that Redis need not know. */
+  callUnknown(name: string, args: readonly string[]): Promise<readonly unknown[]> {
+    const { link, functions } = this.#parts;
+    return link.call(functions + name, this.key, args);
+  }
+
+  /** A plain command about one of the room's keys. */
+  command(...words: readonly string[]): Promise<unknown> {
+    return this.#parts.link.command(this.key, words);
   }
 }
 

@@ -2,31 +2,34 @@
  * For how long visitors were told to stay away, of late. Should Redis lose a room with its line, nobody is let in there for
  * as long, so that those who waited are back before anyone who comes anew.
  */
-import type { JoinAnswer, TicketAnswer } from "../../core/engine.ts";
+import type { Clock } from "../../core/world.ts";
 
 /** What was told longer ago than twice this no longer counts. */
 const PERIOD_MS = 60_000;
 
 export class ToldTimes {
+  readonly #clock: Clock;
   #from = Number.NEGATIVE_INFINITY;
   #longestMs = 0;
   #longestBeforeMs = 0;
 
-  /** Notes an answer, and hands it on. */
-  note<Answer extends JoinAnswer | TicketAnswer>(answer: Answer, now: number): Answer {
-    if (answer.kind !== "waiting") return answer;
-    this.#turnOver(now);
-    if (answer.nextCheckInMs > this.#longestMs) this.#longestMs = answer.nextCheckInMs;
-    return answer;
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(nextCheckInMs: number): void {
+    this.#turnOver();
+    if (nextCheckInMs > this.#longestMs) this.#longestMs = nextCheckInMs;
   }
 
   /** 0 when nobody waited. */
-  longest(now: number): number {
-    this.#turnOver(now);
+  longest(): number {
+    this.#turnOver();
     return Math.max(this.#longestMs, this.#longestBeforeMs);
   }
 
-  #turnOver(now: number): void {
+  #turnOver(): void {
+    const now = this.#clock.now();
     if (now - this.#from < PERIOD_MS) return;
     this.#longestBeforeMs = now - this.#from < 2 * PERIOD_MS ? this.#longestMs : 0;
     this.#longestMs = 0;

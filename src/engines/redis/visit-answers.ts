@@ -14,6 +14,7 @@ import type { Pass } from "../../core/pass.ts";
 import { isAheadShown } from "../../core/room-view.ts";
 import type { DoorRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, NONE_MISSED, setBackTicket, shownAhead, type Ticket } from "../../core/ticket.ts";
+import type { ToldTimes } from "./told-times.ts";
 import type { Doing, VisitReply } from "./visit-calls.ts";
 
 const IS_WAITING = 1;
@@ -83,10 +84,12 @@ export function isReturned({ values, at }: VisitReply): boolean {
 export class AnswerReader {
   readonly #room: string;
   readonly #rulesAt: (now: number) => DoorRules;
+  readonly #told: ToldTimes;
 
-  constructor(room: string, rulesAt: (now: number) => DoorRules) {
+  constructor(room: string, rulesAt: (now: number) => DoorRules, told: ToldTimes) {
     this.#room = room;
     this.#rulesAt = rulesAt;
+    this.#told = told;
   }
 
   join(reply: VisitReply, id: string, lane: number): JoinAnswer {
@@ -94,7 +97,7 @@ export class AnswerReader {
     const rules = this.#rulesAt(now);
     switch (reply.values[reply.at]) {
       case IS_WAITING:
-        return waiting(reply, this.#newTicket(id, laneOf(rules.lanes, lane), now, rules.ticketTtlMs), rules);
+        return this.#waiting(reply, this.#newTicket(id, laneOf(rules.lanes, lane), now, rules.ticketTtlMs));
       case HAS_ENTERED:
         return this.#entered(reply, id);
       default:
@@ -111,7 +114,7 @@ export class AnswerReader {
     const { values, at } = reply;
     switch (values[at]) {
       case IS_WAITING:
-        return waiting(reply, shown, this.#rulesAt(reply.now));
+        return this.#waiting(reply, shown);
       case HAS_ENTERED:
         return this.#entered(reply, shown.id);
       case IS_ADMITTED:
@@ -123,6 +126,25 @@ export class AnswerReader {
       default:
         throw new Error(`Redis gave an answer of no known kind: ${String(values[at])}`);
     }
+  }
+
+  #waiting(reply: VisitReply, shown: Ticket): Waiting {
+    const rules = this.#rulesAt(reply.now);
+    const { values, at, speed } = reply;
+    const ahead = values[at + 3] as number;
+    const nextCheckInMs = values[at + 4] as number;
+    this.#told.note(nextCheckInMs);
+    const ticket = current(reply, shown);
+    const [standing] = standingIn(reply);
+    if (standing === TURN_IN_HAND) return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs };
+    const hasNumber = standing !== GATHERED;
+    return {
+      kind: "waiting",
+      ticket,
+      ahead: hasNumber && isAheadShown(rules) ? shownAhead(ticket, ahead) : null,
+      waitMs: hasNumber && rules.show.wait ? waitAt(speed, ahead) : null,
+      nextCheckInMs,
+    };
   }
 
   #newTicket(id: string, lane: number, now: number, ttlMs: number): Ticket {
@@ -153,23 +175,6 @@ export class AnswerReader {
     const pass = { id, room: this.#room, lane, joinedAt, admittedAt, createdAt, expiresAt, node: 0 };
     return { kind: "entered", pass };
   }
-}
-
-function waiting(reply: VisitReply, shown: Ticket, rules: DoorRules): Waiting {
-  const { values, at, speed } = reply;
-  const ahead = values[at + 3] as number;
-  const nextCheckInMs = values[at + 4] as number;
-  const ticket = current(reply, shown);
-  const [standing] = standingIn(reply);
-  if (standing === TURN_IN_HAND) return { kind: "waiting", ticket, ahead: 0, waitMs: null, nextCheckInMs };
-  const hasNumber = standing !== GATHERED;
-  return {
-    kind: "waiting",
-    ticket,
-    ahead: hasNumber && isAheadShown(rules) ? shownAhead(ticket, ahead) : null,
-    waitMs: hasNumber && rules.show.wait ? waitAt(speed, ahead) : null,
-    nextCheckInMs,
-  };
 }
 
 /** The ticket as it is by now: a draw or a missed turn may have given it another sequence. */

@@ -97,26 +97,17 @@ export class VisitCalls {
     try {
       const ready = this.#ready();
       if (ready) await ready;
-      this.#tell(asked, await this.#call(asked, now));
+      const args = [now, this.#gateway];
+      for (const { doing } of asked) for (const word of doing.words) args.push(word);
+      const name = asked.some(({ doing }) => doing.isJoin) ? "join" : "visit";
+      const movesSlot = asked.some(({ doing }) => doing.movesSlot);
+      this.#tell(asked, await this.#calls.call(name, args, movesSlot ? this.#calls.kept : undefined));
     } catch (cause) {
       this.#failed(asked, now, cause);
     } finally {
       this.#underWay--;
       if (this.#asked.length > 0) this.#schedule();
     }
-  }
-
-  #call(asked: readonly Asked[], now: string): Promise<readonly unknown[]> {
-    const args = [now, this.#gateway];
-    let isJoin = false;
-    let movesSlot = false;
-    for (const { doing } of asked) {
-      for (const word of doing.words) args.push(word);
-      isJoin ||= doing.isJoin;
-      movesSlot ||= doing.movesSlot;
-    }
-    const name = isJoin ? "join" : "visit";
-    return movesSlot ? this.#calls.callKept(name, args) : this.#calls.call(name, args);
   }
 
   #tell(asked: readonly Asked[], values: readonly unknown[]): void {

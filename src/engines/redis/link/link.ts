@@ -9,7 +9,7 @@
  */
 import type { World } from "../../../core/world.ts";
 import type { Library } from "../library.ts";
-import type { Kept } from "./call.ts";
+import type { Kept, RedisCall } from "./call.ts";
 import { ClusterPrimaries } from "./cluster.ts";
 import type { Connection } from "./connection.ts";
 import { type Ear, Ears } from "./ears.ts";
@@ -30,18 +30,10 @@ export interface RedisLink {
   /**
    * Calls a function of the library by its short name. `key` is the one key it names, and says which node is asked.
    * Answers are what RESP2 has: numbers, strings, null and lists; one that is not a list comes as a list of one.
-   * Rejects with a RedisProblem.
+   * With `kept` it also waits until enough replicas have it. Rejects with a RedisProblem, also when too few have it in time.
    */
-  call(name: string, key: string, args: readonly string[]): Promise<readonly unknown[]>;
-  /** The same, and then waits until so many replicas have it. Rejects when too few have it in time. */
-  callKept(
-    name: string,
-    key: string,
-    args: readonly string[],
-    replicas: number,
-    timeoutMs: number,
-  ): Promise<readonly unknown[]>;
-  /** Any other command, sent to who has the key; without one, to any primary. */
+  call(name: string, key: string, args: readonly string[], kept?: Kept): Promise<readonly unknown[]>;
+  /** Any other command, sent to the node that has the key; without one, to any primary. */
   command(key: string | null, args: readonly string[]): Promise<unknown>;
   /** Hears a channel; returns the way to stop. */
   hear(channel: string, ear: Ear): () => void;
@@ -106,24 +98,18 @@ class Link implements RedisLink {
     return within(this.#primaries.start(), this.#options.timeoutMs, this.#options.world.timers);
   }
 
-  call(name: string, key: string, args: readonly string[]): Promise<readonly unknown[]> {
-    return this.#callFunction(name, key, args, null);
-  }
-
-  callKept(
-    name: string,
-    key: string,
-    args: readonly string[],
-    replicas: number,
-    timeoutMs: number,
-  ): Promise<readonly unknown[]> {
-    const kept = replicas > 0 ? { replicas, timeoutMs } : null;
-    return this.#callFunction(name, key, args, kept);
+  call(name: string, key: string, args: readonly string[], kept?: Kept): Promise<readonly unknown[]> {
+    const words = ["FCALL", this.#functionName(name), "1", key, ...args];
+    const wanted = kept && kept.replicas > 0 ? kept : null;
+    return new Promise((resolve, reject) => {
+      const answered = (answer: unknown) => resolve(Array.isArray(answer) ? answer : [answer]);
+      this.#send({ name, key, words, kept: wanted, resolve: answered, reject });
+    });
   }
 
   command(key: string | null, args: readonly string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#send(args[0] ?? "", key, args, null, resolve, reject);
+      this.#send({ name: args[0] ?? "", key, words: args, kept: null, resolve, reject });
     });
   }
 
@@ -141,19 +127,6 @@ class Link implements RedisLink {
     return this.#closing;
   }
 
-  #callFunction(
-    name: string,
-    key: string,
-    args: readonly string[],
-    kept: Kept | null,
-  ): Promise<readonly unknown[]> {
-    const words = ["FCALL", this.#functionName(name), "1", key, ...args];
-    return new Promise((resolve, reject) => {
-      const answered = (answer: unknown) => resolve(Array.isArray(answer) ? answer : [answer]);
-      this.#send(name, key, words, kept, answered, reject);
-    });
-  }
-
   /** Made once: a text that is put together anew for each call costs more to send than all the rest. */
   #functionName(name: string): string {
     let whole = this.#functionNames.get(name);
@@ -164,18 +137,10 @@ class Link implements RedisLink {
     return whole;
   }
 
-  #send(
-    name: string,
-    key: string | null,
-    words: readonly string[],
-    kept: Kept | null,
-    resolve: (answer: unknown) => void,
-    reject: (problem: RedisProblem) => void,
-  ): void {
-    if (this.#closing) return reject(closed());
+  #send(call: Pick<RedisCall, "name" | "key" | "words" | "kept" | "resolve" | "reject">): void {
+    if (this.#closing) return call.reject(closed());
     const { world, timeoutMs } = this.#options;
-    const dueAt = world.clock.now() + timeoutMs;
-    this.#primaries.send({ name, key, words, kept, timeoutMs, dueAt, loads: 0, moves: 0, resolve, reject });
+    this.#primaries.send({ ...call, timeoutMs, dueAt: world.clock.now() + timeoutMs, loads: 0, moves: 0 });
   }
 
   #sweep(): void {

@@ -63,6 +63,15 @@ export class Primary {
     else this.#transmit(connection, call);
   }
 
+  /** Tries for the first time. Resolves when that went well or failed. */
+  start(): Promise<void> {
+    return this.keeper.try();
+  }
+
+  close(problem: RedisProblem): void {
+    this.keeper.close(problem);
+  }
+
   /** To be called a few times a second. */
   sweep(now: number): void {
     if (this.keeper.connection) this.#refusal.sweep(now, this.keeper.connection);

@@ -4,8 +4,6 @@
  * all is well: an old primary that was only paused wakes up believing that it is one, and would take calls that are
  * lost when it learns better.
  */
-
-import type { RedisCall } from "./call.ts";
 import type { Connection, Surroundings } from "./connection.ts";
 import { Keeper } from "./keeper.ts";
 import { addressText, type RedisPlace, type ServerAddress } from "./place.ts";
@@ -19,9 +17,8 @@ const ASK_EVERY_MS = 500;
 const GRACE_MS = 50;
 
 /** The primary behind some sentinels. */
-export class SentinelPrimary implements Primaries {
-  readonly #options: PrimariesOptions;
-  readonly #primary: Primary;
+export class SentinelPrimary extends Primary implements Primaries {
+  readonly #open: PrimariesOptions["open"];
   readonly #sentinels: Sentinels;
   /** What the sentinels said last. */
   #named: ServerAddress | null = null;
@@ -29,37 +26,21 @@ export class SentinelPrimary implements Primaries {
 
   constructor(options: PrimariesOptions) {
     const { place } = options;
-    this.#options = options;
+    const find = async () => {
+      this.#named = await this.#sentinels.primary();
+      return this.#named;
+    };
+    super({ ...options, login: place, where: addressText(place.addresses[0]!), find });
+    this.#open = options.open;
     this.#sentinels = new Sentinels(options);
-    this.#primary = new Primary({
-      ...options,
-      login: place,
-      where: addressText(place.addresses[0]!),
-      find: async () => {
-        this.#named = await this.#sentinels.primary();
-        return this.#named;
-      },
-    });
-  }
-
-  get problem(): RedisProblem | null {
-    return this.#primary.problem;
-  }
-
-  start(): Promise<void> {
-    return this.#primary.keeper.try();
-  }
-
-  send(call: RedisCall): void {
-    this.#primary.send(call);
   }
 
   findToHear(): Promise<ServerAddress> {
     return this.#sentinels.primary();
   }
 
-  sweep(now: number): void {
-    this.#primary.sweep(now);
+  override sweep(now: number): void {
+    super.sweep(now);
     if (now - this.#askedAt < ASK_EVERY_MS) return;
     this.#askedAt = now;
     this.#sentinels.primary().then(
@@ -69,8 +50,8 @@ export class SentinelPrimary implements Primaries {
     );
   }
 
-  close(problem: RedisProblem): void {
-    this.#primary.keeper.close(problem);
+  override close(problem: RedisProblem): void {
+    super.close(problem);
     this.#sentinels.close(problem);
   }
 
@@ -78,11 +59,11 @@ export class SentinelPrimary implements Primaries {
   #follow(address: ServerAddress): void {
     const isNews = this.#named === null || addressText(this.#named) !== addressText(address);
     this.#named = address;
-    for (const connection of this.#options.open) {
+    for (const connection of this.#open) {
       const isThere = addressText(connection.address) === addressText(address);
       if (!connection.asked.isSentinel && !isThere) connection.end(notPrimary(connection.asked));
     }
-    if (isNews) void this.#primary.keeper.try();
+    if (isNews) void this.keeper.try();
   }
 }
 

@@ -11,7 +11,7 @@ import type { RelaxedItem } from "./item.ts";
 import { ShardsMismatch } from "./relaxed-problem.ts";
 
 /** The part of a link that shards use. */
-export type ShardLink = Pick<RedisLink, "call" | "callKept" | "close">;
+export type ShardLink = Pick<RedisLink, "call" | "close">;
 
 export type CommitAnswer =
   /** Its work is done, and it is gone for good. */
@@ -65,10 +65,7 @@ export class Shard {
     const { link, key, shards, replicas, replicaTimeoutMs } = this.#options;
     const words = items.flatMap(({ id, priority, payload }) => [id, String(priority), payload]);
     const args = [String(shards), ...words];
-    const call = () =>
-      replicas === 0
-        ? link.call("add", key, args)
-        : link.callKept("add", key, args, replicas, replicaTimeoutMs);
+    const call = () => link.call("add", key, args, { replicas, timeoutMs: replicaTimeoutMs });
     const answer = await this.#watched(call, (untilAt) => {
       this.#fullUntilAt = untilAt;
     });

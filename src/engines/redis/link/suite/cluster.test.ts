@@ -69,7 +69,7 @@ describe("a cluster", () => {
     for (const key of KEYS) assert.deepEqual(await link.call("read", key, []), ["1"]);
     for (const [node, key] of await keyOfEach()) {
       assert.deepEqual(await node.command("LRANGE", key, 0, -1), ["1"]);
-      assert.deepEqual(await link.callKept("add", key, ["2"], 1, KEPT_MS), [2, "2"]);
+      assert.deepEqual(await link.call("add", key, ["2"], { replicas: 1, timeoutMs: KEPT_MS }), [2, "2"]);
     }
     assert.deepEqual(link.told, []);
   });
@@ -157,7 +157,7 @@ describe("a cluster", () => {
     const keys = await keyOfEach();
     const key = keys.get(lost)!;
     const others = [...keys.values()].filter((each) => each !== key);
-    await link.callKept("add", key, ["kept"], 1, KEPT_MS);
+    await link.call("add", key, ["kept"], { replicas: 1, timeoutMs: KEPT_MS });
     const before = await link.call("read", key, []);
 
     // Nobody takes over yet: until then calls to this node are refused, and others are not disturbed.
@@ -180,7 +180,10 @@ describe("a cluster", () => {
 
     // The one that is back is a replica, and nobody is disturbed by it.
     await lost.restart();
-    assert.deepEqual(await link.callKept("add", key, ["again"], 1, KEPT_MS), [before.length + 2, "again"]);
+    assert.deepEqual(await link.call("add", key, ["again"], { replicas: 1, timeoutMs: KEPT_MS }), [
+      before.length + 2,
+      "again",
+    ]);
   });
 
   test("a cluster that is away as a whole is found again when it is back", async () => {

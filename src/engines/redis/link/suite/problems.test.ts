@@ -35,7 +35,10 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
     assert.match(link.problem.message, new RegExp(`127.0.0.1:${redis.port} refuses connections`));
     const refused = await refusedAtOnce(link.call("add", "list", ["1"]));
     assert.equal(refused.message, link.problem.message);
-    assert.equal((await refusedAtOnce(link.callKept("add", "list", ["1"], 1, 50))).kind, "away");
+    assert.equal(
+      (await refusedAtOnce(link.call("add", "list", ["1"], { replicas: 1, timeoutMs: 50 }))).kind,
+      "away",
+    );
     assert.equal((await refusedAtOnce(link.command(null, ["PING"]))).kind, "away");
     await redis.restart();
     await untilProblem(link, null);
@@ -215,7 +218,10 @@ describe("when something is wrong with Redis", { concurrency: AT_A_TIME }, () =>
     await redis.command("ACL", "SETUSER", "gate", "-@all", ...needed);
     await untilProblem(link, null);
     await link.call("add", "list", ["1"]);
-    assert.match((await problemFrom(link.callKept("add", "list", ["2"], 1, 10))).message, /0 of 1 replicas/);
+    assert.match(
+      (await problemFrom(link.call("add", "list", ["2"], { replicas: 1, timeoutMs: 10 }))).message,
+      /0 of 1 replicas/,
+    );
     const heard: string[] = [];
     link.hear("news", { onMessage: (text) => heard.push(text), onGap: () => {} });
     await eventually("news are heard", async () => {

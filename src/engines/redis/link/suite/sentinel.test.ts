@@ -30,7 +30,7 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
     const kept: string[] = [];
     const problems: RedisProblem[] = [];
     const keep = async (n: number) => {
-      await link.callKept("add", "list", [`${n}`], 1, KEEP_MS).then(
+      await link.call("add", "list", [`${n}`], { replicas: 1, timeoutMs: KEEP_MS }).then(
         () => kept.push(`${n}`),
         (problem: RedisProblem) => problems.push(problem),
       );

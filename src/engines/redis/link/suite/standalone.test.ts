@@ -85,7 +85,7 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
     await using redis = await startRedis();
     await using replica = await startRedis();
     await using link = await openTestLink([redis.port]);
-    const alone = await problemFrom(link.callKept("add", "list", ["1"], 1, 50));
+    const alone = await problemFrom(link.call("add", "list", ["1"], { replicas: 1, timeoutMs: 50 }));
     assert.equal(alone.kind, "slow");
     assert.equal(alone.wasRefused, false);
     assert.match(alone.message, /0 of 1 replicas/);
@@ -93,12 +93,14 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
     await replica.command("REPLICAOF", "127.0.0.1", redis.port);
     // By itself: nobody calls.
     await untilProblem(link, null);
-    assert.deepEqual(await link.callKept("add", "list", ["2"], 1, KEPT_MS), [2, "2"]);
+    assert.deepEqual(await link.call("add", "list", ["2"], { replicas: 1, timeoutMs: KEPT_MS }), [2, "2"]);
     assert.deepEqual(await replica.command("LRANGE", "list", 0, -1), ["1", "2"]);
     // Kept and other calls keep their order, also when the function was missing.
     await redis.command("FUNCTION", "FLUSH");
     const mixed = numbers(40).map((n) =>
-      Number(n) % 3 === 0 ? link.callKept("add", "mixed", [n], 1, KEPT_MS) : link.call("add", "mixed", [n]),
+      Number(n) % 3 === 0
+        ? link.call("add", "mixed", [n], { replicas: 1, timeoutMs: KEPT_MS })
+        : link.call("add", "mixed", [n]),
     );
     await Promise.all(mixed);
     assert.deepEqual(await link.call("read", "mixed", []), numbers(40));
@@ -138,7 +140,10 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
     assert.equal(refused.kind, "slow");
     assert.match(refused.message, /so no more are sent/);
     // Nor is the half of one sent for which there would be room.
-    assert.equal((await refusedAtOnce(link.callKept("add", "list", ["1"], 1, 50))).kind, "slow");
+    assert.equal(
+      (await refusedAtOnce(link.call("add", "list", ["1"], { replicas: 1, timeoutMs: 50 }))).kind,
+      "slow",
+    );
     redis.resume();
     const answered = (await outcomes).filter(({ status }) => status === "fulfilled").length;
     assert.ok(answered > UNANSWERED_MAX / 2, `${answered} were answered`);
