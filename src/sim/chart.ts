@@ -35,7 +35,7 @@ export interface Upright {
 }
 
 export interface Chart {
-  /** Different from those of other charts on the same page: messages, digits and hyphens. */
+  /** Different from those of other charts on the same page: letters, digits and hyphens. */
   readonly id: string;
   readonly title: string;
   readonly description: string;

@@ -10,6 +10,8 @@
  * with count 0; it is never answered itself, or two ends would thank each other forever.
  */
 
+import { number, oneOf, orNull, record, upTo } from "../wire/shapes.ts";
+
 /** The only message body of QPID. */
 export interface EdgeState {
   readonly kind: "edge";
@@ -29,20 +31,13 @@ export interface EdgeState {
 /** The weight of a side where nobody waits. */
 export const NOBODY = Number.POSITIVE_INFINITY;
 
-/** Whether something from the network has the shape of an edge's state. */
-export function isEdgeState(body: unknown): body is EdgeState {
-  if (typeof body !== "object" || body === null) return false;
-  const { kind, view, count, weight, handed, heard } = body as Partial<Record<keyof EdgeState, unknown>>;
-  return (
-    kind === "edge" &&
-    [view, count, handed, heard].every(isCount) &&
-    (weight === null || Number.isFinite(weight))
-  );
-}
+const whole = upTo(Number.MAX_SAFE_INTEGER);
 
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
+/** Whether something from the network has the shape of an edge's state. */
+export const isEdgeState = oneOf(
+  { edge: record({ view: whole, count: whole, handed: whole, heard: whole, weight: orNull(number) }) },
+  "kind",
+) as (body: unknown) => body is EdgeState;
 
 export class QpidEdge {
   readonly #view: number;

@@ -3,6 +3,8 @@
  * word counts, by the writers' hybrid clocks, then by their names. A note is told to everyone when it is made, and
  * all notes are told to one other node now and then, so that whoever missed one hears of it.
  */
+import { number, record, type Shape } from "../wire/shapes.ts";
+
 const TELL_PERIOD_MS = 2_000;
 /** A cluster keeps no more of them. */
 const NOTES_MAX = 10_000;
@@ -93,8 +95,5 @@ export class Notes {
   }
 }
 
-function isNote(value: unknown): value is Note {
-  if (typeof value !== "object" || value === null) return false;
-  const { name, at, by } = value as Note;
-  return typeof name === "string" && Number.isFinite(at) && typeof by === "string";
-}
+const anyText: Shape = (value) => typeof value === "string";
+const isNote = record({ name: anyText, at: number, by: anyText }) as (value: unknown) => value is Note;

@@ -15,6 +15,7 @@
 import { treeOf } from "../membership/tree.ts";
 import { idOf, type View } from "../membership/view.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
+import { pair, whole } from "../wire/shapes.ts";
 import type { Entry, Written } from "./entries.ts";
 import { BLOCK_ENTRIES_MAX, type Block, blockOf, entriesIn } from "./entry-blocks.ts";
 import { type EntriesBody, type Head, type HeadsBody, OwnerLog, type ReadBody, Reader } from "./logs.ts";
@@ -543,7 +544,4 @@ function headIn(log: OwnerLog): Head {
   return [log.id, log.copyPart < 0 ? -1 : log.head, Math.max(0, log.copyPart)];
 }
 
-function isHead(head: unknown): head is Head {
-  if (!Array.isArray(head)) return false;
-  return typeof head[0] === "string" && Number.isSafeInteger(head[1]) && Number.isSafeInteger(head[2]);
-}
+const isHead = pair((log) => typeof log === "string", whole, whole) as (head: unknown) => head is Head;

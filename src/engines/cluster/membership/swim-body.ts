@@ -5,6 +5,8 @@
  * message is taken whole or not at all: one wrong field, and nothing in it is believed.
  */
 
+import { list, oneOf, record, type Shape, upTo } from "../wire/shapes.ts";
+
 /** The most pieces of news in one message. */
 export const NEWS_MAX = 8;
 const PEER_CHARS_MAX = 256;
@@ -32,26 +34,19 @@ export type SwimBody =
     }
   | { readonly kind: "ack"; readonly seq: number; readonly of: string; readonly news: readonly SwimNews[] };
 
+const peer: Shape = (value) => typeof value === "string" && value !== "" && value.length <= PEER_CHARS_MAX;
+const is: Shape = (value) => value === "alive" || value === "suspect" || value === "dead";
+const common = {
+  seq: upTo(Number.MAX_SAFE_INTEGER),
+  news: list(record({ peer, is, incarnation: upTo(INCARNATION_MAX) }), NEWS_MAX),
+};
+
 /** True for a body that is a SWIM message in every field. */
-export function isSwimBody(body: unknown): body is SwimBody {
-  if (typeof body !== "object" || body === null) return false;
-  const { kind, seq, target, of, news } = body as Record<string, unknown>;
-  if (!isCount(seq, Number.MAX_SAFE_INTEGER)) return false;
-  if (!Array.isArray(news) || news.length > NEWS_MAX || !news.every(isNews)) return false;
-  return kind === "ping" || (kind === "pingReq" && isPeer(target)) || (kind === "ack" && isPeer(of));
-}
-
-function isNews(news: unknown): boolean {
-  if (typeof news !== "object" || news === null) return false;
-  const { peer, incarnation, is } = news as Record<string, unknown>;
-  const isState = is === "alive" || is === "suspect" || is === "dead";
-  return isState && isPeer(peer) && isCount(incarnation, INCARNATION_MAX);
-}
-
-function isPeer(peer: unknown): boolean {
-  return typeof peer === "string" && peer !== "" && peer.length <= PEER_CHARS_MAX;
-}
-
-function isCount(count: unknown, max: number): boolean {
-  return Number.isSafeInteger(count) && (count as number) >= 0 && (count as number) <= max;
-}
+export const isSwimBody = oneOf(
+  {
+    ping: record(common),
+    pingReq: record({ ...common, target: peer }),
+    ack: record({ ...common, of: peer }),
+  },
+  "kind",
+) as (body: unknown) => body is SwimBody;

@@ -12,6 +12,8 @@
  * exactly half with the first of them. So a cluster can lose its members one after the other down to the last, and
  * never splits into two that both think they are it (dynamic voting, Jajodia and Mutchler 1990).
  */
+import { flag, list, record, type Shape, upTo, whole } from "../wire/shapes.ts";
+
 export interface Member {
   /** 0 to 63; in every order key this member gives out. */
   readonly slot: number;
@@ -45,12 +47,12 @@ export function idOf({ name, life }: Pick<Member, "name" | "life">): string {
   return `${name}#${life}`;
 }
 
-/** One number for a view, higher for a later one, different for different ones of the same version. */
 /** True where a node has nobody beside it, neither there nor lost: everything is its own. */
 export function isWhole({ members, lost }: View): boolean {
   return members.length === 1 && lost.length === 0;
 }
 
+/** One number for a view, higher for a later one, different for different ones of the same version. */
 export function viewNumber({ version, maker }: Pick<View, "version" | "maker">): number {
   return version * SLOTS_MAX + maker;
 }
@@ -125,26 +127,19 @@ export function leads(view: View, other: View): boolean {
   return idOf(view.members[0]!) <= idOf(other.members[0]!);
 }
 
+const slot = upTo(SLOTS_MAX - 1);
+const anyText: Shape = (value) => typeof value === "string";
+const members = list(record({ slot, name: anyText, life: whole, address: anyText }), SLOTS_MAX);
+const viewShape = record({
+  ...{ version: upTo(VERSION_MAX), maker: slot, members, lost: members, bases: list(list(anyText)) },
+  ...{ isMajority: flag, lastSlot: slot },
+});
+
 /** True for something that can be a view; a peer of another version may send anything. */
 export function isView(value: unknown): value is View {
-  const view = value as View;
-  return (
-    typeof view === "object" &&
-    view !== null &&
-    Number.isSafeInteger(view.version) &&
-    view.version > 0 &&
-    view.version <= VERSION_MAX &&
-    isSlot(view.maker) &&
-    isMemberList(view.members) &&
-    view.members.length > 0 &&
-    isRising(view.members) &&
-    isMemberList(view.lost) &&
-    Array.isArray(view.bases) &&
-    view.bases.length > 0 &&
-    view.bases.every((base) => Array.isArray(base) && base.every((id) => typeof id === "string")) &&
-    typeof view.isMajority === "boolean" &&
-    isSlot(view.lastSlot)
-  );
+  if (!viewShape(value)) return false;
+  const { version, members, bases } = value as View;
+  return version > 0 && members.length > 0 && bases.length > 0 && isRising(members);
 }
 
 type Body = Pick<View, "members" | "lost" | "bases">;
@@ -201,23 +196,7 @@ function uniqueById(members: readonly Member[]): Member[] {
   return [...new Map(members.map((member) => [idOf(member), member])).values()];
 }
 
-function isMemberList(value: unknown): value is readonly Member[] {
-  return Array.isArray(value) && value.length <= SLOTS_MAX && value.every(isMember);
-}
-
 /** By slot, each with one of its own. */
 function isRising(members: readonly Member[]): boolean {
   return members.every(({ slot }, index) => index === 0 || slot > members[index - 1]!.slot);
-}
-
-function isMember(value: unknown): value is Member {
-  if (typeof value !== "object" || value === null) return false;
-  const { slot, name, life, address } = value as Member;
-  return (
-    isSlot(slot) && typeof name === "string" && Number.isSafeInteger(life) && typeof address === "string"
-  );
-}
-
-function isSlot(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < SLOTS_MAX;
 }

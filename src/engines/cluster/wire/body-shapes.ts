@@ -5,45 +5,22 @@
 import { isEdgeState } from "../door/qpid-edge.ts";
 import { isSwimBody } from "../membership/swim-body.ts";
 import { isView } from "../membership/view.ts";
-
-type Shape = (value: unknown) => boolean;
-
-const ITEMS_MAX = 200_000;
-const TEXT_MAX = 4_096;
-const ID_DIGITS = 32;
-/** Nobody can have missed more turns between two rounds. */
-const COUNT_MAX = 1e9;
-
-const text: Shape = (value) => typeof value === "string" && value.length <= TEXT_MAX;
-const id: Shape = (value) =>
-  typeof value === "string" && value.length === ID_DIGITS && /^[0-9a-f]+$/.test(value);
-const number: Shape = (value) => Number.isFinite(value);
-const whole: Shape = (value) => Number.isSafeInteger(value);
-const count: Shape = (value) => whole(value) && (value as number) >= 0 && (value as number) <= COUNT_MAX;
-const bytes: Shape = (value) => value instanceof Uint8Array;
-const flag: Shape = (value) => typeof value === "boolean";
-const anything: Shape = () => true;
-
-function list(of: Shape): Shape {
-  return (value) => Array.isArray(value) && value.length <= ITEMS_MAX && value.every(of);
-}
-
-function pair(...of: readonly Shape[]): Shape {
-  return (value) => Array.isArray(value) && value.length === of.length && of.every((is, i) => is(value[i]));
-}
-
-function record(fields: Readonly<Record<string, Shape>>): Shape {
-  const all = Object.entries(fields);
-  return (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    all.every(([name, is]) => is((value as Record<string, unknown>)[name]));
-}
-
-function orNull(is: Shape): Shape {
-  return (value) => value === null || is(value);
-}
+import {
+  anything,
+  bytes,
+  count,
+  flag,
+  id,
+  list,
+  number,
+  oneOf,
+  orNull,
+  pair,
+  record,
+  type Shape,
+  text,
+  whole,
+} from "./shapes.ts";
 
 const member = record({ name: text, life: whole, address: text });
 const ticket = record({
@@ -89,13 +66,16 @@ const totals = (value: unknown) =>
   typeof value === "object" && value !== null && Object.values(value).every(number);
 const copyPart = record({ part: count, parts: count, totals: list(pair(text, totals)) });
 
-const answers: Readonly<Record<string, Shape>> = {
-  waiting: record({ ticket, ahead: orNull(number), waitMs: anything, nextCheckInMs: number }),
-  admitted: record({ ticket, claimBy: number }),
-  entered: record({ pass }),
-  expired: anything,
-  refused: record({ reason: text }),
-};
+const isAnswer = oneOf(
+  {
+    waiting: record({ ticket, ahead: orNull(number), waitMs: anything, nextCheckInMs: number }),
+    admitted: record({ ticket, claimBy: number }),
+    entered: record({ pass }),
+    expired: anything,
+    refused: record({ reason: text }),
+  },
+  "kind",
+);
 
 const OPS: Readonly<Record<string, Shape>> = {
   enter: record({ ticket, dice: number }),
@@ -144,8 +124,8 @@ const BODIES: Readonly<Record<string, Shape>> = {
     ...{ memo: orNull(memo), dropped: list(roundId) },
   }),
   announce,
-  ask: record({ number: whole, op: (value) => isOneOf(OPS, value, "op") }),
-  reply: record({ number: whole, answer: (value) => flag(value) || isOneOf(answers, value, "kind") }),
+  ask: record({ number: whole, op: oneOf(OPS, "op") }),
+  reply: record({ number: whole, answer: (value) => flag(value) || isAnswer(value) }),
   lend: record({ room: text, number: whole, round: text }),
   lent: record({ room: text, number: whole, round: text, slots: count, leave: count }),
   notes: record({ notes: list(anything) }),
@@ -156,13 +136,4 @@ const BODIES: Readonly<Record<string, Shape>> = {
 };
 
 /** True for a body that is what its `kind` says. */
-export function isMessageBody(value: unknown): boolean {
-  return isOneOf(BODIES, value, "kind");
-}
-
-function isOneOf(shapes: Readonly<Record<string, Shape>>, value: unknown, by: string): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const name = (value as Record<string, unknown>)[by];
-  if (typeof name !== "string" || !Object.hasOwn(shapes, name)) return false;
-  return shapes[name]!(value);
-}
+export const isMessageBody: Shape = oneOf(BODIES, "kind");

@@ -12,6 +12,7 @@ import type { MembershipBody } from "../membership/membership.ts";
 import type { SwimBody } from "../membership/swim.ts";
 import type { AskBody, ReplyBody } from "../visitors/requests.ts";
 import type { Seen } from "../visitors/room-answers.ts";
+import { list, number, orNull, record, type Shape, whole } from "./shapes.ts";
 
 export type MessageBody =
   | SwimBody
@@ -44,19 +45,12 @@ export interface Message {
 }
 
 const NAME_CHARS_MAX = 128;
+const anyText: Shape = (value) => typeof value === "string";
 
 /** True for something that can be a message. What is in its bodies is looked at by those they are for. */
-export function isMessage(value: unknown): value is Message {
-  if (typeof value !== "object" || value === null) return false;
-  const { to, name, life, clock, view, bodies } = value as Message;
-  return (
-    (to === null || typeof to === "string") &&
-    typeof name === "string" &&
-    name.length <= NAME_CHARS_MAX &&
-    Number.isSafeInteger(life) &&
-    Number.isFinite(clock) &&
-    (view === null || Number.isSafeInteger(view)) &&
-    Array.isArray(bodies) &&
-    bodies.every((body) => typeof body === "object" && body !== null)
-  );
-}
+export const isMessage = record({
+  to: orNull(anyText),
+  name: (value) => anyText(value) && (value as string).length <= NAME_CHARS_MAX,
+  ...{ life: whole, clock: number, view: orNull(whole) },
+  bodies: list((body) => typeof body === "object" && body !== null),
+}) as (value: unknown) => value is Message;
