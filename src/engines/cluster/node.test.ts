@@ -4,7 +4,7 @@ import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { VirtualCluster } from "../../testing/cluster/virtual-cluster.ts";
-import { WAIT } from "./log/entries.ts";
+import { OP } from "./log/entries.ts";
 import { blockOf } from "./log/entry-blocks.ts";
 import { viewNumber } from "./membership/view.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
@@ -177,7 +177,7 @@ test("what is no message, and messages of strangers about what only members may 
         kind: "entries",
         log: "a#1",
         from: 1,
-        blocks: [blockOf([{ room: "r", entry: [WAIT, 5, 0, 0, ""] }])],
+        blocks: [blockOf([{ room: "r", entry: [OP.wait, 5, 0, 0, ""] }])],
         isUrgent: false,
         copy: null,
       },

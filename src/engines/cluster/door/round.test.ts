@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { DEFAULT_RULES, type LanesRules, type RoomRules } from "../../../core/rules.ts";
-import { type Entry, NEW, WAIT } from "../log/entries.ts";
+import { type Entry, HOW, OP } from "../log/entries.ts";
 import { keyAt } from "../log/order-clock.ts";
 import { SELF } from "../visitors/place.ts";
 import { RoomBooks } from "../visitors/room-books.ts";
@@ -31,7 +31,7 @@ function booksOf(rules: Partial<RoomRules>, known: readonly number[] = [], name 
       onWritten: (_entry: Entry) => 0,
     },
   });
-  for (const n of known) books.apply([WAIT, keyOf(n), lane, NEW, ""], { index: 1, owner: "x#1" }, 0);
+  for (const n of known) books.apply([OP.wait, keyOf(n), lane, HOW.new, ""], { index: 1, owner: "x#1" }, 0);
   return books;
 }
 
@@ -152,7 +152,8 @@ test("lanes are served as the doorkeeper says, each in its own order", () => {
     named: [{ number: 7, name: "vip", share: 50, isPrivileged: true }],
   };
   const books = booksOf({ totalActiveUsers: 5, lanes }, [1, 2, 3, 4]);
-  for (const n of [50, 51, 52]) books.apply([WAIT, keyOf(n), 7, NEW, ""], { index: 1, owner: "x#1" }, 0);
+  for (const n of [50, 51, 52])
+    books.apply([OP.wait, keyOf(n), 7, HOW.new, ""], { index: 1, owner: "x#1" }, 0);
   const truth = { 0: [1, 2, 3, 4], 7: [50, 51, 52] };
   const { shares, passes } = played(roundOf([books]), { r: { lanes: truth } });
   const admitted = Object.fromEntries(

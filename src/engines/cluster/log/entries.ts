@@ -5,46 +5,47 @@
  *
  * Entries are lists, not objects: a busy room sends thousands a second.
  */
-export const WAIT = 1;
-export const LAPSE = 2;
-export const TURN = 3;
-export const VISIT = 4;
-export const GONE = 5;
-export const TOUCH = 6;
-export const INVITE = 7;
-export const YIELD = 8;
-export const ADOPT = 9;
-export const POOL = 10;
-export const DRAWN = 11;
-export const LOOSE = 12;
-export const BACK = 13;
+export const OP = {
+  wait: 1,
+  lapse: 2,
+  turn: 3,
+  visit: 4,
+  gone: 5,
+  touch: 6,
+  invite: 7,
+  yield: 8,
+  adopt: 9,
+  pool: 10,
+  drawn: 11,
+  loose: 12,
+  back: 13,
+} as const;
 
-/** How someone came to wait: new, back from having lapsed, back from an earlier life, or with a loose turn that was of no use. */
-export const NEW = 0;
-export const RETURNED = 1;
-export const TAKEN_BACK = 2;
-export const TO_FRONT = 3;
-/** Why a place lapsed: no check-in, or a turn not used. */
-export const UNSEEN = 0;
-export const MISSED = 1;
-/** How someone came in: with a turn, straight through, or known by a pass alone. */
-export const WITH_TURN = 0;
-export const THROUGH = 1;
-export const BY_PASS = 2;
-/** How it ended: the holder left, was sent away, their pass ran out, or they missed too many turns. */
-export const LEFT = 0;
-export const REVOKED = 1;
-export const EXPIRED = 2;
-export const FORFEITED = 3;
-/** Nothing happened: only the owner is another. Places that were forfeited stay told from others that are over. */
-export const AS_BEFORE = 9;
-export const FORFEITED_BEFORE = 10;
+/** How it happened; the numbers of each group go with one kind of entry. */
+export const HOW = {
+  /** Waits: new, back from having lapsed, back from an earlier life, or with a loose turn that was of no use. */
+  ...({ new: 0, returned: 1, takenBack: 2, toFront: 3 } as const),
+  /** Lapsed: no check-in, or a turn not used. */
+  ...({ unseen: 0, missed: 1 } as const),
+  /** Came in: with a turn, straight through, or known by a pass alone. */
+  ...({ withTurn: 0, through: 1, byPass: 2 } as const),
+  /** Over: the holder left, was sent away, their pass ran out, or they missed too many turns. */
+  ...({ left: 0, revoked: 1, expired: 2, forfeited: 3 } as const),
+  /** Nothing happened: only the owner is another. Places that were forfeited stay told from others that are over. */
+  ...({ asBefore: 9, forfeitedBefore: 10 } as const),
+} as const;
 
-export type WaitEntry = readonly [op: typeof WAIT, key: number, lane: number, how: number, id: string];
-export type LapseEntry = readonly [op: typeof LAPSE, key: number, lane: number, how: number, until: number];
+export type WaitEntry = readonly [op: typeof OP.wait, key: number, lane: number, how: number, id: string];
+export type LapseEntry = readonly [
+  op: typeof OP.lapse,
+  key: number,
+  lane: number,
+  how: number,
+  until: number,
+];
 /** `firmUntil`: when it goes loose; 0: it is loose. */
 export type TurnEntry = readonly [
-  op: typeof TURN,
+  op: typeof OP.turn,
   key: number,
   lane: number,
   how: number,
@@ -53,7 +54,7 @@ export type TurnEntry = readonly [
   firmUntil: number,
 ];
 export type VisitEntry = readonly [
-  op: typeof VISIT,
+  op: typeof OP.visit,
   key: number,
   lane: number,
   how: number,
@@ -65,23 +66,23 @@ export type VisitEntry = readonly [
 ];
 /** `until`: when the last ticket or pass of it runs out by itself. `id`: of a visit that ended. */
 export type GoneEntry = readonly [
-  op: typeof GONE,
+  op: typeof OP.gone,
   key: number,
   lane: number,
   how: number,
   until: number,
   id: string,
 ];
-export type TouchEntry = readonly [op: typeof TOUCH, key: number, expiresAt: number];
-export type InviteEntry = readonly [op: typeof INVITE, id: string, expiresAt: number];
+export type TouchEntry = readonly [op: typeof OP.touch, key: number, expiresAt: number];
+export type InviteEntry = readonly [op: typeof OP.invite, id: string, expiresAt: number];
 /** Two had the same place in hand, and this one lets go of it. */
-export type YieldEntry = readonly [op: typeof YIELD, key: number];
+export type YieldEntry = readonly [op: typeof OP.yield, key: number];
 /**
  * This owner has that place now. `voids`: those it was taken over from, each with how many entries of their log that
  * made void, in turn. `isBorrowed`: its slot is still the other's.
  */
 export type AdoptEntry = readonly [
-  op: typeof ADOPT,
+  op: typeof OP.adopt,
   epoch: number,
   isBorrowed: number,
   voids: readonly (string | number)[],
@@ -89,14 +90,14 @@ export type AdoptEntry = readonly [
 ];
 /** A part of those who gathered for a draw: key and id in turn. */
 export type PoolEntry = readonly [
-  op: typeof POOL,
+  op: typeof OP.pool,
   draw: number,
   event: string,
   gathered: readonly (number | string)[],
 ];
 /** From here on this owner's entries are about places as they are after the draw. */
 export type DrawnEntry = readonly [
-  op: typeof DRAWN,
+  op: typeof OP.drawn,
   draw: number,
   event: string,
   size: number,
@@ -105,13 +106,13 @@ export type DrawnEntry = readonly [
 ];
 
 /** A turn is loose from here on. */
-export type LooseEntry = readonly [op: typeof LOOSE, key: number];
+export type LooseEntry = readonly [op: typeof OP.loose, key: number];
 /**
  * A place has another number in the line, since it missed so many turns. `behind`: the number that it was put behind, with
  * others perhaps.
  */
 export type BackEntry = readonly [
-  op: typeof BACK,
+  op: typeof OP.back,
   key: number,
   sequence: number,
   behind: number,
@@ -145,17 +146,17 @@ export type FieldKind = "key" | "number" | "text" | "list" | "place";
 
 /** The fields of each kind of entry after its `op`: how it is written down, and how it is told from what is none. */
 export const ENTRY_FIELDS: Readonly<Record<Entry[0], readonly FieldKind[]>> = {
-  [WAIT]: ["key", "number", "number", "text"],
-  [LAPSE]: ["key", "number", "number", "number"],
-  [TURN]: ["key", "number", "number", "number", "number", "number"],
-  [VISIT]: ["key", "number", "number", "text", "number", "number", "number", "number"],
-  [GONE]: ["key", "number", "number", "number", "text"],
-  [TOUCH]: ["key", "number"],
-  [INVITE]: ["text", "number"],
-  [YIELD]: ["key"],
-  [ADOPT]: ["number", "number", "list", "place"],
-  [POOL]: ["number", "text", "list"],
-  [DRAWN]: ["number", "text", "number", "number", "number"],
-  [LOOSE]: ["key"],
-  [BACK]: ["key", "number", "number", "number", "number"],
+  [OP.wait]: ["key", "number", "number", "text"],
+  [OP.lapse]: ["key", "number", "number", "number"],
+  [OP.turn]: ["key", "number", "number", "number", "number", "number"],
+  [OP.visit]: ["key", "number", "number", "text", "number", "number", "number", "number"],
+  [OP.gone]: ["key", "number", "number", "number", "text"],
+  [OP.touch]: ["key", "number"],
+  [OP.invite]: ["text", "number"],
+  [OP.yield]: ["key"],
+  [OP.adopt]: ["number", "number", "list", "place"],
+  [OP.pool]: ["number", "text", "list"],
+  [OP.drawn]: ["number", "text", "number", "number", "number"],
+  [OP.loose]: ["key"],
+  [OP.back]: ["key", "number", "number", "number", "number"],
 };

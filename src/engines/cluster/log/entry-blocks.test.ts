@@ -1,39 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import {
-  ADOPT,
-  BACK,
-  DRAWN,
-  type Entry,
-  GONE,
-  INVITE,
-  LAPSE,
-  LOOSE,
-  POOL,
-  TOUCH,
-  TURN,
-  VISIT,
-  WAIT,
-  type Written,
-  YIELD,
-} from "./entries.ts";
+import { type Entry, OP, type Written } from "./entries.ts";
 import { blockOf, entriesIn } from "./entry-blocks.ts";
 
 const ENTRIES: readonly Entry[] = [
-  [WAIT, 1, 0, 0, ""],
-  [LAPSE, 1, 0, 0, 9],
-  [TURN, 2 ** 52, 0, 0, 9, 5.25, 9],
-  [VISIT, 1, 0, 0, "id", 1, 2, 3, 4],
-  [GONE, 1, 0, 0, 9, "id"],
-  [TOUCH, 1, 9],
-  [INVITE, "Größe 😀", 9],
-  [YIELD, -1],
-  [ADOPT, 3, 1, ["a#1", 7], [WAIT, 1, 0, 9, ""]],
-  [POOL, 1, "sale", [1, "id"]],
-  [DRAWN, 1, "sale", 1, 5, 9],
-  [LOOSE, 1],
-  [BACK, 1, 2.5, 2, 1, 9],
+  [OP.wait, 1, 0, 0, ""],
+  [OP.lapse, 1, 0, 0, 9],
+  [OP.turn, 2 ** 52, 0, 0, 9, 5.25, 9],
+  [OP.visit, 1, 0, 0, "id", 1, 2, 3, 4],
+  [OP.gone, 1, 0, 0, 9, "id"],
+  [OP.touch, 1, 9],
+  [OP.invite, "Größe 😀", 9],
+  [OP.yield, -1],
+  [OP.adopt, 3, 1, ["a#1", 7], [OP.wait, 1, 0, 9, ""]],
+  [OP.pool, 1, "sale", [1, "id"]],
+  [OP.drawn, 1, "sale", 1, 5, 9],
+  [OP.loose, 1],
+  [OP.back, 1, 2.5, 2, 1, 9],
 ];
 
 const inRoom = (...entries: readonly unknown[]): Written[] =>
@@ -42,9 +26,9 @@ const text = fc.string({ unit: "grapheme", maxLength: 50 });
 const number = fc.double({ noNaN: true, noDefaultInfinity: true });
 const key = fc.maxSafeInteger();
 const entry: fc.Arbitrary<Entry> = fc.oneof(
-  fc.tuple(fc.constant(WAIT), key, number, number, text),
-  fc.tuple(fc.constant(VISIT), key, number, number, text, number, number, number, number),
-  fc.tuple(fc.constant(POOL), number, text, fc.array(fc.oneof(number, text))),
+  fc.tuple(fc.constant(OP.wait), key, number, number, text),
+  fc.tuple(fc.constant(OP.visit), key, number, number, text, number, number, number, number),
+  fc.tuple(fc.constant(OP.pool), number, text, fc.array(fc.oneof(number, text))),
 ) as fc.Arbitrary<Entry>;
 
 test("every kind of entry comes out as it went in, also after the way over a wire", () => {
@@ -61,7 +45,7 @@ test("entries of several rooms keep their order, whatever is in them", () => {
 });
 
 test("a block larger than any before it is one", () => {
-  const many = inRoom(...Array.from({ length: 4_000 }, (_, i) => [INVITE, "c".repeat(100), i]));
+  const many = inRoom(...Array.from({ length: 4_000 }, (_, i) => [OP.invite, "c".repeat(100), i]));
   assert.deepEqual(entriesIn(blockOf(many)), many);
 });
 
@@ -76,19 +60,19 @@ test("a block that is too short, too long or counts wrong is none", () => {
 test("an entry of no kind, a number that is none, a key that is not whole: then nothing is read", () => {
   const hostile = [
     ...[
-      [YIELD, 1.5],
-      [YIELD, 2 ** 60],
-      [YIELD, Number.NaN],
+      [OP.yield, 1.5],
+      [OP.yield, 2 ** 60],
+      [OP.yield, Number.NaN],
     ],
     ...[
-      [TOUCH, 1, Number.POSITIVE_INFINITY],
-      [TURN, 1, 0, 0, Number.NaN, 5, Number.NaN],
+      [OP.touch, 1, Number.POSITIVE_INFINITY],
+      [OP.turn, 1, 0, 0, Number.NaN, 5, Number.NaN],
     ],
-    [ADOPT, 3, 1, [], [ADOPT, 3, 1, [], [WAIT, 1, 0, 9, ""]]],
-    [ADOPT, 3, 1, [], [YIELD, 1]],
+    [OP.adopt, 3, 1, [], [OP.adopt, 3, 1, [], [OP.wait, 1, 0, 9, ""]]],
+    [OP.adopt, 3, 1, [], [OP.yield, 1]],
   ];
   for (const one of hostile) assert.equal(entriesIn(blockOf(inRoom(ENTRIES[0], one))), null, `${one}`);
-  const [count, bytes] = blockOf(inRoom([YIELD, 1]));
+  const [count, bytes] = blockOf(inRoom([OP.yield, 1]));
   const opAt = bytes.length - 9;
   for (const op of [0, 14, 255]) assert.equal(entriesIn([count, bytes.with(opAt, op)]), null, `${op}`);
 });

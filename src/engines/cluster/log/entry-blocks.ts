@@ -9,7 +9,7 @@
  * The fields' kinds are not in the bytes, so there is no entry that could have others. A block with anything else wrong in
  * it is read by nobody: peers tell the truth, but one of another version may write otherwise.
  */
-import { ENTRY_FIELDS, type Entry, type FieldKind, GONE, type Written } from "./entries.ts";
+import { ENTRY_FIELDS, type Entry, type FieldKind, OP, type Written } from "./entries.ts";
 
 /** So many entries at the most are one block. */
 export const BLOCK_ENTRIES_MAX = 4_000;
@@ -191,7 +191,7 @@ class BlockReader {
 
   /** Of a place as it is, never one that takes over. */
   #place(): Entry {
-    if (this.#view.getUint8(this.#at) > GONE) throw new RangeError("this is no place");
+    if (this.#view.getUint8(this.#at) > OP.gone) throw new RangeError("this is no place");
     return this.entry();
   }
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Entry, POOL, WAIT, YIELD } from "./entries.ts";
+import { type Entry, OP } from "./entries.ts";
 import { BLOCK_ENTRIES_MAX, type Block, blockOf, entriesIn } from "./entry-blocks.ts";
 import { type EntriesBody, OwnerLog, Reader } from "./logs.ts";
 
-const noted = (key: number): Entry => [YIELD, key];
+const noted = (key: number): Entry => [OP.yield, key];
 const never = (): never => assert.fail("no copy is needed");
 
 function logOf(entries: number): OwnerLog {
@@ -105,8 +105,8 @@ test("blocks of another are kept as they came, and without gaps", () => {
 
 test("what readers may have to wait for begins a block", () => {
   const log = logOf(2);
-  log.add({ room: "r", entry: [POOL, 1, "sale", []] });
-  log.add({ room: "r", entry: [WAIT, 3, 0, 0, ""] });
+  log.add({ room: "r", entry: [OP.pool, 1, "sale", []] });
+  log.add({ room: "r", entry: [OP.wait, 3, 0, 0, ""] });
   assert.deepEqual(
     log.after(0)!.blocks.map(([count]) => count),
     [2, 2],

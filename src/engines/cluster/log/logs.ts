@@ -7,7 +7,7 @@
  * a copy: entries that say how everything of that owner's is now.
  */
 import type { Totals } from "../../../core/engine.ts";
-import { DRAWN, POOL, type Written } from "./entries.ts";
+import { OP, type Written } from "./entries.ts";
 import { BLOCK_ENTRIES_MAX, type Block, blockOf } from "./entry-blocks.ts";
 
 /** So many of the last entries of each log are kept, at least. */
@@ -84,7 +84,7 @@ export class OwnerLog {
   add(written: Written): void {
     const op = written.entry[0];
     // Whoever reads may have to wait before one of these, and a block is read as a whole.
-    if (op === POOL || op === DRAWN || this.#unbound.length === BLOCK_ENTRIES_MAX) this.bind();
+    if (op === OP.pool || op === OP.drawn || this.#unbound.length === BLOCK_ENTRIES_MAX) this.bind();
     this.#unbound.push(written);
     this.head++;
   }

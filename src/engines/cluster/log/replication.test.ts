@@ -11,7 +11,7 @@ import {
 } from "../membership/view.ts";
 import { ADMITTED, ON_SITE, SELF, WAITING } from "../visitors/place.ts";
 import { RoomBooks } from "../visitors/room-books.ts";
-import { type Entry, INVITE, NEW, TURN, VISIT, WAIT, WITH_TURN } from "./entries.ts";
+import { type Entry, HOW, OP } from "./entries.ts";
 import { blockOf } from "./entry-blocks.ts";
 import { keyAt } from "./order-clock.ts";
 import { Replication, type ReplicationBody } from "./replication.ts";
@@ -57,7 +57,7 @@ class Peer {
   }
 
   wait(...ns: number[]): void {
-    for (const n of ns) this.books.write([WAIT, this.key(n), 0, NEW, ""]);
+    for (const n of ns) this.books.write([OP.wait, this.key(n), 0, HOW.new, ""]);
   }
 
   /** Keys in the line as this node knows it, with their owners. */
@@ -168,7 +168,7 @@ test("entries after a gap are not read until what is missing has come", () => {
   a.wait(0, 1, 2);
   const entries = (from: number, n: number): ReplicationBody => ({
     ...{ kind: "entries", log: "a#1", from, isUrgent: false, copy: null },
-    blocks: [blockOf([{ room: "r", entry: [WAIT, a.key(n), 0, NEW, ""] }])],
+    blocks: [blockOf([{ room: "r", entry: [OP.wait, a.key(n), 0, HOW.new, ""] }])],
   });
   b.replication.receive("a#1", entries(1, 1), cluster.now);
   assert.equal(b.replication.headOf("a#1"), 0);
@@ -184,8 +184,8 @@ test("whoever is further behind than a log goes back gets a copy, in parts, and 
   cluster.arrives = (from, to) => from !== "c#1" && to !== "c#1";
   const people = 4_500;
   for (let n = 0; n < people; n++) a.wait(n);
-  for (let i = 0; i < 36_000; i++) a.books.write([INVITE, "code", LATER]);
-  a.books.write([TURN, a.key(0), 0, 0, LATER, START, LATER]);
+  for (let i = 0; i < 36_000; i++) a.books.write([OP.invite, "code", LATER]);
+  a.books.write([OP.turn, a.key(0), 0, 0, LATER, START, LATER]);
   cluster.run(1_000);
   cluster.arrives = lossy();
   cluster.run(5_000);
@@ -253,8 +253,8 @@ function withoutC(then: (view: View) => View, names = "ab"): Cluster {
   const cluster = new Cluster("abc");
   const c = cluster.of("c");
   c.wait(...Array.from({ length: 40 }, (_, n) => n));
-  c.books.write([TURN, c.key(0), 0, 0, LATER, START, LATER]);
-  c.books.write([VISIT, c.key(1), 0, WITH_TURN, "v", START, START, START, LATER]);
+  c.books.write([OP.turn, c.key(0), 0, 0, LATER, START, LATER]);
+  c.books.write([OP.visit, c.key(1), 0, HOW.withTurn, "v", START, START, START, LATER]);
   cluster.run(1_000);
   cluster.arrives = (from, to) => names.includes(from[0]!) && names.includes(to[0]!);
   cluster.start(then(cluster.view), names);
@@ -382,7 +382,7 @@ test("what strangers and other versions send is not read", () => {
   const cluster = new Cluster("ab");
   cluster.run(500);
   const [a, b] = cluster.peers as [Peer, Peer];
-  const block = blockOf([{ room: "r", entry: [WAIT, a.key(0), 0, NEW, ""] }]);
+  const block = blockOf([{ room: "r", entry: [OP.wait, a.key(0), 0, HOW.new, ""] }]);
   const spoilt = [1, block[1].slice(1)];
   const entries = { kind: "entries", log: "a#1", from: 0, blocks: [block], isUrgent: false, copy: null };
   const hostile: unknown[] = [

@@ -19,7 +19,7 @@ import {
 } from "../visitors/place.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
 import { standingOf, voidsOf } from "../visitors/standing.ts";
-import { ADOPT, type AdoptEntry, AS_BEFORE, WAIT } from "./entries.ts";
+import { type AdoptEntry, HOW, OP } from "./entries.ts";
 
 export interface Takeover {
   readonly view: View;
@@ -77,7 +77,7 @@ function tellOver({ view, self, indexOf }: Takeover, books: RoomBooks, { members
   const taken = untold.flatMap((origin) =>
     [...books.over.of(origin)].filter(({ key }) => homeOf(key, view) === self),
   );
-  for (const place of taken) books.write([ADOPT, view.version, 0, [], books.goneEntryOf(place)]);
+  for (const place of taken) books.write([OP.adopt, view.version, 0, [], books.goneEntryOf(place)]);
 }
 
 /** Claims to a place of this node's whose owners are gone for good are void, or one could count again some day. */
@@ -86,7 +86,7 @@ function bury({ headOf }: Takeover, books: RoomBooks, place: Place, { members, l
   if (dead.length === 0) return false;
   const voids = [...voidsOf(place), ...dead.flatMap(({ owner }) => [owner, headOf(owner)])];
   const { epoch, isBorrowed } = place.claim;
-  books.write([ADOPT, epoch, isBorrowed ? 1 : 0, voids, standingOf(place, place.claim)]);
+  books.write([OP.adopt, epoch, isBorrowed ? 1 : 0, voids, standingOf(place, place.claim)]);
   return true;
 }
 
@@ -100,18 +100,18 @@ function adopt(takeover: Takeover, books: RoomBooks, place: Place, claim: Claim,
   const isLost = lost.has(claim.owner);
   const isTurn = claim.state === ADMITTED && isLost;
   const of: AdoptEntry[4] = isTurn
-    ? [WAIT, place.key, place.lane, AS_BEFORE, place.id]
+    ? [OP.wait, place.key, place.lane, HOW.asBefore, place.id]
     : standingOf(place, claim);
   const isBorrowed = isLost && claim.state === ON_SITE ? 1 : 0;
   const voids = [...voidsOf(place), claim.owner, headOf(claim.owner)];
-  books.write([ADOPT, view.version, isBorrowed, voids, of]);
+  books.write([OP.adopt, view.version, isBorrowed, voids, of]);
   const taken = books.places.get(place.key);
   if (taken && isFirm(taken) && taken.claim.origin === SELF) books.flow.entries++;
   if (taken?.claim.state === WAITING && taken.claim.origin === SELF) books.awaitAnew(taken, now);
 }
 
 function settleLoan(books: RoomBooks, place: Place, claim: Claim): void {
-  books.write([ADOPT, claim.epoch, 0, voidsOf(place), standingOf(place, claim)]);
+  books.write([OP.adopt, claim.epoch, 0, voidsOf(place), standingOf(place, claim)]);
 }
 
 /** A number from 0 to 2^32 - 1 that looks like nothing of what it was made from. */

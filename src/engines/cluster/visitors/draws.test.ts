@@ -4,19 +4,7 @@ import fc from "fast-check";
 import { drawOrder } from "../../../core/draw.ts";
 import { DEFAULT_RULES, type EventRules } from "../../../core/rules.ts";
 import { NONE_MISSED, type Ticket } from "../../../core/ticket.ts";
-import {
-  DRAWN,
-  type DrawnEntry,
-  type Entry,
-  GONE,
-  LAPSE,
-  LEFT,
-  NEW,
-  POOL,
-  TURN,
-  UNSEEN,
-  WAIT,
-} from "../log/entries.ts";
+import { type DrawnEntry, type Entry, HOW, OP } from "../log/entries.ts";
 import { keyAt } from "../log/order-clock.ts";
 import { Draws } from "./draws.ts";
 import { ADMITTED, SELF } from "./place.ts";
@@ -72,7 +60,7 @@ class Node {
   /** Someone joins here in the n-th millisecond of the prequeue. */
   join(n: number): number {
     const key = keyAt({ at: OPENS_AT + n, slot: this.slot });
-    this.books.write([WAIT, key, 0, NEW, this.books.isGathering(key) ? idOf(64 * n + this.slot) : ""]);
+    this.books.write([OP.wait, key, 0, HOW.new, this.books.isGathering(key) ? idOf(64 * n + this.slot) : ""]);
     return key;
   }
 
@@ -129,7 +117,7 @@ function played({ joins, before, after }: Play): [Node, Node, Node] {
   for (const [n, at] of before.entries()) {
     const node = at === 1 ? b : c;
     const [key] = node.ownKeys().slice(n % 3);
-    if (key !== undefined) node.books.write([LAPSE, key, 0, UNSEEN, LATER]);
+    if (key !== undefined) node.books.write([OP.lapse, key, 0, HOW.unseen, LATER]);
   }
   b.read(a);
   c.read(b);
@@ -139,7 +127,9 @@ function played({ joins, before, after }: Play): [Node, Node, Node] {
     const node = nodes[at]!;
     const [key] = node.ownKeys();
     if (key === undefined) continue;
-    node.books.write(n % 2 ? [TURN, key, 0, 0, LATER, STARTS_AT, LATER] : [GONE, key, 0, LEFT, LATER, ""]);
+    node.books.write(
+      n % 2 ? [OP.turn, key, 0, 0, LATER, STARTS_AT, LATER] : [OP.gone, key, 0, HOW.left, LATER, ""],
+    );
   }
   return nodes;
 }
@@ -198,7 +188,7 @@ test("what an owner writes after it has drawn is about places as they are then, 
   const nodes = played({ joins: [0, 1, 2, 0, 1, 2, 1], before: [], after: [] });
   const [, b] = nodes;
   const [key] = b.ownKeys() as [number];
-  b.books.write([TURN, key, 0, 0, LATER, STARTS_AT, LATER]);
+  b.books.write([OP.turn, key, 0, 0, LATER, STARTS_AT, LATER]);
   const reader = new Node("p#1", 5);
   for (let i = 0; i < 3; i++) for (const node of nodes) reader.read(node);
   for (const { books } of [b, reader]) {
@@ -226,11 +216,11 @@ test("whoever reads that it is drawn before the whole pool waits with it", () =>
   const draws = new Draws();
   draws.expect(EVENT);
   const number = Math.floor(STARTS_AT / 1_000);
-  const drawn: Entry = [DRAWN, number, "sale", 2, STARTS_AT, LATER];
+  const drawn: Entry = [OP.drawn, number, "sale", 2, STARTS_AT, LATER];
   assert.equal(draws.isReadyFor(drawn), false);
-  draws.addToPool([POOL, number, "sale", [1, idOf(1)]], 1);
+  draws.addToPool([OP.pool, number, "sale", [1, idOf(1)]], 1);
   assert.equal(draws.isReadyFor(drawn), false);
-  draws.addToPool([POOL, number, "sale", [2, idOf(2)]], 1);
+  draws.addToPool([OP.pool, number, "sale", [2, idOf(2)]], 1);
   assert.equal(draws.isReadyFor(drawn), true);
 });
 
@@ -248,7 +238,7 @@ test("someone who is let in while people gather ends it: they are served as they
   const node = new Node("a#1", 0);
   const keys = [1, 2, 3].map((n) => node.join(n));
   assert.equal(node.books.draws.isGathered(EVENT, keys[1]!), true);
-  node.books.write([TURN, keys[0]!, 0, 0, LATER, OPENS_AT, LATER]);
+  node.books.write([OP.turn, keys[0]!, 0, 0, LATER, OPENS_AT, LATER]);
   assert.equal(node.books.draws.isGathered(EVENT, keys[1]!), false);
 });
 
@@ -258,10 +248,10 @@ test("a large pool is written down in several entries, and a draw is forgotten w
   const entries = [...draws.entriesToDraw(EVENT, STARTS_AT, 1_000)];
   assert.deepEqual(
     entries.map(([op]) => op),
-    [POOL, POOL, POOL, DRAWN],
+    [OP.pool, OP.pool, OP.pool, OP.drawn],
   );
   for (const entry of entries) {
-    if (entry[0] === POOL) draws.addToPool(entry, 1);
+    if (entry[0] === OP.pool) draws.addToPool(entry, 1);
     else draws.draw(entry, SELF);
   }
   assert.equal(draws.isDrawn(EVENT), true);
@@ -276,9 +266,9 @@ test("a pool that a root wrote down and never drew is not mixed into another's",
   const draws = new Draws();
   draws.expect(EVENT);
   const number = Math.floor(STARTS_AT / 1_000);
-  draws.addToPool([POOL, number, "sale", [1, idOf(1), 9, idOf(9)]], 1);
-  draws.addToPool([POOL, number, "sale", [1, idOf(1), 2, idOf(2), 3, idOf(3)]], 2);
-  const drawn: DrawnEntry = [DRAWN, number, "sale", 3, STARTS_AT, ENDS_AT];
+  draws.addToPool([OP.pool, number, "sale", [1, idOf(1), 9, idOf(9)]], 1);
+  draws.addToPool([OP.pool, number, "sale", [1, idOf(1), 2, idOf(2), 3, idOf(3)]], 2);
+  const drawn: DrawnEntry = [OP.drawn, number, "sale", 3, STARTS_AT, ENDS_AT];
   assert.ok(draws.isReadyFor(drawn));
   const { from } = draws.draw(drawn, 2)!;
   assert.ok(!from.includes(9));

@@ -14,8 +14,7 @@ import { fromHex } from "../../../core/hex.ts";
 import { ID_BYTES } from "../../../core/id.ts";
 import type { EventRules } from "../../../core/rules.ts";
 import type { Ticket } from "../../../core/ticket.ts";
-import type { DrawnEntry, Entry, PoolEntry } from "../log/entries.ts";
-import { DRAWN, POOL } from "../log/entries.ts";
+import { type DrawnEntry, type Entry, OP, type PoolEntry } from "../log/entries.ts";
 
 /** How many of those who gathered go into one entry. */
 const POOL_ENTRY_MAX = 1_000;
@@ -70,7 +69,7 @@ export class Draws extends DrawLedger<Map<number, string>, NodeDraw> {
     const draw = this.of(event);
     const keepUntil = Math.max(event.endAt, now + keepForMs);
     yield* poolEntries(draw, draw.pool);
-    yield [DRAWN, draw.number, draw.event, draw.pool.size, now, keepUntil];
+    yield [OP.drawn, draw.number, draw.event, draw.pool.size, now, keepUntil];
   }
 
   /** All draws that were made, for someone who knows nothing yet. */
@@ -78,7 +77,7 @@ export class Draws extends DrawLedger<Map<number, string>, NodeDraw> {
     for (const draw of this.draws) {
       if (draw.drawnAt === null) continue;
       yield* poolEntries(draw, draw.pool);
-      yield [DRAWN, draw.number, draw.event, draw.pool.size, draw.drawnAt, draw.keepUntil];
+      yield [OP.drawn, draw.number, draw.event, draw.pool.size, draw.drawnAt, draw.keepUntil];
     }
   }
 
@@ -97,7 +96,7 @@ export class Draws extends DrawLedger<Map<number, string>, NodeDraw> {
 
   /** False when an entry must wait: it is about places after a draw that has not been made here. */
   isReadyFor(entry: Entry): boolean {
-    if (entry[0] !== DRAWN) return true;
+    if (entry[0] !== OP.drawn) return true;
     const draw = this.draws.find(({ number }) => number === entry[1]);
     return !draw || draw.drawnAt !== null || writtenPool(draw, entry[3]) !== null;
   }
@@ -140,10 +139,10 @@ function* poolEntries({ number, event }: NodeDraw, pool: ReadonlyMap<number, str
   for (const [key, id] of pool) {
     gathered.push(key, id);
     if (gathered.length < 2 * POOL_ENTRY_MAX) continue;
-    yield [POOL, number, event, gathered];
+    yield [OP.pool, number, event, gathered];
     gathered = [];
   }
-  if (gathered.length > 0) yield [POOL, number, event, gathered];
+  if (gathered.length > 0) yield [OP.pool, number, event, gathered];
 }
 
 /** A pool whose keys have gaps between them: every run is of one. */

@@ -17,25 +17,7 @@ import { lastPassEnd, type Pass, passOf, resumedUntil } from "../../../core/pass
 import { EVERYBODY } from "../../../core/rules.ts";
 import { newTicket, originOf, setBackTicket, type Ticket } from "../../../core/ticket.ts";
 import { type Moment, turnInHand, waitingAnswer } from "../../../core/waiting.ts";
-import {
-  ADOPT,
-  AS_BEFORE,
-  BACK,
-  BY_PASS,
-  GONE,
-  INVITE,
-  LEFT,
-  NEW,
-  RETURNED,
-  type REVOKED,
-  TAKEN_BACK,
-  THROUGH,
-  TO_FRONT,
-  TOUCH,
-  VISIT,
-  WAIT,
-  WITH_TURN,
-} from "../log/entries.ts";
+import { HOW, OP } from "../log/entries.ts";
 import { slotOfKey } from "../log/order-clock.ts";
 import { ADMITTED, isFirm, keyOfPass, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
@@ -83,13 +65,13 @@ export function join(books: RoomBooks, arrival: NodeArrival, moment: Moment): Jo
   const welcome = welcomeTo(books, newcomer, now);
   if (welcome !== "through" && welcome !== "place") return { kind: "refused", reason: welcome };
   books.arrivals++;
-  if (newcomer.invite) books.write([INVITE, newcomer.invite.id, newcomer.invite.expiresAt]);
+  if (newcomer.invite) books.write([OP.invite, newcomer.invite.id, newcomer.invite.expiresAt]);
   if (welcome === "through") return goStraightThrough(books, arrival, now);
   const expiresAt = now + books.rulesAt(now).ticketTtlMs;
   const lane = books.laneOf(newcomer.lane);
   const { node } = arrival;
   const ticket = newTicket({ id, room: books.name, lane, sequence: key, joinedAt: now, expiresAt, node });
-  books.write([WAIT, key, ticket.lane, NEW, books.isGathering(key) ? id : ""]);
+  books.write([OP.wait, key, ticket.lane, HOW.new, books.isGathering(key) ? id : ""]);
   return waitAnew(books, ticket, moment);
 }
 
@@ -153,13 +135,13 @@ export function noteSeen(books: RoomBooks, seen: Seen, { now, isNews }: SeenHow)
   if (books.over.has(key) || books.ended.has(id)) return;
   const known = books.places.get(key);
   if (!known && ticketExpiresAt > now)
-    books.write([WAIT, key, lane, TAKEN_BACK, books.isGathering(key) ? id : ""]);
+    books.write([OP.wait, key, lane, HOW.takenBack, books.isGathering(key) ? id : ""]);
   if (known?.claim.state === LAPSED && known.claim.origin === SELF)
-    books.write([WAIT, key, known.lane, RETURNED, known.id]);
+    books.write([OP.wait, key, known.lane, HOW.returned, known.id]);
   const place = books.places.get(key);
   if (place?.claim.state !== WAITING || place.claim.origin !== SELF) return;
   // An earlier life of the cluster knew of missed turns of which nobody knows any more.
-  if (missedTurns > place.missedTurns) books.write([BACK, key, sequence, sequence, missedTurns, missedAt]);
+  if (missedTurns > place.missedTurns) books.write([OP.back, key, sequence, sequence, missedTurns, missedAt]);
   const before = isNews && Number.isFinite(place.claim.until) ? place.claim.until : until;
   books.await(place, Math.max(before, until));
 }
@@ -183,7 +165,7 @@ function useTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: numb
   books.crowd.used(place, now);
   const { id, lane, joinedAt, node } = ticket;
   const { admittedAt } = place.claim;
-  return startVisit(books, { id, key: place.key, node, lane, joinedAt, admittedAt }, WITH_TURN, now);
+  return startVisit(books, { id, key: place.key, node, lane, joinedAt, admittedAt }, HOW.withTurn, now);
 }
 
 /** Presence on the site of a visit that is this node's, or that nobody knows of. */
@@ -194,12 +176,12 @@ export function touch(books: RoomBooks, presence: Presence, now: number): void {
     if (place.claim.origin !== SELF || expiresAt <= place.claim.until) return;
     // Whoever lent the slot does not see this visit go on, and takes it back when the pass it knows of runs out.
     if (place.claim.isBorrowed)
-      books.write([ADOPT, place.claim.epoch, 0, voidsOf(place), standingOf(place, place.claim)]);
-    books.write([TOUCH, place.key, expiresAt]);
+      books.write([OP.adopt, place.claim.epoch, 0, voidsOf(place), standingOf(place, place.claim)]);
+    books.write([OP.touch, place.key, expiresAt]);
     return;
   }
   if (expiresAt <= now || books.ended.has(id)) return;
-  books.write([VISIT, keyOfPass(id), lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
+  books.write([OP.visit, keyOfPass(id), lane, HOW.byPass, id, joinedAt, admittedAt, now, expiresAt]);
 }
 
 /** Someone with a pass that has run out, and the key of a visit that would begin. */
@@ -219,7 +201,7 @@ export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now
   // For a moment after a pass has run out its owner still holds the slot.
   if (place?.claim.origin === SELF) touch(books, { id, lane, joinedAt, admittedAt, expiresAt }, now);
   else if (!books.resumes.begin(id, books, now)) return null;
-  else books.write([VISIT, key, lane, BY_PASS, id, joinedAt, admittedAt, now, expiresAt]);
+  else books.write([OP.visit, key, lane, HOW.byPass, id, joinedAt, admittedAt, now, expiresAt]);
   return { kind: "entered", pass: { ...pass, createdAt: now, expiresAt } };
 }
 
@@ -236,20 +218,32 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   const key = originOf(ticket);
   if (books.over.has(key) || expiresAt <= now) return;
   const place = books.places.get(key);
-  if (place?.claim.state === ON_SITE) return endVisit(books, id, LEFT, now);
+  if (place?.claim.state === ON_SITE) return endVisit(books, id, HOW.left, now);
   // Another node may have let them in of which nothing is known here: that visit is over, too.
-  books.write([GONE, key, lane, LEFT, Math.max(expiresAt, lastPassEnd(0, books.rulesAt(now), now)), id]);
+  books.write([
+    OP.gone,
+    key,
+    lane,
+    HOW.left,
+    Math.max(expiresAt, lastPassEnd(0, books.rulesAt(now), now)),
+    id,
+  ]);
 }
 
 /**
  * Ends a visit, whoever owns it. One that is not known here may have begun elsewhere a moment ago: then the key that it would
  * have by its pass alone is over, and with it the id.
  */
-export function endVisit(books: RoomBooks, id: string, how: typeof LEFT | typeof REVOKED, now: number): void {
+export function endVisit(
+  books: RoomBooks,
+  id: string,
+  how: typeof HOW.left | typeof HOW.revoked,
+  now: number,
+): void {
   if (books.ended.has(id)) return;
   const place = books.visits.get(id);
   const until = lastPassEnd(place?.claim.until ?? 0, books.rulesAt(now), now);
-  books.write([GONE, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
+  books.write([OP.gone, place?.key ?? keyOfPass(id), place?.lane ?? EVERYBODY, how, until, id]);
 }
 
 function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: NodeArrival, now: number): Entered {
@@ -257,7 +251,7 @@ function goStraightThrough(books: RoomBooks, { id, key, node, newcomer }: NodeAr
   books.crowd.wentThrough(now);
   const lane = books.laneOf(newcomer.lane);
   const visitor = { id, key, node, lane, joinedAt: now, admittedAt: now, visitMs: newcomer.visitMs };
-  return startVisit(books, visitor, THROUGH, now);
+  return startVisit(books, visitor, HOW.through, now);
 }
 
 interface Visitor {
@@ -273,11 +267,11 @@ interface Visitor {
 function startVisit(
   books: RoomBooks,
   { id, key, node, lane, joinedAt, admittedAt, visitMs }: Visitor,
-  how: typeof THROUGH | typeof WITH_TURN,
+  how: typeof HOW.through | typeof HOW.withTurn,
   now: number,
 ): Entered {
   const expiresAt = now + (visitMs ?? books.rulesAt(now).sessionDurationMs);
-  books.write([VISIT, key, lane, how, id, joinedAt, admittedAt, now, expiresAt]);
+  books.write([OP.visit, key, lane, how, id, joinedAt, admittedAt, now, expiresAt]);
   return {
     kind: "entered",
     pass: { id, room: books.name, lane, joinedAt, admittedAt, createdAt: now, expiresAt, node },
@@ -312,7 +306,7 @@ function waitWithTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now:
 function returnToFront(books: RoomBooks, { ticket }: Admitted, place: Place, moment: Moment): Waiting {
   const isFront = books.rulesAt(moment.now).queueingMethod !== "random";
   if (isFront && place.hasReturned) return turnInHand(ticket);
-  books.write([WAIT, place.key, place.lane, isFront ? TO_FRONT : AS_BEFORE, place.id]);
+  books.write([OP.wait, place.key, place.lane, isFront ? HOW.toFront : HOW.asBefore, place.id]);
   return waitAnew(books, ticket, moment);
 }
 

@@ -2,31 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { DEFAULT_RULES, type RoomRules } from "../../../core/rules.ts";
-import {
-  ADOPT,
-  type AdoptEntry,
-  AS_BEFORE,
-  BACK,
-  type Entry,
-  EXPIRED,
-  GONE,
-  INVITE,
-  LAPSE,
-  LEFT,
-  LOOSE,
-  MISSED,
-  NEW,
-  RETURNED,
-  REVOKED,
-  THROUGH,
-  TOUCH,
-  TURN,
-  UNSEEN,
-  VISIT,
-  WAIT,
-  WITH_TURN,
-  YIELD,
-} from "../log/entries.ts";
+import { type AdoptEntry, type Entry, HOW, OP } from "../log/entries.ts";
 import { keyAt } from "../log/order-clock.ts";
 import { ADMITTED, type Claim, isFirm, LAPSED, ON_SITE, SELF, WAITING } from "./place.ts";
 import { RoomBooks } from "./room-books.ts";
@@ -62,14 +38,14 @@ function read(books: RoomBooks, index: number, log: readonly Entry[]): void {
 test("a place of this node's goes from waiting to a turn to a visit to its end, and counts as what it is", () => {
   const { books } = booksOf();
   const now = () => [books.lines.size, books.own.size, books.turns, books.onSite, books.used];
-  books.write([WAIT, KEY, 0, NEW, ""]);
+  books.write([OP.wait, KEY, 0, HOW.new, ""]);
   assert.deepEqual(now(), [1, 1, 0, 0, 0]);
-  books.write([TURN, KEY, 0, 0, LATER, START, LATER]);
+  books.write([OP.turn, KEY, 0, 0, LATER, START, LATER]);
   assert.deepEqual(now(), [0, 0, 1, 0, 1]);
-  books.write([VISIT, KEY, 0, WITH_TURN, "v", START, START, START + 5, LATER]);
+  books.write([OP.visit, KEY, 0, HOW.withTurn, "v", START, START, START + 5, LATER]);
   assert.deepEqual(now(), [0, 0, 0, 1, 1]);
   assert.equal(books.visits.get("v")?.key, KEY);
-  books.write([GONE, KEY, 0, LEFT, LATER, "v"]);
+  books.write([OP.gone, KEY, 0, HOW.left, LATER, "v"]);
   assert.deepEqual(now(), [0, 0, 0, 0, 0]);
   assert.equal(books.visits.has("v"), false);
   assert.deepEqual([...books.ended], [["v", LATER]]);
@@ -81,27 +57,27 @@ test("places of others are in the line, and use none of this node's slots", () =
   const { books } = booksOf();
   books.held = 2;
   read(books, 1, [
-    [WAIT, KEY, 0, NEW, ""],
-    [WAIT, KEY + 64, 0, NEW, ""],
-    [TURN, KEY, 0, 0, LATER, START, LATER],
+    [OP.wait, KEY, 0, HOW.new, ""],
+    [OP.wait, KEY + 64, 0, HOW.new, ""],
+    [OP.turn, KEY, 0, 0, LATER, START, LATER],
   ]);
   assert.deepEqual([books.lines.size, books.own.size, books.turns, books.ownTurns], [1, 0, 1, 0]);
   assert.equal(books.spare, 2);
-  books.write([VISIT, KEY + 1, 0, THROUGH, "v", START, START, START, LATER]);
+  books.write([OP.visit, KEY + 1, 0, HOW.through, "v", START, START, START, LATER]);
   assert.equal(books.spare, 1);
 });
 
 test("totals tell what happened, by owner; taking something over is nothing that happened", () => {
   const { books } = booksOf();
   read(books, 1, [
-    [WAIT, KEY, 0, NEW, ""],
-    [LAPSE, KEY, 0, UNSEEN, LATER],
-    [WAIT, KEY, 0, RETURNED, ""],
-    [TURN, KEY, 0, 0, LATER, START, LATER],
-    [LAPSE, KEY, 0, MISSED, LATER],
-    [VISIT, KEY + 64, 0, THROUGH, "v", START, START, START, LATER],
-    [GONE, KEY + 64, 0, REVOKED, LATER, "v"],
-    [GONE, KEY, 0, EXPIRED, LATER, ""],
+    [OP.wait, KEY, 0, HOW.new, ""],
+    [OP.lapse, KEY, 0, HOW.unseen, LATER],
+    [OP.wait, KEY, 0, HOW.returned, ""],
+    [OP.turn, KEY, 0, 0, LATER, START, LATER],
+    [OP.lapse, KEY, 0, HOW.missed, LATER],
+    [OP.visit, KEY + 64, 0, HOW.through, "v", START, START, START, LATER],
+    [OP.gone, KEY + 64, 0, HOW.revoked, LATER, "v"],
+    [OP.gone, KEY, 0, HOW.expired, LATER, ""],
   ]);
   const before = { ...books.tallies.totalsOf(1) };
   assert.deepEqual(
@@ -109,7 +85,7 @@ test("totals tell what happened, by owner; taking something over is nothing that
     [2, 1, 1, 1, 1],
   );
   assert.deepEqual([before.revoked, before.expired, before.left], [1, 1, 0]);
-  read(books, 2, [[ADOPT, 3, 0, ["x#1", 8], [GONE, KEY, 0, AS_BEFORE, LATER, ""]]]);
+  read(books, 2, [[OP.adopt, 3, 0, ["x#1", 8], [OP.gone, KEY, 0, HOW.asBefore, LATER, ""]]]);
   assert.deepEqual(books.tallies.totalsOf(1), before);
   assert.equal(
     Object.values(books.tallies.totalsOf(2)).reduce((sum, count) => sum + count, 0),
@@ -119,44 +95,44 @@ test("totals tell what happened, by owner; taking something over is nothing that
 
 test("what was taken over is void however late it is read, and what its owner wrote after that is not", () => {
   const { books } = booksOf();
-  read(books, 2, [[ADOPT, 3, 0, ["x#1", 2], [WAIT, KEY, 0, AS_BEFORE, ""]]]);
+  read(books, 2, [[OP.adopt, 3, 0, ["x#1", 2], [OP.wait, KEY, 0, HOW.asBefore, ""]]]);
   read(books, 1, [
-    [WAIT, KEY, 0, NEW, ""],
-    [TURN, KEY, 0, 0, LATER, START, LATER],
+    [OP.wait, KEY, 0, HOW.new, ""],
+    [OP.turn, KEY, 0, 0, LATER, START, LATER],
   ]);
   const place = books.places.get(KEY)!;
   assert.deepEqual([place.claim.owner, place.claim.state, place.others], ["y#1", WAITING, null]);
-  books.apply([TURN, KEY, 0, 0, LATER, START, LATER], origin(1), 2);
+  books.apply([OP.turn, KEY, 0, 0, LATER, START, LATER], origin(1), 2);
   assert.deepEqual([place.claim.owner, place.claim.state], ["x#1", ADMITTED]);
 });
 
 test("voids go along from owner to owner", () => {
   const { books } = booksOf();
-  read(books, 2, [[ADOPT, 3, 0, ["x#1", 2], [WAIT, KEY, 0, AS_BEFORE, ""]]]);
+  read(books, 2, [[OP.adopt, 3, 0, ["x#1", 2], [OP.wait, KEY, 0, HOW.asBefore, ""]]]);
   const { books: other } = booksOf();
   for (const entry of books.entriesOf(2)) other.apply(entry, origin(2), 0);
   read(other, 1, [
-    [WAIT, KEY, 0, NEW, ""],
-    [TURN, KEY, 0, 0, LATER, START, LATER],
+    [OP.wait, KEY, 0, HOW.new, ""],
+    [OP.turn, KEY, 0, 0, LATER, START, LATER],
   ]);
   assert.equal(other.places.get(KEY)!.claim.owner, "y#1");
 });
 
 test("of a place that two have in hand, the one whose claim loses remembers to let go of it", () => {
   const { books } = booksOf();
-  books.write([WAIT, KEY, 0, NEW, ""]);
-  read(books, 1, [[ADOPT, 3, 0, [], [TURN, KEY, 0, AS_BEFORE, LATER, START, LATER]]]);
+  books.write([OP.wait, KEY, 0, HOW.new, ""]);
+  read(books, 1, [[OP.adopt, 3, 0, [], [OP.turn, KEY, 0, HOW.asBefore, LATER, START, LATER]]]);
   assert.deepEqual([books.own.size, books.turns], [0, 1]);
   assert.deepEqual(new Set(books.lostKeys), new Set([KEY]));
-  books.write([YIELD, KEY]);
+  books.write([OP.yield, KEY]);
   assert.equal(books.places.get(KEY)!.others, null);
 });
 
 test("one who was taken for lost and is here keeps the place, and remembers to say so", () => {
   const { books } = booksOf();
-  books.write([WAIT, KEY, 0, NEW, ""]);
-  books.write([TURN, KEY, 0, 0, LATER, START, LATER]);
-  read(books, 1, [[ADOPT, 3, 0, ["self#1", 1], [WAIT, KEY, 0, AS_BEFORE, ""]]]);
+  books.write([OP.wait, KEY, 0, HOW.new, ""]);
+  books.write([OP.turn, KEY, 0, 0, LATER, START, LATER]);
+  read(books, 1, [[OP.adopt, 3, 0, ["self#1", 1], [OP.wait, KEY, 0, HOW.asBefore, ""]]]);
   assert.equal(books.places.get(KEY)!.claim.origin, SELF);
   assert.equal(books.used, 1);
   assert.deepEqual(books.heldKeys, [KEY]);
@@ -164,30 +140,30 @@ test("one who was taken for lost and is here keeps the place, and remembers to s
 
 test("a borrowed visit is on the site and uses no slot of this node's", () => {
   const { books } = booksOf();
-  const visit: AdoptEntry[4] = [VISIT, KEY, 0, AS_BEFORE, "v", START, START, 0, LATER];
-  books.write([ADOPT, 3, 1, ["x#1", 5], visit]);
+  const visit: AdoptEntry[4] = [OP.visit, KEY, 0, HOW.asBefore, "v", START, START, 0, LATER];
+  books.write([OP.adopt, 3, 1, ["x#1", 5], visit]);
   assert.deepEqual([books.onSite, books.ownVisits], [1, 0]);
-  books.write([ADOPT, 3, 0, [], visit]);
+  books.write([OP.adopt, 3, 0, [], visit]);
   assert.deepEqual([books.onSite, books.ownVisits], [1, 1]);
 });
 
 test("a visit that begins after a borrowed one has ended uses a slot", () => {
   const { books } = booksOf();
-  const visit = [VISIT, KEY, 0, WITH_TURN, "v", START, START, START, LATER] as const;
-  books.write([ADOPT, 3, 1, [], visit]);
-  books.write([WAIT, KEY, 0, RETURNED, ""]);
+  const visit = [OP.visit, KEY, 0, HOW.withTurn, "v", START, START, START, LATER] as const;
+  books.write([OP.adopt, 3, 1, [], visit]);
+  books.write([OP.wait, KEY, 0, HOW.returned, ""]);
   books.write(visit);
   assert.equal(books.ownVisits, 1);
 });
 
 test("only this node's own places are due here, when their time is up", () => {
   const { books } = booksOf();
-  books.write([WAIT, KEY, 0, NEW, ""]);
+  books.write([OP.wait, KEY, 0, HOW.new, ""]);
   books.await(books.places.get(KEY)!, START + 100);
   books.await(books.places.get(KEY)!, START + 200);
-  books.write([WAIT, KEY + 1, 0, NEW, ""]);
-  books.write([TURN, KEY + 1, 0, 0, START + 100, START, START + 100]);
-  read(books, 1, [[TURN, KEY + 2, 0, 0, START + 100, START, START + 100]]);
+  books.write([OP.wait, KEY + 1, 0, HOW.new, ""]);
+  books.write([OP.turn, KEY + 1, 0, 0, START + 100, START, START + 100]);
+  read(books, 1, [[OP.turn, KEY + 2, 0, 0, START + 100, START, START + 100]]);
   const keysDue = (state: typeof WAITING | typeof ADMITTED, now: number) =>
     [...books.due(state, now)].map(({ key }) => key);
   assert.deepEqual(keysDue(WAITING, START + 150), []);
@@ -198,12 +174,12 @@ test("only this node's own places are due here, when their time is up", () => {
 test("what no good ticket, pass or code can be about is forgotten, and nobody who waits is", () => {
   const { books } = booksOf();
   read(books, 1, [
-    [WAIT, KEY, 0, NEW, ""],
-    [WAIT, KEY + 64, 0, NEW, ""],
-    [GONE, KEY, 0, LEFT, LATER, ""],
-    [INVITE, "code", LATER],
-    [VISIT, KEY + 128, 0, THROUGH, "v", START, START, START, LATER],
-    [GONE, KEY + 128, 0, LEFT, LATER, "v"],
+    [OP.wait, KEY, 0, HOW.new, ""],
+    [OP.wait, KEY + 64, 0, HOW.new, ""],
+    [OP.gone, KEY, 0, HOW.left, LATER, ""],
+    [OP.invite, "code", LATER],
+    [OP.visit, KEY + 128, 0, HOW.through, "v", START, START, START, LATER],
+    [OP.gone, KEY + 128, 0, HOW.left, LATER, "v"],
   ]);
   books.forget(LATER - 1);
   assert.deepEqual([books.places.size, books.over.size], [1, 2]);
@@ -218,20 +194,20 @@ test("what no good ticket, pass or code can be about is forgotten, and nobody wh
 
 test("what is over is over, whoever has it in hand, and whatever is read of it later", () => {
   const { books } = booksOf();
-  books.write([VISIT, KEY, 0, THROUGH, "v", START, START, START, LATER]);
-  read(books, 1, [[GONE, KEY, 0, LEFT, LATER, "v"]]);
+  books.write([OP.visit, KEY, 0, HOW.through, "v", START, START, START, LATER]);
+  read(books, 1, [[OP.gone, KEY, 0, HOW.left, LATER, "v"]]);
   assert.deepEqual([books.onSite, books.used, books.places.size, books.over.has(KEY)], [0, 0, 0, true]);
-  books.write([WAIT, KEY, 0, RETURNED, ""]);
-  read(books, 2, [[ADOPT, 9, 0, ["b#1", 9], [TURN, KEY, 0, AS_BEFORE, LATER, START, LATER]]]);
+  books.write([OP.wait, KEY, 0, HOW.returned, ""]);
+  read(books, 2, [[OP.adopt, 9, 0, ["b#1", 9], [OP.turn, KEY, 0, HOW.asBefore, LATER, START, LATER]]]);
   assert.deepEqual([books.turns, books.lines.size, books.places.size], [0, 0, 0]);
   assert.equal(books.tallies.totalsOf(SELF).returned, 1, "what happened is counted all the same");
 });
 
 test("who tells newcomers of a place that is over is the same for all who have read the same", () => {
   const said: [number, Entry][] = [
-    [1, [GONE, KEY, 0, LEFT, LATER, ""]],
-    [2, [GONE, KEY, 0, LEFT, LATER + 1, ""]],
-    [3, [ADOPT, 4, 0, [], [GONE, KEY, 0, AS_BEFORE, LATER, ""]]],
+    [1, [OP.gone, KEY, 0, HOW.left, LATER, ""]],
+    [2, [OP.gone, KEY, 0, HOW.left, LATER + 1, ""]],
+    [3, [OP.adopt, 4, 0, [], [OP.gone, KEY, 0, HOW.asBefore, LATER, ""]]],
   ];
   for (const order of [said, said.toReversed(), [said[1]!, said[2]!, said[0]!]]) {
     const { books } = booksOf();
@@ -252,9 +228,9 @@ test("who tells newcomers of a place that is over is the same for all who have r
 test("listeners hear of turns together, and of a visit's end at once", () => {
   const { books, heard } = booksOf();
   read(books, 1, [
-    [TURN, KEY, 0, 0, LATER, START, LATER],
-    [TURN, KEY + 64, 0, 0, LATER, START, LATER],
-    [GONE, KEY, 0, LEFT, LATER, "v"],
+    [OP.turn, KEY, 0, 0, LATER, START, LATER],
+    [OP.turn, KEY + 64, 0, 0, LATER, START, LATER],
+    [OP.gone, KEY, 0, HOW.left, LATER, "v"],
   ]);
   assert.deepEqual(heard, ["v"]);
   books.tellTurns();
@@ -290,18 +266,18 @@ const said = fc.record<Said>({
 
 function standing({ place, what, until }: Said): AdoptEntry[4] {
   const key = KEYS[place]!;
-  if (what === 1) return [LAPSE, key, 0, UNSEEN, until];
-  if (what === 2) return [TURN, key, 0, 0, until, START, until];
-  if (what === 3) return [VISIT, key, 0, WITH_TURN, `v${place}`, START, START, START, until];
-  if (what === 4) return [GONE, key, 0, LEFT, until, ""];
-  if (what === 6) return [GONE, key, 0, LEFT, until, `v${place}`];
-  return [WAIT, key, 0, NEW, ""];
+  if (what === 1) return [OP.lapse, key, 0, HOW.unseen, until];
+  if (what === 2) return [OP.turn, key, 0, 0, until, START, until];
+  if (what === 3) return [OP.visit, key, 0, HOW.withTurn, `v${place}`, START, START, START, until];
+  if (what === 4) return [OP.gone, key, 0, HOW.left, until, ""];
+  if (what === 6) return [OP.gone, key, 0, HOW.left, until, `v${place}`];
+  return [OP.wait, key, 0, HOW.new, ""];
 }
 
 /** A place is set back further each time; nobody gives out a number that another gave. */
 function backOf({ place, epoch }: Said, owner: number): Entry {
   const key = KEYS[place]!;
-  return [BACK, key, key + 8 * epoch + owner + 1, key, epoch + 1, START];
+  return [OP.back, key, key + 8 * epoch + owner + 1, key, epoch + 1, START];
 }
 
 /** What the three owners wrote down. */
@@ -310,15 +286,15 @@ function logsOf(all: readonly (readonly Said[])[]): Entry[][] {
   const heads = new Map<string, number[]>();
   const logs = all.map((log, owner) =>
     log.map((one): Entry => {
-      if (one.what === 5) return [TOUCH, KEYS[one.place]!, one.until];
-      if (one.what === 7) return [LOOSE, KEYS[one.place]!];
+      if (one.what === 5) return [OP.touch, KEYS[one.place]!, one.until];
+      if (one.what === 7) return [OP.loose, KEYS[one.place]!];
       if (one.what === 8) return backOf(one, owner);
       if (one.epoch === 0) return standing(one);
-      if (one.from === owner) return [ADOPT, one.epoch, Number(one.isBorrowed), [], standing(one)];
+      if (one.from === owner) return [OP.adopt, one.epoch, Number(one.isBorrowed), [], standing(one)];
       const head = Math.floor(one.share * all[one.from]!.length);
       const at = `${one.from}/${one.place}`;
       heads.set(at, [...(heads.get(at) ?? []), head]);
-      return [ADOPT, one.epoch, Number(one.isBorrowed), [origin(one.from + 1).owner, head], standing(one)];
+      return [OP.adopt, one.epoch, Number(one.isBorrowed), [origin(one.from + 1).owner, head], standing(one)];
     }),
   );
   for (const [at, from] of heads) {
@@ -330,10 +306,10 @@ function logsOf(all: readonly (readonly Said[])[]): Entry[][] {
 
 /** Whoever finds their place taken over says first how it really is. */
 function saySo(log: Entry[], key: number, head: number): void {
-  const isOfState = (op: number) => op !== TOUCH && op !== LOOSE && op !== BACK;
+  const isOfState = (op: number) => op !== OP.touch && op !== OP.loose && op !== OP.back;
   const at = log.findIndex((entry, index) => index >= head && isOfState(entry[0]) && entry[1] === key);
   const entry = log[at];
-  if (entry && entry[0] !== ADOPT) log[at] = [ADOPT, 1, 0, [], entry as AdoptEntry[4]];
+  if (entry && entry[0] !== OP.adopt) log[at] = [OP.adopt, 1, 0, [], entry as AdoptEntry[4]];
 }
 
 /** Reads all logs to their ends, from whichever the next of `turns` says. */
@@ -413,13 +389,13 @@ test("whoever has read the same logs has the same books, in whatever order they 
 
 test("what a takeover made void stays void, though another took the place over from there before it was read", () => {
   const [key] = KEYS as [number];
-  const wait: AdoptEntry[4] = [WAIT, key, 0, NEW, ""];
+  const wait: AdoptEntry[4] = [OP.wait, key, 0, HOW.new, ""];
   const logs: Entry[][] = [
     [wait],
-    [[ADOPT, 1, 0, [origin(3).owner, 1], wait]],
+    [[OP.adopt, 1, 0, [origin(3).owner, 1], wait]],
     [
-      [ADOPT, 1, 0, [origin(1).owner, 1], wait],
-      [ADOPT, 1, 0, [], wait],
+      [OP.adopt, 1, 0, [origin(1).owner, 1], wait],
+      [OP.adopt, 1, 0, [], wait],
     ],
   ];
   const [one, other] = [booksOf("p#1").books, booksOf("q#1").books];
@@ -475,7 +451,7 @@ test("an event with a lower capacity takes back what was to spare, and no more w
   const events = [{ ...event, seed: "", rules: { ...rules, totalActiveUsers: 2 } }];
   const { books } = booksOf("self#1", { ...rules, events });
   books.rulesAt(START);
-  books.write([VISIT, KEY, 0, THROUGH, "v", START, START, START, LATER]);
+  books.write([OP.visit, KEY, 0, HOW.through, "v", START, START, START, LATER]);
   books.held = 8;
   books.rulesAt(START + 999);
   assert.equal(books.spare, 7);

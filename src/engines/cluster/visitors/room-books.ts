@@ -21,40 +21,16 @@ import { RecentTurns } from "../door/recent-turns.ts";
 import { RoomFlow } from "../door/room-flow.ts";
 import { TurnNews } from "../door/turn-news.ts";
 import {
-  ADOPT,
   type AdoptEntry,
-  AS_BEFORE,
-  BACK,
   type BackEntry,
-  BY_PASS,
-  DRAWN,
   type DrawnEntry,
   type Entry,
-  EXPIRED,
-  FORFEITED,
-  FORFEITED_BEFORE,
-  GONE,
   type GoneEntry,
-  INVITE,
-  LAPSE,
-  LEFT,
-  LOOSE,
-  MISSED,
-  NEW,
-  POOL,
-  RETURNED,
-  REVOKED,
-  TAKEN_BACK,
-  THROUGH,
-  TO_FRONT,
-  TOUCH,
-  TURN,
+  HOW,
+  OP,
   type TurnEntry,
-  VISIT,
   type VisitEntry,
-  WAIT,
   type WaitEntry,
-  YIELD,
 } from "../log/entries.ts";
 import { timeOfKey } from "../log/order-clock.ts";
 import type { BlockLine } from "./block-line.ts";
@@ -267,7 +243,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
 
   /** False when an entry must wait, and with it all later ones of its log. */
   isReadyFor(entry: Entry): boolean {
-    if (entry[0] !== POOL && entry[0] !== DRAWN) return true;
+    if (entry[0] !== OP.pool && entry[0] !== OP.drawn) return true;
     const event = this.door.rules.events.find(({ name, isShuffled }) => isShuffled && name === entry[2]);
     if (!event) return true;
     this.draws.expect(event);
@@ -282,32 +258,32 @@ export class RoomBooks extends BaseBooks<BlockLine> {
 
   #apply(entry: Entry, origin: LogOwner): void {
     switch (entry[0]) {
-      case WAIT:
+      case OP.wait:
         return this.#wait(entry, origin);
-      case LAPSE:
+      case OP.lapse:
         return this.#lapse(entry[1], entry[2], entry[3], entry[4], origin);
-      case TURN:
+      case OP.turn:
         return this.#turn(entry, origin);
-      case VISIT:
+      case OP.visit:
         return this.#visit(entry, origin);
-      case GONE:
+      case OP.gone:
         return this.#gone(entry, origin, 0);
-      case TOUCH:
+      case OP.touch:
         return this.#touch(entry[1], entry[2], origin);
-      case INVITE:
+      case OP.invite:
         this.invites.set(entry[1], entry[2]);
         return this.#dues.addInvite(entry[1], entry[2]);
-      case YIELD:
+      case OP.yield:
         return this.#yield(entry[1], origin);
-      case ADOPT:
+      case OP.adopt:
         return this.#adopt(entry, origin);
-      case POOL:
+      case OP.pool:
         return this.draws.addToPool(entry, origin.index);
-      case DRAWN:
+      case OP.drawn:
         return this.#drawn(entry, origin);
-      case LOOSE:
+      case OP.loose:
         return this.#loosen(entry[1], origin);
-      case BACK:
+      case OP.back:
         return this.#back(entry);
     }
   }
@@ -315,23 +291,23 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   /** Entries that make the same of another's books as a log did of these: what its owner has now. */
   *entriesOf(origin: number): Generator<Entry> {
     yield* this.draws.entries();
-    for (const [id, expiresAt] of this.invites) yield [INVITE, id, expiresAt];
+    for (const [id, expiresAt] of this.invites) yield [OP.invite, id, expiresAt];
     for (const place of this.places.values()) {
       const claim = claimOf(place, origin);
       if (!claim) continue;
-      yield [ADOPT, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, claim)];
+      yield [OP.adopt, claim.epoch, claim.isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, claim)];
       if (place.missedTurns > 0) yield backEntryOf(place);
     }
-    for (const place of this.over.of(origin)) yield [ADOPT, place.epoch, 0, [], this.goneEntryOf(place)];
+    for (const place of this.over.of(origin)) yield [OP.adopt, place.epoch, 0, [], this.goneEntryOf(place)];
   }
 
   /** That a place is over, with the pass of its visit while that is still good. */
   goneEntryOf({ key, lane, until, id }: OverPlace): GoneEntry {
     const passUntil = this.ended.get(id);
-    const how = this.forfeited.has(key) ? FORFEITED_BEFORE : AS_BEFORE;
+    const how = this.forfeited.has(key) ? HOW.forfeitedBefore : HOW.asBefore;
     return passUntil === undefined
-      ? [GONE, key, lane, how, until, ""]
-      : [GONE, key, lane, how, passUntil, id];
+      ? [OP.gone, key, lane, how, until, ""]
+      : [OP.gone, key, lane, how, passUntil, id];
   }
 
   /** The place with that number in the line. */
@@ -408,8 +384,8 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   #current(entry: Entry, origin: number): Entry {
     if (!this.draws.hasMoved) return entry;
     const op = entry[0];
-    if (op === INVITE || op === POOL || op === DRAWN) return entry;
-    if (op === ADOPT) {
+    if (op === OP.invite || op === OP.pool || op === OP.drawn) return entry;
+    if (op === OP.adopt) {
       const of = this.#current(entry[4], origin) as AdoptEntry[4];
       return [op, entry[1], entry[2], entry[3], of];
     }
@@ -419,16 +395,16 @@ export class RoomBooks extends BaseBooks<BlockLine> {
 
   #wait([, key, lane, how, id]: WaitEntry, origin: LogOwner): void {
     const totals = this.tallies.totalsOf(origin.index);
-    if (how === NEW) totals.joined++;
-    if (how === RETURNED || how === TAKEN_BACK) totals.returned++;
+    if (how === HOW.new) totals.joined++;
+    if (how === HOW.returned || how === HOW.takenBack) totals.returned++;
     const place = this.#set(key, lane, origin, { state: WAITING, until: Number.POSITIVE_INFINITY });
     if (!place) return;
-    if (how === TO_FRONT) place.hasReturned = true;
-    else if (how !== NEW && how !== AS_BEFORE) place.wasLate = true;
+    if (how === HOW.toFront) place.hasReturned = true;
+    else if (how !== HOW.new && how !== HOW.asBefore) place.wasLate = true;
     if (id === "") return;
     place.id = id;
     // Who comes back has gathered before, if at all; events may have been changed since then.
-    const event = how === NEW || how === TAKEN_BACK ? this.#gathering(key) : undefined;
+    const event = how === HOW.new || how === HOW.takenBack ? this.#gathering(key) : undefined;
     if (event) this.draws.gather(event, key, id);
   }
 
@@ -454,8 +430,8 @@ export class RoomBooks extends BaseBooks<BlockLine> {
 
   #lapse(key: number, lane: number, how: number, until: number, origin: LogOwner): void {
     const totals = this.tallies.totalsOf(origin.index);
-    if (how === MISSED) totals.missedTurns++;
-    else if (how !== AS_BEFORE) totals.lapsed++;
+    if (how === HOW.missed) totals.missedTurns++;
+    else if (how !== HOW.asBefore) totals.lapsed++;
     const place = this.#set(key, lane, origin, { state: LAPSED, until });
     if (!place) return;
     place.wasLate = true;
@@ -469,7 +445,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
       this.#dues.addTurn(key, claimBy);
       if (firmUntil > 0) this.#dues.addFirm(key, firmUntil);
     }
-    if (how === AS_BEFORE) return;
+    if (how === HOW.asBefore) return;
     this.draws.scatter();
     const sequence = place?.sequence ?? key;
     this.#noteAdmitted({ lane, key: sequence }, givenAt, origin.index);
@@ -519,10 +495,10 @@ export class RoomBooks extends BaseBooks<BlockLine> {
       this.#dues.addVisit(key, until);
       if (this.ended.has(id)) this.endedKeys.push(key);
     }
-    if (how === BY_PASS && key !== keyOfPass(id)) this.#noteResumed(id, enteredAt);
-    if (how === AS_BEFORE || how === BY_PASS) return;
+    if (how === HOW.byPass && key !== keyOfPass(id)) this.#noteResumed(id, enteredAt);
+    if (how === HOW.asBefore || how === HOW.byPass) return;
     totals.entered++;
-    if (how !== THROUGH) {
+    if (how !== HOW.through) {
       totals.waitedMs += enteredAt - joinedAt;
       return;
     }
@@ -539,18 +515,19 @@ export class RoomBooks extends BaseBooks<BlockLine> {
 
   #gone([, key, lane, how, until, id]: GoneEntry, origin: LogOwner, epoch: number): void {
     const totals = this.tallies.totalsOf(origin.index);
-    if (how === LEFT) totals.left++;
-    if (how === REVOKED) totals.revoked++;
-    if (how === EXPIRED) totals.expired++;
-    if (how === FORFEITED) {
+    if (how === HOW.left) totals.left++;
+    if (how === HOW.revoked) totals.revoked++;
+    if (how === HOW.expired) totals.expired++;
+    if (how === HOW.forfeited) {
       totals.missedTurns++;
       totals.forfeited++;
     }
-    if (how === FORFEITED || how === FORFEITED_BEFORE) this.forfeited.add(key);
+    if (how === HOW.forfeited || how === HOW.forfeitedBefore) this.forfeited.add(key);
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
     const place = this.places.get(key);
     if (place && isFirm(place) && place.claim.origin === SELF) this.crowd.gaveBack("left", this.#askedAt);
-    if (how !== EXPIRED && place && isOwnVisit(place) && this.door.rules.lingerMs > 0) this.lingering.add();
+    if (how !== HOW.expired && place && isOwnVisit(place) && this.door.rules.lingerMs > 0)
+      this.lingering.add();
     if (place) this.#drop(place);
     this.setBacks.forget(key);
     this.over.tell({ key, lane, origin: origin.index, epoch, until: forgetAt, id }, origin.owner);
@@ -583,7 +560,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   }
 
   #adopt([, epoch, isBorrowed, voids, of]: AdoptEntry, origin: LogOwner): void {
-    if (of[0] === GONE) return this.#gone(of, origin, epoch);
+    if (of[0] === OP.gone) return this.#gone(of, origin, epoch);
     this.#apply(of, origin);
     const place = this.places.get(of[1]);
     if (!place) return;
@@ -738,5 +715,5 @@ interface Said {
 }
 
 function backEntryOf({ key, sequence, behind, missedTurns, missedAt }: Place): BackEntry {
-  return [BACK, key, sequence, behind, missedTurns, missedAt];
+  return [OP.back, key, sequence, behind, missedTurns, missedAt];
 }

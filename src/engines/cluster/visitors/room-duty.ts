@@ -7,20 +7,7 @@ import { turnDoor } from "../../../core/door-turn.ts";
 import type { Admission } from "../../../core/engine.ts";
 import { goesBehind } from "../../../core/missed-turns.ts";
 import { compareOrder } from "../../../core/order.ts";
-import {
-  ADOPT,
-  AS_BEFORE,
-  BACK,
-  EXPIRED,
-  FORFEITED,
-  GONE,
-  LAPSE,
-  LOOSE,
-  MISSED,
-  TURN,
-  UNSEEN,
-  YIELD,
-} from "../log/entries.ts";
+import { HOW, OP } from "../log/entries.ts";
 import { ADMITTED, claimOf, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 import { standingOf, voidsOf } from "./standing.ts";
@@ -30,20 +17,20 @@ export function sweep(books: RoomBooks, now: number): void {
   const { ticketTtlMs } = books.rulesAt(now);
   letGo(books);
   for (const { key, lane } of books.due(ON_SITE, now))
-    books.write([GONE, key, lane, EXPIRED, now + ticketTtlMs, ""]);
+    books.write([OP.gone, key, lane, HOW.expired, now + ticketTtlMs, ""]);
   for (const { key } of books.firmDue(now)) loosen(books, key, now);
   // Those who missed their turn are set back in the order in which they stood. A turn that was lengthened has two deadlines,
   // and is missed once.
   const missed = [...new Set(books.due(ADMITTED, now))].sort(compareOrder);
   for (const place of missed) miss(books, place, now);
   for (const { key, lane } of books.due(WAITING, now))
-    books.write([LAPSE, key, lane, UNSEEN, now + ticketTtlMs]);
+    books.write([OP.lapse, key, lane, HOW.unseen, now + ticketTtlMs]);
   books.forget(now);
 }
 
 /** A turn was firm for long enough: what was kept for it is for the next. */
 function loosen(books: RoomBooks, key: number, now: number): void {
-  books.write([LOOSE, key]);
+  books.write([OP.loose, key]);
   books.crowd.gaveBack("loose", now);
 }
 
@@ -58,10 +45,11 @@ function miss(books: RoomBooks, place: Place, now: number): void {
   const letIn = books.crowd.letInSince(lane, place, queueingMethod === "random");
   const line = books.lines.behind(lane);
   const follow = goesBehind({ sequence: place.sequence, missedTurns, letIn, line }, missedTurnsMax);
-  if (follow === null) return books.write([GONE, key, place.lane, FORFEITED, now + books.ticketTtlMaxMs, ""]);
+  if (follow === null)
+    return books.write([OP.gone, key, place.lane, HOW.forfeited, now + books.ticketTtlMaxMs, ""]);
   const { sequence, behind } = books.numberBehind(follow);
-  books.write([LAPSE, key, place.lane, MISSED, now + ticketTtlMs]);
-  books.write([BACK, key, sequence, behind, missedTurns, givenAt]);
+  books.write([OP.lapse, key, place.lane, HOW.missed, now + ticketTtlMs]);
+  books.write([OP.back, key, sequence, behind, missedTurns, givenAt]);
 }
 
 /** One turn of the door, where this node has the whole of it and has ended what is over. */
@@ -92,7 +80,7 @@ function giveTurn(books: RoomBooks, sequence: number, { at, now }: { at: number;
   // A place that was taken over is waited for without end until its holder is heard of.
   const lapseAt = Number.isFinite(claim.until) ? claim.until : now;
   const { claimBy, firmUntil } = books.door.turn({ lapseAt, hasReturned, hasMissed: missedTurns > 0 }, now);
-  books.write([TURN, key, lane, 0, claimBy, at, firmUntil]);
+  books.write([OP.turn, key, lane, 0, claimBy, at, firmUntil]);
 }
 
 /** How fast the door is, as far as this node can see. */
@@ -110,23 +98,23 @@ function letGo(books: RoomBooks): void {
     const place = books.places.get(key);
     const passUntil = place && books.ended.get(place.id);
     if (place?.claim.origin === SELF && passUntil !== undefined)
-      books.write([GONE, key, place.lane, AS_BEFORE, passUntil, place.id]);
+      books.write([OP.gone, key, place.lane, HOW.asBefore, passUntil, place.id]);
   }
   for (let key = books.twinKeys.pop(); key !== undefined; key = books.twinKeys.pop()) {
     const place = books.places.get(key);
     const twin = place && books.visits.get(place.id);
     // It goes only when the other lasts as long: one visitor must not be counted twice, nor less than their pass is good for.
     if (place?.claim.origin === SELF && twin && twin !== place && twin.claim.until >= place.claim.until)
-      books.write([YIELD, key]);
+      books.write([OP.yield, key]);
   }
   for (let key = books.heldKeys.pop(); key !== undefined; key = books.heldKeys.pop()) {
     const place = books.places.get(key);
     if (place?.claim.origin !== SELF) continue;
     const { epoch, isBorrowed } = place.claim;
-    books.write([ADOPT, epoch, isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, place.claim)]);
+    books.write([OP.adopt, epoch, isBorrowed ? 1 : 0, voidsOf(place), standingOf(place, place.claim)]);
   }
   for (let key = books.lostKeys.pop(); key !== undefined; key = books.lostKeys.pop()) {
     const place = books.places.get(key);
-    if (place && place.claim.origin !== SELF && claimOf(place, SELF)) books.write([YIELD, key]);
+    if (place && place.claim.origin !== SELF && claimOf(place, SELF)) books.write([OP.yield, key]);
   }
 }

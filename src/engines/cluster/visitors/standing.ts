@@ -1,5 +1,5 @@
 /** How a place stands, as entries tell it to others: when it is taken over, claimed again, or copied. */
-import { type AdoptEntry, AS_BEFORE, LAPSE, TURN, VISIT, WAIT } from "../log/entries.ts";
+import { type AdoptEntry, HOW, OP } from "../log/entries.ts";
 import { ADMITTED, type Claim, LAPSED, ON_SITE, type Place } from "./place.ts";
 
 /** Whose claims to a place are void, as entries tell it. */
@@ -11,8 +11,8 @@ export function voidsOf({ voids }: Place): (string | number)[] {
 export function standingOf(place: Place, claim: Claim): AdoptEntry[4] {
   const { key, lane, id, joinedAt } = place;
   const { state, until, admittedAt, firmUntil } = claim;
-  if (state === LAPSED) return [LAPSE, key, lane, AS_BEFORE, until];
-  if (state === ADMITTED) return [TURN, key, lane, AS_BEFORE, until, admittedAt, firmUntil];
-  if (state === ON_SITE) return [VISIT, key, lane, AS_BEFORE, id, joinedAt, admittedAt, 0, until];
-  return [WAIT, key, lane, AS_BEFORE, id];
+  if (state === LAPSED) return [OP.lapse, key, lane, HOW.asBefore, until];
+  if (state === ADMITTED) return [OP.turn, key, lane, HOW.asBefore, until, admittedAt, firmUntil];
+  if (state === ON_SITE) return [OP.visit, key, lane, HOW.asBefore, id, joinedAt, admittedAt, 0, until];
+  return [OP.wait, key, lane, HOW.asBefore, id];
 }

@@ -16,7 +16,7 @@ import type { Ticket } from "../../../core/ticket.ts";
 import { type Moment, turnInHand } from "../../../core/waiting.ts";
 import type { Lending } from "../door/lending.ts";
 import { isShortForResuming, isShortForTurn, isShortOfSlots } from "../door/loans.ts";
-import { INVITE, LEFT, REVOKED } from "../log/entries.ts";
+import { HOW, OP } from "../log/entries.ts";
 import type { OrderClock } from "../log/order-clock.ts";
 import type { Replication } from "../log/replication.ts";
 import type { MessageBody } from "../wire/message.ts";
@@ -224,7 +224,7 @@ export class VisitorCalls {
         return this.#parts.replication.whenCopied(() => answer(true), now);
       case "invite": {
         const isNew = !books.invites.has(op.invite.id);
-        if (isNew) books.write([INVITE, op.invite.id, op.invite.expiresAt]);
+        if (isNew) books.write([OP.invite, op.invite.id, op.invite.expiresAt]);
         return answer(isNew);
       }
     }
@@ -277,7 +277,7 @@ export class VisitorCalls {
     this.#parts.requests.ask({ op: "invite", room: books.name, invite }, now, (isNew) => {
       // Nobody answered: then it is used up here, at least.
       const isGood = isNew ?? !books.invites.has(invite.id);
-      if (isNew === null && isGood) books.write([INVITE, invite.id, invite.expiresAt]);
+      if (isNew === null && isGood) books.write([OP.invite, invite.id, invite.expiresAt]);
       then(isGood ? null : "inviteUsed");
     });
   }
@@ -301,5 +301,5 @@ function isFresh(books: RoomBooks, { expiresAt }: Presence, now: number): boolea
 /** Writes down that it is over, whoever owns it. */
 function writeEnd(books: RoomBooks, op: EndOp, now: number): void {
   if (op.op === "leavePlace") leavePlace(books, op.ticket, now);
-  else endVisit(books, op.id, op.op === "revoke" ? REVOKED : LEFT, now);
+  else endVisit(books, op.id, op.op === "revoke" ? HOW.revoked : HOW.left, now);
 }
