@@ -250,30 +250,18 @@ function splitShares(
   const parts: [string, RoomShare][][] = groups.map(() => []);
   for (const [room, share] of shares) {
     const reports = groups.map((group) => group.find(([name]) => name === room)?.[1]);
-    const weights = reports.map((report) => report?.arrivals ?? 0);
-    const slots = splitByWeight(share.slots, weights);
-    const leave = splitByWeight(share.leave, weights);
-    const paid = splitByWeight(
-      share.paid,
-      reports.map((report) => report?.owed ?? 0),
-    );
-    const entries = splitByWeight(
-      share.entries ?? 0,
-      reports.map((report) => report?.turns ?? 0),
-    );
+    const split = (total: number, by: "arrivals" | "owed" | "turns") =>
+      splitByWeight(
+        total,
+        reports.map((report) => report?.[by] ?? 0),
+      );
+    const [slots, leave] = [split(share.slots, "arrivals"), split(share.leave, "arrivals")];
+    const [paid, entries] = [split(share.paid, "owed"), split(share.entries ?? 0, "turns")];
     const cuts = splitCuts(share.cuts, reports, dice);
-    for (const [index, part] of parts.entries())
-      part.push([
-        room,
-        {
-          cuts: cuts[index]!,
-          slots: slots[index]!,
-          leave: leave[index]!,
-          entries: share.entries === null ? null : entries[index]!,
-          paid: paid[index]!,
-          isOver: share.isOver,
-        },
-      ]);
+    for (const [index, part] of parts.entries()) {
+      const own = { cuts: cuts[index]!, slots: slots[index]!, leave: leave[index]!, paid: paid[index]! };
+      part.push([room, { ...share, ...own, entries: share.entries === null ? null : entries[index]! }]);
+    }
   }
   return parts;
 }

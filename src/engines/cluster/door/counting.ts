@@ -15,7 +15,7 @@
  * Here are the shapes and their sums; `counter.ts` takes part in rounds, `round.ts` decides.
  */
 
-import { NO_TURNS, type TurnCounts } from "./turn-news.ts";
+import { addCounts, NO_TURNS, type TurnCounts } from "./turn-news.ts";
 
 /** For one lane: how many wait, and how many of them up to each pivot. */
 export type LaneReport = readonly [lane: number, waiting: number, ...upTo: number[]];
@@ -136,22 +136,9 @@ export function addReports(a: RoomReports, b: RoomReports): RoomReports {
   return [...sum];
 }
 
-function addRoom(a: RoomReport, b: RoomReport): RoomReport {
-  return {
-    lanes: addLanes(a.lanes, b.lanes),
-    turns: a.turns + b.turns,
-    visits: a.visits + b.visits,
-    kept: a.kept + b.kept,
-    offered: a.offered + b.offered,
-    owed: a.owed + b.owed,
-    leaveBack: a.leaveBack + b.leaveBack,
-    arrivals: a.arrivals + b.arrivals,
-    used: a.used + b.used,
-    news: {
-      ...{ entered: a.news.entered + b.news.entered, loosened: a.news.loosened + b.news.loosened },
-      ...{ left: a.news.left + b.news.left, missed: a.news.missed + b.news.missed },
-    },
-  };
+function addRoom({ lanes, news, ...a }: RoomReport, b: RoomReport): RoomReport {
+  const { lanes: otherLanes, news: otherNews, ...counts } = b;
+  return { ...addCounts(a, counts), lanes: addLanes(lanes, otherLanes), news: addCounts(news, otherNews) };
 }
 
 function addLanes(a: readonly LaneReport[], b: readonly LaneReport[]): LaneReport[] {

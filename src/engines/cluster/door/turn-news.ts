@@ -14,6 +14,15 @@ export interface TurnCounts {
 
 export const NO_TURNS: TurnCounts = { entered: 0, loosened: 0, left: 0, missed: 0 };
 
+/** `a`, and `b` as often, count by count. */
+export function addCounts<Counts extends object>(a: Counts, b: Counts, times = 1): Counts {
+  const sum = Object.entries(a).map(([name, count]) => [
+    name,
+    count + times * (b[name as keyof Counts] as number),
+  ]);
+  return Object.fromEntries(sum) as Counts;
+}
+
 export class TurnNews {
   #since: TurnCounts = NO_TURNS;
   #reported: TurnCounts = NO_TURNS;
@@ -30,13 +39,8 @@ export class TurnNews {
 
   /** The round that was last told is announced. */
   announced(): void {
-    const { entered, loosened, left, missed } = this.#reported;
+    this.#since = addCounts(this.#since, this.#reported, -1);
     this.#reported = NO_TURNS;
-    const since = this.#since;
-    this.#since = {
-      ...{ entered: since.entered - entered, loosened: since.loosened - loosened },
-      ...{ left: since.left - left, missed: since.missed - missed },
-    };
   }
 
   /** Everything, which then is nobody else's to hear. */

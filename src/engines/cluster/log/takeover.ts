@@ -15,10 +15,11 @@ import {
   ON_SITE,
   type Place,
   SELF,
+  standingOf,
+  voidsOf,
   WAITING,
 } from "../visitors/place.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
-import { standingOf, voidsOf } from "../visitors/standing.ts";
 import { type AdoptEntry, HOW, OP } from "./entries.ts";
 
 export interface Takeover {

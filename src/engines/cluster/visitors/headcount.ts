@@ -13,73 +13,38 @@ export class Headcount {
   readonly lines = new NodeLines();
   readonly own = new NodeLines();
   readonly visits = new Map<string, Place>();
+  /** Of all nodes: firm turns, loose turns, visits, and places that have lapsed. */
+  turns = 0;
+  looseTurns = 0;
+  onSite = 0;
+  lapsed = 0;
+  /** Firm turns of this node's, which take its slots. */
+  ownTurns = 0;
+  /** Visits whose slot is this node's. */
+  ownVisits = 0;
   readonly #laneOf: (lane: number) => number;
-  #turns = 0;
-  #looseTurns = 0;
-  #onSite = 0;
-  #lapsed = 0;
-  #ownTurns = 0;
-  #ownVisits = 0;
 
   /** `laneOf`: where those wait who were told that lane. */
   constructor(laneOf: (lane: number) => number) {
     this.#laneOf = laneOf;
   }
 
-  /** Those that are firm. */
-  get turns(): number {
-    return this.#turns;
-  }
-
-  get looseTurns(): number {
-    return this.#looseTurns;
-  }
-
-  get onSite(): number {
-    return this.#onSite;
-  }
-
-  get lapsed(): number {
-    return this.#lapsed;
-  }
-
-  /** Firm turns of this node's, which take its slots. */
-  get ownTurns(): number {
-    return this.#ownTurns;
-  }
-
-  /** Visits whose slot is this node's. */
-  get ownVisits(): number {
-    return this.#ownVisits;
-  }
-
   /** Adds what a place counts for. */
   put(place: Place): void {
-    const { sequence, claim } = place;
-    const isOwn = claim.origin === SELF;
-    switch (claim.state) {
-      case WAITING: {
-        const lane = this.#laneOf(place.lane);
-        this.lines.add(lane, sequence);
-        if (isOwn) this.own.add(lane, sequence);
-        return;
-      }
-      case LAPSED:
-        this.#lapsed++;
-        return;
-      case ADMITTED:
-        if (claim.firmUntil === 0) {
-          this.#looseTurns++;
-          return;
-        }
-        this.#turns++;
-        if (isOwn) this.#ownTurns++;
-        return;
-      case ON_SITE:
-        this.#onSite++;
-        if (place.id !== "") this.#find(place);
-        if (isOwn && !claim.isBorrowed) this.#ownVisits++;
-    }
+    this.#count(place, 1);
+    if (place.claim.state !== WAITING) return;
+    const lane = this.#laneOf(place.lane);
+    this.lines.add(lane, place.sequence);
+    if (place.claim.origin === SELF) this.own.add(lane, place.sequence);
+  }
+
+  /** Takes away what it counted for. */
+  take(place: Place): void {
+    this.#count(place, -1);
+    if (place.claim.state !== WAITING) return;
+    const lane = this.#laneOf(place.lane);
+    this.lines.remove(lane, place.sequence);
+    if (place.claim.origin === SELF) this.own.remove(lane, place.sequence);
   }
 
   /** Someone on the site has that id. */
@@ -88,44 +53,31 @@ export class Headcount {
     if (place.claim.state === ON_SITE) this.#find(place);
   }
 
-  /** A visit that is known by its ticket comes before the same one known by its pass alone, at every node. */
-  #find(place: Place): void {
-    const known = this.visits.get(place.id);
-    if (!known || known.key < 0 || place.key >= 0) this.visits.set(place.id, place);
-  }
-
-  /** Takes away what it counted for. */
-  take(place: Place): void {
-    const { sequence, claim } = place;
-    const isOwn = claim.origin === SELF;
-    switch (claim.state) {
-      case WAITING: {
-        const lane = this.#laneOf(place.lane);
-        this.lines.remove(lane, sequence);
-        if (isOwn) this.own.remove(lane, sequence);
-        return;
-      }
-      case LAPSED:
-        this.#lapsed--;
-        return;
-      case ADMITTED:
-        if (claim.firmUntil === 0) {
-          this.#looseTurns--;
-          return;
-        }
-        this.#turns--;
-        if (isOwn) this.#ownTurns--;
-        return;
-      case ON_SITE:
-        this.#onSite--;
-        if (this.visits.get(place.id) === place) this.visits.delete(place.id);
-        if (isOwn && !claim.isBorrowed) this.#ownVisits--;
-    }
-  }
-
   /** Lanes are others now. */
   rearrange(laneOf: (sequence: number) => number): void {
     this.lines.rearrange(laneOf);
     this.own.rearrange(laneOf);
+  }
+
+  #count(place: Place, by: 1 | -1): void {
+    const { claim } = place;
+    const isOwn = claim.origin === SELF;
+    if (claim.state === LAPSED) this.lapsed += by;
+    else if (claim.state === ADMITTED && claim.firmUntil === 0) this.looseTurns += by;
+    else if (claim.state === ADMITTED) {
+      this.turns += by;
+      if (isOwn) this.ownTurns += by;
+    } else if (claim.state === ON_SITE) {
+      this.onSite += by;
+      if (isOwn && !claim.isBorrowed) this.ownVisits += by;
+      if (by === 1 && place.id !== "") this.#find(place);
+      else if (by === -1 && this.visits.get(place.id) === place) this.visits.delete(place.id);
+    }
+  }
+
+  /** A visit that is known by its ticket comes before the same one known by its pass alone, at every node. */
+  #find(place: Place): void {
+    const known = this.visits.get(place.id);
+    if (!known || known.key < 0 || place.key >= 0) this.visits.set(place.id, place);
   }
 }

@@ -6,6 +6,8 @@
  * Whoever got further wins, so that nobody is let in twice: waiting < turn < borrowed visit < visit. Among equals
  * the later owner wins (`epoch` is the version of the view that made them owner), then the lower name.
  */
+import { type AdoptEntry, HOW, OP } from "../log/entries.ts";
+
 /** The node's own log. */
 export const SELF = 0;
 
@@ -131,4 +133,19 @@ function rankOf({ state, isBorrowed }: Claim): number {
   if (state === WAITING || state === LAPSED) return 0;
   if (state === ADMITTED) return 1;
   return isBorrowed ? 2 : 3;
+}
+
+/** Whose claims to a place are void, as entries tell it. */
+export function voidsOf({ voids }: Place): (string | number)[] {
+  return voids?.flatMap(({ owner, head }) => [owner, head]) ?? [];
+}
+
+/** What a place is now, as an entry that makes the same of it elsewhere. */
+export function standingOf(place: Place, claim: Claim): AdoptEntry[4] {
+  const { key, lane, id, joinedAt } = place;
+  const { state, until, admittedAt, firmUntil } = claim;
+  if (state === LAPSED) return [OP.lapse, key, lane, HOW.asBefore, until];
+  if (state === ADMITTED) return [OP.turn, key, lane, HOW.asBefore, until, admittedAt, firmUntil];
+  if (state === ON_SITE) return [OP.visit, key, lane, HOW.asBefore, id, joinedAt, admittedAt, 0, until];
+  return [OP.wait, key, lane, HOW.asBefore, id];
 }

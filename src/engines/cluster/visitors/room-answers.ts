@@ -19,9 +19,19 @@ import { newTicket, originOf, setBackTicket, type Ticket } from "../../../core/t
 import { type Moment, turnInHand, waitingAnswer } from "../../../core/waiting.ts";
 import { HOW, OP } from "../log/entries.ts";
 import { slotOfKey } from "../log/order-clock.ts";
-import { ADMITTED, isFirm, keyOfPass, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
+import {
+  ADMITTED,
+  isFirm,
+  keyOfPass,
+  LAPSED,
+  ON_SITE,
+  type Place,
+  SELF,
+  standingOf,
+  voidsOf,
+  WAITING,
+} from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
-import { standingOf, voidsOf } from "./standing.ts";
 
 /** Someone new, the number that is theirs, and the node that gave it. */
 export interface NodeArrival {

@@ -16,7 +16,6 @@ import type { Remark } from "../../../core/engine.ts";
 import { longestCheckIn } from "../../../core/pacing.ts";
 import { type DoorRules, EVERYBODY, type EventRules, type RoomRules } from "../../../core/rules.ts";
 import { type Hand, ShareOfDoor, type WholeDoor } from "../door/hand.ts";
-import { LingeringSlots } from "../door/lingering-slots.ts";
 import { RecentTurns } from "../door/recent-turns.ts";
 import { RoomFlow } from "../door/room-flow.ts";
 import { TurnNews } from "../door/turn-news.ts";
@@ -55,11 +54,12 @@ import {
   type PlaceState,
   SELF,
   settleClaims,
+  standingOf,
+  voidsOf,
   WAITING,
 } from "./place.ts";
-import { RoomDues, type TimedState } from "./room-dues.ts";
+import { LingeringSlots, RoomDues, type TimedState } from "./room-dues.ts";
 import { SetBacks } from "./set-backs.ts";
-import { standingOf, voidsOf } from "./standing.ts";
 
 /** Who writes an entry: the index of their log here, and their name everywhere. */
 export interface LogOwner {

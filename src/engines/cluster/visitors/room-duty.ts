@@ -8,9 +8,8 @@ import type { Admission } from "../../../core/engine.ts";
 import { goesBehind } from "../../../core/missed-turns.ts";
 import { compareOrder } from "../../../core/order.ts";
 import { HOW, OP } from "../log/entries.ts";
-import { ADMITTED, claimOf, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
+import { ADMITTED, claimOf, ON_SITE, type Place, SELF, standingOf, voidsOf, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
-import { standingOf, voidsOf } from "./standing.ts";
 
 /** Ends what is over, of this node's. */
 export function sweep(books: RoomBooks, now: number): void {

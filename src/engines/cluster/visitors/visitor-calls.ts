@@ -36,7 +36,6 @@ import {
 } from "./room-answers.ts";
 import type { RoomBooks } from "./room-books.ts";
 import type { Routes } from "./routes.ts";
-import { Sightings } from "./sightings.ts";
 import { type Touch, Touches } from "./touches.ts";
 
 /** That a place or visit is over. */
@@ -47,6 +46,16 @@ export interface IdentifiedNewcomer {
   readonly id: string;
   readonly newcomer: Newcomer;
   readonly dice: number;
+}
+
+/** Visitors who came here and whose places belong to another node. */
+interface Sighting {
+  readonly to: string;
+  readonly body: {
+    readonly kind: "seen" | "touch";
+    readonly room: string;
+    readonly list: (Seen | Presence)[];
+  };
 }
 
 export interface VisitorCallsParts {
@@ -64,7 +73,8 @@ export interface VisitorCallsParts {
 
 export class VisitorCalls {
   readonly #parts: VisitorCallsParts;
-  readonly #sightings = new Sightings();
+  /** For the owners of places and visits, until messages go out: by kind, owner and room. */
+  #sightings = new Map<string, Sighting>();
   readonly #touches = new Touches();
 
   constructor(parts: VisitorCallsParts) {
@@ -140,7 +150,7 @@ export class VisitorCalls {
       if (owner === "self" && (visit || !isFresh(books, presence, now))) touch(books, presence, now);
       else if (owner === "self") this.#touches.told(books.name, presence, now);
       else {
-        if (owner !== null) this.#sightings.addTouched(owner, books.name, presence);
+        if (owner !== null) this.#tellOwner("touch", owner, books.name, presence);
         this.#touches.told(books.name, presence, now);
       }
     }
@@ -232,7 +242,17 @@ export class VisitorCalls {
 
   /** What owners are to hear of visitors who came here. */
   takeOutbox(): { to: string; body: MessageBody }[] {
-    return this.#sightings.takeOutbox();
+    if (this.#sightings.size === 0) return [];
+    const outbox = [...this.#sightings.values()];
+    this.#sightings = new Map();
+    return outbox as { to: string; body: MessageBody }[];
+  }
+
+  #tellOwner(kind: Sighting["body"]["kind"], to: string, room: string, one: Seen | Presence): void {
+    const key = `${kind} ${to} ${room}`;
+    const known = this.#sightings.get(key);
+    if (known) known.body.list.push(one);
+    else this.#sightings.set(key, { to, body: { kind, room, list: [one] } });
   }
 
   /** Whether the owner of a visit knows that its holder was there, or the visit is over. */
@@ -250,7 +270,7 @@ export class VisitorCalls {
     if (owner === "self") noteSeen(books, seen, { now, isNews: false });
     else if (owner === null && place) return;
     else if (owner !== null && place?.claim.state === WAITING)
-      this.#sightings.addSeen(owner, books.name, seen);
+      this.#tellOwner("seen", owner, books.name, seen);
     // Whoever is back in the line must be known to be: this is asked until it is answered.
     else requests.ask({ op: "seen", room: books.name, seen }, now, () => {});
   }
