@@ -30,6 +30,11 @@ export function tableFigures(comparisons: readonly Comparison[]): Figure[] {
 function figureOf(ours: readonly Comparison[], { users, number }: { users: number; number: number }): Figure {
   const name = `figure-6-${number}`;
   const seeds = ours[0]!.seeds;
+  const shipped = ours.map(({ target, changed, shipped: { tau } }) => ({ target, changed, tau }));
+  const oneByOne = ours.flatMap(({ target, changed, oneByOne }) =>
+    oneByOne ? [{ target, changed, tau: oneByOne.tau }] : [],
+  );
+  const koopmans = KOOPMANS_TABLE.filter((row) => row.users === users);
   return {
     name,
     chart: {
@@ -38,7 +43,11 @@ function figureOf(ours: readonly Comparison[], { users, number }: { users: numbe
       description: `Kendall tau distance between the orders of joining and of admission, by nodes added and removed: averages of ${seeds} of our runs with the settings as shipped and of as many with people admitted one by one, beside Koopmans' of 1,000, for targets of 20, 100 and any number of users.`,
       x: { label: "nodes added and removed" },
       y: { label: "average Kendall tau distance, in millionths", format: millionths },
-      series: [...shippedOf(ours), ...oneByOneOf(ours), ...koopmansOf(users)],
+      series: [
+        ...seriesOf("as shipped", shipped, { isDashed: false }),
+        ...seriesOf("one by one", oneByOne, { isDashed: true }),
+        ...seriesOf("Koopmans'", koopmans, { isDashed: true, tone: GREY }),
+      ],
       width: WIDTH,
       height: HEIGHT,
     },
@@ -49,41 +58,17 @@ function millionths(tau: number): string {
   return (tau * 1e6).toLocaleString("en", { maximumFractionDigits: 1 });
 }
 
-function shippedOf(ours: readonly Comparison[]): Series[] {
+type Row = { readonly target: number | null; readonly changed: number; readonly tau: number };
+
+/** A series for each target. `tone`: one for all of them. */
+function seriesOf(name: string, rows: readonly Row[], look: { isDashed: boolean; tone?: number }): Series[] {
   return TARGETS.map((target, index) => ({
-    name: `as shipped, target ${targetText(target)}`,
+    name: `${name}, target ${targetText(target)}`,
     kind: "marked",
     tone: index,
     marker: MARKERS[index]!,
-    points: pointsOf(
-      ours.filter((one) => one.target === target).map(({ changed, shipped: { tau } }) => ({ changed, tau })),
-    ),
-  }));
-}
-
-function oneByOneOf(ours: readonly Comparison[]): Series[] {
-  return TARGETS.map((target, index) => ({
-    name: `one by one, target ${targetText(target)}`,
-    kind: "marked",
-    tone: index,
-    isDashed: true,
-    marker: MARKERS[index]!,
-    points: pointsOf(
-      ours.flatMap(({ target: of, changed, oneByOne }) =>
-        of === target && oneByOne ? [{ changed, tau: oneByOne.tau }] : [],
-      ),
-    ),
-  }));
-}
-
-function koopmansOf(users: number): Series[] {
-  return TARGETS.map((target, index) => ({
-    name: `Koopmans', target ${targetText(target)}`,
-    kind: "marked",
-    tone: GREY,
-    isDashed: true,
-    marker: MARKERS[index]!,
-    points: pointsOf(KOOPMANS_TABLE.filter((row) => row.users === users && row.target === target)),
+    points: pointsOf(rows.filter((row) => row.target === target)),
+    ...look,
   }));
 }
 

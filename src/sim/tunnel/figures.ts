@@ -1,8 +1,10 @@
 /** A run in figures: how much happened, who was let in and when, and how far from the order of joining. */
 import type { Capacity } from "./checks/capacity.ts";
 import type { Order, OrderFigures } from "./checks/order.ts";
-import type { MessageFigures } from "./message-count.ts";
-import type { Tunnel } from "./tunnel.ts";
+import type { SimCrowd } from "./crowd.ts";
+import type { EventLoop } from "./event-loop.ts";
+import type { SimGateway } from "./gateway.ts";
+import type { MessageFate } from "./network.ts";
 
 export interface Figures extends OrderFigures {
   readonly events: number;
@@ -19,7 +21,12 @@ export interface Figures extends OrderFigures {
 
 /** The figures of a run so far, by its tunnel and these two of its checks. */
 export function runFigures(
-  { crowd, messages, loop, gateway }: Tunnel,
+  {
+    crowd,
+    messages,
+    loop,
+    gateway,
+  }: { crowd: SimCrowd; messages: MessageCount; loop: EventLoop; gateway: SimGateway },
   { capacity, order }: { capacity: Capacity; order: Order },
 ): Figures {
   const waits = crowd.all
@@ -41,4 +48,53 @@ export function runFigures(
 function at(sorted: readonly number[], share: number): number {
   if (sorted.length === 0) return 0;
   return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!);
+}
+
+export interface MessageFigures {
+  readonly sent: number;
+  readonly arrived: number;
+  readonly lost: Readonly<Record<string, number>>;
+  /** By the kind of what is in them; one message may carry several things. */
+  readonly kinds: Readonly<Record<string, number>>;
+}
+
+/** How many messages went out, what they were about, and what became of those that did not arrive. */
+export class MessageCount {
+  #sent = 0;
+  #arrived = 0;
+  readonly #lost = new Map<string, number>();
+  readonly #kinds = new Map<string, number>();
+
+  send(message: unknown): void {
+    this.#sent++;
+    for (const kind of kindsIn(message)) this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+  }
+
+  arrive(): void {
+    this.#arrived++;
+  }
+
+  lose(fate: MessageFate): void {
+    this.#lost.set(fate, (this.#lost.get(fate) ?? 0) + 1);
+  }
+
+  figures(): MessageFigures {
+    const kinds = [...this.#kinds].sort(([a], [b]) => (a < b ? -1 : 1));
+    return {
+      sent: this.#sent,
+      arrived: this.#arrived,
+      lost: Object.fromEntries(this.#lost),
+      kinds: Object.fromEntries(kinds),
+    };
+  }
+}
+
+function kindsIn(message: unknown): string[] {
+  const { bodies } = (message ?? {}) as { bodies?: unknown };
+  return (Array.isArray(bodies) ? bodies : [message]).map(kindOf);
+}
+
+function kindOf(body: unknown): string {
+  const { kind } = (body ?? {}) as { kind?: unknown };
+  return typeof kind === "string" ? kind : "other";
 }

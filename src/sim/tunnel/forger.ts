@@ -72,16 +72,8 @@ export class Forger implements Guest {
 
 function forgeries(ticket: Ticket, dice: Dice): SimRequest[] {
   const { id, room, lane, joinedAt } = ticket;
-  const pass: Pass = {
-    id,
-    room,
-    lane,
-    joinedAt,
-    admittedAt: joinedAt,
-    createdAt: joinedAt,
-    expiresAt: joinedAt * 2,
-    node: 0,
-  };
+  const times = { joinedAt, admittedAt: joinedAt, createdAt: joinedAt, expiresAt: joinedAt * 2 };
+  const pass: Pass = { id, room, lane, ...times, node: 0 };
   return [
     { kind: "checkIn", ticket: { ...ticket, sequence: ticket.sequence - 1_000 }, dice: dice() },
     { kind: "checkIn", ticket: { ...ticket, joinedAt: joinedAt - 60_000 }, dice: dice() },

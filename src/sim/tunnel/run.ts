@@ -19,16 +19,16 @@ import { OwnPart } from "./checks/own-part.ts";
 import { PlaceKept } from "./checks/place-kept.ts";
 import { type Complaint, type NodeLook, quietComplaint } from "./checks/quiet.ts";
 import { Rate } from "./checks/rate.ts";
-import { diceOf } from "./dice.ts";
+import { between, diceOf } from "./dice.ts";
 import { FAULT_KINDS } from "./fault-kinds.ts";
 import { Faults } from "./faults.ts";
 import { type Figures, runFigures } from "./figures.ts";
 import { incidentsOf } from "./incidents.ts";
+import type { Weather } from "./network.ts";
 import type { Plan } from "./plan.ts";
 import type { MakeNode } from "./sim-node.ts";
 import { kindOf, traitsOf } from "./traits.ts";
 import { type Failure, TUNNEL_ROOM, Tunnel } from "./tunnel.ts";
-import { clockOf, weatherOf } from "./weather.ts";
 
 /** Before anybody comes. */
 export const FORM_MS = 3_000;
@@ -235,4 +235,23 @@ class Run {
 /** Clocks that differ a little are no fault. */
 function isFaultless({ faults }: Plan): boolean {
   return FAULT_KINDS.every((kind) => kind === "skew" || faults[kind] === null);
+}
+
+/** The faults of a plan that hold all the time, as the network has them. */
+function weatherOf({ delayMs, faults }: Plan): Weather {
+  return {
+    delayMs,
+    loss: faults.loss?.share ?? 0,
+    duplication: faults.duplication?.share ?? 0,
+    reorder: faults.reorder?.share ?? 0,
+    reorderUpToMs: faults.reorder?.sizeMs ?? 0,
+  };
+}
+
+/** What a node's clock is like: no two differ by more than the skew. */
+function clockOf({ seed, faults: { skew } }: Plan, index: number): { skewMs: number; driftPpm: number } {
+  const dice = diceOf(seed, "clock", index);
+  const skewMs = Math.round(between(dice, { from: -0.5, to: 0.5 }) * (skew?.sizeMs ?? 0));
+  const driftPpm = between(dice, { from: -100, to: 100 });
+  return skew === null ? { skewMs: 0, driftPpm: 0 } : { skewMs, driftPpm };
 }

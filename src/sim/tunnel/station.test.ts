@@ -1,23 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
+import type { NodeSettings } from "../../engines/cluster/node-settings.ts";
 import { diceOf } from "./dice.ts";
 import { EventLoop } from "./event-loop.ts";
 import { START_AT } from "./node-clock.ts";
-import type { SimNode, SimNodeSettings } from "./sim-node.ts";
+import type { SimNode } from "./sim-node.ts";
 import { NODE_SETTINGS } from "./sim-node.ts";
 import { Station } from "./station.ts";
 
 /** A node that ticks when it wants to and writes down what was asked of it. */
 class Diary {
   readonly ticks: number[] = [];
-  readonly settings: SimNodeSettings;
+  readonly settings: NodeSettings;
   wantsAt = Number.POSITIVE_INFINITY;
   everyMs = 100;
   isGone = false;
   isBroken = false;
 
-  constructor(settings: SimNodeSettings, now: number) {
+  constructor(settings: NodeSettings, now: number) {
     this.settings = settings;
     this.wantsAt = now + this.everyMs;
   }

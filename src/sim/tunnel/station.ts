@@ -6,18 +6,13 @@
  * early finds nothing due and is armed anew, so that moving a deadline back costs nothing. A station that is stalled
  * (the machine is busy, or the process was stopped for a while) gets everything late, in order.
  */
+
 import type { RoomRules } from "../../core/rules.ts";
+import type { NodeSettings } from "../../engines/cluster/node-settings.ts";
 import type { Dice } from "./dice.ts";
 import type { EventLoop, Work } from "./event-loop.ts";
 import { NodeClock } from "./node-clock.ts";
-import type {
-  MakeNode,
-  SimNode,
-  SimNodeEvent,
-  SimNodeSettings,
-  SimNodeStatus,
-  SimOutgoing,
-} from "./sim-node.ts";
+import type { MakeNode, SimNode, SimNodeEvent, SimNodeStatus, SimOutgoing } from "./sim-node.ts";
 
 /** No timer of a real process is finer. */
 const TICK_MIN_MS = 1;
@@ -30,7 +25,7 @@ export interface StationOptions {
   readonly driftPpm: number;
   readonly loop: EventLoop;
   readonly makeNode: MakeNode;
-  readonly settings: Omit<SimNodeSettings, "name" | "life" | "address" | "join">;
+  readonly settings: Omit<NodeSettings, "name" | "life" | "address" | "join">;
   diceFor(life: number): Dice;
   /** Hears of everything that comes out of the node. */
   readonly ears: StationEars;

@@ -11,9 +11,9 @@ import { SimCrowd } from "./crowd.ts";
 import { type Dice, diceOf, oneOf, type Range } from "./dice.ts";
 import { EventLog } from "./event-log.ts";
 import { EventLoop } from "./event-loop.ts";
+import { MessageCount } from "./figures.ts";
 import { SimGateway } from "./gateway.ts";
 import { copyOfMessage } from "./message-copy.ts";
-import { MessageCount } from "./message-count.ts";
 import {
   type MessageFate,
   type MessageFlight,

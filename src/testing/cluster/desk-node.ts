@@ -1,17 +1,18 @@
 /** A node that is a window of one desk; see `one-desk.ts`. */
+
 import type { Board } from "../../core/board.ts";
 import type { Counts, JoinAnswer, Presence, TicketAnswer } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
 import type { RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { treeOf } from "../../engines/cluster/membership/tree.ts";
+import type { IdentifiedNewcomer } from "../../engines/cluster/node.ts";
+import type { NodeSettings } from "../../engines/cluster/node-settings.ts";
 import type { Dice } from "../../sim/tunnel/dice.ts";
 import type {
   MakeNode,
-  SimArrival,
   SimNode,
   SimNodeEvent,
-  SimNodeSettings,
   SimNodeStatus,
   SimOutgoing,
 } from "../../sim/tunnel/sim-node.ts";
@@ -27,7 +28,7 @@ export function nodesOf(desk: OneDesk): MakeNode {
 class DeskNode implements SimNode {
   isGone = false;
   readonly #desk: OneDesk;
-  readonly #settings: SimNodeSettings;
+  readonly #settings: NodeSettings;
   readonly #dice: Dice;
   #nextAt: number;
   #outbox: SimOutgoing[] = [];
@@ -37,7 +38,7 @@ class DeskNode implements SimNode {
   /** What a careless node would put into messages and go on changing. */
   readonly #sent: number[] = [];
 
-  constructor(desk: OneDesk, settings: SimNodeSettings, { dice, now }: { dice: Dice; now: number }) {
+  constructor(desk: OneDesk, settings: NodeSettings, { dice, now }: { dice: Dice; now: number }) {
     this.#desk = desk;
     this.#settings = settings;
     this.#dice = dice;
@@ -77,7 +78,7 @@ class DeskNode implements SimNode {
     return this.#events.splice(0);
   }
 
-  join(_room: string, visitor: SimArrival, now: number, answer: (answer: JoinAnswer) => void): void {
+  join(_room: string, visitor: IdentifiedNewcomer, now: number, answer: (answer: JoinAnswer) => void): void {
     answer(this.#desk.join(visitor, now));
   }
 

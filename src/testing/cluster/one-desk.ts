@@ -5,15 +5,17 @@
  *
  * It sends a few messages so that there is traffic, and does not depend on them.
  */
+
 import { type JoinAnswer, NO_TOTALS, type TicketAnswer } from "../../core/engine.ts";
 import { Flow } from "../../core/flow.ts";
 import { lapseDeadline } from "../../core/pacing.ts";
 import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN, NONE_MISSED, type Ticket } from "../../core/ticket.ts";
+import type { IdentifiedNewcomer } from "../../engines/cluster/node.ts";
 import { BlockLine } from "../../engines/cluster/visitors/block-line.ts";
 import type { Dice } from "../../sim/tunnel/dice.ts";
-import type { SimArrival, SimNodeEvent } from "../../sim/tunnel/sim-node.ts";
+import type { SimNodeEvent } from "../../sim/tunnel/sim-node.ts";
 
 export const WRONGS = [
   "one too many",
@@ -107,7 +109,7 @@ export class OneDesk {
     this.version++;
   }
 
-  join({ id, dice }: SimArrival, now: number): JoinAnswer {
+  join({ id, dice }: IdentifiedNewcomer, now: number): JoinAnswer {
     this.#joined++;
     const sequence = 1_000_000 + this.#joined;
     const shown = { aheadShown: AHEAD_UNKNOWN, aheadAtJoin: AHEAD_UNKNOWN, ...NONE_MISSED };

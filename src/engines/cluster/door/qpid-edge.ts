@@ -10,7 +10,9 @@
  * with count 0; it is never answered itself, or two ends would thank each other forever.
  */
 
-import { number, oneOf, orNull, record, upTo } from "../wire/shapes.ts";
+import { shape } from "../wire/shapes.ts";
+
+const { number, oneOf, orNull, record, upTo } = shape;
 
 /** The only message body of QPID. */
 export interface EdgeState {

@@ -3,7 +3,9 @@
  * word counts, by the writers' hybrid clocks, then by their names. A note is told to everyone when it is made, and
  * all notes are told to one other node now and then, so that whoever missed one hears of it.
  */
-import { number, record, type Shape } from "../wire/shapes.ts";
+import { type Shape, shape } from "../wire/shapes.ts";
+
+const { number, record } = shape;
 
 const TELL_PERIOD_MS = 2_000;
 /** A cluster keeps no more of them. */

@@ -15,11 +15,13 @@
 import { treeOf } from "../membership/tree.ts";
 import { idOf, type View } from "../membership/view.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
-import { pair, whole } from "../wire/shapes.ts";
+import { shape } from "../wire/shapes.ts";
 import type { Entry, Written } from "./entries.ts";
 import { BLOCK_ENTRIES_MAX, type Block, blockOf, entriesIn } from "./entry-blocks.ts";
 import { type EntriesBody, type Head, type HeadsBody, OwnerLog, type ReadBody, Reader } from "./logs.ts";
 import { takeOver } from "./takeover.ts";
+
+const { pair, whole } = shape;
 
 /** Heads are told again in a view that is not settled after this long. */
 const HEADS_AGAIN_MS = 200;

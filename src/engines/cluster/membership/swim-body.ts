@@ -5,7 +5,9 @@
  * message is taken whole or not at all: one wrong field, and nothing in it is believed.
  */
 
-import { list, oneOf, record, type Shape, upTo } from "../wire/shapes.ts";
+import { type Shape, shape } from "../wire/shapes.ts";
+
+const { list, oneOf, record, upTo } = shape;
 
 /** The most pieces of news in one message. */
 export const NEWS_MAX = 8;

@@ -12,7 +12,9 @@
  * exactly half with the first of them. So a cluster can lose its members one after the other down to the last, and
  * never splits into two that both think they are it (dynamic voting, Jajodia and Mutchler 1990).
  */
-import { flag, list, record, type Shape, upTo, whole } from "../wire/shapes.ts";
+import { type Shape, shape } from "../wire/shapes.ts";
+
+const { flag, list, record, upTo, whole } = shape;
 
 export interface Member {
   /** 0 to 63; in every order key this member gives out. */

@@ -5,22 +5,9 @@
 import { isEdgeState } from "../door/qpid-edge.ts";
 import { isSwimBody } from "../membership/swim-body.ts";
 import { isView } from "../membership/view.ts";
-import {
-  anything,
-  bytes,
-  count,
-  flag,
-  id,
-  list,
-  number,
-  oneOf,
-  orNull,
-  pair,
-  record,
-  type Shape,
-  text,
-  whole,
-} from "./shapes.ts";
+import { type Shape, shape } from "./shapes.ts";
+
+const { anything, bytes, count, flag, id, list, number, oneOf, orNull, pair, record, text, whole } = shape;
 
 const member = record({ name: text, life: whole, address: text });
 const ticket = record({

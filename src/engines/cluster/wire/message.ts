@@ -12,7 +12,9 @@ import type { MembershipBody } from "../membership/membership.ts";
 import type { SwimBody } from "../membership/swim.ts";
 import type { AskBody, ReplyBody } from "../visitors/requests.ts";
 import type { Seen } from "../visitors/room-answers.ts";
-import { list, number, orNull, record, type Shape, whole } from "./shapes.ts";
+import { type Shape, shape } from "./shapes.ts";
+
+const { list, number, orNull, record, whole } = shape;
 
 export type MessageBody =
   | SwimBody

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { treeOf } from "../../../engines/cluster/membership/tree.ts";
-import type { SimRoomStatus } from "../sim-node.ts";
+import type { RoomStatus } from "../sim-node.ts";
 import { type NodeLook, type QuietTruth, quietComplaint } from "./quiet.ts";
 
 const NAMES = ["a", "b", "c", "d", "e"];
@@ -30,7 +30,7 @@ function but(index: number, change: (look: NodeLook) => Partial<NodeLook>): Node
   return looks().map((look, i) => (i === index ? { ...look, ...change(look) } : look));
 }
 
-function roomBut(index: number, change: Partial<SimRoomStatus>): NodeLook[] {
+function roomBut(index: number, change: Partial<RoomStatus>): NodeLook[] {
   return but(index, ({ rooms }) => ({ rooms: { main: { ...rooms.main!, ...change } } }));
 }
 

@@ -5,7 +5,7 @@
  * slot is there twice.
  */
 import { type Tree, treeOf } from "../../../engines/cluster/membership/tree.ts";
-import type { SimNodeStatus, SimRoomStatus, SimViewStatus } from "../sim-node.ts";
+import type { RoomStatus, SimNodeStatus, SimViewStatus } from "../sim-node.ts";
 import type { Bounds } from "./line-book.ts";
 
 /** A node that is up, what it says of itself and what it counts. */
@@ -134,13 +134,13 @@ function isTorn(members: readonly Member[]): boolean {
   return members.some(({ view }) => view.lost.length > 0);
 }
 
-function sumOf(members: readonly Member[], room: string, of: (room: SimRoomStatus) => number): number {
+function sumOf(members: readonly Member[], room: string, of: (room: RoomStatus) => number): number {
   return members.reduce((sum, member) => sum + of(roomOf(member, room)), 0);
 }
 
-const EMPTY: SimRoomStatus = { ownFirst: null, ownWaiting: 0, turns: 0, visits: 0, spare: 0, waiting: 0 };
+const EMPTY: RoomStatus = { ownFirst: null, ownWaiting: 0, turns: 0, visits: 0, spare: 0, waiting: 0 };
 
-function roomOf(member: Member, room: string): SimRoomStatus {
+function roomOf(member: Member, room: string): RoomStatus {
   return member.rooms[room] ?? EMPTY;
 }
 
