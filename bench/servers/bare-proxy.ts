@@ -14,7 +14,6 @@ const FORWARD = {
   responseHeaders: [],
   isContinueExpected: false,
   watch: null,
-  visitor: null,
   connection: null,
   isPersonal: false,
   isOnSite: false,

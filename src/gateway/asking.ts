@@ -14,10 +14,8 @@ import { type Facts, headerOf } from "./facts.ts";
 export interface Asking {
   readonly wanted: Wants;
   readonly answer: WaitingAnswer;
-  /** They could keep a place in the line. */
+  /** They could keep a place in the line. Otherwise it belongs to no visit, unless its sender shows that they keep our cookie. */
   readonly canWait: boolean;
-  /** It belongs to no visit, unless its sender shows that they keep our cookie. */
-  readonly isStray: boolean;
   /** A browser asks whether a page of another origin may make a request (Fetch, CORS). */
   readonly isPreflight: boolean;
   readonly isPrefetch: boolean;
@@ -48,7 +46,6 @@ export function readAsking(facts: Facts, carrier: Carrier, isJsonEnabled: boolea
     wanted,
     answer: isPreflight || isPrefetch ? "plain" : waitingForm(words, wanted, { isJsonEnabled, keepsToken }),
     canWait,
-    isStray: !canWait,
     isPreflight,
     isPrefetch,
     isCrawler: crawls,

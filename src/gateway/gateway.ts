@@ -14,60 +14,43 @@
 import type { Settings } from "../config/schema.ts";
 import type { Engine, Eventually } from "../core/engine.ts";
 import { toHex } from "../core/hex.ts";
-import { EVERYBODY } from "../core/rules.ts";
-import type { Ticket } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
-import { SLIP_LIFE_MS } from "./abuse/slip.ts";
-import type { Decision } from "./access-log/line.ts";
 import { PERSONAL_JSON } from "./answer-headers.ts";
-import { AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
-import { type Asking, readAsking } from "./asking.ts";
+import { AskEngine } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { readCarrier } from "./carrier.ts";
 import { type Facts, headerOf } from "./facts.ts";
-import { codeInUrl, linkWithoutCode, withoutCode } from "./lanes/carried-code.ts";
+import { withoutCode } from "./lanes/carried-code.ts";
 import { KeySets } from "./lanes/key-sets.ts";
-import { type HeldBack, Newcomers, type TurnedAway } from "./newcomers.ts";
-import { createWatch, type WatchedVisitor } from "./origin-watch.ts";
+import { Newcomers } from "./newcomers.ts";
+import { createWatch } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import { PacedLog } from "./paced-log.ts";
 import { PresenceReport } from "./presence.ts";
 import { originForm, type Refusal } from "./proxy/framing.ts";
-import type { Forward } from "./proxy/proxy.ts";
 import { createTrust, type Trust } from "./proxy/trust.ts";
-import { type Rendered, render, renderUpgrade } from "./render.ts";
-import { type Over, RequestsUnderWay } from "./requests-under-way.ts";
+import { type Limited, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Routed, type Router } from "./route.ts";
 import { EventStreams } from "./streams/event-streams.ts";
 import type { OpenAnswer } from "./streams/open-answer.ts";
 import { StrayConnections } from "./streams/stray-connections.ts";
 import { VisitConnections } from "./streams/visit-connections.ts";
-import { Threshold, type ThresholdOutcome } from "./threshold.ts";
-import type { Held, HeldPass } from "./tokens/held-tokens.ts";
+import { hasCode, redirectWithoutCode, Threshold } from "./threshold.ts";
+import type { HeldPass } from "./tokens/held-tokens.ts";
 import { Keyring, type KeyringMemo, type KeyState } from "./tokens/keyring.ts";
 import { OriginTokens } from "./tokens/origin-token.ts";
 import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
-import {
-  NOBODY_LEFT,
-  type OpenStream,
-  type PassOn,
-  type Refuse,
-  type Shown,
-  type Told,
-  type TooManyUnderWay,
-  type Verdict,
-} from "./verdict.ts";
+import type { OpenStream, PassOn, Refuse, TooManyUnderWay, Verdict } from "./verdict.ts";
 import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
 
 const JWKS_PATH = "/.fairgate/jwks.json";
 const FORGET_PERIOD_MS = 10_000;
 const REPORT_PERIOD_MS = 1_000;
-const NONCE_BYTES = 16;
 const NOTHING: readonly string[] = [];
 const JWKS_HEADERS: readonly string[] = [
   "Content-Type",
@@ -76,7 +59,7 @@ const JWKS_HEADERS: readonly string[] = [
   "public, max-age=300",
 ];
 /** Where requests of a whole proxy are refused, this is what its operator forgot. */
-const HINTS: Readonly<Record<Over, string>> = {
+const HINTS: Readonly<Record<Limited, string>> = {
   visitor: "one visitor has too many requests under way",
   address:
     "one address has too many requests under way; if it is a proxy of yours, name it in trustedProxies",
@@ -104,17 +87,8 @@ const REFUSED = { decision: "refused", room: null, visitor: null } as const;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A request that went to the site, until it is over. */
-export interface Departed {
-  readonly forward: Forward;
-  /** `isGivenUp`: its sender did not wait for the whole answer. */
-  over(isGivenUp: boolean): void;
-}
-
-/** What someone is told who shows a token that was given to another browser. */
-const STRANGE: TurnedAway = { kind: "turnedAway", reason: "wrongBrowser", until: null };
-/** The same for a request that belongs to no visit. */
-const MUST_WAIT: TurnedAway = { kind: "turnedAway", reason: "mustWait", until: null };
+/** A request that went to the site is over. `isGivenUp`: its sender did not wait for the whole answer. */
+export type Over = (isGivenUp: boolean) => void;
 
 export interface GatewayParts {
   readonly settings: Settings;
@@ -130,10 +104,8 @@ export class Gateway {
   readonly #world: World;
   readonly #tokens: VisitorTokens;
   readonly streams: EventStreams;
-  readonly #unproven: UnprovenPlaces;
   readonly #streamLimits: (settings: Settings) => StreamLimits;
   readonly #endpoints: VisitorEndpoints;
-  readonly #newcomers: Newcomers;
   readonly #threshold: Threshold;
   readonly #presence: PresenceReport;
   readonly #underWay: RequestsUnderWay;
@@ -156,7 +128,8 @@ export class Gateway {
     const keyring = newKeyring(settings);
     const ask = new AskEngine(traffic, world, settings.redis?.timeoutMs ?? 0);
     const unproven = new UnprovenPlaces({ engine, ask, world });
-    const tokens = new VisitorTokens(keyring, { traffic, unproven, world });
+    const trust = () => this.#inForce.trust;
+    const tokens = new VisitorTokens(keyring, { traffic, unproven, world, trust });
     this.#streamLimits = (next) => socketLimits(next, fileLimit).streams;
     const limits = this.#streamLimits(settings);
     const streams = new EventStreams({ engine, ask, traffic, limits, world });
@@ -164,16 +137,16 @@ export class Gateway {
     this.#world = world;
     this.#tokens = tokens;
     this.streams = streams;
-    this.#unproven = unproven;
     this.#originTokens = new OriginTokens(keyring);
     const newcomers = new Newcomers({
-      ...{ engine, ask, tokens, traffic, clock: world.clock },
-      trust: () => this.#inForce.trust,
+      ...{ engine, ask, tokens, traffic, trust, clock: world.clock },
       newcomersMax: () => this.#inForce.settings.limits.newcomersPerAddressMax,
     });
     this.#keySets = new KeySets(world);
-    this.#newcomers = newcomers;
-    this.#threshold = new Threshold({ engine, ask, tokens, newcomers });
+    this.#threshold = new Threshold({
+      ...{ engine, ask, tokens, traffic, unproven, newcomers },
+      passOn: (call, held, given, decision) => this.#passOn(call, held, given, decision),
+    });
     this.#ask = ask;
     this.#bugs = new PacedLog(world);
     this.#crowding = new PacedLog(world);
@@ -272,18 +245,11 @@ export class Gateway {
     const front = this.#frontOf(routed, facts.now);
     if (front === undefined) return this.#passOn(this.#callOf(null, facts, target), null, NOTHING, "outside");
     const call = this.#callOf(front, facts, target);
-    return this.#isLetPast(call) ? this.#passOn(call, null, NOTHING, "bypassed") : this.#visitRoom(call);
-  }
-
-  /** The answer to show. */
-  render(verdict: Exclude<Shown, OwnAnswer>): Rendered {
-    const nonce = () => btoa(String.fromCharCode(...this.#world.random.bytes(NONCE_BYTES)));
-    return render(verdict, nonce, this.#world.clock.now());
-  }
-
-  /** The same for an upgrade. */
-  renderUpgrade(verdict: Shown): Rendered {
-    return renderUpgrade(verdict, this.#world.clock.now());
+    if (this.#isLetPast(call)) return this.#passOn(call, null, NOTHING, "bypassed");
+    const held = this.#tokens.read(call);
+    if (held?.kind !== "pass") return this.#threshold.come(call, held);
+    const { headers } = this.#stay(call, held);
+    return hasCode(call) ? redirectWithoutCode(call, headers) : this.#passOn(call, held, headers, "pass");
   }
 
   /** A request that is not acted on. */
@@ -298,40 +264,27 @@ export class Gateway {
   }
 
   /**
-   * A request goes to the site: it counts from here on until it is `over`, and is broken off by `answer` when its visit ends.
-   * Or its sender has too many under way.
+   * A request goes to the site: it counts as under way until the function that is returned is called, and is broken off by
+   * `answer` when its visit ends. Or its sender has too many under way.
    */
-  depart(verdict: PassOn, answer: OpenAnswer, isContinueExpected: boolean): Departed | TooManyUnderWay {
-    const { held, front, client, carrier } = verdict;
-    const counted = this.#underWay.take(held?.pass.id ?? null, client, this.#inForce.settings.limits);
+  depart(verdict: PassOn, answer: OpenAnswer, isContinueExpected: boolean): Over | TooManyUnderWay {
+    const { held, front, sender, origin } = verdict;
+    const counted = this.#underWay.take(held?.pass.id ?? null, sender, this.#inForce.settings.limits);
     if (typeof counted === "string") return this.#tooMany(verdict, counted);
     const connection = held && front ? this.#connections.open(answer, front, held.pass) : null;
     const stray = front && verdict.decision === "stray" ? this.#strays.open(answer, front.name) : null;
-    const watch = front?.watch ?? null;
-    const visitor: WatchedVisitor | null = watch && held ? { held, carrier } : null;
+    const forward: Mutable<PassOn> = verdict;
+    forward.client = counted.address;
+    // The same for all requests of a visitor, wherever they come in.
+    if (origin?.sticky === "visitor") forward.stickyKey = held?.pass.id ?? counted.address;
+    forward.isContinueExpected = isContinueExpected;
+    forward.connection = connection;
     this.traffic.requests.proxied++;
-    return {
-      forward: {
-        id: verdict.id,
-        requestHeaders: verdict.requestHeaders,
-        responseHeaders: verdict.responseHeaders,
-        isPersonal: verdict.isPersonal,
-        isOnSite: held !== null,
-        sender: client,
-        client: counted.address,
-        // The same for all requests of a visitor, wherever they come in.
-        stickyKey: verdict.origin?.sticky === "visitor" ? (held?.pass.id ?? counted.address) : null,
-        isContinueExpected,
-        watch,
-        visitor,
-        connection,
-      },
-      over: (isGivenUp) => {
-        if (connection) this.#connections.closed(connection);
-        if (stray) this.#strays.closed(stray);
-        if (isGivenUp) this.#underWay.giveUp(counted);
-        else this.#underWay.release(counted);
-      },
+    return (isGivenUp) => {
+      if (connection) this.#connections.closed(connection);
+      if (stray) this.#strays.closed(stray);
+      if (isGivenUp) this.#underWay.giveUp(counted);
+      else this.#underWay.release(counted);
     };
   }
 
@@ -433,143 +386,6 @@ export class Gateway {
     return rule !== null;
   }
 
-  /** A request that the line decides about. */
-  #visitRoom(call: Call): Eventually<Verdict> {
-    const { front, facts, carrier } = call;
-    const held = this.#tokens.read(front, carrier, facts.now, this.#newcomers.senderFor(call));
-    // An address with a code in it is left at once, before anyone else sees it.
-    const isCodeShown = front.membership.takesCodes && this.#hasCode(call);
-    if (held?.kind === "pass") {
-      const { headers } = this.#stay(call, held);
-      return isCodeShown ? this.#withoutCode(call, headers) : this.#passOn(call, held, headers, "pass");
-    }
-    const asking = readAsking(facts, carrier, front.settings.jsonResponseEnabled);
-    if (held?.kind === "stranger") return this.#turnAway(call, asking, STRANGE);
-    if (!facts.isUpgrade) {
-      if (asking.isPreflight && front.cors.isForToken(facts))
-        return { kind: "preflight", ...this.#told(call, asking, "none", NOTHING, -1) };
-      if (this.#isStray(call, held, asking)) return this.#visitStray(call, asking);
-    }
-    const arriving = { ...call, hasPlace: false, canWait: asking.canWait && !facts.isUpgrade };
-    const isChange = isCodeShown && held?.ticket.lane === EVERYBODY;
-    return after(
-      isChange ? this.#threshold.change(arriving, held) : this.#threshold.come(arriving, held),
-      (arrival) => this.#afterThreshold(call, asking, arrival, held?.ticket.sequence ?? -1),
-    );
-  }
-
-  /** `sequence`: of the place they came with; below 0 for none. */
-  #afterThreshold(
-    call: Call,
-    asking: Asking,
-    arrival: ThresholdOutcome,
-    sequence: number,
-  ): Eventually<Verdict> {
-    if (arrival === ENGINE_AWAY) return this.#engineAway(call, asking, sequence);
-    switch (arrival.kind) {
-      case "through":
-        return this.#hasCode(call)
-          ? this.#withoutCode(call, arrival.headers)
-          : this.#passOn(call, arrival.held, arrival.headers, "entered");
-      case "placed": {
-        const { waiting, headers, isAnew } = arrival;
-        if (this.#hasCode(call)) return this.#withoutCode(call, headers);
-        const { ticket } = waiting;
-        this.#countWait(asking);
-        const told = this.#told(call, asking, "waiting", headers, ticket.sequence);
-        const unproven =
-          asking.answer === "page" || asking.answer === "formRefused" ? this.#unprovenId(call, ticket) : null;
-        return { kind: "wait", ...told, visitor: ticket.id, waiting, isAnew, unproven };
-      }
-      case "gone":
-        return NOBODY_LEFT;
-      case "turnedAway":
-      case "heldBack":
-        return this.#turnAway(call, asking, arrival);
-    }
-  }
-
-  /** The engine does not answer: fail open or closed, by setting. */
-  #engineAway(call: Call, asking: Asking, sequence: number): Eventually<Verdict> {
-    if (call.front.settings.engineFailure === "open") return this.#passOn(call, null, NOTHING, "failedOpen");
-    return { kind: "engineAway", ...this.#told(call, asking, "engineAway", NOTHING, sequence) };
-  }
-
-  #turnAway(call: Call, asking: Asking, why: TurnedAway | HeldBack): Verdict {
-    const isWaiting = why.kind === "turnedAway" && why.reason === "mustWait";
-    const isPage = asking.answer === "page" || asking.answer === "formRefused";
-    if (isPage && !(isWaiting && asking.isCrawler) && !call.facts.isUpgrade) this.traffic.requests.problems++;
-    const told = this.#told(
-      call,
-      asking,
-      isWaiting ? "waiting" : "turnedAway",
-      this.#tokensFor(call, why),
-      -1,
-    );
-    return { kind: "turnAway", ...told, why };
-  }
-
-  #told(call: Call, asking: Asking, decision: Decision, headers: readonly string[], sequence: number): Told {
-    return { decision, room: call.front.name, visitor: null, call, asking, headers, sequence };
-  }
-
-  /** A slip, for those who are to come back with it; nothing, for those whose token is another's. */
-  #tokensFor({ front, carrier, facts }: Call, why: TurnedAway | HeldBack): readonly string[] {
-    if (facts.isUpgrade) return NOTHING;
-    if (why.kind === "turnedAway")
-      return why.reason === "wrongBrowser" ? this.#tokens.takeAway(front, carrier) : NOTHING;
-    const slip = why.verdict.kind === "comeBack" ? why.verdict.slip : null;
-    return slip === null ? NOTHING : this.#tokens.giveSlip(front, slip, SLIP_LIFE_MS, carrier);
-  }
-
-  #countWait({ answer }: Asking): void {
-    const { requests } = this.traffic;
-    if (answer === "json") requests.apiWaits++;
-    else if (answer === "formRefused") requests.refusedForms++;
-    else if (answer === "page") requests.waitingPages++;
-  }
-
-  /** The place of someone who has not shown that they keep a cookie; null when there is none such. */
-  #unprovenId({ front, facts, carrier }: Call, ticket: Ticket): string | null {
-    if (carrier.programToken !== undefined) return null;
-    if (front.cookie.read(carrier.cookie, carrier.isSecure) !== null) return null;
-    this.#unproven.add(ticket, this.#newcomers.sender(facts));
-    return ticket.id;
-  }
-
-  /** True for a request that belongs to no visit, and whose sender does not show that they could keep one. */
-  #isStray({ front, carrier, facts }: Call, held: Held | null, asking: Asking): boolean {
-    if (asking.isPrefetch) return true;
-    return held === null && asking.isStray && !this.#tokens.isKeeper(front, carrier, facts.now);
-  }
-
-  /** Lets a request through that belongs to no visit, while there is room and its address has its share of them. */
-  #visitStray(call: Call, asking: Asking): Eventually<Verdict> {
-    const { front, facts } = call;
-    return after(
-      this.#ask.ask(() => this.#engine.hasRoom(front.name)),
-      (hasRoom) => {
-        if (hasRoom === ENGINE_AWAY) return this.#engineAway(call, asking, -1);
-        const { address } = this.#inForce.trust.client(facts);
-        const mayPass = hasRoom && front.strays.take(address, asking.isPreflight, facts.now);
-        this.traffic.count("strays", mayPass ? "passed" : "refused");
-        return mayPass ? this.#passOn(call, null, NOTHING, "stray") : this.#turnAway(call, asking, MUST_WAIT);
-      },
-    );
-  }
-
-  /** True for a page whose address has a code in it. */
-  #hasCode({ front, facts, target, carrier }: Call): boolean {
-    if (!front.membership.takesCodes || facts.method !== "GET" || facts.isUpgrade) return false;
-    if (codeInUrl(target) === null) return false;
-    return readAsking(facts, carrier, front.settings.jsonResponseEnabled).answer === "page";
-  }
-
-  #withoutCode({ front, target }: Call, headers: readonly string[]): Verdict {
-    const noted = { decision: "redirected", room: front.name, visitor: null } as const;
-    return { kind: "redirect", ...noted, to: linkWithoutCode(target), headers };
-  }
-
   /** Addresses of our own that were not written as one: with a query or an odd path; the key set; or none of ours. */
   #visitOwn(url: string, facts: Facts): Eventually<Verdict> {
     const path = url.split("?", 1)[0]!;
@@ -588,9 +404,9 @@ export class Gateway {
   }
 
   /** Someone on the site: no engine call, only word of their presence now and then. Gives what renews their pass. */
-  #stay({ front, carrier, facts }: Call, held: HeldPass): ReturnType<Stay> {
-    const leftMs = held.pass.expiresAt - facts.now;
-    const renewal = this.#tokens.renew(front, held, carrier, facts.now);
+  #stay(call: Call, held: HeldPass): ReturnType<Stay> {
+    const leftMs = held.pass.expiresAt - call.facts.now;
+    const renewal = this.#tokens.renew(call, held);
     if (renewal) {
       this.#presence.report(renewal.pass, leftMs);
       this.#connections.renewed(renewal.pass);
@@ -618,10 +434,16 @@ export class Gateway {
       requestHeaders: NOTHING,
       responseHeaders: isToken && front ? [...given, ...front.cors.tokenHeaders(facts)] : given,
       isPersonal: decision !== "bypassed" && decision !== "outside",
+      isOnSite: held !== null,
+      sender: this.#inForce.trust.client(facts),
+      client: null,
+      stickyKey: null,
+      isContinueExpected: false,
+      watch: front?.watch ?? null,
+      connection: null,
       held,
       facts,
       carrier,
-      client: this.#inForce.trust.client(facts),
     };
     if (!held) return verdict;
     const described = this.#originTokens.describe(held, verdict.origin?.token ?? "none", (cause) => {
@@ -637,9 +459,9 @@ export class Gateway {
     return verdict;
   }
 
-  #tooMany({ facts, responseHeaders, client, room, visitor }: PassOn, over: Over): TooManyUnderWay {
+  #tooMany({ facts, responseHeaders, sender, room, visitor }: PassOn, over: Limited): TooManyUnderWay {
     this.traffic.count("requestsRefused", over);
-    const fields = { code: "TOO_MANY_REQUESTS", address: client.address };
+    const fields = { code: "TOO_MANY_REQUESTS", address: sender.address };
     this.#crowding.add({ level: "warn", about: "", fields, message: HINTS[over] });
     const words = { accept: headerOf(facts, "accept"), language: headerOf(facts, "accept-language") };
     return { kind: "tooMany", decision: "tooMany", room, visitor, over, ...words, headers: responseHeaders };

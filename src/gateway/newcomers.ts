@@ -10,29 +10,26 @@
 import {
   ANYBODY,
   type Engine,
-  type Entered,
   type Eventually,
   type JoinAnswer,
   type Newcomer,
   type RefusalReason,
-  type Waiting,
 } from "../core/engine.ts";
 import { EVERYBODY } from "../core/rules.ts";
 import { phaseAt } from "../core/schedule.ts";
 import type { Clock } from "../core/world.ts";
 import type { ComeBack, JoinVerdict, TooMany, WrongWork } from "./abuse/abuse-guard.ts";
-import type { Sender } from "./abuse/binding.ts";
 import type { PastVisits } from "./abuse/slip.ts";
 import { WORK_HEADER } from "./abuse/work.ts";
 import { type AskEngine, type Away, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
-import { type Facts, headerOf } from "./facts.ts";
+import { headerOf } from "./facts.ts";
 import { codeInUrl } from "./lanes/carried-code.ts";
-import type { Belonging, LaneFacts } from "./lanes/membership.ts";
+import type { Belonging, LaneFacts, LaneRefusal } from "./lanes/membership.ts";
 import { countedAs, type Trust } from "./proxy/trust.ts";
 import type { RoomFront } from "./room-front.ts";
 import { type Badge, NO_BADGE } from "./tokens/token.ts";
-import type { VisitorTokens } from "./tokens/visitor-tokens.ts";
+import type { Placed, Through, VisitorTokens } from "./tokens/visitor-tokens.ts";
 import type { Traffic } from "./traffic.ts";
 
 const WORK = WORK_HEADER.toLowerCase();
@@ -47,19 +44,8 @@ export interface Arriving extends Call {
   readonly hasPlace: boolean;
 }
 
-export type Welcome = GoneThrough | GivenPlace | TurnedAway | HeldBack | Gone | Away;
-
-export interface GoneThrough {
-  readonly kind: "welcome";
-  readonly entered: Entered;
-  readonly badge: Badge;
-}
-
-export interface GivenPlace {
-  readonly kind: "place";
-  readonly waiting: Waiting;
-  readonly badge: Badge;
-}
+/** What becomes of someone without a pass. */
+export type Arrival = Through | Placed | TurnedAway | HeldBack | Gone | Away;
 
 /** They hung up before there was an answer. */
 export interface Gone {
@@ -80,79 +66,61 @@ export interface HeldBack {
   readonly verdict: ComeBack | TooMany | WrongWork;
 }
 
-export class Newcomers {
-  readonly #engine: Engine;
-  readonly #ask: AskEngine;
-  readonly #tokens: VisitorTokens;
-  readonly #traffic: Traffic;
-  readonly #trust: () => Trust;
-  readonly #newcomersMax: () => number | null;
-  readonly #clock: Clock;
+interface NewcomersParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly tokens: VisitorTokens;
+  readonly traffic: Traffic;
+  readonly trust: () => Trust;
+  /** How many of one address may be on the site before they have come back with their cookie. */
+  readonly newcomersMax: () => number | null;
+  readonly clock: Clock;
+}
 
-  constructor(parts: {
-    engine: Engine;
-    ask: AskEngine;
-    tokens: VisitorTokens;
-    traffic: Traffic;
-    trust: () => Trust;
-    /** How many of one address may be on the site before they have come back with their cookie. */
-    newcomersMax: () => number | null;
-    clock: Clock;
-  }) {
-    this.#engine = parts.engine;
-    this.#ask = parts.ask;
-    this.#tokens = parts.tokens;
-    this.#traffic = parts.traffic;
-    this.#trust = parts.trust;
-    this.#newcomersMax = parts.newcomersMax;
-    this.#clock = parts.clock;
+export class Newcomers {
+  readonly #parts: NewcomersParts;
+
+  constructor(parts: NewcomersParts) {
+    this.#parts = parts;
   }
 
-  /** Lets someone join, if they may. */
-  join(arriving: Arriving): Eventually<Welcome> {
-    const { front, carrier, facts } = arriving;
-    const past = this.#tokens.past(front, carrier, facts.now);
-    const client = this.#trust().client(facts);
+  /** Lets someone join, if they may. `isAnew`: their former place was forfeited. */
+  join(arriving: Arriving, isAnew = false): Eventually<Arrival> {
+    const { tokens, traffic, trust, clock } = this.#parts;
+    const client = trust().client(arriving.facts);
     const address = countedAs(client);
-    const verdict = this.#mayJoin(arriving, past, client.address, address);
+    const verdict = this.#mayJoin(arriving, tokens.past(arriving), client.address, address);
     if (verdict.kind !== "ok") {
-      this.#traffic.count("joinsHeld", verdict.reason);
+      traffic.count("joinsHeld", verdict.reason);
       return { kind: "heldBack", verdict };
     }
-    const known = { past: verdict.past, isProven: verdict.isProven, address };
-    return after(this.#comeIn(arriving, known), (welcome) => {
-      if (!isGiven(welcome)) verdict.giveBack(this.#clock.now());
-      return welcome;
+    const badge = this.#badge(arriving, verdict.past);
+    const known = { badge, isAnew, isProven: verdict.isProven, address };
+    const arrival =
+      "kind" in badge
+        ? badge
+        : after(this.#newcomer(arriving), (newcomer) =>
+            "kind" in newcomer ? newcomer : this.#join(arriving, newcomer, { ...known, badge }),
+          );
+    return after(arrival, (outcome) => {
+      const isGiven = outcome !== ENGINE_AWAY && (outcome.kind === "through" || outcome.kind === "placed");
+      if (!isGiven) verdict.giveBack(clock.now());
+      return outcome;
     });
   }
 
-  /** Who sent a request, for what is bound to them. */
-  sender(facts: Facts): Sender {
-    return { userAgent: headerOf(facts, "user-agent"), address: this.#trust().client(facts).address };
-  }
-
-  /** The same, where tokens are bound to whom they were given; null where they are not. */
-  senderFor({ front, facts }: Pick<Call, "front" | "facts">): Sender | null {
-    return front.binding.isOn ? this.sender(facts) : null;
-  }
-
-  /** Someone whom the guard lets join. */
-  #comeIn(arriving: Arriving, known: KnownNewcomer): Eventually<Welcome> {
+  /** As whom the engine is asked to let them in; or that they brought a code that is not good. */
+  #newcomer(arriving: Arriving): Eventually<Newcomer | TurnedAway> {
     const { front, canWait } = arriving;
-    const badge = this.#badge(arriving, known.past);
-    if ("kind" in badge) return badge;
-    const join = (newcomer: Newcomer) => this.#join(arriving, newcomer, { badge, known });
-    if (!front.membership.hasLanes) return join(canWait ? ANYBODY : PASSING);
+    if (!front.membership.hasLanes) return canWait ? ANYBODY : PASSING;
     return after(
-      this.#ask.ask(() => front.membership.laneOf(this.#facts(arriving))),
+      this.#parts.ask.ask(() => front.membership.laneOf(this.#facts(arriving))),
       (found) => {
-        // Not as an engine that is away, which may mean the way past the line for everybody.
-        const belonging = found === ENGINE_AWAY ? NOT_FOUND_OUT : found;
-        const refused = this.#refusedCode(arriving, belonging);
-        if (refused) return refused;
-        const { lane, invite } = belonging;
+        // Keys that cannot be fetched are no engine that is away, which may let everybody past the line.
+        const { lane, invite, refusal } = found === ENGINE_AWAY ? NOT_FOUND_OUT : found;
+        if (refusal && this.#isCodeRefused(arriving, refusal)) return CODE_BAD;
         // Only a place that is kept is worth a code.
-        return join(canWait ? { lane, invite, canWait } : invite ? PASSING : { ...PASSING, lane });
+        return canWait ? { lane, invite, canWait } : invite ? PASSING : { ...PASSING, lane };
       },
     );
   }
@@ -160,93 +128,85 @@ export class Newcomers {
   #join(
     arriving: Arriving,
     newcomer: Newcomer,
-    { badge, known }: { badge: Badge; known: KnownNewcomer },
-  ): Eventually<Welcome> {
-    const { front } = arriving;
+    { badge, isAnew, isProven, address }: KnownNewcomer,
+  ): Eventually<Arrival> {
+    const { front, facts } = arriving;
+    const { engine, ask, tokens, traffic, newcomersMax } = this.#parts;
     const visitMs = firstVisitMs(front);
-    const isFirst = !known.isProven && visitMs < front.rules.sessionDurationMs;
+    const isFirst = !isProven && visitMs < front.rules.sessionDurationMs;
     return after(
-      this.#ask.ask(
-        () => this.#engine.join(front.name, isFirst ? { ...newcomer, visitMs } : newcomer),
+      ask.ask(
+        () => engine.join(front.name, isFirst ? { ...newcomer, visitMs } : newcomer),
         (late) => this.#giveUp(late),
       ),
       (answer) => {
         if (answer === ENGINE_AWAY) return answer;
-        if (answer.kind !== "refused" && arriving.facts.isGone()) {
+        if (answer.kind === "refused") return this.#refused(arriving, answer.reason);
+        if (facts.isGone()) {
           this.#giveUp(answer);
           return GONE;
         }
-        if (answer.kind === "entered" && isFirst && known.address !== null && this.#newcomersMax() !== null) {
-          const { id, expiresAt: until } = answer.pass;
-          front.firstVisits.add({ id, address: known.address, until });
-        }
-        return this.#welcome(arriving, answer, badge);
+        traffic.requests.joins++;
+        if (answer.kind === "waiting") return tokens.givePlace(arriving, answer, badge, isAnew);
+        const { id, expiresAt: until } = answer.pass;
+        if (isFirst && address !== null && newcomersMax() !== null)
+          front.firstVisits.add({ id, address, until });
+        return tokens.givePass(arriving, answer.pass, withVisit(badge));
       },
     );
   }
 
-  #welcome(arriving: Arriving, answer: JoinAnswer, badge: Badge): Welcome {
-    if (answer.kind !== "refused") this.#traffic.requests.joins++;
-    if (answer.kind === "entered") return { kind: "welcome", entered: answer, badge: withVisit(badge) };
-    if (answer.kind === "waiting") return { kind: "place", waiting: answer, badge };
-    const { reason } = answer;
+  #refused(arriving: Arriving, reason: RefusalReason): TurnedAway {
     // A picture is not a visitor who was turned away.
-    if (reason !== "mustWait") this.#traffic.count("turnedAway", reason);
+    if (reason !== "mustWait") this.#parts.traffic.count("turnedAway", reason);
     return { kind: "turnedAway", reason, until: openingFor(reason, arriving) };
   }
 
   /** Leaves a place or a visit that nobody got. */
   #giveUp(answer: JoinAnswer): void {
     if (answer.kind === "refused") return;
-    void this.#ask.ask(() =>
-      this.#engine.leave(answer.kind === "entered" ? answer.pass : answer.ticket, true),
-    );
+    const { ask, engine } = this.#parts;
+    void ask.ask(() => engine.leave(answer.kind === "entered" ? answer.pass : answer.ticket, true));
   }
 
   /** What is noted of them from here on, or that they were here too often. */
   #badge({ front, facts }: Arriving, last: PastVisits): Badge | TurnedAway {
     const { now } = facts;
     const { visitsMax, visitsWindow } = front.settings;
-    const binding = front.binding.isOn ? front.binding.of(this.sender(facts)) : 0;
+    const binding = front.binding.isOn ? front.binding.of(this.#parts.tokens.sender(facts)) : 0;
     if (visitsMax === null) return binding === 0 ? NO_BADGE : { ...NO_BADGE, binding };
     const isOver = last.since + visitsWindow <= now;
     const visits = isOver ? 0 : last.visits;
     const since = isOver ? now : last.since;
     if (visits < visitsMax) return { binding, visits, since };
-    this.#traffic.count("turnedAway", "visitsUsed");
+    this.#parts.traffic.count("turnedAway", "visitsUsed");
     return { kind: "turnedAway", reason: "visitsUsed", until: since + visitsWindow };
   }
 
-  #mayJoin(
-    { front, facts, carrier, hasPlace }: Arriving,
-    past: PastVisits,
-    address: string,
-    countedAs: string | null,
-  ): JoinVerdict {
+  #mayJoin(arriving: Arriving, past: PastVisits, address: string, countedAs: string | null): JoinVerdict {
+    const { front, facts, hasPlace } = arriving;
     const { now } = facts;
-    const max = this.#newcomersMax();
+    const max = this.#parts.newcomersMax();
     const mustProve = max !== null && countedAs !== null && front.firstVisits.count(countedAs, now) >= max;
     return front.guard.mayJoin({
       ...{ past, hasPlace, mustProve, address },
-      slip: this.#tokens.slip(front, carrier),
+      slip: this.#parts.tokens.slip(arriving),
       solution: headerOf(facts, WORK) ?? null,
       now,
     });
   }
 
   /**
-   * Somebody who means to use a code is told that it is not good, once: the same address without it joins as everybody.
-   * A program that sends it as a header gets no second address, so it joins.
+   * Someone who brings a bad code in a link is told once: the same address without it joins as everybody. A program that sends
+   * it as a header gets no second address, so it joins.
    */
-  #refusedCode({ target }: Arriving, { refusal }: Belonging): TurnedAway | null {
-    if (!refusal) return null;
-    this.#traffic.count("lanesRefused", refusal);
-    if (!refusal.startsWith("code") || codeInUrl(target) === null) return null;
-    return { kind: "turnedAway", reason: "codeBad", until: null };
+  #isCodeRefused({ target }: Arriving, refusal: LaneRefusal): boolean {
+    this.#parts.traffic.count("lanesRefused", refusal);
+    return refusal.startsWith("code") && codeInUrl(target) !== null;
   }
 
   #facts({ facts, target, carrier }: Arriving): LaneFacts {
-    const trust = this.#trust();
+    const trust = this.#parts.trust();
     return {
       url: target,
       cookie: carrier.cookie,
@@ -260,7 +220,8 @@ export class Newcomers {
 
 /** What is known of someone who may join. */
 interface KnownNewcomer {
-  readonly past: PastVisits;
+  readonly badge: Badge;
+  readonly isAnew: boolean;
   /** They have shown that they keep a token. */
   readonly isProven: boolean;
   /** Whom they count for; null where many visitors are behind one address. */
@@ -277,11 +238,7 @@ const PASSING: Newcomer = { lane: EVERYBODY, invite: null, canWait: false };
 /** Where someone belongs whose keys could not be fetched in time. */
 const NOT_FOUND_OUT: Belonging = { lane: EVERYBODY, invite: null, refusal: null, why: "no answer in time" };
 const GONE: Gone = { kind: "gone" };
-
-/** True for what is handed out, and so worth what it took. */
-function isGiven(welcome: Welcome): boolean {
-  return welcome !== ENGINE_AWAY && (welcome.kind === "welcome" || welcome.kind === "place");
-}
+const CODE_BAD: TurnedAway = { kind: "turnedAway", reason: "codeBad", until: null };
 
 /** The badge of someone whose visit begins. */
 export function withVisit(badge: Badge): Badge {

@@ -5,17 +5,10 @@
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import type { AskEngine } from "./ask-engine.ts";
-import type { Carrier } from "./carrier.ts";
 import type { Forward, Watch } from "./proxy/proxy.ts";
 import type { RoomFront } from "./room-front.ts";
-import type { HeldPass } from "./tokens/held-tokens.ts";
 import type { VisitorTokens } from "./tokens/visitor-tokens.ts";
-
-/** Whose request was answered. */
-export interface WatchedVisitor {
-  readonly held: HeldPass;
-  readonly carrier: Carrier;
-}
+import type { PassOn } from "./verdict.ts";
 
 export interface WatchParts {
   readonly engine: Engine;
@@ -43,17 +36,18 @@ export function createWatch(front: RoomFront, parts: WatchParts): Watch | null {
 function obey(
   front: RoomFront,
   { engine, ask, tokens, world }: WatchParts,
-  { id, visitor }: Forward,
+  forward: Forward,
   command: string,
 ): readonly string[] | null {
+  // The proxy hands back what the gateway gave it.
+  const { id, held, carrier } = forward as PassOn;
   const word = command.trim().toLowerCase();
   if (word !== "revoke" || !front.settings.enabledOriginCommands.includes(word)) {
     world.log.debug({ room: front.name, id }, "the origin's command is not known here, or not allowed");
     return null;
   }
-  if (visitor === null) return null;
-  const { held, carrier } = visitor as WatchedVisitor;
+  if (held === null) return null;
   void ask.ask(() => engine.revoke(front.name, held.pass.id));
   // Whatever renewed their pass is not for them any more, but where it tells how often they have been here.
-  return front.settings.visitsMax === null ? tokens.drop(front, carrier) : null;
+  return front.settings.visitsMax === null ? tokens.drop({ front, carrier }) : null;
 }

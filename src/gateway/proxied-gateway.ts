@@ -8,8 +8,9 @@ import type { OriginSettings, Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { Relief } from "../sockets/relief.ts";
 import type { AccessLog } from "./access-log/access-log.ts";
-import { failed, NodeAdapter, type Onward } from "./adapters/node.ts";
+import { NodeAdapter } from "./adapters/node.ts";
 import { sendRendered } from "./adapters/node-answers.ts";
+import { NodeRequest, type Onward } from "./adapters/node-request.ts";
 import { headerOf } from "./facts.ts";
 import { Gateway, type GatewayParts, type Prepared } from "./gateway.ts";
 import { renderProblem } from "./page/problem.ts";
@@ -76,22 +77,21 @@ export class ProxiedGateway {
   }
 
   readonly handle = (request: AnyRequest, response: AnyResponse): void =>
-    this.#serve(request, response, false);
+    this.adapter.serve(new NodeRequest(request, response, this.#onward));
 
   /** For a request that waits for "100 Continue" before it sends its body. */
-  readonly handleContinue = (request: AnyRequest, response: AnyResponse): void =>
-    this.#serve(request, response, true);
+  readonly handleContinue = (request: AnyRequest, response: AnyResponse): void => {
+    const call = new NodeRequest(request, response, this.#onward);
+    call.isContinueExpected = true;
+    this.adapter.serve(call);
+  };
 
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    try {
-      this.adapter.upgrade(request, socket, ({ origin }, forward) => {
-        if (origin) this.#byOrigin.get(origin)!.upgrade(request, socket, head, forward);
-        else answerRaw(socket, { status: 404, headers: [], body: Buffer.alloc(0) });
-      });
-    } catch (cause) {
-      this.adapter.tellBug(request, cause, "an upgrade failed");
-      socket.destroy();
-    }
+    const onward: Onward = (_call, verdict) => {
+      if (verdict.origin) this.#byOrigin.get(verdict.origin)!.upgrade(request, socket, head, verdict);
+      else answerRaw(socket, { status: 404, headers: [], body: Buffer.alloc(0) });
+    };
+    this.adapter.serve(new NodeRequest(request, socket, onward, true));
   };
 
   /** Why a room cannot be built from its settings; null when it can. */
@@ -145,20 +145,11 @@ export class ProxiedGateway {
     this.#slow.close();
   }
 
-  readonly #onward: Onward = (request, response, { origin }, forward) => {
-    if (origin) this.#byOrigin.get(origin)!.forward(request, response, forward);
-    else this.#sendNotFound(request, response, forward.id);
+  readonly #onward: Onward = ({ request, answer }, verdict) => {
+    const response = answer as AnyResponse;
+    if (verdict.origin) this.#byOrigin.get(verdict.origin)!.forward(request, response, verdict);
+    else this.#sendNotFound(request, response, verdict.id);
   };
-
-  #serve(request: AnyRequest, response: AnyResponse, isContinueExpected: boolean): void {
-    try {
-      this.adapter.serve(request, response, this.#onward, isContinueExpected);
-    } catch (cause) {
-      // One request's bug must not end everyone's line.
-      this.adapter.tellBug(request, cause, "a request failed");
-      failed(response);
-    }
-  }
 
   #sendNotFound(request: AnyRequest, response: AnyResponse, id: string): void {
     const problem = { status: 404, id, kind: "notFound" } as const;

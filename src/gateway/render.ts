@@ -6,6 +6,7 @@
 import type { Waiting } from "../core/engine.ts";
 import { isAheadShown } from "../core/room-view.ts";
 import type { DoorRules } from "../core/rules.ts";
+import type { World } from "../core/world.ts";
 import { holdJson } from "./abuse/hold-json.ts";
 import { PERSONAL_JSON, PERSONAL_TEXT } from "./answer-headers.ts";
 import type { Asking } from "./asking.ts";
@@ -14,7 +15,7 @@ import { withoutCode } from "./lanes/carried-code.ts";
 import { type HeldBack, retrySeconds, type TurnedAway, turnedAwaySeconds } from "./newcomers.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import { type ErrorPage, prefersJson, renderProblem } from "./page/problem.ts";
-import { type RoomFront, waitingOpening, withFormerPlace } from "./room-front.ts";
+import type { RoomFront } from "./room-front.ts";
 import type {
   EngineIsAway,
   Preflight,
@@ -25,12 +26,14 @@ import type {
   TurnAway,
   Wait,
 } from "./verdict.ts";
+import { waitingOpening, withFormerPlace } from "./waiting-json.ts";
 
 const TOO_MANY = 429;
 const AWAY = 503;
 /** Tells a script what the answer is about, whatever its form. */
 const STATUS = "Fairgate-Status";
 const NO_CONTENT = 204;
+const NONCE_BYTES = 16;
 /** Search engines come back when they like; sooner than this would be of no use. */
 const CRAWLER_RETRY_SECONDS = 120;
 const NOT_YET = "Waiting room: it is not your turn yet.\n";
@@ -57,18 +60,18 @@ export interface Rendered {
   readonly isLast?: boolean;
 }
 
-/** What a page's own script and style are allowed by, fresh for each page, in base64. */
-export type Nonce = () => string;
+/** What making an answer needs; the time is that of showing it, which may be later than the request. */
+type Renderer = Pick<World, "clock" | "random">;
 
-/** The answer to show. `now` is the instant of showing it, which may be later than the request. */
-export function render(verdict: Exclude<Shown, OwnAnswer>, nonce: Nonce, now: number): Rendered {
+/** The answer to show. */
+export function render(verdict: Exclude<Shown, OwnAnswer>, world: Renderer): Rendered {
   switch (verdict.kind) {
     case "wait":
-      return wait(verdict, nonce, now);
+      return wait(verdict, world);
     case "turnAway":
-      return turnAway(verdict, now);
+      return turnAway(verdict, world.clock.now());
     case "engineAway":
-      return engineAway(verdict, nonce, now);
+      return engineAway(verdict, world);
     case "preflight":
       return preflight(verdict);
     case "redirect":
@@ -116,7 +119,7 @@ function bare(status: number, retryAfterSeconds: number | null = null): Rendered
 }
 
 /** Tells a visitor in the line to wait. */
-function wait(verdict: Wait, nonce: Nonce, now: number): Rendered {
+function wait(verdict: Wait, world: Renderer): Rendered {
   const { waiting, asking } = verdict;
   const retryAfter = ["Retry-After", String(Math.ceil(waiting.nextCheckInMs / 1_000)), STATUS, "waiting"];
   const headers = [...verdict.headers, ...retryAfter];
@@ -126,23 +129,23 @@ function wait(verdict: Wait, nonce: Nonce, now: number): Rendered {
     case "plain":
       return readable(verdict, TOO_MANY, [...PERSONAL_TEXT, ...retryAfter], plainLine(asking));
     case "formRefused":
-      return page(verdict, { status: TOO_MANY, notice: "formNotSent", headers, waiting }, nonce, now);
+      return page(verdict, { status: TOO_MANY, notice: "formNotSent", headers, waiting }, world);
     case "page": {
       const { queueingStatusCode: status } = verdict.call.front.settings;
       const notice = verdict.isAnew ? "placeLost" : "none";
-      return page(verdict, { status, notice, headers, waiting }, nonce, now);
+      return page(verdict, { status, notice, headers, waiting }, world);
     }
   }
 }
 
 /** Tells a visitor that the line cannot be reached just now; whatever place they have is kept. */
-function engineAway(verdict: EngineIsAway, nonce: Nonce, now: number): Rendered {
+function engineAway(verdict: EngineIsAway, world: Renderer): Rendered {
   const { answer: kind } = verdict.asking;
   const headers = [...verdict.headers, "Retry-After", String(AWAY_RETRY_SECONDS), STATUS, "engineAway"];
   if (kind === "json")
     return readable(verdict, AWAY, [...PERSONAL_JSON, ...headers], '{"status":"engineAway"}');
   if (kind === "plain") return readable(verdict, AWAY, [...PERSONAL_TEXT, ...headers], NOT_REACHED);
-  return page(verdict, { status: AWAY, notice: "engineAway", headers, waiting: null }, nonce, now);
+  return page(verdict, { status: AWAY, notice: "engineAway", headers, waiting: null }, world);
 }
 
 /** Tells someone that they get no place, or not yet. */
@@ -216,15 +219,17 @@ interface PageWords {
   readonly waiting: Waiting | null;
 }
 
-function page(told: Wait | EngineIsAway, words: PageWords, makeNonce: Nonce, now: number): Rendered {
+function page(told: Wait | EngineIsAway, words: PageWords, { clock, random }: Renderer): Rendered {
   const { front, facts } = told.call;
   const { page: own, board } = front;
+  const now = clock.now();
   const { waiting, notice } = words;
   const nextCheckInMs = waiting?.nextCheckInMs ?? AWAY_RETRY_SECONDS * 1_000;
   // Without JavaScript the page comes again by itself, as seldom as a check-in; the live script cancels this.
   const refreshMs = isAheadAwaited(waiting, front.rules, now) ? AHEAD_KNOWN_AFTER_MS : nextCheckInMs;
   const refresh = ["Refresh", String(Math.ceil(Math.min(refreshMs, nextCheckInMs) / 1_000))];
-  const nonce = makeNonce();
+  // What the page's own script and style are allowed by.
+  const nonce = btoa(String.fromCharCode(...random.bytes(NONCE_BYTES)));
   const body = own.render({
     room: front.name,
     language: own.chooseLanguage(headerOf(facts, "accept-language")),

@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 100;
 const KEYS_REMEMBERED_MAX = 10_000;
 
 /** Whose limit was reached. */
-export type Over = "visitor" | "address";
+export type Limited = "visitor" | "address";
 
 /** Whom one request counts for; null where it does not. */
 export interface Counted {
@@ -42,7 +42,7 @@ export class RequestsUnderWay {
   }
 
   /** Counts a request; or says whose limit it would exceed, and counts nothing. */
-  take(visitor: string | null, client: Client, limits: Limits): Counted | Over {
+  take(visitor: string | null, client: Client, limits: Limits): Counted | Limited {
     const address = this.#keyOf(client);
     if (visitor !== null && isFull(this.#visitors, visitor, limits.requestsPerVisitorMax)) return "visitor";
     if (address !== null && isFull(this.#addresses, address, limits.requestsPerAddressMax)) return "address";

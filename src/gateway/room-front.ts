@@ -13,7 +13,6 @@ import type { Board, WaitRange } from "../core/board.ts";
 import type { Waiting } from "../core/engine.ts";
 import type { DoorRules, RoomRules } from "../core/rules.ts";
 import { phaseAt } from "../core/schedule.ts";
-import type { Ticket } from "../core/ticket.ts";
 import type { World } from "../core/world.ts";
 import { AbuseGuard } from "./abuse/abuse-guard.ts";
 import { Binding } from "./abuse/binding.ts";
@@ -29,6 +28,7 @@ import { RoomLoad } from "./room-load.ts";
 import { Strays } from "./strays.ts";
 import { createRoomCookie, type RoomCookie } from "./tokens/cookies.ts";
 import type { Keyring } from "./tokens/keyring.ts";
+import { asciiJson, atLeast, inOnePiece, rangeJson } from "./waiting-json.ts";
 
 const BOARD_HEADERS: readonly string[] = [
   "Content-Type",
@@ -228,47 +228,6 @@ function faceOf(settings: RoomSettings, parts: FrontParts, before: AbuseGuard | 
 /** The seed of an event's draw follows from the secret, so that every gateway has the same and none need keep it. */
 function seedsFrom(keyring: Keyring): (room: string, event: string, startAt: number) => string {
   return (room, event, startAt) => keyring.derive(`draw ${room} ${event} ${startAt}`).toString("hex");
-}
-
-/** How the answer to one ticket begins; writing out a number beyond 31 bits is slow, so it is done once. */
-export function waitingOpening({ sequence, missedTurns, missedAt }: Ticket): string {
-  const missed = missedTurns === 0 ? "" : `"missedTurns":${missedTurns},"missedAt":${missedAt},`;
-  return inOnePiece(`{"status":"waiting","sequence":${sequence},${missed}"ahead":`);
-}
-
-/** The answer to someone who gets this place because the former one was given up, which is told once. */
-export function withFormerPlace(waitingJson: string): string {
-  return `{"formerPlace":"turnsMissed",${waitingJson.slice(1)}`;
-}
-
-/** A text put together from pieces stays a tree of them, walked anew each time it is sent. This is for those sent often. */
-function inOnePiece(ascii: string): string {
-  return Buffer.from(ascii, "latin1").toString("latin1");
-}
-
-/** How many wait, by a board that may not know of those who came since: somebody with `ahead` before them is one more. */
-function atLeast(waiting: number | null, ahead: number | null): number | null {
-  return waiting === null || ahead === null || waiting > ahead ? waiting : ahead + 1;
-}
-
-function rangeJson(range: WaitRange | null): string {
-  if (range === null) return "null";
-  return `{"low":${wholeMs(range.low)},"middle":${wholeMs(range.middle)},"high":${wholeMs(range.high)}}`;
-}
-
-/** Nobody waits longer than this many milliseconds, which is the largest number that is quick to write out. */
-const WAIT_MS_MAX = 2 ** 30 - 1;
-
-function wholeMs(ms: number): number {
-  return Math.min(ms, WAIT_MS_MAX) | 0;
-}
-
-/** JSON with everything beyond ASCII escaped, so that its length in characters is its length in bytes. */
-function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[^\x20-\x7e]/g,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 function emptyBoard(room: string): Board {

@@ -1,17 +1,25 @@
 /**
- * The threshold: what becomes of a visitor without a pass. A ticket is shown to the engine, a pass that has run out may
- * still stand for a visit that goes on, a newcomer joins; the answer is either a pass, and they go through, or a place, and
- * they wait. What an engine that is away means for them is for the caller to say.
+ * The threshold: what becomes of a request without a good pass. A ticket is shown to the engine; a pass that has run out may
+ * still stand for a visit that goes on; a newcomer joins. With a pass they go through, with a place they wait. A request that
+ * belongs to no visit goes through only while there is room.
+ *
+ *   ticket ─▶ engine.enter ─▶ passOn | wait
+ *   expired pass ─▶ engine.resume ─▶ passOn | as a newcomer
+ *   nothing ─▶ engine.join ─▶ passOn | wait | turnAway
+ *   engine away ────────────▶ passOn (fail open) | engineAway (fail closed)
  */
-import type { Engine, Eventually, TicketAnswer, Waiting } from "../core/engine.ts";
+import type { Engine, Eventually, TicketAnswer } from "../core/engine.ts";
 import { isFirstPass, isRenewalDue, type Pass, renewPass } from "../core/pass.ts";
-import { type Ticket, tellAhead } from "../core/ticket.ts";
+import { EVERYBODY } from "../core/rules.ts";
+import type { Ticket } from "../core/ticket.ts";
+import type { Decision } from "./access-log/line.ts";
 import { type AskEngine, type Away, after, ENGINE_AWAY } from "./ask-engine.ts";
+import { type Asking, readAsking } from "./asking.ts";
 import type { Call } from "./call.ts";
-import { isSafe } from "./decide.ts";
+import { codeInUrl, linkWithoutCode } from "./lanes/carried-code.ts";
 import {
+  type Arrival,
   type Arriving,
-  type Gone,
   type HeldBack,
   type Newcomers,
   type TurnedAway,
@@ -19,163 +27,259 @@ import {
 } from "./newcomers.ts";
 import type { RoomFront } from "./room-front.ts";
 import type { HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
-import type { Badge } from "./tokens/token.ts";
-import type { FormerVisit, VisitorTokens } from "./tokens/visitor-tokens.ts";
+import type { Stranger, Through, VisitorTokens } from "./tokens/visitor-tokens.ts";
+import type { Traffic } from "./traffic.ts";
+import type { UnprovenPlaces } from "./unproven-places.ts";
+import type { PassOn, Told, Verdict } from "./verdict.ts";
 
-/** What becomes of someone without a pass. */
-export type ThresholdOutcome = Through | Placed | TurnedAway | HeldBack | Gone | Away;
+const NOTHING: readonly string[] = [];
+/** What someone is told who shows a token that was given to another browser. */
+const STRANGE: TurnedAway = { kind: "turnedAway", reason: "wrongBrowser", until: null };
+/** The same for a request that belongs to no visit. */
+const MUST_WAIT: TurnedAway = { kind: "turnedAway", reason: "mustWait", until: null };
 
-/** They go through. `headers`, here and below: a flat list that hands out the token. */
-export interface Through {
-  readonly kind: "through";
-  readonly held: HeldPass;
-  readonly headers: readonly string[];
-}
-
-/** They have a place in the line. */
-export interface Placed {
-  readonly kind: "placed";
-  readonly waiting: Waiting;
-  readonly held: HeldTicket;
-  readonly headers: readonly string[];
-  /** They get this place because the former one was forfeited, which they should be told. */
-  readonly isAnew: boolean;
+interface ThresholdParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly tokens: VisitorTokens;
+  readonly traffic: Traffic;
+  readonly unproven: UnprovenPlaces;
+  readonly newcomers: Newcomers;
+  readonly passOn: (
+    call: Call,
+    held: HeldPass | null,
+    given: readonly string[],
+    decision: PassOn["decision"],
+  ) => Eventually<Verdict>;
 }
 
 export class Threshold {
-  readonly #engine: Engine;
-  readonly #ask: AskEngine;
-  readonly #tokens: VisitorTokens;
-  readonly #newcomers: Newcomers;
+  readonly #parts: ThresholdParts;
   /** Tickets that are being given up for another place, by id: each is good for one. */
   readonly #changing = new Set<string>();
 
-  constructor(parts: { engine: Engine; ask: AskEngine; tokens: VisitorTokens; newcomers: Newcomers }) {
-    this.#engine = parts.engine;
-    this.#ask = parts.ask;
-    this.#tokens = parts.tokens;
-    this.#newcomers = parts.newcomers;
+  constructor(parts: ThresholdParts) {
+    this.#parts = parts;
   }
 
-  /** Someone with a ticket, with a pass that has run out, or with nothing. */
-  come(arriving: Arriving, held: HeldTicket | null): Eventually<ThresholdOutcome> {
-    if (!held) return this.#return(arriving);
-    return after(
-      this.#ask.ask(() => this.#engine.enter(held.ticket)),
-      (answer) => {
-        if (answer === ENGINE_AWAY) return answer;
-        switch (answer.kind) {
-          case "entered":
-            return this.through(arriving, answer.pass, withVisit(held.badge));
-          case "waiting":
-            return this.place(arriving, answer, held.badge, false);
-          case "admitted":
-            // Entering never answers so.
-            return ENGINE_AWAY;
-          case "expired":
-          case "refused":
-            // What is spent or run out makes its holder a newcomer.
-            this.#tokens.refuseTicket(answer, arriving.front, arriving.facts.now);
-            return this.join(arriving, isForfeit(answer));
-        }
-      },
-    );
-  }
-
-  /**
-   * Someone who waits in everybody's lane brings what may get them into another: they join anew, and give up the place
-   * they had once they have the other. Whatever comes in between, they keep the place they have.
-   */
-  change(arriving: Arriving, held: HeldTicket): Eventually<ThresholdOutcome> {
-    const { ticket } = held;
-    if (this.#changing.has(ticket.id)) return this.come(arriving, held);
-    this.#changing.add(ticket.id);
-    return after(
-      this.#ask.ask(() => this.#engine.checkIn(ticket)),
-      (answer) => {
-        if (answer !== ENGINE_AWAY && answer.kind === "waiting") return this.#exchange(arriving, ticket);
-        this.#changing.delete(ticket.id);
-        // Their turn has come, or the ticket is good for nothing.
-        return this.come(arriving, held);
-      },
-    );
-  }
-
-  /** A newcomer. `isAnew`: their former place was forfeited. */
-  join(arriving: Arriving, isAnew: boolean): Eventually<ThresholdOutcome> {
-    return after(this.#newcomers.join(arriving), (welcome) => {
-      if (welcome === ENGINE_AWAY) return welcome;
-      if (welcome.kind === "welcome") return this.through(arriving, welcome.entered.pass, welcome.badge);
-      if (welcome.kind === "place") return this.place(arriving, welcome.waiting, welcome.badge, isAnew);
-      return welcome;
-    });
+  /** What becomes of a request whose sender shows a ticket, someone else's token, or nothing good. */
+  come(call: Call, held: HeldTicket | Stranger | null): Eventually<Verdict> {
+    const { front, facts, carrier } = call;
+    const asking = readAsking(facts, carrier, front.settings.jsonResponseEnabled);
+    if (held?.kind === "stranger") return this.#turnAway(call, asking, STRANGE);
+    if (!facts.isUpgrade) {
+      if (asking.isPreflight && front.cors.isForToken(facts))
+        return { kind: "preflight", ...told(call, asking, "none") };
+      if (this.#isStray(call, held, asking)) return this.#visitStray(call, asking);
+    }
+    const arriving = { ...call, hasPlace: false, canWait: asking.canWait && !facts.isUpgrade };
+    const arrival =
+      held !== null
+        ? this.#useTicket(arriving, held, hasCode(call, asking))
+        : after(
+            this.resume(arriving, asking.isUnsafe),
+            (visit) => visit ?? this.#parts.newcomers.join(arriving),
+          );
+    return after(arrival, (outcome) => this.#verdict(call, asking, outcome, held?.ticket.sequence ?? -1));
   }
 
   /**
    * The visit of someone whose pass ran out. One that was renewed meanwhile goes on. One that is over begins again for a form, so
    * that what was typed is not lost, and for someone who only took their time to come back the first time. Null: neither.
    */
-  resume(call: Call, isForm: boolean): Eventually<FormerVisit | Away | null> {
-    const { front, facts, carrier } = call;
-    const { now } = facts;
-    const former = this.#tokens.former(front, carrier, now, this.#newcomers.senderFor(call));
+  resume(call: Call, isForm: boolean): Eventually<Through | Away | null> {
+    const { front, facts } = call;
+    const { engine, ask, tokens } = this.#parts;
+    const former = tokens.former(call);
     if (!former) return null;
     const { pass, badge } = former;
-    const isInTime = now < pass.expiresAt + front.settings.formGrace;
+    const isInTime = facts.now < pass.expiresAt + front.settings.formGrace;
     const isWorthIt = isForm || isFirstPass(pass, front.rules.sessionDurationMs);
     return after(
-      this.#ask.ask(() => this.#engine.resume(pass, isInTime && isWorthIt)),
+      ask.ask(() => engine.resume(pass, isInTime && isWorthIt)),
       (entered) => {
         if (entered === ENGINE_AWAY || entered === null) return entered;
-        return { pass: this.#seen(front, entered.pass, now), badge };
+        return tokens.givePass(call, this.#seen(front, entered.pass, facts.now), badge);
       },
     );
   }
 
-  /** Hands out a pass. */
-  through({ front, carrier }: Call, pass: Pass, badge: Badge): Through {
-    const { headers, held } = this.#tokens.givePass(front, pass, badge, carrier);
-    held.isReported = true;
-    return { kind: "through", held, headers };
+  /** `sequence`: of the place they came with; below 0 for none. */
+  #verdict(call: Call, asking: Asking, arrival: Arrival, sequence: number): Eventually<Verdict> {
+    if (arrival === ENGINE_AWAY) return this.#engineAway(call, asking, sequence);
+    switch (arrival.kind) {
+      case "through":
+        return hasCode(call, asking)
+          ? redirectWithoutCode(call, arrival.headers)
+          : this.#parts.passOn(call, arrival.held, arrival.headers, "entered");
+      case "placed": {
+        const { waiting, headers, isAnew } = arrival;
+        if (hasCode(call, asking)) return redirectWithoutCode(call, headers);
+        const { ticket } = waiting;
+        this.#countWait(asking);
+        const unproven = isPage(asking) ? this.#unprovenId(call, ticket) : null;
+        const waits = { ...told(call, asking, "waiting", headers, ticket.sequence), visitor: ticket.id };
+        return { kind: "wait", ...waits, waiting, isAnew, unproven };
+      }
+      case "gone":
+        return arrival;
+      case "turnedAway":
+      case "heldBack":
+        return this.#turnAway(call, asking, arrival);
+    }
   }
 
-  /** Hands out a place. */
-  place({ front, carrier }: Call, waiting: Waiting, badge: Badge, isAnew: boolean): Placed {
-    const ticket = tellAhead(waiting.ticket, waiting.ahead);
-    const { headers, held } = this.#tokens.giveTicket(front, ticket, badge, carrier);
-    return { kind: "placed", waiting: { ...waiting, ticket }, held, headers, isAnew };
+  /** `hasCode`: they bring a code, which may get them from everybody's lane into another. */
+  #useTicket(arriving: Arriving, held: HeldTicket, hasCode: boolean): Eventually<Arrival> {
+    if (hasCode && held.ticket.lane === EVERYBODY && !this.#changing.has(held.ticket.id))
+      return this.#change(arriving, held);
+    const { engine, ask, tokens, newcomers } = this.#parts;
+    return after(
+      ask.ask(() => engine.enter(held.ticket)),
+      (answer) => {
+        if (answer === ENGINE_AWAY) return answer;
+        switch (answer.kind) {
+          case "entered":
+            return tokens.givePass(arriving, answer.pass, withVisit(held.badge));
+          case "waiting":
+            return tokens.givePlace(arriving, answer, held.badge, false);
+          case "admitted":
+            // Entering never answers so.
+            return ENGINE_AWAY;
+          case "expired":
+          case "refused":
+            // The holder of a spent or expired ticket is a newcomer.
+            tokens.refuseTicket(answer, arriving);
+            return newcomers.join(arriving, isForfeit(answer));
+        }
+      },
+    );
   }
 
-  /** Someone whose pass ran out, or a newcomer. */
-  #return(arriving: Arriving): Eventually<ThresholdOutcome> {
-    return after(this.resume(arriving, !isSafe(arriving.facts.method)), (visit) => {
-      if (visit === ENGINE_AWAY) return visit;
-      if (visit === null) return this.join(arriving, false);
-      return this.through(arriving, visit.pass, visit.badge);
-    });
+  /** They join anew, and give up the place they had once they have the other. Until then they keep it. */
+  #change(arriving: Arriving, held: HeldTicket): Eventually<Arrival> {
+    const { engine, ask, newcomers } = this.#parts;
+    const { ticket } = held;
+    this.#changing.add(ticket.id);
+    return after(
+      ask.ask(() => engine.checkIn(ticket)),
+      (answer) => {
+        if (answer === ENGINE_AWAY || answer.kind !== "waiting") {
+          this.#changing.delete(ticket.id);
+          // Their turn has come, or the ticket is good for nothing.
+          return this.#useTicket(arriving, held, false);
+        }
+        return after(newcomers.join({ ...arriving, hasPlace: true }), (arrival) => {
+          const hasAnother =
+            arrival !== ENGINE_AWAY && (arrival.kind === "through" || arrival.kind === "placed");
+          // Waited for: until then the ticket must not be exchanged again.
+          return after(hasAnother ? ask.ask(() => engine.leave(ticket)) : undefined, () => {
+            this.#changing.delete(ticket.id);
+            return arrival;
+          });
+        });
+      },
+    );
   }
 
-  /** The pass of someone who is here, renewed if it is time, which the engine hears. */
+  /** The engine does not answer: fail open or closed, by setting. */
+  #engineAway(call: Call, asking: Asking, sequence: number): Eventually<Verdict> {
+    if (call.front.settings.engineFailure === "open")
+      return this.#parts.passOn(call, null, NOTHING, "failedOpen");
+    return { kind: "engineAway", ...told(call, asking, "engineAway", NOTHING, sequence) };
+  }
+
+  #turnAway(call: Call, asking: Asking, why: TurnedAway | HeldBack): Verdict {
+    const isWaiting = why.kind === "turnedAway" && why.reason === "mustWait";
+    if (isPage(asking) && !(isWaiting && asking.isCrawler) && !call.facts.isUpgrade)
+      this.#parts.traffic.requests.problems++;
+    const headers = this.#tokensFor(call, why);
+    return { kind: "turnAway", ...told(call, asking, isWaiting ? "waiting" : "turnedAway", headers), why };
+  }
+
+  /** A slip, for someone who is to come back with it; for someone with another's token, what takes that away. */
+  #tokensFor(call: Call, why: TurnedAway | HeldBack): readonly string[] {
+    const { tokens } = this.#parts;
+    if (call.facts.isUpgrade) return NOTHING;
+    if (why.kind === "turnedAway") return why.reason === "wrongBrowser" ? tokens.takeAway(call) : NOTHING;
+    const slip = why.verdict.kind === "comeBack" ? why.verdict.slip : null;
+    return slip === null ? NOTHING : tokens.giveSlip(call, slip);
+  }
+
+  #countWait({ answer }: Asking): void {
+    const { requests } = this.#parts.traffic;
+    if (answer === "json") requests.apiWaits++;
+    else if (answer === "formRefused") requests.refusedForms++;
+    else if (answer === "page") requests.waitingPages++;
+  }
+
+  /** The place of someone who has not shown that they keep a cookie; null for anybody else. */
+  #unprovenId({ front, facts, carrier }: Call, ticket: Ticket): string | null {
+    if (carrier.programToken !== undefined) return null;
+    if (front.cookie.read(carrier.cookie, carrier.isSecure) !== null) return null;
+    this.#parts.unproven.add(ticket, this.#parts.tokens.sender(facts));
+    return ticket.id;
+  }
+
+  /** True for a request that belongs to no visit, and whose sender does not show that they could keep one. */
+  #isStray(call: Call, held: HeldTicket | null, asking: Asking): boolean {
+    return asking.isPrefetch || (held === null && !asking.canWait && !this.#parts.tokens.isKeeper(call));
+  }
+
+  /** Lets a request through that belongs to no visit, while there is room and its address has its share of them. */
+  #visitStray(call: Call, asking: Asking): Eventually<Verdict> {
+    const { front, facts } = call;
+    const { engine, ask, tokens, traffic, passOn } = this.#parts;
+    return after(
+      ask.ask(() => engine.hasRoom(front.name)),
+      (hasRoom) => {
+        if (hasRoom === ENGINE_AWAY) return this.#engineAway(call, asking, -1);
+        const { address } = tokens.sender(facts);
+        const mayPass = hasRoom && front.strays.take(address, asking.isPreflight, facts.now);
+        traffic.count("strays", mayPass ? "passed" : "refused");
+        return mayPass ? passOn(call, null, NOTHING, "stray") : this.#turnAway(call, asking, MUST_WAIT);
+      },
+    );
+  }
+
+  /** The pass of someone who is here, renewed if it is time, which the engine is told. */
   #seen(front: RoomFront, pass: Pass, now: number): Pass {
     const { sessionDurationMs, disableSessionRenewal } = front.rules;
     const renewal = { now, sessionDurationMs, disableSessionRenewal };
     if (!isRenewalDue(pass, renewal)) return pass;
     const renewed = renewPass(pass, renewal);
-    void this.#ask.ask(() => this.#engine.touch(front.name, [renewed]));
+    const { engine, ask } = this.#parts;
+    void ask.ask(() => engine.touch(front.name, [renewed]));
     return renewed;
   }
+}
 
-  /** Gets another place and gives this one up, which is waited for: until then the ticket is not looked at again. */
-  #exchange(arriving: Arriving, ticket: Ticket): Eventually<ThresholdOutcome> {
-    return after(this.join({ ...arriving, hasPlace: true }, false), (arrival) => {
-      const hasAnother = arrival !== ENGINE_AWAY && (arrival.kind === "through" || arrival.kind === "placed");
-      const left = hasAnother ? this.#ask.ask(() => this.#engine.leave(ticket)) : undefined;
-      return after(left as Eventually<unknown>, () => {
-        this.#changing.delete(ticket.id);
-        return arrival;
-      });
-    });
-  }
+function told(
+  call: Call,
+  asking: Asking,
+  decision: Decision,
+  headers: readonly string[] = NOTHING,
+  sequence = -1,
+): Told {
+  return { decision, room: call.front.name, visitor: null, call, asking, headers, sequence };
+}
+
+function isPage({ answer }: Asking): boolean {
+  return answer === "page" || answer === "formRefused";
+}
+
+/** True for a page whose address has a code in it. It is left at once, before anyone else sees that. */
+export function hasCode(call: Call, asking?: Asking): boolean {
+  const { front, facts, target, carrier } = call;
+  if (!front.membership.takesCodes || facts.method !== "GET" || facts.isUpgrade) return false;
+  if (codeInUrl(target) === null) return false;
+  return (asking ?? readAsking(facts, carrier, front.settings.jsonResponseEnabled)).answer === "page";
+}
+
+/** Sends its visitor to the same address without the code. */
+export function redirectWithoutCode({ front, target }: Call, headers: readonly string[]): Verdict {
+  const noted = { decision: "redirected", room: front.name, visitor: null } as const;
+  return { kind: "redirect", ...noted, to: linkWithoutCode(target), headers };
 }
 
 /** True for a place that is gone because its turns were not used. */

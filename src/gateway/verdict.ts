@@ -8,10 +8,10 @@ import type { Asking } from "./asking.ts";
 import type { Call } from "./call.ts";
 import type { Carrier } from "./carrier.ts";
 import type { Facts } from "./facts.ts";
-import type { HeldBack, TurnedAway } from "./newcomers.ts";
+import type { Gone, HeldBack, TurnedAway } from "./newcomers.ts";
 import type { Noted, OwnAnswer } from "./own-answer.ts";
-import type { Client } from "./proxy/trust.ts";
-import type { Over } from "./requests-under-way.ts";
+import type { Forward } from "./proxy/forward.ts";
+import type { Limited } from "./requests-under-way.ts";
 import type { RoomFront } from "./room-front.ts";
 import type { HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
 
@@ -26,31 +26,22 @@ export type Verdict =
   | TooManyUnderWay
   | OwnAnswer
   | OpenStream
-  | NobodyLeft;
+  | Gone;
 
 /** All that an adapter can show: everything that `render` takes. */
-export type Shown = Exclude<Verdict, PassOn | OpenStream | NobodyLeft>;
+export type Shown = Exclude<Verdict, PassOn | OpenStream | Gone>;
 
-/** It goes to the site. */
-export interface PassOn extends Noted {
+/** It goes to the site, and is handed to the proxy as it is. */
+export interface PassOn extends Noted, Forward {
   readonly kind: "passOn";
-  /** In logs and on error pages. */
-  readonly id: string;
   readonly front: RoomFront | null;
   readonly origin: OriginSettings | null;
   /** Path and query for the site. */
   readonly target: string;
-  /** Flat list of `Fairgate-*` headers for the site. */
-  readonly requestHeaders: readonly string[];
-  /** Flat list of headers for the visitor, such as a cookie. */
-  readonly responseHeaders: readonly string[];
-  /** Behind a line: the answer is for this visitor alone. */
-  readonly isPersonal: boolean;
-  /** Whose visit it belongs to; null: nobody's. */
+  /** Whose visit it belongs to; null for a request without one. */
   readonly held: HeldPass | null;
   readonly facts: Facts;
   readonly carrier: Carrier;
-  readonly client: Client;
 }
 
 /** What someone is told who asked for a page of the site and does not get it. */
@@ -106,7 +97,7 @@ export interface Refuse extends Noted {
 /** Too many of theirs are under way. */
 export interface TooManyUnderWay extends Noted {
   readonly kind: "tooMany";
-  readonly over: Over;
+  readonly over: Limited;
   readonly accept: string | undefined;
   readonly language: string | undefined;
   readonly headers: readonly string[];
@@ -121,10 +112,3 @@ export interface OpenStream extends Noted {
   /** The visitor's address. */
   readonly address: string;
 }
-
-/** They hung up; there is nobody to answer. */
-export interface NobodyLeft {
-  readonly kind: "gone";
-}
-
-export const NOBODY_LEFT: NobodyLeft = { kind: "gone" };

@@ -18,23 +18,30 @@ import type { Pass } from "../core/pass.ts";
 import { drawnEvent } from "../core/schedule.ts";
 import { tellAhead } from "../core/ticket.ts";
 import { holdJson } from "./abuse/hold-json.ts";
-import { SLIP_LIFE_MS } from "./abuse/slip.ts";
 import { PERSONAL_JSON } from "./answer-headers.ts";
 import { type AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { headerOf } from "./facts.ts";
-import { type Newcomers, retrySeconds, turnedAwaySeconds, withVisit } from "./newcomers.ts";
+import {
+  type Arrival,
+  type Gone,
+  type Newcomers,
+  retrySeconds,
+  turnedAwaySeconds,
+  withVisit,
+} from "./newcomers.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import { cookieStyle } from "./page/cookie-style.ts";
-import { type RoomFront, withFormerPlace } from "./room-front.ts";
+import type { RoomFront } from "./room-front.ts";
 import { isFromElsewhere } from "./same-origin.ts";
 import type { VisitConnections } from "./streams/visit-connections.ts";
-import { isForfeit, type Placed, type Threshold, type ThresholdOutcome } from "./threshold.ts";
+import { isForfeit, type Threshold } from "./threshold.ts";
 import type { Held, HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
 import { replaceTicket, type VisitorTokens } from "./tokens/visitor-tokens.ts";
 import type { Traffic } from "./traffic.ts";
 import type { UnprovenPlaces } from "./unproven-places.ts";
-import { NOBODY_LEFT, type NobodyLeft, type OpenStream } from "./verdict.ts";
+import type { OpenStream } from "./verdict.ts";
+import { withFormerPlace } from "./waiting-json.ts";
 
 export type Endpoint =
   | "board"
@@ -81,39 +88,27 @@ export type Stay = (
   held: HeldPass,
 ) => { readonly headers: readonly string[]; readonly pass: Pass };
 
-type Said = OwnAnswer | OpenStream | NobodyLeft;
+type Said = OwnAnswer | OpenStream | Gone;
+
+interface EndpointParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly tokens: VisitorTokens;
+  readonly newcomers: Newcomers;
+  readonly traffic: Traffic;
+  readonly stay: Stay;
+  readonly threshold: Threshold;
+  readonly connections: VisitConnections;
+  readonly unproven: UnprovenPlaces;
+}
 
 export class VisitorEndpoints {
-  readonly #engine: Engine;
-  readonly #ask: AskEngine;
-  readonly #tokens: VisitorTokens;
-  readonly #newcomers: Newcomers;
+  readonly #parts: EndpointParts;
   readonly #traffic: Traffic;
-  readonly #stay: Stay;
-  readonly #threshold: Threshold;
-  readonly #connections: VisitConnections;
-  readonly #unproven: UnprovenPlaces;
 
-  constructor(parts: {
-    engine: Engine;
-    ask: AskEngine;
-    tokens: VisitorTokens;
-    newcomers: Newcomers;
-    traffic: Traffic;
-    stay: Stay;
-    threshold: Threshold;
-    connections: VisitConnections;
-    unproven: UnprovenPlaces;
-  }) {
-    this.#engine = parts.engine;
-    this.#ask = parts.ask;
-    this.#tokens = parts.tokens;
-    this.#newcomers = parts.newcomers;
+  constructor(parts: EndpointParts) {
+    this.#parts = parts;
     this.#traffic = parts.traffic;
-    this.#stay = parts.stay;
-    this.#threshold = parts.threshold;
-    this.#connections = parts.connections;
-    this.#unproven = parts.unproven;
   }
 
   /** What one of these addresses answers. */
@@ -129,7 +124,7 @@ export class VisitorEndpoints {
     if (!cors.allows(facts) && isFromElsewhere(facts, call.carrier.fetchSite))
       return refused(call, 403, "not from another site");
     front.turn(facts.now);
-    const held = this.#tokens.read(front, call.carrier, facts.now, this.#newcomers.senderFor(call));
+    const held = this.#parts.tokens.read(call);
     if (held?.kind === "stranger") return said(call, 403, PERSONAL_JSON, WRONG_BROWSER);
     const isPoll = endpoint === "check-in";
     return after(this.#act(endpoint, call, held), (answer) =>
@@ -144,11 +139,12 @@ export class VisitorEndpoints {
   }
 
   /** A stream that was asked for and for which there is no room. */
-  noStream({ front, headers }: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
+  noStream({ front, headers, visitor }: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
     this.#traffic.count("streamsRefused", full);
     const error = STREAM_REFUSALS[full];
     const all = [...PERSONAL_JSON, ...RETRY, ...headers];
-    return answerFor(front.name, full === "all" ? 503 : 429, all, JSON.stringify({ error }));
+    const answer = answerFor(front.name, full === "all" ? 503 : 429, all, JSON.stringify({ error }));
+    return { ...answer, visitor };
   }
 
   #act(endpoint: Endpoint, call: Call, held: Held | null): Eventually<Said> {
@@ -156,11 +152,12 @@ export class VisitorEndpoints {
       case "events":
         return this.#events(call, held);
       case "join":
-        return this.#join(call, held);
+        return held
+          ? this.#useTicket("check-in", call, held, (spent) => this.#join(call, isForfeit(spent)))
+          : this.#resume(call, () => this.#join(call, false));
       case "check-in":
-        return this.#checkIn(call, held);
       case "enter":
-        return this.#enter(call, held);
+        return this.#useTicket(endpoint, call, held);
       case "leave":
         return this.#leave(call, held);
       default:
@@ -170,39 +167,35 @@ export class VisitorEndpoints {
 
   #events(call: Call, held: Held | null): Said {
     if (held?.kind !== "ticket") return said(call, 403, PERSONAL_JSON, NOT_HELD);
-    const { front, carrier, facts } = call;
-    const given = this.#tokens.refreshTicket(front, held, carrier, facts.now) ?? { held, headers: NOTHING };
-    const { address } = this.#newcomers.sender(facts);
+    const { front, facts } = call;
+    const { tokens } = this.#parts;
+    const given = tokens.refreshTicket(call, held) ?? { held, headers: NOTHING };
+    const { address } = tokens.sender(facts);
     const headers = front.cors.isOn ? [...given.headers, ...front.cors.headersFor(facts)] : given.headers;
     const who = { decision: "own", room: front.name, visitor: held.ticket.id } as const;
     return { kind: "stream", ...who, front, held: given.held, headers, address };
   }
 
-  #join(call: Call, held: Held | null): Eventually<Said> {
-    if (held?.kind === "pass") return this.#tellOnSite(call, held);
-    if (held) return this.#checkIn(call, held, (spent) => this.#joinAnew(call, isForfeit(spent)));
-    return this.#return(call, () => this.#joinAnew(call, false));
-  }
-
   /** `isAnew`: their former place was forfeited. */
-  #joinAnew(call: Call, isAnew: boolean): Eventually<Said> {
+  #join(call: Call, isAnew: boolean): Eventually<Said> {
     const arriving = { ...call, canWait: true, hasPlace: false };
-    return after(this.#threshold.join(arriving, isAnew), (arrival) => this.#tellArrival(call, arrival));
+    return after(this.#parts.newcomers.join(arriving, isAnew), (arrival) => this.#tellArrival(call, arrival));
   }
 
-  #tellArrival(call: Call, arrival: ThresholdOutcome): Said {
+  #tellArrival(call: Call, arrival: Arrival): Said {
     if (arrival === ENGINE_AWAY) return away(call);
-    const { front, carrier, facts } = call;
     switch (arrival.kind) {
       case "through":
         return entered(call, arrival.held.pass, arrival.headers);
-      case "placed":
-        return this.#tellPlace(call, arrival);
+      case "placed": {
+        const body = this.#answerFor(call, arrival.waiting, arrival.held);
+        return asciiAnswer(call, arrival.isAnew ? withFormerPlace(body) : body, arrival.headers);
+      }
       case "gone":
-        return NOBODY_LEFT;
+        return arrival;
       case "turnedAway": {
         const { reason, until } = arrival;
-        const seconds = turnedAwaySeconds(arrival, facts.now);
+        const seconds = turnedAwaySeconds(arrival, call.facts.now);
         const retry = seconds === null ? [] : ["Retry-After", String(seconds)];
         const body = JSON.stringify({ status: "refused", reason, until });
         return said(call, 403, [...PERSONAL_JSON, ...retry], body);
@@ -211,49 +204,46 @@ export class VisitorEndpoints {
         const { verdict } = arrival;
         const retry = ["Retry-After", String(retrySeconds(verdict))];
         const slip = verdict.kind === "comeBack" ? verdict.slip : null;
-        const given = slip === null ? [] : this.#tokens.giveSlip(front, slip, SLIP_LIFE_MS, carrier);
+        const given = slip === null ? [] : this.#parts.tokens.giveSlip(call, slip);
         const status = verdict.kind === "comeBack" ? 202 : verdict.kind === "tooMany" ? 429 : 403;
         return said(call, status, [...PERSONAL_JSON, ...retry, ...given], holdJson(verdict));
       }
     }
   }
 
-  /** `orElse` is for a ticket that is spent or has run out. */
-  #checkIn(
+  /** Shows a ticket to the engine. `orElse` is for one that is spent or has run out. */
+  #useTicket(
+    endpoint: "check-in" | "enter",
     call: Call,
     held: Held | null,
     orElse?: (spent: TicketAnswer) => Eventually<Said>,
   ): Eventually<Said> {
-    this.#traffic.requests.checkIns++;
+    const isEntering = endpoint === "enter";
+    this.#traffic.requests[isEntering ? "enters" : "checkIns"]++;
     if (held?.kind === "pass") return this.#tellOnSite(call, held);
-    if (!held) return this.#return(call, () => said(call, 403, PERSONAL_JSON, NOT_HELD));
-    if (held.lastAnswer !== null && call.facts.now < held.nextCheckInAt)
+    if (!held) {
+      const refuse = () => said(call, 403, PERSONAL_JSON, NOT_HELD);
+      return isEntering ? refuse() : this.#resume(call, refuse);
+    }
+    if (!isEntering && held.lastAnswer !== null && call.facts.now < held.nextCheckInAt)
       return asciiAnswer(call, held.lastAnswer);
-    const reply = this.#ask.ask(() => this.#engine.checkIn(held.ticket));
+    const { engine, ask } = this.#parts;
+    const reply = ask.ask(() => (isEntering ? engine.enter(held.ticket) : engine.checkIn(held.ticket)));
     // Not by `after`: most calls are these, and most answers are there at once.
     return reply instanceof Promise
       ? reply.then((later) => this.#tell(call, later, held, orElse))
       : this.#tell(call, reply, held, orElse);
   }
 
-  #enter(call: Call, held: Held | null): Eventually<Said> {
-    this.#traffic.requests.enters++;
-    if (held?.kind === "pass") return this.#tellOnSite(call, held);
-    if (!held) return said(call, 403, PERSONAL_JSON, NOT_HELD);
-    return after(
-      this.#ask.ask(() => this.#engine.enter(held.ticket)),
-      (reply) => this.#tell(call, reply, held),
-    );
-  }
-
   /** Where the lot put someone who gathered for an event, signed by nobody: the record and the seed are the proof. */
   #receipt(call: Call, held: Held | null): Eventually<Said> {
     const { front, facts } = call;
+    const { engine, ask } = this.#parts;
     const place = held?.kind === "pass" ? held.pass : held?.ticket;
     const event = place && drawnEvent(front.roomRules.events, place.joinedAt, facts.now);
     if (!event) return said(call, 404, PERSONAL_JSON, NO_DRAW);
     return after(
-      this.#ask.ask(() => this.#engine.draw(front.name, event.name)),
+      ask.ask(() => engine.draw(front.name, event.name)),
       (record) => {
         if (record === ENGINE_AWAY) return away(call);
         const receipt = record && receiptOf(front.name, record, place.id);
@@ -269,8 +259,9 @@ export class VisitorEndpoints {
     const { front, facts, carrier } = call;
     const isKept = front.cookie.read(carrier.cookie, carrier.isSecure) !== null;
     const place = PLACE_NAMED.exec(facts.url)?.[1];
-    if (place && isKept) this.#unproven.prove(place);
-    else if (place) this.#unproven.miss(place, this.#newcomers.sender(facts));
+    const { unproven, tokens } = this.#parts;
+    if (place && isKept) unproven.prove(place);
+    else if (place) unproven.miss(place, tokens.sender(facts));
     const style = isKept ? "" : cookieStyle(headerOf(facts, "accept-language"));
     return answerFor(front.name, 200, STYLE, style);
   }
@@ -278,20 +269,14 @@ export class VisitorEndpoints {
   /** "Left" is said only when the engine knows: a visit may last there for a while after its pass has expired. */
   #leave(call: Call, held: Held | null): Eventually<Said> {
     this.#traffic.requests.leaves++;
-    const { front, carrier, facts } = call;
-    const place = held
-      ? held.kind === "pass"
-        ? held.pass
-        : held.ticket
-      : this.#tokens.former(front, carrier, facts.now, this.#newcomers.senderFor(call))?.pass;
+    const { engine, ask, tokens, connections } = this.#parts;
+    const place = held === null ? tokens.former(call)?.pass : held.kind === "pass" ? held.pass : held.ticket;
     if (held?.kind === "ticket") held.lastAnswer = null;
     return after(
-      this.#ask.ask(() =>
-        place ? this.#engine.leave(place, this.#connections.isIdle(place.id)) : undefined,
-      ),
+      ask.ask(() => (place ? engine.leave(place, connections.isIdle(place.id)) : undefined)),
       (reply) => {
         if (reply === ENGINE_AWAY) return away(call);
-        return said(call, 200, [...PERSONAL_JSON, ...this.#tokens.drop(front, carrier)], '{"status":"left"}');
+        return said(call, 200, [...PERSONAL_JSON, ...tokens.drop(call)], '{"status":"left"}');
       },
     );
   }
@@ -312,12 +297,12 @@ export class VisitorEndpoints {
         return said(call, 200, PERSONAL_JSON, JSON.stringify({ status: "admitted", claimByMs }));
       }
       case "entered": {
-        const { held: pass, headers } = this.#threshold.through(call, reply.pass, withVisit(held.badge));
-        return entered(call, pass.pass, headers);
+        const { headers } = this.#parts.tokens.givePass(call, reply.pass, withVisit(held.badge));
+        return entered(call, reply.pass, headers);
       }
       case "expired":
       case "refused": {
-        this.#tokens.refuseTicket(reply, call.front, call.facts.now);
+        this.#parts.tokens.refuseTicket(reply, call);
         if (orElse) return orElse(reply);
         const { kind: status } = reply;
         const reason = reply.kind === "refused" ? { reason: reply.reason } : {};
@@ -327,31 +312,24 @@ export class VisitorEndpoints {
   }
 
   /** Someone whose pass ran out and whose visit may go on all the same; `orElse` is for everybody else. */
-  #return(call: Call, orElse: () => Eventually<Said>): Eventually<Said> {
-    return after(this.#threshold.resume(call, false), (visit) => {
+  #resume(call: Call, orElse: () => Eventually<Said>): Eventually<Said> {
+    return after(this.#parts.threshold.resume(call, false), (visit) => {
       if (visit === ENGINE_AWAY) return away(call);
-      if (visit === null) return orElse();
-      const { held, headers } = this.#threshold.through(call, visit.pass, visit.badge);
-      return entered(call, held.pass, headers);
+      return visit === null ? orElse() : entered(call, visit.held.pass, visit.headers);
     });
   }
 
-  /** Whoever is on the site and says so renews their visit, as by a request. */
+  /** Someone on the site who says so renews their visit, as by a request. */
   #tellOnSite(call: Call, held: HeldPass): OwnAnswer {
-    const { headers, pass } = this.#stay(call, held);
+    const { headers, pass } = this.#parts.stay(call, held);
     return entered(call, pass, headers);
-  }
-
-  #tellPlace(call: Call, { waiting, held, headers, isAnew }: Placed): OwnAnswer {
-    const body = this.#answerFor(call, waiting, held);
-    return asciiAnswer(call, isAnew ? withFormerPlace(body) : body, headers);
   }
 
   #tellWaiting(call: Call, reply: Waiting, held: HeldTicket): OwnAnswer {
     const { ticket, ahead } = reply;
     if (ticket.sequence !== held.ticket.sequence) replaceTicket(held, ticket);
     if (ahead !== null && ahead < held.ticket.aheadShown) held.ticket = tellAhead(held.ticket, ahead);
-    const given = this.#tokens.refreshTicket(call.front, held, call.carrier, call.facts.now);
+    const given = this.#parts.tokens.refreshTicket(call, held);
     return asciiAnswer(call, this.#answerFor(call, reply, held), given?.headers);
   }
 

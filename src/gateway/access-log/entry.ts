@@ -70,11 +70,11 @@ export class AccessEntry {
 
   /** It goes to the site; `atEnd` is called when it is over. */
   passOn(
-    { id, client }: { readonly id: string; readonly client: Client },
+    { id, sender }: { readonly id: string; readonly sender: Client },
     atEnd: (isGivenUp: boolean) => void,
   ): void {
     this.id = id;
-    this.client = client;
+    this.client = sender;
     this.atEnd = atEnd;
   }
 

@@ -11,7 +11,8 @@ import { COMMAND, stripCookies } from "../headers.ts";
 import type { Refusal } from "../proxy/framing.ts";
 import type { Forward, Watch } from "../proxy/proxy.ts";
 import { headersForSite, isHidden } from "./in-process-site.ts";
-import type { NodeAdapter, Onward } from "./node.ts";
+import type { NodeAdapter } from "./node.ts";
+import { NodeRequest, type Onward } from "./node-request.ts";
 import { refuse } from "./refuse.ts";
 
 export type Next = (error?: unknown) => void;
@@ -25,21 +26,20 @@ export function asMiddleware(
     // Express shortens `url` below a mount point; the room is found by the whole address.
     const { url: below = "/", originalUrl: whole = below } = mounted;
     request.url = whole;
-    const onward: Onward = (_request, _response, { target, client }, forward) => {
+    const onward: Onward = (_call, forward) => {
+      const { target, sender } = forward;
       const rest = belowMount(target, { whole, below });
       if (rest === null) return refuse(request, response, LEFT_MOUNT, { world, isLast: false });
       request.url = rest;
       if (mounted.originalUrl !== undefined) mounted.originalUrl = target;
-      cleanHeaders(request, { added: forward.requestHeaders, host: client.host });
+      cleanHeaders(request, { added: forward.requestHeaders, host: sender.host });
       if (forward.watch) watch(response, forward, forward.watch, world.clock);
       else addAtHead(response, forward, () => withoutCommand(response, forward.responseHeaders));
       next();
     };
-    try {
-      adapter.serve(request, response, onward);
-    } catch (cause) {
-      next(cause);
-    }
+    const call = new NodeRequest(request, response, onward);
+    call.onFailure = next;
+    adapter.serve(call);
   };
 }
 

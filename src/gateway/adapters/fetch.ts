@@ -18,6 +18,7 @@ import type { Gateway } from "../gateway.ts";
 import { COMMAND } from "../headers.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import { isHost, type Refusal } from "../proxy/framing.ts";
+import { render } from "../render.ts";
 import type { OpenStream, PassOn, Shown, Verdict } from "../verdict.ts";
 import { FetchSink, headersOf, Passage } from "./fetch-answers.ts";
 import { headersForSite } from "./in-process-site.ts";
@@ -88,7 +89,7 @@ export class FetchAdapter<Context> {
 
   #show(verdict: Shown, { method }: Request, entry: AccessEntry | null): Response {
     const { status, body, ...shown } =
-      verdict.kind === "answer" ? verdict : this.#parts.gateway.render(verdict);
+      verdict.kind === "answer" ? verdict : render(verdict, this.#parts.world);
     const bytes = typeof body === "string" ? ENCODER.encode(body) : body;
     const headers = headersOf(shown.headers);
     if (status !== NO_CONTENT) headers.set("Content-Length", String(bytes.length));
@@ -118,16 +119,12 @@ export class FetchAdapter<Context> {
   async #passOn(verdict: PassOn, request: Request, site: Site, entry: AccessEntry | null): Promise<Response> {
     const { gateway, world } = this.#parts;
     const passage = new Passage(request.signal);
-    const departed = gateway.depart(verdict, passage, false);
-    if ("kind" in departed) {
-      entry?.note(departed);
-      return this.#show(departed, request, entry);
-    }
-    const { forward, over } = departed;
-    const { watch } = forward;
+    const over = gateway.depart(verdict, passage, false);
+    if (typeof over !== "function") return this.#act(over, request, site, entry);
+    const { watch } = verdict;
     if (entry) {
       entry.id = verdict.id;
-      entry.client = verdict.client;
+      entry.client = verdict.sender;
     }
     let status = LEFT;
     const startedAt = world.clock.now();
@@ -144,9 +141,9 @@ export class FetchAdapter<Context> {
       status = answer.status;
       watch?.answered(status, world.clock.now() - startedAt);
       const command = watch ? answer.headers.get(COMMAND) : null;
-      const instead = command === null ? null : watch!.commanded(forward, command);
-      const added = instead ?? forward.responseHeaders;
-      return passage.through(request, answer, { added, isPersonal: forward.isPersonal });
+      const instead = command === null ? null : watch!.commanded(verdict, command);
+      const added = instead ?? verdict.responseHeaders;
+      return passage.through(request, answer, { added, isPersonal: verdict.isPersonal });
     } catch (cause) {
       status = 500;
       if (!passage.signal.aborted) watch?.failed();
@@ -163,10 +160,10 @@ export class FetchAdapter<Context> {
 /** A request as the site gets it. */
 function forSite(
   request: Request,
-  { target, client, facts, requestHeaders }: PassOn,
+  { target, sender, facts, requestHeaders }: PassOn,
   passage: Passage,
 ): Request {
-  const { kept, added } = headersForSite(facts.rawHeaders, { added: requestHeaders, host: client.host });
+  const { kept, added } = headersForSite(facts.rawHeaders, { added: requestHeaders, host: sender.host });
   return new Request(target === facts.url ? request.url : rootOf(request.url) + target, {
     method: request.method,
     headers: headersOf([...kept, ...added]),

@@ -11,13 +11,14 @@
  * that has passed is not seen to its end, so what counts requests under way does not apply to it.
  */
 import type { Eventually } from "../../core/engine.ts";
+import type { World } from "../../core/world.ts";
 import { after } from "../ask-engine.ts";
 import { type Facts, headerOf } from "../facts.ts";
 import type { Gateway } from "../gateway.ts";
 import { linkWithoutCode } from "../lanes/carried-code.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import { type Refusal, refuseFraming } from "../proxy/framing.ts";
-import type { Rendered } from "../render.ts";
+import { type Rendered, render, renderUpgrade } from "../render.ts";
 import { ORIGIN_HEADERS } from "../tokens/origin-token.ts";
 import type { PassOn, Verdict } from "../verdict.ts";
 
@@ -92,13 +93,14 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
 
 /** What is answered to a question, and for the access log what was asked about and decided. */
 export interface CheckedRequest {
+  readonly kind: "checked";
   readonly facts: Facts;
   readonly verdict: Verdict;
   readonly answer: Rendered;
 }
 
 /** The answer to a proxy's question; null for a request that is none, or comes from someone who may not ask. */
-export function checkFor(asked: Facts, gateway: Gateway): Eventually<CheckedRequest> | null {
+export function checkFor(asked: Facts, gateway: Gateway, world: World): Eventually<CheckedRequest> | null {
   if (!asked.url.startsWith(AUTH_PREFIX) || !mayAsk(asked, gateway)) return null;
   const [, name = "", rest = ""] = ASKED.exec(asked.url) ?? [];
   const dialect = Object.hasOwn(DIALECTS, name) ? DIALECTS[name]! : null;
@@ -106,12 +108,12 @@ export function checkFor(asked: Facts, gateway: Gateway): Eventually<CheckedRequ
   const facts = originalOf(asked, dialect, rest);
   if ("reason" in facts) {
     const verdict = gateway.refuse(facts);
-    return { facts: asked, verdict, answer: stopped(asked, verdict, dialect, gateway) };
+    return { kind: "checked", facts: asked, verdict, answer: stopped(asked, verdict, dialect, world) };
   }
   return after(gateway.visit(facts), (verdict) => {
     const answer =
-      verdict.kind === "passOn" ? passed(facts, verdict, dialect) : stopped(facts, verdict, dialect, gateway);
-    return { facts, verdict, answer };
+      verdict.kind === "passOn" ? passed(facts, verdict, dialect) : stopped(facts, verdict, dialect, world);
+    return { kind: "checked", facts, verdict, answer };
   });
 }
 
@@ -157,25 +159,20 @@ function passed(facts: Facts, verdict: PassOn, dialect: Dialect): Rendered {
   return { status: dialect.passStatus, headers, body: "" };
 }
 
-function stopped(
-  facts: Facts,
-  verdict: Exclude<Verdict, PassOn>,
-  dialect: Dialect,
-  gateway: Gateway,
-): Rendered {
-  const { status, headers, body } = shown(facts, verdict, gateway);
+function stopped(facts: Facts, verdict: Exclude<Verdict, PassOn>, dialect: Dialect, world: World): Rendered {
+  const { status, headers, body } = shown(facts, verdict, world);
   const whole = withWholeLocation([...headers, ...STOP], facts, dialect);
   return { status: dialect.stopStatus(status), headers: whole, body };
 }
 
-function shown(facts: Facts, verdict: Exclude<Verdict, PassOn>, gateway: Gateway): Rendered {
+function shown(facts: Facts, verdict: Exclude<Verdict, PassOn>, world: World): Rendered {
   switch (verdict.kind) {
     case "answer":
     case "stream":
     case "gone":
       return { status: 404, headers: PLAIN, body: "ask Fairgate itself for what is under /.fairgate/\n" };
     default:
-      return facts.isUpgrade ? gateway.renderUpgrade(verdict) : gateway.render(verdict);
+      return facts.isUpgrade ? renderUpgrade(verdict, world.clock.now()) : render(verdict, world);
   }
 }
 

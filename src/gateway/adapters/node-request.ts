@@ -8,6 +8,10 @@ import type { Facts } from "../facts.ts";
 import { breakOff } from "../proxy/answer.ts";
 import { type AnyRequest, type AnyResponse, isHttp2 } from "../proxy/any-http.ts";
 import type { OpenAnswer } from "../streams/open-answer.ts";
+import type { PassOn } from "../verdict.ts";
+
+/** Hands a request on to the site. Its `url` is the verdict's target. */
+export type Onward = (call: NodeRequest, verdict: PassOn) => void;
 
 export class NodeRequest implements Facts, OpenAnswer {
   readonly request: AnyRequest;
@@ -17,17 +21,23 @@ export class NodeRequest implements Facts, OpenAnswer {
   readonly url: string;
   readonly rawHeaders: readonly string[];
   readonly socket: Facts["socket"];
-  readonly now: number;
+  readonly onward: Onward;
   readonly isUpgrade: boolean;
+  /** Set when the adapter takes it up. */
+  now = 0;
+  /** Its sender waits for "100 Continue" before they send the body. */
+  isContinueExpected = false;
+  /** Takes what is thrown before anything was answered or waited for. Null: it is answered with 500. */
+  onFailure: ((cause: unknown) => void) | null = null;
 
-  constructor(request: AnyRequest, answer: AnyResponse | Duplex, now: number, isUpgrade: boolean) {
+  constructor(request: AnyRequest, answer: AnyResponse | Duplex, onward: Onward, isUpgrade = false) {
     this.request = request;
     this.answer = answer;
     this.method = request.method ?? "GET";
     this.url = request.url ?? "/";
     this.rawHeaders = request.rawHeaders;
     this.socket = request.socket as Facts["socket"];
-    this.now = now;
+    this.onward = onward;
     this.isUpgrade = isUpgrade;
   }
 

@@ -37,8 +37,6 @@ export interface Forward {
   readonly isContinueExpected: boolean;
   /** Who wants to know how the origin does. Null: nobody. */
   readonly watch: Watch | null;
-  /** Whose request it is, for `watch` alone. */
-  readonly visitor: object | null;
   /** Counts what passes, where the visitor's socket does not tell. Null: nobody wants to know. */
   readonly connection: { moved: number } | null;
 }

@@ -135,14 +135,13 @@ async function openFetchStage(
   };
   const { depart } = proxied.gateway;
   proxied.gateway.depart = (...given) => {
-    const departed = depart.apply(proxied.gateway, given);
-    if ("kind" in departed) return departed;
+    const over = depart.apply(proxied.gateway, given);
+    if (typeof over !== "function") return over;
     underWay++;
-    const over: typeof departed.over = (isGivenUp) => {
+    return (isGivenUp) => {
       underWay--;
-      departed.over(isGivenUp);
+      over(isGivenUp);
     };
-    return { ...departed, over };
   };
   const server = serve((request, incoming) => adapter.handle(request, counted, incoming));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

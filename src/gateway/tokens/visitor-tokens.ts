@@ -1,30 +1,40 @@
 /**
- * From a request to the ticket or pass it carries, and back. A token comes in the room's cookie or, from a program
- * that keeps no cookies, in the `Fairgate-Token` header; a new one goes back the same way.
+ * From a request to the ticket or pass it carries, and back. A token comes in the room's cookie or, from a program that keeps
+ * no cookies, in the `Fairgate-Token` header. A new one goes back the same way.
  *
- * Whatever is wrong with a token has a name, is counted, and is logged (at most a few lines a second: a flood of
- * forgeries must not become a flood of log lines). Its sender is then a newcomer.
+ * Whatever is wrong with a token has a name, is counted, and is logged, at most a few lines a second. Its sender is then a
+ * newcomer.
  */
-import type { Expired, RefusalReason, Refused } from "../../core/engine.ts";
+import type { Expired, RefusalReason, Refused, Waiting } from "../../core/engine.ts";
 import { isRenewalDue, type Pass, renewPass } from "../../core/pass.ts";
-import { renewTicket, type Ticket } from "../../core/ticket.ts";
+import { renewTicket, type Ticket, tellAhead } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
 import type { Sender } from "../abuse/binding.ts";
-import { isSlip, type PastVisits, readSlip } from "../abuse/slip.ts";
-import type { Carrier } from "../carrier.ts";
-import { type RoomFront, waitingOpening } from "../room-front.ts";
+import { isSlip, type PastVisits, readSlip, SLIP_LIFE_MS } from "../abuse/slip.ts";
+import type { Call } from "../call.ts";
+import { type Facts, headerOf } from "../facts.ts";
+import type { Trust } from "../proxy/trust.ts";
 import type { Traffic } from "../traffic.ts";
 import type { UnprovenPlaces } from "../unproven-places.ts";
+import { waitingOpening } from "../waiting-json.ts";
 import { type Held, type HeldPass, type HeldTicket, HeldTokens } from "./held-tokens.ts";
 import type { Keyring } from "./keyring.ts";
-import { type Badge, NO_BADGE, passToken, readToken, type TokenRefusal, ticketToken } from "./token.ts";
+import {
+  type Badge,
+  NO_BADGE,
+  passToken,
+  readToken,
+  type TokenReading,
+  type TokenRefusal,
+  ticketToken,
+} from "./token.ts";
 
 const REFUSALS_LOGGED_PER_SECOND_MAX = 20;
-/** A ticket is signed anew when a good check-in finds it older than this. */
+/** A check-in with a ticket older than this gets a newly signed one. */
 const TICKET_REISSUE_MS = 30_000;
 /**
- * A browser keeps a pass for so long after it ran out. Its visit may go on all the same, by traffic on a connection that cannot
- * carry a cookie back, and may begin again for a form.
+ * How long a browser keeps a pass that has run out. Its visit may still go on, by traffic on a connection that cannot carry a
+ * cookie back, or begin again for a form.
  */
 const SPENT_PASS_KEPT_MS = 24 * 3_600_000;
 
@@ -41,125 +51,134 @@ export interface FormerVisit {
   readonly badge: Badge;
 }
 
+/** A pass that is handed out. `headers`, here and below, is the flat list that carries the token. */
+export interface Through {
+  readonly kind: "through";
+  readonly held: HeldPass;
+  readonly headers: readonly string[];
+}
+
+/** A place in the line that is handed out. */
+export interface Placed {
+  readonly kind: "placed";
+  readonly waiting: Waiting;
+  readonly held: HeldTicket;
+  readonly headers: readonly string[];
+  /** Their former place was forfeited, which they should be told. */
+  readonly isAnew: boolean;
+}
+
+interface VisitorTokensParts {
+  readonly traffic: Traffic;
+  readonly unproven: UnprovenPlaces;
+  readonly world: World;
+  readonly trust: () => Trust;
+}
+
+type Carried = Pick<Call, "front" | "carrier">;
+
 export class VisitorTokens {
-  readonly #world: World;
-  readonly #traffic: Traffic;
-  readonly #unproven: UnprovenPlaces;
+  readonly #parts: VisitorTokensParts;
   #held = new HeldTokens();
   readonly #revoked = new Map<string, number>();
   #loggedInSecond = 0;
   #loggedSecond = 0;
   keyring: Keyring;
 
-  constructor(keyring: Keyring, parts: { traffic: Traffic; unproven: UnprovenPlaces; world: World }) {
+  constructor(keyring: Keyring, parts: VisitorTokensParts) {
     this.keyring = keyring;
-    this.#traffic = parts.traffic;
-    this.#unproven = parts.unproven;
-    this.#world = parts.world;
+    this.#parts = parts;
   }
 
-  /** Signs and verifies with these keys from now on; what was found good with others is looked at anew. */
+  /** Signs and verifies with these keys from now on. Tokens verified with other keys are verified again. */
   turnTo(keyring: Keyring): void {
     if (keyring === this.keyring) return;
     this.keyring = keyring;
     this.#held = new HeldTokens();
   }
 
-  /** What a request carries for this room; null for nothing that is good. `sender`: where tokens are bound to theirs. */
-  read(front: RoomFront, carrier: Carrier, now: number, sender: Sender | null): Held | Stranger | null {
-    const token = tokenOf(front, carrier);
+  /** The good ticket or pass that a request carries for its room; null for none. */
+  read(call: Call): Held | Stranger | null {
+    const { front, facts } = call;
+    const token = tokenOf(call);
     if (token === null || isSlip(token)) return null;
-    const held = this.#held.get(token) ?? this.#verify(front, token, now);
+    const held = this.#held.get(token) ?? this.#verify(call, token);
     if (!held) return null;
-    const refusal = this.#refusal(held, front.name, now);
-    if (refusal === null && sender && !front.binding.isOwn(held.badge.binding, sender))
-      return this.#strange(front, now);
+    const isOwn = !front.binding.isOn || front.binding.isOwn(held.badge.binding, this.sender(facts));
+    const refusal = this.#refusal(held, front.name, facts.now) ?? (isOwn ? null : "wrongBrowser");
     if (refusal === null) {
-      if (held.kind === "ticket") this.#unproven.prove(held.ticket.id);
+      if (held.kind === "ticket") this.#parts.unproven.prove(held.ticket.id);
       return held;
     }
-    this.#refuse(front.name, refusal, now);
-    return null;
+    this.#refuse(front.name, refusal, facts.now);
+    return refusal === "wrongBrowser" ? STRANGER : null;
   }
 
-  /**
-   * How often a visitor has been here, by the last token they had, whether or not it is still good for anything. Looked
-   * at only where it matters.
-   */
-  past(front: RoomFront, carrier: Carrier, now: number): PastVisits {
-    const token = front.settings.visitsMax === null ? null : tokenOf(front, carrier);
-    if (token === null || isSlip(token)) return NO_BADGE;
-    return readToken(token, { room: front.name, keyring: this.keyring, now }).badge;
+  /** How often a visitor has been here, by the last token they had, good or not. Read only where the room limits visits. */
+  past(call: Call): PastVisits {
+    const token = call.front.settings.visitsMax === null ? null : tokenOf(call);
+    return token === null || isSlip(token) ? NO_BADGE : this.#readToken(call, token).badge;
   }
 
   /** The genuine pass that someone carries after its time was up: the engine may still hold their visit. */
-  former(front: RoomFront, carrier: Carrier, now: number, sender: Sender | null): FormerVisit | null {
-    const token = tokenOf(front, carrier);
+  former(call: Call): FormerVisit | null {
+    const token = tokenOf(call);
     if (token === null || isSlip(token)) return null;
-    const reading = readToken(token, { room: front.name, keyring: this.keyring, now });
+    const reading = this.#readToken(call, token);
     if (reading.kind !== "refused" || reading.expiredPass === null) return null;
     const { badge, expiredPass: pass } = reading;
     if (this.isRevoked(pass.id)) return null;
-    return sender && !front.binding.isOwn(badge.binding, sender) ? null : { pass, badge };
+    const { binding } = call.front;
+    return binding.isOn && !binding.isOwn(badge.binding, this.sender(call.facts)) ? null : { pass, badge };
   }
 
   /** True for someone who brings a token of ours, whatever it is still good for: they keep what they are given. */
-  isKeeper(front: RoomFront, carrier: Carrier, now: number): boolean {
-    if (carrier.programToken !== undefined) return true;
-    const token = tokenOf(front, carrier);
+  isKeeper(call: Call): boolean {
+    if (call.carrier.programToken !== undefined) return true;
+    const token = tokenOf(call);
     if (token === null) return false;
-    if (isSlip(token)) return readSlip(token, { room: front.name, keyring: this.keyring, now }) !== null;
-    const reading = readToken(token, { room: front.name, keyring: this.keyring, now });
+    if (isSlip(token)) return readSlip(token, this.#reading(call)) !== null;
+    const reading = this.#readToken(call, token);
     return reading.kind !== "refused" || reading.reason === "expired";
   }
 
+  /** Who sent a request, as far as a token or a place can be bound to them. */
+  sender(facts: Facts): Sender {
+    return { userAgent: headerOf(facts, "user-agent"), address: this.#parts.trust().client(facts).address };
+  }
+
   /** The slip a newcomer carries; null for none. */
-  slip(front: RoomFront, carrier: Carrier): string | null {
-    const token = tokenOf(front, carrier);
+  slip(call: Call): string | null {
+    const token = tokenOf(call);
     return token !== null && isSlip(token) ? token : null;
   }
 
-  /** Flat header list that hands out a slip. */
-  giveSlip(front: RoomFront, slip: string, lifeMs: number, carrier: Carrier): string[] {
-    return this.#give(front, slip, lifeMs, carrier);
+  /** Hands out a slip, as a flat header list. */
+  giveSlip(call: Call, slip: string): string[] {
+    return this.#give(call, slip, SLIP_LIFE_MS);
   }
 
-  /** Flat header list that hands out a ticket with its whole time before it, and what is held with it from now on. */
-  giveTicket(
-    front: RoomFront,
-    ticket: Ticket,
-    badge: Badge,
-    carrier: Carrier,
-  ): { headers: string[]; held: HeldTicket } {
-    const { aheadShown } = ticket;
-    const ttlMs = front.rules.ticketTtlMs;
-    const fresh = renewTicket(ticket, { now: this.#world.clock.now(), ttlMs, aheadShown });
-    const token = ticketToken(fresh, badge, this.keyring);
-    return { headers: this.#give(front, token, ttlMs, carrier), held: this.#holdTicket(token, fresh, badge) };
+  /** Hands out a place. */
+  givePlace(call: Call, waiting: Waiting, badge: Badge, isAnew: boolean): Placed {
+    const ticket = tellAhead(waiting.ticket, waiting.ahead);
+    const { headers, held } = this.#giveTicket(call, ticket, badge);
+    return { kind: "placed", waiting: { ...waiting, ticket }, held, headers, isAnew };
   }
 
-  /** Flat header list that hands out a pass, and what is held with it from now on. */
-  givePass(
-    front: RoomFront,
-    pass: Pass,
-    badge: Badge,
-    carrier: Carrier,
-  ): { headers: string[]; held: HeldPass } {
+  /** Hands out a pass that the engine knows of. */
+  givePass(call: Call, pass: Pass, badge: Badge): Through {
     const token = passToken(pass, badge, this.keyring);
     const held = this.#holdPass(token, pass, badge);
-    const ageMs = pass.expiresAt - this.#world.clock.now();
-    return { headers: this.#give(front, token, ageMs + SPENT_PASS_KEPT_MS, carrier), held };
+    held.isReported = true;
+    const ageMs = pass.expiresAt - this.#parts.world.clock.now() + SPENT_PASS_KEPT_MS;
+    return { kind: "through", held, headers: this.#give(call, token, ageMs) };
   }
 
   /** A renewed pass for someone still on the site, when it is time; null when it is not. */
-  renew(
-    front: RoomFront,
-    held: HeldPass,
-    carrier: Carrier,
-    now: number,
-  ): { headers: string[]; pass: Pass } | null {
+  renew(call: Call, held: HeldPass): { headers: string[]; pass: Pass } | null {
+    const { front, facts } = call;
     const { sessionDurationMs, disableSessionRenewal } = front.rules;
-    const renewal = { now, sessionDurationMs, disableSessionRenewal };
+    const renewal = { now: facts.now, sessionDurationMs, disableSessionRenewal };
     if (!isRenewalDue(held.pass, renewal)) return null;
     front.firstVisits.remove(held.pass.id);
     if (!held.renewed || isRenewalDue(held.renewed.pass, renewal)) {
@@ -169,36 +188,29 @@ export class VisitorTokens {
       held.renewed = { token, pass };
     }
     const { token, pass } = held.renewed;
-    const ageMs = pass.expiresAt - now + SPENT_PASS_KEPT_MS;
-    return { headers: this.#give(front, token, ageMs, carrier), pass };
+    return { headers: this.#give(call, token, pass.expiresAt - facts.now + SPENT_PASS_KEPT_MS), pass };
   }
 
-  /** The same as `giveTicket` for a ticket that is old enough to be worth it; null when it is not. */
-  refreshTicket(
-    front: RoomFront,
-    held: HeldTicket,
-    carrier: Carrier,
-    now: number,
-  ): ReturnType<VisitorTokens["giveTicket"]> | null {
-    const oldMs = Math.min(TICKET_REISSUE_MS, front.rules.ticketTtlMs / 4);
-    return now - held.ticket.issuedAt < oldMs
-      ? null
-      : this.giveTicket(front, held.ticket, held.badge, carrier);
+  /** A ticket signed anew, for one old enough to be worth it; null when it is not. */
+  refreshTicket(call: Call, held: HeldTicket): { headers: string[]; held: HeldTicket } | null {
+    const oldMs = Math.min(TICKET_REISSUE_MS, call.front.rules.ticketTtlMs / 4);
+    if (call.facts.now - held.ticket.issuedAt < oldMs) return null;
+    return this.#giveTicket(call, held.ticket, held.badge);
   }
 
   /** Takes a token away, unless it has to tell how often its holder has been here. */
-  drop(front: RoomFront, carrier: Carrier): string[] {
-    return front.settings.visitsMax === null ? this.takeAway(front, carrier) : [];
+  drop(carried: Carried): string[] {
+    return carried.front.settings.visitsMax === null ? this.takeAway(carried) : [];
   }
 
   /** Takes a token away that is of no use to its holder at all. */
-  takeAway(front: RoomFront, carrier: Carrier): string[] {
+  takeAway({ front, carrier }: Carried): string[] {
     return carrier.programToken !== undefined ? [] : ["Set-Cookie", front.cookie.drop(carrier.isSecure)];
   }
 
-  /** Counts and logs a good signature under a ticket that the engine does not take any more. */
-  refuseTicket(answer: Expired | Refused, front: RoomFront, now: number): void {
-    this.#refuse(front.name, answer.kind === "expired" ? "expired" : answer.reason, now);
+  /** Counts and logs a genuine ticket that the engine no longer accepts. */
+  refuseTicket(answer: Expired | Refused, { front, facts }: Call): void {
+    this.#refuse(front.name, answer.kind === "expired" ? "expired" : answer.reason, facts.now);
   }
 
   /** Places in this room have changed hands. */
@@ -220,19 +232,22 @@ export class VisitorTokens {
     for (const [id, until] of this.#revoked) if (until < now) this.#revoked.delete(id);
   }
 
-  #verify(front: RoomFront, token: string, now: number): Held | null {
-    const reading = readToken(token, { room: front.name, keyring: this.keyring, now });
+  #reading({ front, facts }: Call): { room: string; keyring: Keyring; now: number } {
+    return { room: front.name, keyring: this.keyring, now: facts.now };
+  }
+
+  #readToken(call: Call, token: string): TokenReading {
+    return readToken(token, this.#reading(call));
+  }
+
+  #verify(call: Call, token: string): Held | null {
+    const reading = this.#readToken(call, token);
     if (reading.kind === "refused") {
-      this.#refuse(front.name, reading.reason, now);
+      this.#refuse(call.front.name, reading.reason, call.facts.now);
       return null;
     }
     if (reading.kind === "pass") return this.#holdPass(token, reading.pass, reading.badge);
     return this.#holdTicket(token, reading.ticket, reading.badge);
-  }
-
-  #strange(front: RoomFront, now: number): Stranger {
-    this.#refuse(front.name, "wrongBrowser", now);
-    return STRANGER;
   }
 
   #refusal(held: Held, room: string, now: number): TokenRefusal | null {
@@ -240,6 +255,14 @@ export class VisitorTokens {
     if (place.room !== room) return "wrongRoom";
     if (place.expiresAt <= now) return "expired";
     return held.kind === "pass" && this.isRevoked(place.id) ? "revoked" : null;
+  }
+
+  #giveTicket(call: Call, ticket: Ticket, badge: Badge): { headers: string[]; held: HeldTicket } {
+    const { aheadShown } = ticket;
+    const ttlMs = call.front.rules.ticketTtlMs;
+    const fresh = renewTicket(ticket, { now: this.#parts.world.clock.now(), ttlMs, aheadShown });
+    const token = ticketToken(fresh, badge, this.keyring);
+    return { headers: this.#give(call, token, ttlMs), held: this.#holdTicket(token, fresh, badge) };
   }
 
   #holdTicket(token: string, ticket: Ticket, badge: Badge): HeldTicket {
@@ -255,7 +278,7 @@ export class VisitorTokens {
     return held;
   }
 
-  #give(front: RoomFront, token: string, ageMs: number, carrier: Carrier): string[] {
+  #give({ front, carrier }: Call, token: string, ageMs: number): string[] {
     if (carrier.programToken !== undefined) return ["Fairgate-Token", token];
     // A cookie that tells how often its holder has been here outlives the visit.
     const keptMs = front.settings.visitsMax === null ? ageMs : Math.max(ageMs, front.settings.visitsWindow);
@@ -263,14 +286,14 @@ export class VisitorTokens {
   }
 
   #refuse(room: string, reason: TokenRefusal | RefusalReason | "wrongBrowser", now: number): void {
-    this.#traffic.count("tokensRefused", reason);
+    this.#parts.traffic.count("tokensRefused", reason);
     const second = Math.floor(now / 1_000);
     if (second !== this.#loggedSecond) {
       this.#loggedSecond = second;
       this.#loggedInSecond = 0;
     }
     if (this.#loggedInSecond++ < REFUSALS_LOGGED_PER_SECOND_MAX) {
-      this.#world.log.info({ room, reason }, "token refused");
+      this.#parts.world.log.info({ room, reason }, "token refused");
     }
   }
 }
@@ -281,7 +304,7 @@ export function replaceTicket(held: HeldTicket, ticket: Ticket): void {
   held.ticket = ticket;
 }
 
-function tokenOf(front: RoomFront, carrier: Carrier): string | null {
+function tokenOf({ front, carrier }: Call): string | null {
   const token = carrier.programToken ?? front.cookie.read(carrier.cookie, carrier.isSecure);
   return token === "" || token === "new" ? null : token;
 }

@@ -123,7 +123,6 @@ export async function openProxyStage(
     client: null,
     stickyKey: null,
     watch: null,
-    visitor: null,
     connection: null,
     isContinueExpected,
     ...options.forward?.(request),
