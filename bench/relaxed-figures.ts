@@ -8,18 +8,18 @@ export type Sweep = ReadonlyMap<number, Peis>;
 
 /** Everything that was played. */
 export interface Played {
-  /** 20 sub-lines, 2 peeks. */
+  /** 20 shards, 2 peeks. */
   readonly basic: Peis;
   /** The same by the number of items. */
   readonly byLag: Readonly<Record<DrawnStrategy, Sweep>>;
   /** The same with a peek before the add as the paper's words have it. */
   readonly byTheWord: Peis;
-  readonly byLines: Sweep;
-  /** 100 sub-lines. */
+  readonly byShards: Sweep;
+  /** 100 shards. */
   readonly byPeeks: Sweep;
-  /** Numbers of sub-lines that are used in practice, each with a few peeks. */
+  /** Numbers of shards that are used in practice, each with a few peeks. */
   readonly inPractice: ReadonlyMap<number, Sweep>;
-  /** 100 sub-lines, 10 peeks. */
+  /** 100 shards, 10 peeks. */
   readonly byClients: Readonly<Record<"plain" | "secondBest", Sweep>>;
 }
 
@@ -42,7 +42,7 @@ const STRATEGIES: readonly (readonly [DrawnStrategy, string, string])[] = [
 /** Draws all figures. */
 export function draw(played: Played, folder: URL): void {
   mkdirSync(folder, { recursive: true });
-  const figures = [distribution, lags, lineCounts, peeks, plainClients, guardedClients];
+  const figures = [distribution, lags, shardCounts, peeks, plainClients, guardedClients];
   for (const [i, figure] of figures.entries())
     writeFileSync(new URL(`figure-${i + 2}.svg`, folder), chart(figure(played)));
 }
@@ -51,7 +51,7 @@ function distribution({ basic }: Played): Chart {
   const points = Array.from({ length: BARS }, (_, index) => [index, basic.share(index)] as const);
   const percent = (value: number) => `${Math.round(value * 100)} %`;
   return {
-    title: "Figure 2. How far down the popped item stood: 20 sub-lines, 2 peeks",
+    title: "Figure 2. How far down the popped item stood: 20 shards, 2 peeks",
     about: `10,000 items. The best of all was popped ${(100 * basic.share(0)).toFixed(1)} % of the time; mean ${basic.mean.toFixed(1)}.`,
     paper: "“the 0th index element popped first over 10% of the time”.",
     x: {
@@ -79,8 +79,7 @@ function lags({ byLag }: Played): Chart {
   ]);
   return {
     title: "Figure 3. With a peek before the pop, more items do no harm",
-    about:
-      "20 sub-lines, 2 peeks. Solid: mean; dashed: median. Before add: to where the first item is worst.",
+    about: "20 shards, 2 peeks. Solid: mean; dashed: median. Before add: to where the first item is worst.",
     paper: "“the PEI levelling out as the consumer lag increases”; peek before pop “much better”.",
     x: {
       label: "items in the queue",
@@ -94,21 +93,21 @@ function lags({ byLag }: Played): Chart {
   };
 }
 
-function lineCounts({ byLines }: Played): Chart {
+function shardCounts({ byShards }: Played): Chart {
   return {
-    title: "Figure 4. The index grows in proportion to the number of sub-lines",
+    title: "Figure 4. The index grows in proportion to the number of shards",
     about: "2 peeks, 10,000 items.",
     paper: "“remarkably linear scaling”.",
-    x: { label: "sub-lines", min: 0, max: 100, ticks: [0, 20, 40, 60, 80, 100] },
+    x: { label: "shards", min: 0, max: 100, ticks: [0, 20, 40, 60, 80, 100] },
     y: { label: "popped element index", min: 0, max: 500, ticks: [0, 100, 200, 300, 400, 500] },
-    series: all(byLines),
+    series: all(byShards),
   };
 }
 
 function peeks({ byPeeks }: Played): Chart {
   return {
     title: "Figure 5. A few peeks are enough",
-    about: "100 sub-lines, 10,000 items.",
+    about: "100 shards, 10,000 items.",
     paper: "“a very small number of nodes makes it possible to achieve a reasonably low PEI”.",
     x: { label: "peeks", min: 1, max: 20, ticks: [1, 2, 5, 10, 15, 20] },
     y: indexAxis(1, 10_000, [1, 10, 100, 1_000, 10_000]),
@@ -124,7 +123,7 @@ const CLIENTS = {
 function plainClients({ byClients }: Played): Chart {
   return {
     title: "Figure 6. Clients at once, each taking whatever has moved up (plain)",
-    about: "100 sub-lines, 10 peeks, 10,000 items.",
+    about: "100 shards, 10 peeks, 10,000 items.",
     paper: "“way more significant on the 99th and 90th percentile”, less on median and average.",
     ...CLIENTS,
     series: all(byClients.plain),
@@ -136,7 +135,7 @@ function guardedClients({ byClients }: Played): Chart {
   const chartLines = charted(all(byClients.secondBest), before);
   return {
     title: "Figure 7. The same, falling back to the second best (secondBest)",
-    about: "100 sub-lines, 10 peeks, 10,000 items. Faint: figure 6.",
+    about: "100 shards, 10 peeks, 10,000 items. Faint: figure 6.",
     paper: "“the PEI is cut in half for all percentile levels, at the potential cost of just one extra pop”.",
     ...CLIENTS,
     series: chartLines,

@@ -2,27 +2,27 @@
  * The simulation of the relaxed queue in Lin and Liang 2020 (section 4), with the policy that the product has:
  * a client adds one item, then pops one, so the number of items stays; noted is how far down each popped item stood
  * among all, its popped element index (PEI). With several clients at once, who goes on next is drawn: an item is added
- * and the sub-lines are peeked at in one step, and popped from in a later one. The same seed gives the same numbers.
+ * and the shards are peeked at in one step, and popped from in a later one. The same seed gives the same numbers.
  */
 import {
   type ConcurrencyPolicy,
   type Dice,
-  linesToPeek,
-  lineToAddTo,
   type PlannedPop,
   planPops,
   type Sight,
+  shardsToPeek,
+  shardToAddTo,
 } from "../src/core/relaxed.ts";
 import { seededFraction } from "../src/sim/hand-world.ts";
 
 /**
- * When the client looks at sub-lines: before it pops, before it adds, or never. It adds to the one whose first item is
+ * When the client looks at shards: before it pops, before it adds, or never. It adds to the one whose first item is
  * the worst; the paper writes "with the highest top priority", and by the word that is the one whose first is the best.
  */
 export type Strategy = "peekBeforePop" | "peekBeforeAdd" | "peekBeforeAddByTheWord" | "noPeek";
 
 export interface Scene {
-  readonly lines: number;
+  readonly shards: number;
   readonly peek: number;
   /** How many items there are all the time. */
   readonly lag: number;
@@ -72,12 +72,12 @@ export function play(scene: Scene): Peis {
   return new Peis(crowd.indexes);
 }
 
-/** The sub-lines, and everybody's place among all. */
+/** The shards, and everybody's place among all. */
 class Crowd {
   readonly dice: Dice;
   readonly indexes: Uint32Array;
   readonly #scene: Scene;
-  readonly #lines: readonly Heap[];
+  readonly #shards: readonly Heap[];
   readonly #numbers: readonly number[];
   readonly #ranks = new Ranks(PRIORITIES);
   #popped: number;
@@ -86,8 +86,8 @@ class Crowd {
     this.#scene = scene;
     this.dice = seededFraction(scene.seed ?? 1);
     this.indexes = new Uint32Array(scene.pops);
-    this.#lines = Array.from({ length: scene.lines }, () => new Heap());
-    this.#numbers = [...this.#lines.keys()];
+    this.#shards = Array.from({ length: scene.shards }, () => new Heap());
+    this.#numbers = [...this.#shards.keys()];
     this.#popped = -scene.lag;
     for (let i = 0; i < scene.lag; i++) this.#add();
   }
@@ -99,16 +99,16 @@ class Crowd {
   addAndPeek(): PlannedPop | null {
     this.#add();
     const isPeeking = (this.#scene.strategy ?? "peekBeforePop") === "peekBeforePop";
-    const pick = linesToPeek(this.#numbers, isPeeking ? this.#scene.peek : 1, this.dice);
-    const seen: Sight = new Map(pick.map((line) => [line, this.#keysOf(line)]));
+    const pick = shardsToPeek(this.#numbers, isPeeking ? this.#scene.peek : 1, this.dice);
+    const seen: Sight = new Map(pick.map((shard) => [shard, this.#keysOf(shard)]));
     return planPops(seen, [pick], this.#scene.policy ?? "plain")[0] ?? null;
   }
 
-  pop({ line, unlessWorseThan, otherwise }: PlannedPop): null {
-    const first = this.#lines[line]!.first;
+  pop({ shard, unlessWorseThan, otherwise }: PlannedPop): null {
+    const first = this.#shards[shard]!.first;
     const isTaken = first !== undefined && !(unlessWorseThan && first > unlessWorseThan.priority);
-    const from = isTaken ? line : otherwise;
-    const priority = from === null ? undefined : this.#lines[from]!.pop();
+    const from = isTaken ? shard : otherwise;
+    const priority = from === null ? undefined : this.#shards[from]!.pop();
     if (priority === undefined) return null;
     const index = this.#ranks.remove(priority);
     if (this.#popped >= 0 && !this.isDone) this.indexes[this.#popped] = index;
@@ -120,20 +120,20 @@ class Crowd {
     let priority: number;
     do priority = Math.floor(this.dice() * PRIORITIES);
     while (!this.#ranks.add(priority));
-    this.#lines[this.#lineToAddTo()]!.push(priority);
+    this.#shards[this.#shardToAddTo()]!.push(priority);
   }
 
-  #lineToAddTo(): number {
+  #shardToAddTo(): number {
     const { strategy = "peekBeforePop", peek } = this.#scene;
-    if (!strategy.startsWith("peekBeforeAdd")) return lineToAddTo(this.#numbers, this.dice);
-    const pick = linesToPeek(this.#numbers, peek, this.dice);
+    if (!strategy.startsWith("peekBeforeAdd")) return shardToAddTo(this.#numbers, this.dice);
+    const pick = shardsToPeek(this.#numbers, peek, this.dice);
     const sign = strategy === "peekBeforeAdd" ? 1 : -1;
-    const firstOf = (line: number) => sign * (this.#lines[line]!.first ?? PRIORITIES);
-    return pick.reduce((chosen, line) => (firstOf(line) > firstOf(chosen) ? line : chosen));
+    const firstOf = (shard: number) => sign * (this.#shards[shard]!.first ?? PRIORITIES);
+    return pick.reduce((chosen, shard) => (firstOf(shard) > firstOf(chosen) ? shard : chosen));
   }
 
-  #keysOf(line: number) {
-    const priority = this.#lines[line]!.first;
+  #keysOf(shard: number) {
+    const priority = this.#shards[shard]!.first;
     return priority === undefined ? [] : [{ priority, id: "" }];
   }
 }

@@ -10,12 +10,12 @@ import { type Peis, play, type Scene } from "./relaxed-scene.ts";
 import { openStand, type Speed } from "./relaxed-speed.ts";
 
 const LAG = 10_000;
-const BASIC = { lines: 20, peek: 2, lag: LAG };
+const BASIC = { shards: 20, peek: 2, lag: LAG };
 const LAGS = [100, 300, 1_000, 3_000, 10_000, 30_000, 50_000];
-const LINES = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+const SHARDS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 const PEEKS = Array.from({ length: 20 }, (_, i) => i + 1);
-/** Of the table in docs/relaxed.md, with that of 100 sub-lines. */
-const LINES_IN_PRACTICE = [4, 8, 16, 32];
+/** Of the table in docs/relaxed.md, with that of 100 shards. */
+const SHARDS_IN_PRACTICE = [4, 8, 16, 32];
 const PEEKS_IN_PRACTICE = [2, 3, 5, 10];
 const CLIENTS = [1, 2, 4, 8, 16, 32, 64, 128];
 /** With fewer, there is little to be halved. */
@@ -56,7 +56,7 @@ function playAll(pops: number, progress: (text: string) => void): Played {
     sweep(strategy, LAGS, (lag) => ({ ...BASIC, lag, pops, strategy }));
   const byClients = (policy: "plain" | "secondBest") =>
     sweep(`clients, ${policy}`, CLIENTS, (clients) => ({
-      lines: 100,
+      shards: 100,
       peek: 10,
       lag: LAG,
       pops,
@@ -71,14 +71,14 @@ function playAll(pops: number, progress: (text: string) => void): Played {
       peekBeforePop: byLag("peekBeforePop"),
     },
     byTheWord: play({ ...BASIC, pops, strategy: "peekBeforeAddByTheWord" }),
-    byLines: sweep("sub-lines", LINES, (lines) => ({ ...BASIC, lines, pops })),
-    byPeeks: sweep("peeks", PEEKS, (peek) => ({ lines: 100, peek, lag: LAG, pops })),
+    byShards: sweep("shards", SHARDS, (shards) => ({ ...BASIC, shards, pops })),
+    byPeeks: sweep("peeks", PEEKS, (peek) => ({ shards: 100, peek, lag: LAG, pops })),
     inPractice: new Map(
-      LINES_IN_PRACTICE.map((lines) => {
-        const peeks = PEEKS_IN_PRACTICE.filter((peek) => peek < lines);
+      SHARDS_IN_PRACTICE.map((shards) => {
+        const peeks = PEEKS_IN_PRACTICE.filter((peek) => peek < shards);
         return [
-          lines,
-          sweep(`${lines} sub-lines`, peeks, (peek) => ({ lines, peek, lag: LAG, pops })),
+          shards,
+          sweep(`${shards} shards`, peeks, (peek) => ({ shards, peek, lag: LAG, pops })),
         ] as const;
       }),
     ),
@@ -89,35 +89,35 @@ function playAll(pops: number, progress: (text: string) => void): Played {
 function order(played: Played, pops: number): Row[] {
   return [
     best(played.basic, pops),
-    row({ name: "mean index, 20 sub-lines, 2 peeks", unit: "index", value: played.basic.mean }),
-    ...[...played.inPractice].flatMap(([lines, byPeeks]) => peekRows(lines, byPeeks)),
+    row({ name: "mean index, 20 shards, 2 peeks", unit: "index", value: played.basic.mean }),
+    ...[...played.inPractice].flatMap(([shards, byPeeks]) => peekRows(shards, byPeeks)),
     ...peekRows(100, played.byPeeks),
     ...addRows(played),
-    ...linearity(played.byLines),
+    ...linearity(played.byShards),
     ...CLIENTS_JUDGED.map((clients) => halving(played, clients)),
     ...CLIENTS_JUDGED.flatMap((clients) => [50, 90, 99].map((percent) => halving(played, clients, percent))),
   ];
 }
 
 /**
- * The best item's sub-line is among those peeked at with a chance of exactly peeks / sub-lines, whatever was popped
+ * The best item's shard is among those peeked at with a chance of exactly peeks / shards, whatever was popped
  * before; "over 10 %" can only be that and luck. So the goal is no less than it, within three standard errors.
  */
 function best(basic: Peis, pops: number): Row {
-  const chance = BASIC.peek / BASIC.lines;
+  const chance = BASIC.peek / BASIC.shards;
   const atLeast = chance - 3 * Math.sqrt((chance * (1 - chance)) / pops);
   return row({
-    name: "best of all popped, 20 sub-lines, 2 peeks (paper: over 0.1)",
+    name: "best of all popped, 20 shards, 2 peeks (paper: over 0.1)",
     unit: "share",
     value: basic.share(0),
     goal: { of: "value", atLeast: Number(atLeast.toFixed(4)) },
   });
 }
 
-function peekRows(lines: number, byPeeks: Sweep): Row[] {
+function peekRows(shards: number, byPeeks: Sweep): Row[] {
   const shown = [...byPeeks].filter(([peek]) => [1, 2, 3, 5, 10, 20].includes(peek));
   return shown.flatMap(([peek, peis]) => {
-    const name = `${lines} sub-lines, ${peek} peek${peek === 1 ? "" : "s"}`;
+    const name = `${shards} shards, ${peek} peek${peek === 1 ? "" : "s"}`;
     return [
       row({ name: `${name}: mean index`, unit: "index", value: peis.mean }),
       row({ name: `${name}: 99th percentile`, unit: "index", value: peis.percentile(99) }),
@@ -128,19 +128,19 @@ function peekRows(lines: number, byPeeks: Sweep): Row[] {
 function addRows({ byLag, byTheWord }: Played): Row[] {
   const baseline = byLag.noPeek.get(LAG)!.mean;
   const value = byLag.peekBeforeAdd.get(LAG)!.mean;
-  const name = "mean index, 20 sub-lines, peek 2 before add, beside no peek";
+  const name = "mean index, 20 shards, peek 2 before add, beside no peek";
   return [
     row({ name, unit: "index", value, baseline }),
     row({ name: `${name}, by the paper's word`, unit: "index", value: byTheWord.mean, baseline }),
   ];
 }
 
-function linearity(byLines: Sweep): Row[] {
+function linearity(byShards: Sweep): Row[] {
   const fit = (name: string, of: (peis: Peis) => number) =>
     row({
-      name: `R² of ${name} index over sub-lines (paper: "remarkably linear")`,
+      name: `R² of ${name} index over shards (paper: "remarkably linear")`,
       unit: "",
-      value: rSquared([...byLines].map(([lines, peis]) => [lines, of(peis)])),
+      value: rSquared([...byShards].map(([shards, peis]) => [shards, of(peis)])),
       goal: { of: "value", atLeast: R_SQUARED_MIN },
     });
   return [

@@ -1,9 +1,9 @@
-/** Checks of how a room's line is cut into pieces. What goes with such a line is in `capability-check.ts`. */
+/** Checks of a relaxed line. What goes with such a line is in `capability-check.ts`. */
 import type { KnownRoom } from "./door-check.ts";
 import { DEFAULT_PEEK, DEFAULT_SHARDS } from "./line-schema.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 
-/** Problems of one room with its pieces. */
+/** Problems of one room with its shards. */
 export function checkLine(room: KnownRoom, path: Path): Finding[] {
   if (room.line === undefined) return [];
   return room.line === "exact" ? checkUnused(room, path) : checkPeek(room, path);
@@ -16,7 +16,7 @@ function checkUnused(room: KnownRoom, path: Path): Finding[] {
     if (value === undefined || value === defaults[key]) return [];
     const at = [...path, key];
     const message = `${formatPath(at)} is ${value}, and the line is exact`;
-    const hint = `Only a relaxed line is in pieces. Set line to relaxed, or take ${key} out.`;
+    const hint = `Only a relaxed line has shards. Set line to relaxed, or take ${key} out.`;
     return [{ code: "conflict", path: at, at: "value", message, hint }];
   });
 }

@@ -1,5 +1,5 @@
 /**
- * How a room's line is kept: exactly, in one place, or relaxed, cut into pieces so that one very long line can be
+ * How a room's line is kept: exactly, in one place, or relaxed, cut into shards so that one very long line can be
  * spread over the nodes of a Redis cluster. What goes with a relaxed line is in `capability-check.ts`.
  */
 import { choice, count } from "./kinds.ts";
@@ -17,10 +17,10 @@ export const lineSettings = {
     ),
   shards: count({ min: 1, max: SHARDS_MAX })
     .prefault(DEFAULT_SHARDS)
-    .describe("With `line: relaxed`: how many pieces the line is cut into. The more, the less exact."),
+    .describe("With `line: relaxed`: how many shards the line is cut into. The more, the less exact."),
   peek: count({ min: 1, max: SHARDS_MAX })
     .prefault(DEFAULT_PEEK)
     .describe(
-      "With `line: relaxed`: how many pieces are looked at to find who is next. The more, the more exact, and the more work. At most `shards`.",
+      "With `line: relaxed`: how many shards are looked at to find who is next. The more, the more exact, and the more work. At most `shards`.",
     ),
 };

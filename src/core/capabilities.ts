@@ -36,7 +36,7 @@ const ALL: Capabilities = {
 export const CAPABILITIES: Readonly<Record<EngineKind, Capabilities>> = {
   memory: ALL,
   redis: ALL,
-  // Its pieces know nothing of each other: there is no one order, and no one place where anything else is counted.
+  // Its shards know nothing of each other: there is no one order, and no one place where anything else is counted.
   relaxed: {
     exactOrder: false,
     lanes: false,

@@ -4,40 +4,40 @@ import fc from "fast-check";
 import {
   compareKeys,
   keysToSee,
-  linesToPeek,
-  lineToAddTo,
   type PlannedPop,
   planPops,
   type RelaxedKey,
+  shardsToPeek,
+  shardToAddTo,
 } from "./relaxed.ts";
 
 const id = fc.constantFrom("a", "b", "c");
 const key = fc.record({ priority: fc.integer({ min: -2, max: 2 }), id }, { noNullPrototype: true });
 
-/** Sub-lines as sorted lists of keys, every key once. */
-const subLines = fc
+/** Shards as sorted lists of keys, every key once. */
+const shardLists = fc
   .array(fc.tuple(fc.nat({ max: 5 }), fc.integer({ min: -9, max: 9 })), { maxLength: 30, size: "max" })
   .map((placed) => {
-    const lines: RelaxedKey[][] = Array.from({ length: 6 }, () => []);
-    for (const [i, [line, priority]] of placed.entries()) lines[line]!.push({ priority, id: `${i}` });
-    for (const line of lines) line.sort(compareKeys);
-    return lines;
+    const shards: RelaxedKey[][] = Array.from({ length: 6 }, () => []);
+    for (const [i, [shard, priority]] of placed.entries()) shards[shard]!.push({ priority, id: `${i}` });
+    for (const shard of shards) shard.sort(compareKeys);
+    return shards;
   });
 const picks = fc.array(fc.uniqueArray(fc.nat({ max: 5 }), { minLength: 1, maxLength: 6, size: "max" }), {
   maxLength: 20,
   size: "max",
 });
 
-/** What whoever makes these picks is shown: of each line as many keys as the picks need. */
-function sightFor(lines: readonly RelaxedKey[][], wanted: readonly (readonly number[])[]) {
-  return new Map([...keysToSee(wanted)].map(([line, count]) => [line, lines[line]!.slice(0, count)]));
+/** What whoever makes these picks is shown: of each shard as many keys as the picks need. */
+function sightFor(shards: readonly RelaxedKey[][], wanted: readonly (readonly number[])[]) {
+  return new Map([...keysToSee(wanted)].map(([shard, count]) => [shard, shards[shard]!.slice(0, count)]));
 }
 
-/** Carries a planned pop out on the lines as they are now. */
-function carryOut(lines: RelaxedKey[][], { line, unlessWorseThan, otherwise }: PlannedPop) {
-  const first = lines[line]![0];
-  if (first && !(unlessWorseThan && compareKeys(first, unlessWorseThan) > 0)) return lines[line]!.shift();
-  return otherwise === null ? undefined : lines[otherwise]!.shift();
+/** Carries a planned pop out on the shards as they are now. */
+function carryOut(shards: RelaxedKey[][], { shard, unlessWorseThan, otherwise }: PlannedPop) {
+  const first = shards[shard]![0];
+  if (first && !(unlessWorseThan && compareKeys(first, unlessWorseThan) > 0)) return shards[shard]!.shift();
+  return otherwise === null ? undefined : shards[otherwise]!.shift();
 }
 
 test("the order of keys is total: priority first, then id, equal only for the same item", () => {
@@ -53,53 +53,53 @@ test("the order of keys is total: priority first, then id, equal only for the sa
   assert.ok(compareKeys({ priority: 1, id: "a" }, { priority: 1, id: "b" }) < 0);
 });
 
-test("every sub-line is as likely to be added to as any other, and no throw of the dice misses them", () => {
-  const lines = [3, 5, 8, 9];
-  const throws = Array.from({ length: 400 }, (_, i) => lineToAddTo(lines, () => i / 400));
-  for (const line of lines) assert.equal(throws.filter((one) => one === line).length, 100);
+test("every shard is as likely to be added to as any other, and no throw of the dice misses them", () => {
+  const shards = [3, 5, 8, 9];
+  const throws = Array.from({ length: 400 }, (_, i) => shardToAddTo(shards, () => i / 400));
+  for (const shard of shards) assert.equal(throws.filter((one) => one === shard).length, 100);
   assert.equal(
-    lineToAddTo(lines, () => 1 - 2 ** -53),
+    shardToAddTo(shards, () => 1 - 2 ** -53),
     9,
   );
 });
 
-test("peeked are as many different sub-lines as asked for, or all there are", () => {
+test("peeked are as many different shards as asked for, or all there are", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.nat({ max: 300 }), { minLength: 1, maxLength: 40, size: "max" }),
       fc.integer({ min: 1, max: 45 }),
       fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
-      (lines, count, dice) => {
-        const chosen = linesToPeek(lines, count, () => dice.next().value as number);
-        assert.equal(chosen.length, Math.min(count, lines.length));
+      (shards, count, dice) => {
+        const chosen = shardsToPeek(shards, count, () => dice.next().value as number);
+        assert.equal(chosen.length, Math.min(count, shards.length));
         assert.equal(new Set(chosen).size, chosen.length);
-        assert.ok(chosen.every((line) => lines.includes(line)));
+        assert.ok(chosen.every((shard) => shards.includes(shard)));
       },
     ),
   );
 });
 
-test("every choice of sub-lines to peek at is as likely as any other", () => {
-  const lines = [0, 1, 2, 3, 4];
+test("every choice of shards to peek at is as likely as any other", () => {
+  const shards = [0, 1, 2, 3, 4];
   const found = new Map<string, number>();
   // Three throws with 3, 4 and 5 outcomes each: all 60 ways they can fall.
   for (let way = 0; way < 60; way++) {
     const outcomes = [(way % 3) / 3, (Math.floor(way / 3) % 4) / 4, Math.floor(way / 12) / 5];
-    const chosen = linesToPeek(lines, 3, () => outcomes.shift()! + 0.01).sort();
+    const chosen = shardsToPeek(shards, 3, () => outcomes.shift()! + 0.01).sort();
     found.set(chosen.join(), (found.get(chosen.join()) ?? 0) + 1);
   }
   assert.equal(found.size, 10);
   assert.deepEqual(new Set(found.values()), new Set([6]));
 });
 
-test("with nobody else about, each pop takes the best of what is left of the lines it picked", () => {
+test("with nobody else about, each pop takes the best of what is left of the shards it picked", () => {
   fc.assert(
-    fc.property(subLines, picks, fc.constantFrom("plain", "secondBest"), (lines, wanted, policy) => {
-      const plans = planPops(sightFor(lines, wanted), wanted, policy);
+    fc.property(shardLists, picks, fc.constantFrom("plain", "secondBest"), (shards, wanted, policy) => {
+      const plans = planPops(sightFor(shards, wanted), wanted, policy);
       assert.equal(plans.length, wanted.length);
-      const left = lines.map((line) => [...line]);
+      const left = shards.map((shard) => [...shard]);
       for (const [i, plan] of plans.entries()) {
-        const best = wanted[i]!.flatMap((line) => left[line]!.slice(0, 1)).sort(compareKeys)[0];
+        const best = wanted[i]!.flatMap((shard) => left[shard]!.slice(0, 1)).sort(compareKeys)[0];
         assert.deepEqual(plan ? carryOut(left, plan) : undefined, best);
       }
     }),
@@ -111,17 +111,17 @@ test("with others about, what is popped is no worse than the second best seen, o
   const others = fc.array(fc.nat({ max: 5 }), { maxLength: 20, size: "max" });
   let guarded = 0;
   fc.assert(
-    fc.property(subLines, picks, others, (lines, wanted, poppedByOthers) => {
+    fc.property(shardLists, picks, others, (shards, wanted, poppedByOthers) => {
       const [pick] = wanted;
       if (!pick) return;
-      const [plan] = planPops(sightFor(lines, [pick]), [pick], "secondBest");
-      const seen = pick.flatMap((line) => lines[line]!.slice(0, 1)).sort(compareKeys);
+      const [plan] = planPops(sightFor(shards, [pick]), [pick], "secondBest");
+      const seen = pick.flatMap((shard) => shards[shard]!.slice(0, 1)).sort(compareKeys);
       assert.equal(plan === null, seen.length === 0);
       if (!plan) return;
       assert.deepEqual(plan.unlessWorseThan, seen[1] ?? null);
-      for (const line of poppedByOthers) lines[line]!.shift();
-      const atSecond = plan.otherwise === null ? undefined : lines[plan.otherwise]![0];
-      const popped = carryOut(lines, plan);
+      for (const shard of poppedByOthers) shards[shard]!.shift();
+      const atSecond = plan.otherwise === null ? undefined : shards[plan.otherwise]![0];
+      const popped = carryOut(shards, plan);
       if (!popped) return;
       const isGood = !seen[1] || compareKeys(popped, seen[1]) <= 0;
       assert.ok(isGood || popped === atSecond);
@@ -137,8 +137,8 @@ test("a plain pop takes whatever has moved up", () => {
     [0, [{ priority: 1, id: "a" }]],
     [1, [{ priority: 2, id: "b" }]],
   ]);
-  assert.deepEqual(planPops(seen, [[0, 1]], "plain"), [{ line: 0, unlessWorseThan: null, otherwise: null }]);
+  assert.deepEqual(planPops(seen, [[0, 1]], "plain"), [{ shard: 0, unlessWorseThan: null, otherwise: null }]);
   assert.deepEqual(planPops(seen, [[0, 1]], "secondBest"), [
-    { line: 0, unlessWorseThan: { priority: 2, id: "b" }, otherwise: 1 },
+    { shard: 0, unlessWorseThan: { priority: 2, id: "b" }, otherwise: 1 },
   ]);
 });

@@ -53,7 +53,7 @@ export interface DoorRules {
 }
 
 export interface RoomRules extends DoorRules {
-  /** The line is cut into pieces, and nearly in order. null: it is one, and exact. */
+  /** The line is cut into shards, and nearly in order. null: it is one, and exact. */
   readonly relaxed: RelaxedRules | null;
   /** A capacity that several rooms have together. null: this room's is its own. */
   readonly budget: BudgetRules | null;
@@ -125,7 +125,7 @@ export interface ShowRules {
 }
 
 export interface RelaxedRules {
-  /** Into how many pieces. */
+  /** How many there are. */
   readonly shards: number;
   /** How many of them are looked at to find who is next. */
   readonly peek: number;

@@ -1,6 +1,6 @@
 /**
  * Drawing lots for a room in Redis. Who gathered is kept there as one text; seed and ids decide the order, which is worked
- * out here and put in force there piece by piece, while the door is shut. Doing it again gives the same, so a gateway
+ * out here and put in force there part by part, while the door is shut. Doing it again gives the same, so a gateway
  * that dies in the middle is followed by another that does it all once more.
  */
 import { type Drawn, type DrawRecord, drawOrder } from "../../core/draw.ts";
@@ -104,7 +104,7 @@ function take({ pool, joinedAt }: Gathered, text: string, at: number): void {
   joinedAt.set(id, Number(text.slice(joinedFrom, idFrom)));
 }
 
-/** Everyone's id, when they joined and their new sequence, in pieces. */
+/** Everyone's id, when they joined and their new sequence, in batches. */
 function* movesOf(drawn: Drawn, joinedAt: ReadonlyMap<string, number>): Generator<string[]> {
   const ids = drawn.ids();
   const sequences: number[] = [];

@@ -1,6 +1,6 @@
 /**
  * The server-side functions as texts: the rules of the door and the books of a room, file after file. There are two
- * libraries, one for exact lines and one for lines in pieces, which puts functions of its own in place of some. Names
+ * libraries, one for exact lines and one for relaxed lines, which puts functions of its own in place of some. Names
  * carry a version, made from the text, so gateways of two versions can work side by side while one takes over from the
  * other.
  */
@@ -19,20 +19,20 @@ export interface LibraryPart {
 }
 
 const VERSION_LENGTH = 8;
-/** What the names of functions for a line in pieces begin with, as they are called. */
-export const IN_PIECES = "pieces/";
+/** What the names of functions for a relaxed line begin with, as they are called. */
+export const IN_SHARDS = "shards/";
 
 /** Reads both libraries of rooms. */
 export function roomLibrary(): Library {
   const files = (folder: string) => luaFiles(new URL(`lua/${folder}`, import.meta.url));
   const shared = [...files("rules/"), ...files("")];
   const exact = libraryOf("fairgate", [...shared, ...files("exact/")]);
-  const inPieces = libraryOf("fairgate_pieces", [...shared, ...files("relaxed/")]);
+  const inShards = libraryOf("fairgate_pieces", [...shared, ...files("relaxed/")]);
   return {
-    parts: [...exact.parts, ...inPieces.parts],
+    parts: [...exact.parts, ...inShards.parts],
     functionName: (called) =>
-      called.startsWith(IN_PIECES)
-        ? inPieces.functionName(called.slice(IN_PIECES.length))
+      called.startsWith(IN_SHARDS)
+        ? inShards.functionName(called.slice(IN_SHARDS.length))
         : exact.functionName(called),
   };
 }

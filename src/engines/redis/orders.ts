@@ -20,17 +20,17 @@ export function keysOf(prefix: string, name: string, { budget }: RoomRules): Roo
   return { room: `${tag}:${name}`, budget: `${tag}:rooms` };
 }
 
-/** The key that a room's calls name: the exact line's, or for a relaxed one the key of all but its pieces. */
+/** The key that a room's calls name: the exact line's, or for a relaxed one the key of all but its shards. */
 export function mainKeyOf(prefix: string, name: string, rules: RoomRules): string {
   return rules.relaxed ? `${prefix}:{${name}/main}:${name}` : keysOf(prefix, name, rules).room;
 }
 
-/** The key of a piece of a relaxed line. Each is in a slot of its own; one of another number of pieces is another. */
-export function pieceKeyOf(prefix: string, name: string, piece: { index: number; of: number }): string {
-  return `${prefix}:{${name}/${piece.index}.${piece.of}}:${name}`;
+/** The key of a shard of a relaxed line, in a hash slot of its own. It differs by how many shards there are. */
+export function shardKeyOf(prefix: string, name: string, shard: { index: number; of: number }): string {
+  return `${prefix}:{${name}/${shard.index}.${shard.of}}:${name}`;
 }
 
-/** What a room's key is for, where its line is in pieces: everything but the pieces, or one of so many of them. */
+/** Which part of a relaxed line a key is for: the main part, or one of `pieces` shards. */
 export type LinePart = { readonly isMain: true } | { readonly pieces: number };
 
 /** The orders, as JSON. */

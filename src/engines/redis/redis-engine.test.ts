@@ -56,8 +56,8 @@ const exact = {
   make: async (world: HandWorld) => newEngine(world),
 };
 
-/** The same with every room's line in so many pieces. */
-function inPieces(shards: number, peek: number) {
+/** The same with every room's line in so many shards. */
+function inShards(shards: number, peek: number) {
   return async (world: HandWorld): Promise<Engine> => {
     const engine = newEngine(world);
     const configure = engine.configure.bind(engine);
@@ -66,22 +66,22 @@ function inPieces(shards: number, peek: number) {
   };
 }
 
-/** A line of one piece is in exact order, so it passes all that is not about things that pieces cannot have. */
-const onePiece = {
-  name: "redis engine with a relaxed line of one piece: the",
-  make: inPieces(1, 1),
+/** A line of one shard is in exact order, so it passes all that is not about things that shards cannot have. */
+const oneShard = {
+  name: "redis engine with a relaxed line of one shard: the",
+  make: inShards(1, 1),
   capabilities: CAPABILITIES.relaxed,
 };
 
-for (const subject of [exact, onePiece]) conformance(subject);
+for (const subject of [exact, oneShard]) conformance(subject);
 modelTest(exact, MODEL_RUNS);
 propertyTests(exact, LIVES);
 connectionLives(exact, 2, LIVES);
-for (const subject of [exact, onePiece]) starvingTests(subject, { runs: 1, honest: 6 });
+for (const subject of [exact, oneShard]) starvingTests(subject, { runs: 1, honest: 6 });
 
-test("a relaxed line of four pieces, whatever happens: never too many on the site or in a minute, and the patient get in", () =>
+test("a relaxed line of four shards, whatever happens: never too many on the site or in a minute, and the patient get in", () =>
   holdInEveryLife(
-    { name: "relaxed", capabilities: CAPABILITIES.relaxed, make: inPieces(4, 2) },
+    { name: "relaxed", capabilities: CAPABILITIES.relaxed, make: inShards(4, 2) },
     {
       ...{ queueingMethod: "fifo", fillNoShows: false, privilegedOnly: false },
       lanes: { order: "strict", othersShare: 10, named: [] },

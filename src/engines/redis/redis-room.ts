@@ -19,7 +19,7 @@ import { DoorDuty, type DutyEvents } from "./door-duty.ts";
 import { DrawRecords } from "./draw-work.ts";
 import { EndedVisits } from "./ended-visits.ts";
 import { ExactLine } from "./exact-line.ts";
-import { IN_PIECES } from "./library.ts";
+import { IN_SHARDS } from "./library.ts";
 import { mainKeyOf } from "./orders.ts";
 import { RelaxedLine } from "./relaxed-line.ts";
 import { RoomCalls, type RoomCallsParts } from "./room-calls.ts";
@@ -68,7 +68,7 @@ export class RedisRoom {
 
   constructor(parts: RoomParts) {
     const { name, rules, gateway, prefix, events } = parts;
-    const calls: RoomCallsParts = { ...parts.calls, functions: rules.relaxed ? IN_PIECES : "" };
+    const calls: RoomCallsParts = { ...parts.calls, functions: rules.relaxed ? IN_SHARDS : "" };
     this.#parts = parts;
     this.#world = calls.world;
     this.#rules = rules;

@@ -1,10 +1,10 @@
 /**
- * The relaxed line: cut into pieces in slots of their own, so that one very long line can be spread over the nodes of a
- * cluster. A place is in the piece that its ticket's id says, which is as good as one picked by dice. Turns go to the best of
- * a few pieces that are looked at, so the order is nearly that of arrival and `ahead` is an estimate.
+ * The relaxed line: cut into shards in slots of their own, so that one very long line can be spread over the nodes of a
+ * cluster. A place is in the shard that its ticket's id says, which is as good as one picked by dice. Turns go to the best of
+ * a few shards that are looked at, so the order is nearly that of arrival and `ahead` is an estimate.
  *
  * Everything else is in the main part, which alone decides who enters: how many, at what rate, and that no ticket does twice.
- * A newcomer asks there only while no line is known; a piece whose node is away is left out until it is back.
+ * A newcomer asks there only while no line is known; a shard whose node is away is left out until it is back.
  */
 import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
 import { ID_BYTES, idFromBytes } from "../../core/id.ts";
@@ -12,7 +12,7 @@ import type { RelaxedRules, RoomRules } from "../../core/rules.ts";
 import { NONE_MISSED, setBackTicket, type Ticket } from "../../core/ticket.ts";
 import { type LineParts, readLook, readTurn } from "./exact-line.ts";
 import { RedisProblem } from "./link/problem.ts";
-import { ordersOf, pieceKeyOf } from "./orders.ts";
+import { type LinePart, ordersOf, shardKeyOf } from "./orders.ts";
 import { mergedLook } from "./relaxed-look.ts";
 import { type TakenVisitor, takeNext } from "./relaxed-turn.ts";
 import { openInRedis, RoomCalls, type RoomCallsParts } from "./room-calls.ts";
@@ -23,12 +23,12 @@ import { VisitCalls, type VisitReply } from "./visit-calls.ts";
 
 /** For so long after a line was seen a newcomer goes to its end without asking whether there still is one. */
 const LINE_SEEN_MS = 1_000;
-/** Digits of an id that say which piece it belongs to. */
-const PIECE_DIGITS = 8;
-/** Where a piece is away a newcomer tries others. */
+/** Digits of an id that say which shard it belongs to. */
+const SHARD_DIGITS = 8;
+/** Where a shard is away a newcomer tries others. */
 const JOIN_TRIES_MAX = 4;
 const ID_DIGITS = 2 * ID_BYTES;
-/** The holder of a loose turn found no room, and goes back to their piece. */
+/** The holder of a loose turn found no room, and goes back to their shard. */
 const RETURNED = Symbol("returned");
 /** Values of a turn before how many are to be taken. */
 const TURN_LENGTH = 5;
@@ -40,7 +40,7 @@ export interface RelaxedParts extends LineParts {
   readonly reopen: () => Promise<void>;
 }
 
-interface Piece {
+interface Shard {
   readonly calls: RoomCalls;
   readonly visits: VisitCalls;
   /** As far as it is known. */
@@ -51,7 +51,7 @@ interface Piece {
 export class RelaxedLine implements RoomLine {
   readonly #parts: RelaxedParts;
   readonly #peek: number;
-  readonly #pieces: readonly Piece[];
+  readonly #shards: readonly Shard[];
   #lineSeenAt = Number.NEGATIVE_INFINITY;
   /** How fast the door is, as the main part last told it. */
   #speed = "";
@@ -60,30 +60,30 @@ export class RelaxedLine implements RoomLine {
     const { prefix, name, callsParts, reopen, gateway, ready } = parts;
     this.#parts = parts;
     this.#peek = peek;
-    this.#pieces = Array.from({ length: shards }, (_, index) => {
-      const calls = new RoomCalls(pieceKeyOf(prefix, name, { index, of: shards }), callsParts, reopen);
+    this.#shards = Array.from({ length: shards }, (_, index) => {
+      const calls = new RoomCalls(shardKeyOf(prefix, name, { index, of: shards }), callsParts, reopen);
       return { calls, visits: new VisitCalls(calls, gateway, ready), waiting: 0, look: null };
     });
   }
 
   async configure(rules: RoomRules, awayMs: number): Promise<void> {
-    const open = (calls: RoomCalls, part: { isMain: true } | { pieces: number }) =>
+    const open = (calls: RoomCalls, part: LinePart) =>
       openInRedis(calls, {
         orders: ordersOf(rules, { room: calls.key, budget: "" }, part),
         budget: "",
         awayMs,
       });
-    const pieces = this.#pieces.length;
     await open(this.#parts.calls, { isMain: true });
-    await Promise.all(this.#pieces.map(({ calls }) => open(calls, { pieces })));
+    const shard = { pieces: this.#shards.length };
+    await Promise.all(this.#shards.map(({ calls }) => open(calls, shard)));
   }
 
   async join(newcomer: Newcomer): Promise<JoinAnswer> {
     const isLineKnown = this.#parts.world.clock.now() - this.#lineSeenAt < LINE_SEEN_MS;
-    const atItsEnd = isLineKnown && newcomer.canWait ? await this.#joinPiece(newcomer) : null;
+    const atItsEnd = isLineKnown && newcomer.canWait ? await this.#joinShard(newcomer) : null;
     if (atItsEnd && atItsEnd.kind !== "refused") return atItsEnd;
     // Whoever gets no place may still go through, should there be no line by now.
-    return (await this.#joinMain(newcomer)) ?? this.#joinPiece(newcomer);
+    return (await this.#joinMain(newcomer)) ?? this.#joinShard(newcomer);
   }
 
   async checkIn(ticket: Ticket): Promise<TicketAnswer> {
@@ -108,7 +108,7 @@ export class RelaxedLine implements RoomLine {
   }
 
   async leave(ticket: Ticket): Promise<number> {
-    const { visits } = this.#pieceOf(ticket.id);
+    const { visits } = this.#shardOf(ticket.id);
     const [until] = await Promise.all([
       this.#parts.visits.ask(showing("l", ticket, 0), endedUntil),
       visits.ask(showing("l", ticket, 0), () => null),
@@ -119,23 +119,23 @@ export class RelaxedLine implements RoomLine {
   async look(options: LookOptions, now: string): Promise<Look> {
     const main = readLook(await this.#parts.calls.call("look", [now, "", options.hasRecent ? "1" : ""]));
     await Promise.all(
-      this.#pieces.map(async (piece) => {
+      this.#shards.map(async (shard) => {
         const answer = await this.#unlessAway(
-          piece.calls.call("look", [now, options.hasMarks ? "1" : "", ""]),
+          shard.calls.call("look", [now, options.hasMarks ? "1" : "", ""]),
         );
-        if (answer) piece.look = readLook(answer);
+        if (answer) shard.look = readLook(answer);
       }),
     );
     return mergedLook(
       main,
-      this.#pieces.flatMap(({ look }) => look ?? []),
+      this.#shards.flatMap(({ look }) => look ?? []),
     );
   }
 
   async turn({ now, gateway, fence, orders }: TurnCall): Promise<Turned> {
     const { calls } = this.#parts;
     const hasMoreToLetGo = await this.#sweep(now);
-    const waiting = this.#pieces.reduce((sum, piece) => sum + piece.waiting, 0);
+    const waiting = this.#shards.reduce((sum, shard) => sum + shard.waiting, 0);
     const words = [now, gateway, String(fence)];
     const values = await calls.call("reserve", [...words, ...orders, String(waiting)], calls.kept);
     const turned = readTurn(values.slice(0, TURN_LENGTH));
@@ -154,7 +154,7 @@ export class RelaxedLine implements RoomLine {
 
   flush(): void {
     this.#parts.visits.flush();
-    for (const { visits } of this.#pieces) visits.flush();
+    for (const { visits } of this.#shards) visits.flush();
   }
 
   /** Through, or the reason why not; null for a place in the line. */
@@ -168,13 +168,13 @@ export class RelaxedLine implements RoomLine {
     return answer;
   }
 
-  async #joinPiece(newcomer: Newcomer): Promise<JoinAnswer> {
+  async #joinShard(newcomer: Newcomer): Promise<JoinAnswer> {
     const { reader, world } = this.#parts;
     for (let tries = 1; ; tries++) {
       const id = this.#newId();
       try {
         const doing = joining(id, newcomer, world.random.fraction());
-        return await this.#pieceOf(id).visits.ask(doing, (reply) => reader.join(reply, id, newcomer.lane));
+        return await this.#shardOf(id).visits.ask(doing, (reply) => reader.join(reply, id, newcomer.lane));
       } catch (cause) {
         const isElsewhere = cause instanceof RedisProblem && cause.wasRefused && cause.kind !== "outOfMemory";
         if (!isElsewhere || tries === JOIN_TRIES_MAX) throw cause;
@@ -188,11 +188,11 @@ export class RelaxedLine implements RoomLine {
     return { ...answer, ticket: setBackTicket(answer.ticket, { sequence, missedTurns, missedAt }) };
   }
 
-  /** What a piece says to a check-in, or of what came of a turn. */
+  /** What a shard says to a check-in, or of what came of a turn. */
   #ask(what: "c" | TurnOutcome, ticket: Ticket): Promise<TicketAnswer | null> {
     const { reader, world } = this.#parts;
     const doing = showing(what, ticket, world.random.fraction());
-    return this.#pieceOf(ticket.id).visits.ask(doing, (reply) =>
+    return this.#shardOf(ticket.id).visits.ask(doing, (reply) =>
       isNothing(reply) ? null : reader.ticket(reply, ticket),
     );
   }
@@ -207,14 +207,14 @@ export class RelaxedLine implements RoomLine {
     });
   }
 
-  /** Lets go of what has run out in each piece. True when there is more. */
+  /** Lets go of what has run out in each shard. True when there is more. */
   async #sweep(now: string): Promise<boolean> {
-    const total = this.#pieces.reduce((sum, piece) => sum + piece.waiting, 0);
+    const total = this.#shards.reduce((sum, shard) => sum + shard.waiting, 0);
     const answers = await Promise.all(
-      this.#pieces.map(async (piece) => {
-        const answer = await this.#unlessAway(piece.calls.call("sweep", [now, String(total), this.#speed]));
-        // Nobody is taken out of a piece that is away.
-        piece.waiting = answer ? Number(answer[0]) : 0;
+      this.#shards.map(async (shard) => {
+        const answer = await this.#unlessAway(shard.calls.call("sweep", [now, String(total), this.#speed]));
+        // Nobody is taken out of a shard that is away.
+        shard.waiting = answer ? Number(answer[0]) : 0;
         return answer?.[1] === 1;
       }),
     );
@@ -222,11 +222,11 @@ export class RelaxedLine implements RoomLine {
   }
 
   async #take(count: number, now: string): Promise<TakenVisitor[]> {
-    const among = this.#pieces.flatMap(({ waiting }, index) => (waiting > 0 ? [index] : []));
+    const among = this.#shards.flatMap(({ waiting }, index) => (waiting > 0 ? [index] : []));
     if (count === 0 || among.length === 0) return [];
-    const pieces = this.#pieces.map(({ calls }) => calls);
+    const shards = this.#shards.map(({ calls }) => calls);
     const dice = () => this.#parts.world.random.fraction();
-    return takeNext({ pieces, among, count, peek: this.#peek, now, dice });
+    return takeNext({ shards, among, count, peek: this.#peek, now, dice });
   }
 
   /** Gives turns to those who were taken; their sequences, or null when the lease is another gateway's by now. */
@@ -269,8 +269,8 @@ export class RelaxedLine implements RoomLine {
     return idFromBytes(this.#parts.world.random.bytes(ID_BYTES));
   }
 
-  #pieceOf(id: string): Piece {
-    return this.#pieces[Number.parseInt(id.slice(-PIECE_DIGITS), 16) % this.#pieces.length]!;
+  #shardOf(id: string): Shard {
+    return this.#shards[Number.parseInt(id.slice(-SHARD_DIGITS), 16) % this.#shards.length]!;
   }
 }
 

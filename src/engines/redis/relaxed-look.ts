@@ -1,23 +1,23 @@
-/** A room whose line is in pieces, told as one: counts are added up, and marks are put together from those of the pieces. */
+/** A room whose line is in shards, told as one: counts are added up, and marks are put together from those of the shards. */
 import { aheadOnBoard, type Mark, markRanks } from "../../core/board.ts";
 import { EVERYBODY } from "../../core/rules.ts";
 import type { Look } from "./room-look.ts";
 
-/** The main part, with everything that is told of the pieces in it. */
-export function mergedLook(main: Look, pieces: readonly Look[]): Look {
-  const sum = (of: (look: Look) => number) => pieces.reduce((total, piece) => total + of(piece), 0);
-  const waiting = sum((piece) => piece.waiting);
+/** The main part, with everything that is told of the shards in it. */
+export function mergedLook(main: Look, shards: readonly Look[]): Look {
+  const sum = (of: (look: Look) => number) => shards.reduce((total, shard) => total + of(shard), 0);
+  const waiting = sum((shard) => shard.waiting);
   const own = main.lanes.find(({ lane }) => lane === EVERYBODY);
   const everybody = {
     ...{ lane: EVERYBODY, waiting, admitted: own?.admitted ?? 0 },
     ...(own?.highest !== undefined && { highest: own.highest }),
-    marks: mergedMarks(pieces, waiting),
+    marks: mergedMarks(shards, waiting),
   };
   return {
     ...main,
     waiting,
-    lapsed: sum((piece) => piece.lapsed),
-    totals: mergedTotals([main, ...pieces]),
+    lapsed: sum((shard) => shard.lapsed),
+    totals: mergedTotals([main, ...shards]),
     lanes: [everybody],
   };
 }
@@ -30,9 +30,9 @@ function mergedTotals(looks: readonly Look[]): Readonly<Record<string, string>> 
   return Object.fromEntries(Object.entries(totals).map(([name, value]) => [name, String(value)]));
 }
 
-/** Ranks and sequences, in turn. Where somebody stands among all is where they stand in each piece, added up. */
-function mergedMarks(pieces: readonly Look[], waiting: number): (number | string)[] {
-  const known = pieces.map((piece) => ({ marks: marksOf(piece), waiting: piece.waiting }));
+/** Ranks and sequences, in turn. Where somebody stands among all is where they stand in each shard, added up. */
+function mergedMarks(shards: readonly Look[], waiting: number): (number | string)[] {
+  const known = shards.map((shard) => ({ marks: marksOf(shard), waiting: shard.waiting }));
   const all = known
     .flatMap(({ marks }) => marks.map(([sequence]) => sequence))
     .sort((a, b) => a - b)
@@ -49,11 +49,11 @@ function marksOf({ lanes }: Look): Mark[] {
 }
 
 function aheadAmong(
-  pieces: readonly { marks: readonly Mark[]; waiting: number }[],
+  shards: readonly { marks: readonly Mark[]; waiting: number }[],
   sequence: number,
 ): number {
   let ahead = 0;
-  for (const { marks, waiting } of pieces) ahead += aheadOnBoard({ marks }, sequence) ?? waiting;
+  for (const { marks, waiting } of shards) ahead += aheadOnBoard({ marks }, sequence) ?? waiting;
   return ahead;
 }
 

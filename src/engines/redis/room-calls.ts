@@ -2,7 +2,7 @@
  * Calls about one room. A room that Redis does not know, because it lost its data, is opened there again on the way.
  */
 import type { World } from "../../core/world.ts";
-import type { IN_PIECES } from "./library.ts";
+import type { IN_SHARDS } from "./library.ts";
 import type { Kept } from "./link/call.ts";
 import type { RedisLink } from "./link/link.ts";
 
@@ -13,8 +13,8 @@ export interface RoomCallsParts {
   readonly link: RedisLink;
   readonly world: World;
   readonly time: TimeSource;
-  /** What the functions' names begin with: nothing, or for a line in pieces those of its own library. */
-  readonly functions: "" | typeof IN_PIECES;
+  /** What the functions' names begin with: nothing, or for a relaxed line those of its own library. */
+  readonly functions: "" | typeof IN_SHARDS;
   /** So many replicas must have what gives or frees a slot before anyone is told. */
   readonly replicas: number;
   readonly timeoutMs: number;

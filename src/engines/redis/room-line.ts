@@ -1,5 +1,5 @@
 /**
- * A room's line, as the rest of the engine asks it: exact, in one slot, or relaxed, in pieces on several. Presence and the
+ * A room's line, as the rest of the engine asks it: exact, in one hash slot, or relaxed, in shards on several. Presence and the
  * ends of visits are no matter of the line, and so is who has the lease.
  */
 import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";

@@ -36,7 +36,7 @@ export function joining(id: string, { lane, invite, canWait, visitMs }: Newcomer
   };
 }
 
-/** What is done with a ticket: check in, enter, leave; or, to a piece of a line, what came of its turn. */
+/** What is done with a ticket: check in, enter, leave; or, to a shard of a line, what came of its turn. */
 export type Showing = "c" | "e" | "l" | TurnOutcome;
 /** Its holder is in (k), it was none (a), or they came when it was loose and there was no room (b). */
 export type TurnOutcome = "k" | "a" | "b";
@@ -75,7 +75,7 @@ export function endedUntil({ values, at }: VisitReply): number {
   return values[at + 1] as number;
 }
 
-/** True when the main part says that a turn was loose and there is no room: its holder is to go back to their piece. */
+/** True when the main part says that a turn was loose and there is no room: its holder is to go back to their shard. */
 export function isReturned({ values, at }: VisitReply): boolean {
   return values[at] === HAS_RETURNED;
 }

@@ -20,7 +20,7 @@
 --   :pool:G    text    those who gathered for a draw
 --   :loads     list    what gateways told of the origin
 --
--- This and the files after it make the exact line. What is different where a line is in pieces is in `relaxed/`, which
+-- This and the files after it make the exact line. What is different for a relaxed line is in `relaxed/`, which
 -- puts functions of its own in place of some here.
 
 local room = {}

@@ -9,9 +9,9 @@ import {
   type ConcurrencyPolicy,
   compareKeys,
   keysToSee,
-  linesToPeek,
   type PlannedPop,
   planPops,
+  shardsToPeek,
 } from "../../../core/relaxed.ts";
 import type { World } from "../../../core/world.ts";
 import { RedisProblem } from "../link/problem.ts";
@@ -38,7 +38,7 @@ const SWEEPS_MAX = 3;
 
 type Pick = readonly number[];
 interface Attempt {
-  readonly line: number;
+  readonly shard: number;
   readonly guard: PlannedPop["unlessWorseThan"];
   readonly otherwise: number | null;
 }
@@ -57,9 +57,9 @@ export class Popping {
   /** Up to so many items, best first. Throws a RedisProblem when no shard answers. */
   async pop(count: number): Promise<Popped[]> {
     const { peek, policy } = this.#options;
-    const lines = reachableOf(this.#shards, "canBePopped");
+    const reachable = reachableOf(this.#shards, "canBePopped");
     const dice = () => this.#world.random.fraction();
-    const picks = Array.from({ length: count }, () => linesToPeek(lines, peek, dice));
+    const picks = Array.from({ length: count }, () => shardsToPeek(reachable, peek, dice));
     const popped = await this.#popPicks(picks, policy);
     for (let sweep = 0; popped.length < count && sweep < SWEEPS_MAX; sweep++)
       if (!(await this.#sweep(count, popped))) break;
@@ -84,7 +84,7 @@ export class Popping {
   async #lookOrNothing(picks: readonly Pick[], isFine: boolean) {
     const wanted = keysToSee(picks);
     const seen = await orProblem(
-      askEach(wanted.keys(), (line) => this.#shards[line]!.peekKeys(wanted.get(line)!)),
+      askEach(wanted.keys(), (shard) => this.#shards[shard]!.peekKeys(wanted.get(shard)!)),
     );
     if (!(seen instanceof RedisProblem)) return seen;
     if (!isFine) throw seen;
@@ -93,11 +93,11 @@ export class Popping {
 
   async #carryOut(plans: readonly (PlannedPop | null)[]): Promise<Popped[]> {
     const first = plans.flatMap((plan) =>
-      plan ? [{ line: plan.line, guard: plan.unlessWorseThan, otherwise: plan.otherwise }] : [],
+      plan ? [{ shard: plan.shard, guard: plan.unlessWorseThan, otherwise: plan.otherwise }] : [],
     );
     const [popped, left] = await this.#takeAll(first);
     const second = left.flatMap(({ otherwise }) =>
-      otherwise === null ? [] : [{ line: otherwise, guard: null, otherwise: null }],
+      otherwise === null ? [] : [{ shard: otherwise, guard: null, otherwise: null }],
     );
     const [more] = await this.#takeAll(second);
     return [...popped, ...more];
@@ -107,19 +107,19 @@ export class Popping {
   async #takeAll(attempts: readonly Attempt[]): Promise<[Popped[], Attempt[]]> {
     const popped: Popped[] = [];
     const left: Attempt[] = [];
-    const groups = Map.groupBy(attempts, ({ line }) => line);
-    const takeFrom = async (line: number, group: readonly Attempt[]) => {
+    const groups = Map.groupBy(attempts, ({ shard }) => shard);
+    const takeFrom = async (shard: number, group: readonly Attempt[]) => {
       const token = newToken(this.#world.random);
       const { timeoutMs } = this.#options;
       const guards = group.map(({ guard }) => guard);
-      const pulled = await orProblem(this.#shards[line]!.take(guards, { token, timeoutMs }));
+      const pulled = await orProblem(this.#shards[shard]!.take(guards, { token, timeoutMs }));
       for (const [i, attempt] of group.entries()) {
         const item = pulled instanceof RedisProblem ? null : this.#present(pulled[i] ?? null);
-        if (item) popped.push({ ...item, handle: handleOf({ shard: line, token, id: item.id }) });
+        if (item) popped.push({ ...item, handle: handleOf({ shard, token, id: item.id }) });
         else left.push(attempt);
       }
     };
-    await Promise.all([...groups].map(([line, group]) => takeFrom(line, group)));
+    await Promise.all([...groups].map(([shard, group]) => takeFrom(shard, group)));
     return [popped, left];
   }
 

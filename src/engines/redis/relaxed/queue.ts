@@ -11,7 +11,7 @@
  * was popped in vain has to be put back; the id decides the shard, so an add can be repeated; several items are popped
  * in one go; and that there is nothing is said only after a look at all shards.
  */
-import { compareKeys, linesToPeek } from "../../../core/relaxed.ts";
+import { compareKeys, shardsToPeek } from "../../../core/relaxed.ts";
 import type { World } from "../../../core/world.ts";
 import { RedisProblem } from "../link/problem.ts";
 import { type Added, addAll } from "./adding.ts";
@@ -69,7 +69,7 @@ export class RelaxedQueue {
   async peek(count: number): Promise<RelaxedItem[]> {
     checkItemCount(count, "items");
     const all = reachableOf(this.#shards, "canBePopped");
-    const few = linesToPeek(all, this.#peek, () => this.#world.random.fraction());
+    const few = shardsToPeek(all, this.#peek, () => this.#world.random.fraction());
     const seen = await orProblem(this.#firstOf(few, count));
     if (!(seen instanceof RedisProblem) && seen.length > 0) return seen;
     return this.#firstOf(reachableOf(this.#shards, "canBePopped"), count);

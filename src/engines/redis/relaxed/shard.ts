@@ -1,5 +1,5 @@
 /**
- * One shard of a relaxed queue: a sub-line in one hash slot, and the calls to its functions. What they answer becomes
+ * One shard of a relaxed queue, in one hash slot, and the calls to its functions. What they answer becomes
  * values here and nowhere else. Every call may throw a RedisProblem; the shard is then away for a while. One that cannot
  * be added to, for want of memory or replicas, may still be popped from.
  */

@@ -1,5 +1,5 @@
 /**
- * A room with a relaxed line on a real cluster of three primaries, each with a replica: its pieces are on different nodes,
+ * A room with a relaxed line on a real cluster of three primaries, each with a replica: its shards are on different nodes,
  * the order is nearly that of arrival, and the death of a node costs nobody their place and lets nobody in twice.
  */
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ import { startCluster } from "../../../testing/redis/servers.ts";
 import { roomLibrary } from "../library.ts";
 import { openLink } from "../link/link.ts";
 import { RedisProblem } from "../link/problem.ts";
-import { pieceKeyOf } from "../orders.ts";
+import { shardKeyOf } from "../orders.ts";
 import { RedisEngine } from "../redis-engine.ts";
 
 const ROOM = "main";
@@ -63,10 +63,10 @@ async function patiently<T>(ask: () => T | Promise<T>): Promise<T> {
   }
 }
 
-test("the pieces of one line are on different nodes", async () => {
+test("the shards of one line are on different nodes", async () => {
   const holders = new Set<number>();
   for (let index = 0; index < SHARDS; index++)
-    holders.add((await cluster.primaryOf(pieceKeyOf("spread", ROOM, { index, of: SHARDS }))).port);
+    holders.add((await cluster.primaryOf(shardKeyOf("spread", ROOM, { index, of: SHARDS }))).port);
   assert.ok(holders.size >= 2, `all on one node: ${[...holders].join()}`);
 });
 
@@ -115,7 +115,7 @@ test("a node that dies under load costs nobody their place, and lets nobody in t
   await using opened = await openGateways(2, rules, { prefix, timeoutMs: CONFIRMED_MS.whileOneDies });
   const { engines } = opened;
   assert.equal(passes.length, CAPACITY);
-  const key = pieceKeyOf(prefix, ROOM, { index: 0, of: SHARDS });
+  const key = shardKeyOf(prefix, ROOM, { index: 0, of: SHARDS });
   const victim = await cluster.primaryOf(key);
   const entered = new Map<string, number>();
   // It comes back as a replica: while its successor has none, nothing can be kept twice, and nobody is let in.

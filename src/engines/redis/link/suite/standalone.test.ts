@@ -120,7 +120,7 @@ describe("calls", { concurrency: AT_A_TIME }, () => {
   test("of a library in two parts the one that is missing is loaded, and the other is left alone", async () => {
     await using redis = await startRedis();
     await using link = await openTestLink([redis.port], { library: roomLibrary() });
-    const ask = () => Promise.all(["ended", "pieces/ended"].map((name) => link.call(name, "room", [])));
+    const ask = () => Promise.all(["ended", "shards/ended"].map((name) => link.call(name, "room", [])));
     assert.deepEqual(await ask(), [[], []]);
     for (const { name } of roomLibrary().parts) {
       await redis.command("FUNCTION", "DELETE", name);

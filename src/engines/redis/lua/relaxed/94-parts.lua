@@ -1,6 +1,6 @@
--- A line in pieces, each with keys of its own in a slot of its own: state, orders, line, due, turns, places. What is left is
--- the main part: it has no line, and knows instead how many wait in all pieces. Its orders say `isMain`; those of a piece
--- say how many `pieces` there are.
+-- A relaxed line: shards, each with keys of its own in a hash slot of its own (state, orders, line, due, turns, places), and
+-- the main part, which has no line and knows instead how many wait in all shards. The orders of the main part say `isMain`;
+-- those of a shard say in `pieces` how many shards there are.
 --
 -- This file comes after those of the exact line and says what is different from it; how the parts work together is in
 -- the next one.
@@ -34,19 +34,19 @@ function keeper.greet(self, lane)
   return door.why_no_place(self.rules, self.phase.isPrequeue) or "place"
 end
 
--- Of the other pieces it is known that there are as many in each, more or less.
+-- The other shards have about as many each.
 function visitors.in_whole_line(self, ahead)
   return ahead * (self.orders.pieces or 1), math.max(self.waiting, tonumber(self.state.total) or 0)
 end
 
--- Numbers of the main part and of pieces do not compare.
+-- Sequences of the main part do not compare with those of shards.
 function visitors.remember_through() end
 
 local take_place = visitors.take_place
 
 function visitors.take_place(self, answers, newcomer)
   if not self.orders.isMain then return take_place(self, answers, newcomer) end
-  -- The place is in a piece; until that is counted, those who come now must not go before it.
+  -- The place is in a shard; until that is counted, those who come now must not go before it.
   self.waiting = self.waiting + 1
   room.set(self, "pieceWaiting", whole(self.waiting))
   answer(answers, NOTHING)
@@ -56,7 +56,7 @@ local take_back = visitors.take_back
 
 function visitors.take_back(self, answers, ticket)
   if not self.orders.isMain then return take_back(self, answers, ticket) end
-  -- Theirs is a piece to know.
+  -- Only their shard knows the place.
   answer(answers, NOTHING)
 end
 
@@ -64,7 +64,7 @@ local return_to_line = visitors.return_to_line
 
 function visitors.return_to_line(self, answers, place, dice, is_front)
   if not self.orders.isMain then return return_to_line(self, answers, place, dice, is_front) end
-  -- The place is in a piece, which is told so by who asks.
+  -- The place is in a shard; the gateway tells it.
   redis.call("ZREM", self.prefix .. ":turns", member_of(place.id, place.joined_at))
   places.drop(self, place.id, place.joined_at)
   answer(answers, HAS_RETURNED)
@@ -83,7 +83,7 @@ function visitors.note_left(self)
   if self.orders.pieces then room.count(self, "left") end
 end
 
--- Of a piece: the holder of a turn is on the site, as the main part has it. Theirs is no place any more.
+-- Of a shard: the main part says that the holder of a turn is on the site, so their place is over.
 function visitors.commit(self, answers, ticket)
   local place = places.get(self, ticket.id, ticket.joined_at) or {
     id = ticket.id, joined_at = ticket.joined_at, state = GONE, late = 0, lane = ticket.lane,
@@ -95,8 +95,8 @@ function visitors.commit(self, answers, ticket)
   answer(answers, NOTHING)
 end
 
--- Of a piece: a turn of which the main part knows nothing is no turn; its holder waits on where they stood. `has_returned`:
--- they came with it when it was loose, and there was no room.
+-- Of a shard: the main part does not know of the turn, so it is void and its holder waits on where they stood.
+-- `has_returned`: the turn was loose when they came, and there was no room.
 function visitors.abort(self, answers, ticket, has_returned)
   local place = places.get(self, ticket.id, ticket.joined_at)
   if place and place.state == ADMITTED then
@@ -115,7 +115,7 @@ DOINGS.b = { 9, function(self, answers, args, i) visitors.abort(self, answers, t
 
 local note_missed = turn.note_missed
 
--- The main part counts it; the place is in a piece.
+-- The main part counts it; the place is in a shard.
 function turn.note_missed(self, id, joined_at)
   if self.orders.pieces then return places.get(self, id, joined_at) end
   note_missed(self, id, joined_at)

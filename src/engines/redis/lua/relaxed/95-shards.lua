@@ -1,15 +1,15 @@
--- A relaxed line: its pieces, and how its main part and they work together. Who may enter is decided in the main part alone:
+-- A relaxed line: its shards, and how its main part and they work together. Who may enter is decided in the main part alone:
 --
---   sweep every piece ─▶ main: reserve n slots ─▶ pieces: peek, take the best ─▶ main: confirm, and the turns are given
+--   sweep every shard ─▶ main: reserve n slots ─▶ shards: peek, take the best ─▶ main: confirm, and the turns are given
 --
 -- What is taken and never confirmed comes back when its claim window is over; what is reserved and never confirmed is free
 -- at the next turn. A ticket that was used is known to the main part, so a place that comes back gives no second visit.
 
-local pieces = {}
+local shards = {}
 
--- Of a piece. The time or "", how many wait in all pieces, the door's speed as the main part has it. Lets go of what has
+-- Of a shard. The time or "", how many wait in all shards, the door's speed as the main part has it. Lets go of what has
 -- run out. Gives how many wait here and 1 when there is more to let go.
-function pieces.sweep(keys, args)
+function shards.sweep(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
   turn.expire_line(self)
@@ -21,8 +21,8 @@ function pieces.sweep(keys, args)
   return { self.waiting, self.has_more and 1 or 0 }
 end
 
--- Of a piece. The time or "", how many. Gives sequence and member of the first few, none that is held.
-function pieces.peek(keys, args)
+-- Of a shard. The time or "", how many. Gives sequence and member of the first few, none that is held.
+function shards.peek(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
   local found = redis.call("ZRANGE", line_key(self, EVERYBODY), 0, tonumber(args[2]) - 1, "WITHSCORES")
@@ -36,10 +36,10 @@ function pieces.peek(keys, args)
   return first
 end
 
--- Of a piece. The time or "", then for each one to be taken what it must not be worse than: a sequence and a member, or ""
+-- Of a shard. The time or "", then for each one to be taken what it must not be worse than: a sequence and a member, or ""
 -- twice. Gives for each sequence, member, their past (1 if they ever lapsed, 2 more if they came with a loose turn before, 4 more
 -- if they missed one), and until when the turn may be used, or 0 four times where nobody was taken.
-function pieces.take(keys, args)
+function shards.take(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
   local taken = {}
@@ -69,8 +69,8 @@ function pieces.take(keys, args)
 end
 
 -- Of the main part. The time or "", gateway, its token, standby's and the adaptive loop's orders or "", how many wait in all
--- pieces. Gives what a turn gives, and instead of sequences how many to take and the door's speed.
-function pieces.reserve(keys, args)
+-- shards. Gives what a turn gives, and instead of sequences how many to take and the door's speed.
+function shards.reserve(keys, args)
   local self = room.open(keys[1], args[1])
   if not self then return { "unknownRoom" } end
   local fence = turn.begin(self, args)
@@ -91,7 +91,7 @@ end
 -- Of the main part. The time or "", gateway, its token, "1" if people waited and the door was not shut, then of each one
 -- taken member, sequence, what `take` told of their past and until when the turn may be used. Gives the token, or 0 when
 -- another gateway has the lease, and for each 1, or 0 when their ticket was used already.
-function pieces.confirm(keys, args)
+function shards.confirm(keys, args)
   local self = room.open(keys[1], args[1])
   if not self or not turn.is_holder(self, args[2], tonumber(args[3])) then return { 0 } end
   local reply, sequences = { tonumber(args[3]) }, {}
