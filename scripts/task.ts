@@ -11,6 +11,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { CHROMIUM } from "./chromium.ts";
 import { ensurePrograms } from "./debian.ts";
+import { ensureExecutable } from "./executable.ts";
 import { FORWARD_AUTH_HOSTS } from "./forward-auth-hosts.ts";
 import { ORIGINS } from "./origins.ts";
 import { ensureRealSites } from "./real-sites.ts";
@@ -40,7 +41,9 @@ const tasks: Record<string, () => Promise<void>> = {
     await tool("tsc", "-p", "tsconfig.json");
     // What was just checked need not be checked again.
     await build("--noCheck");
-    await test(temp, ["src/**/*.test.ts", "test/**/*.test.ts"]);
+    const patterns = ["src/**/*.test.ts", "test/**/*.test.ts"];
+    if (testFiles(patterns).some((file) => file.startsWith("test/release/"))) ensureExecutable();
+    await test(temp, patterns);
   },
   "test:real": async () => {
     const temp = useOwnTempFolder();
@@ -55,6 +58,10 @@ const tasks: Record<string, () => Promise<void>> = {
   },
   format: () => tool("biome", "check", "--write", "."),
   bench: () => node("bench/run.ts", ...rest),
+  release: async () => {
+    await build();
+    await node("scripts/release.ts", ...rest);
+  },
   steady: () => node("scripts/steady.ts", ...rest),
   generate: () => node("scripts/generate.ts", ...rest),
 };

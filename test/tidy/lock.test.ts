@@ -21,7 +21,7 @@ function finds(packages: Packages, place: string, name: string): boolean {
   }
 }
 
-for (const file of ["package-lock.json", "test/real/package-lock.json"])
+for (const file of ["package-lock.json", "test/real/package-lock.json", "scripts/release/package-lock.json"])
   test(`every package that another asks for is in ${file}`, () => {
     const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
     const { packages } = JSON.parse(text) as { packages: Packages };
