@@ -1,6 +1,6 @@
 /**
- * The cluster engine: one node of a cluster of equal peers, with a clock, timers and a way to send messages. All rules
- * are the node's (node.ts); here calls of the gateway become calls of the node, and what it has to say goes out.
+ * The cluster engine: one node of a cluster of equal peers, with a clock, timers and a way to send messages. All rules are in
+ * node.ts; here the gateway's calls become calls of the node, and its messages and events go out.
  */
 import type { Board } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
@@ -27,17 +27,17 @@ import { ClusterNode, type NodeEvent } from "./node.ts";
 import type { NodeSettings } from "./node-settings.ts";
 import type { NodeStatus } from "./node-status.ts";
 
-/** The node is looked after no more often than this, however much it has to do. */
+/** The shortest time between two ticks, however much is due. */
 const TICK_MIN_MS = 5;
-/** And no less often: a room opens and closes by the clock. */
+/** The longest: rooms open and close by the clock. */
 const TICK_MAX_MS = 100;
 const BOARD_PERIOD_MS = 1_000;
-/** How often it is asked whether it may go. */
+/** How often a leaving node checks whether it may stop. */
 const GONE_PERIOD_MS = 20;
-/** How long leaving may take before the node goes without the others' leave. */
+/** A leaving node stops after this long even if the others have not agreed. */
 const GOODBYE_MAX_MS = 5_000;
 
-/** Takes a message to an address, or loses it. */
+/** Sends a message to an address, or loses it. */
 export type Send = (to: string, message: unknown) => void;
 
 export class ClusterEngine implements Engine {
@@ -62,7 +62,7 @@ export class ClusterEngine implements Engine {
     this.#stop.push(world.timers.every(BOARD_PERIOD_MS, () => this.#showBoards()));
   }
 
-  /** A message came from a peer. */
+  /** Takes in a message from a peer. */
   deliver(from: string, message: unknown): void {
     this.#node.receive(from, message, this.#now());
     this.#flushSoon();
@@ -84,19 +84,19 @@ export class ClusterEngine implements Engine {
       if (this.#node.state(room, now) !== this.#boards.get(room)?.state) this.#showBoard(room);
   }
 
-  /** `isCounted`: with what every owner has, for which every place is looked at. */
+  /** `isCounted` adds the counts of every owner, which looks at every place. */
   status(isCounted = true): NodeStatus {
     return this.#node.status(isCounted);
   }
 
-  /** Proof by an operator that a lost member is dead. False when nobody by that name is lost. */
+  /** Takes an operator's word that a lost member is dead. False when no lost member has that name. */
   forget(name: string): boolean {
     const isForgotten = this.#node.forget(name, this.#now());
     this.flush();
     return isForgotten;
   }
 
-  /** All nodes keep this, small and plain; the last word counts. */
+  /** Keeps a small plain value on all nodes; the last writer wins. */
   keep(name: string, value: unknown): void {
     this.#node.keep(name, value, this.#now());
     this.#flushSoon();
@@ -106,13 +106,13 @@ export class ClusterEngine implements Engine {
     return this.#node.kept();
   }
 
-  /** Hears of everything that is kept and was not, or was something else. Returns the way to stop. */
+  /** Tells of every kept value that is new or has changed. Returns a function that ends this. */
   onKept(listener: (name: string) => void): () => void {
     this.#keptListeners.add(listener);
     return () => this.#keptListeners.delete(listener);
   }
 
-  /** Where to look for others. */
+  /** Changes the addresses of the nodes to join. */
   setJoin(addresses: readonly string[]): void {
     this.#node.setJoin(addresses);
   }
@@ -186,7 +186,7 @@ export class ClusterEngine implements Engine {
     return admission;
   }
 
-  /** What the last turn of a room's door came to, if it was this node's to turn. */
+  /** What the last run of a room's door decided, if it ran on this node. */
   lastAdmission(room: string): Admission | null {
     return this.#node.lastAdmission(room);
   }
@@ -212,7 +212,7 @@ export class ClusterEngine implements Engine {
     this.#listeners.clear();
   }
 
-  /** Sends what the node has to say, and tells listeners what happened. */
+  /** Sends the node's messages, and tells listeners what happened. */
   flush(): void {
     this.#isFlushDue = false;
     for (const { to, message } of this.#node.takeOutbox()) this.#send(to, message);
@@ -220,7 +220,7 @@ export class ClusterEngine implements Engine {
     this.#tickSoon();
   }
 
-  /** Sees to it that the node is looked after when it next has something to do. */
+  /** Sets the timer for the next tick. */
   #tickSoon(): void {
     const now = this.#now();
     const waitMs = Math.min(TICK_MAX_MS, Math.max(TICK_MIN_MS, this.#node.nextAt() - now));
@@ -230,7 +230,7 @@ export class ClusterEngine implements Engine {
     this.#stopWaiting = this.#world.timers.after(waitMs, () => this.tick());
   }
 
-  /** Listeners hear at once; messages wait for others to go with them. */
+  /** Tells listeners at once; messages wait for others of the same turn of the event loop. */
   #flushSoon(): void {
     for (const event of this.#node.takeEvents()) this.#hear(event);
     if (this.#isFlushDue) return;
@@ -238,7 +238,7 @@ export class ClusterEngine implements Engine {
     this.#world.timers.after(0, () => this.flush());
   }
 
-  /** An answer that comes at once is given at once. */
+  /** Returns an answer that is given at once as it is, and a later one as a promise. */
   #ask<Answer>(ask: (answer: (answer: Answer) => void) => void): Eventually<Answer> {
     let isThere = false;
     let given: Answer | undefined;

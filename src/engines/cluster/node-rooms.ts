@@ -1,6 +1,6 @@
 /**
- * The rooms of one node: their books, the rules they were given, and what makes a difference to all of them: whether the
- * node has anybody beside it, how large a part of the cluster it is in, and budgets that rooms share.
+ * The rooms of one node: their books, the rules they were given, and what is the same for all of them: whether this node is
+ * alone, which part of the cluster it is in, and the budgets that rooms share.
  */
 import type { RoomRules } from "../../core/rules.ts";
 import { WholeDoor } from "./door/hand.ts";
@@ -19,7 +19,7 @@ export interface NodeRoomsParts {
 export class NodeRooms {
   readonly #parts: NodeRoomsParts;
   readonly #books = new Map<string, RoomBooks>();
-  /** As they were set. */
+  /** As configured. */
   readonly #rules = new Map<string, RoomRules>();
   #view: View | null = null;
   #slot = 0;
@@ -32,7 +32,7 @@ export class NodeRooms {
     return this.#books;
   }
 
-  /** Opens a room or changes its rules. True when it is new. */
+  /** Opens a room or changes its rules. Returns true for a new room. */
   configure(name: string, rules: RoomRules, now: number): boolean {
     this.#rules.set(name, rules);
     const known = this.#books.get(name);
@@ -47,14 +47,14 @@ export class NodeRooms {
     return true;
   }
 
-  /** Another view, in which this node has that slot. */
+  /** Starts a view, in which this node has that number. */
   start(view: View, slot: number): void {
     this.#view = view;
     this.#slot = slot;
     for (const books of this.#books.values()) this.#standAs(books);
   }
 
-  /** Ends what is over, and looks how fast the doors are. */
+  /** Ends what has expired, and measures how fast the doors are. */
   sweep(now: number): void {
     for (const books of this.#books.values()) {
       sweep(books, now);
@@ -68,7 +68,7 @@ export class NodeRooms {
     for (const books of this.#books.values()) books.letGoOfSpares();
   }
 
-  /** The smallest key of this node's who waits, in any room. */
+  /** The smallest key that waits at this node, in any room. */
   first(): number | null {
     let first: number | null = null;
     for (const { own } of this.#books.values()) {
@@ -78,7 +78,7 @@ export class NodeRooms {
     return first;
   }
 
-  /** What a room has in hand in this view. */
+  /** Gives a room the whole door or a share of it, as this view says. */
   #standAs(books: RoomBooks): void {
     const view = this.#view;
     const { now, spreadMs } = this.#parts;
@@ -102,14 +102,14 @@ export class NodeRooms {
     return this.#view !== null && isWhole(this.#view);
   }
 
-  /** Turns on top cannot be counted where several give them out. */
+  /** No-shows cannot be filled where several nodes give turns. */
   #fit(rules: RoomRules): RoomRules {
     if (this.#view === null || this.#isWhole()) return rules;
     const events = rules.events.map((event) => ({ ...event, rules: { ...event.rules, fillNoShows: false } }));
     return { ...rules, fillNoShows: false, events };
   }
 
-  /** Slots that the other rooms of its budget leave to a room, where this node has the whole door. */
+  /** Slots that the other rooms of its budget leave to a room, on a node that is alone. */
   #budgetFree(room: string): number {
     const booksOf = (name: string) => this.#books.get(name)!;
     return leftByBudget(room, this.#books, {

@@ -1,30 +1,30 @@
-/** What one node is told at its start, and what fits most clusters. */
+/** What one node is configured with, and defaults that fit most clusters. */
 import type { SwimSettings } from "./membership/swim.ts";
 
 export interface NodeSettings {
   readonly name: string;
   /** Rises with every start. */
   readonly life: number;
-  /** Where peers reach this node. */
+  /** Where peers reach this node: host:port. */
   readonly address: string;
-  /** Where to ask to be taken in. Empty: a cluster is founded at once. */
+  /** Addresses of the nodes to join. Empty: create a cluster at once. */
   readonly join: readonly string[];
-  /** Between counting rounds. */
+  /** Time between counting rounds. */
   readonly intervalMs: number;
-  /** When no more than so many are let in, the root does it one by one instead of by counting. */
+  /** Up to this many visitors are admitted one by one by the root, and more by counting. */
   readonly oneByOneMax: number;
-  /** So often neighbours are told what happened. */
+  /** Time between two transfers of log entries to a neighbour. */
   readonly replicateMs: number;
-  /** After so long everyone knows what anyone wrote down: a period for each edge on the longest way. */
+  /** After this long every node knows what any node wrote: one period for each edge of the longest way. */
   readonly spreadMs: number;
   readonly swim: SwimSettings;
-  /** How far clocks may differ. */
+  /** How far apart clocks may be. */
   readonly skewMaxMs: number;
-  /** After which the slots of a lost member are anybody's again. null: never. 0: whoever cannot be reached is dead. */
+  /** After this long the slots of a lost member are given out again. null: never. 0: an unreachable node is dead. */
   readonly reclaimAfterMs: number | null;
 }
 
-/** What fits most clusters; a node's name, life and addresses are its own. */
+/** Defaults that fit most clusters; name, life and addresses are each node's own. */
 export const DEFAULT_NODE_SETTINGS: Omit<NodeSettings, "name" | "life" | "address"> = {
   join: [],
   intervalMs: 100,

@@ -1,4 +1,4 @@
-/** A node as operators and checks see it: its view, the tree and the root, and what it has of each room. */
+/** A node as operators and checks see it: its view, the tree and the root, and what it knows of each room. */
 
 import type { Qpid } from "./door/qpid.ts";
 import type { Replication } from "./log/replication.ts";
@@ -15,19 +15,19 @@ export interface NodeStatus {
   readonly slot: number | null;
   readonly view: ViewStatus | null;
   readonly isRoot: boolean;
-  /** Slot of the node that counted last, in this view. */
+  /** The node number of the last one to count in this view. */
   readonly root: number | null;
-  /** Slot of the neighbour towards the root; null when it is here. */
+  /** The node number of the neighbour towards the root; null when the root is here. */
   readonly pointer: number | null;
   /** It knows what the others know: nothing is left to exchange in this view. */
   readonly isSettled: boolean;
   readonly rounds: number;
-  /** It has left, or another took its name: it does nothing any more. */
+  /** It has left, or another node took its name: it does nothing any more. */
   readonly isGone: boolean;
   /** Why it is in no cluster. */
   readonly problem: string | null;
   readonly rooms: Readonly<Record<string, RoomStatus>>;
-  /** What each owner has of each room, as known here, where that was asked for: it looks at every place. */
+  /** What each owner has in each room, if asked for: it looks at every place. */
   readonly counts: Readonly<Record<string, Readonly<Record<string, OwnerCounts>>>>;
 }
 
@@ -39,7 +39,7 @@ export interface OwnerCounts {
 
 export interface ViewStatus {
   readonly version: number;
-  /** Different for different views of the same version. */
+  /** Tells apart different views of the same version. */
   readonly number: number;
   readonly members: readonly MemberStatus[];
   readonly lost: readonly Member[];
@@ -48,18 +48,18 @@ export interface ViewStatus {
 
 export interface MemberStatus extends Member {
   readonly is: SwimState;
-  /** By how much its clock is ahead of this node's, where that is more than it may be. */
+  /** How far its clock is ahead of this node's (negative: behind), if that is more than allowed; otherwise null. */
   readonly clockWrongMs: number | null;
 }
 
 export interface RoomStatus {
-  /** The smallest order key of this node's who waits. */
+  /** The smallest order key that waits at this node. */
   readonly ownFirst: number | null;
   readonly ownWaiting: number;
   readonly turns: number;
   readonly visits: number;
   readonly spare: number;
-  /** Of all nodes, as known here. */
+  /** On all nodes, as known here. */
   readonly waiting: number;
 }
 

@@ -1,12 +1,12 @@
 /**
- * One node of a cluster of equal peers: all its rules, and nothing of the world. Messages and the time go in, messages
- * come out; visitors' calls are answered at once, or later by calling back. The engine around it has the clock, the
- * timers and the sockets; the simulator has its own.
+ * One node of a cluster of equal peers: all its rules, and no I/O. Messages and the time go in, messages come out; visitors'
+ * calls are answered at once, or later through a callback. The engine around it brings the clock, the timers and the sockets; the
+ * simulator brings its own.
  *
  *   SWIM ──who is alive──▶ membership ──view──▶ tree ──▶ QPID: who is root ──▶ door duty: counting rounds
  *                                        └────▶ replication: everyone's places, everywhere
  *
- * Each part keeps its own state and says what it wants sent; here they are put together.
+ * Each part keeps its own state and its own outbox; here they are connected.
  */
 import type { Board } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
@@ -54,11 +54,11 @@ import { isMessage, type Message, type MessageBody } from "./wire/message.ts";
 export { DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node-settings.ts";
 export type { IdentifiedNewcomer } from "./visitors/visitor-calls.ts";
 
-/** So often deadlines are looked at. */
+/** How often deadlines are checked. */
 const SWEEP_MS = 100;
 const QPID_RESEND_MS = 150;
 
-/** A node that was not looked after for longer than this has slept. */
+/** A node that was not ticked for longer than this was asleep. */
 const NAP_MAX_MS = 10_000;
 
 export type NodeEvent =
@@ -70,7 +70,7 @@ export type NodeEvent =
 
 const UNKNOWN_ROOM = { kind: "refused", reason: "unknownRoom" } as const;
 
-/** The parts that others can be handed in for, such as ones that break a rule on purpose. */
+/** The parts that a test can replace, for instance by ones that break a rule on purpose. */
 export const NODE_PARTS = { DoorDuty, Replication };
 
 export class ClusterNode {
@@ -145,7 +145,6 @@ export class ClusterNode {
     this.#followView(now);
   }
 
-  /** Opens a room or changes its rules. */
   configure(room: string, rules: RoomRules, now: number): void {
     const isNew = this.#rooms.configure(room, rules, now);
     if (isNew && this.#view && this.#view.members.length > 1) this.#replication.openRoom(now);
@@ -191,7 +190,7 @@ export class ClusterNode {
     if (books) this.#visitors.touch(books, presences, now);
   }
 
-  /** `done`: it is written down at two nodes, or there is nobody to wait for. */
+  /** Calls `done` once two nodes have it in their log, or when there is no other node. */
   leave(place: Ticket | Pass, now: number, done: () => void): void {
     const books = this.#rooms.books.get(place.room);
     if (!books) return done();
@@ -211,7 +210,7 @@ export class ClusterNode {
     for (const { address } of this.#peers()) this.#mail.post(address, { kind: "load", room, load });
   }
 
-  /** Turns the doors now if they are this node's to turn, and tells what the last turn of this one came to. */
+  /** Runs the door now if this node is responsible for it, and returns what its last run decided. */
   admit(room: string, now: number): Admission {
     this.#now = now;
     this.#rooms.sweep(now);
@@ -219,7 +218,7 @@ export class ClusterNode {
     return this.#duty.lastAdmission(this.#books(room).name) ?? { admitted: 0, reason: "line empty" };
   }
 
-  /** What the last turn of a room's door came to, if it was turned here. */
+  /** What the last run of the room's door decided, if it ran here. */
   lastAdmission(room: string): Admission | null {
     return this.#duty.lastAdmission(room);
   }
@@ -249,7 +248,7 @@ export class ClusterNode {
     return this.#books(room).ended;
   }
 
-  /** `isCounted`: with what every owner has. */
+  /** `isCounted` adds the counts of every owner, which looks at every place. */
   status(isCounted = false): NodeStatus {
     return statusOf({
       membership: this.#membership,
@@ -274,7 +273,7 @@ export class ClusterNode {
     this.#membership.setJoin(addresses);
   }
 
-  /** All nodes keep this; the last word counts. */
+  /** Keeps a note on all nodes; the last writer wins. */
   keep(name: string, value: unknown, now: number): void {
     this.#notes.keep(name, value, this.#clock.time(now));
     this.#hearNotes();
@@ -284,14 +283,14 @@ export class ClusterNode {
     return new Map([...this.#notes.all.values()].map(({ name, value }) => [name, value]));
   }
 
-  /** Proof by an operator that a lost member is dead. */
+  /** Takes an operator's word that a lost member is dead. */
   forget(name: string, now: number): boolean {
     const isForgotten = this.#membership.forget(name, now);
     this.#followView(now);
     return isForgotten;
   }
 
-  /** Hands everything over and leaves; `isGone` when that is done. */
+  /** Hands everything over and leaves; `isGone` becomes true when that is done. */
   leaveCluster(now: number): void {
     this.#replication.whenCopied(() => this.#membership.leave(this.#now), now);
   }
@@ -305,7 +304,7 @@ export class ClusterNode {
     if (!isMessage(message)) return;
     const id = idOf(message);
     const self = this.#membership.selfId;
-    // A message to a former life at this address is nobody's any more.
+    // It was meant for a former process at this address.
     if (id === self || (message.to !== null && message.to !== self)) return;
     this.#clock.hear(message.clock, now);
     this.#clocks.hear(id, message.clock, now);
@@ -317,7 +316,7 @@ export class ClusterNode {
     this.#followView(now);
   }
 
-  /** Nothing listens at that address, says the machine there. */
+  /** The machine at that address refused the connection: nothing listens there. */
   refused(address: string, now: number): void {
     this.#now = now;
     this.#membership.refused(address, now);
@@ -423,7 +422,7 @@ export class ClusterNode {
       case "load":
         return this.#rooms.books.get(body.room)?.door.report(body.load, now);
     }
-    // The rest is about one tree, and says nothing to whoever has another.
+    // The rest is about one tree, and means nothing to a node with another one.
     if (message.view !== viewNumber(this.#view!)) return;
     if (body.kind === "heads") return this.#replication.receive(id, body, now);
     if (body.kind === "edge") {
@@ -432,7 +431,7 @@ export class ClusterNode {
     } else this.#duty.receive(member.slot, body as CountingBody, now);
   }
 
-  /** Why somebody is not taken in; by their own message, not by one that passes it on. */
+  /** Why a node may not join. Judged by its own message, not by one that another node forwards. */
   #whyNot(
     { id, message }: { id: string; message: Message },
     { member }: Extract<MessageBody, { kind: "joinMe" }>,
@@ -446,7 +445,7 @@ export class ClusterNode {
   #relay({ to, letter: message }: Extract<MessageBody, { kind: "relay" }>, now: number): void {
     if (!isMessage(message)) return;
     if (to !== this.#membership.selfId) return this.#mail.passOn(to, message);
-    // The writer is not where the message came from.
+    // The writer's address is not the one the message came from.
     const writer = this.#mail.addressOf(idOf(message));
     if (writer) this.receive(writer, message, now);
   }
@@ -458,7 +457,7 @@ export class ClusterNode {
     }
   }
 
-  /** Takes up a new view, if there is one. */
+  /** Takes over the latest view, if it is new. */
   #followView(now: number): void {
     const view = this.#membership.takeView();
     if (!view) return;
@@ -495,14 +494,14 @@ export class ClusterNode {
     if (this.#isFenced()) this.#rooms.letGoOfSpares();
   }
 
-  /** A machine that slept for so long may have been taken for lost, and its slots been given to others. */
+  /** A machine that slept this long may have been taken for dead, and its slots given to others. */
   #wakeUp(now: number): void {
     const { reclaimAfterMs } = this.#settings;
     if (reclaimAfterMs === null || now - this.#now < Math.max(reclaimAfterMs, NAP_MAX_MS)) return;
     this.#rooms.letGoOfSpares();
   }
 
-  /** A part that has been without the majority for so long that the others may have taken its slots back. */
+  /** True in a part without the majority that has been apart so long that the others may have reclaimed its slots. */
   #isFenced(): boolean {
     const { reclaimAfterMs } = this.#settings;
     if (!this.#view || this.#view.isMajority || reclaimAfterMs === null || reclaimAfterMs === 0) return false;
@@ -523,7 +522,7 @@ export class ClusterNode {
     if (books) this.#visitors.hearTouched(books, list, now);
   }
 
-  /** The smallest key of this node's who waits is its weight. */
+  /** Tells QPID this node's weight: the smallest key that waits here. */
   #weigh(): void {
     if (!this.#view) return;
     this.#qpid.setWeight(this.#rooms.first());

@@ -1,6 +1,6 @@
 /**
- * One node's part in counting rounds: it passes the count on, adds up the reports, and splits what is announced
- * between itself and the subtrees behind it. The root does the same, with nobody before it.
+ * One node's part in counting rounds: it passes the count on, adds up the reports, and splits an announcement between itself and
+ * the subtrees behind it. The root does the same, with no parent.
  */
 import {
   type AnnounceBody,
@@ -17,21 +17,21 @@ import {
   splitByWeight,
 } from "./counting.ts";
 
-/** A count whose report is not there is sent again after this long. */
+/** A count that was not answered is sent again after this long. */
 const RESEND_MS = 150;
 
 export type CountingBody = CountBody | ReportBody | AnnounceBody;
 
-/** What a node is asked, and told. */
+/** What a counter asks of its node. */
 export interface CountedNode {
-  /** What it has, of everything (pass 0) or of those who wait up to other pivots. */
+  /** What the node has: everything (pass 0), or only how many wait up to the given pivots. */
   report(body: CountBody): Pick<ReportBody, "rooms" | "heads" | "memo" | "dropped">;
-  /** Its part of what was announced for what it reported last; `counts` are its own up to each pivot, by pass. */
+  /** Carries out the node's part of an announcement; `counts` are its own up to each pivot, by pass. */
   apply(body: AnnounceBody, counts: OwnCounts): void;
   readonly dice: () => number;
 }
 
-/** How many of the node's own wait up to the pivots of a pass, and the pivots. */
+/** How many wait at this node up to the pivots of each pass, and the pivots. */
 export class OwnCounts {
   readonly #passes: { asks: Asks; rooms: RoomReports }[] = [];
 
@@ -43,7 +43,7 @@ export class OwnCounts {
     return this.#passes[0]?.rooms ?? [];
   }
 
-  /** The pivot's key, and how many wait up to it. */
+  /** A pivot's key, and how many wait here up to it. */
   upTo(
     room: string,
     [lane, pass, pivot]: Extract<Cut, readonly [number, number, number]>,
@@ -63,9 +63,9 @@ interface Part {
   pass: number;
   count: CountBody;
   own: ReportBody;
-  /** Reports of the present pass, by child. */
+  /** Reports of the current pass, by child. */
   reports: Map<number, ReportBody>;
-  /** Those of the first pass, by which what is announced is split. */
+  /** Reports of the first pass: announcements are split by them. */
   first: ReadonlyMap<number, ReportBody>;
   sum: ReportBody | null;
   sentAt: number;
@@ -77,7 +77,7 @@ export class Counter {
   #part: Part | null = null;
   /** The last round that was announced here. */
   #announcedSeq = -1;
-  /** What each neighbour was last told, should it have missed it. */
+  /** The last announcement to each neighbour, which may have missed it. */
   readonly #told = new Map<number, AnnounceBody>();
   #outbox: { to: number; body: CountingBody }[] = [];
 
@@ -85,7 +85,7 @@ export class Counter {
     this.#node = node;
   }
 
-  /** A new tree: rounds under way are over. */
+  /** A new tree: rounds under way are void. */
   start(neighbours: readonly number[]): void {
     this.#neighbours = neighbours;
     this.#part = null;
@@ -94,12 +94,12 @@ export class Counter {
     this.#outbox = [];
   }
 
-  /** The root begins a round, or another pass of it. */
+  /** At the root: begins a round, or another pass of it. */
   ask(body: Omit<CountBody, "kind" | "last">, now: number): void {
     this.#count({ kind: "count", ...body, last: null }, null, now);
   }
 
-  /** At the root: everything was reported for this pass. */
+  /** At the root: the sum of this pass, once it is complete. */
   takeSum(): ReportBody | null {
     const part = this.#part;
     if (!part || part.parent !== null || !part.sum) return null;
@@ -108,22 +108,22 @@ export class Counter {
     return sum;
   }
 
-  /** At the root: the round is decided. */
+  /** At the root: announces what the round decided. */
   announce(body: Omit<AnnounceBody, "kind">): void {
     this.#announce({ kind: "announce", ...body });
   }
 
-  /** Who counted last in this tree: its slot. */
+  /** The node number of the last one to count in this tree. */
   get root(): number | null {
     return this.#part?.count.root ?? null;
   }
 
-  /** The round last reported to. */
+  /** The last round that this node reported to. */
   get round(): number {
     return this.#part?.seq ?? 0;
   }
 
-  /** True between reporting and hearing what comes of it. */
+  /** True between the report and the announcement of a round. */
   get isOpen(): boolean {
     return this.#part !== null && this.#part.seq > this.#announcedSeq;
   }
@@ -241,7 +241,7 @@ export class Counter {
   }
 }
 
-/** What each of these gets of what was announced for all of them. */
+/** Splits an announcement by what each group reported. */
 function splitShares(
   { shares }: AnnounceBody,
   groups: readonly RoomReports[],

@@ -1,42 +1,42 @@
 /**
  * Counting up the tree (TAG: Madden and others 2002; Koopmans 2024, 3.4 and 4.4), by the root only, at its interval.
  *
- *   root ──count──▶ children ──▶ …      each adds what its children report to its own and passes it on, so a
- *   root ◀─report── children ◀── …      message is as long however many nodes and visitors are behind it
- *   root ─announce▶ children ──▶ …      what the root decided; each keeps its part and splits the rest by what was reported
+ *   root ──count──▶ children ──▶ …      each adds its own numbers to its children's and passes the sum on, so a message has
+ *   root ◀─report── children ◀── …      the same length however many nodes and visitors are behind it
+ *   root ─announce▶ children ──▶ …      what the root decided; each node keeps its part and splits the rest by the reports
  *
- * To let k people in, the root must know the order key up to which exactly k wait. It asks how many wait up to each of a
- * few keys (`pivots`), and if none is exactly right, once or twice more between the two nearest. So k admissions cost
- * three or four messages for each node, whatever k is.
+ * To admit k visitors the root must know the order key up to which exactly k wait. It asks how many wait up to each of a few keys
+ * (`pivots`). If none is exactly right it asks again, once or twice, between the two nearest. So k admissions cost three or four
+ * messages for each node, whatever k is.
  *
- * Messages may be lost: a count is repeated until its report is there, and brings the announcement before it along, in
- * case that was lost. An announcement counts only for the round that a node last reported to.
+ * Messages may be lost: a count is repeated until its report arrives, and carries the announcement before it, in case that was
+ * lost. An announcement counts only for the round that a node last reported to.
  *
- * Here are the shapes and their sums; `counter.ts` takes part in rounds, `round.ts` decides.
+ * This file has the message types and their sums; `counter.ts` takes part in rounds, `round.ts` decides.
  */
 
 import { addCounts, NO_TURNS, type TurnCounts } from "./turn-news.ts";
 
-/** For one lane: how many wait, and how many of them up to each pivot. */
+/** For one lane: how many wait, in all and up to each pivot. */
 export type LaneReport = readonly [lane: number, waiting: number, ...upTo: number[]];
 
-/** What nodes have together in a room. */
+/** The sum of what some nodes have in a room. */
 export interface RoomReport {
   readonly lanes: readonly LaneReport[];
-  /** Those that are firm. */
+  /** Firm turns. */
   readonly turns: number;
   readonly visits: number;
-  /** Spare slots that stay where they are, for those who come before the round is over. */
+  /** Spare slots that a node keeps for visitors who come before the round is over. */
   readonly kept: number;
   /** Spare slots that are given back. */
   readonly offered: number;
-  /** Slots in use beyond those held: more came with passes than there were slots for. */
+  /** Slots in use beyond those a node has: more visitors came with passes than it had slots for. */
   readonly owed: number;
-  /** Leave to go straight through that was not used. */
+  /** Unused leave to go straight through. */
   readonly leaveBack: number;
-  /** How many joined lately, times `ARRIVALS_UNIT` and a little more, by which slots are handed out. */
+  /** Recent arrivals in thousandths (`ARRIVALS_UNIT`), plus one; slots are handed out in proportion. */
   readonly arrivals: number;
-  /** Those who came in without leave where none was needed, since the last round. */
+  /** Visitors since the last round who entered without leave, where none was needed. */
   readonly used: number;
   /** What became of turns since the last round that was announced. */
   readonly news: TurnCounts;
@@ -49,16 +49,16 @@ export type Asks = readonly (readonly [room: string, lanes: readonly LanePivots[
 export interface CountBody {
   readonly kind: "count";
   readonly seq: number;
-  /** The root's slot. */
+  /** The root's node number. */
   readonly root: number;
-  /** 0: everything is asked; from 1 on only how many wait up to other pivots. */
+  /** 0 asks for everything; 1 and higher only how many wait up to other pivots. */
   readonly pass: number;
   readonly asks: Asks;
-  /** Rooms whose draw is due: gather no more, and say how far your log is. */
+  /** Rooms whose draw is due: close the pool, and report how long your log is. */
   readonly draws: readonly string[];
-  /** Draws that were made; whoever has not made them yet cannot count. */
+  /** Draws that were made; a node that has not made them yet cannot count. */
   readonly drawn: readonly (readonly [room: string, draw: number])[];
-  /** The latest memo that the root knows of. */
+  /** The latest memo that the root has. */
   readonly memoAt: RoundId;
   readonly last: AnnounceBody | null;
 }
@@ -68,17 +68,17 @@ export interface ReportBody {
   readonly seq: number;
   readonly pass: number;
   readonly rooms: RoomReports;
-  /** How far logs are, where a draw is due. */
+  /** How long logs are, when a draw is due. */
   readonly heads: readonly (readonly [log: string, head: number])[];
-  /** A memo later than the root's. */
+  /** A memo that is later than the root's. */
   readonly memo: Memo | null;
-  /** Rounds of earlier views that were never announced, by whoever was root. */
+  /** Rounds of earlier views that their root never announced. */
   readonly dropped: readonly RoundId[];
 }
 
 export type RoundId = readonly [view: number, seq: number];
 
-/** Of a lane: everyone up to that pivot of that pass, or so many by lot. */
+/** In one lane: everyone up to that pivot of that pass, or a number of visitors chosen by lot. */
 export type Cut =
   | readonly [lane: number, pass: number, pivot: number]
   | readonly [lane: number, byLot: number];
@@ -86,14 +86,14 @@ export type Cut =
 /** What the nodes of a subtree get in a room. */
 export interface RoomShare {
   readonly cuts: readonly Cut[];
-  /** Slots for those who come while nobody waits, and leave for so many. */
+  /** Slots for newcomers while nobody waits, and the leave to use them. */
   readonly slots: number;
   readonly leave: number;
-  /** So many of the firm turns that were reported may be used before the next round. null: all. */
+  /** How many of the reported firm turns may be used before the next round. null: all. */
   readonly entries: number | null;
-  /** Slots for those who are in without one. */
+  /** Slots for visitors who are in without one. */
   readonly paid: number;
-  /** More are in use than there are: nobody keeps any to spare. */
+  /** More slots are in use than there are: nobody keeps a spare one. */
   readonly isOver: boolean;
 }
 
@@ -104,11 +104,14 @@ export interface AnnounceBody {
   readonly at: number;
   readonly shares: readonly (readonly [room: string, share: RoomShare])[];
   readonly memo: Memo;
-  /** What was offered to these rounds is whose it was before; only while members are lost, or the sum has it. */
+  /**
+   * Rounds whose offered slots go back to the node that offered them. Only while members are lost; otherwise the sum includes
+   * them.
+   */
   readonly dropped: readonly RoundId[];
 }
 
-/** What doorkeepers remember; whoever is root goes on with it. */
+/** What doorkeepers remember. The next root continues from it. */
 export interface Memo {
   readonly view: number;
   readonly seq: number;
@@ -120,13 +123,13 @@ export const NOTHING: RoomReport = {
   ...{ arrivals: 0, used: 0, news: NO_TURNS },
 };
 
-/** What came is told in thousandths. */
+/** Arrivals are reported in thousandths. */
 export const ARRIVALS_UNIT = 1_000;
 
-/** The pivot up to which everybody waits. */
+/** The pivot up to which everyone waits. */
 export const EVERYONE_UP_TO = Number.MAX_SAFE_INTEGER;
 
-/** Reports of two subtrees as one. */
+/** The sum of two reports. */
 export function addReports(a: RoomReports, b: RoomReports): RoomReports {
   const sum = new Map(a);
   for (const [room, report] of b) {
@@ -156,7 +159,7 @@ function addLanes(a: readonly LaneReport[], b: readonly LaneReport[]): LaneRepor
   return [...sum.values()];
 }
 
-/** Splits a whole number by weights, each its part or one more or less; all of it is given. */
+/** Splits a whole number in proportion to weights, rounded; the parts always add up to it. */
 export function splitByWeight(total: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((all, weight) => all + weight, 0);
   const parts: number[] = [];
@@ -171,7 +174,7 @@ export function splitByWeight(total: number, weights: readonly number[]): number
   return parts;
 }
 
-/** How many of `picked` out of all fall on each group, when every one has the same chance. */
+/** How many of `picked` fall on each group when everyone has the same chance. */
 export function splitByLot(picked: number, sizes: readonly number[], dice: () => number): number[] {
   const parts = sizes.map(() => 0);
   const left = [...sizes];

@@ -1,7 +1,6 @@
 /**
- * The door of a cluster: whoever is root runs a counting round at each interval, decides for all rooms, and
- * announces it; everyone does their part of what is announced. A node with nobody beside it has the whole door in hand (hand.ts)
- * and turns it as the embedded engine does.
+ * The door of a cluster: the root runs a counting round at each interval, decides for all rooms, and announces it; every node
+ * carries out its part. A node that is alone has the whole door (hand.ts) and runs it as the embedded engine does.
  */
 import type { DoorkeeperMemo } from "../../../core/doorkeeper.ts";
 import type { Admission } from "../../../core/engine.ts";
@@ -30,9 +29,9 @@ import { type OneByOne, Round } from "./round.ts";
 
 /** While nothing happens, rounds are this many intervals apart. */
 const IDLE_INTERVALS = 5;
-/** What came lately counts for less after every round. */
+/** The share of the recent arrivals that still counts after a round. */
 const ARRIVALS_KEPT = 0.7;
-/** Views may change so often without a round between them before slots that were offered are given up. */
+/** After this many views without a finished round between them, offered slots are given up. */
 const OFFERS_MAX = 8;
 
 interface RoomMemo {
@@ -41,7 +40,7 @@ interface RoomMemo {
   readonly lastTurnAt: number;
 }
 
-/** What travels with the root. */
+/** What is passed on with the root. */
 interface Carried {
   readonly memo: Memo | null;
   readonly oneByOne: OneByOne | null;
@@ -53,14 +52,14 @@ export interface DoorDutyParts {
   readonly qpid: Qpid;
   readonly intervalMs: number;
   readonly oneByOneMax: number;
-  /** Tells QPID the smallest key of this node's. */
+  /** Tells QPID this node's smallest key. */
   readonly weigh: () => void;
   readonly dice: () => number;
   /** All members have this view. */
   readonly onComplete: () => void;
 }
 
-/** Where this node is in the tree. */
+/** This node's position in the tree. */
 export interface TreePlace {
   readonly slot: number;
   readonly neighbours: readonly number[];
@@ -73,21 +72,21 @@ export class DoorDuty {
   #slot = 0;
   #round: Round | null = null;
   #seq = 0;
-  /** How the doors are turned in this view. */
+  /** How the doors run in this view. */
   #turn: (now: number) => void = () => {};
   #memo: Memo | null = null;
   #nextAt = Number.NEGATIVE_INFINITY;
-  /** When the round under way began: rounds that take long still begin an interval apart. */
+  /** When the round under way began: long rounds still begin one interval apart. */
   #beganAt = Number.NEGATIVE_INFINITY;
   #now = 0;
-  /** Rooms whose draw waits until these logs were read so far. */
+  /** Rooms whose draw waits until these logs have been read this far. */
   #drawWhen: { room: string; heads: ReportBody["heads"] }[] = [];
-  /** What was offered to rounds of which nothing was heard since. */
+  /** What was offered to rounds whose outcome is unknown. */
   #offers: { readonly to: RoundId; readonly slots: readonly (readonly [string, number])[] }[] = [];
-  /** Rounds of this node's that a new view ended before they were announced. */
+  /** This node's rounds that a new view ended before they were announced. */
   #dropped: RoundId[] = [];
   readonly #last = new Map<string, Admission>();
-  /** For whoever counts: rounds, and people let in by them. */
+  /** Rounds that this node has announced. */
   rounds = 0;
 
   constructor(parts: DoorDutyParts) {
@@ -99,10 +98,10 @@ export class DoorDuty {
     });
   }
 
-  /** Another view: the round under way is over. */
+  /** Another view: the round under way is void. */
   start(view: View, { slot, neighbours }: TreePlace, now: number): void {
     if (this.#round) this.#dropped = [...this.#dropped, this.#roundId(this.#seq)].slice(-OFFERS_MAX);
-    // A lone node runs no rounds, so its memo is from before it was alone. The next root needs what happened since.
+    // A lone node runs no rounds, so its memo dates from before it was alone. The next root needs what happened since.
     if (this.#view && isWhole(this.#view)) this.#memo = this.#makeMemo(now);
     this.#view = view;
     this.#turn = isWhole(view) ? (at) => this.#turnWhole(at) : (at) => this.#begin(at);
@@ -116,7 +115,7 @@ export class DoorDuty {
       this.#parts.qpid.memo = { memo: this.#memo, oneByOne: null } satisfies Carried;
   }
 
-  /** Turns the doors now, if that is this node's to do. */
+  /** Runs the doors now, if this node is responsible for them. */
   turnNow(now: number): void {
     this.#nextAt = now;
     this.tick(now);
@@ -152,7 +151,7 @@ export class DoorDuty {
     return this.#view !== null && qpid.isRoot && replication.isSettled && !this.#round;
   }
 
-  /** Turns the doors where this node has the whole of them. */
+  /** Runs the doors of a node that is alone. */
   #turnWhole(now: number): void {
     this.#nextAt = now + this.#parts.intervalMs;
     for (const [room, books] of this.#parts.rooms)
@@ -231,7 +230,7 @@ export class DoorDuty {
     this.#deleteMins(now);
   }
 
-  /** Lets this node's first in, as long as it is the first of all and there is leave; then the root is elsewhere. */
+  /** Admits this node's first visitor while it is the first of all and the round allows one more; then the root moves on. */
   #deleteMins(now: number): void {
     const { qpid, rooms, weigh } = this.#parts;
     for (;;) {
@@ -253,7 +252,7 @@ export class DoorDuty {
     }
   }
 
-  /** Everybody's log was read as far as they had written when they stopped gathering: now the pool is known. */
+  /** Draws once all logs have been read up to where their owners closed the pool. */
   #drawWhenRead(now: number): void {
     if (this.#drawWhen.length === 0) return;
     const { replication, rooms } = this.#parts;
@@ -266,7 +265,7 @@ export class DoorDuty {
     });
   }
 
-  /** Nobody can count who has not settled in this view, or has a draw before them that the root has behind it. */
+  /** A node can count only when it is settled in this view and has made every draw that the root has made. */
   #canCount({ drawn }: CountBody): boolean {
     const { replication, rooms } = this.#parts;
     if (!replication.isSettled || !Array.isArray(drawn)) return false;
@@ -293,17 +292,17 @@ export class DoorDuty {
     };
   }
 
-  /** What this node has in hand, and what it gives back. From here on the rest is all it has. */
+  /** What this node uses, keeps and gives back. From here on it has only what it keeps. */
   protected settleUp(books: RoomBooks, now: number): Omit<RoomReport, "lanes"> {
     const { flow, ownTurns: turns, ownVisits: visits } = books;
     books.rulesAt(now);
     const { isLimited } = books;
     const spare = isLimited ? Math.max(0, books.spare) : 0;
     const owed = isLimited ? Math.max(0, -books.spare) : 0;
-    // What comes in one round, more or less; whoever comes besides waits for what the round brings.
+    // About as many as come in one round; anyone beyond that waits for the next announcement.
     const expected = books.lines.size > 0 ? 0 : Math.floor(books.arrivals * (1 - ARRIVALS_KEPT));
     const kept = Math.min(spare, expected);
-    // Leave is good for so short a time that none is kept.
+    // Leave expires so soon that none is kept.
     const leaveKept = 0;
     const leaveBack = flow.leave - leaveKept;
     books.held = books.used + kept - owed;
@@ -322,13 +321,13 @@ export class DoorDuty {
 
   #noteOffers(seq: number, reports: readonly (readonly [string, RoomReport])[]): void {
     const to = this.#roundId(seq);
-    // A later round of the same view: the one before was announced.
+    // A later round of the same view means that the one before was announced.
     const before = this.#offers.filter((offer) => offer.to[0] !== to[0]);
     const slots = reports.map(([room, { offered }]) => [room, offered] as const);
     this.#offers = [...before, { to, slots }].slice(-OFFERS_MAX);
   }
 
-  /** What was offered to rounds that came to nothing is this node's again. */
+  /** Takes back what was offered to rounds that were never announced. */
   #takeBack(dropped: readonly RoundId[]): void {
     for (const { to, slots } of this.#offers)
       if (dropped.some(([view, seq]) => view === to[0] && seq === to[1]))
@@ -343,7 +342,7 @@ export class DoorDuty {
   #apply({ at, shares, memo, dropped }: AnnounceBody, counts: OwnCounts): void {
     const now = this.#now;
     const { rooms, onComplete, dice } = this.#parts;
-    // What the door is like now is what slots were handed out by.
+    // These slots were handed out under the door's present state.
     if (!this.#memo || isLater(memo, this.#memo)) this.#takeMemo(memo, now);
     this.#takeBack(dropped);
     for (const [room, share] of shares) {
@@ -364,7 +363,7 @@ export class DoorDuty {
   #makeMemo(now: number): Memo {
     const rooms = [...this.#parts.rooms].map(([room, { door, flow, lastTurnAt }]): [string, RoomMemo] => [
       room,
-      // The flow tells of admissions already.
+      // The flow already contains the admissions.
       { door: { ...door.memo(now), admissions: [] }, flow: flow.handOver(now), lastTurnAt },
     ]);
     return { view: viewNumber(this.#view!), seq: this.#seq, rooms };
@@ -385,7 +384,7 @@ export class DoorDuty {
   }
 }
 
-/** How many of this node's wait, and up to each pivot. */
+/** How many wait at this node, in all and up to each pivot. */
 function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], now: number): LaneReport[] {
   const { own } = books;
   const { lanes } = books.rulesAt(now);
@@ -395,14 +394,14 @@ function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], no
   });
 }
 
-/** Slots that come with what was announced. */
+/** Slots that come with an announcement. */
 function promised(room: string, { cuts, slots }: RoomShare, counts: OwnCounts): number {
   let sum = slots;
   for (const cut of cuts) sum += cut.length === 3 ? counts.upTo(room, cut).count : cut[1];
   return sum;
 }
 
-/** Those of this node's who are let in: the ones that were counted, as far as they still wait. */
+/** This node's visitors who get a turn: those who were counted and still wait. */
 function sequencesOf(books: RoomBooks, cut: Cut, counts: OwnCounts, dice: () => number): number[] {
   const [lane] = cut;
   const { own } = books;

@@ -1,12 +1,11 @@
 /**
- * What a node has in hand of a room's door, as the doorkeeper sees the room when somebody comes.
+ * What a node has of a room's door, as the doorkeeper sees it when a visitor comes.
  *
- * A node with nobody beside it has the whole door: the room is as it stands in the books, and the doorkeeper hears at once
- * what becomes of turns, as in the embedded engine. Of several nodes each has a share: the slots it has to spare are all the
- * room there is, and the root hears of turns with the next counting round.
+ * A node that is alone has the whole door: the room is as the books say, and the doorkeeper learns at once what becomes of turns,
+ * as in the embedded engine. In a cluster of several nodes each has a share: its spare slots are all the room there is, and the
+ * root learns of turns in the next counting round.
  *
- * Everything that tells the one from the other is here and in how the door is turned (door-duty.ts). Both are chosen
- * when a view begins.
+ * All differences between the two are here and in how the door runs (door-duty.ts). Both are chosen when a view begins.
  */
 import type { Crowd, Doorkeeper } from "../../../core/doorkeeper.ts";
 import type { Phase } from "../../../core/schedule.ts";
@@ -16,7 +15,7 @@ import type { RecentTurns } from "./recent-turns.ts";
 import type { RoomFlow } from "./room-flow.ts";
 import type { TurnNews } from "./turn-news.ts";
 
-/** A room's books, as far as the door has to do with them. */
+/** The part of a room's books that the door uses. */
 interface DoorBooks {
   readonly door: Doorkeeper;
   readonly flow: RoomFlow;
@@ -24,27 +23,26 @@ interface DoorBooks {
   readonly recentTurns: RecentTurns;
   readonly lines: NodeLines;
   readonly places: ReadonlyMap<number, Place>;
-  /** Firm turns, and slots in use, of all nodes. */
+  /** Firm turns and slots in use, on all nodes. */
   readonly turns: number;
   readonly onSite: number;
-  /** Slots of this node's that are not in use. */
+  /** This node's unused slots. */
   readonly spare: number;
   turnAge(place: Place, now: number): number;
   isDrawDue(phase: Phase): boolean;
 }
 
 export interface Hand extends Crowd {
-  /** A turn of this node's is used, firm or loose. */
+  /** One of this node's turns is used, firm or loose. */
   used(turn: Place, now: number): void;
   wentThrough(now: number): void;
-  /** A turn of this node's was firm for long enough, or the holder of a firm one left. */
+  /** One of this node's turns became loose, or the holder of a firm one left. */
   gaveBack(why: "loose" | "left", now: number): void;
   missed(): void;
-  /** How many were let in from a lane since this turn of this node's was given. */
+  /** How many were admitted from a lane since this turn was given. */
   letInSince(lane: number, turn: Place, isRandom: boolean): number;
 }
 
-/** What is the same for both. */
 abstract class OfDoor {
   protected readonly books: DoorBooks;
 
@@ -76,7 +74,7 @@ abstract class OfDoor {
 export class WholeDoor extends OfDoor implements Hand {
   readonly #budgetFree: () => number;
 
-  /** `budgetFree`: slots that other rooms of the same budget leave to this one. */
+  /** `budgetFree`: slots that the other rooms of the same budget leave to this one. */
   constructor(books: DoorBooks, budgetFree: () => number) {
     super(books);
     this.#budgetFree = budgetFree;
@@ -129,14 +127,14 @@ export class ShareOfDoor extends OfDoor implements Hand {
     return this.books.door.rules.budget ? this.books.spare : Number.POSITIVE_INFINITY;
   }
 
-  /** Whoever has a loose turn comes in by leave, like a newcomer. */
+  /** A visitor with a loose turn enters by leave, like a newcomer. */
   used(turn: Place, now: number): void {
     if (!isFirm(turn)) return;
     this.books.flow.enter(1, now);
     this.books.turnNews.note("entered");
   }
 
-  /** Leave was charged for when it was handed out. */
+  /** Leave was charged when it was handed out. */
   wentThrough(): void {}
 
   gaveBack(why: "loose" | "left"): void {
@@ -147,7 +145,10 @@ export class ShareOfDoor extends OfDoor implements Hand {
     this.books.turnNews.note("missed");
   }
 
-  /** Turns of one round were given at one instant, in the order of their numbers; by lot there is no order but as told. */
+  /**
+   * The turns of one round were given at the same instant, in the order of their numbers; turns by lot are in the order they were
+   * reported.
+   */
   letInSince(lane: number, turn: Place, isRandom: boolean): number {
     return this.letIn(lane, turn, isRandom);
   }

@@ -1,17 +1,16 @@
 /**
- * No line while there is room anywhere: a node whose own spare slots are used up asks the others for some before it gives
- * a newcomer a place. Whoever has spare slots, and nobody waiting, gives half of them. A slot that is lost on the way is
- * nobody's until the next counting round finds it missing. Both must have reported to the same round last: a slot
- * that was given before one report and taken after the other would have been found missing, and be there twice.
+ * No line while there is room anywhere: a node without spare slots asks the others before it makes a newcomer wait. A node with
+ * spare slots and nobody waiting gives half of them. A slot that is lost on the way is missing until the next counting round
+ * finds out. Lender and borrower must have reported to the same round last: a slot that was given before one report and taken
+ * after the other would be counted as missing, and then exist twice.
  *
- * While a round is under way everybody has offered what they had, so a newcomer waits for what it brings instead. Newcomers
- * who come while a question is out wait for its answer with the first. When nobody has any, nobody is asked
- * again before the next round.
+ * During a round every node has offered its spare slots, so a newcomer waits for the announcement instead. Newcomers who come
+ * while a question is open wait for the same answer. When nobody has a slot to lend, nobody is asked again before the next round.
  */
 
-/** A newcomer does not wait longer than this for an answer. */
+/** A newcomer waits no longer than this for an answer. */
 const ANSWER_MAX_MS = 150;
-/** More than these get a place at once. */
+/** Beyond this many waiting newcomers, further ones join the line at once. */
 const WAITING_MAX = 200;
 
 export type LendingBody =
@@ -32,16 +31,16 @@ interface Question {
   readonly waiting: (() => void)[];
 }
 
-/** Slots, and leave to go straight through with them. */
+/** Slots, and leave to go straight through. */
 export interface Loan {
   readonly slots: number;
   readonly leave: number;
 }
 
 export interface Lender {
-  /** The round last reported to; null while nothing is to be lent. */
+  /** The last round this node reported to; null while nothing may be lent. */
   round(): number | null;
-  /** Everything to spare was offered, and what comes of it is about to be announced. */
+  /** Everything spare was offered, and an announcement is on its way. */
   isRoundOpen(): boolean;
   peers(): readonly string[];
   /** Gives away what can be spared. */
@@ -65,7 +64,7 @@ export class Lending {
     this.#lender = lender;
   }
 
-  /** Calls back when there is something to spare, or nobody has any. False when asking is of no use. */
+  /** Calls back when a slot has come or nobody has one. False when asking is of no use. */
   ask(room: string, now: number, done: () => void): boolean {
     const isRound = this.#lender.isRoundOpen();
     const peers = isRound ? [] : this.#lender.peers();
@@ -88,14 +87,14 @@ export class Lending {
     return true;
   }
 
-  /** A counting round has handed out slots anew. */
+  /** A counting round has handed out slots. */
   refresh(room: string): void {
     this.#dry.delete(room);
     if (this.#questions.get(room)?.unanswered.size === 0) this.#close(room);
     if (this.#awaited.size > 0 && this.#questions.size === 0) this.#awaited.clear();
   }
 
-  /** Another view: nobody else answers. */
+  /** Another view: no more answers come. */
   start(view: number): void {
     this.#view = view;
     for (const room of [...this.#questions.keys()]) this.#close(room);
@@ -146,7 +145,7 @@ export class Lending {
     return outbox;
   }
 
-  /** By which two nodes know that they have reported to the same rounds. */
+  /** Equal on two nodes exactly when they reported to the same rounds. */
   #round(): string {
     return `${this.#view}/${this.#lender.round()}`;
   }

@@ -1,4 +1,4 @@
-/** What a room's books make of lending (lending.ts): when this node needs slots, what it can spare, and what it gets. */
+/** How a room's books use lending (lending.ts): when this node needs slots, what it can spare, and what it gets. */
 import type { Newcomer } from "../../../core/engine.ts";
 import { originOf, type Ticket } from "../../../core/ticket.ts";
 import { ADMITTED, isFirm } from "../visitors/place.ts";
@@ -6,24 +6,24 @@ import { currentTicket, mayResume, welcomeTo } from "../visitors/room-answers.ts
 import type { RoomBooks } from "../visitors/room-books.ts";
 import type { Loan } from "./lending.ts";
 
-/** True when a newcomer would get a place only because this node has no slot, or no leave, for them. */
+/** True when only a missing slot or missing leave on this node keeps a newcomer out. */
 export function isShortOfSlots(books: RoomBooks, newcomer: Newcomer, now: number): boolean {
   return isOnlyShort(books, () => welcomeTo(books, newcomer, now) === "through");
 }
 
-/** True when someone with a loose turn cannot enter only because of that. */
+/** The same for a visitor with a loose turn. */
 export function isShortForTurn(books: RoomBooks, ticket: Ticket, now: number): boolean {
   const place = books.places.get(originOf(currentTicket(books, ticket)));
   if (place?.claim.state !== ADMITTED || isFirm(place)) return false;
   return isOnlyShort(books, () => books.door.mayEnter(books.crowd, false, now));
 }
 
-/** The same for someone whose visit may begin again. */
+/** The same for a visitor whose visit may begin again. */
 export function isShortForResuming(books: RoomBooks, id: string, now: number): boolean {
   return books.resumes.mayTry(id, now) && isOnlyShort(books, () => mayResume(books, now));
 }
 
-/** False as it is, and true if there were a slot and leave for one more. */
+/** True when a visitor could not enter now, and could with one more slot and leave for one. */
 function isOnlyShort(books: RoomBooks, isRoom: () => boolean): boolean {
   if (isRoom()) return false;
   const { held } = books;
@@ -33,7 +33,7 @@ function isOnlyShort(books: RoomBooks, isRoom: () => boolean): boolean {
   return wouldBe;
 }
 
-/** Half of what a room can spare here, for another node. */
+/** Gives half of what this node can spare in a room. */
 export function lend(books: RoomBooks | undefined, now: number): Loan {
   if (!books) return { slots: 0, leave: 0 };
   const { newUsersPerMinute, privilegedOnly } = books.rulesAt(now);
@@ -52,7 +52,7 @@ export function lend(books: RoomBooks | undefined, now: number): Loan {
   return loan;
 }
 
-/** What another node could spare is this one's. */
+/** Adds what another node could spare. */
 export function borrow(books: RoomBooks | undefined, { slots, leave }: Loan, now: number): void {
   if (!books) return;
   books.held += slots;

@@ -1,13 +1,13 @@
 /**
  * One end of one edge of the tree: what was told over it, what was heard, and what is still to be sent.
  *
- * Nothing is sent but the end's whole state, so a message may be lost, come twice or be overtaken: the newest says
- * all that the older ones said. `count` tells old from new (Koopmans 2024, section 4.3.2, where no message is lost); a
- * state is sent again every `resendMs` until the other end has `heard` its count. That goes on for as long as the
- * view lasts, at most one message an edge at a time; whoever stays silent is taken out of the tree by others.
+ * Every message carries the end's whole state, so it may be lost, repeated or overtaken: the newest replaces all older ones.
+ * `count` tells old from new (Koopmans 2024, section 4.3.2, where no message is lost). A state is sent again every `resendMs`
+ * until the other end acknowledges its count (`heard`), at most one message at a time; a peer that stays silent is removed from
+ * the tree by others.
  *
- * Every state is answered, also one that was heard before, since then the answer was lost. An answer is a message
- * with count 0; it is never answered itself, or two ends would thank each other forever.
+ * Every state is answered, even a repeated one, since then the answer was lost. An answer has count 0 and is never answered
+ * itself.
  */
 
 import { shape } from "../wire/shapes.ts";
@@ -18,13 +18,13 @@ const { number, oneOf, orNull, record, upTo } = shape;
 export interface EdgeState {
   readonly kind: "edge";
   readonly view: number;
-  /** Rises with every change the sender made to this edge's state; 0: no state, this only says what was heard. */
+  /** Rises with every change of this state. 0: no state, only an acknowledgement. */
   readonly count: number;
   /** Smallest key on the sender's side of this edge; null: none. */
   readonly weight: number | null;
   /** How often the sender has given the root over this edge in this view. */
   readonly handed: number;
-  /** What the sender gave along with the root the last time; null once that is known to have arrived. */
+  /** What the sender gave along with the root the last time; null once it is known to have arrived. */
   readonly memo: unknown;
   /** The highest count received from the other side. */
   readonly heard: number;
@@ -48,7 +48,7 @@ export class QpidEdge {
   #told = NOBODY;
   #handed = 0;
   #memo: unknown = null;
-  /** The highest of our counts that the other end has heard. */
+  /** The highest of our counts that the other end has acknowledged. */
   #acknowledged = 0;
   #heard = 0;
   #weight = NOBODY;
@@ -56,7 +56,7 @@ export class QpidEdge {
   #taken = 0;
   #isToSend = false;
   #isToAnswer = false;
-  /** Null when the state was sent at an instant that nobody told; the next tick counts from then. */
+  /** Null when the state was sent at an unknown time; the next tick starts the wait. */
   #sentAt: number | null = null;
 
   constructor({ view, resendMs }: { readonly view: number; readonly resendMs: number }) {
@@ -69,7 +69,7 @@ export class QpidEdge {
     return this.#weight;
   }
 
-  /** Sees to it that the other end knows our side's smallest key. */
+  /** Tells the other end our side's smallest key. */
   tell(weight: number): void {
     if (weight === this.#told) return;
     this.#told = weight;
@@ -83,12 +83,12 @@ export class QpidEdge {
     this.#change();
   }
 
-  /** Takes in what the other end sent; true when it brings the root. What cannot be true is ignored as a whole. */
+  /** Takes in a state; returns true when it brings the root. An impossible state is ignored as a whole. */
   receive(body: EdgeState, isRootBeyond: boolean): boolean {
     if (body.heard > this.#count) return false;
     const isNew = body.count > this.#heard;
     const roots = isNew ? body.handed - this.#taken : 0;
-    // The root comes only from where it is, and goes back and forth one by one.
+    // The root comes only from where it is, and crosses an edge once at a time.
     if (roots !== 0 && !(roots === 1 && isRootBeyond)) return false;
     this.#acknowledge(body.heard);
     if (body.count > 0) this.#isToAnswer = true;
@@ -99,21 +99,21 @@ export class QpidEdge {
     return roots === 1;
   }
 
-  /** Marks the state to be sent again when it has been unheard for long enough. */
+  /** Marks the state to be sent again when the acknowledgement is overdue. */
   tick(now: number): void {
     if (this.#isHeard || this.#isToSend) return;
-    // Also a clock that was set back starts the wait anew, or it could last for hours.
+    // A clock that was set back restarts the wait too, or it could last for hours.
     if (this.#sentAt === null || this.#sentAt > now) this.#sentAt = now;
     else if (now - this.#sentAt >= this.#resendMs) this.#isToSend = true;
   }
 
-  /** When to tick next; in the far past: as soon as can be. */
+  /** When to tick next; minus infinity means at once. */
   nextAt(): number {
     if (this.#isHeard || this.#isToSend) return Number.POSITIVE_INFINITY;
     return this.#sentAt === null ? Number.NEGATIVE_INFINITY : this.#sentAt + this.#resendMs;
   }
 
-  /** What is to be sent, if anything. `now` is null when nobody told the time. */
+  /** Takes the message to be sent, if any. `now` is null when the time is unknown. */
   takeMessage(now: number | null): EdgeState | null {
     if (!this.#isToSend && !this.#isToAnswer) return null;
     const message = this.#isToSend ? this.#state() : this.#answer();

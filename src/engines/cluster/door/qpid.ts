@@ -1,36 +1,33 @@
 /**
- * QPID: many local queues that are one priority queue, on a spanning tree (Bajpai, Dhara, Krishnaswamy 2008;
- * Koopmans 2024, sections 3.3 and 4.3, builds a waiting room on it).
+ * QPID: many local queues that form one priority queue, on a spanning tree (Bajpai, Dhara, Krishnaswamy 2008; Koopmans 2024,
+ * sections 3.3 and 4.3, builds a waiting room on it).
  *
- * Every node knows, for each neighbour, a weight: the smallest key beyond it. The node with the smallest key of all
- * is the root, and every other node has a pointer to the neighbour on the way there. `insert`, `update` and
- * `deleteMin` of the local queue are all `setWeight`. `findRoot` moves the root: while a neighbour's weight is
- * smaller than the own, the root is given to that neighbour. A root that nobody waits at any more therefore goes to
- * where people wait; when nobody waits anywhere, it stays.
+ * For each neighbour a node knows a weight: the smallest key beyond it. The node with the smallest key of all is the root; every
+ * other node has a pointer to the neighbour on the way there. The paper's `insert`, `update` and `deleteMin` of the local queue
+ * are all `setWeight` here. `findRoot` moves the root: while a neighbour's weight is smaller than its own, the root is given to
+ * that neighbour. So a root with nobody waiting goes where people wait; when nobody waits anywhere, it stays.
  *
- * Koopmans' channels lose nothing. Ours lose, repeat and reorder: each edge has a state that is sent until it is
- * heard (qpid-edge.ts), and the root's moves are counts in that state.
+ * Koopmans' channels lose nothing. Ours lose, repeat and reorder, so each edge has a state that is sent until it is acknowledged
+ * (qpid-edge.ts), and the root's moves are counts in that state.
  *
- * One root. Seen from one end, the root is beyond an edge when (1 if it began there) + given − taken is 1. What an
- * end has taken is never more than what the other has given, so the two ends' numbers always add up to 1 at least:
- * each of the n − 1 edges has a pointer along it, from one end or from both. Each of the n nodes has one pointer, or
- * is the root and has none. So at most one node is root, and when none is, exactly one edge has pointers from both
- * ends: that is where the root travels. This needs each node to start a view at most once: one that forgot all must
- * come back in a new view.
+ * One root: seen from one end, the root is beyond an edge when (1 if it began there) + given − taken is 1. An end has never taken
+ * more than the other has given, so the two ends' numbers add up to at least 1: each of the n − 1 edges has a pointer along it,
+ * from one end or from both. Each of the n nodes has one pointer, or is the root and has none. So at most one node is root, and
+ * when none is, exactly one edge has pointers from both ends: that is where the root travels. This needs each node to start a
+ * view at most once: a node that forgot everything must come back in a new view.
  *
- * Weights are told only towards the root, as in QPID (lazy updating), and along with the root when it is given.
- * So a node's table is right for all neighbours but the one its pointer is at, and the root, who alone decides, has
- * no such neighbour. A change costs two messages, state and answer, for each edge of the way to the root, as far as
- * it changes a minimum; a move of the root two for each edge it passes. Telling all neighbours would cost two for
- * each edge of the tree.
+ * Weights are told only towards the root, as in QPID (lazy updating), and along with the root when it is given. So a node's table
+ * is right for all neighbours but the one its pointer leads to, and the root, which alone decides, has no such neighbour. A
+ * change costs two messages (state and answer) for each edge on the way to the root, as far as it changes a minimum; a move of
+ * the root costs two for each edge it passes.
  */
 import { type EdgeState, isEdgeState, NOBODY, QpidEdge } from "./qpid-edge.ts";
 
 export type { EdgeState } from "./qpid-edge.ts";
 
-/** One node's part of a tree that all nodes of a version agree on. */
+/** One node's part of the tree of a view. */
 export interface QpidView {
-  /** Higher than that of any view before. */
+  /** Higher than that of any earlier view. */
   readonly version: number;
   readonly neighbours: readonly number[];
   /** The neighbour that the pointer starts at; null: the root starts here. */
@@ -38,7 +35,7 @@ export interface QpidView {
 }
 
 export interface QpidOptions {
-  /** A state that is not known to be heard is sent again after this long. */
+  /** A state that was not acknowledged is sent again after this long. */
   readonly resendMs: number;
 }
 
@@ -51,14 +48,14 @@ export class Qpid {
   #memo: unknown = null;
   #isHeld = false;
   #now = 0;
-  /** False after calls that do not tell the time. */
+  /** False after calls without a time. */
   #isNowKnown = false;
 
   constructor({ resendMs }: QpidOptions) {
     this.#resendMs = resendMs;
   }
 
-  /** Begins a new tree: all is forgotten but the own weight. */
+  /** Begins a new tree and forgets everything but this node's weight. */
   start({ version, neighbours, towards }: QpidView, now: number): void {
     if (!Number.isSafeInteger(version) || version < 0 || version <= (this.#version ?? -1))
       throw new RangeError(
@@ -75,7 +72,7 @@ export class Qpid {
     this.#isHeld = false;
   }
 
-  /** The smallest key of the local queue is now this; null: it is empty. */
+  /** Sets the smallest key of the local queue; null when it is empty. */
   setWeight(weight: number | null): void {
     if (weight !== null && !Number.isFinite(weight))
       throw new RangeError(`a weight is a finite number or null, not ${weight}`);
@@ -84,7 +81,7 @@ export class Qpid {
     this.#findRoot();
   }
 
-  /** Takes in a message; what is malformed, from a stranger or of another view is ignored. */
+  /** Takes in a message; ignores one that is malformed, from a stranger or of another view. */
   receive(from: number, body: unknown, now: number): void {
     this.#setNow(now);
     const edge = this.#edges.get(from);
@@ -96,20 +93,20 @@ export class Qpid {
     this.#findRoot();
   }
 
-  /** Sends again what was not heard in time. */
+  /** Sends again what was not acknowledged in time. */
   tick(now: number): void {
     this.#setNow(now);
     for (const edge of this.#edges.values()) edge.tick(now);
   }
 
-  /** When to tick next; an instant that is over means at once. */
+  /** When to tick next; an instant in the past means at once. */
   nextAt(): number {
     let nextAt = Number.POSITIVE_INFINITY;
     for (const edge of this.#edges.values()) nextAt = Math.min(nextAt, edge.nextAt());
     return Math.max(nextAt, this.#now);
   }
 
-  /** What is to be sent since this was last asked: at most one message for each neighbour. */
+  /** Takes what is to be sent: at most one message for each neighbour. */
   takeOutbox(): { to: number; body: EdgeState }[] {
     const outbox: { to: number; body: EdgeState }[] = [];
     this.#tellPointer();
@@ -130,29 +127,28 @@ export class Qpid {
     return this.#pointer;
   }
 
-  /** What travels with the root; null where the root is not. It is to be replaced, never changed in place. */
+  /** What travels with the root; null elsewhere. Replace it, never change it in place. */
   get memo(): unknown {
     return this.#memo;
   }
 
-  /** Without effect where the root is not. */
+  /** Has no effect on a node that is not the root. */
   set memo(memo: unknown) {
     if (this.isRoot) this.#memo = memo;
   }
 
-  /** From now on the root is not passed on from here. A new view ends this. */
+  /** Keeps the root here until `release` or a new view. */
   hold(): void {
     this.#isHeld = true;
   }
 
-  /** The root may be passed on again. */
   release(): void {
     this.#isNowKnown = false;
     this.#isHeld = false;
     this.#findRoot();
   }
 
-  /** Smallest key in the whole tree as known here: right at the root when all is quiet, maybe old news elsewhere. */
+  /** Smallest key of the whole tree as known here: exact at the root when all is quiet, possibly outdated elsewhere. */
   get deepMin(): number | null {
     const weight = this.#minBut(null);
     return weight === NOBODY ? null : weight;
@@ -163,7 +159,7 @@ export class Qpid {
     this.#isNowKnown = true;
   }
 
-  /** Keys are unique; should two be equal all the same, the root stays where it is. */
+  /** Keys are unique; if two were equal all the same, the root would stay. */
   #findRoot(): void {
     if (!this.isRoot || this.#isHeld) return;
     let least = this.#weight;
@@ -183,7 +179,7 @@ export class Qpid {
     edge.tell(this.#minBut(edge));
   }
 
-  /** The smallest key here and beyond all edges but that one: what its other end is to know. */
+  /** The smallest key here and beyond all edges but that one. */
   #minBut(left: QpidEdge | null): number {
     let least = this.#weight;
     for (const edge of this.#edges.values()) if (edge !== left) least = Math.min(least, edge.weight);

@@ -1,11 +1,11 @@
 /**
- * Turns of a room by the round in which they were given, to tell how many were let in since somebody got theirs. Those of one round
- * were given at one instant of the root's, in the order of their numbers; where that is left to chance, and where there is one
- * node, as they were told.
+ * Turns of a room by the round in which they were given, to count how many were admitted since a given turn. The turns of one
+ * round were given at the same instant of the root's clock, in the order of their numbers; with random order, and on a lone node,
+ * in the order reported.
  */
-/** Turns older than this are forgotten: nobody's turn lasts so long, or it says nothing any more. */
+/** Older turns are forgotten: no turn is valid for so long. */
 const KEPT_MS = 1_800_000;
-/** And so are the oldest when there are more than this. */
+/** With more turns than this, the oldest are forgotten. */
 const KEPT_MAX = 1_000_000;
 
 interface GivenAt {
@@ -25,7 +25,7 @@ export class RecentTurns {
       this.#rounds.set(lane, rounds);
     }
     this.#size++;
-    // Others' turns of a round come in a little late.
+    // Other nodes' turns of a round arrive a little late.
     let index = rounds.length;
     while (index > 0 && rounds[index - 1]!.at > at) index--;
     const round = rounds[index - 1];
@@ -33,7 +33,7 @@ export class RecentTurns {
     else rounds.splice(index, 0, { at, sequences: [sequence] });
   }
 
-  /** How many turns were given in a lane after the one at that instant with that number. */
+  /** How many turns were given in a lane after this one. */
   after(lane: number, turn: { readonly at: number; readonly sequence: number }, isAsTold: boolean): number {
     const rounds = this.#rounds.get(lane) ?? [];
     let count = 0;

@@ -1,15 +1,15 @@
-/** What a budget leaves to one of the rooms that share it: a node with the whole door asks that for itself, the root for all. */
+/** What a budget leaves to one of the rooms that share it. A lone node asks for itself, the root for all nodes. */
 import { type BudgetRoom, freeInBudget } from "../../../core/budget.ts";
 import type { RoomBooks } from "../visitors/room-books.ts";
 
 /** How the rooms of a budget stand. */
 export interface BudgetDemand {
   readonly usedBy: (room: string) => number;
-  /** How many more it would like to have; only asked of the other rooms. */
+  /** How many more slots it could use; only asked of the other rooms. */
   readonly wantedBy: (room: string) => number;
 }
 
-/** Slots that the other rooms of its budget leave to a room, were it to want them all. */
+/** Slots that the other rooms of its budget leave to a room that would take them all. */
 export function leftByBudget(
   room: string,
   rooms: ReadonlyMap<string, RoomBooks>,
@@ -29,7 +29,7 @@ export function leftByBudget(
   return freeInBudget({ totalActiveUsers, rooms: sharing }, names.indexOf(room));
 }
 
-/** How many a room would admit now, were it not for the budget. */
+/** How many a room would admit now without the budget. */
 export function unbudgeted({ crowd, door }: RoomBooks, now: number): number {
   const free = {
     ...{ waiting: crowd.waiting, admitted: crowd.admitted, onSite: crowd.onSite },

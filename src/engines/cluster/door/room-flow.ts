@@ -1,12 +1,11 @@
 /**
- * A room's rate at one node. The flow itself is with the root, which counts for all; what it lets a node's newcomers
- * straight through with is handed out in counting rounds, as leave for so many, good for a second. A node that has the
- * whole door, and the root in a round, ask the flow; everyone else asks how much leave is left.
+ * A room's rate at one node. The root has the flow, which counts for all nodes. What a node's newcomers need to go straight
+ * through is handed out in counting rounds: leave for a number of them, valid for a second. A lone node, and the root during a
+ * round, ask the flow; any other node checks how much leave it has.
  *
- * In no minute do more enter than may. The root gives a turn only while those who entered in the last minute, those with a firm
- * turn anywhere and the leave that is out are fewer; nodes report who used a firm turn (`turn-news.ts`) with the round in which
- * that turn is counted no longer. Leave counts as used at the last instant at which it can be; what is not used is given back with the
- * next round.
+ * In no minute do more enter than allowed. The root gives a turn only while recent entries, firm turns and outstanding leave add
+ * up to fewer. Nodes report the use of a firm turn (`turn-news.ts`) in the same round that stops counting that turn. Leave counts
+ * as used at the last instant at which it can be; unused leave is given back with the next round.
  */
 import { Flow, type HandedFlow, type TurnsOut } from "../../../core/flow.ts";
 
@@ -14,16 +13,16 @@ const LEAVE_GOOD_MS = 1_000;
 
 export class RoomFlow {
   readonly #flow = new Flow();
-  /** Newcomers who may go straight through before the next round. */
+  /** How many newcomers may go straight through before the next round. */
   leave = 0;
   #leaveUntil = Number.NEGATIVE_INFINITY;
-  /** Who came in without leave, where none was needed or visits began again, since the last round. */
+  /** Entries without leave since the last round: none was needed, or a visit began again. */
   uncharged = 0;
   /** How many firm turns may be used before the next round. */
   entries = Number.POSITIVE_INFINITY;
-  /** True while the flow itself is to be asked. */
+  /** True while the flow itself is asked. */
   isRoot = true;
-  /** The part of the rate that is left to those who are not lost. */
+  /** This part's share of the rate: members that are lost keep theirs. */
   share = 1;
 
   allowance(perMinute: number | null, now: number, out?: TurnsOut): number {
@@ -32,7 +31,7 @@ export class RoomFlow {
     return now < this.#leaveUntil ? this.leave : 0;
   }
 
-  /** A turn that is firm is counted by the root: whoever has one enters, but where the rate was lowered since. */
+  /** The root counts firm turns, so their holders may enter, unless the rate was lowered since. */
   entriesLeft(perMinute: number | null, now: number): number {
     if (perMinute === null) return Number.POSITIVE_INFINITY;
     if (this.isRoot) return this.#flow.entriesLeft(this.#scaled(perMinute), now);
@@ -49,26 +48,29 @@ export class RoomFlow {
     if (this.isRoot) this.#flow.giveTurnsBack(count, now);
   }
 
-  /** Elsewhere these used firm turns, and are reported. */
+  /** On other nodes than the root: a firm turn was used, and is reported. */
   enter(count: number, now: number): void {
     if (this.isRoot) this.#flow.enter(count, now);
     else if (this.entries > 0) this.entries -= count;
     else this.leave -= count;
   }
 
-  /** So many came in by slots in hand, whatever the rate. With leave it is used; otherwise the root hears of it, and others pay. */
+  /**
+   * Counts entries by slots in hand, whatever the rate: against leave if there is any; otherwise the root is told, and charges
+   * others.
+   */
   take(perMinute: number | null, count: number, now: number): void {
     if (this.isRoot) this.#flow.take(this.#scaled(perMinute), count, now);
     else if (perMinute !== null && this.allowance(perMinute, now) > 0) this.leave -= count;
     else this.uncharged += count;
   }
 
-  /** By the root: leave for so many is handed out. */
+  /** At the root: hands out leave. */
   grant(perMinute: number, count: number, now: number): void {
     this.#flow.take(this.#scaled(perMinute), count, now + LEAVE_GOOD_MS);
   }
 
-  /** By the root: what became of leave since the last round. More may have come in than had leave, where none was needed. */
+  /** At the root: what became of leave since the last round. More may have entered than had leave, where none was needed. */
   settle(
     perMinute: number | null,
     { back, uncharged }: { back: number; uncharged: number },
@@ -79,7 +81,7 @@ export class RoomFlow {
     if (more > 0) this.#flow.take(this.#scaled(perMinute), more, now);
   }
 
-  /** What would be if there were leave for one more. */
+  /** What `look` would see with leave for one more. */
   ifThereWereLeave<T>(look: () => T): T {
     const { leave } = this;
     const until = this.#leaveUntil;
@@ -91,7 +93,7 @@ export class RoomFlow {
     return seen;
   }
 
-  /** Leave that was handed to this node, good from now on. */
+  /** Adds leave, valid from now on. */
   receive(leave: number, now: number): void {
     this.leave += leave;
     this.#leaveUntil = now + LEAVE_GOOD_MS;
@@ -101,7 +103,7 @@ export class RoomFlow {
     return this.#flow.bySecond(now);
   }
 
-  /** What a doorkeeper remembers of the rate is not from here: the flow is handed over by itself. */
+  /** The doorkeeper's memo has no rate: the flow is handed over by itself. */
   restore(): void {}
 
   handOver(now: number): HandedFlow {

@@ -1,9 +1,9 @@
 /**
- * One counting round as the root decides it: which pivots to ask about, and, once everything is reported, how many
- * of each lane get a turn, up to which key that is, and what becomes of slots that nobody waits for.
+ * One counting round as the root decides it: which pivots to ask about and, once everything is reported, how many of each lane
+ * get a turn, up to which key, and what becomes of slots that nobody waits for.
  *
- * Slots. What all nodes together use and keep is taken off the capacity; the rest is there to be given. While members
- * are lost that may still be using theirs, only what was offered is: then no slot is made. Debts are paid first.
+ * Slots: the capacity, less what all nodes use and keep, can be given. While members are lost that may still use theirs, only
+ * what was offered can be given, so that no slot is created. Debts are paid first.
  */
 import { freeInBudget } from "../../../core/budget.ts";
 import type { Crowd } from "../../../core/doorkeeper.ts";
@@ -24,15 +24,15 @@ import {
 } from "./counting.ts";
 import { leftByBudget } from "./room-budget.ts";
 
-/** After so many passes those are let in of whom it is known. */
+/** After this many passes those are admitted whose count is known. */
 const PASSES_MAX = 4;
-/** Pivots lie this far around where the right one should be. */
+/** Distances of the pivots from the estimated key. */
 const AROUND = [1, 2, 4, 8, 16, 64] as const;
 const REFINED_PIVOTS = 15;
-/** Rooms that share a capacity get slots for so many times those who came lately. */
+/** Rooms that share a capacity get this many times their recent arrivals. */
 const ARRIVALS_AHEAD = 4;
 
-/** Those who are to be let in from a lane, and the nearest pivots so far. */
+/** How many to admit from a lane, and the nearest pivots so far. */
 interface Wanted {
   readonly lane: number;
   readonly count: number;
@@ -47,7 +47,7 @@ interface RoomRound {
   readonly free: number;
   /** The same without the budget. */
   readonly ownFree: number;
-  /** How many were to be let in. */
+  /** How many are to be admitted. */
   readonly opened: number;
   readonly byLot: readonly Cut[];
   readonly wanted: Wanted[];
@@ -56,21 +56,23 @@ interface RoomRound {
 
 export interface RoundSettings {
   readonly rooms: ReadonlyMap<string, RoomBooks>;
-  /** Members are lost who may go on with their slots. */
+  /** Members are lost that may go on using their slots. */
   readonly isSomeoneLost: boolean;
-  /** So few are let in one by one. */
+  /** Up to this many are admitted one by one. */
   readonly oneByOneMax: number;
   readonly now: number;
 }
 
-/** `deleteMin` of the whole cluster's queue, so many times: the root lets its first in, and is then where the next is. */
+/**
+ * Admission by `deleteMin` of the cluster's queue: the root admits its first visitor, and then moves to where the next one waits.
+ */
 export interface OneByOne {
   readonly room: string;
   readonly left: number;
   readonly at: number;
 }
 
-/** What is asked next, or what was decided. */
+/** What to ask next, or the decision. */
 export type RoundStep =
   | { readonly asks: Asks }
   | { readonly shares: readonly (readonly [string, RoomShare])[] };
@@ -101,17 +103,17 @@ export class Round {
     return this.#pass;
   }
 
-  /** Why not more, by room. */
+  /** By room: how many were admitted, and why not more. */
   reasons(): ReadonlyMap<string, { admitted: number; reason: DoorReason }> {
     return new Map(this.#open.map(({ books, admitted, reason }) => [books.name, { admitted, reason }]));
   }
 
-  /** The one room in which so few are let in that the root does it one by one; null: they are found by counting. */
+  /** The one room in which few enough are admitted to do it one by one; null: by counting. */
   get oneByOne(): OneByOne | null {
     return this.#oneByOne;
   }
 
-  /** Everything was reported for this pass. */
+  /** Takes in the sum of a pass. */
   hear(rooms: RoomReports): RoundStep {
     if (this.#pass === 0) {
       this.#openDoors(rooms);
@@ -125,12 +127,12 @@ export class Round {
     return { asks };
   }
 
-  /** Only where there is one order, and no slot can be lost on the way. */
+  /** Only where there is a single order, and no slot can be lost on the way. */
   #takeOneByOne(): OneByOne | null {
     const opened = this.#open.filter(({ opened: count }) => count > 0);
     const [room] = opened;
     if (opened.length !== 1 || !room || this.#isSomeoneLost || room.opened > this.#oneByOneMax) return null;
-    // The root is where the first of all rooms waits, so nobody may wait in another.
+    // The root is where the first of all rooms waits, so nobody may wait in another room.
     const isOnlyLine = this.#open.every(({ report }) => report === room.report || waitingInAll(report) === 0);
     const isPlain =
       isOnlyLine && room.byLot.length === 0 && room.books.rulesAt(this.#now).lanes.named.length === 0;
@@ -140,7 +142,7 @@ export class Round {
     return { room: room.books.name, left: room.opened, at: this.#now };
   }
 
-  /** Around where the last one to be let in should stand, by what is known here. */
+  /** Pivots around the estimated place of the last one to be admitted. */
   #firstAsks(): Asks {
     const asks: [string, LanePivots[]][] = [];
     for (const [room, books] of this.#rooms) {
@@ -213,7 +215,7 @@ export class Round {
     return counts;
   }
 
-  /** Slots that are there to be given, as far as the room's own capacity goes. */
+  /** Slots that can be given within the room's own capacity. */
   #ownFree(books: RoomBooks, report: RoomReport): number {
     const { totalActiveUsers } = books.rulesAt(this.#now);
     const isBudgeted = books.door.rules.budget !== null;
@@ -280,7 +282,7 @@ export class Round {
     ]);
   }
 
-  /** What newcomers may use while nobody waits. */
+  /** Slots and leave for newcomers while nobody waits. */
   #spares(round: RoomRound): Omit<RoomShare, "cuts"> {
     const now = this.#now;
     const { books, free, admitted, ownFree } = round;
@@ -293,7 +295,7 @@ export class Round {
     const allowed =
       isOpen && newUsersPerMinute !== null ? books.flow.allowance(newUsersPerMinute, now, out) : 0;
     const leave = Math.min(allowed, isLimited ? slots : allowed);
-    // Fewer than there are turns only where the rate was lowered since they were given.
+    // Less than the number of turns only if the rate was lowered since they were given.
     const { turns } = round.report;
     const entries =
       newUsersPerMinute === null ? null : Math.min(turns, books.flow.entriesLeft(newUsersPerMinute, now));
@@ -306,7 +308,7 @@ export class Round {
     return this.#isSomeoneLost ? Math.min(owed, offered) : owed;
   }
 
-  /** What a budget leaves a room for those who are still to come, beside the other rooms where nobody waits. */
+  /** What a budget leaves to a room for later newcomers, beside its other rooms without a line. */
   #budgetLeft({ books }: RoomRound): number {
     const budget = books.door.rules.budget;
     if (!budget) return Number.POSITIVE_INFINITY;
@@ -327,7 +329,7 @@ export class Round {
   }
 }
 
-/** Those who used a firm turn count in the minute from now on, as they did by the turn. */
+/** Used firm turns count as entries of the last minute from now on. */
 function hearOfTurns({ door }: RoomBooks, { news }: RoomReport, now: number): void {
   for (let i = 0; i < news.entered; i++) door.entered(0, now);
   for (let i = 0; i < news.loosened; i++) door.gaveBack("loose", now);
@@ -335,7 +337,7 @@ function hearOfTurns({ door }: RoomBooks, { news }: RoomReport, now: number): vo
   for (let i = 0; i < news.missed; i++) door.missed();
 }
 
-/** So many may well come to a room before the next rounds; a room where hardly anybody comes is not to hoard slots. */
+/** Newcomers to be expected before the next rounds; a room with few arrivals must not hoard slots. */
 function expectedIn({ books, report }: RoomRound): number {
   const { guaranteed } = books.door.rules.budget!;
   return Math.max(
@@ -345,7 +347,7 @@ function expectedIn({ books, report }: RoomRound): number {
   );
 }
 
-/** True when everyone who may be let in has been. */
+/** True when everyone who may be admitted has been. */
 function isLineEmpty({ reason, admitted, opened }: RoomRound): boolean {
   return reason === "line empty" && admitted === opened;
 }
@@ -354,12 +356,12 @@ function waitingInAll({ lanes }: RoomReport): number {
   return lanes.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** Slots that are somebody's. */
+/** Slots in use or kept. */
 function heldBy({ turns, visits, kept }: RoomReport): number {
   return turns + visits + kept;
 }
 
-/** The room as the doorkeeper is to see it: with so much room as there are slots to give. */
+/** The room as the doorkeeper sees it, with only the slots that can be given. */
 function crowdOf(
   { lanes, turns, visits, kept }: RoomReport,
   { totalActiveUsers }: DoorRules,
@@ -393,7 +395,7 @@ function lanesOf({ lanes }: DoorRules): number[] {
   return [...lanes.named.map(({ number }) => number), 0];
 }
 
-/** Keys up to which about so many wait, some fewer and some more, and the end of the line. */
+/** Keys up to which about that many wait, some fewer and some more, and the end of the line. */
 function pivotsAround({ lines }: RoomBooks, lane: number, guess: number): number[] {
   const waiting = lines.waitingIn(lane);
   const middle = Math.max(0, Math.min(guess, waiting));
@@ -403,7 +405,7 @@ function pivotsAround({ lines }: RoomBooks, lane: number, guess: number): number
   return [...inside.map((count) => lines.at(lane, count - 1)), EVERYONE_UP_TO];
 }
 
-/** Keys between the nearest pivots, around where the right one should be by what is known here. */
+/** Keys between the nearest pivots, around the estimated one. */
 function pivotsBetween({ lines }: RoomBooks, { lane, count, below, above }: Wanted): number[] {
   const from = lines.countUpTo(lane, below.key);
   const to = Math.min(lines.waitingIn(lane), lines.countUpTo(lane, above.key - 1));

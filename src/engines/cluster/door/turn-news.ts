@@ -1,11 +1,11 @@
 /**
- * What became of a node's turns since the root last heard of it, for the rate and for what the doorkeeper learns. It is reported
- * with every round until one is announced: a round that came to nothing was decided by nobody.
+ * What became of a node's turns since the root last heard: for the rate, and for what the doorkeeper learns. It is reported with
+ * every round until one is announced, since a round without an announcement decided nothing.
  */
 export interface TurnCounts {
   /** Firm turns that were used. */
   readonly entered: number;
-  /** Turns that went loose, and firm ones whose holders left. */
+  /** Turns that became loose, and firm ones whose holders left. */
   readonly loosened: number;
   readonly left: number;
   /** Turns that were not used in time. */
@@ -14,7 +14,7 @@ export interface TurnCounts {
 
 export const NO_TURNS: TurnCounts = { entered: 0, loosened: 0, left: 0, missed: 0 };
 
-/** `a`, and `b` as often, count by count. */
+/** Adds `times` × `b` to `a`, count by count. */
 export function addCounts<Counts extends object>(a: Counts, b: Counts, times = 1): Counts {
   const sum = Object.entries(a).map(([name, count]) => [
     name,
@@ -31,19 +31,19 @@ export class TurnNews {
     this.#since = { ...this.#since, [what]: this.#since[what] + 1 };
   }
 
-  /** What a round is told. */
+  /** What to report to a round. */
   report(): TurnCounts {
     this.#reported = this.#since;
     return this.#since;
   }
 
-  /** The round that was last told is announced. */
+  /** The round last reported to is announced. */
   announced(): void {
     this.#since = addCounts(this.#since, this.#reported, -1);
     this.#reported = NO_TURNS;
   }
 
-  /** Everything, which then is nobody else's to hear. */
+  /** Takes everything: no other node needs to hear of it. */
   take(): TurnCounts {
     const since = this.#since;
     this.#since = NO_TURNS;

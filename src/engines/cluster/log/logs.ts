@@ -1,73 +1,73 @@
 /**
- * Logs: what each owner wrote down, as far as it is known here, and how it gets to the others. A log is read in order and
- * without gaps; a reader tells how far it is, and what it lacks is sent again until it has it.
+ * Logs: what each owner wrote, as far as it is known here, and how it gets to the others. A log is read in order and without
+ * gaps; a reader acknowledges how far it is, and what it lacks is sent again until it has it.
  *
- * The last blocks are kept, others' included: when an owner is lost, those who read on tell the rest what they have of
- * its log, so that all have read the same before anyone takes over its places. Whoever lacks more than is kept gets
- * a copy: entries that say how everything of that owner's is now.
+ * Every node keeps the last blocks, of other owners too. When an owner is lost, the nodes that have read furthest send the rest
+ * to the others, so that all have read the same before anyone takes over its places. A reader that lacks more than is kept gets a
+ * copy: entries that describe the present state of everything of that owner's.
  */
 import type { Totals } from "../../../core/engine.ts";
 import { OP, type Written } from "./entries.ts";
 import { BLOCK_ENTRIES_MAX, type Block, blockOf } from "./entry-blocks.ts";
 
-/** So many of the last entries of each log are kept, at least. */
+/** At least this many of the last entries of each log are kept. */
 const KEPT_MIN = 20_000;
-/** With so many entries a message is full; the rest follows when these are known to have come. */
+/** The most entries in one message; the rest follows once these are acknowledged. */
 const MESSAGE_ENTRIES = 4_000;
-/** What nobody said they have is sent again after this long. */
+/** Entries that were not acknowledged are sent again after this long. */
 const RESEND_MS = 250;
 
-/** Entries of one log, from a number on. */
+/** Entries of one log from an index on. */
 export interface EntriesBody {
   readonly kind: "entries";
   readonly log: string;
-  /** How many come before these. */
+  /** How many entries come before these. */
   readonly from: number;
   readonly blocks: readonly Block[];
-  /** Somebody waits to hear that these were read. */
+  /** The sender waits for the acknowledgement. */
   readonly isUrgent: boolean;
-  /** A copy: forget what you know of this log and begin with these, part by part. */
+  /** Set when this is part of a copy: forget this log and start from the copy. */
   readonly copy: CopyPart | null;
 }
 
 export interface CopyPart {
   readonly part: number;
   readonly parts: number;
-  /** Of the owner, by room; with the last part. */
+  /** The owner's totals by room; in the last part only. */
   readonly totals: readonly (readonly [room: string, totals: Totals])[];
 }
 
-/** How far the sender is with a log, and the parts of a copy that it has. */
+/** How far the sender has read a log, and how many parts of a copy it has. */
 export type Head = readonly [log: string, head: number, part: number];
 
-/** How far the sender is with logs it was sent something of. */
+/** How far the sender has read the logs it was sent. */
 export interface ReadBody {
   readonly kind: "read";
   readonly logs: readonly Head[];
 }
 
-/** How far the sender is with every log, for all to settle in a view. */
+/** How far the sender has read every log, for all to settle in a view. */
 export interface HeadsBody {
   readonly kind: "heads";
   readonly heads: readonly Head[];
-  /** The sender is not settled and wants to hear the same. */
+  /** The sender is not settled and asks for the same. */
   readonly isAsking: boolean;
 }
 
 /** One owner's log as known here. */
 export class OwnerLog {
   readonly id: string;
-  /** Index by which books know its owner. */
+  /** The owner's index in the books. */
   readonly index: number;
   /** How many entries were read. */
   head = 0;
-  /** The next part of a copy that is awaited; 0: none is under way; below: one is wanted. */
+  /** The next part of a copy that is expected. 0: no copy is under way. Negative: one is wanted. */
   copyPart = 0;
-  /** What is kept for others, without gaps up to `end`. */
+  /** Blocks kept for others, without gaps up to `end`. */
   #kept: Block[] = [];
   #keptFrom = 0;
   #end = 0;
-  /** Written here, and in no block yet. */
+  /** Written here and not yet in a block. */
   #unbound: Written[] = [];
 
   constructor(id: string, index: number) {
@@ -75,21 +75,21 @@ export class OwnerLog {
     this.index = index;
   }
 
-  /** How many entries there are for others to read. */
+  /** How many entries others can read. */
   get end(): number {
     return this.#end + this.#unbound.length;
   }
 
-  /** Writes one down; for its owner. */
+  /** Writes an entry; only for the owner. */
   add(written: Written): void {
     const op = written.entry[0];
-    // Whoever reads may have to wait before one of these, and a block is read as a whole.
+    // A reader may have to wait before one of these, and a block is read as a whole.
     if (op === OP.pool || op === OP.drawn || this.#unbound.length === BLOCK_ENTRIES_MAX) this.bind();
     this.#unbound.push(written);
     this.head++;
   }
 
-  /** Makes a block of what is in none yet. */
+  /** Packs what is in no block yet. */
   bind(): void {
     if (this.#unbound.length === 0) return;
     const written = this.#unbound;
@@ -97,7 +97,7 @@ export class OwnerLog {
     this.keep(this.#end, blockOf(written));
   }
 
-  /** Keeps a block that was read, if it has something that is not kept. */
+  /** Keeps a block, if it has anything new. */
   keep(from: number, block: Block): void {
     const end = from + block[0];
     if (from > this.#end || end <= this.#end) return;
@@ -107,12 +107,12 @@ export class OwnerLog {
     if (end - this.#keptFrom >= 2 * KEPT_MIN) this.#trim();
   }
 
-  /** Its owner is gone and everything of it was taken over: nobody asks for entries any more. */
+  /** The owner is gone and all its places were taken over: nobody asks for entries any more. */
   drop(): void {
     this.startAt(this.head);
   }
 
-  /** A copy was read that says how everything is after so many entries. */
+  /** A copy was read that describes the state after that many entries. */
   startAt(head: number): void {
     this.head = head;
     this.#kept = [];
@@ -122,7 +122,7 @@ export class OwnerLog {
     this.copyPart = 0;
   }
 
-  /** Blocks with the entries after the first `head`, a message full, and how many come before them; null when they are no longer kept. */
+  /** Blocks with the entries after the first `head`, one message full, and their start; null when they are no longer kept. */
   after(head: number): { readonly from: number; readonly blocks: readonly Block[] } | null {
     this.bind();
     if (head < this.#keptFrom || head < 0) return null;
@@ -144,15 +144,15 @@ export class OwnerLog {
 
 /** How far one peer has read one log, and what is on its way to it. */
 export class Reader {
-  /** What it said it has read. */
+  /** What it has acknowledged. */
   head: number;
   /** What was sent. */
   sent: number;
-  /** When it last got on, or was sent again what it lacked. */
+  /** When it last made progress, or was sent again what it lacked. */
   #sinceAt = Number.NEGATIVE_INFINITY;
-  /** When it last got on, or had nothing to get on with. */
+  /** When it last made progress, or had nothing left to read. */
   #gotOnAt = Number.NEGATIVE_INFINITY;
-  /** Parts of a copy that it said it has; null: no copy is under way. */
+  /** Parts of a copy that it acknowledged; null: no copy is under way. */
   copy: { readonly head: number; readonly parts: readonly EntriesBody[]; part: number } | null = null;
 
   constructor(head = 0) {
@@ -160,7 +160,7 @@ export class Reader {
     this.sent = head;
   }
 
-  /** It says how far it is. */
+  /** It acknowledges. */
   hear(head: number, part: number, now: number): void {
     if (this.copy && part > this.copy.part) {
       this.copy.part = part;
@@ -175,7 +175,7 @@ export class Reader {
     if (this.sent < this.head) this.sent = this.head;
   }
 
-  /** It wants all of it again, from the beginning. */
+  /** It asks for everything from the beginning. */
   startOver(): void {
     if (this.copy?.part === 0) return;
     this.copy = null;
@@ -183,12 +183,11 @@ export class Reader {
     this.sent = -1;
   }
 
-  /** Whether it was sent something that long ago and has not read a word since. */
+  /** True when it has acknowledged nothing for that long of what it was sent. */
   isStuck(forMs: number, now: number): boolean {
     return this.sent > this.head && now - this.#gotOnAt >= forMs;
   }
 
-  /** Whether there is something to send now. */
   isDue(log: OwnerLog, now: number): boolean {
     return this.nextAt(log) <= now;
   }

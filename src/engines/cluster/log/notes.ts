@@ -1,14 +1,14 @@
 /**
- * Small things that nodes keep together: what an operator changed at run time, how far a ring of keys was turned. The last
- * word counts, by the writers' hybrid clocks, then by their names. A note is told to everyone when it is made, and
- * all notes are told to one other node now and then, so that whoever missed one hears of it.
+ * Small values that nodes keep together, such as changes made by an operator at run time. The last writer wins, by the writers'
+ * hybrid clocks, then by their names. A note is sent to everyone when it is written, and all notes are sent to one other node
+ * every two seconds, so that missed ones arrive as well.
  */
 import { type Shape, shape } from "../wire/shapes.ts";
 
 const { number, record } = shape;
 
 const TELL_PERIOD_MS = 2_000;
-/** A cluster keeps no more of them. */
+/** The most notes that a cluster keeps. */
 const NOTES_MAX = 10_000;
 
 /** A value that can be sent. */
@@ -48,7 +48,7 @@ export class Notes {
       for (const to of this.#peers) this.#outbox.push({ to, body: { kind: "notes", notes: [note] } });
   }
 
-  /** Others to tell. */
+  /** Sets the other nodes. */
   start(peers: readonly string[], now: number): void {
     this.#peers = peers;
     this.#nextAt = peers.length > 0 ? now + TELL_PERIOD_MS : Number.POSITIVE_INFINITY;
@@ -70,7 +70,7 @@ export class Notes {
     return this.#nextAt;
   }
 
-  /** Names of notes that are others than they were. */
+  /** Takes the names of notes that have changed. */
   takeChanged(): string[] {
     const changed = this.#changed;
     this.#changed = [];

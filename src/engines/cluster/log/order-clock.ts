@@ -1,19 +1,19 @@
 /**
- * Order keys that every member gives out alone, and that still follow the order in which things happened.
+ * Order keys that every member gives out by itself, and that still follow the order of events.
  *
- * A hybrid logical clock (Kulkarni, Demirbas, Madappa, Avva, Leone 2014, "Logical Physical Clocks"): the larger of the
- * wall clock and everything given out or heard, with a counter for what happens within a millisecond. A key that was
- * given out after another was heard of is larger, whatever the wall clocks say; otherwise keys follow the clocks.
+ * A hybrid logical clock (Kulkarni, Demirbas, Madappa, Avva, Leone 2014, "Logical Physical Clocks"): the larger of the wall clock
+ * and everything given out or heard, with a counter for events of the same millisecond. A key that was given out after hearing of
+ * another is larger, whatever the wall clocks say; otherwise keys follow the clocks.
  *
- *   key = milliseconds since 2025 · 8192 + counter · 64 + slot      (below 2^53 until the autumn of 2059)
+ *   key = milliseconds since 2025 · 8192 + counter · 64 + node number (`slot`)      (below 2^53 until the autumn of 2059)
  *
- * The slot, the member's own, makes keys of different members different. A counter that runs over borrows the next
- * millisecond. What peers tell one another is the time with the counter as its fraction (128 steps a millisecond), which
- * a double holds exactly; so hearing costs one step, not a millisecond, and busy peers do not drive each other ahead.
+ * The node number makes keys of different members different. A counter that overflows borrows the next millisecond. Peers tell
+ * each other the time with the counter as its fraction (128 steps a millisecond), which a double holds exactly. So hearing costs
+ * one step, not a millisecond, and busy peers do not drive each other ahead.
  *
- * We differ from Kulkarni and others in that a reading too far ahead is refused: one wrong clock must not carry all along.
+ * Unlike Kulkarni and others we ignore a reading that is too far ahead: one wrong clock must not carry all others along.
  *
- * Invariant: keys rise strictly, also when the wall clock jumps back and when the slot changes.
+ * Invariant: keys rise strictly, also when the wall clock jumps back and when the node number changes.
  */
 const EPOCH_AT = Date.UTC(2025, 0, 1);
 const SLOTS = 64;
@@ -25,7 +25,7 @@ const END_AT = EPOCH_AT + Math.floor(Number.MAX_SAFE_INTEGER / KEYS_PER_MS);
 export class OrderClock {
   #slot: number;
   readonly #skewMaxMs: number;
-  /** The last step given out or heard: a millisecond since 1970, and the counter as its fraction. */
+  /** The last step given out or heard: milliseconds since 1970, with the counter as fraction. */
   #time = EPOCH_AT;
 
   constructor({ slot, skewMaxMs }: { slot: number; skewMaxMs: number }) {
@@ -33,7 +33,7 @@ export class OrderClock {
     this.#skewMaxMs = skewMaxMs;
   }
 
-  /** Which member gives out the keys from now on. */
+  /** The number of the node that gives out the keys from now on. */
   set slot(slot: number) {
     this.#slot = checkedSlot(slot);
   }
@@ -48,31 +48,31 @@ export class OrderClock {
     return keyOf(this.#time, this.#slot);
   }
 
-  /** Takes in what a peer's `time` told. False, and ignored, when it is too far ahead of `now` or no time at all. */
+  /** Takes in a peer's `time`. Returns false, and ignores it, when it is too far ahead of `now` or invalid. */
   hear(time: number, now: number): boolean {
     if (!(Number.isFinite(time) && time <= now + this.#skewMaxMs && time <= END_AT)) return false;
-    // Rounded up to a whole step: keys of the step that was heard are behind us, never beside us.
+    // Rounded up to a whole step: our keys must come after those of the step that was heard.
     this.#time = Math.max(this.#time, Math.ceil(time * COUNTS) / COUNTS);
     return true;
   }
 
-  /** What is told to peers: milliseconds since 1970, with a fraction that must not be cut off. */
+  /** What peers are told: milliseconds since 1970, with a fraction that must not be cut off. */
   time(now: number): number {
     return Math.max(this.#time, Math.floor(now));
   }
 }
 
-/** The slot of the member that gave a key out. */
+/** The number of the node that gave a key out. */
 export function slotOfKey(key: number): number {
   return key % SLOTS;
 }
 
-/** The millisecond since 1970 in which a key was given out, by the clock of the one who did. */
+/** The millisecond since 1970 in which a key was given out, by the clock of the node that did. */
 export function timeOfKey(key: number): number {
   return EPOCH_AT + Math.floor(key / KEYS_PER_MS);
 }
 
-/** The smallest key that a slot can give out in the millisecond `at`. */
+/** The smallest key that a node can give out in the millisecond `at`. */
 export function keyAt({ at, slot }: { at: number; slot: number }): number {
   return keyOf(Math.floor(at), checkedSlot(slot));
 }

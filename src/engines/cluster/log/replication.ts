@@ -1,15 +1,15 @@
 /**
- * How nodes come to know the same. Each writes a log, and logs go along the tree: a node sends its neighbours what it wrote
- * itself and what came from the others, so a period takes two messages for each edge, not one for each pair of nodes.
+ * How all nodes come to know the same. Each writes a log, and logs travel along the tree: a node sends its neighbours what it
+ * wrote and what it got from the others. So a period takes two messages for each edge, not one for each pair of nodes.
  *
  *        A           what B writes goes to A and to D; A sends it on to C
  *      ↗   ↘
- *     B     C        what somebody waits for goes at once from its writer to its buddies, neighbours first
+ *     B     C        urgent entries go at once from their writer to its buddies, neighbours first
  *      ↘
  *       D
  *
- * Together they see to it that the logs of those who are gone were read equally far by everyone (then a node is `settled` in
- * its view); of these, anybody sends what anybody lacks. Then their places are taken over (takeover.ts).
+ * When owners are gone, the nodes first bring each other to the same state of those owners' logs (then a node is `settled` in its
+ * view). After that their places are taken over (takeover.ts).
  */
 
 import { treeOf } from "../membership/tree.ts";
@@ -23,19 +23,19 @@ import { takeOver } from "./takeover.ts";
 
 const { pair, whole } = shape;
 
-/** Heads are told again in a view that is not settled after this long. */
+/** In a view that is not settled, heads are sent again after this long. */
 const HEADS_AGAIN_MS = 200;
-/** Whoever waits for a copy to be made elsewhere does not wait longer. */
+/** The longest wait for another node to have a copy. */
 const CONFIRM_MAX_MS = 1_500;
 const ORIGINS_MAX = 100_000;
-/** So many are sent what somebody waits for: the first of them to have it is enough, so one that is slow holds nobody up. */
+/** Urgent entries go to this many nodes: one acknowledgement is enough, so a slow node delays nobody. */
 const BUDDIES = 2;
-/** What is urgent goes at once as long as that is no more often than this, but for a few in a row. */
+/** Urgent entries are sent at once, but not more often than this, apart from a few in a row. */
 const URGENT_EVERY_MS = 25;
 const URGENT_IN_A_ROW = 5;
-/** A neighbour that has not read what it was sent for this long may be dead: others are asked to read it from here. */
+/** A neighbour that acknowledged nothing for this long may be dead: the nodes beyond it are asked to read from here. */
 const STUCK_MS = 600;
-/** A peer to whom there is nothing else to say hears that its entries were read after this long. */
+/** Without any other message to a peer, an acknowledgement is sent after this long. */
 const READ_AFTER_MS = 100;
 
 const NO_ENTRIES = { kind: "entries", blocks: [], isUrgent: true, copy: null } as const;
@@ -56,27 +56,26 @@ export class Replication {
   #view: View | null = null;
   /** Members besides this node. */
   #peers: string[] = [];
-  /** For each of them, the neighbour in the tree that is on the way there. */
+  /** For each of them, the neighbour on the way there. */
   #towards: ReadonlyMap<string, string> = new Map();
   #buddies: readonly string[] = [];
   /** Members, and those who are lost. */
   #known: ReadonlySet<string> = new Set();
-  /** Logs of owners that are neither members nor lost any more, until their places are taken over. */
+  /** Logs of owners that are neither members nor lost, until their places are taken over. */
   readonly #departed = new Set<string>();
   readonly #readers = new Map<string, Map<string, Reader>>();
-  /** How far each peer said in this view that it is with logs of those who are gone. */
+  /** How far each peer said in this view that it has read the logs of gone owners. */
   readonly #heard = new Map<string, ReadonlyMap<string, number>>();
-  /** How far each peer's own log was when it first told so in this view. */
+  /** The length of each peer's own log when it first told it in this view. */
   readonly #aims = new Map<string, number>();
-  /** While a neighbour is stuck: those beyond it who have said how far they are, and when they were asked. */
+  /** While a neighbour is stuck: nodes beyond it that have told how far they are, and when they were asked. */
   readonly #direct = new Set<string>();
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** Who is to be told how far which logs were read, and since when. */
+  /** Whom to send acknowledgements for which logs, and since when. */
   readonly #unread = new Map<string, { readonly since: number; readonly logs: Set<string> }>();
   #isSettled = false;
-  /** A room was opened, and some logs have yet to be read anew. */
+  /** A room was opened, and some logs must be read again. */
   #isCopyWanted = false;
-  /** Breaks the rule that a part without the majority takes nothing over. */
   #toldAt = Number.NEGATIVE_INFINITY;
   #nextSendAt = Number.NEGATIVE_INFINITY;
   /** How much of the own log was sent to everyone, and when something is to be sent again. */
@@ -84,7 +83,7 @@ export class Replication {
   #dueAt = Number.NEGATIVE_INFINITY;
   #confirmations: Confirmation[] = [];
   #urgent = false;
-  /** Up to when the sending of what is urgent was paid for. */
+  /** Urgent messages are paid for up to this instant (a leaky bucket). */
   #urgentUntil = Number.NEGATIVE_INFINITY;
   #outbox: { to: string; body: ReplicationBody }[] = [];
 
@@ -94,12 +93,12 @@ export class Replication {
     this.#own = this.#logOf(self);
   }
 
-  /** True when everything of those who are gone is known here, as far as any member knows it. */
+  /** True when this node knows everything of gone owners that any member knows. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
 
-  /** True when a place that is not known here is not known to any member either, but for what happened just now. */
+  /** True when a place unknown here is unknown to every member, apart from the last moments. */
   get isCaughtUp(): boolean {
     return this.#peers.every((peer) => {
       const [log, aim] = [this.#logs.get(peer), this.#aims.get(peer)];
@@ -107,25 +106,25 @@ export class Replication {
     });
   }
 
-  /** How far it has read a log. */
+  /** How far a log has been read. */
   headOf(id: string): number {
     return this.#logs.get(id)?.head ?? 0;
   }
 
-  /** Gives the entry's number. */
+  /** Writes an entry and returns its index. */
   write(room: string, entry: Entry): number {
     this.#own.add({ room, entry });
     return this.#own.head - 1;
   }
 
-  /** Calls back once a peer has this node's log as it is now, or there is nobody to wait for. */
+  /** Calls back once a peer has this node's log as it is now, or when there is no peer. */
   whenCopied(done: () => void, now: number): void {
     if (this.#peers.length === 0 || this.#copied() >= this.#own.head) return done();
     this.#urgent = true;
     this.#confirmations.push({ head: this.#own.head, by: now + CONFIRM_MAX_MS, done });
   }
 
-  /** Another view: what was said in the last one counts no more. */
+  /** Another view: what was said in the last one is void. */
   start(view: View, now: number): void {
     const before = this.#view;
     this.#view = view;
@@ -141,7 +140,7 @@ export class Replication {
     for (const peer of this.#peers) this.#logOf(peer);
     for (const peer of this.#readers.keys()) if (!this.#towards.has(peer)) this.#readers.delete(peer);
     for (const peer of this.#unread.keys()) if (!this.#towards.has(peer)) this.#unread.delete(peer);
-    // Who is on the way to whom is another matter in this view, and heads are told anew.
+    // Routes differ in this view, and heads are told again.
     this.#dropReaders((id) => id !== self);
     this.#heard.clear();
     this.#aims.clear();
@@ -154,8 +153,8 @@ export class Replication {
   }
 
   /**
-   * Everyone has settled in this view: nobody needs to hear of those who left before it, once all they had was taken over
-   * and that is known here. If whoever took something over is gone before it was known, it is to be taken over again.
+   * Everyone has settled in this view. Logs of departed owners are dropped once all their places were taken over and that is
+   * known here. If the node that took them over dies first, they are taken over again.
    */
   everyoneSettled(): void {
     if (this.#departed.size === 0) return;
@@ -218,7 +217,7 @@ export class Replication {
     return Math.min(askAt, urgentAt, Math.max(this.#nextSendAt, this.#newsAt()));
   }
 
-  /** When there is something to say, if not for the period. */
+  /** When there is something to send, ignoring the period. */
   #newsAt(): number {
     if (this.#own.head > this.#sentHead) return Number.NEGATIVE_INFINITY;
     let at = this.#dueAt;
@@ -226,7 +225,7 @@ export class Replication {
     return at;
   }
 
-  /** Sends what somebody waits for. */
+  /** Sends urgent entries. */
   flush(now: number): void {
     if (this.#urgent && this.#urgentAt() <= now) this.#sendUrgent(now);
   }
@@ -241,19 +240,19 @@ export class Replication {
     return outbox;
   }
 
-  /** How far each log is that everyone must have read before a draw. */
+  /** The log that everyone must have read before a draw, with its length. */
   heads(): (readonly [string, number])[] {
     return [[this.#own.id, this.#own.head]];
   }
 
-  /** Of a log that is itself being copied here, only what is gone for good is worth sending on. */
+  /** A log that is itself being copied is sent on only if its owner is gone for good. */
   #send(peer: string, log: OwnerLog, reader: Reader, now: number, isUrgent = false): void {
     if (!reader.isDue(log, now) || (log.copyPart !== 0 && !this.#isGone(log.id))) return;
     const body = reader.take(log, now, () => this.#copyOf(log));
     if (body) this.#outbox.push({ to: peer, body: isUrgent ? { ...body, isUrgent } : body });
   }
 
-  /** Buddies tell at once how far they are, also with what they were sent before. */
+  /** Buddies acknowledge at once, also what they were sent before. */
   #sendUrgent(now: number): void {
     if (!this.#urgent || this.#peers.length === 0) return;
     this.#urgent = false;
@@ -266,7 +265,9 @@ export class Replication {
     }
   }
 
-  /** What this node wrote must not be known to it and a buddy alone until a dead neighbour is out of the tree. */
+  /**
+   * While a neighbour may be dead, nodes beyond it read from here, or an entry could stay known to this node and one buddy alone.
+   */
   #goAround(now: number): void {
     const own = this.#own.id;
     const isStuck = [...new Set(this.#towards.values())].some((peer) =>
@@ -280,7 +281,7 @@ export class Replication {
         this.#outbox.push({ to, body: { ...NO_ENTRIES, log: own, from: this.#own.head } });
   }
 
-  /** Whether a peer gets that log from this node, period by period. */
+  /** Whether a peer regularly reads that log from this node. */
   #isReadBy(peer: string, id: string): boolean {
     if (id === this.#own.id)
       return this.#isNeighbour(peer) || this.#buddies.includes(peer) || this.#direct.has(peer);
@@ -291,7 +292,7 @@ export class Replication {
     return this.#towards.get(peer) === peer;
   }
 
-  /** When there is something to send again; asked for after every message, so it is worked out once. */
+  /** When something must be sent again. Asked after every message, so it is computed once. */
   #plan(): void {
     this.#sentHead = this.#own.head;
     this.#dueAt = Number.POSITIVE_INFINITY;
@@ -300,7 +301,7 @@ export class Replication {
         if (this.#isReadBy(peer, id)) this.#dueAt = Math.min(this.#dueAt, reader.nextAt(this.#logs.get(id)!));
   }
 
-  /** To those who get a message anyway, and those who have waited for long enough. */
+  /** Acknowledges to peers that get a message anyway, and to those that waited long enough. */
   #sayRead(now: number): void {
     const addressed = new Set(this.#outbox.map(({ to }) => to));
     for (const [to, { since }] of this.#unread)
@@ -341,7 +342,7 @@ export class Replication {
     return heads;
   }
 
-  /** A log that is somebody's in this view, or of someone whose places are still to be taken over. */
+  /** True for a log of a member, of a lost one, or of one whose places are still to be taken over. */
   #isKnown(id: string): boolean {
     return this.#known.has(id) || this.#departed.has(id);
   }
@@ -357,14 +358,14 @@ export class Replication {
     for (const head of heads) {
       if (!isHead(head)) return;
       const [id, count] = head;
-      // Someone who left before this node came, and whose places are still to be taken over.
+      // Its owner left before this node came, and its places are still to be taken over.
       if (!this.#isKnown(id) && count > 0) this.#departed.add(id);
       if (!this.#isKnown(id)) continue;
       if (this.#isGone(id)) gone.set(id, count);
       if (id === from && !this.#aims.has(from)) this.#aims.set(from, count);
     }
     const told = new Map(heads.map((head) => [head[0], head]));
-    // What it did not speak of it has nothing of.
+    // It has nothing of the logs it did not mention.
     for (const id of this.#logs.keys())
       if (this.#isKnown(id)) this.#hearHead(from, told.get(id) ?? [id, 0, 0], now);
     this.#confirm(now, false);
@@ -394,12 +395,12 @@ export class Replication {
     if (reader.head < log.head) this.#dueAt = Math.min(this.#dueAt, reader.nextAt(log));
   }
 
-  /** Everyone has said how far they are with the logs of the gone, and this node is as far as any of them. */
+  /** Settles once all peers have said how far they are with the logs of gone owners, and this node is as far as any of them. */
   #settle(now: number): void {
     if (this.#isSettled || !this.#view || this.#peers.some((peer) => !this.#heard.has(peer))) return;
     for (const heads of this.#heard.values())
       for (const [id, head] of heads) if ((this.#logs.get(id)?.head ?? 0) < head) return;
-    // What another has taken over already is in its log.
+    // What another has already taken over is in that one's log.
     if (!this.isCaughtUp) return;
     this.#isSettled = true;
     takeOver({
@@ -427,7 +428,7 @@ export class Replication {
     if (this.#heard.size === this.#peers.length) this.#settle(now);
   }
 
-  /** Reads blocks that go on where the log is, and keeps them for others; what was read before is not even unpacked. */
+  /** Reads the blocks that continue the log, and keeps them for others. Blocks that were read before are not unpacked. */
   #read(log: OwnerLog, blocks: readonly Block[], start: number): void {
     const heard = new Set<RoomBooks>();
     let from = start;
@@ -478,7 +479,7 @@ export class Replication {
     log.startAt(head);
   }
 
-  /** Everything of one owner's as it is now. */
+  /** The present state of everything of one owner's. */
   #copyOf(log: OwnerLog): EntriesBody[] {
     const written: Written[] = [];
     for (const [room, books] of this.#rooms)
@@ -496,7 +497,7 @@ export class Replication {
     }));
   }
 
-  /** Those whose log was copied are told. */
+  /** Calls back those whose entries have been copied. */
   #confirm(now: number, isEverybody: boolean): void {
     if (this.#confirmations.length === 0) return;
     const copied = isEverybody ? Number.POSITIVE_INFINITY : this.#copied();
@@ -534,7 +535,7 @@ function waysOf(view: View, self: string): Map<string, string> {
   return new Map(others.map(({ slot }) => [ids.get(slot)!, ids.get(tree.towards(own, slot))!]));
 }
 
-/** Neighbours, and if these are too few the members after this one. */
+/** Neighbours first, then the members after this one. */
 function buddiesOf(view: View, self: string, neighbours: ReadonlySet<string>): string[] {
   const ids = view.members.map(idOf);
   const from = ids.indexOf(self) + 1;

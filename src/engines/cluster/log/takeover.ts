@@ -1,9 +1,9 @@
 /**
- * Places whose owner is gone get another, once everyone has read the same of the logs of the gone: each goes to the member
- * that `homeOf` says, which is the same for all.
+ * Gives the places of a gone owner to other members, once everyone has read the same of its log: each place goes to the member
+ * that `homeOf` names, which is the same on all nodes.
  *
- * A part without the majority takes over nothing of those who may still be there. What is taken over from them is theirs as
- * far as slots go: visits are borrowed, and turns begin anew as places in the line.
+ * A part without the majority takes over nothing from members that may still be alive. Where places of lost members are taken
+ * over, their slots stay with the lost member: visits are borrowed, and turns become waiting places again.
  */
 
 import { idOf, type View } from "../membership/view.ts";
@@ -28,7 +28,7 @@ export interface Takeover {
   readonly rooms: Iterable<RoomBooks>;
   /** How far an owner's log was read here. */
   headOf(owner: string): number;
-  /** By which the books know an owner. */
+  /** The owner's index in the books. */
   indexOf(owner: string): number;
   readonly now: number;
 }
@@ -38,7 +38,7 @@ interface Gone {
   readonly lost: ReadonlySet<string>;
 }
 
-/** The member that a key is for when its owner is gone: the one with the highest hash of both. */
+/** The member that gets a key when its owner is gone: the one with the highest hash of key and node number. */
 export function homeOf(key: number, view: View): string {
   let best = "";
   let bestHash = -1;
@@ -70,7 +70,7 @@ export function takeOver(takeover: Takeover): void {
   }
 }
 
-/** What is over is nobody's to decide about; but newcomers must hear of it from somebody. */
+/** A place that is over has no owner, but some log must tell newcomers of it. */
 function tellOver({ view, self, indexOf }: Takeover, books: RoomBooks, { members, lost }: Gone): void {
   const tellers = new Set([...members].map(indexOf));
   if (!view.isMajority) for (const id of lost) tellers.add(indexOf(id));
@@ -81,7 +81,7 @@ function tellOver({ view, self, indexOf }: Takeover, books: RoomBooks, { members
   for (const place of taken) books.write([OP.adopt, view.version, 0, [], books.goneEntryOf(place)]);
 }
 
-/** Claims to a place of this node's whose owners are gone for good are void, or one could count again some day. */
+/** Makes void the claims of owners that are gone for good to a place of this node's, or they could count again later. */
 function bury({ headOf }: Takeover, books: RoomBooks, place: Place, { members, lost }: Gone): boolean {
   const dead = place.others?.filter(({ owner }) => !members.has(owner) && !lost.has(owner)) ?? [];
   if (dead.length === 0) return false;
@@ -94,7 +94,7 @@ function bury({ headOf }: Takeover, books: RoomBooks, place: Place, { members, l
 function adopt(takeover: Takeover, books: RoomBooks, place: Place, claim: Claim, { lost }: Gone): void {
   const { view, headOf, indexOf, now } = takeover;
   if (claim.origin === SELF) {
-    // Borrowed before; whoever lent it is back, or is known to be dead.
+    // Borrowed before. The lender is back, or known to be dead.
     if (![...lost].some((id) => claimOf(place, indexOf(id)))) settleLoan(books, place, claim);
     return;
   }
@@ -115,7 +115,7 @@ function settleLoan(books: RoomBooks, place: Place, claim: Claim): void {
   books.write([OP.adopt, claim.epoch, 0, voidsOf(place), standingOf(place, claim)]);
 }
 
-/** A number from 0 to 2^32 - 1 that looks like nothing of what it was made from. */
+/** A well-mixed hash from 0 to 2^32 − 1. */
 function mixed(key: number, slot: number): number {
   const high = Math.floor(key / 4_294_967_296);
   let hash =
