@@ -1,9 +1,9 @@
 /**
- * What happens to places and visits, as it is told to peers. Every place and visit has one owner, who alone decides
- * what becomes of it and writes that down as an entry; everyone who reads the owner's entries in order has the
- * same picture of it. Check-ins are not written down: they change nothing but a deadline, which is the owner's.
+ * What happens to places and visits, as it is told to peers. Each has one owner, who alone decides about it and writes that as an
+ * entry; all who read the owner's entries in order have the same picture. Check-ins are not written: they only change a deadline,
+ * which is the owner's own matter.
  *
- * Entries are lists, not objects: a busy room sends thousands a second.
+ * Entries are arrays, not objects: a busy room sends thousands a second.
  */
 export const OP = {
   wait: 1,
@@ -21,17 +21,17 @@ export const OP = {
   back: 13,
 } as const;
 
-/** How it happened; the numbers of each group go with one kind of entry. */
+/** How it happened. The numbers of each group belong to one kind of entry. */
 export const HOW = {
-  /** Waits: new, back from having lapsed, back from an earlier life, or with a loose turn that was of no use. */
+  /** Waiting: new, back after a lapse, back from an earlier life of the cluster, or to the front after a loose turn in vain. */
   ...({ new: 0, returned: 1, takenBack: 2, toFront: 3 } as const),
-  /** Lapsed: no check-in, or a turn not used. */
+  /** Lapsed: no check-in, or an unused turn. */
   ...({ unseen: 0, missed: 1 } as const),
-  /** Came in: with a turn, straight through, or known by a pass alone. */
+  /** Entered: with a turn, straight through, or known by a pass alone. */
   ...({ withTurn: 0, through: 1, byPass: 2 } as const),
-  /** Over: the holder left, was sent away, their pass ran out, or they missed too many turns. */
+  /** Over: the holder left, was revoked, the pass expired, or too many turns were missed. */
   ...({ left: 0, revoked: 1, expired: 2, forfeited: 3 } as const),
-  /** Nothing happened: only the owner is another. Places that were forfeited stay told from others that are over. */
+  /** Nothing happened but a change of owner. Forfeited places stay distinct from others that are over. */
   ...({ asBefore: 9, forfeitedBefore: 10 } as const),
 } as const;
 
@@ -43,7 +43,7 @@ export type LapseEntry = readonly [
   how: number,
   until: number,
 ];
-/** `firmUntil`: when it goes loose; 0: it is loose. */
+/** `firmUntil`: when it becomes loose; 0: it is loose. */
 export type TurnEntry = readonly [
   op: typeof OP.turn,
   key: number,
@@ -64,7 +64,7 @@ export type VisitEntry = readonly [
   enteredAt: number,
   expiresAt: number,
 ];
-/** `until`: when the last ticket or pass of it runs out by itself. `id`: of a visit that ended. */
+/** `until`: when the last ticket or pass of it expires. `id`: of a visit that ended. */
 export type GoneEntry = readonly [
   op: typeof OP.gone,
   key: number,
@@ -75,11 +75,11 @@ export type GoneEntry = readonly [
 ];
 export type TouchEntry = readonly [op: typeof OP.touch, key: number, expiresAt: number];
 export type InviteEntry = readonly [op: typeof OP.invite, id: string, expiresAt: number];
-/** Two had the same place in hand, and this one lets go of it. */
+/** Two owners had the same place, and this one lets go of it. */
 export type YieldEntry = readonly [op: typeof OP.yield, key: number];
 /**
- * This owner has that place now. `voids`: those it was taken over from, each with how many entries of their log that
- * made void, in turn. `isBorrowed`: its slot is still the other's.
+ * This owner has that place now. `voids`: the former owners, each followed by how many entries of their log this makes void.
+ * `isBorrowed`: the slot still belongs to the former owner.
  */
 export type AdoptEntry = readonly [
   op: typeof OP.adopt,
@@ -88,14 +88,14 @@ export type AdoptEntry = readonly [
   voids: readonly (string | number)[],
   of: WaitEntry | LapseEntry | TurnEntry | VisitEntry | GoneEntry,
 ];
-/** A part of those who gathered for a draw: key and id in turn. */
+/** Some of those who gathered for a draw: key and id alternate. */
 export type PoolEntry = readonly [
   op: typeof OP.pool,
   draw: number,
   event: string,
   gathered: readonly (number | string)[],
 ];
-/** From here on this owner's entries are about places as they are after the draw. */
+/** From here on this owner's entries are about places after the draw. */
 export type DrawnEntry = readonly [
   op: typeof OP.drawn,
   draw: number,
@@ -107,10 +107,7 @@ export type DrawnEntry = readonly [
 
 /** A turn is loose from here on. */
 export type LooseEntry = readonly [op: typeof OP.loose, key: number];
-/**
- * A place has another number in the line, since it missed so many turns. `behind`: the number that it was put behind, with
- * others perhaps.
- */
+/** A place has another number in the line after missing turns. `behind`: the number it was put behind. */
 export type BackEntry = readonly [
   op: typeof OP.back,
   key: number,
@@ -141,10 +138,10 @@ export interface Written {
   readonly entry: Entry;
 }
 
-/** What a field of an entry is: a key, any finite number, a text, a list of numbers and texts, or the entry of a place. */
+/** The kinds of fields: a key, a finite number, a text, a list of numbers and texts, or the entry of a place. */
 export type FieldKind = "key" | "number" | "text" | "list" | "place";
 
-/** The fields of each kind of entry after its `op`: how it is written down, and how it is told from what is none. */
+/** The fields of each kind of entry after its `op`, for packing and checking. */
 export const ENTRY_FIELDS: Readonly<Record<Entry[0], readonly FieldKind[]>> = {
   [OP.wait]: ["key", "number", "number", "text"],
   [OP.lapse]: ["key", "number", "number", "number"],

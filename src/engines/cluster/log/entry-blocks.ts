@@ -1,17 +1,16 @@
 /**
- * Entries as bytes. An owner writes its log in blocks, and everyone keeps them and hands them on as they are: they are
- * read once at each node, packed once altogether, and cost the memory of their bytes and nothing else.
+ * Entries as bytes. An owner packs its log in blocks, and every node reads a block once, keeps it and passes it on unchanged.
  *
- *   block  =  run …                run   =  room (text), how many (u32), entry …
- *   entry  =  op (u8), field …     field =  as `ENTRY_FIELDS` says: number (f64) | text (u32 length, UTF-8) |
+ *   block  =  run …                run   =  room (text), count (u32), entry …
+ *   entry  =  op (u8), field …     field =  by `ENTRY_FIELDS`: number (f64) | text (u32 length, UTF-8) |
  *                                           list (u32 length, items: 0 and a number, or 1 and a text) | entry
  *
- * The fields' kinds are not in the bytes, so there is no entry that could have others. A block with anything else wrong in
- * it is read by nobody: peers tell the truth, but one of another version may write otherwise.
+ * The kinds of fields are not in the bytes, so no entry can have other ones. A block with any other error is rejected as a whole:
+ * peers tell the truth, but one of another version may write a different format.
  */
 import { ENTRY_FIELDS, type Entry, type FieldKind, OP, type Written } from "./entries.ts";
 
-/** So many entries at the most are one block. */
+/** The most entries in one block. */
 export const BLOCK_ENTRIES_MAX = 4_000;
 
 /** Some entries of one log. */
@@ -21,7 +20,7 @@ const ITEMS_MAX = 1_000_000;
 const IS_NUMBER = 0;
 const IS_TEXT = 1;
 
-/** Entries in order, as a block. */
+/** Packs entries. */
 export function blockOf(written: readonly Written[]): Block {
   const writer = new BlockWriter();
   for (let from = 0; from < written.length; ) {
@@ -35,7 +34,7 @@ export function blockOf(written: readonly Written[]): Block {
   return [written.length, writer.take()];
 }
 
-/** The entries of a block; null when it is none. */
+/** The entries of a block; null when it is malformed. */
 export function entriesIn([count, bytes]: Block): Written[] | null {
   const reader = new BlockReader(bytes);
   const written: Written[] = [];
@@ -51,7 +50,7 @@ export function entriesIn([count, bytes]: Block): Written[] | null {
   return written.length === count ? written : null;
 }
 
-/** Where all blocks are put together. It grows as needed, and never shrinks. */
+/** The buffer in which blocks are packed. It grows as needed and never shrinks. */
 let desk = Buffer.allocUnsafeSlow(64 * 1_024);
 
 class BlockWriter {
@@ -115,7 +114,7 @@ class BlockWriter {
   }
 }
 
-/** Throws a RangeError where there is something else than what is asked for. */
+/** Throws a RangeError on anything unexpected. */
 class BlockReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
@@ -189,7 +188,7 @@ class BlockReader {
     return kind === IS_NUMBER ? this.number() : this.text();
   }
 
-  /** Of a place as it is, never one that takes over. */
+  /** The entry of a place as it is, never one that takes over. */
   #place(): Entry {
     if (this.#view.getUint8(this.#at) > OP.gone) throw new RangeError("this is no place");
     return this.entry();

@@ -1,10 +1,10 @@
 /**
- * The draws of a room, at one node of a cluster.
+ * The draws of a room at one node of a cluster.
  *
- * Everybody must draw from the same pool, and nobody knows at an instant who has joined everywhere. So the root asks
- * all nodes to gather no more and to say how far their logs are, reads them that far, and writes down the whole pool in
- * its own log (POOL), then that it is drawn (DRAWN). Whoever reads that draws the same, and writes DRAWN too: what an
- * owner wrote before its DRAWN is about the places before the draw, what it wrote after is about those after it.
+ * All nodes must draw from the same pool, and no node knows at once who has joined elsewhere. So the root asks all nodes to close
+ * the pool and to report the length of their logs, reads them that far, writes the whole pool into its own log (`pool` entries)
+ * and then that it is drawn (`drawn`). Every node that reads this makes the same draw, and writes `drawn` too: an owner's earlier
+ * entries are about places before the draw, later ones about places after it.
  *
  * A part without the majority does not draw: two parts would draw from two pools.
  */
@@ -16,16 +16,16 @@ import type { EventRules } from "../../../core/rules.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import { type DrawnEntry, type Entry, OP, type PoolEntry } from "../log/entries.ts";
 
-/** How many of those who gathered go into one entry. */
+/** The most visitors in one entry. */
 const POOL_ENTRY_MAX = 1_000;
 
 class NodeDraw extends Draw<Map<number, string>> {
-  /** The pool as each root has written it down so far: one may be gone before it was drawn. */
+  /** The pool as each root has written it: a root may die before it has drawn. */
   readonly written = new Map<number, Map<number, string>>();
-  /** Owners whose entries are about places as they are after it. */
+  /** Owners whose entries are about places after this draw. */
   readonly after = new Set<number>();
   readonly moves = new Map<number, number>();
-  /** Nobody gathers any more: it is about to be drawn. */
+  /** The pool takes nobody in any more. */
   isClosed = false;
 
   constructor(plan: DrawPlan) {
@@ -33,23 +33,23 @@ class NodeDraw extends Draw<Map<number, string>> {
   }
 }
 
-/** Pools hold everyone who gathered as far as known here; once it is drawn, everyone who was in it. */
+/** A pool holds everyone known here to have gathered; after the draw, everyone who was in it. */
 export class Draws extends DrawLedger<Map<number, string>, NodeDraw> {
   constructor() {
     super((plan) => new NodeDraw(plan));
   }
 
-  /** True when some entries may be about places from before a draw. */
+  /** True when entries may arrive about places from before a draw. */
   get hasMoved(): boolean {
     return this.draws.some(({ drawnAt }) => drawnAt !== null);
   }
 
-  /** Draws that were made. */
+  /** The numbers of the draws that were made. */
   numbers(): number[] {
     return this.draws.filter(({ drawnAt }) => drawnAt !== null).map(({ number }) => number);
   }
 
-  /** Whoever waits with this key has gathered for this event. */
+  /** The visitor waiting with this key has gathered for this event. */
   gather(event: EventRules, key: number, id: string): void {
     const draw = this.of(event);
     if (draw.drawnAt === null) draw.pool.set(key, id);
@@ -64,7 +64,7 @@ export class Draws extends DrawLedger<Map<number, string>, NodeDraw> {
     this.of(event).isClosed = true;
   }
 
-  /** What the root writes down to draw. */
+  /** The entries by which the root draws. */
   *entriesToDraw(event: EventRules, now: number, keepForMs: number): Generator<PoolEntry | DrawnEntry> {
     const draw = this.of(event);
     const keepUntil = Math.max(event.endAt, now + keepForMs);
@@ -72,7 +72,7 @@ export class Draws extends DrawLedger<Map<number, string>, NodeDraw> {
     yield [OP.drawn, draw.number, draw.event, draw.pool.size, now, keepUntil];
   }
 
-  /** All draws that were made, for someone who knows nothing yet. */
+  /** All draws that were made, for a node that knows nothing yet. */
   *entries(): Generator<PoolEntry | DrawnEntry> {
     for (const draw of this.draws) {
       if (draw.drawnAt === null) continue;
@@ -89,26 +89,25 @@ export class Draws extends DrawLedger<Map<number, string>, NodeDraw> {
     for (let i = 0; i + 1 < gathered.length; i += 2) pool.set(Number(gathered[i]), String(gathered[i + 1]));
   }
 
-  /** Makes sure that an event's draw is known. */
   expect(event: EventRules): void {
     this.of(event);
   }
 
-  /** False when an entry must wait: it is about places after a draw that has not been made here. */
+  /** False when an entry must wait for a draw that has not been made here. */
   isReadyFor(entry: Entry): boolean {
     if (entry[0] !== OP.drawn) return true;
     const draw = this.draws.find(({ number }) => number === entry[1]);
     return !draw || draw.drawnAt !== null || writtenPool(draw, entry[3]) !== null;
   }
 
-  /** A key in an entry of this owner's, as it is after the draws it does not know of yet. */
+  /** A key in an entry of this owner's, as it is after the draws that this owner has not read yet. */
   currentKey(key: number, origin: number): number {
     for (const { drawnAt, after, moves } of this.draws)
       if (drawnAt !== null && !after.has(origin)) key = moves.get(key) ?? key;
     return key;
   }
 
-  /** An owner has drawn; the first time, so does this node. Gives the keys that change hands, or null. */
+  /** Notes that an owner has drawn. The first time this node draws too; returns which keys change hands, or null. */
   draw([, number, , size, drawnAt, keepUntil]: DrawnEntry, origin: number): Moves | null {
     const draw = this.draws.find((known) => known.number === number);
     if (!draw) return null;
@@ -121,14 +120,14 @@ export class Draws extends DrawLedger<Map<number, string>, NodeDraw> {
     return moves;
   }
 
-  /** A ticket as it is after the draws since it was given. */
+  /** A ticket as it is after all draws since it was given. */
   current(ticket: Ticket): Ticket {
     if (this.draws.length === 0 || ticket.draw !== 0) return ticket;
     return this.drawnTicket(ticket) ?? ticket;
   }
 }
 
-/** The pool of that size that some root has written down whole; null: none is here yet. */
+/** A pool of that size that some root has written completely; null: none has arrived. */
 function writtenPool({ written }: NodeDraw, size: number): Map<number, string> | null {
   if (size === 0) return new Map();
   return [...written.values()].find((pool) => pool.size === size) ?? null;
@@ -145,7 +144,7 @@ function* poolEntries({ number, event }: NodeDraw, pool: ReadonlyMap<number, str
   if (gathered.length > 0) yield [OP.pool, number, event, gathered];
 }
 
-/** A pool whose keys have gaps between them: every run is of one. */
+/** A pool as runs of one key, since its keys have gaps. */
 class SortedPool implements Gathered {
   readonly #pool: ReadonlyMap<number, string>;
 

@@ -1,35 +1,34 @@
 /**
- * What the places of a room count for: the lines, who is on the site, and how many of each kind there are, of all nodes and
- * of this one. Whoever changes a place takes it out before and puts it back after.
+ * What the places of a room count for: the lines, who is on the site, and how many there are of each kind, on all nodes and on
+ * this one. To change a place, take it out and put it back.
  *
- * Invariants: a place's number is in one line exactly when the claim that counts is WAITING, and in the node's own line when
- * it is this node's as well; counts follow from the claims that count.
+ * Invariants: a place's number is in exactly one line when its claim in force is WAITING, and also in the node's own line when
+ * that claim is this node's; all counts follow from the claims in force.
  */
 import { NodeLines } from "./node-lines.ts";
 import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 
 export class Headcount {
-  /** Everyone who waits, and those of them who are this node's. */
+  /** Everyone who waits, and those whose places are this node's. */
   readonly lines = new NodeLines();
   readonly own = new NodeLines();
   readonly visits = new Map<string, Place>();
-  /** Of all nodes: firm turns, loose turns, visits, and places that have lapsed. */
+  /** On all nodes: firm turns, loose turns, visits and lapsed places. */
   turns = 0;
   looseTurns = 0;
   onSite = 0;
   lapsed = 0;
-  /** Firm turns of this node's, which take its slots. */
+  /** This node's firm turns, which use its slots. */
   ownTurns = 0;
-  /** Visits whose slot is this node's. */
+  /** Visits that use this node's slots. */
   ownVisits = 0;
   readonly #laneOf: (lane: number) => number;
 
-  /** `laneOf`: where those wait who were told that lane. */
+  /** `laneOf`: the lane in which visitors of a ticket's lane wait now. */
   constructor(laneOf: (lane: number) => number) {
     this.#laneOf = laneOf;
   }
 
-  /** Adds what a place counts for. */
   put(place: Place): void {
     this.#count(place, 1);
     if (place.claim.state !== WAITING) return;
@@ -38,7 +37,6 @@ export class Headcount {
     if (place.claim.origin === SELF) this.own.add(lane, place.sequence);
   }
 
-  /** Takes away what it counted for. */
   take(place: Place): void {
     this.#count(place, -1);
     if (place.claim.state !== WAITING) return;
@@ -47,13 +45,13 @@ export class Headcount {
     if (place.claim.origin === SELF) this.own.remove(lane, place.sequence);
   }
 
-  /** Someone on the site has that id. */
+  /** A visitor on the site has that id. */
   name(place: Place, id: string): void {
     place.id = id;
     if (place.claim.state === ON_SITE) this.#find(place);
   }
 
-  /** Lanes are others now. */
+  /** The lanes have changed. */
   rearrange(laneOf: (sequence: number) => number): void {
     this.lines.rearrange(laneOf);
     this.own.rearrange(laneOf);
@@ -75,7 +73,7 @@ export class Headcount {
     }
   }
 
-  /** A visit that is known by its ticket comes before the same one known by its pass alone, at every node. */
+  /** A visit known by its ticket replaces the same one known by its pass alone, on every node. */
   #find(place: Place): void {
     const known = this.visits.get(place.id);
     if (!known || known.key < 0 || place.key >= 0) this.visits.set(place.id, place);

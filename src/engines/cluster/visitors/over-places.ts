@@ -1,30 +1,29 @@
 /**
- * Places that are over: visits that ended, and places that were given up. They are by far the most that a node knows of,
- * since each is remembered until no ticket can be about it any more, and all there is to know of one is that it is over.
- * So each is a row of numbers here and not an object with a claim: a hash table by key, with linear probing.
+ * Places that are over: visits that ended, and places that were given up. A node has far more of them than of any other kind,
+ * since each is remembered until no ticket for it can be valid. So each is a row of typed arrays and not an object: a hash table
+ * by key, with linear probing.
  *
- * What is over is over for good, whoever said so, and whatever else is said of it before or after. So nobody owns it. But
- * somebody's log must tell newcomers of it: of several who said so, it is that of the latest view, and of those the one whose
- * name comes first, so that all who have read the same agree.
+ * A place that is over stays over, whoever said so and in whatever order entries arrive, so it has no owner. But some log must
+ * tell newcomers of it: the one of the latest view, and among those the one with the first name, so that all nodes that have read
+ * the same agree.
  */
-/** A place that is over. */
 export interface OverPlace {
   readonly key: number;
   readonly lane: number;
-  /** The log that tells of it: an index as known here. */
+  /** Index of the log that tells of it. */
   readonly origin: number;
-  /** The version of the view in which its owner said so in place of another; 0: it was the owner's own. */
+  /** The view version in which an owner said so for another; 0: it was the owner's own place. */
   readonly epoch: number;
-  /** Forgotten some time after that. */
+  /** May be forgotten some time after that. */
   readonly until: number;
-  /** Of the visit that ended; empty when it was none. */
+  /** The id of the visit that ended; empty when there was none. */
   readonly id: string;
 }
 
 const CAPACITY_MIN = 16;
 
 export class OverPlaces {
-  /** A key is where its hash says or in one of the next rows, none of them empty in between. */
+  /** A key is in the row of its hash or in a later one, with no empty row in between. */
   #keys = emptyKeys(CAPACITY_MIN);
   #untils = new Float64Array(CAPACITY_MIN);
   #lanes = new Uint32Array(CAPACITY_MIN);
@@ -32,7 +31,7 @@ export class OverPlaces {
   #epochs = new Float64Array(CAPACITY_MIN);
   #ids = noIds(CAPACITY_MIN);
   #size = 0;
-  /** Names of those whose logs tell of them. */
+  /** Names by index of the log. */
   readonly #owners: string[] = [];
 
   get size(): number {
@@ -48,14 +47,14 @@ export class OverPlaces {
     return this.#keys[row] === key ? this.#at(row) : undefined;
   }
 
-  /** A place is over, says that owner. */
+  /** Notes that a place is over, as that owner says. */
   tell(place: OverPlace, owner: string): void {
     this.#owners[place.origin] = owner;
     const known = this.get(place.key);
     this.#set(known ? this.#merged(known, place) : place);
   }
 
-  /** What was at each key of `from` is then at the same index of `to`. Gives those that were there, as they are now. */
+  /** Moves the places at `from` to the same indexes of `to`. Returns those that were there, as they are now. */
   move(from: Float64Array, to: Float64Array): OverPlace[] {
     const moved: OverPlace[] = [];
     for (const [index, key] of from.entries()) {
@@ -67,7 +66,7 @@ export class OverPlaces {
     return moved;
   }
 
-  /** What is over by the word of more than one. */
+  /** One row for what several owners told. */
   #merged(known: OverPlace, told: OverPlace): OverPlace {
     const isFirst = this.#owners[told.origin]! < this.#owners[known.origin]!;
     const isTeller = told.epoch > known.epoch || (told.epoch === known.epoch && isFirst);
@@ -92,7 +91,7 @@ export class OverPlaces {
     if (this.#keys[hole] !== key) return false;
     this.#size--;
     const last = this.#keys.length - 1;
-    // Rows behind the hole that would not be found past it move up.
+    // Rows behind the hole that could not be found past it move up.
     for (let row = (hole + 1) & last; !Number.isNaN(this.#keys[row]); row = (row + 1) & last) {
       const distance = (row - hashOf(this.#keys[row]!)) & last;
       if (distance < ((row - hole) & last)) continue;
@@ -104,7 +103,7 @@ export class OverPlaces {
     return true;
   }
 
-  /** Logs that tell of any. */
+  /** Logs that tell of any place here. */
   origins(): Set<number> {
     const origins = new Set<number>();
     for (let row = 0; row < this.#keys.length; row++)
@@ -112,13 +111,13 @@ export class OverPlaces {
     return origins;
   }
 
-  /** Those that one log tells of. */
+  /** The places that one log tells of. */
   *of(origin: number): Generator<OverPlace> {
     for (let row = 0; row < this.#keys.length; row++)
       if (this.#origins[row] === origin && !Number.isNaN(this.#keys[row])) yield this.#at(row);
   }
 
-  /** The row of a key, or the empty one where it would be. */
+  /** The row of a key, or the empty row where it would be. */
   #rowOf(key: number): number {
     const last = this.#keys.length - 1;
     let row = hashOf(key) & last;
@@ -178,7 +177,7 @@ function noIds(capacity: number): string[] {
   return new Array<string>(capacity).fill("");
 }
 
-/** Keys of one time are close to each other: all of their bits count, also those beyond the first 32. */
+/** Keys of one time are close together, so all bits count, also those beyond the first 32. */
 function hashOf(key: number): number {
   let hash = (key | 0) ^ Math.imul(Math.floor(key / 4_294_967_296) | 0, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -1,14 +1,14 @@
 /**
- * A visitor's place, from joining to its end, and who owns it. There is one owner at a time but for a while after a part of
- * the cluster was cut off and came back: then two may have it in hand. Each has a claim, the same claim wins everywhere,
- * and the one whose claim loses lets go of it. A place that is over is nobody's (over-places.ts).
+ * A visitor's place, from joining to its end, and who owns it. There is one owner at a time, except for a while after a cut: then
+ * two may have claims. The same claim wins on every node, and the owner of the losing one lets go. A place that is over has no
+ * owner (over-places.ts).
  *
- * Whoever got further wins, so that nobody is let in twice: waiting < turn < borrowed visit < visit. Among equals
- * the later owner wins (`epoch` is the version of the view that made them owner), then the lower name.
+ * The claim that got further wins, so that nobody is admitted twice: waiting < turn < borrowed visit < visit. Among equals the
+ * later owner wins (`epoch` is the version of the view that made it the owner), then the lower name.
  */
 import { type AdoptEntry, HOW, OP } from "../log/entries.ts";
 
-/** The node's own log. */
+/** Index of the node's own log. */
 export const SELF = 0;
 
 export const WAITING = 1;
@@ -18,29 +18,29 @@ export const ON_SITE = 4;
 
 export type PlaceState = typeof WAITING | typeof LAPSED | typeof ADMITTED | typeof ON_SITE;
 
-/** Hexadecimal digits of an id that fit into a key. */
+/** How many hexadecimal digits of an id fit into a key. */
 const PASS_KEY_DIGITS = 13;
 
 export interface Claim {
-  /** The owner: index of a log as known here. */
+  /** The owner: index of its log on this node. */
   readonly origin: number;
-  /** The owner's name and life, the same everywhere. */
+  /** The owner's name and life, the same on every node. */
   readonly owner: string;
   epoch: number;
-  /** The number of the entry in the owner's log that it is from. */
+  /** Index of the entry in the owner's log that made this claim. */
   at: number;
   state: PlaceState;
-  /** Waiting (the owner's alone): lapses then. Turn: lost then. Visit: the pass runs out. Lapsed: forgotten then. */
+  /** Waiting (on the owner only): lapses then. Turn: expires then. Visit: the pass expires. Lapsed: forgotten then. */
   until: number;
-  /** Turn and visit: when the turn was given. */
+  /** Of a turn or visit: when the turn was given. */
   admittedAt: number;
-  /** Turn: a slot is kept for it until then. 0: it is loose. */
+  /** Of a turn: a slot is reserved until then. 0: it is loose. */
   firmUntil: number;
-  /** A visit whose slot is still with the lost owner before. */
+  /** A visit whose slot still belongs to the lost former owner. */
   isBorrowed: boolean;
 }
 
-/** What someone took over from an owner who was gone. */
+/** A former owner, and how many entries of its log no longer count. */
 export interface Void {
   readonly owner: string;
   readonly head: number;
@@ -49,40 +49,40 @@ export interface Void {
 export interface Place {
   readonly key: number;
   readonly lane: number;
-  /** Its number in the line: the key, until it missed a turn. */
+  /** The number in the line: the key, until a turn was missed. */
   sequence: number;
-  /** The number it was put behind when it missed one. */
+  /** The number it was put behind after missing one. */
   behind: number;
   missedTurns: number;
   /** When the turn that was missed last was given. */
   missedAt: number;
-  /** Its holder came with a loose turn, in vain, since the last missed one. */
+  /** Since the last missed turn, its holder came with a loose turn in vain. */
   hasReturned: boolean;
-  /** Empty while nobody but the ticket needs to know it. */
+  /** Empty while only the ticket needs to have it. */
   id: string;
   joinedAt: number;
-  /** When its owner looks next whether it has lapsed; null: no look is due. */
+  /** When its owner checks next whether it has lapsed; null: no check is due. */
   lookAt: number | null;
-  /** It has lapsed, or came back from an earlier life: its turn says nothing about how fair the room is. */
+  /** It has lapsed, or came back from an earlier life: its turn says nothing about fairness. */
   wasLate: boolean;
   claim: Claim;
-  /** Claims that lose. */
+  /** Claims that lost. */
   others: Claim[] | null;
-  /** Claims of these owners are void, as far as they are from the first entries of their logs. */
+  /** Claims of these owners are void, up to an index of their logs. */
   voids: Void[] | null;
 }
 
-/** A visit that is known by its pass alone has a number of its own kind, below zero, made from its id. */
+/** The key of a visit known by its pass alone: negative, made from the id. */
 export function keyOfPass(id: string): number {
   return -1 - Number.parseInt(id.slice(0, PASS_KEY_DIGITS), 16);
 }
 
-/** True for a turn that a slot is kept for. */
+/** True for a turn with a reserved slot. */
 export function isFirm({ claim }: Place): boolean {
   return claim.state === ADMITTED && claim.firmUntil > 0;
 }
 
-/** True for a visit whose slot is this node's. */
+/** True for a visit that uses this node's slot. */
 export function isOwnVisit({ claim }: Place): boolean {
   return claim.state === ON_SITE && claim.origin === SELF && !claim.isBorrowed;
 }
@@ -101,14 +101,14 @@ export function claimBy(place: Place, owner: string): Claim | undefined {
   return place.others?.find((claim) => claim.owner === owner);
 }
 
-/** Notes that a claim was taken over from an owner, up to that entry of their log. */
+/** Makes an owner's claim void, up to that index of its log. */
 export function addVoid(place: Place, { owner, head }: Void): void {
   const others = place.voids?.filter((known) => known.owner !== owner) ?? [];
   const before = place.voids?.find((known) => known.owner === owner)?.head ?? 0;
   place.voids = [...others, { owner, head: Math.max(head, before) }];
 }
 
-/** Takes a claim back. False when it is the only one: then the place goes with it. */
+/** Removes a claim. Returns false for the only one: then the place goes with it. */
 export function dropClaim(place: Place, origin: number): boolean {
   const left = [place.claim, ...(place.others ?? [])].filter((claim) => claim.origin !== origin);
   if (left.length === 0) return false;
@@ -117,7 +117,7 @@ export function dropClaim(place: Place, origin: number): boolean {
   return true;
 }
 
-/** Sees to it that the best claim is the one that counts. */
+/** Puts the best claim in force. */
 export function settleClaims(place: Place): void {
   if (!place.others) return;
   const all = [place.claim, ...place.others].sort(byMerit);
@@ -135,12 +135,12 @@ function rankOf({ state, isBorrowed }: Claim): number {
   return isBorrowed ? 2 : 3;
 }
 
-/** Whose claims to a place are void, as entries tell it. */
+/** The void claims to a place, as entries tell them. */
 export function voidsOf({ voids }: Place): (string | number)[] {
   return voids?.flatMap(({ owner, head }) => [owner, head]) ?? [];
 }
 
-/** What a place is now, as an entry that makes the same of it elsewhere. */
+/** The entry that recreates a place's present state on another node. */
 export function standingOf(place: Place, claim: Claim): AdoptEntry[4] {
   const { key, lane, id, joinedAt } = place;
   const { state, until, admittedAt, firmUntil } = claim;

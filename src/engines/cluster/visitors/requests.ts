@@ -1,35 +1,34 @@
 /**
- * Questions to the owner of a place or visit, for a visitor who came to another node. A question is asked again until
- * it is answered, of whoever is the owner then; everything asked here may be done twice without harm. When nobody answers
- * in time, the asker goes on without the owner: a visitor with a turn is told to come again, and a node that is told of the end
- * of a place writes that down itself.
+ * Requests to the owner of a place or visit, for a visitor who came to another node. A request is repeated until it is answered,
+ * to the current owner each time; every operation here may run twice without harm. When no answer comes in time the sender goes
+ * on alone: a visitor with a turn is told to come again, and the end of a place is written by the sender itself.
  */
 import type { Invite, TicketAnswer } from "../../../core/engine.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import type { Seen } from "./room-answers.ts";
 
 const RESEND_MS = 250;
-/** A visitor does not wait longer than this, which is less than gateways wait for an engine. */
+/** The longest that a visitor waits, shorter than gateways wait for an engine. */
 const ANSWER_MAX_MS = 1_500;
-/** Then the asker ends a place without its owner. Having that copied takes time too, and gateways wait for both. */
+/** After this the sender ends a place without its owner. Copying that takes time too, and gateways wait for both. */
 const END_MAX_MS = 400;
-/** What need not be answered is not tried longer than this. */
+/** Requests that need no answer are repeated no longer than this. */
 const TRY_MAX_MS = 15_000;
-/** With more under way than this, nobody can be asked anything. */
+/** With more requests pending, further ones fail. */
 const PENDING_MAX = 50_000;
-/** Answers kept for those who ask again. */
+/** Answers kept for repeated requests. */
 const ANSWERED_MAX = 4_096;
 
 export type Op =
   | { readonly op: "enter"; readonly ticket: Ticket; readonly dice: number }
   | { readonly op: "leavePlace"; readonly ticket: Ticket }
-  /** Someone came back who was not waited for. */
+  /** A visitor came back after the place had lapsed or was unknown. */
   | { readonly op: "seen"; readonly room: string; readonly seen: Seen }
   | { readonly op: "leaveVisit"; readonly room: string; readonly id: string }
   | { readonly op: "revoke"; readonly room: string; readonly id: string }
   | { readonly op: "invite"; readonly room: string; readonly invite: Invite };
 
-/** What an owner answers: to `enter` what becomes of the ticket, otherwise whether it was done. */
+/** The answer: for `enter` what becomes of the ticket, otherwise whether it was done. */
 export type OpAnswer = TicketAnswer | boolean;
 
 export interface AskBody {
@@ -48,15 +47,15 @@ interface Pending {
   readonly number: number;
   readonly op: Op;
   readonly by: number;
-  /** Null: nobody answered in time. */
+  /** Called with null when no answer came in time. */
   readonly answer: (answer: OpAnswer | null) => void;
   sentAt: number;
 }
 
 export interface RequestsParts {
-  /** Who is to be asked now: a member, "self", or null while there is nobody. */
+  /** The member to ask now, "self", or null while there is none. */
   readonly routeOf: (op: Op) => string | "self" | null;
-  /** Does it here. */
+  /** Performs the operation on this node. */
   readonly perform: (op: Op, now: number, answer: (answer: OpAnswer) => void) => void;
 }
 
@@ -71,7 +70,7 @@ export class Requests {
     this.#parts = parts;
   }
 
-  /** Does it here or has it done. `answer` gets null when nobody could. */
+  /** Performs an operation here or on its owner. `answer` gets null when neither could. */
   ask(op: Op, now: number, answer: (answer: OpAnswer | null) => void): void {
     if (this.#parts.routeOf(op) === "self") return this.#parts.perform(op, now, answer);
     if (this.#pending.size >= PENDING_MAX) return answer(null);
@@ -81,7 +80,7 @@ export class Requests {
     this.#send(pending, now);
   }
 
-  /** Owners may be others now. */
+  /** Owners may have changed. */
   reroute(now: number): void {
     for (const pending of [...this.#pending.values()]) this.#send(pending, now);
   }
@@ -123,7 +122,7 @@ export class Requests {
       this.#outbox.push({ to, body: { kind: "ask", number: pending.number, op: pending.op } });
   }
 
-  /** Once, however often it is asked. */
+  /** Performs a request once, however often it arrives. */
   #perform(from: string, { number, op }: AskBody, now: number): void {
     const asked = `${from}/${number}`;
     const known = this.#answered.get(asked);
@@ -131,7 +130,7 @@ export class Requests {
       if (known !== null) this.#outbox.push({ to: from, body: { kind: "reply", number, answer: known } });
       return;
     }
-    // One that is not this node's is not answered: whoever asked finds out who is to be asked.
+    // Without an answer the sender asks again, and by then may know the right owner.
     if (this.#parts.routeOf(op) !== "self") return;
     this.#remember(asked, null);
     this.#parts.perform(op, now, (answer) => {

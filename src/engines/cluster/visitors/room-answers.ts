@@ -1,7 +1,7 @@
 /**
- * A room's answers to visitors, at any node. Joining is this node's own matter. A check-in is answered at once from
- * what is known here, whoever owns the place; the owner hears of it (`Seen`). Everything that gives or frees a slot
- * is the owner's to do, and is done here for places of this node's.
+ * A room's answers to visitors, on any node. A node joins visitors by itself. It answers a check-in at once from what it knows,
+ * whoever owns the place, and tells the owner (`Seen`). Whatever gives or frees a slot is up to the owner, and is done here for
+ * this node's places.
  */
 import type {
   Admitted,
@@ -33,7 +33,7 @@ import {
 } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 
-/** Someone new, the number that is theirs, and the node that gave it. */
+/** A newcomer, their key, and the number of the node that gave it. */
 export interface NodeArrival {
   readonly id: string;
   readonly key: number;
@@ -48,7 +48,7 @@ export type Seen = readonly [
   id: string,
   until: number,
   ticketExpiresAt: number,
-  /** What their ticket says of missed turns. */
+  /** What the ticket says of missed turns. */
   sequence: number,
   missedTurns: number,
   missedAt: number,
@@ -56,7 +56,7 @@ export type Seen = readonly [
 
 export interface SeenHow {
   readonly now: number;
-  /** Another node saw them, a moment ago. */
+  /** Another node saw them a moment ago. */
   readonly isNews: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface CheckedIn {
   readonly seen: Seen | null;
 }
 
-/** What a newcomer gets. */
+/** Lets a newcomer through, or gives them a place. */
 export function join(books: RoomBooks, arrival: NodeArrival, moment: Moment): JoinAnswer {
   const { now } = moment;
   const { id, key, newcomer } = arrival;
@@ -85,7 +85,7 @@ export function join(books: RoomBooks, arrival: NodeArrival, moment: Moment): Jo
   return waitAnew(books, ticket, moment);
 }
 
-/** What they would get; nothing is done. */
+/** What a newcomer would get; changes nothing. */
 export function welcomeTo(
   books: RoomBooks,
   newcomer: Newcomer,
@@ -95,7 +95,7 @@ export function welcomeTo(
   return books.door.greet(newcomer, books.crowd, now);
 }
 
-/** "I am still here", of whoever owns the place. */
+/** Answers a check-in, whoever owns the place. */
 export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): CheckedIn {
   const { now } = moment;
   if (shown.expiresAt <= now) return { answer: { kind: "expired" }, seen: null };
@@ -110,7 +110,7 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
     case ADMITTED:
       return { answer: { kind: "admitted", ticket, claimBy: place.claim.until }, seen: null };
     case ON_SITE:
-      // The ticket was used already: its holder missed the answer, or shows it twice. One visit either way.
+      // The ticket was used: its holder missed the answer, or shows it twice. It is one visit either way.
       return { answer: visitOf(books, place, now), seen: null };
     default: {
       const answer = waitingHere(books, ticket, moment);
@@ -119,13 +119,13 @@ export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): Checke
   }
 }
 
-/** What a ticket has become by draws and missed turns since it was given. */
+/** The ticket as it is after draws and missed turns. */
 export function currentTicket(books: RoomBooks, shown: Ticket): Ticket {
   const ticket = shown.missedTurns === 0 ? books.draws.current(shown) : shown;
   const place = books.places.get(originOf(ticket));
   if (!place || place.missedTurns === 0 || place.missedTurns < ticket.missedTurns) return ticket;
   const current = setBackTicket(ticket, place);
-  // Two parts of the cluster may have set it back for the same turn. No more are shown ahead for that.
+  // Two parts of the cluster may have set it back for the same turn. That must not raise the number shown ahead.
   if (place.missedTurns > ticket.missedTurns || current === ticket) return current;
   const { aheadShown, aheadAtJoin } = ticket;
   return { ...current, aheadShown, aheadAtJoin };
@@ -137,8 +137,8 @@ function seenOf(ticket: Ticket, until: number): Seen {
 }
 
 /**
- * Whoever was seen keeps a place of this node's, gets it back, or is taken back from an earlier life. News from elsewhere may
- * come after a later answer that gave them more time, and takes none of that away.
+ * Keeps, restores or takes back the place of a visitor who was seen. News from another node may arrive after a later answer that
+ * gave more time; it never shortens a deadline.
  */
 export function noteSeen(books: RoomBooks, seen: Seen, { now, isNews }: SeenHow): void {
   const [key, lane, id, until, ticketExpiresAt, sequence, missedTurns, missedAt] = seen;
@@ -150,7 +150,7 @@ export function noteSeen(books: RoomBooks, seen: Seen, { now, isNews }: SeenHow)
     books.write([OP.wait, key, known.lane, HOW.returned, known.id]);
   const place = books.places.get(key);
   if (place?.claim.state !== WAITING || place.claim.origin !== SELF) return;
-  // An earlier life of the cluster knew of missed turns of which nobody knows any more.
+  // The ticket tells of missed turns from an earlier life of the cluster.
   if (missedTurns > place.missedTurns) books.write([OP.back, key, sequence, sequence, missedTurns, missedAt]);
   const before = isNews && Number.isFinite(place.claim.until) ? place.claim.until : until;
   books.await(place, Math.max(before, until));
@@ -169,7 +169,7 @@ export function enter(books: RoomBooks, shown: Ticket, moment: Moment): TicketAn
     : returnToFront(books, answer, place, moment);
 }
 
-/** A loose turn gave its slot and its share of the rate back, and takes them anew. */
+/** A loose turn had given back its slot and its share of the rate, and takes both again. */
 function useTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Entered {
   if (!isFirm(place)) books.door.admitted(1, now);
   books.crowd.used(place, now);
@@ -178,13 +178,13 @@ function useTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: numb
   return startVisit(books, { id, key: place.key, node, lane, joinedAt, admittedAt }, HOW.withTurn, now);
 }
 
-/** Presence on the site of a visit that is this node's, or that nobody knows of. */
+/** Notes presence on the site, for a visit of this node's or an unknown one. */
 export function touch(books: RoomBooks, presence: Presence, now: number): void {
   const { id, lane, joinedAt, admittedAt, expiresAt } = presence;
   const place = books.visits.get(id);
   if (place) {
     if (place.claim.origin !== SELF || expiresAt <= place.claim.until) return;
-    // Whoever lent the slot does not see this visit go on, and takes it back when the pass it knows of runs out.
+    // The lender of the slot does not see this visit continue, and takes the slot back when the pass it knows of expires.
     if (place.claim.isBorrowed)
       books.write([OP.adopt, place.claim.epoch, 0, voidsOf(place), standingOf(place, place.claim)]);
     books.write([OP.touch, place.key, expiresAt]);
@@ -194,34 +194,34 @@ export function touch(books: RoomBooks, presence: Presence, now: number): void {
   books.write([OP.visit, keyOfPass(id), lane, HOW.byPass, id, joinedAt, admittedAt, now, expiresAt]);
 }
 
-/** Someone with a pass that has run out, and the key of a visit that would begin. */
+/** A visitor with an expired pass, and the key for a new visit. */
 export interface Returning {
   readonly pass: Pass;
   readonly key: number;
   readonly mayBegin: boolean;
 }
 
-/** Goes on with a visit, whoever owns it, or begins it again here. */
+/** Continues a visit, whoever owns it, or begins it again here. */
 export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now: number): Entered | null {
   const { id, lane, joinedAt, admittedAt } = pass;
   const place = books.visits.get(id);
   if (place && place.claim.until > now) return visitOf(books, place, now);
   const expiresAt = resumedUntil(pass, { ...books.rulesAt(now), now });
   if (!mayBegin || expiresAt <= now || books.ended.has(id)) return null;
-  // For a moment after a pass has run out its owner still holds the slot.
+  // The owner holds the slot for a moment after the pass has expired.
   if (place?.claim.origin === SELF) touch(books, { id, lane, joinedAt, admittedAt, expiresAt }, now);
   else if (!books.resumes.begin(id, books, now)) return null;
   else books.write([OP.visit, key, lane, HOW.byPass, id, joinedAt, admittedAt, now, expiresAt]);
   return { kind: "entered", pass: { ...pass, createdAt: now, expiresAt } };
 }
 
-/** Whether a visit that was over may begin again, by the slots in hand. */
+/** True when there is a slot for a visit that begins again. */
 export function mayResume(books: RoomBooks, now: number): boolean {
   books.rulesAt(now);
   return books.door.mayResume(books.crowd, now);
 }
 
-/** The holder of a ticket gives their place up, whoever owns it. */
+/** Gives up a place, whoever owns it. */
 export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   const ticket = currentTicket(books, shown);
   const { id, lane, expiresAt } = ticket;
@@ -229,7 +229,7 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   if (books.over.has(key) || expiresAt <= now) return;
   const place = books.places.get(key);
   if (place?.claim.state === ON_SITE) return endVisit(books, id, HOW.left, now);
-  // Another node may have let them in of which nothing is known here: that visit is over, too.
+  // Another node may have admitted them without this one knowing yet: that visit ends as well.
   books.write([
     OP.gone,
     key,
@@ -241,8 +241,8 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
 }
 
 /**
- * Ends a visit, whoever owns it. One that is not known here may have begun elsewhere a moment ago: then the key that it would
- * have by its pass alone is over, and with it the id.
+ * Ends a visit, whoever owns it. An unknown one may have begun elsewhere a moment ago: then the key it would have by its pass
+ * alone is over, and with it the id.
  */
 export function endVisit(
   books: RoomBooks,
@@ -288,7 +288,7 @@ function startVisit(
   };
 }
 
-/** What someone who waits is told here. */
+/** The answer to a waiting visitor. */
 function waitingHere(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
   const hasReturned = books.places.get(originOf(ticket))?.hasReturned === true;
   const isExact = moment.now - ticket.joinedAt >= books.spreadMs;
@@ -299,20 +299,20 @@ function lapsesAt(books: RoomBooks, { nextCheckInMs }: Waiting, now: number): nu
   return lapseDeadline({ now, nextCheckInMs, lapseAfterMs: books.rulesAt(now).lapseAfterMs });
 }
 
-/** The same for someone who is in the line from now on, with a place of this node's. */
+/** The same for a visitor who joins the line, with a place of this node's. */
 function waitAnew(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
   const answer = waitingHere(books, ticket, moment);
   books.await(books.places.get(originOf(ticket))!, lapsesAt(books, answer, moment.now));
   return answer;
 }
 
-/** More came than were expected. The turn is kept, and lasts. */
+/** More came than were expected. The turn is kept and prolonged. */
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, place: Place, now: number): Waiting {
   books.lengthenTurn(place, books.door.lengthenedTurn(now));
   return turnInHand(ticket);
 }
 
-/** The turn is loose, and there is no room. Its holder is here, so the next turn is theirs; that is so once. */
+/** The turn is loose and there is no room. Its holder is here, so they get the next turn; once. */
 function returnToFront(books: RoomBooks, { ticket }: Admitted, place: Place, moment: Moment): Waiting {
   const isFront = books.rulesAt(moment.now).queueingMethod !== "random";
   if (isFront && place.hasReturned) return turnInHand(ticket);
@@ -320,7 +320,6 @@ function returnToFront(books: RoomBooks, { ticket }: Admitted, place: Place, mom
   return waitAnew(books, ticket, moment);
 }
 
-/** A visit as it is. */
 function visitOf(books: RoomBooks, place: Place, now: number): Entered {
   const { id, lane, joinedAt, claim } = place;
   const visit = { id, lane, joinedAt, admittedAt: claim.admittedAt, expiresAt: claim.until };

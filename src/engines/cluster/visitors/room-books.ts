@@ -1,13 +1,12 @@
 /**
- * The books of one room at one node: every place of every owner, as their entries tell it, and what follows from
- * that: the lines and who is on the site (headcount.ts), the totals (node-tallies.ts), what is due when (room-dues.ts). A place
- * that is over is remembered as that alone (over-places.ts).
- * Entries are the only way in, the node's own included (`write`), so that a place looks the same wherever it is
- * looked at.
+ * The books of one room at one node: every place of every owner, as the entries tell it, and what follows: the lines and who is
+ * on the site (headcount.ts), the totals (node-tallies.ts) and deadlines (room-dues.ts). A place that is over is remembered as
+ * that alone (over-places.ts). Entries are the only way in, also for the node's own changes (`write`), so that a place looks the
+ * same on every node.
  *
- * Slots. `held` are the slots this node has in hand; those not used by its own turns and visits are `spare`. Over all
- * nodes they never add up to more than the capacity: they are handed out and taken back by counting rounds, and
- * nothing else makes any. So a node that is cut off goes on with what it has, and no more.
+ * Slots: `held` is the number of slots this node has; those its turns and visits do not use are `spare`. Over all nodes they
+ * never exceed the capacity: only counting rounds hand them out and take them back. So a node that is cut off goes on with what
+ * it has.
  */
 import { BaseBooks, type Elsewhere } from "../../../core/base-books.ts";
 import type { TurnBy } from "../../../core/doorkeeper.ts";
@@ -61,7 +60,7 @@ import {
 import { LingeringSlots, RoomDues, type TimedState } from "./room-dues.ts";
 import { SetBacks } from "./set-backs.ts";
 
-/** Who writes an entry: the index of their log here, and their name everywhere. */
+/** The writer of an entry: the index of its log here, and its name on every node. */
 export interface LogOwner {
   readonly index: number;
   readonly owner: string;
@@ -70,10 +69,10 @@ export interface LogOwner {
 export interface RoomEvents {
   readonly onTurns: (keys: readonly number[]) => void;
   readonly onRevoked: (id: string, until: number) => void;
-  /** Places have changed hands by lot. */
+  /** A draw has moved places. */
   readonly onDraw: () => void;
   readonly onRemark: (remark: Remark) => void;
-  /** An entry of the node's own; gives its number in the log. */
+  /** The node wrote an entry; returns its index in the log. */
   readonly onWritten: (entry: Entry) => number;
 }
 
@@ -86,42 +85,42 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   /** None of these is in `places`. */
   readonly over = new OverPlaces();
   readonly #headcount = new Headcount((lane) => this.laneOf(lane));
-  /** Everyone who waits, and those of them who are this node's. */
+  /** Everyone who waits, and those whose places are this node's. */
   readonly lines = this.#headcount.lines;
   readonly own = this.#headcount.own;
   readonly visits = this.#headcount.visits;
   readonly lingering = new LingeringSlots();
-  /** Ended visits whose pass has not run out. */
+  /** Ended visits whose pass is still valid. */
   readonly ended = new Map<string, number>();
   readonly invites = new Map<string, number>();
-  /** Of those that are over, the ones that missed too many turns. */
+  /** Places that are over because of too many missed turns. */
   readonly forfeited = new Set<number>();
-  /** Numbers of places that missed turns. */
+  /** The numbers of places that missed turns. */
   readonly setBacks = new SetBacks();
   readonly recentTurns = new RecentTurns();
   readonly tallies = new NodeTallies();
   held = 0;
-  /** How long it takes until all nodes know what one wrote down. */
+  /** How long it takes until every node knows what one wrote. */
   spreadMs = 0;
   crowd: Hand = new ShareOfDoor(this);
-  /** How many joined lately; falls with every counting round. */
+  /** Recent arrivals; decays with every counting round. */
   arrivals = 0;
   /** What became of turns, for the root. */
   readonly turnNews = new TurnNews();
-  /** Admitted since the speed of the door was last looked at. */
+  /** Admitted since the speed of the door was last measured. */
   admittedSince = 0;
-  /** Places whose claim lost, to be let go of, and places that others took over while this node has them. */
+  /** Places of this node's whose claim lost, and places that others took over by mistake. */
   readonly lostKeys: number[] = [];
   readonly heldKeys: number[] = [];
-  /** Visits of this node's that others, who knew of no visit or of another one with that id, said are over. */
+  /** Visits of this node's that another node has ended without knowing of them. */
   readonly endedKeys: number[] = [];
-  /** Visits of this node's by their pass alone that are known by their ticket as well. */
+  /** Visits of this node's known by their pass alone that are now known by their ticket as well. */
   readonly twinKeys: number[] = [];
   #at = 0;
   readonly #dues = new RoomDues(this.places, this.over, (key) => this.#setBackUntil(key));
   #turnsHeard: number[] = [];
   #capacity = Number.POSITIVE_INFINITY;
-  /** When it was last asked which rules hold. */
+  /** When the rules in force were last asked for. */
   #askedAt = 0;
   #perMinute = Number.POSITIVE_INFINITY;
 
@@ -133,7 +132,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.self = parts.self;
   }
 
-  /** Those that are firm. */
+  /** Firm turns. */
   get turns(): number {
     return this.#headcount.turns;
   }
@@ -150,34 +149,34 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     return this.#headcount.lapsed;
   }
 
-  /** Firm turns of this node's. */
+  /** This node's firm turns. */
   get ownTurns(): number {
     return this.#headcount.ownTurns;
   }
 
-  /** Visits whose slot is this node's, and slots that it holds for some that were ended. */
+  /** Visits that use this node's slots, and slots that linger after a visit. */
   get ownVisits(): number {
     return this.#headcount.ownVisits + this.lingering.size;
   }
 
-  /** Slots of this node's in use. */
+  /** This node's slots in use. */
   get used(): number {
     return this.ownTurns + this.ownVisits;
   }
 
-  /** Slots in hand and not in use; below zero when more came with passes than there were slots for. */
+  /** This node's unused slots; negative when more visitors came with passes than it had slots for. */
   get spare(): number {
     return this.held - this.used;
   }
 
-  /** Nobody is beside this node: all slots and the rate are its own, and nobody else is to hear of its turns. */
+  /** This node is alone: all slots and the whole rate are its own, and no root needs to hear of its turns. */
   takeWhole(door: WholeDoor, now: number): void {
     this.crowd = door;
     this.flow.isRoot = true;
     this.flow.enter(this.turnNews.take().entered, now);
   }
 
-  /** Others are there, with slots of their own. What was all this node's is what it uses, until a round hands out more. */
+  /** There are other nodes. This one keeps the slots it uses, until a round hands out more. */
   takeShare(): void {
     this.flow.isRoot = false;
     if (this.crowd instanceof ShareOfDoor) return;
@@ -186,7 +185,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.flow.leave = 0;
   }
 
-  /** Nobody else goes straight through, or gets a turn, by what this node has in hand. */
+  /** Releases this node's unused slots: no further visitor is admitted from them. */
   letGoOfSpares(): void {
     this.held = Math.min(this.held, this.used);
     this.flow.leave = 0;
@@ -198,21 +197,21 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.#noteRate();
   }
 
-  /** Firm turns were given under the rate before; the next round knows how many of them may be used now. */
+  /** Firm turns were given under a higher rate; the next round says how many of them may be used. */
   #noteRate(): void {
     const perMinute = this.door.rate ?? Number.POSITIVE_INFINITY;
     if (perMinute < this.#perMinute) this.flow.entries = 0;
     this.#perMinute = perMinute;
   }
 
-  /** Slots to spare were handed out under the capacity before; the next round knows how many there are now. */
+  /** Spare slots were handed out under a higher capacity; the next round says how many there are. */
   #noteCapacity(): void {
     const capacity = this.door.capacity ?? Number.POSITIVE_INFINITY;
     if (capacity < this.#capacity) this.held = Math.min(this.held, this.used);
     this.#capacity = capacity;
   }
 
-  /** True where there is a number of slots. */
+  /** True when capacity is limited. */
   get isLimited(): boolean {
     return this.door.capacity !== null || this.door.rules.budget !== null;
   }
@@ -225,23 +224,23 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     return rules;
   }
 
-  /** Those who gathered get the places that were drawn. */
+  /** Draws: the root writes the pool and the draw. */
   draw(event: EventRules, now: number): boolean {
     for (const entry of this.draws.entriesToDraw(event, now, this.ticketTtlMaxMs)) this.write(entry);
     return true;
   }
 
-  /** How much of a turn's claim window is over, 0 to 1. */
+  /** The share of a turn's claim window that is over, 0 to 1. */
   turnAge({ claim }: Place, now: number): number {
     return this.door.turnAge(claim.until, now);
   }
 
-  /** Something happened to a place of this node's. */
+  /** Writes an entry about a place of this node's. */
   write(entry: Entry): void {
     this.apply(entry, this.self, this.events.onWritten(entry));
   }
 
-  /** False when an entry must wait, and with it all later ones of its log. */
+  /** False when an entry, and with it the rest of its log, must wait. */
   isReadyFor(entry: Entry): boolean {
     if (entry[0] !== OP.pool && entry[0] !== OP.drawn) return true;
     const event = this.door.rules.events.find(({ name, isShuffled }) => isShuffled && name === entry[2]);
@@ -250,7 +249,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     return this.draws.isReadyFor(entry);
   }
 
-  /** Takes in an entry of its owner's that it is ready for; `at`: its number in their log. */
+  /** Applies an entry; `at` is its index in its owner's log. */
   apply(written: Entry, origin: LogOwner, at: number): void {
     this.#at = at;
     this.#apply(this.#current(written, origin.index), origin);
@@ -288,7 +287,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     }
   }
 
-  /** Entries that make the same of another's books as a log did of these: what its owner has now. */
+  /** The present state of an owner's places, as entries. */
   *entriesOf(origin: number): Generator<Entry> {
     yield* this.draws.entries();
     for (const [id, expiresAt] of this.invites) yield [OP.invite, id, expiresAt];
@@ -301,7 +300,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     for (const place of this.over.of(origin)) yield [OP.adopt, place.epoch, 0, [], this.goneEntryOf(place)];
   }
 
-  /** That a place is over, with the pass of its visit while that is still good. */
+  /** The entry that a place is over, with its visit's pass while that is valid. */
   goneEntryOf({ key, lane, until, id }: OverPlace): GoneEntry {
     const passUntil = this.ended.get(id);
     const how = this.forfeited.has(key) ? HOW.forfeitedBefore : HOW.asBefore;
@@ -323,27 +322,27 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     return { sequence: this.setBacks.next(behind, isTaken), behind };
   }
 
-  /** A new deadline for someone of this node's who waits. */
+  /** Sets the deadline of a waiting visitor of this node's. */
   await(place: Place, until: number): void {
     place.claim.until = until;
     this.#dues.addWait(place, until);
   }
 
-  /** Someone taken over, who was told elsewhere when to come: they have as long as anyone may be told to stay away. */
+  /** For a place taken over, whose holder was told elsewhere when to come: they get the longest time anyone may stay away. */
   awaitAnew(place: Place, now: number): void {
     const { pollBudgetPerSecond, ticketTtlMs, lapseAfterMs } = this.rulesAt(now);
     const awayMs = longestCheckIn({ waiting: this.lines.size, pollBudgetPerSecond, ticketTtlMs });
     this.await(place, now + awayMs + lapseAfterMs);
   }
 
-  /** Everything that an owner ever said is unsaid, but for what is over; it is about to be told anew. */
+  /** Forgets what an owner told, apart from places that are over; it will be told again. */
   forgetOwner(origin: number): void {
     for (const place of [...this.places.values()])
       if (claimOf(place, origin)) this.#yield(place.key, { index: origin, owner: "" });
     this.tallies.forgetTotals(origin);
   }
 
-  /** A firm turn of this node's lasts until then. */
+  /** Prolongs a firm turn of this node's. */
   lengthenTurn(place: Place, { claimBy, firmUntil }: TurnBy): void {
     place.claim.until = claimBy;
     place.claim.firmUntil = firmUntil;
@@ -351,17 +350,17 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.#dues.addFirm(place.key, firmUntil);
   }
 
-  /** This node's firm turns whose time to be firm is up. */
+  /** This node's turns that become loose now. */
   firmDue(now: number): Iterable<Place> {
     return this.#dues.firmOver(now);
   }
 
-  /** This node's places in that state whose time is up. */
+  /** This node's places in that state whose deadline has passed. */
   due(state: TimedState, now: number): Iterable<Place> {
     return this.#dues.over(state, now);
   }
 
-  /** Forgets what no good ticket, pass or code can be about. */
+  /** Forgets what no valid ticket, pass or code can refer to. */
   forget(now: number): void {
     this.lingering.sweep(now, this.rulesAt(now).lingerMs);
     for (const key of this.#dues.forgotten(now)) this.#forgetKey(key);
@@ -372,7 +371,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.recentTurns.forget(now);
   }
 
-  /** Tells listeners of the turns that came in since this was last asked. */
+  /** Tells listeners of new turns. */
   tellTurns(): void {
     if (this.#turnsHeard.length === 0) return;
     const keys = this.#turnsHeard;
@@ -380,7 +379,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.events.onTurns(keys);
   }
 
-  /** An entry about a place from before a draw, as one about the place it has become. */
+  /** An entry about a place from before a draw, rewritten for the place it has become. */
   #current(entry: Entry, origin: number): Entry {
     if (!this.draws.hasMoved) return entry;
     const op = entry[0];
@@ -403,24 +402,24 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     else if (how !== HOW.new && how !== HOW.asBefore) place.wasLate = true;
     if (id === "") return;
     place.id = id;
-    // Who comes back has gathered before, if at all; events may have been changed since then.
+    // A returning visitor gathered before, if at all; events may have changed since.
     const event = how === HOW.new || how === HOW.takenBack ? this.#gathering(key) : undefined;
     if (event) this.draws.gather(event, key, id);
   }
 
-  /** True when whoever gets this key gathers for a draw. */
+  /** True when a visitor with this key gathers for a draw. */
   isGathering(key: number): boolean {
     const event = this.#gathering(key);
     return event !== undefined && !this.draws.isClosed(event);
   }
 
-  /** The draw that is due takes nobody in any more. */
+  /** Closes the pool of the draw that is due. */
   closePool(now: number): void {
     const { event } = this.door.phase(now);
     if (event?.isShuffled) this.draws.close(event);
   }
 
-  /** The event for which someone with this key has gathered. */
+  /** The event for which a visitor with this key has gathered. */
   #gathering(key: number): EventRules | undefined {
     const joinedAt = timeOfKey(key);
     return this.door.rules.events.find(
@@ -477,7 +476,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     place.wasLate = true;
   }
 
-  /** How long missed turns are remembered of a place that nobody tells of. */
+  /** How long missed turns of an unknown place are remembered. */
   #setBackUntil(key: number): number | null {
     const setBack = this.setBacks.get(key);
     return setBack ? setBack.missedAt + this.ticketTtlMaxMs : null;
@@ -508,7 +507,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.tallies.remember(key, admittedAt);
   }
 
-  /** By a pass alone and with a key of its own: it was over, and began again. */
+  /** Known by a pass alone and with a key of its own: the visit was over and began again. */
   #noteResumed(id: string, now: number): void {
     this.resumes.note(id, true, { now, formGraceMs: this.door.rules.formGraceMs });
   }
@@ -565,7 +564,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     const place = this.places.get(of[1]);
     if (!place) return;
     this.#headcount.take(place);
-    // Where another has taken it over since, there is no claim left; what it made void stays so.
+    // If another has taken it over since, no claim is left; the void ones stay void.
     const claim = claimOf(place, origin.index);
     if (claim) {
       claim.epoch = epoch;
@@ -577,16 +576,16 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.#noteLoss(place);
   }
 
-  /** What an owner said of a place is no longer so, but for this node itself, which knows better. */
+  /** Makes an owner's claim void, except on that owner itself, which knows better. */
   #void(place: Place, owner: string, head: number): void {
-    // Taken for lost, and here all the same: the others must hear how it really is.
+    // This node was taken for lost: the others must be told how things are.
     if (owner === this.self.owner) return void this.heldKeys.push(place.key);
     addVoid(place, { owner, head });
     const claim = claimBy(place, owner);
     if (claim && claim.at < head) dropClaim(place, claim.origin);
   }
 
-  /** Places change hands, once; whoever reads of it has drawn from there on, too. */
+  /** An owner has drawn: so does this node, unless it has. */
   #drawn(entry: DrawnEntry, { index }: LogOwner): void {
     const moves = this.draws.draw(entry, index);
     if (!moves) return;
@@ -595,7 +594,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.events.onDraw();
   }
 
-  /** What was at each key of `from` is then at the same index of `to`. */
+  /** Moves what is at each key of `from` to the same index of `to`. */
   #move({ from, to }: Moves): void {
     const moved: (Place | undefined)[] = [];
     for (const key of from) {
@@ -615,7 +614,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.#dues.addMoved(place);
   }
 
-  /** What an owner says of a place, and what comes of that: nothing when it is over. */
+  /** Applies what an owner says of a place; does nothing when it is over. */
   #set(
     key: number,
     lane: number,
@@ -648,7 +647,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
       this.#headcount.put(place);
       return place;
     }
-    // Read later than what another made of it.
+    // Older than what a later owner made void.
     if (place.voids?.some((known) => known.owner === owner && at < known.head)) return place;
     this.#headcount.take(place);
     const claim = claimOf(place, origin);
@@ -674,7 +673,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.setBacks.forget(key);
   }
 
-  /** A visit of this node's that is known by its pass alone is let go of when it is known by its ticket. */
+  /** A visit of this node's known by its pass alone is dropped once it is known by its ticket. */
   #noteTwin(id: string): void {
     const byPass = this.places.get(keyOfPass(id));
     if (byPass?.claim.origin === SELF && this.visits.get(id) !== byPass) this.twinKeys.push(byPass.key);
@@ -706,7 +705,6 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   }
 }
 
-/** What an owner says of a place. */
 interface Said {
   readonly state: PlaceState;
   readonly until: number;

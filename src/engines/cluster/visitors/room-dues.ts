@@ -1,17 +1,16 @@
 /**
- * When something in a room's books is to be looked at: who of this node's waits and may have lapsed, whose turn or visit may
- * be over, and what may be forgotten because no good ticket, pass or code can be about it. Whatever moves its deadline
- * meanwhile is not moved here: it is put back when it comes up too early.
+ * The deadlines in a room's books: which of this node's visitors may have lapsed, whose turn or visit may be over, and what can
+ * be forgotten. A deadline that moves is not moved here: it is put back when it comes up too early.
  */
 import { Deadlines } from "../../../core/deadlines.ts";
 import { PRESENCE_GRACE_MS } from "../../../core/pass.ts";
 import type { OverPlaces } from "./over-places.ts";
 import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 
-/** A place is remembered longer than its last ticket is good for: clocks differ, and nodes come back. */
+/** Places are remembered longer than their last ticket is valid: clocks differ, and nodes come back. */
 const KEPT_LONGER_MS = 3_600_000;
 
-/** In these a place of this node's has a time that can be up. */
+/** The states in which a place of this node's has a deadline. */
 export type TimedState = typeof WAITING | typeof ADMITTED | typeof ON_SITE;
 
 export class RoomDues {
@@ -36,7 +35,7 @@ export class RoomDues {
     this.#setBackUntil = setBackUntil;
   }
 
-  /** Someone waits who may lapse then. One look is due at a time, however often they check in. */
+  /** A visitor may lapse then. Only one check is queued, however often they check in. */
   addWait(place: Place, until: number): void {
     if (place.lookAt !== null && place.lookAt <= until) return;
     place.lookAt = until;
@@ -47,17 +46,17 @@ export class RoomDues {
     this.#turns.add(until, key);
   }
 
-  /** A turn that goes loose then. */
+  /** A turn becomes loose then. */
   addFirm(key: number, until: number): void {
     this.#firm.add(until, key);
   }
 
-  /** `until`: the pass runs out. */
+  /** `until`: the pass expires. */
   addVisit(key: number, until: number): void {
     this.#visits.add(until + PRESENCE_GRACE_MS, key);
   }
 
-  /** A place that has lapsed or is over. */
+  /** A place has lapsed or is over. */
   addMemory(key: number, until: number): void {
     this.#memories.add(until, key);
   }
@@ -70,7 +69,7 @@ export class RoomDues {
     this.#invites.add(until, id);
   }
 
-  /** A place as it is, under a key that it did not have before. */
+  /** A place under a new key. */
   addMoved(place: Place): void {
     const { key, claim } = place;
     if (claim.state === LAPSED) this.addMemory(key, claim.until);
@@ -84,7 +83,7 @@ export class RoomDues {
     if (claim.state === ON_SITE) this.addVisit(key, claim.until);
   }
 
-  /** This node's places in that state whose time is up. */
+  /** This node's places in that state whose deadline has passed. */
   *over(state: TimedState, now: number): Generator<Place> {
     const [deadlines, graceMs] =
       state === WAITING
@@ -103,7 +102,7 @@ export class RoomDues {
     }
   }
 
-  /** This node's firm turns that go loose. */
+  /** This node's turns that become loose. */
   *firmOver(now: number): Generator<Place> {
     for (const key of taken(this.#firm, now)) {
       const place = this.#places.get(key);
@@ -113,7 +112,7 @@ export class RoomDues {
     }
   }
 
-  /** Keys that no ticket can be about any more. */
+  /** Keys that no ticket can refer to any more. */
   *forgotten(now: number): Generator<number> {
     for (const key of taken(this.#memories, now)) {
       const until = this.#rememberedUntil(key);
@@ -124,19 +123,19 @@ export class RoomDues {
     }
   }
 
-  /** When the last ticket of a place that lapsed or is over runs out; null for others. */
+  /** When the last ticket of a place that lapsed or is over expires; null for others. */
   #rememberedUntil(key: number): number | null {
     const claim = this.#places.get(key)?.claim;
     if (claim) return claim.state === LAPSED ? claim.until : null;
     return this.#over.get(key)?.until ?? this.#setBackUntil(key);
   }
 
-  /** Ids of ended visits whose pass has run out. */
+  /** Ids of ended visits whose pass has expired. */
   endedForgotten(now: number): Iterable<string> {
     return taken(this.#ended, now);
   }
 
-  /** Codes that would be good no longer. */
+  /** Codes that have expired. */
   invitesForgotten(now: number): Iterable<string> {
     return taken(this.#invites, now);
   }
@@ -147,12 +146,12 @@ function* taken<T>(deadlines: Deadlines<T>, now: number): Generator<T> {
 }
 
 /**
- * Slots of this node's whose visit was left or revoked, held while connections of it may still be open at any gateway. These
- * hear of the end when this node does, or before, so time counts from when this node looks next.
+ * Slots of this node's whose visit was left or revoked, held while its connections may still be open at some gateway. Gateways
+ * hear of the end when this node does, or earlier, so the time counts from this node's next sweep.
  */
 export class LingeringSlots {
   readonly #due = new Deadlines<true>();
-  /** Added since the last look. */
+  /** Added since the last sweep. */
   #fresh = 0;
 
   get size(): number {
@@ -163,7 +162,7 @@ export class LingeringSlots {
     this.#fresh++;
   }
 
-  /** Frees those that were held for long enough. */
+  /** Frees those that were held long enough. */
   sweep(now: number, lingerMs: number): void {
     for (; this.#fresh > 0; this.#fresh--) this.#due.add(now + lingerMs, true);
     while (this.#due.takeDue(now));

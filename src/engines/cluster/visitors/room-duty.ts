@@ -1,7 +1,7 @@
 /**
- * What a room has to do by itself, a few times a second: visits and turns of this node's whose time is up end, those who
- * stopped checking in lapse, and places that another has in hand as well, or said are over, are let go of. Where this node
- * has the whole door, it also turns it; otherwise counting rounds find out who gets a turn.
+ * What a room does by itself, a few times a second: ends this node's visits and turns whose deadline has passed, lapses visitors
+ * who stopped checking in, and resolves claims with other nodes. A lone node also runs the door; otherwise counting rounds give
+ * the turns.
  */
 import { turnDoor } from "../../../core/door-turn.ts";
 import type { Admission } from "../../../core/engine.ts";
@@ -11,15 +11,15 @@ import { HOW, OP } from "../log/entries.ts";
 import { ADMITTED, claimOf, ON_SITE, type Place, SELF, standingOf, voidsOf, WAITING } from "./place.ts";
 import type { RoomBooks } from "./room-books.ts";
 
-/** Ends what is over, of this node's. */
+/** Ends what has expired, among this node's places. */
 export function sweep(books: RoomBooks, now: number): void {
   const { ticketTtlMs } = books.rulesAt(now);
   letGo(books);
   for (const { key, lane } of books.due(ON_SITE, now))
     books.write([OP.gone, key, lane, HOW.expired, now + ticketTtlMs, ""]);
   for (const { key } of books.firmDue(now)) loosen(books, key, now);
-  // Those who missed their turn are set back in the order in which they stood. A turn that was lengthened has two deadlines,
-  // and is missed once.
+  // Those who missed their turn are set back in the order in which they stood. A prolonged turn has two deadlines, and is missed
+  // once.
   const missed = [...new Set(books.due(ADMITTED, now))].sort(compareOrder);
   for (const place of missed) miss(books, place, now);
   for (const { key, lane } of books.due(WAITING, now))
@@ -27,13 +27,13 @@ export function sweep(books: RoomBooks, now: number): void {
   books.forget(now);
 }
 
-/** A turn was firm for long enough: what was kept for it is for the next. */
+/** A turn becomes loose: its slot goes to the next. */
 function loosen(books: RoomBooks, key: number, now: number): void {
   books.write([OP.loose, key]);
   books.crowd.gaveBack("loose", now);
 }
 
-/** A turn was not used. The place goes further back and is kept for its holder's return, or is forfeited. */
+/** A turn was not used. The place is set back and kept for its holder, or is forfeited. */
 function miss(books: RoomBooks, place: Place, now: number): void {
   const { key, claim } = place;
   const { ticketTtlMs, missedTurnsMax, queueingMethod } = books.rulesAt(now);
@@ -51,7 +51,7 @@ function miss(books: RoomBooks, place: Place, now: number): void {
   books.write([OP.back, key, sequence, behind, missedTurns, givenAt]);
 }
 
-/** One turn of the door, where this node has the whole of it and has ended what is over. */
+/** One run of the door on a lone node. */
 export function turnWhole(books: RoomBooks, dice: () => number, now: number): Admission {
   books.rulesAt(now);
   for (const remark of books.door.weigh(books.crowd, now)) books.events.onRemark(remark);
@@ -64,7 +64,7 @@ export function turnWhole(books: RoomBooks, dice: () => number, now: number): Ad
   return { admitted: sequences.length, reason };
 }
 
-/** The owner's part of admitting: these of its own have a turn, given at that instant of the root's. */
+/** The owner's part of admission: gives these visitors a turn, as of that instant of the root's clock. */
 export function giveTurns(
   books: RoomBooks,
   sequences: readonly number[],
@@ -76,21 +76,21 @@ export function giveTurns(
 
 function giveTurn(books: RoomBooks, sequence: number, { at, now }: { at: number; now: number }): void {
   const { key, lane, claim, hasReturned, missedTurns } = books.placeAt(sequence)!;
-  // A place that was taken over is waited for without end until its holder is heard of.
+  // A place that was taken over has no deadline until its holder is heard of.
   const lapseAt = Number.isFinite(claim.until) ? claim.until : now;
   const { claimBy, firmUntil } = books.door.turn({ lapseAt, hasReturned, hasMissed: missedTurns > 0 }, now);
   books.write([OP.turn, key, lane, 0, claimBy, at, firmUntil]);
 }
 
-/** How fast the door is, as far as this node can see. */
+/** Measures the speed of the door, as far as this node can see. */
 export function observe(books: RoomBooks, isLine: boolean, now: number): void {
   books.pace.observe({ admitted: books.admittedSince, isLine, now });
   books.admittedSince = 0;
 }
 
 /**
- * Places of which another has the better claim are let go of, and so are visits that others said are over or that another node has
- * under their ticket; places that others took over by mistake are claimed again.
+ * Lets go of places where another claim won, of visits that others ended, and of visits that another node has by their ticket;
+ * claims again what others took over by mistake.
  */
 function letGo(books: RoomBooks): void {
   for (let key = books.endedKeys.pop(); key !== undefined; key = books.endedKeys.pop()) {
@@ -102,7 +102,7 @@ function letGo(books: RoomBooks): void {
   for (let key = books.twinKeys.pop(); key !== undefined; key = books.twinKeys.pop()) {
     const place = books.places.get(key);
     const twin = place && books.visits.get(place.id);
-    // It goes only when the other lasts as long: one visitor must not be counted twice, nor less than their pass is good for.
+    // Only when the other lasts as long: a visitor must not be counted twice, nor for less time than their pass is valid.
     if (place?.claim.origin === SELF && twin && twin !== place && twin.claim.until >= place.claim.until)
       books.write([OP.yield, key]);
   }

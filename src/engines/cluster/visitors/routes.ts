@@ -1,7 +1,6 @@
 /**
- * Who decides about what. A place or visit is its owner's. One that is not known here is for whoever gave its key out and, when
- * they are gone, for the member it falls to (`homeOf`), which is the same for all; so are codes and visits known by
- * their pass alone.
+ * Which node decides about what. A place or visit belongs to its owner. An unknown one is decided by the node that gave its key
+ * out or, when that node is gone, by the member `homeOf` names; so are invite codes and visits known by their pass alone.
  */
 import { originOf } from "../../../core/ticket.ts";
 import { slotOfKey } from "../log/order-clock.ts";
@@ -13,7 +12,7 @@ import type { Op } from "./requests.ts";
 import { currentTicket } from "./room-answers.ts";
 import type { RoomBooks } from "./room-books.ts";
 
-/** A member, this node, or nobody for the time being. */
+/** A member, this node, or none for the time being. */
 export type CallRoute = string | "self" | null;
 
 export interface RoutesParts {
@@ -32,13 +31,12 @@ export class Routes {
     this.#parts = parts;
   }
 
-  /** Another view. */
   start(view: View): void {
     this.#view = view;
     this.#slots = new Map(view.members.map((member) => [member.slot, member]));
   }
 
-  /** Who is to do that. */
+  /** The node for an operation. */
   of(op: Op): CallRoute {
     const { rooms } = this.#parts;
     if (op.op === "invite") return this.#home(keyOfPass(hexOf(op.invite.id)));
@@ -49,17 +47,17 @@ export class Routes {
     return books.over.has(key) ? "self" : this.ofPlace(books.places.get(key), key);
   }
 
-  /** Who decides about a key, whether its place is known here or not. Nobody does while its owner is lost. */
+  /** The node for a key, whether its place is known here or not. None while its owner is lost. */
   ofPlace(place: Place | undefined, key: number): CallRoute {
     return place ? this.#ownerOf(place) : this.#homeOfKey(key);
   }
 
-  /** Who decides about the visit that a pass is for. */
+  /** The node for the visit of a pass. */
   ofPass(visit: Place | undefined, id: string): CallRoute {
     return visit ? this.#ownerOf(visit) : this.#home(keyOfPass(id));
   }
 
-  /** A visit that is not known here may have begun elsewhere a moment ago; anyone may write down that it is over. */
+  /** An unknown visit may have begun elsewhere a moment ago; any node may write that it is over. */
   #ofVisit({ room, id }: Extract<Op, { op: "revoke" | "leaveVisit" }>): CallRoute {
     const visit = this.#parts.rooms.get(room)?.visits.get(id);
     return visit ? this.#ownerOf(visit) : "self";
@@ -70,10 +68,10 @@ export class Routes {
     return this.#view?.members.some((member) => idOf(member) === claim.owner) ? claim.owner : null;
   }
 
-  /** Who decides about a key of which nothing is known here: whoever gave it out, or whoever it falls to. */
+  /** The node for an unknown key: the one that gave it out, or its home. */
   #homeOfKey(key: number): CallRoute {
     const home = this.#homeOfUnknown(key);
-    // Whoever has not read the others' logs yet cannot say that nobody knows of it.
+    // Before all logs are read, this node cannot say that a key is unknown to all.
     return home === "self" && !this.#parts.replication.isCaughtUp ? null : home;
   }
 
@@ -81,7 +79,7 @@ export class Routes {
     const slot = slotOfKey(Math.max(0, key));
     const giver = this.#slots.get(slot);
     if (giver) return this.#orSelf(idOf(giver));
-    // Only a part with the majority, in which all agree on it, takes anything from those who may still be there.
+    // Only a part with the majority takes anything from members that may still be alive.
     const mayTake = this.#view?.isMajority === true && this.#parts.replication.isSettled;
     const isTheirs = !mayTake && this.#view?.lost.some((member) => member.slot === slot) === true;
     return isTheirs ? null : this.#home(key);
@@ -96,7 +94,7 @@ export class Routes {
   }
 }
 
-/** Some hexadecimal digits for a text, to find its home by. */
+/** Hexadecimal digits for a text, to find its home. */
 function hexOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -1,13 +1,13 @@
 /**
- * Places that missed a turn (core/missed-turns.ts), and their numbers in the line. A place stays known by its key; its number is
- * one between the keys of others, right behind the one it was put behind and all that were put there before.
+ * Places that missed a turn (core/missed-turns.ts), and their numbers in the line. A place keeps its key; its number is one
+ * between the keys of others, right behind the place it was put behind and all that were put there before.
  *
- * Whoever tells of the most missed turns is right, so it does not matter in which order nodes' logs are read; and it is kept beside
- * the places, since a place may be told of later than its missed turns.
+ * The report with the most missed turns is right, so logs may be read in any order. Reports are kept apart from places, since a
+ * place may be told of after its missed turns.
  *
- * Keys are `time · 64 + slot`, so there are 63 whole numbers between two keys that one node gives out in a row. Those whose rest
- * by 64 is no member's slot are shared out among the members: no two nodes give out the same number, and none gives out a key.
- * Where members have nearly all slots, a node uses its own one, as far as nobody is there.
+ * Keys are `time · 64 + node number`, so there are 63 whole numbers between two keys that one node gives out in a row. The
+ * remainders by 64 that are no member's number are shared out among the members: no two nodes give out the same number, and none
+ * gives out a key. In a cluster with nearly all node numbers in use, a node uses its own remainder where it is free.
  */
 const SLOTS = 64;
 
@@ -22,16 +22,15 @@ export interface SetBackPlace {
 }
 
 export class SetBacks {
-  /** By key. */
   readonly #places = new Map<number, SetBackPlace>();
-  /** Their keys by number. */
+  /** Keys by number. */
   readonly #keys = new Map<number, number>();
-  /** The last number that was given behind another. */
+  /** The last number given out behind another. */
   readonly #last = new Map<number, number>();
-  /** By the rest of a number: whether this node may give it out. */
+  /** By remainder: whether this node may give the number out. */
   #isOwn = restsOf(0, [0]);
 
-  /** This node's slot, and those of all members, lost ones as well. */
+  /** This node's number, and those of all members, lost ones included. */
   share(slot: number, slots: readonly number[]): void {
     this.#isOwn = restsOf(slot, slots);
   }
@@ -41,7 +40,7 @@ export class SetBacks {
     return this.#keys.get(sequence) ?? sequence;
   }
 
-  /** A number behind that one that nobody has. */
+  /** An unused number behind that one. */
   next(behind: number, isTaken: (sequence: number) => boolean): number {
     let sequence = Math.max(behind, this.#last.get(behind) ?? behind);
     do sequence = Math.floor(sequence) + 1;
@@ -53,13 +52,13 @@ export class SetBacks {
     return this.#places.get(key);
   }
 
-  /** A place was set back, as somebody tells. Gives how it is from now on; null when more is known already. */
+  /** Takes in a report. Returns the place's new position, or null when a later one is known. */
   tell(key: number, told: SetBackPlace): SetBackPlace | null {
     const known = this.#places.get(key);
     if (known && !isMore(told, known)) return null;
     if (known) this.#keys.delete(known.sequence);
     let { sequence } = told;
-    // Nobody gives out a number twice; should it be told twice all the same, one of them goes on.
+    // No number is given out twice; if one is reported twice all the same, the second moves on.
     while (this.#keys.has(sequence)) sequence++;
     const { behind } = told;
     const setBack = { ...told, sequence };
@@ -69,7 +68,7 @@ export class SetBacks {
     return setBack;
   }
 
-  /** The place is over, or no ticket can be about it any more. */
+  /** The place is over, or no ticket can refer to it any more. */
   forget(key: number): void {
     const known = this.#places.get(key);
     if (!known) return;
@@ -83,7 +82,7 @@ function isMore(a: SetBackPlace, b: SetBackPlace): boolean {
   return a.missedTurns > b.missedTurns || (a.missedTurns === b.missedTurns && a.sequence > b.sequence);
 }
 
-/** Which rests by 64 are for the node with that slot: of those that are no member's, every so many-th. */
+/** The remainders for one node: every n-th of those that are no member's number. */
 function restsOf(slot: number, slots: readonly number[]): boolean[] {
   const members = [...new Set([slot, ...slots])].sort((a, b) => a - b);
   const rests = new Array<boolean>(SLOTS).fill(false);
