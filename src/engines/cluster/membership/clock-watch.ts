@@ -1,16 +1,15 @@
 /**
- * How far the clocks of peers are from this node's, as their messages tell. A message is late by its time on the way, so of
- * those that came lately the one that makes the clock look furthest ahead is nearest to the truth. Beyond `maxClockSkew` a
- * clock is not followed (order-clock.ts), and whoever joins where it is stands in the wrong place: that is nothing to put up
- * with in silence.
+ * How far the peers' clocks are from this node's, by their messages. A message is late by its travel time, so the one that makes
+ * the clock look furthest ahead is nearest to the truth. A clock that is off by more than `maxClockSkew` is not followed
+ * (order-clock.ts), so visitors who join there get the wrong place in the line, and operators must be told.
  */
 const WINDOW_MS = 10_000;
-/** A message may be so late without its writer's clock being behind. */
+/** A message may be this late without its writer's clock being behind. */
 const LATE_MAX_MS = 2_000;
 
 interface Seen {
   readonly since: number;
-  /** The largest of this window, and of the one before. */
+  /** The maximum of this window, and of the one before. */
   aheadMs: number;
   readonly before: number;
 }
@@ -23,7 +22,7 @@ export class ClockWatch {
     this.#skewMaxMs = skewMaxMs;
   }
 
-  /** A message says that it is `time` at its writer's. */
+  /** Takes in a message's time. */
   hear(id: string, time: number, now: number): void {
     const seen = this.#seen.get(id);
     const aheadMs = time - now;
@@ -32,18 +31,18 @@ export class ClockWatch {
     else if (aheadMs > seen.aheadMs) seen.aheadMs = aheadMs;
   }
 
-  /** By how much a peer's clock is ahead (below zero: behind), where that is more than it may be; otherwise null. */
+  /** How far a peer's clock is ahead (negative: behind), if that is more than allowed; otherwise null. */
   wrongBy(id: string): number | null {
     const seen = this.#seen.get(id);
     return seen ? this.#wrong(Math.max(seen.aheadMs, seen.before)) : null;
   }
 
-  /** The same by one message alone. */
+  /** The same by a single message. */
   wrongIn(time: number, now: number): number | null {
     return this.#wrong(time - now);
   }
 
-  /** Only these are still watched. */
+  /** Stops watching all others. */
   keep(ids: readonly string[]): void {
     for (const id of this.#seen.keys()) if (!ids.includes(id)) this.#seen.delete(id);
   }
@@ -54,7 +53,7 @@ export class ClockWatch {
   }
 }
 
-/** "3.2 s ahead of", for people. */
+/** For instance "3.2 s ahead of". */
 export function clockText(aheadMs: number): string {
   const seconds = Math.abs(aheadMs) / 1_000;
   return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s ${aheadMs > 0 ? "ahead of" : "behind"}`;

@@ -1,17 +1,17 @@
 /**
- * Whether a node of the list may found a cluster, when nobody has answered it. Someone who is silent may be dead, or in a
- * cluster that cannot be reached at the moment, which would then be there twice, with all slots in each. So most of those
- * in the list, the node itself included, must be known to be in none: nothing listens at their address, or they are looking for
- * one themselves. Of those who look, the first in the list founds it, and each gives those before it time to.
+ * Decides whether a listed node may create a cluster when no other node has answered. A silent node may be dead, or in a cluster
+ * that cannot be reached at the moment; a second cluster would then have all slots once more. So a majority of the listed nodes,
+ * this one included, must be known to belong to none: the connection is refused, or they are looking for a cluster themselves.
+ * The first of those in the list creates it; each waits for the ones before it.
  */
-/** A node founds a cluster when nobody has answered it for this long; the next in the list when for twice as long, and so on. */
+/** The first node in the list creates a cluster after this long without an answer, the second after twice as long, and so on. */
 const FOUND_AFTER_MS = 3_000;
-/** What was last seen longer ago than this says nothing any more. */
+/** Older observations no longer count. */
 const GOOD_FOR_MS = 2_500;
 
 export class Founding {
   readonly #self: string;
-  /** Nothing listened there then, or someone there was looking for a cluster. */
+  /** When an address refused the connection, and when a node there was looking for a cluster. */
   readonly #refusedAt = new Map<string, number>();
   readonly #lookedAt = new Map<string, number>();
 
@@ -27,13 +27,13 @@ export class Founding {
     this.#lookedAt.set(address, now);
   }
 
-  /** Something else was heard from there. */
+  /** Anything else was heard from there. */
   answered(address: string): void {
     this.#refusedAt.delete(address);
     this.#lookedAt.delete(address);
   }
 
-  /** `aloneMs`: for how long nobody has answered. */
+  /** `aloneMs`: how long no node has answered. */
   isDue(list: readonly string[], aloneMs: number, now: number): boolean {
     const index = list.indexOf(this.#self);
     if (index < 0 || aloneMs < FOUND_AFTER_MS * (1 + index)) return false;
@@ -41,7 +41,7 @@ export class Founding {
     return !isBehind && 2 * this.silent(list, now).length < list.length;
   }
 
-  /** Those in the list of whom it is not known that they are in no cluster. */
+  /** The listed nodes that may belong to a cluster. */
   silent(list: readonly string[], now: number): string[] {
     return list.filter(
       (address) =>

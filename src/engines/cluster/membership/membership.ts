@@ -1,15 +1,15 @@
 /**
- * Membership of one node: joining through any node, leaving, losing members and meeting them again.
+ * Membership of one node: joining through any node, leaving, losing members and merging with them again.
  *
- * Views are made by the coordinator, the member with the lowest slot of those not known to be dead; everyone else takes
- * the latest view that has them in it. When two make views at once (a cut, or a coordinator that was only thought
- * dead), the higher version wins, then the higher maker, and whoever is then left out comes back as parts do that meet again.
+ * Views are made by the coordinator, the member with the lowest node number among those not known to be dead; all others take the
+ * latest view that includes them. When two nodes make views at once (a cut, or a coordinator that was only thought dead), the
+ * higher version wins, then the higher maker; nodes left out come back as separated parts do.
  *
- *   nobody ──join me──▶ any member ──▶ coordinator ──view──▶ all members
- *   part ──knock──▶ other part ──met (with the knock's number)──▶ the part that leads makes one view of both
+ *   new node ──join me──▶ any member ──▶ coordinator ──view──▶ all members
+ *   part ──knock──▶ other part ──met (with the knock's number)──▶ the leading part makes one view of both
  *
- * Parts become one only after a knock was answered, so that a cut in one direction does not make views that half of
- * the members never hear of. Pure: told the time, gives what is to be sent.
+ * Parts merge only after a knock was answered, so that a cut in one direction does not make views that half of the members never
+ * hear of. Pure: told the time, with an outbox.
  */
 import { Founding } from "./founding.ts";
 import {
@@ -27,17 +27,17 @@ import {
 } from "./view.ts";
 
 const JOIN_PERIOD_MS = 500;
-/** Whoever has not answered for this long is said to be silent. */
+/** A node that has not answered for this long is reported as silent. */
 const SILENT_MS = 3_000;
 const KNOCK_PERIOD_MS = 1_000;
 /** An answer to an older knock proves nothing. */
 const KNOCK_GOOD_MS = 3_000;
-/** The same view is told to the same peer no more often than this. */
+/** The same view is sent to the same peer no more often than this. */
 const VIEW_AGAIN_MS = 100;
 const GOODBYE_PERIOD_MS = 200;
-/** Someone who has nobody left to say goodbye to tries those who are lost for so long. */
+/** A leaving node without peers says goodbye to lost members for this long. */
 const GOODBYE_ALONE_MS = 1_000;
-/** Nothing listens at an address: after so long of it, with no pause longer than that, the node that was there is dead. */
+/** After refusing connections for this long, with no longer pause than the next constant, the node at an address is dead. */
 const REFUSED_FOR_MS = 3_000;
 const REFUSED_PAUSE_MS = 2_500;
 
@@ -54,9 +54,9 @@ export interface MembershipSettings {
   readonly name: string;
   readonly life: number;
   readonly address: string;
-  /** Where the nodes are, who ask each other to be taken in; empty: found a cluster at once. */
+  /** Addresses of the nodes to join; empty: create a cluster at once. */
   readonly join: readonly string[];
-  /** After which the slots of someone lost are anybody's again. null: never. */
+  /** After this long the slots of a lost member are given out again. null: never. */
   readonly reclaimAfterMs: number | null;
 }
 
@@ -67,13 +67,13 @@ export class Membership {
   #join: readonly string[];
   #view: View | null = null;
   #isNewView = false;
-  /** Members that are dead as far as this node knows. */
+  /** Members that this node takes for dead. */
   readonly #dead = new Set<string>();
-  /** Since when someone is lost, as long as this node has waited for them. */
+  /** How long each lost member has been missing, by ticks of this node. */
   readonly #lostFor = new Map<string, number>();
-  /** When a message last came from where a member is, or someone lost. */
+  /** When a message last came from the address of a member or a lost one. */
   readonly #heardAt = new Map<string, number>();
-  /** Addresses at which nothing listens: since when, and when that was last seen. */
+  /** Addresses that refuse connections: since when, and the last time. */
   readonly #refusals = new Map<string, { readonly since: number; lastAt: number }>();
   readonly #founding: Founding;
   readonly #knocks = new Map<number, number>();
@@ -103,7 +103,7 @@ export class Membership {
     return this.#view;
   }
 
-  /** The view if it changed since this was last asked. */
+  /** The view, if it changed since the last call. */
   takeView(): View | null {
     if (!this.#isNewView) return null;
     this.#isNewView = false;
@@ -114,12 +114,12 @@ export class Membership {
     return idOf(this.#self);
   }
 
-  /** True once the node has left for good. */
+  /** True once the node has left. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Why this node is not, or no longer, part of a cluster; for people. */
+  /** Why this node is not, or no longer, part of a cluster. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -133,7 +133,7 @@ export class Membership {
     return this.#leavingSince !== null;
   }
 
-  /** Where to ask, when that has changed (a name that stands for other addresses now). */
+  /** Sets the addresses to join, when a name resolves to other ones now. */
   setJoin(addresses: readonly string[]): void {
     this.#join = addresses;
   }
@@ -149,12 +149,12 @@ export class Membership {
     this.#removeDead(now);
   }
 
-  /** Someone thought dead is not. */
+  /** A member thought dead is alive. */
   lives(id: string): void {
     this.#dead.delete(id);
   }
 
-  /** A connection was refused: the machine at that address says that nothing listens there. */
+  /** The machine at that address refused a connection: nothing listens there. */
   refused(address: string, now: number): void {
     const known = this.#refusals.get(address);
     if (!known || now - known.lastAt > REFUSED_PAUSE_MS)
@@ -174,7 +174,7 @@ export class Membership {
     this.#heardAt.set(address, now);
   }
 
-  /** An operator's word, or other proof, that a lost member is dead. False when nobody by that name is lost. */
+  /** Takes an operator's word that a lost member is dead. False when no lost member has that name. */
   forget(name: string, now: number): boolean {
     const gone = this.#view?.lost.filter((member) => member.name === name) ?? [];
     if (gone.length === 0) return false;
@@ -190,7 +190,7 @@ export class Membership {
   }
 
   receive(from: string, body: MembershipBody, now: number): void {
-    // Others who only ask are no reason not to found a cluster.
+    // Nodes that only want to join are no reason not to create a cluster.
     if (body.kind !== "joinMe") {
       this.#heardAnybodyAt = now;
       this.#founding.answered(from);
@@ -213,11 +213,11 @@ export class Membership {
     }
   }
 
-  /** A message came from someone with that view: one of us may be behind. */
+  /** A message came from a node with that view: one of the two may be behind. */
   compare(from: { address: string }, theirs: number, now: number): void {
     const view = this.#view;
     if (!view || theirs === viewNumber(view)) return;
-    // One who was taken out and has not heard of it needs to know as well.
+    // A node that was removed without hearing of it gets the view too.
     if (theirs < viewNumber(view)) this.#tellView(from.address, now);
     else if (theirs > viewNumber(view)) this.#send(from.address, { kind: "hello" });
   }
@@ -252,7 +252,7 @@ export class Membership {
       if (to !== this.#self.address) this.#send(to, { kind: "joinMe", member: this.#self });
   }
 
-  /** Someone wants to be a member; the coordinator decides, whoever was asked. */
+  /** A node wants to join. Any member may be asked; the coordinator decides. */
   #takeIn(from: string, member: Omit<Member, "slot">, now: number): void {
     const view = this.#view;
     if (!view || this.isLeaving || member.name === this.#self.name) return;
@@ -291,7 +291,7 @@ export class Membership {
     } else if (theirs.members.some(({ address }) => address === from)) this.#tellView(from, now);
   }
 
-  /** A view without this node: the coordinator of its own part finds out whether the two can be one. */
+  /** A view without this node: the coordinator of this part finds out whether the two can merge. */
   #forward(theirs: View, now: number): void {
     const view = this.#view!;
     const slot = this.#coordinator(view, theirs);
@@ -324,7 +324,7 @@ export class Membership {
     if (this.#coordinator(view, theirs) !== this.slot) return;
     if (viewNumber(theirs) === viewNumber(view)) return;
     const isBehind = viewNumber(theirs) < viewNumber(view);
-    // One that has not heard of the latest view yet needs no other.
+    // A part that has not heard of the latest view yet needs no other.
     if (isBehind && theirs.members.every((member) => view.members.some((own) => idOf(own) === idOf(member))))
       return this.#tellView(from, now);
     const hasMe = theirs.members.some((member) => idOf(member) === this.selfId);
@@ -341,7 +341,7 @@ export class Membership {
       if (!isCoordinator) return;
       this.#make(withoutDead(view, [id], this.slot!), now);
     }
-    // Whoever left may go once they see that they are missed by nobody.
+    // A leaving node may stop once it sees a view without itself.
     this.#tellView(from, now);
   }
 
@@ -353,7 +353,7 @@ export class Membership {
     if (peers.length === 0 && now - this.#leavingSince! >= GOODBYE_ALONE_MS) this.#isGone = true;
   }
 
-  /** Looks for those who are lost, and for others in the list, to become one with them again. */
+  /** Looks for lost members and other listed nodes, to merge with them. */
   #knock(now: number): void {
     this.#nextAt = now + KNOCK_PERIOD_MS;
     const view = this.#view!;
@@ -379,7 +379,7 @@ export class Membership {
     this.#make(isTrusted ? withoutDead(next, [...dead], this.slot!) : next, now);
   }
 
-  /** Those who were lost for long enough are over, where this part may say so. */
+  /** Declares members dead that were lost for long enough, if this part may do so. */
   #reclaim(steppedMs: number, now: number): void {
     const view = this.#view;
     const { reclaimAfterMs } = this.#settings;
@@ -396,8 +396,8 @@ export class Membership {
   }
 
   /**
-   * How long this part may have been without those it lost, the longest of them: from the last word of theirs, and by the
-   * clock, so that it is never less than how long they can have been without this part.
+   * How long this part may have been without the members it lost, at the most: by its ticks and by the last message from them, so
+   * that it is never less than their time without this part.
    */
   lostForMs(now: number): number {
     const silent = this.#view!.lost.map(({ address }) => now - (this.#heardAt.get(address) ?? now));
@@ -422,7 +422,7 @@ export class Membership {
       if (!view.members.some((member) => idOf(member) === id)) this.#dead.delete(id);
   }
 
-  /** The lowest slot of those not known to be dead, nor to have moved on to a later view that was met. */
+  /** The lowest node number among members that are not dead and have not moved on to the later view that was met. */
   #coordinator(view: View, met: View | null = null): number {
     const movedOn = met && viewNumber(met) > viewNumber(view) ? new Set(met.members.map(idOf)) : null;
     const isHere = (id: string) => id === this.selfId || !(this.#dead.has(id) || movedOn?.has(id));
@@ -452,7 +452,7 @@ function whyNot({ members, lost }: View): string {
   return `${members.length} of ${members.length + lost.length} nodes are there, which is not enough to take anybody in; missing: ${missing}`;
 }
 
-/** Why a node that nobody answers founds no cluster. */
+/** Why a node that gets no answer does not create a cluster. */
 function waitsFor(silent: readonly string[]): string {
   const who = silent.join(" and ");
   return `there is no answer from ${who}: a cluster may be there that cannot be reached; once one answers this goes on, and what is gone for good should be taken out of cluster.join`;

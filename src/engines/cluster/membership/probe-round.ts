@@ -1,8 +1,8 @@
 /**
- * Whom to probe next: round-robin over a shuffled list, shuffled again after each pass (SWIM, section 4.3).
+ * Which peer to probe next: round-robin over a shuffled list, shuffled again after each pass (SWIM, section 4.3).
  *
- * Probing at random would leave a peer unprobed for any length of time now and then; this way no peer of n waits more
- * than 2n − 1 turns, when it is first in one pass and last in the next. Newcomers are put in at random.
+ * Random probing would leave a peer unprobed for an unbounded time now and then. This way no peer of n waits more than 2n − 1
+ * turns: when it is first in one pass and last in the next. New peers are inserted at random.
  */
 export class ProbeRound {
   readonly #dice: () => number;
@@ -26,7 +26,7 @@ export class ProbeRound {
     if (index < this.#position) this.#position--;
   }
 
-  /** The next to probe, or null when there is nobody. */
+  /** The next peer to probe, or null when there is none. */
   next(): string | null {
     if (this.#position >= this.#order.length) {
       this.#order = this.pick(this.#order, this.#order.length);
@@ -35,7 +35,7 @@ export class ProbeRound {
     return this.#order[this.#position++] ?? null;
   }
 
-  /** `count` of these at random, in random order; all of them when there are fewer. */
+  /** Picks `count` of these at random, in random order; all of them when there are fewer. */
   pick<T>(peers: readonly T[], count: number): T[] {
     const rest = [...peers];
     const picked = Math.min(count, rest.length);

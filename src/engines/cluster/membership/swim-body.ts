@@ -1,21 +1,20 @@
 /**
- * What SWIM's messages look like, and whether something that came over the network is one.
+ * SWIM's messages, and the check of what came over the network.
  *
- * Every message carries news of peers, so that news needs no messages of its own (SWIM, section 4.1). A
- * message is taken whole or not at all: one wrong field, and nothing in it is believed.
+ * Every message carries news of peers, so that news needs no messages of its own (SWIM, section 4.1). A message with one wrong
+ * field is ignored as a whole.
  */
 
 import { type Shape, shape } from "../wire/shapes.ts";
 
 const { list, oneOf, record, upTo } = shape;
 
-/** The most pieces of news in one message. */
+/** The most news in one message. */
 export const NEWS_MAX = 8;
 const PEER_CHARS_MAX = 256;
-/** Each refutation takes one more, so nobody honest gets near. */
+/** Each refutation adds one, so no honest peer gets near this. */
 export const INCARNATION_MAX = 2 ** 32;
 
-/** How a peer is held to be. */
 export type SwimState = "alive" | "suspect" | "dead";
 
 /** A claim about a peer in one of its incarnations, which only the peer itself can raise. */
@@ -25,7 +24,7 @@ export interface SwimNews {
   readonly is: SwimState;
 }
 
-/** A question, a question to be put to another, and the answer to either: `of` is the peer that is known to live. */
+/** A probe, a request to probe another peer, and the acknowledgement of either: `of` is the peer that is alive. */
 export type SwimBody =
   | { readonly kind: "ping"; readonly seq: number; readonly news: readonly SwimNews[] }
   | {

@@ -1,15 +1,15 @@
 /**
- * News waiting to be told along with SWIM's messages (SWIM, section 4.1, "infection-style").
+ * News to be sent along with SWIM's messages (SWIM, section 4.1, "infection-style").
  *
- * The least-told news goes first, and each piece is told only so often: with a few times log2 of the members it has
- * reached everyone with overwhelming probability. Of each peer only the latest is told.
+ * The least-told news goes first, and each is told a limited number of times: a few times log2 of the members reaches everyone
+ * with overwhelming probability. Only the latest news of each peer is kept.
  */
 import { NEWS_MAX, type SwimNews } from "./swim-body.ts";
 
 export class Gossip {
   readonly #waiting = new Map<string, { readonly news: SwimNews; told: number }>();
 
-  /** Tells this from now on, instead of what was told of that peer before. */
+  /** Adds news, in place of older news of the same peer. */
   tell(news: SwimNews): void {
     this.#waiting.delete(news.peer);
     this.#waiting.set(news.peer, { news, told: 0 });
@@ -19,7 +19,7 @@ export class Gossip {
     this.#waiting.delete(peer);
   }
 
-  /** News for one message: `first` if there is any, then the least told. `timesMax`: how often each; 0 for none now. */
+  /** News for one message: `first` if given, then the least told. `timesMax`: how often each is told; 0 for none. */
   take({ first, timesMax }: { first: SwimNews | null; timesMax: number }): SwimNews[] {
     const taken = first ? [first] : [];
     if (timesMax === 0 || this.#waiting.size === 0) return taken;

@@ -1,19 +1,19 @@
 /**
  * What SWIM knows here of one peer, and how that changes.
  *
- *            no word, no ack in a period, or news of it            suspicion over, or news of it
+ *            no word, no ack in a period, or news of it            suspicion expired, or news of it
  *     alive ─────────────────────────────────────────▶ suspect ─────────────────────────────────▶ dead
  *           ◀─────────────────────────────────────────                                    (for this id, for good)
  *        a word from it, an ack through another, news of a higher incarnation
  *
- * News is judged by its incarnation alone (SWIM, section 4.2): of two claims the higher holds, and of two
- * equal ones the suspicion. A suspicion is acted on once: after the peer's own word cleared it, repeating it does nothing.
+ * News is judged by its incarnation alone (SWIM, section 4.2): the higher one wins, and of two equal ones the suspicion. A
+ * suspicion counts once: after the peer's own word cleared it, repeating it has no effect.
  */
 import type { SwimNews, SwimState } from "./swim-body.ts";
 
 export class SwimPeer {
   readonly id: string;
-  /** What was last told of it by `takeVerdicts`. */
+  /** The state last returned by `takeVerdicts`. */
   verdict: SwimState = "alive";
   #is: SwimState = "alive";
   #incarnation = 0;
@@ -33,32 +33,32 @@ export class SwimPeer {
     return this.#is;
   }
 
-  /** While it is suspect: when it will be dead. Else Infinity. */
+  /** When a suspect will be dead; else Infinity. */
   get deadAt(): number {
     return this.#deadAt;
   }
 
-  /** The sequence number of the last question put to it: acks of older ones are late. */
+  /** The sequence number of the last probe: acks of older ones are late. */
   get asked(): number {
     return this.#asked;
   }
 
-  /** False when the last answer came through others, until it answers by itself. */
+  /** False from when an answer came only through others until it answers by itself. */
   get isDirect(): boolean {
     return this.#isDirect;
   }
 
-  /** Through whom the last answer came, the quickest first. */
+  /** Peers through which the last answer came, the quickest first. */
   get ways(): readonly string[] {
     return this.#ways;
   }
 
-  /** How it is held to be, as it is told to others. */
+  /** Its state, as told to others. */
   get news(): SwimNews {
     return { peer: this.id, incarnation: this.#incarnation, is: this.#is };
   }
 
-  /** What it should hear of itself: that someone suspects it and it has not refuted that, or that it is held for dead. */
+  /** What it should hear of itself: a suspicion it has not refuted, or that it is held for dead. */
   get ownNews(): SwimNews | null {
     if (this.#is === "dead") return this.news;
     const isSuspected = this.#suspectedAs >= this.#incarnation;
@@ -81,14 +81,14 @@ export class SwimPeer {
     this.#deadAt = Number.POSITIVE_INFINITY;
   }
 
-  /** It lives, so a suspicion is over here. That someone has it is kept, for the peer to hear and refute. */
+  /** It lives, so a suspicion is over here. That one exists is kept, for the peer to hear and refute. */
   clear(): void {
     if (this.#is !== "suspect") return;
     this.#is = "alive";
     this.#deadAt = Number.POSITIVE_INFINITY;
   }
 
-  /** News that it lives. False when it says nothing new. */
+  /** Takes in news that it lives. False when that is nothing new. */
   learnAlive(incarnation: number): boolean {
     if (incarnation <= this.#incarnation) return false;
     this.#incarnation = incarnation;
@@ -96,7 +96,7 @@ export class SwimPeer {
     return true;
   }
 
-  /** News that it is suspect. False when it says nothing new. */
+  /** Takes in news that it is suspect. False when that is nothing new. */
   learnSuspect(incarnation: number, deadAt: number): boolean {
     if (incarnation < this.#incarnation || incarnation <= this.#suspectedAs) return false;
     this.#incarnation = incarnation;
@@ -115,7 +115,7 @@ export class SwimPeer {
     this.#ways = [];
   }
 
-  /** The last question was answered through another, which says nothing when the peer has answered it too. */
+  /** The last probe was answered through another peer, which says nothing once the peer has answered by itself. */
   answerThrough(way: string): void {
     this.clear();
     const isFirst = this.#answered !== this.#asked;

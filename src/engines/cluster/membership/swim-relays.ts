@@ -1,9 +1,9 @@
-/** Pings under way on behalf of others (`pingReq`): whose question the ack to ours will answer, for as long as it matters. */
+/** Probes made on behalf of others (`pingReq`), each until its ack arrives or is too late. */
 
-/** The oldest gives way. */
+/** With more, the oldest is dropped. */
 const RELAYS_MAX = 256;
 
-/** A ping of `target` for another peer, which asked for it under the number `seq`. */
+/** A ping of `target` for the peer `to`, which asked for it under the number `seq`. */
 export interface Relay {
   readonly to: string;
   readonly seq: number;
@@ -23,7 +23,7 @@ export class Relays {
     this.#relays.set(ownSeq, relay);
   }
 
-  /** The relay that an ack from `from` completes, once; null when there is none, or it comes too late. */
+  /** Takes the relay that an ack from `from` completes; null when there is none, or it is too late. */
   take(ownSeq: number, from: string, now: number): Relay | null {
     const relay = this.#relays.get(ownSeq);
     if (relay?.target !== from) return null;

@@ -1,20 +1,20 @@
 /**
- * SWIM failure detection (Das, Gupta, Motivala 2002): who of the peers is alive, at one probe a period each.
+ * SWIM failure detection (Das, Gupta, Motivala 2002): which peers are alive, at one probe a period.
  *
- * Every period one peer is pinged. When no ack comes in time, it is pinged once more and a few others are asked to ping
- * it (`pingReq`); the ack then comes back through them. A peer of which nothing at all was heard until the period's end
- * is suspect, and dead when that is not refuted in time. Koopmans 2024 (section 4.6) has only the ping, and
- * takes a peer without an ack for dead. We keep what it left out: a lost message or a cut path must not cost a member.
+ * Every period one peer is pinged. Without an ack in time it is pinged again, and a few others are asked to ping it (`pingReq`);
+ * the ack then comes back through them. A peer from which nothing at all was heard by the end of the period is suspect, and dead
+ * if that is not refuted in time. Koopmans 2024 (section 4.6) has only the ping, and takes a peer without an ack for dead. We
+ * keep what it left out: a lost message or a cut path must not cost a member.
  *
- * Beyond SWIM: a suspect is asked again every period, directly and through another; whoever speaks to it tells it of the
+ * Beyond SWIM: a suspect is probed again every period, directly and through another; peers that send to it tell it of the
  * suspicion; and any word from it clears the suspicion here, while others need its refutation or a word of their own.
  *
- * Bound: with n peers watched, one that falls silent is dead here within 2n periods (the longest until it has been
- * probed) plus `suspicionMs`, which is suspicionPeriods × max(1, log2(n + 1) / 2) periods: news takes longer among many.
- * It supposes that `tick` comes when `nextAt` says. After oversleeping by more than a period nobody is blamed for it:
- * the probe begins anew and suspicions last longer by as much.
+ * Bound: with n peers watched, one that falls silent is dead here within 2n periods (the longest until it is probed) plus
+ * `suspicionMs`, which is suspicionPeriods × max(1, log2(n + 1) / 2) periods: news takes longer among many. This assumes that
+ * `tick` comes when `nextAt` says. After a delay of more than a period no peer is blamed for it: the probe starts again and
+ * suspicions are prolonged.
  *
- * Invariant: no one is dead here who was not suspect, here or with the peer that said so, for `suspicionMs` on end.
+ * Invariant: a peer is dead here only after it was suspect, here or at the peer that said so, for `suspicionMs` without a break.
  */
 import { ProbeRound } from "./probe-round.ts";
 import { INCARNATION_MAX, isSwimBody, type SwimBody, type SwimNews, type SwimState } from "./swim-body.ts";
@@ -26,19 +26,19 @@ export type { SwimBody, SwimNews, SwimState } from "./swim-body.ts";
 
 /** How often news is told, times log2 of the members. */
 const TOLD_FACTOR = 3;
-/** Of more suspects than these, some are asked again in each period. */
+/** With more suspects, only this many are probed again in each period. */
 const SUSPECTS_ASKED_MAX = 8;
-/** Messages nobody took; further ones are lost like any on a network. */
+/** The most unsent messages; further ones are lost, as on any network. */
 const OUTBOX_MAX = 4_096;
 
 export interface SwimSettings {
-  /** One peer is probed in each. */
+  /** One peer is probed in each period. */
   readonly periodMs: number;
   /** After this, others are asked to ping a peer that has not answered. Shorter than the period. */
   readonly ackTimeoutMs: number;
   /** How many others. */
   readonly indirectProbes: number;
-  /** How long a suspect has to refute it, in a small cluster. */
+  /** How many periods a suspect has to refute it, in a small cluster. */
   readonly suspicionPeriods: number;
 }
 
@@ -48,9 +48,9 @@ interface Probe {
   readonly askAt: number;
   endsAt: number;
   hasAsked: boolean;
-  /** The question was answered, by the peer itself or through another. */
+  /** The probe was answered, by the peer itself or through another. */
   isAcked: boolean;
-  /** There was some word from the peer, if not an answer. */
+  /** Something else was heard from the peer. */
   isHeard: boolean;
 }
 
@@ -66,7 +66,7 @@ export class Swim {
   readonly #relays = new Relays();
   #outbox: { to: string; body: SwimBody }[] = [];
   #probe: Probe | null = null;
-  /** Without a probe: when the next begins. */
+  /** Without a probe: when the next one begins. */
   #startAt = Number.POSITIVE_INFINITY;
   #incarnation = 0;
   #seq = 0;
@@ -83,19 +83,19 @@ export class Swim {
     this.#round = new ProbeRound(dice);
   }
 
-  /** Watches exactly these, besides oneself. Those not watched before, and those that were dead, start alive. */
+  /** Watches exactly these, besides oneself. New peers, and those that were dead, start alive. */
   watch(peers: readonly string[], now: number): void {
     const wanted = new Set(peers);
     wanted.delete(this.#self);
     for (const peer of this.#peers.values()) if (!wanted.has(peer.id) || peer.is === "dead") this.#drop(peer);
     for (const id of wanted) if (!this.#peers.has(id)) this.#add(id);
     if (this.#peers.size === 0) this.#startAt = Number.POSITIVE_INFINITY;
-    // Somewhere in the period, so that peers that start together do not probe together.
+    // At a random time in the period, so that peers that start together do not probe together.
     else if (!this.#probe && this.#startAt === Number.POSITIVE_INFINITY)
       this.#startAt = now + this.#dice() * this.#settings.periodMs;
   }
 
-  /** Takes in a message that truly is from `from`. What is no SWIM message, or a stranger's news, is ignored. */
+  /** Takes in a message from `from`. Ignores what is no SWIM message, and a stranger's news. */
   receive(from: string, body: SwimBody, now: number): void {
     if (from === this.#self || !isSwimBody(body)) return;
     const peer = this.#living(from);
@@ -108,7 +108,7 @@ export class Swim {
     if (body.kind === "ack") this.#takeAckThrough(from, body);
   }
 
-  /** Some other message came from that very peer: it lives. */
+  /** Any other message came from that peer: it lives. */
   heard(peer: string): void {
     const known = this.#living(peer);
     if (known) this.#hear(known);
@@ -127,7 +127,7 @@ export class Swim {
     this.#startPeriod(now);
   }
 
-  /** When `tick` has something to do next; Infinity while nobody is watched. */
+  /** When `tick` has something to do next; Infinity while no peer is watched. */
   nextAt(): number {
     const probe = this.#probe;
     let at = probe && needsOthers(probe) ? probe.askAt : (probe?.endsAt ?? this.#startAt);
@@ -135,14 +135,14 @@ export class Swim {
     return at;
   }
 
-  /** The messages to send since this was last asked. */
+  /** Takes the messages to send. */
   takeOutbox(): { to: string; body: SwimBody }[] {
     const outbox = this.#outbox;
     this.#outbox = [];
     return outbox;
   }
 
-  /** Who is held otherwise than when this was last asked. New peers are alive without a word. */
+  /** Takes the peers whose state has changed. New peers are alive without a verdict. */
   takeVerdicts(): { peer: string; is: SwimState }[] {
     const verdicts: { peer: string; is: SwimState }[] = [];
     for (const peer of this.#peers.values()) {
@@ -153,20 +153,20 @@ export class Swim {
     return verdicts;
   }
 
-  /** How a peer is held to be; null when it is not watched. */
+  /** A peer's state; null when it is not watched. */
   state(peer: string): SwimState | null {
     return this.#peers.get(peer)?.is ?? null;
   }
 
   /**
-   * False from when a question to the peer was answered only through another until one is answered by itself. Words
-   * that come from it do not count: on a path cut one way they come, while ours do not arrive.
+   * False from when a probe was answered only through another until one is answered directly. Other words of the peer do not
+   * count: on a path cut in one direction they arrive while ours do not.
    */
   isDirect(peer: string): boolean {
     return this.#peers.get(peer)?.isDirect ?? false;
   }
 
-  /** A living peer through which the last answer came; null when the peer answered by itself. */
+  /** A living peer through which the last answer came; null when the peer answered directly. */
   wayTo(peer: string): string | null {
     const ways = this.#living(peer)?.ways ?? [];
     return ways.find((way) => this.state(way) === "alive") ?? null;
@@ -223,7 +223,7 @@ export class Swim {
     }
   }
 
-  /** The indirect probe. It gets its whole time, also when we are late with it. */
+  /** The indirect probe. It gets its full time, even when we are late with it. */
   #askOthers(probe: Probe, now: number): void {
     const { ackTimeoutMs, periodMs, indirectProbes } = this.#settings;
     const { peer } = probe;
@@ -257,7 +257,7 @@ export class Swim {
     this.#gossip.tell(peer.news);
   }
 
-  /** We slept: what was due meanwhile was not missed by others. */
+  /** This node slept: peers are not to blame for what was due meanwhile. */
   #forgive(lateMs: number, now: number): void {
     const leastAt = now + this.#settings.periodMs;
     for (const peer of this.#peers.values()) peer.spare({ moreMs: lateMs, leastAt });
@@ -279,7 +279,7 @@ export class Swim {
   #takeAck(peer: SwimPeer, seq: number, now: number): void {
     const relay = this.#relays.take(seq, peer.id, now);
     if (relay) this.#send(relay.to, { kind: "ack", seq: relay.seq, of: peer.id });
-    // A late ack is a word, and clears a suspicion; it is no answer to what was asked since.
+    // A late ack clears a suspicion, but does not answer a later probe.
     if (!relay && seq !== peer.asked) return peer.clear();
     peer.answer();
     if (this.#isProbed(peer)) this.#probe!.isAcked = true;
@@ -319,7 +319,7 @@ export class Swim {
     this.#gossip.tell({ peer: this.#self, incarnation: this.#incarnation, is: "alive" });
   }
 
-  /** Strangers and the dead get no news, except the dead that they are. */
+  /** Strangers and dead peers get no news, except that they are held for dead. */
   #send(to: string, body: Unsent<SwimBody>): void {
     if (this.#outbox.length >= OUTBOX_MAX) return;
     const first = this.#peers.get(to)?.ownNews ?? null;

@@ -1,32 +1,32 @@
 /**
- * The spanning tree of a cluster, as a function of who its members are.
+ * The spanning tree of a cluster, as a function of its members.
  *
- * Koopmans 2024 (section 4.7) changes a tree edge by edge and must prove after each change that it still is a tree. Here
- * the members' slots are sorted and laid out like a heap with three children each: whoever knows the members knows the
- * tree, it is balanced, and no message ever speaks of an edge. The price is that one change of members can move many
- * edges, which costs nothing when the queue is built anew for each set of members anyway.
+ * Koopmans 2024 (section 4.7) changes a tree edge by edge and must prove after each change that it still is a tree. Here the node
+ * numbers of the members (`slot`) are sorted and laid out like a heap with three children each: every node that knows the members
+ * knows the tree, it is balanced, and no message is about an edge. The price is that one change of members can move many edges,
+ * which costs nothing since the queue is rebuilt for each set of members anyway.
  *
- * Invariant: the same set of slots gives the same tree, in whatever order and however often a slot is named.
+ * Invariant: the same set of node numbers gives the same tree, in whatever order and however often each is listed.
  */
 const FAN_OUT = 3;
 const SLOTS_MAX = 64;
 
-/** Slots that are not members are the caller's mistake: every question about one throws a RangeError, except `has`. */
+/** Asking about a number that is not a member's throws a RangeError, except in `has`. */
 export interface Tree {
-  /** The lowest slot. */
+  /** The lowest node number. */
   readonly root: number;
-  /** Edges from the root to the farthest member. */
+  /** The number of edges from the root to the farthest member. */
   readonly depth: number;
   has(slot: number): boolean;
   parentOf(slot: number): number | null;
   childrenOf(slot: number): readonly number[];
   /** The parent, if any, then the children. */
   neighboursOf(slot: number): readonly number[];
-  /** The neighbour of `from` on the way to `to`; `from` itself when it is there. */
+  /** The neighbour of `from` on the way to `to`; `from` itself when they are the same. */
   towards(from: number, to: number): number;
 }
 
-/** The tree of these members, of whom there must be at least one. */
+/** The tree of these members, at least one. */
 export function treeOf(slots: readonly number[]): Tree {
   const members = [...new Set(slots)].sort((a, b) => a - b);
   if (members.length === 0) throw new RangeError("a tree needs at least one member");
@@ -76,7 +76,7 @@ class HeapTree implements Tree {
     const start = this.#indexOf(from);
     let index = this.#indexOf(to);
     if (index === start) return from;
-    // Below `from` every index is larger, so the climb from `to` either comes out right under it or passes it by.
+    // Below `from` every index is larger, so the climb from `to` either ends right under it or passes it by.
     while (parentIndex(index) > start) index = parentIndex(index);
     const isBelow = index > 0 && parentIndex(index) === start;
     return this.#members[isBelow ? index : parentIndex(start)]!;

@@ -1,23 +1,23 @@
 /**
- * A view: who belongs to the cluster, as all of them agree. Each change makes a new one with a higher version; the tree
- * and the first root follow from it alone (tree.ts), so nobody has to be told about edges.
+ * A view: who belongs to the cluster, as all members agree. Each change makes a new one with a higher version. The tree and the
+ * first root follow from the view alone (tree.ts), so no message needs to describe edges.
  *
- * **Lost** are members that could not be reached when the view was made. They may be dead, or cut off and going on by
- * themselves, so their slots stay theirs until there is proof of their end: a new life under the same name, a proper
- * goodbye, an operator's word, or a time after which a part that was cut off stops by itself.
+ * **Lost** are members that could not be reached when the view was made. They may be dead, or cut off and running, so their
+ * capacity slots stay theirs until there is proof of their end: a new process under the same name, a goodbye, an operator's word,
+ * or a time after which a part that was cut off stops by itself.
  *
- * **Majority.** After a cut at most one part may act for those it lost. Who votes are the members of the last view that all
- * its members are known to have had (`bases[0]`), and, as long as that is not known of them, those of every later view that
- * may have been in force (the rest of `bases`): a part has the majority when it has more than half of each, or
- * exactly half with the first of them. So a cluster can lose its members one after the other down to the last, and
- * never splits into two that both think they are it (dynamic voting, Jajodia and Mutchler 1990).
+ * **Majority.** After a cut at most one part may act for the members it lost. The voters are the members of the last view that
+ * all its members are known to have had (`bases[0]`) and, while that is not known, those of every later view that may have been
+ * in force (the rest of `bases`). A part has the majority when it has more than half of each, or exactly half including the first
+ * member. So a cluster can lose its members one after the other down to the last, and never splits into two that both act for all
+ * (dynamic voting, Jajodia and Mutchler 1990).
  */
 import { type Shape, shape } from "../wire/shapes.ts";
 
 const { flag, list, record, upTo, whole } = shape;
 
 export interface Member {
-  /** 0 to 63; in every order key this member gives out. */
+  /** The node number, 0 to 63; part of every order key this member gives out. Not a slot of a room's capacity. */
   readonly slot: number;
   readonly name: string;
   /** Rises with every start. */
@@ -28,15 +28,15 @@ export interface Member {
 
 export interface View {
   readonly version: number;
-  /** Slot of the member who made it. */
+  /** The node number of the member that made it. */
   readonly maker: number;
-  /** By slot. */
+  /** By node number. */
   readonly members: readonly Member[];
   readonly lost: readonly Member[];
-  /** Ids, by slot. */
+  /** Ids, by node number. */
   readonly bases: readonly (readonly string[])[];
   readonly isMajority: boolean;
-  /** The slot last given out: the next newcomer gets the one after it, so that a slot is not soon another's. */
+  /** The node number last given out. The next new node gets the one after it, so that numbers are not soon reused. */
   readonly lastSlot: number;
 }
 
@@ -44,17 +44,17 @@ export const SLOTS_MAX = 64;
 /** Far more changes than any cluster sees; numbers made from versions stay whole. */
 const VERSION_MAX = 2 ** 40;
 
-/** A member's name in this life, the same everywhere. */
+/** A member's name and life, the same on every node. */
 export function idOf({ name, life }: Pick<Member, "name" | "life">): string {
   return `${name}#${life}`;
 }
 
-/** True where a node has nobody beside it, neither there nor lost: everything is its own. */
+/** True for a node that is alone, with no member lost: everything is its own. */
 export function isWhole({ members, lost }: View): boolean {
   return members.length === 1 && lost.length === 0;
 }
 
-/** One number for a view, higher for a later one, different for different ones of the same version. */
+/** One number for a view: higher for a later one, and different for different ones of the same version. */
 export function viewNumber({ version, maker }: Pick<View, "version" | "maker">): number {
   return version * SLOTS_MAX + maker;
 }
@@ -73,13 +73,13 @@ export function foundingView(founder: Omit<Member, "slot">): View {
   };
 }
 
-/** The view once all its members are known to have it: from then on they are who votes. */
+/** The view once all its members are known to have it: from then on they are the voters. */
 export function committed(view: View): View {
   const base = view.members.map(idOf);
   return view.isMajority && !isSameBase(view.bases, base) ? { ...view, bases: [base] } : view;
 }
 
-/** Someone new, or a new life of someone: then the old one is over. Null when all slots are taken. */
+/** Adds a new node, or a new life that ends the former one. Null when all node numbers are taken. */
 export function withMember(view: View, newcomer: Omit<Member, "slot">, maker: number): View | null {
   const before = [...view.members, ...view.lost].find(({ name }) => name === newcomer.name);
   const slot = before?.slot ?? freeSlot([...view.members, ...view.lost], view.lastSlot);
@@ -89,19 +89,19 @@ export function withMember(view: View, newcomer: Omit<Member, "slot">, maker: nu
   return { ...next(view, { ...without, members }, maker), lastSlot: before ? view.lastSlot : slot };
 }
 
-/** Without those who cannot be reached. */
+/** Moves members that cannot be reached to the lost ones. */
 export function withoutLost(view: View, ids: ReadonlySet<string>, maker: number): View {
   const gone = view.members.filter((member) => ids.has(idOf(member)));
   const members = view.members.filter((member) => !ids.has(idOf(member)));
   return next(view, { members, lost: [...view.lost, ...gone], bases: view.bases }, maker);
 }
 
-/** Without those of whose end there is proof. */
+/** Removes members that are proved dead. */
 export function withoutDead(view: View, ids: readonly string[], maker: number): View {
   return next(view, withoutProven(view, ids), maker);
 }
 
-/** Two parts that have met again. The one that leads keeps its slots and its say. */
+/** Merges two parts. The leading one keeps its node numbers and its votes. */
 export function merged(leading: View, other: View, maker: number): View {
   const members = [...leading.members];
   const lastSlot = Math.max(leading.lastSlot, other.lastSlot);
@@ -122,7 +122,7 @@ export function merged(leading: View, other: View, maker: number): View {
   return { ...next(later, { members, lost, bases }, maker, leading), lastSlot };
 }
 
-/** Which of two parts makes them one: the one that may act for the other, the later one, or the one with the first member. */
+/** Which of two parts leads: the one with the majority, then the later one, then the one with the lower first member. */
 export function leads(view: View, other: View): boolean {
   if (view.isMajority !== other.isMajority) return view.isMajority;
   if (view.version !== other.version) return view.version > other.version;
@@ -137,7 +137,7 @@ const viewShape = record({
   ...{ isMajority: flag, lastSlot: slot },
 });
 
-/** True for something that can be a view; a peer of another version may send anything. */
+/** True for a well-formed view; a peer of another version may send anything. */
 export function isView(value: unknown): value is View {
   if (!viewShape(value)) return false;
   const { version, members, bases } = value as View;
@@ -151,12 +151,12 @@ function next(before: View, { members, lost, bases }: Body, maker: number, from:
   const ids = from.members.map(idOf);
   const voters = from.isMajority && !isSameBase(bases, ids) ? [...bases, ids] : bases;
   const alive = new Set([...members, ...lost].map(idOf));
-  // Those of whose end there is proof do not vote.
+  // Members that are proved dead do not vote.
   const present = new Set(members.map(idOf));
   const living = voters
     .map((base) => {
       const left = base.filter((id) => alive.has(id));
-      // Without the majority, one who is dead may have voted elsewhere, with those who are not here.
+      // Without the majority, a dead member may have voted elsewhere, with members that are not here.
       return from.isMajority || left.every((id) => present.has(id)) ? left : base;
     })
     .filter((base) => base.length > 0);
@@ -185,7 +185,7 @@ function isSameBase(bases: View["bases"], base: readonly string[]): boolean {
   return bases.length === 1 && bases[0]!.length === base.length && base.every((id) => bases[0]!.includes(id));
 }
 
-/** The first free one after the slot last given out. */
+/** The first free number after the one last given out. */
 function freeSlot(taken: readonly Member[], lastSlot: number): number | null {
   for (let step = 1; step <= SLOTS_MAX; step++) {
     const slot = (lastSlot + step) % SLOTS_MAX;
@@ -198,7 +198,7 @@ function uniqueById(members: readonly Member[]): Member[] {
   return [...new Map(members.map((member) => [idOf(member), member])).values()];
 }
 
-/** By slot, each with one of its own. */
+/** True when members are sorted by distinct node numbers. */
 function isRising(members: readonly Member[]): boolean {
   return members.every(({ slot }, index) => index === 0 || slot > members[index - 1]!.slot);
 }

@@ -1,29 +1,28 @@
 /**
- * A line of keys that come in nearly, but not quite, in order: a sorted set with rank and select.
+ * A line of keys that arrive nearly, but not quite, in order: a sorted set with rank and select.
  *
- * `core/line.ts` keeps one bit a sequence, because one place gives the sequences out. Peers give out order keys each for
- * themselves, far apart and a little late, so here the keys themselves are kept: sorted, in blocks of 512, each
- * block answerable for all keys from its bound up to the next block's bound. A Fenwick tree over the blocks' counts
- * answers "how many are smaller" and "which is the n-th" in O(log n). A key costs 8 to 16 bytes; in a line that was
- * thinned out, up to a hundred.
+ * `core/line.ts` keeps one bit for each sequence, which works when one counter gives the sequences out. Peers give out order keys
+ * independently, far apart and a little late, so here the keys themselves are kept: sorted, in blocks of 512, each responsible
+ * for all keys from its bound up to the next block's. A Fenwick tree over the blocks' counts gives rank and select in O(log n). A
+ * key costs 8 to 16 bytes; in a line that was thinned out, up to a hundred.
  *
- * The front goes first: taking the first key moves an index, and an emptied front block is stepped over, so that
- * nothing is shifted. Only a split or a merge in the middle touches all blocks, once in hundreds of changes.
+ * The front goes first: taking the first key moves an index, and an emptied front block is stepped over, so nothing is shifted.
+ * Only a split or a merge in the middle touches all blocks, once in hundreds of changes.
  *
- * Invariant: the bounds after the head's rise strictly, no block from the head on is empty, and the sums are those of
- * the blocks' counts.
+ * Invariant: the bounds after the head's rise strictly, no block from the head on is empty, and the sums are those of the blocks'
+ * counts.
  */
 const BLOCK_KEYS_MAX = 512;
 const MERGED_KEYS_MAX = BLOCK_KEYS_MAX / 2;
-/** A block with fewer looks for a neighbour to merge with: memory follows the living. */
+/** A block with fewer keys is merged with a neighbour if possible, so that memory follows the living. */
 const LONELY_KEYS = BLOCK_KEYS_MAX / 8;
-/** Blocks stepped over are cleared away when there are this many, and more of them than of the others. */
+/** Blocks stepped over are removed once there are this many, and more of them than of the others. */
 const PASSED_BLOCKS = 64;
 const CAPACITY_MIN = 8;
 
 export class BlockLine {
   #blocks: (Block | null)[] = [];
-  /** No key of a block is below its bound, except in the head block, which answers for all the rest. */
+  /** No key of a block is below its bound, except in the head block, which also takes all smaller ones. */
   #bounds = new Float64Array(CAPACITY_MIN);
   #sums = new Int32Array(CAPACITY_MIN + 1);
   /** The first block that is not empty. */
@@ -34,7 +33,7 @@ export class BlockLine {
     return this.#size;
   }
 
-  /** Puts a key in its place. False when it was there already. */
+  /** Adds a key. Returns false when it was there already. */
   add(key: number): boolean {
     if (!Number.isFinite(key)) throw new RangeError(`a key must be a finite number, not ${key}`);
     if (this.#size === 0) this.#append(key, new Block());
@@ -50,7 +49,7 @@ export class BlockLine {
     return true;
   }
 
-  /** Takes a key out. False when it was not there. */
+  /** Removes a key. Returns false when it was not there. */
   remove(key: number): boolean {
     const index = this.#find(key);
     const block = this.#blocks[index];
@@ -60,14 +59,14 @@ export class BlockLine {
     return true;
   }
 
-  /** How many keys are smaller than this one, whether or not it is there itself. */
+  /** How many keys are smaller, whether or not this one is there. */
   ahead(key: number): number {
     const index = this.#find(key);
     const block = this.#blocks[index];
     return block ? this.#before(index) + block.below(key) : 0;
   }
 
-  /** How many keys are this one or smaller. */
+  /** How many keys are equal or smaller. */
   countUpTo(key: number): number {
     const index = this.#find(key);
     const block = this.#blocks[index];
@@ -88,7 +87,7 @@ export class BlockLine {
     return this.#blocks[index]!.at(rank);
   }
 
-  /** The block that answers for a key: the last whose bound is not above it, or the first of all. */
+  /** The block responsible for a key: the last whose bound is not above it, or the first. */
   #find(key: number): number {
     let low = this.#head;
     let high = this.#blocks.length - 1;
@@ -101,7 +100,7 @@ export class BlockLine {
     return low;
   }
 
-  /** After a full block comes an empty one where the line ends there; otherwise it is cut in two. */
+  /** Makes room beside a full block: a new one at the end of the line, otherwise by a split. */
   #makeRoom(index: number, key: number): number {
     const block = this.#blocks[index]!;
     if (index === this.#blocks.length - 1 && block.below(key) === block.count) {
@@ -193,7 +192,7 @@ export class BlockLine {
   }
 }
 
-/** Sorted keys in the middle of an array, so that both ends can give and take without a shift. */
+/** Sorted keys in the middle of an array, so that both ends can change without a shift. */
 class Block {
   readonly #keys = new Float64Array(BLOCK_KEYS_MAX);
   #start = 0;
@@ -251,7 +250,7 @@ class Block {
     return true;
   }
 
-  /** Gives the upper half away. */
+  /** Splits off the upper half. */
   split(): Block {
     const upper = new Block();
     const middle = (this.#start + this.#end) >>> 1;
@@ -272,7 +271,7 @@ class Block {
     this.#end += keys.length;
   }
 
-  /** Where the first key is that is not smaller. */
+  /** The index of the first key that is not smaller. */
   #place(key: number): number {
     let low = this.#start;
     let high = this.#end;

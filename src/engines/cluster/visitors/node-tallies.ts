@@ -1,4 +1,4 @@
-/** What has happened in a room so far, with totals by the owner who told of it. */
+/** What has happened in a room so far, with totals by owner. */
 import { NO_TOTALS, type Totals } from "../../../core/engine.ts";
 import { Tallies } from "../../../core/tallies.ts";
 
@@ -8,7 +8,7 @@ type TotalsSoFar = { -readonly [Key in keyof Totals]: number };
 export class NodeTallies extends Tallies {
   readonly #totals = new Map<number, TotalsSoFar>();
 
-  /** Those of one owner, to be counted on. */
+  /** The totals of one owner, for counting on. */
   totalsOf(origin: number): TotalsSoFar {
     let totals = this.#totals.get(origin);
     if (!totals) {
@@ -26,7 +26,7 @@ export class NodeTallies extends Tallies {
     this.#totals.delete(origin);
   }
 
-  /** Of all owners together. */
+  /** The sum over all owners. */
   totals(): Totals {
     const sum: TotalsSoFar = { ...NO_TOTALS };
     for (const one of this.#totals.values())

@@ -1,12 +1,12 @@
 /**
- * Presence on the site of visitors whose visit another node owns. It is told to the owner, and told again until the owner's
- * log shows that it has heard: otherwise a message that is lost would end a visit, and free its slot, while the pass is good.
+ * Presence on the site for visits that other nodes own. The owner is told, and told again until its log shows that it has heard:
+ * a lost message must not end a visit and free its slot while the pass is valid.
  */
 import type { Presence } from "../../../core/engine.ts";
 
 const AGAIN_MS = 1_000;
 const TIMES_MAX = 10;
-/** Of more than this nobody is told twice. */
+/** Beyond this many unconfirmed visits, further ones are told once only. */
 const UNHEARD_MAX = 50_000;
 
 export interface Touch {
@@ -24,7 +24,7 @@ export class Touches {
   readonly #unheard = new Map<string, Unheard>();
   #nextAt = Number.POSITIVE_INFINITY;
 
-  /** The owner was told. */
+  /** The owner was told once. */
   told(room: string, presence: Presence, now: number): void {
     const known = this.#unheard.get(presence.id);
     if (known ? known.presence.expiresAt >= presence.expiresAt : this.#unheard.size >= UNHEARD_MAX) return;
@@ -32,7 +32,7 @@ export class Touches {
     this.#nextAt = Math.min(this.#nextAt, now + AGAIN_MS);
   }
 
-  /** What is to be told again, of what owners do not know yet. */
+  /** What to tell again, of what owners have not confirmed. */
   due(now: number, isHeard: (touch: Touch) => boolean): Touch[] {
     if (now < this.#nextAt) return [];
     const again: Touch[] = [];

@@ -1,7 +1,7 @@
 /**
- * Visitors' calls at one node, whoever owns their places: what is known here is answered at once, what gives or frees a
- * slot is asked of the owner (requests.ts), and what owners need only hear of goes to them with the next messages. As an
- * owner, the node does here what others ask of it.
+ * Visitors' calls at one node, whoever owns their places: what is known here is answered at once, what gives or frees a slot is
+ * requested from the owner (requests.ts), and what owners only need to hear goes along with the next messages. As an owner, the
+ * node performs what others request.
  */
 import type {
   Entered,
@@ -38,10 +38,9 @@ import type { RoomBooks } from "./room-books.ts";
 import type { Routes } from "./routes.ts";
 import { type Touch, Touches } from "./touches.ts";
 
-/** That a place or visit is over. */
+/** A place or visit is over. */
 type EndOp = Extract<Op, { op: "leavePlace" | "leaveVisit" | "revoke" }>;
 
-/** A newcomer as the engine hands them in. */
 export interface IdentifiedNewcomer {
   readonly id: string;
   readonly newcomer: Newcomer;
@@ -65,15 +64,15 @@ export interface VisitorCallsParts {
   readonly lending: Lending;
   readonly replication: Pick<Replication, "whenCopied">;
   readonly clock: OrderClock;
-  /** This node's slot; 0 while it has none. */
+  /** This node's number; 0 while it has none. */
   readonly slot: () => number;
-  /** When an answer comes later: the time it is then. */
+  /** The time when an answer comes later. */
   readonly now: () => number;
 }
 
 export class VisitorCalls {
   readonly #parts: VisitorCallsParts;
-  /** For the owners of places and visits, until messages go out: by kind, owner and room. */
+  /** For the owners of places and visits, with the next messages; by kind, owner and room. */
   #sightings = new Map<string, Sighting>();
   readonly #touches = new Touches();
 
@@ -93,7 +92,7 @@ export class VisitorCalls {
     const go = (who: Newcomer) => {
       const moment = { dice, now: this.#parts.now() };
       const given = join(books, { id, key, node, newcomer: who }, moment);
-      // Where there is no limit, nothing is lost with a visit that nobody else knows of.
+      // Without a limit, nothing is lost with a visit that no other node knows of.
       if (books.isLimited) this.#tell(given, answer, moment.now);
       else answer(given);
     };
@@ -108,14 +107,14 @@ export class VisitorCalls {
     const { answer, seen } = checkIn(books, ticket, moment);
     if (seen) this.#noteSeen(books, seen, moment.now);
     if (answer.kind !== "entered") return answer;
-    // A visit that may have ended a moment ago is its owner's to speak of: whoever asks comes to enter.
+    // A visit may have ended a moment ago, so only its owner answers for it: the visitor is told to come and enter.
     const place = books.visits.get(ticket.id);
     const isOwn = place?.claim.origin === SELF;
     return isOwn ? answer : { kind: "admitted", ticket, claimBy: answer.pass.expiresAt };
   }
 
   enter(books: RoomBooks, ticket: Ticket, moment: Moment, answer: (answer: TicketAnswer) => void): void {
-    // Whoever has no turn as far as is known here need not trouble the owner.
+    // Without a turn, as far as is known here, the owner need not be asked.
     const known = this.checkIn(books, ticket, moment);
     if (known.kind !== "admitted" && known.kind !== "entered") return answer(known);
     const { dice, now } = moment;
@@ -124,7 +123,7 @@ export class VisitorCalls {
     );
   }
 
-  /** Someone with a pass that has run out. The visit that begins again is this node's. */
+  /** For a visitor with an expired pass. A visit that begins again is this node's. */
   resume(
     books: RoomBooks,
     pass: Pass,
@@ -156,7 +155,7 @@ export class VisitorCalls {
     }
   }
 
-  /** Owners are told again what they have not heard. */
+  /** Tells owners again what they have not confirmed. */
   tick(now: number): void {
     for (const { room, presence } of this.#touches.due(now, (told) => this.#isHeard(told))) {
       const books = this.#parts.rooms.get(room);
@@ -168,7 +167,7 @@ export class VisitorCalls {
     return this.#touches.nextAt();
   }
 
-  /** Calls back once the end of a place or visit is written down at two nodes. */
+  /** Calls back once two nodes have the end of the place or visit in their logs. */
   leave(books: RoomBooks, place: Ticket | Pass, now: number, done: () => void): void {
     if ("sequence" in place) this.#end(books, { op: "leavePlace", ticket: place }, now, done);
     else this.#end(books, { op: "leaveVisit", room: place.room, id: place.id }, now, done);
@@ -179,8 +178,8 @@ export class VisitorCalls {
   }
 
   /**
-   * The owner ends it, so that its slot is free at once. Where the owner cannot be asked or does not answer, this node writes down
-   * that it is over, and the owner ends it when it reads that.
+   * The owner ends it, so that its slot is free at once. If the owner cannot be asked or does not answer, this node writes that
+   * it is over, and the owner ends it when it reads that.
    */
   #end(books: RoomBooks, op: EndOp, now: number, done: () => void): void {
     const { requests, routes, replication } = this.#parts;
@@ -194,8 +193,8 @@ export class VisitorCalls {
   }
 
   /**
-   * Others saw these on the site, whose visits should be this node's. Those that are not are left to whoever saw them, who tells
-   * their owner until that is heard: two who each take the other for the owner would send them to and fro.
+   * Takes in visitors that others saw on the site. Visits that are not this node's are left to the sender, who tells their owner
+   * until that is confirmed: two nodes that take each other for the owner must not send them to and fro.
    */
   hearTouched(books: RoomBooks, presences: readonly Presence[], now: number): void {
     for (const presence of presences) {
@@ -205,7 +204,7 @@ export class VisitorCalls {
     }
   }
 
-  /** Others saw these waiting, whose places should be this node's. */
+  /** Takes in visitors that others saw waiting. */
   hearSeen(books: RoomBooks, list: readonly Seen[], now: number): void {
     for (const seen of list) {
       const place = books.places.get(seen[0]);
@@ -213,7 +212,7 @@ export class VisitorCalls {
     }
   }
 
-  /** The owner's part of what was asked. */
+  /** The owner's part of a request. */
   perform(op: Op, now: number, answer: (answer: OpAnswer) => void): void {
     const room = op.op === "enter" || op.op === "leavePlace" ? op.ticket.room : op.room;
     const books = this.#parts.rooms.get(room);
@@ -240,7 +239,7 @@ export class VisitorCalls {
     }
   }
 
-  /** What owners are to hear of visitors who came here. */
+  /** Takes what owners are to hear of visitors who came here. */
   takeOutbox(): { to: string; body: MessageBody }[] {
     if (this.#sightings.size === 0) return [];
     const outbox = [...this.#sightings.values()];
@@ -255,7 +254,7 @@ export class VisitorCalls {
     else this.#sightings.set(key, { to, body: { kind, room, list: [one] } });
   }
 
-  /** Whether the owner of a visit knows that its holder was there, or the visit is over. */
+  /** True when the owner knows that the visitor was there, or the visit is over. */
   #isHeard({ room, presence }: Touch): boolean {
     const books = this.#parts.rooms.get(room);
     const place = books?.visits.get(presence.id);
@@ -271,23 +270,23 @@ export class VisitorCalls {
     else if (owner === null && place) return;
     else if (owner !== null && place?.claim.state === WAITING)
       this.#tellOwner("seen", owner, books.name, seen);
-    // Whoever is back in the line must be known to be: this is asked until it is answered.
+    // A place that comes back to the line must be confirmed, so this is a request.
     else requests.ask({ op: "seen", room: books.name, seen }, now, () => {});
   }
 
-  /** Goes on when there is room, or once it is known that there is none anywhere. */
+  /** Goes on when there is room, or once it is certain that no node has any. */
   #withRoom(books: RoomBooks, newcomer: Newcomer, go: () => void): void {
     const now = this.#parts.now();
     const isShort = isShortOfSlots(books, newcomer, now);
     if (!isShort || !this.#parts.lending.ask(books.name, now, go)) go();
   }
 
-  /** The same for someone with a loose turn, for which no slot is kept. */
+  /** The same for a visitor with a loose turn, which has no reserved slot. */
   #withSlot(books: RoomBooks, ticket: Ticket, now: number, go: () => void): void {
     if (!isShortForTurn(books, ticket, now) || !this.#parts.lending.ask(books.name, now, go)) go();
   }
 
-  /** A one-time code is used up where it belongs, whichever node it is shown at. */
+  /** Uses up a one-time code on the node that decides about it. */
   #useInvite(books: RoomBooks, newcomer: Newcomer, then: (reason: RefusalReason | null) => void): void {
     const now = this.#parts.now();
     const invite = newcomer.invite!;
@@ -295,14 +294,14 @@ export class VisitorCalls {
     const welcome = welcomeTo(books, newcomer, now);
     if (welcome !== "through" && welcome !== "place") return then(welcome);
     this.#parts.requests.ask({ op: "invite", room: books.name, invite }, now, (isNew) => {
-      // Nobody answered: then it is used up here, at least.
+      // Without an answer it is used up here, at least.
       const isGood = isNew ?? !books.invites.has(invite.id);
       if (isNew === null && isGood) books.write([OP.invite, invite.id, invite.expiresAt]);
       then(isGood ? null : "inviteUsed");
     });
   }
 
-  /** Told once another has it written down, where it gives away a slot that could be given twice. */
+  /** Tells of an entry only after another node has it, since its slot could be given twice. */
   #tell<Answer extends JoinAnswer | TicketAnswer>(
     given: Answer,
     answer: (answer: Answer) => void,
@@ -313,12 +312,12 @@ export class VisitorCalls {
   }
 }
 
-/** The pass was given just now: the visit that it is for may not be known here yet, and whoever tells of it does so again. */
+/** True for a pass so new that the visit may not be known here yet; the sender will repeat it. */
 function isFresh(books: RoomBooks, { expiresAt }: Presence, now: number): boolean {
   return now - (expiresAt - books.rulesAt(now).sessionDurationMs) < books.spreadMs;
 }
 
-/** Writes down that it is over, whoever owns it. */
+/** Writes that it is over, whoever owns it. */
 function writeEnd(books: RoomBooks, op: EndOp, now: number): void {
   if (op.op === "leavePlace") leavePlace(books, op.ticket, now);
   else endVisit(books, op.id, op.op === "revoke" ? HOW.revoked : HOW.left, now);

@@ -1,7 +1,7 @@
 /**
- * A connection that someone opened to us: first a stranger's, who has to prove who it is, then a peer's, who sends
- * messages. All that we send back is a receipt now and then: it tells the other side that we still hear it, which TCP
- * alone may take a quarter of an hour to find out.
+ * A connection that another node opened to us: at first a stranger's, who has to prove who it is, then a peer's, who sends
+ * messages. All that we send back is a receipt now and then. It tells the other side that we still hear it, which TCP alone may
+ * take a quarter of an hour to find out.
  */
 import type { Socket } from "node:net";
 import { FRAME_BYTES_MAX, FrameReader, HELLO_BYTES_MAX, receiptFor } from "./frames.ts";
@@ -15,12 +15,12 @@ const TOO_BIG = `sent a frame of more than ${FRAME_BYTES_MAX} bytes`;
 export interface AcceptedOptions {
   readonly socket: Socket;
   readonly handshake: AcceptorHandshake;
-  /** Frames go as they are. */
+  /** Frames are not sealed. */
   readonly isTls: boolean;
-  /** The other side has proved that it is at `peer`; false when there is no room for it. */
+  /** The other side has proved to be `peer`; returns false when there is no room for it. */
   onPeer(peer: string): boolean;
   onMessage(from: string, message: unknown): void;
-  /** The end, by our doing when there is a text. It may have been a stranger's until then. */
+  /** The connection ended; with a text if we ended it. It may still have been a stranger's. */
   onEnd(text: string | null): void;
 }
 
@@ -30,7 +30,7 @@ export class Accepted {
   #peer: string | null = null;
   #opener: Opener = unsealed;
   #sealer: Sealer = unsealed;
-  /** Frames of messages that were heard. */
+  /** Frames of messages that arrived. */
   #frames = 0;
   #owesReceipt = false;
   #hasEnded = false;
@@ -41,7 +41,7 @@ export class Accepted {
     options.socket.once("close", () => this.#end(null));
   }
 
-  /** Who it has proved to be; null while it is a stranger. */
+  /** Who it has proved to be; null for a stranger. */
   get peer(): string | null {
     return this.#peer;
   }
@@ -51,7 +51,7 @@ export class Accepted {
     return this.#options.handshake.claimed;
   }
 
-  /** Tells the other side that it was heard, if it was. */
+  /** Sends a receipt if frames have arrived since the last one. */
   sweep(): void {
     const { socket } = this.#options;
     if (!this.#owesReceipt || socket.writableNeedDrain) return;
@@ -112,7 +112,7 @@ export class Accepted {
     }
   }
 
-  /** Ends it, with a last word when there is one. */
+  /** Ends it, after a last frame if there is one. */
   #refuse(text: string, frame: Buffer | null = null): void {
     const { socket } = this.#options;
     if (frame) writeFrame(socket, [frame]);

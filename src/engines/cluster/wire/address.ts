@@ -1,6 +1,6 @@
 /**
- * Addresses of peers: `host:port`, with brackets around an IPv6 host. Two addresses are the same when their texts are,
- * so nobody may write one in two ways: what a peer calls itself is what others must dial.
+ * Addresses of peers: `host:port`, with brackets around an IPv6 host. Addresses are compared as texts, so each must be written in
+ * one way only: a peer's own address is the one that others dial.
  */
 const ADDRESS_CHARACTERS_MAX = 255;
 const PORT_MAX = 65_535;
@@ -10,7 +10,7 @@ export interface PeerPlace {
   readonly port: number;
 }
 
-/** Where an address leads; null when it is not one. Port 0 leads nowhere. */
+/** Host and port of an address; null when it is invalid. Port 0 is. */
 export function placeOf(address: string): PeerPlace | null {
   if (address.length > ADDRESS_CHARACTERS_MAX) return null;
   const match = /^(?:\[([0-9a-f.]*:[0-9a-f:.]*)\]|([\w.-]+)):(\d{1,5})$/i.exec(address);

@@ -1,6 +1,6 @@
 /**
- * What each kind of message must look like. Peers are trusted to tell the truth, but one of another version, or with a
- * fault, may send anything; a body that is not of its kind's shape is dropped before anyone looks into it.
+ * What each kind of message must look like. Peers are trusted to tell the truth, but a peer of another version, or a faulty one,
+ * may send anything: a malformed body is dropped before it is used.
  */
 import { isEdgeState } from "../door/qpid-edge.ts";
 import { isSwimBody } from "../membership/swim-body.ts";
@@ -122,5 +122,5 @@ const BODIES: Readonly<Record<string, Shape>> = {
   relay: record({ to: text, letter: anything }),
 };
 
-/** True for a body that is what its `kind` says. */
+/** True for a body that has the shape of its `kind`. */
 export const isMessageBody: Shape = oneOf(BODIES, "kind");

@@ -1,7 +1,6 @@
 /**
- * A connection that we open to a peer, from dialling to its end; afterwards a new one is made, and this one stays ended.
- * We send messages; the other side sends receipts, so that a connection over which nothing comes through any more is
- * given up long before TCP would.
+ * A connection that we open to a peer, from dialling to its end; it is never reopened. We send messages and the other side sends
+ * receipts, so that a dead connection is given up long before TCP would.
  */
 import type { Socket } from "node:net";
 import type { PeerPlace } from "./address.ts";
@@ -10,9 +9,9 @@ import { type DiallerHandshake, NO_PEER, type SessionKeys, WRONG_SECRET } from "
 import { type Opener, openerWith, type Sealer, sealerWith, unsealed } from "./seal.ts";
 import { dial, dialProblem, type PeerTls, writeFrame } from "./sockets.ts";
 
-/** How long it may take to be let in. */
+/** The longest that a handshake may take. */
 export const HANDSHAKE_MS = 3_000;
-/** How long messages may go unheard. */
+/** The longest that sent messages may go without a receipt. */
 export const UNHEARD_MS = 5_000;
 
 export interface DialledOptions {
@@ -24,7 +23,7 @@ export interface DialledOptions {
   onConnected(): void;
   /** There is room again. */
   onDrain(): void;
-  /** The end; the text says of the peer why. */
+  /** The end; the text says why, as a sentence about the peer. */
   onEnd(text: string): void;
 }
 
@@ -39,7 +38,7 @@ export class Dialled {
   #isConnected = false;
   #hasEnded = false;
   #error: NodeJS.ErrnoException | null = null;
-  /** Since when something we said has not been heard, as far as we know; at first our dialling. */
+  /** Since when something we sent has no receipt; at first, since dialling. */
   #unheardSinceAt: number | null;
 
   constructor(options: DialledOptions) {
@@ -65,12 +64,12 @@ export class Dialled {
     return this.#isConnected && !this.#socket.writableNeedDrain;
   }
 
-  /** What the socket holds that the network has not taken. */
+  /** Bytes in the socket that the network has not taken. */
   get queuedBytes(): number {
     return this.#socket.writableLength;
   }
 
-  /** Sends bodies of frames, taken from `take` while there is room. */
+  /** Sends bodies from `take` while there is room. */
   sendAll(take: () => Buffer | undefined): void {
     this.#socket.cork();
     while (this.hasRoom) {
@@ -83,7 +82,7 @@ export class Dialled {
     this.#socket.uncork();
   }
 
-  /** Gives it up when the other side is silent for too long. */
+  /** Gives the connection up when the other side is silent for too long. */
   sweep(now: number): void {
     if (this.#unheardSinceAt === null) return;
     const silentMs = now - this.#unheardSinceAt;
@@ -91,7 +90,7 @@ export class Dialled {
     if (!this.#isConnected && silentMs > HANDSHAKE_MS) this.#refuse("does not answer");
   }
 
-  /** Ends it once what was sent is on its way. */
+  /** Ends it once everything sent is on its way. */
   closeSoon(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.#socket.closed) resolve();
@@ -124,7 +123,7 @@ export class Dialled {
     else this.#become(step.keys);
   }
 
-  /** Something was heard of late; all of it, if no frame is missing. */
+  /** Some frames have arrived since the last receipt; all, if the count is complete. */
   #hearReceipt(receipt: Buffer | null): void {
     const heard = receipt && framesIn(receipt);
     if (heard === null || heard > this.#frames) return this.#refuse("sent a receipt that is none");
@@ -144,7 +143,7 @@ export class Dialled {
   #whyClosed(): string {
     const { handshake, place, tls } = this.#options;
     if (this.#isConnected) return "closed the connection";
-    // It has heard our proof and did not like it.
+    // It has our proof, and hung up.
     if (handshake.hasProved) return WRONG_SECRET;
     if (this.#error) return dialProblem(this.#error, place);
     const hint = tls ? ": its CA may not be ours, or our certificate may not name us" : "";

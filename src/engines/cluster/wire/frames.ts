@@ -1,39 +1,37 @@
 /**
- * Frames: four bytes of length, the most significant first, then so many bytes. TCP delivers a stream in pieces of any
- * size; this cuts it back into what was written.
+ * Frames: four bytes of length, most significant first, then the body. TCP delivers a stream in pieces of any size; this cuts it
+ * back into frames.
  *
- * Nothing is allocated for a length that was only announced: what is kept are the pieces that came, and a frame that
- * would be larger than `bytesMax` is known by its first four bytes. The limit may change between two frames, since a
- * stranger may say less than a peer.
+ * Memory is not allocated by announced length: only received pieces are kept, and a frame larger than `bytesMax` is refused after
+ * its first four bytes. The limit may change between two frames, since a stranger may send less than a peer.
  */
-/** What a stranger may say at once. */
+/** The longest frame from a stranger. */
 export const HELLO_BYTES_MAX = 1_024;
-/** What a peer may say at once. */
+/** The longest frame from a peer. */
 export const FRAME_BYTES_MAX = 16 * 1_024 * 1_024;
 const LENGTH_BYTES = 4;
 /** The most that Node reads as one number. */
 const RECEIPT_BYTES = 6;
 /**
- * So many pieces are joined into one, and so many of those again: a byte in a piece of its own costs a hundred, and one
- * that is copied with every piece after it costs more still.
+ * This many pieces are joined into one, and this many of those again: a byte in a piece of its own costs a hundred, and copying a
+ * byte with every later piece costs more still.
  */
 const PIECES_MAX = 1_024;
 
-/** The length that goes before a body of so many bytes. */
 export function lengthPrefix(bytes: number): Buffer {
   const prefix = Buffer.allocUnsafe(LENGTH_BYTES);
   prefix.writeUInt32BE(bytes);
   return prefix;
 }
 
-/** How many frames of messages were heard, as it is told to the one who sent them. */
+/** A receipt: how many frames of messages have arrived. */
 export function receiptFor(frames: number): Buffer {
   const receipt = Buffer.alloc(RECEIPT_BYTES);
   receipt.writeUIntBE(frames, 0, RECEIPT_BYTES);
   return receipt;
 }
 
-/** The number in a receipt; null when it is none. */
+/** The count in a receipt; null when it is malformed. */
 export function framesIn(receipt: Buffer): number | null {
   return receipt.length === RECEIPT_BYTES ? receipt.readUIntBE(0, RECEIPT_BYTES) : null;
 }
@@ -41,7 +39,7 @@ export function framesIn(receipt: Buffer): number | null {
 export class FrameReader {
   bytesMax: number;
   #pieces: Buffer[] = [];
-  /** Of the pieces, so many at the front were joined from others. */
+  /** How many of the pieces at the front were joined from others. */
   #joined = 0;
   #bytes = 0;
 
@@ -49,14 +47,13 @@ export class FrameReader {
     this.bytesMax = bytesMax;
   }
 
-  /** Takes what came next. */
   push(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#pieces.length - this.#joined > PIECES_MAX) this.#joinLatest();
   }
 
-  /** The body of the next frame, in memory that nobody else writes to. After "tooBig" there is no going on. */
+  /** The body of the next frame, in memory of its own. After "tooBig" the stream is useless. */
   next(): Buffer | "incomplete" | "tooBig" {
     if (this.#bytes < LENGTH_BYTES) return "incomplete";
     if (this.#pieces[0]!.length < LENGTH_BYTES) this.#join();
@@ -77,7 +74,7 @@ export class FrameReader {
     return whole.subarray(0, bytes);
   }
 
-  /** Joins what came since this was last done. */
+  /** Joins the pieces received since the last time. */
   #joinLatest(): void {
     this.#pieces.push(Buffer.concat(this.#pieces.splice(this.#joined)));
     this.#joined++;

@@ -1,19 +1,18 @@
 /**
- * How two peers prove to each other that they know the cluster's secret, without ever sending it.
+ * How two peers prove to each other that they know the cluster's secret, without sending it.
  *
  *   dialler                                          acceptor
- *     hello: version, nonce, who I am, whom I want ─▶
+ *     hello: version, nonce, own address, peer's ──▶
  *                                ◀─ challenge: version, nonce
  *     proof: MAC("dialler", all of the above) ──────▶
- *                                ◀─ welcome: MAC("acceptor", all of the above, who I am), who I am
+ *                                ◀─ welcome: MAC("acceptor", all of the above, own address), own address
  *
- * The one who knocks proves first, so a stranger learns the version and nothing to guess the secret by. Each nonce is
- * new, so nothing recorded is of use again; the labels differ and the two addresses have their order, so nothing can be
- * sent back to where it came from. Fields in a MAC have their lengths before them. From secret and nonces come the keys
- * of the frames that follow (HKDF, RFC 5869), one for each direction.
+ * The dialler proves first, so a stranger learns the version and nothing to guess the secret by. Each nonce is new, so recordings
+ * are useless; the labels differ and the two addresses are in order, so nothing can be reflected. Fields in a MAC are preceded by
+ * their lengths. Secret and nonces give the keys of the following frames (HKDF, RFC 5869), one for each direction.
  *
- * Pure but for the arithmetic of the runtime's cryptography: frame in, step out, nonces handed in. Not given: forward
- * secrecy. Who learns the secret can read what was recorded before; who must prevent that uses TLS.
+ * No I/O: frame in, step out; nonces are passed in. There is no forward secrecy: with the secret, recorded traffic can be read.
+ * Use TLS to prevent that.
  *
  * Invariant: a side agrees only if the other knew the secret and meant the same two addresses.
  */
@@ -36,7 +35,7 @@ export interface SessionKeys {
   readonly receipts: Buffer;
 }
 
-/** What to do after a frame. A text says of the other side what is wrong with it: "does not know …". */
+/** What to do after a frame. A text says what is wrong, as a sentence about the other side: "does not know …". */
 export type Step =
   | { readonly kind: "answer"; readonly frame: Buffer }
   | {
@@ -58,7 +57,7 @@ export interface HandshakeOptions {
   readonly nonce: Buffer;
 }
 
-/** The secret as a key; without one, where TLS vouches for both, the proofs only say that both mean the same. */
+/** The secret as a key. Without one, TLS vouches for both, and the proofs only show that both mean the same. */
 export function secretKey(secret: string | null): KeyObject {
   return createSecretKey(Buffer.from(secret ?? "", "utf8"));
 }
@@ -74,7 +73,7 @@ export class DiallerHandshake {
     this.hello = Buffer.concat([head(options.nonce), field(options.self), field(options.peer)]);
   }
 
-  /** True once we have said all that proves who we are. */
+  /** True once we have sent all that proves who we are. */
   get hasProved(): boolean {
     return this.#agreement !== null;
   }
@@ -126,7 +125,7 @@ export class AcceptorHandshake {
   #hearHello(frame: Buffer): Step {
     const { self, secret, nonce } = this.#options;
     const wrong = wrongHead(frame);
-    // Our version is all that one of another version needs to say what is wrong.
+    // A peer of another version needs our version to report what is wrong.
     if (wrong) return refused(wrong, isOurs(frame) ? head(nonce) : null);
     const [dialler, wanted] = fieldsIn(frame.subarray(HEAD_BYTES));
     if (!dialler || !wanted || !placeOf(dialler) || !placeOf(wanted)) return refused(NO_PEER);
@@ -149,13 +148,13 @@ export class AcceptorHandshake {
 
 interface Words {
   readonly dialler: string;
-  /** Whom the dialler wants to speak to. */
+  /** The address the dialler wants to reach. */
   readonly wanted: string;
   readonly diallerNonce: Buffer;
   readonly acceptorNonce: Buffer;
 }
 
-/** What both sides have said, and what follows from it for those who know the secret. */
+/** What both sides have said, and what follows from it with the secret. */
 class Agreement {
   readonly #secret: KeyObject;
   readonly #nonces: Buffer;
@@ -219,13 +218,13 @@ function nonceIn(frame: Buffer): Buffer {
   return frame.subarray(HEAD_BYTES - NONCE_BYTES, HEAD_BYTES);
 }
 
-/** A short text after its length. Addresses and labels have fewer than 256 characters, all of them ASCII. */
+/** A short text after its length. Addresses and labels are ASCII and shorter than 256 characters. */
 function field(text: string): Buffer {
   const bytes = Buffer.from(text, "latin1");
   return Buffer.concat([Buffer.of(bytes.length), bytes]);
 }
 
-/** The two addresses of a hello, and nothing after them; otherwise none. */
+/** The two addresses of a hello; empty when there is anything else. */
 function fieldsIn(bytes: Buffer): string[] {
   const first = fieldAt(bytes, 0);
   const second = first === null ? null : fieldAt(bytes, 1 + first.length);

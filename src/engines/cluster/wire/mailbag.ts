@@ -1,13 +1,13 @@
 /**
- * What a node has to say to its peers, gathered into one message for each: where they are reached, and the way around where
- * they do not answer directly, which is through a peer that hears them.
+ * What a node sends to its peers, gathered into one message for each. A peer that does not answer directly also gets it through
+ * another peer that hears it.
  */
 
 import type { Swim } from "../membership/swim.ts";
 import { idOf, type Member, type View } from "../membership/view.ts";
 import type { Message, MessageBody } from "./message.ts";
 
-/** Who writes, in which life and view and at what time. */
+/** The writer, with its life, view and time. */
 export type MessageSender = Pick<Message, "name" | "life" | "clock" | "view">;
 
 interface Unsent {
@@ -24,7 +24,7 @@ export interface MailbagParts {
 
 export class Mailbag {
   readonly #parts: MailbagParts;
-  /** By the id of whoever was ever heard, or is in the view. */
+  /** By id of every node that was ever heard, or is in the view. */
   readonly #addresses = new Map<string, string>();
   #members: readonly Member[] = [];
   #unsent = new Map<string, Unsent>();
@@ -33,13 +33,12 @@ export class Mailbag {
     this.#parts = parts;
   }
 
-  /** Another view. */
   start({ members }: View): void {
     this.#members = members;
     for (const member of members) this.#addresses.set(idOf(member), member.address);
   }
 
-  /** A message of theirs came from there. */
+  /** A message of that node came from that address. */
   heard(id: string, address: string): void {
     this.#addresses.set(id, address);
   }
@@ -48,7 +47,7 @@ export class Mailbag {
     return this.#addresses.get(id);
   }
 
-  /** To whoever is there, or to one life alone. */
+  /** To any process at an address, or to one life only. */
   post(address: string, body: MessageBody, to: string | null = null): void {
     const key = to ?? address;
     const message = this.#unsent.get(key);
@@ -56,7 +55,7 @@ export class Mailbag {
     else this.#unsent.set(key, { address, to, bodies: [body] });
   }
 
-  /** To a member by its id; through another as well while it does not answer directly. */
+  /** To a member by its id; also through another peer while it does not answer directly. */
   postTo(id: string, body: MessageBody): void {
     const address = this.#addresses.get(id);
     if (!address) return;
@@ -74,13 +73,13 @@ export class Mailbag {
     if (member) this.postTo(idOf(member), body);
   }
 
-  /** A message of another's to a member whom they do not reach. */
+  /** Forwards a message to a member that its writer does not reach. */
   passOn(id: string, message: Message): void {
     const member = this.#members.find((one) => idOf(one) === id);
     if (member) this.post(member.address, { kind: "relay", to: id, letter: message });
   }
 
-  /** The messages to send since this was last asked. */
+  /** Takes the messages to send. */
   take(): { to: string; message: Message }[] {
     if (this.#unsent.size === 0) return [];
     const sender = this.#parts.sender();

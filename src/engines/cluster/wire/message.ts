@@ -1,6 +1,6 @@
 /**
- * What nodes send each other: a message says who writes, in which life and view and at what time, and holds everything
- * that was to be said to that node at once.
+ * What nodes send each other: a message names its writer, with its life, view and time, and carries everything that is to be said
+ * to that node at once.
  */
 import type { Load, Presence } from "../../../core/engine.ts";
 import type { CountingBody } from "../door/counter.ts";
@@ -31,11 +31,11 @@ export type MessageBody =
   /** Visitors who were seen on the site, for the owner of their visits. */
   | { readonly kind: "touch"; readonly room: string; readonly list: readonly Presence[] }
   | { readonly kind: "load"; readonly room: string; readonly load: Load }
-  /** To be passed on to someone whom the writer does not reach directly. */
+  /** To be forwarded to a node that the writer does not reach directly. */
   | { readonly kind: "relay"; readonly to: string; readonly letter: Message };
 
 export interface Message {
-  /** Whom it is for, in which life; null: whoever is there. */
+  /** The id of the receiver; null: any process at that address. */
   readonly to: string | null;
   readonly name: string;
   readonly life: number;
@@ -49,7 +49,7 @@ export interface Message {
 const NAME_CHARS_MAX = 128;
 const anyText: Shape = (value) => typeof value === "string";
 
-/** True for something that can be a message. What is in its bodies is looked at by those they are for. */
+/** True for a well-formed message. Its bodies are checked by those they are for. */
 export const isMessage = record({
   to: orNull(anyText),
   name: (value) => anyText(value) && (value as string).length <= NAME_CHARS_MAX,

@@ -1,14 +1,14 @@
 /**
- * Messages as bytes: all that one turn had to say to a peer, as one MessagePack array.
+ * Messages as bytes: everything that is sent to a peer in one turn of the event loop, as one MessagePack array.
  *
- * Messages are plain values: null, booleans, numbers, texts, bytes, arrays, and objects. What else MessagePack libraries
- * know (dates, sets, patterns, errors, references) is refused by those who read, and so is a frame with anything after
- * its end. A key `__proto__` comes out as `__proto_`, an ordinary key.
+ * Messages are plain values: null, booleans, numbers, texts, bytes, arrays, and objects. Other types that MessagePack libraries
+ * know (dates, sets, patterns, errors, references) are refused on reading, and so is a frame with anything after its end. A key
+ * `__proto__` becomes `__proto_`, an ordinary key.
  *
- * The library's build without `eval` is used: it never loads its optional native part, never makes code of what came in,
- * and is a copy of its own, so that what is refused here is not refused elsewhere. Objects go as maps, not as the
- * library's records. Those save a third of small messages, but little where the bulk is arrays (4 % of 18 KB), and an
- * object with the key `__keys__` breaks the packer for all that is packed later.
+ * We use the library's build without `eval`: it never loads its optional native part, never makes code of its input, and is a
+ * copy of its own, so that types refused here are not refused elsewhere. Objects go as maps, not as the library's records:
+ * records save a third of small messages but little where the bulk is arrays (4 % of 18 KB), and an object with the key
+ * `__keys__` breaks the packer for everything packed later.
  */
 import { createRequire } from "node:module";
 
@@ -32,21 +32,21 @@ const packr = new Packr({
   structuredClone: false,
   moreTypes: false,
   int64AsType: "number",
-  // A few bytes that someone keeps would keep a whole frame in memory.
+  // Otherwise a few bytes that are kept would keep a whole frame in memory.
   copyBuffers: true,
 });
 
-/** The body of a frame that carries these messages; null when one of them is nothing to pack, as what holds itself. */
+/** The body of a frame with these messages; null when one cannot be packed, such as one that contains itself. */
 export function packMessages(messages: readonly unknown[]): Buffer | null {
   try {
-    // A copy, since the packer's own memory is shared by all that is packed: one batch that waits would keep megabytes.
+    // A copy, since the packer's memory is shared: one waiting batch would keep megabytes.
     return Buffer.from(packr.pack(messages));
   } catch {
     return null;
   }
 }
 
-/** The messages in a frame's body; null when it is no such thing. */
+/** The messages in a frame's body; null when it is malformed. */
 export function unpackMessages(body: Buffer): unknown[] | null {
   try {
     const messages: unknown = packr.unpack(body);

@@ -1,11 +1,11 @@
 /**
- * One peer as those see it who send to it: messages go in, and a connection is there when it can be.
+ * One peer that we send to: messages go in, and a connection is opened and reopened as needed.
  *
- *   first message ─▶ dialling ─▶ connected ──▶ resting ─▶ dialling …
+ *   first message ─▶ dialling ─▶ connected ──▶ backing off ─▶ dialling …
  *                       └─────────────────────▲   50 ms, then longer, at most 2 s, each time with jitter
  *
- * Messages of one turn of the event loop become one batch. What the connection has no room for waits, within limits; what
- * was on its way when a connection broke is lost, and nobody is told.
+ * Messages of one turn of the event loop become one batch. What the connection has no room for waits, within limits; what was on
+ * its way when a connection broke is lost without notice.
  */
 import type { World } from "../../../core/world.ts";
 import type { PeerPlace } from "./address.ts";
@@ -17,11 +17,11 @@ import { NOT_LISTENING, type PeerTls } from "./sockets.ts";
 
 const REST_MS = 50;
 const REST_MS_MAX = 2_000;
-/** A peer that nothing was sent to for so long is let go. */
+/** A peer without messages for this long is dropped. */
 export const PEER_IDLE_MS = 60_000;
-/** More messages in one turn are more than one batch. */
+/** More messages in one turn are sent as several batches. */
 const MESSAGES_MAX = 1_000;
-/** The most a message may have, and a batch: any finds room in the queue, and in a frame. */
+/** The largest message or batch: it always fits the queue, and a frame. */
 const BODY_BYTES_MAX = QUEUE_BYTES_MAX / 2;
 
 export interface PeerOptions {
@@ -31,20 +31,20 @@ export interface PeerOptions {
   readonly world: World;
   /** A handshake for one connection. */
   newHandshake(): DiallerHandshake;
-  /** Messages wait: `flush` is to be called at the end of this turn. */
+  /** Messages wait: call `flush` at the end of this turn. */
   onMessages(): void;
   onProblem(text: string): void;
   /** Nothing listens there. */
   onRefused(): void;
 }
 
-/** How it stands with a peer that we send to. */
+/** The state of a peer that we send to. */
 export interface PeerState {
   readonly address: string;
   readonly isConnected: boolean;
-  /** What waits here; what the network has is unknown. */
+  /** What waits here; what the network holds is unknown. */
   readonly queuedBytes: number;
-  /** Messages that were let go because there was no room or no connection. */
+  /** Messages dropped for lack of room or of a connection. */
   readonly dropped: number;
   readonly lastProblem: string | null;
 }
@@ -56,7 +56,7 @@ export class Peer {
   #messages: unknown[] = [];
   #connection: Dialled | null = null;
   #stopResting: (() => void) | null = null;
-  /** Connections in a row that were not let in, or did not last. */
+  /** Connections in a row that were refused or did not last. */
   #failures = 0;
   #connectedAt: number | null = null;
   #lastSendAt = 0;
@@ -79,7 +79,7 @@ export class Peer {
     };
   }
 
-  /** Takes a message; it leaves with the others of this turn. */
+  /** Queues a message; it is sent with the others of this turn. */
   send(message: unknown): void {
     this.#lastSendAt = this.#now;
     if (this.#messages.length === 0) this.#options.onMessages();
@@ -87,13 +87,13 @@ export class Peer {
     if (this.#messages.length >= MESSAGES_MAX) this.flush();
   }
 
-  /** Sends the messages of this turn, or as many as there is room for. */
+  /** Sends the messages of this turn, as far as there is room. */
   flush(): void {
     this.#pack();
     this.#sendQueue();
   }
 
-  /** Ends what is silent for too long, and what is kept for too long. */
+  /** Ends a silent connection, and drops what has waited too long. */
   sweep(now: number): void {
     this.#connection?.sweep(now);
     if (!this.#connection?.isConnected) this.#queue.trimAway(now);
@@ -103,14 +103,13 @@ export class Peer {
     return now - this.#lastSendAt > PEER_IDLE_MS;
   }
 
-  /** Ends once what there is room for is on its way. */
+  /** Ends once everything with room is on its way. */
   async closeSoon(): Promise<void> {
     this.flush();
     this.#stop();
     await this.#connection?.closeSoon();
   }
 
-  /** Ends at once. */
   close(): void {
     this.#stop();
     this.#connection?.close();
@@ -131,7 +130,7 @@ export class Peer {
     if (messages.length > 0) this.#enqueue(messages);
   }
 
-  /** All messages as one batch; where that cannot be, without the one whose fault it is. */
+  /** Queues all messages as one batch; if that fails, without the one that cannot be sent. */
   #enqueue(messages: readonly unknown[]): void {
     const body = packMessages(messages);
     if (body && body.length <= BODY_BYTES_MAX)
@@ -173,7 +172,7 @@ export class Peer {
     this.#sendQueue();
   }
 
-  /** Waits before the next try, the longer the more often it failed. */
+  /** Waits before the next try, longer after each failure. */
   #rest(text: string): void {
     if (this.#isClosed) return;
     const { timers, random } = this.#options.world;

@@ -1,20 +1,20 @@
 /**
- * What went wrong with whom, told at most once in a while for each address: a peer that is away is dialled every two
- * seconds, and a stranger may knock as often as it likes.
+ * Limits reports of problems to one in a while for each address: an absent peer is dialled every two seconds, and strangers may
+ * connect as often as they like.
  */
 const TELL_EVERY_MS = 5_000;
-/** So many addresses are told of in that time; who knocks from more is counted, not told. */
+/** The most addresses reported in that time; others are only counted. */
 const ADDRESSES_MAX = 256;
 
 export interface PeerProblem {
   readonly address: string;
-  /** A sentence about the address, which begins with it. */
+  /** A sentence that begins with the address. */
   readonly text: string;
 }
 
 export class Problems {
   readonly #tell: (problem: PeerProblem) => void;
-  /** When each address was told of last, the longest ago first. */
+  /** When each address was last reported, oldest first. */
   readonly #toldAt = new Map<string, number>();
 
   constructor(tell: (problem: PeerProblem) => void) {

@@ -1,18 +1,18 @@
 /**
- * Frames that nobody in the middle can read, change, leave out, repeat or put in another order: AES-256-GCM under a key
- * of this connection and this direction, with the number of the frame as its nonce. The number is never sent; both
- * sides count, and a frame that is not the next one does not open.
+ * Frames that nobody in between can read, change, omit, repeat or reorder: AES-256-GCM under a key of this connection and
+ * direction, with the frame's number as nonce. The number is not sent; both sides count, and a frame that is not the next one
+ * does not open.
  *
- * Sealing costs what a MAC alone would: on the machine this was written on HMAC-SHA-256 takes 3, 5 and 50 µs for
- * batches of 1, 4 and 64 KiB, AES-256-GCM 5, 7 and 48. So messages are hidden as well.
+ * Sealing costs as much as a MAC alone: HMAC-SHA-256 took 3, 5 and 50 µs for batches of 1, 4 and 64 KiB, AES-256-GCM 5, 7 and 48.
+ * So messages are encrypted as well.
  *
- * Inside TLS frames go as they are.
+ * Inside TLS frames are not sealed.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
-/** The last bytes of the nonce that count; six hold what a number of JavaScript can. */
+/** How many of the nonce's last bytes count up; six hold any safe integer of JavaScript. */
 const COUNT_BYTES = 6;
 const TAG_BYTES = 16;
 const TAG = { authTagLength: TAG_BYTES };
@@ -23,7 +23,7 @@ export interface Sealer {
 }
 
 export interface Opener {
-  /** What was sealed; null when this is not the next frame of the one who has the key. */
+  /** The body; null when this is not the next frame of the holder of the key. */
   open(sealed: Buffer): Buffer | null;
 }
 

@@ -1,17 +1,17 @@
 /**
- * Batches of messages that wait for one peer, oldest first. When there is no room, the oldest go: a message is news, and
- * whoever missed some asks again.
+ * Batches of messages that wait for one peer, oldest first. When there is no room, the oldest are dropped: nodes ask again for
+ * what they missed.
  *
- * Room is counted in bytes kept, not in bytes sent: a batch costs something even if it says little.
+ * Room is counted in bytes of memory, not of payload: each batch has a cost of its own.
  */
-/** What may wait while a connection is slow. */
+/** The limit while a connection is slow. */
 export const QUEUE_BYTES_MAX = 8 * 1_024 * 1_024;
-/** What may wait while there is none: so much, and nothing older. */
+/** The limits without a connection: this much, and nothing older. */
 export const AWAY_BYTES_MAX = 1_024 * 1_024;
 export const AWAY_MS_MAX = 1_000;
-/** What keeping a batch costs besides its body. */
+/** The cost of a batch besides its body. */
 const BATCH_BYTES = 256;
-/** The front of the list is cleared away in steps of so many. */
+/** The front of the list is cleared in steps of this size. */
 const CLEAR_EVERY = 1_024;
 
 export interface Batch {
@@ -34,7 +34,7 @@ export class SendQueue {
     return this.#front === this.#batches.length;
   }
 
-  /** Messages that were let go, ever. */
+  /** Messages dropped so far. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -45,7 +45,7 @@ export class SendQueue {
     this.#keep(QUEUE_BYTES_MAX);
   }
 
-  /** The oldest, which is taken out. */
+  /** Takes out the oldest. */
   shift(): Batch | undefined {
     const batch = this.#batches[this.#front];
     if (!batch) return undefined;
@@ -58,13 +58,13 @@ export class SendQueue {
     return batch;
   }
 
-  /** Lets go of what is not worth keeping while there is no connection. */
+  /** Drops what is not worth keeping without a connection. */
   trimAway(now: number): void {
     this.#keep(AWAY_BYTES_MAX);
     while (!this.isEmpty && now - this.#batches[this.#front]!.sentAt > AWAY_MS_MAX) this.#drop();
   }
 
-  /** Counts messages that never came in. */
+  /** Counts messages that were never queued. */
   refuse(messages: number): void {
     this.#dropped += messages;
   }

@@ -1,6 +1,6 @@
 /**
- * Shapes: what a value from the network must look like. A shape is a function that says whether a value has it; larger ones are
- * put together from smaller ones.
+ * Shapes: what a value from the network must look like. A shape is a function that checks a value; larger ones are combined from
+ * smaller ones.
  */
 export type Shape = (value: unknown) => boolean;
 

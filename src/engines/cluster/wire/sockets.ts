@@ -1,14 +1,14 @@
 /**
- * Sockets between peers, plain or TLS. With TLS both sides must show a certificate of the cluster's own CA that names the
- * host of the address they go by; only TLS 1.3 is spoken. Certificates with an extended key usage need both, server
- * and client, since a peer is both.
+ * Sockets between peers, plain or TLS. With TLS both sides must show a certificate of the cluster's own CA that names the host of
+ * their address; only TLS 1.3 is spoken. Certificates with an extended key usage need both server and client, since a peer is
+ * both.
  */
 import net, { type Socket } from "node:net";
 import tls, { type TLSSocket, type TlsOptions } from "node:tls";
 import { type PeerPlace, placeOf } from "./address.ts";
 import { lengthPrefix } from "./frames.ts";
 
-/** TCP asks a silent other side after so long whether it is still there. */
+/** TCP probes a silent connection after this long. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /** PEM texts. */
@@ -20,20 +20,20 @@ export interface PeerTls {
 
 export interface SocketServer {
   readonly port: number;
-  /** Stops listening, and ends all connections that came in. */
+  /** Stops listening, and ends all incoming connections. */
   close(): Promise<void>;
 }
 
 export interface ServerEvents {
-  /** A connection begins. It is a stranger's, and with TLS not to be read from yet. */
+  /** A connection begins. It is a stranger's, and with TLS not yet readable. */
   onKnock(socket: Socket): void;
-  /** A connection may be read from; `raw` is the one that knocked. */
+  /** A connection is readable; `raw` is the one passed to `onKnock`. */
   onReady(socket: Socket, raw: Socket): void;
-  /** A connection ended before it got that far; the text says what the other side has done wrong. */
+  /** A connection ended before that; the text says what the other side did wrong. */
   onFailed(raw: Socket, text: string): void;
 }
 
-/** Starts to connect; `onReady` is called when the socket may be written to. */
+/** Opens a connection; `onReady` is called when the socket is writable. */
 export function dial(place: PeerPlace, peerTls: PeerTls | null, onReady: () => void): Socket {
   const socket = peerTls
     ? tls.connect({ ...place, ...secured(peerTls) }, onReady)
@@ -41,7 +41,7 @@ export function dial(place: PeerPlace, peerTls: PeerTls | null, onReady: () => v
   return prepared(socket);
 }
 
-/** Listens; rejects when the address cannot be had or the certificate cannot be read. */
+/** Listens; rejects when the address is not available or the certificate is unreadable. */
 export async function listenAt(
   place: PeerPlace,
   peerTls: PeerTls | null,
@@ -57,7 +57,7 @@ export async function listenAt(
   server.once("error", reject);
   server.listen({ ...place }, () => {
     server.off("error", reject);
-    // Such as too many open files: whoever knocks is not let in, and nothing else is lost.
+    // For instance too many open files: that connection is lost, and nothing else.
     server.on("error", () => {});
     const { port } = server.address() as net.AddressInfo;
     resolve({ port, close: () => closed(server, open) });
@@ -73,17 +73,17 @@ export function writeFrame(socket: Socket, parts: readonly Buffer[]): void {
   socket.uncork();
 }
 
-/** True when a peer's certificate names the host of its address; also when there is no TLS. */
+/** True when a peer's certificate names the host of its address; always true without TLS. */
 export function isNamedByCertificate(socket: Socket, address: string): boolean {
   if (!isSecure(socket)) return true;
   const place = placeOf(address);
   return place !== null && tls.checkServerIdentity(place.host, socket.getPeerCertificate()) === undefined;
 }
 
-/** The machine is there and says that nothing listens at that port. */
+/** The machine answers that nothing listens at that port. */
 export const NOT_LISTENING = "does not listen: it is not running, or that is not its address";
 
-/** In words what broke a connection that we dialled. */
+/** What broke a connection that we dialled, as a sentence about the peer. */
 export function dialProblem(error: NodeJS.ErrnoException, place: PeerPlace): string {
   const code = error.code ?? error.message;
   if (code === "ECONNREFUSED") return NOT_LISTENING;
@@ -114,7 +114,7 @@ function plainServer({ onKnock, onReady }: ServerEvents): net.Server {
 function secureServer(peerTls: PeerTls, { onKnock, onReady, onFailed }: ServerEvents): net.Server {
   const options: TlsOptions = { ...secured(peerTls), requestCert: true };
   const server = tls.createServer(options);
-  /** Connections that are not ready, by where they come from: TLS does not say which of them became so. */
+  /** Connections in their TLS handshake, by remote end: TLS does not say which one has finished. */
   const raws = new Map<string, Socket>();
   server.on("connection", (raw) => {
     const from = endOf(raw);
@@ -138,7 +138,7 @@ function secured({ cert, key, ca }: PeerTls) {
   return { cert, key, ca, minVersion: "TLSv1.3", rejectUnauthorized: true } as const;
 }
 
-/** Messages are small and urgent. And an error is always followed by a close, which is where it is dealt with. */
+/** Messages are small and urgent. An error is always followed by a close, which is where it is handled. */
 function prepared<S extends Socket>(socket: S): S {
   socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
   return socket.on("error", () => {});

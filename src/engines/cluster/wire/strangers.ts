@@ -1,16 +1,16 @@
 /**
- * Those who have opened a connection to us and proved nothing yet. There are few places for them. When all are taken, the
- * host with the most strangers gives up the one that has been there longest, so a crowd from one host keeps nobody else
- * out. Hosts that a peer has come from before are spared as long as there are others.
+ * Incoming connections that have proved nothing yet. Their number is limited: beyond it, the host with the most strangers loses
+ * its oldest one, so a crowd from one host keeps nobody else out. Hosts that a peer has come from before are spared while there
+ * are others.
  */
 import type { Socket } from "node:net";
 
-/** How many connections may have proved nothing yet. */
+/** The most unproved connections. */
 export const STRANGERS_MAX = 64;
-/** How many hosts are remembered as a peer's; of too many the first is forgotten. */
+/** How many hosts of peers are remembered; beyond that the first is forgotten. */
 const HOSTS_MAX = 512;
 
-/** Someone who has opened a connection to us. */
+/** An unproved connection. */
 export interface UnknownCaller {
   readonly raw: Socket;
   readonly host: string;
@@ -26,19 +26,19 @@ export class Strangers {
     return this.#callers.get(raw);
   }
 
-  /** Adds one. Gives the one that must go for it, if there is no room. */
+  /** Adds one. Returns the one that must go for it, if there is no room. */
   add(caller: UnknownCaller): UnknownCaller | null {
     const oneTooMany = this.#callers.size >= STRANGERS_MAX ? this.#next() : null;
     this.#callers.set(caller.raw, caller);
     return oneTooMany;
   }
 
-  /** Has gone, or is no stranger any more. */
+  /** The connection ended, or proved who it is. */
   delete(raw: Socket): void {
     this.#callers.delete(raw);
   }
 
-  /** Has proved to be a peer. */
+  /** The connection is a peer's. */
   welcome({ raw, host }: UnknownCaller): void {
     this.#callers.delete(raw);
     this.#peerHosts.delete(host);
@@ -46,7 +46,7 @@ export class Strangers {
     this.#peerHosts.add(host);
   }
 
-  /** Those who knocked at that instant or before. */
+  /** Those that connected at that instant or before. */
   *since(instant: number): Iterable<UnknownCaller> {
     for (const caller of this.#callers.values()) {
       if (caller.knockedAt > instant) return;

@@ -1,18 +1,17 @@
 /**
  * How messages get from one node of a cluster to another: TCP between equal peers.
  *
- * Whoever has something to say opens a connection and speaks on it; the other side only listens. So two peers that talk
- * have two connections, neither has to decide which of two crossing ones to keep, and a message's way depends on one
- * side's dialling alone. Messages may be lost, when a connection breaks or a peer is too slow. They never overtake each
- * other on one connection, and a newer connection of a peer ends its older one. Nobody is told of delivery: the nodes
- * cope with loss, and time and again say what matters.
+ * A node that has something to send opens a connection and sends on it; the other side only listens. So two peers have two
+ * connections, neither has to choose between crossing ones, and a message's way depends on one side's dialling alone. Messages
+ * may be lost, when a connection breaks or a peer is too slow. They stay in order on one connection, and a newer connection of a
+ * peer ends its older one. There is no delivery report: the nodes tolerate loss, and repeat what matters.
  *
  *   send ─▶ peer (queue, wire/peer.ts) ─▶ dialled ═══ frames ═══▶ accepted ─▶ onMessage
  *
- * Everyone proves that they know the cluster's secret (wire/handshake.ts), and every frame is sealed (wire/seal.ts); or
- * TLS does both with certificates of the cluster's own CA. Whoever is not of the cluster is refused and counted.
+ * Every peer proves that it knows the cluster's secret (wire/handshake.ts), and every frame is sealed (wire/seal.ts); or TLS does
+ * both with certificates of the cluster's own CA. Other connections are refused and counted.
  *
- * Invariant: what `onMessage` is given was sent by a holder of the secret, or of a certificate, that goes by `from`, once.
+ * Invariant: what `onMessage` gets was sent once, by a holder of the secret or of a certificate, whose address is `from`.
  */
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
@@ -26,34 +25,34 @@ import { type PeerProblem, Problems } from "./problems.ts";
 import { listenAt, type PeerTls, type SocketServer } from "./sockets.ts";
 import { Strangers, type UnknownCaller } from "./strangers.ts";
 
-/** So many peers may be sent to, and as many may send. */
+/** The most peers to send to, and the most to receive from. */
 export const PEERS_MAX = 256;
-/** How often what takes too long is looked for, and receipts are given. */
+/** How often timeouts are checked and receipts are sent. */
 const SWEEP_EVERY_MS = 250;
-/** So much of what is no address is shown. */
+/** How much of an invalid address is shown. */
 const SHOWN_CHARACTERS_MAX = 100;
-/** How long closing may take. */
+/** The longest that closing may take. */
 const CLOSE_MS = 1_000;
 
 export interface TransportSettings {
   readonly listen: { readonly host: string; readonly port: number };
-  /** `host:port` under which peers reach us, written as they write it. With port 0 it is the one listened on. */
+  /** `host:port` by which peers reach us, exactly as they write it. Port 0 stands for the port listened on. */
   readonly address: string;
-  /** What every node of the cluster knows; null only with TLS. */
+  /** Known to every node of the cluster; null only with TLS. */
   readonly secret: string | null;
   readonly tls: PeerTls | null;
 }
 
 export interface TransportEvents {
-  /** A message from the peer at the address `from`, in the order in which it was sent. */
+  /** A message from the peer at `from`, in the order sent. */
   onMessage(from: string, message: unknown): void;
-  /** Something is wrong with an address, in a sentence; for each address at most once in some seconds. */
+  /** Something is wrong with an address; at most once in some seconds for each. */
   onProblem?(problem: PeerProblem): void;
-  /** Every time a connection to an address was refused: the machine is there, and nothing listens. */
+  /** Called for every refused connection: the machine answers, and nothing listens. */
   onRefused?(address: string): void;
 }
 
-/** Listens for peers. Rejects when that is not possible, or the settings do not say who is to be let in. */
+/** Listens for peers. Rejects when that fails, or the settings let anyone in. */
 export async function openTransport(
   settings: TransportSettings,
   events: TransportEvents,
@@ -75,7 +74,7 @@ export class Transport {
   readonly #secret: ReturnType<typeof secretKey>;
   readonly #problems: Problems;
   readonly #peers = new Map<string, Peer>();
-  /** Peers with messages that leave at the end of this turn. */
+  /** Peers whose messages are sent at the end of this turn. */
   readonly #talkative = new Set<Peer>();
   readonly #strangers = new Strangers();
   readonly #accepted = new Map<string, Accepted>();
@@ -108,12 +107,12 @@ export class Transport {
     this.#stopSweeping = this.#world.timers.every(SWEEP_EVERY_MS, () => this.#sweep());
   }
 
-  /** The port that is really listened on. */
+  /** The port in use. */
   get port(): number {
     return this.#server?.port ?? 0;
   }
 
-  /** What peers call us. */
+  /** Our own address. */
   get address(): string {
     return this.#address;
   }
@@ -123,21 +122,18 @@ export class Transport {
     return this.#refused;
   }
 
-  /** Those we send to. */
+  /** The peers we send to. */
   peers(): PeerState[] {
     return [...this.#peers.values()].map((peer) => peer.state);
   }
 
-  /**
-   * Sends a plain value as it is at the end of this turn, or loses it. Never waits, and throws only when told to send to
-   * ourselves.
-   */
+  /** Sends a plain value at the end of this turn, or loses it. Never waits, and throws only for a message to ourselves. */
   send(to: string, message: unknown): void {
     if (to === this.#address) throw new Error(`a node sends no messages to itself (${to})`);
     if (!this.#closing) this.#peerAt(to)?.send(message);
   }
 
-  /** Sends what was said, and ends all connections. */
+  /** Sends what is queued, and ends all connections. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -191,7 +187,7 @@ export class Transport {
     return { self: this.#address, secret: this.#secret, nonce: randomBytes(NONCE_BYTES) };
   }
 
-  /** After all events of this turn, so that their messages travel together. */
+  /** After all events of this turn, so that their messages go together. */
   #flushSoon(peer: Peer): void {
     this.#talkative.add(peer);
     this.#flush ??= setImmediate(() => {
@@ -203,7 +199,7 @@ export class Transport {
   }
 
   #letKnock(raw: Socket): void {
-    // Asked now: a closed socket does not know it any more.
+    // A closed socket does not know it any more.
     const host = raw.remoteAddress ?? "someone";
     const oneTooMany = this.#strangers.add({ raw, host, knockedAt: this.#world.clock.now() });
     if (oneTooMany) this.#turnAway(oneTooMany.raw, "was one stranger too many");
@@ -244,7 +240,7 @@ export class Transport {
     raw.destroy();
   }
 
-  /** Counts and reports someone who is not let in, or not any longer. */
+  /** Counts and reports a refused connection. */
   #refuse({ raw, host }: UnknownCaller, text: string, claimed: string | null): void {
     const who = claimed === null ? host : `${host} (it says it is ${claimed})`;
     this.#refused++;
@@ -274,7 +270,7 @@ export class Transport {
   }
 }
 
-/** The address with this port where it has none of its own. */
+/** The address, with this port in place of port 0. */
 function withPort(address: string, port: number): string {
   return address.replace(/:0$/, `:${port}`);
 }
