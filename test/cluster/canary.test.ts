@@ -8,7 +8,7 @@ import { assertKept, clusterPlay } from "./cluster-play.ts";
 const GONE_MIN = 20;
 const TAKEN: readonly Wrong[] = ["ended pass taken", "spent ticket taken"];
 
-test("of nodes that are no cluster the same books are full of complaints: they can see", async () => {
+test("nodes that are no cluster fill the same books with complaints: the books can see", async () => {
   const plan = { seed: 1, nodes: 2, isApart: true, drainMs: 0 };
   const outcome = await clusterPlay(plan, async ({ crowd, atStake, calm, violations }) => {
     atStake();

@@ -46,7 +46,7 @@ test("an old pass that is taken is excused only where the node that ended it die
   assert.equal(replay(10_500, "b"), 1, "another was killed");
 });
 
-test("whoever waited, or got their turn, while something was wrong is not judged; the others are", () => {
+test("visitors who waited, or got their turn, while something was wrong are not judged; the others are", () => {
   const turns: [number, number][] = [
     [1_000, 2_000],
     [1_500, 6_500],

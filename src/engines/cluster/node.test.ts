@@ -14,14 +14,14 @@ const QUEUE_ALL = { ...DEFAULT_RULES, queueAll: true };
 const waitingAt = (cluster: VirtualCluster) =>
   [...cluster.nodes.values()].map((node) => node.counts("r", cluster.now).waiting);
 
-test("whoever joins at one node is in the line at every node", () => {
+test("a visitor who joins at one node is in the line on every node", () => {
   const cluster = new VirtualCluster("abc", QUEUE_ALL);
   for (const name of "abcab") cluster.queue(name);
   cluster.run(500);
   assert.deepEqual(waitingAt(cluster), [5, 5, 5]);
 });
 
-test("a check-in is answered at any node, with as many ahead as at the one that gave the place", () => {
+test("a check-in is answered on any node, with the same number ahead", () => {
   const cluster = new VirtualCluster("abc", QUEUE_ALL);
   const tickets = [..."abcabc"].map((name) => {
     cluster.run(10);
@@ -35,7 +35,7 @@ test("a check-in is answered at any node, with as many ahead as at the one that 
     }
 });
 
-test("a newcomer is told how many are ahead once that is known, and never too few", () => {
+test("a newcomer is told how many are ahead once that is certain, and never too few", () => {
   const cluster = new VirtualCluster("abc", QUEUE_ALL);
   const joined = [..."abcabc"].map((name) => cluster.join(name));
   assert.ok(joined.every((answer) => answer.kind === "waiting" && answer.ahead === null));
@@ -80,7 +80,7 @@ test("a turn is used at any node, once, by asking the one that owns it", () => {
   assert.equal(cluster.of("c").counts("r", cluster.now).onSite, 2);
 });
 
-test("an owner that does not answer is not waited for: whoever has a turn is told to come again", () => {
+test("an owner that does not answer is not waited for: a visitor with a turn is told to come again", () => {
   // Nobody is held for dead while this goes on.
   const swim = { ...DEFAULT_NODE_SETTINGS.swim, suspicionPeriods: 60 };
   const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 1 }, { swim });
@@ -106,7 +106,7 @@ test("a one-time code gives one place, whichever nodes it is shown at", () => {
   assert.deepEqual(kinds.sort(), ["refused", "refused", "waiting"]);
 });
 
-test("whoever leaves the cluster hands everything over, and nobody in the line notices", () => {
+test("a node that leaves hands everything over, and no visitor in the line notices", () => {
   const cluster = new VirtualCluster("abc", QUEUE_ALL);
   const tickets = [..."cccabc"].map((name) => {
     cluster.run(10);
@@ -124,7 +124,7 @@ test("whoever leaves the cluster hands everything over, and nobody in the line n
   assert.equal(answer.kind === "waiting" && answer.ahead, 2);
 });
 
-test("places of a node that died are the others', and an operator's word makes it forgotten", () => {
+test("places of a dead node go to the others, and an operator's word makes it forgotten", () => {
   const cluster = new VirtualCluster("abc", QUEUE_ALL);
   for (const name of "ccc") cluster.queue(name);
   cluster.run(500);
@@ -143,7 +143,7 @@ test("places of a node that died are the others', and an operator's word makes i
   assert.deepEqual(cluster.of("b").status().view!.lost, []);
 });
 
-test("what one keeps, all keep, and hear of", () => {
+test("what one node keeps, all keep and are told of", () => {
   const cluster = new VirtualCluster("ab", QUEUE_ALL);
   cluster.of("b").takeEvents();
   cluster.of("a").keep("keys", 7, cluster.now);
@@ -152,7 +152,7 @@ test("what one keeps, all keep, and hear of", () => {
   assert.deepEqual(cluster.of("b").takeEvents(), [{ kind: "kept", name: "keys" }]);
 });
 
-test("a room that nobody opened here is refused, and asking for its counts is a mistake", () => {
+test("joining a room that is not configured here is refused, and asking for its counts is a mistake", () => {
   const cluster = new VirtualCluster("a", QUEUE_ALL);
   const answers: unknown[] = [];
   const arriving = { id: "0".repeat(32), newcomer: { lane: 0, invite: null, canWait: true }, dice: 0 };
@@ -162,7 +162,7 @@ test("a room that nobody opened here is refused, and asking for its counts is a 
   assert.throws(() => cluster.of("a").counts("other", cluster.now), /room "other" is not configured/);
 });
 
-test("what is no message, and messages of strangers about what only members may speak of, change nothing", () => {
+test("malformed messages, and messages of strangers that only members may send, change nothing", () => {
   const cluster = new VirtualCluster("ab", QUEUE_ALL);
   cluster.queue("a");
   cluster.run(500);
@@ -208,7 +208,7 @@ test("a message with a clock far ahead does not carry the order along", () => {
   assert.ok(cluster.queue("a").sequence > before.sequence);
 });
 
-test("a message to a former life at this address is nobody's", () => {
+test("a message to a former life at this address is ignored", () => {
   const cluster = new VirtualCluster("ab", QUEUE_ALL);
   const note = { name: "keys", value: 1, at: cluster.now, by: "a#1" };
   const { number } = cluster.of("a").status().view!;
@@ -225,7 +225,7 @@ test("a message to a former life at this address is nobody's", () => {
   assert.equal(cluster.of("b").kept().size, 1);
 });
 
-test("what cannot go directly goes through another", () => {
+test("a message that cannot go directly goes through another node", () => {
   const cluster = new VirtualCluster("abc", QUEUE_ALL);
   const isCut = (from: string, to: string) => `${from}${to}` === "ac" || `${from}${to}` === "ca";
   cluster.arrives = (from, to) => !isCut(from, to);
@@ -237,7 +237,7 @@ test("what cannot go directly goes through another", () => {
   assert.equal(cluster.of("a").status().view!.members.length, 3);
 });
 
-test("status tells who is there, who is root and what is where", () => {
+test("status tells which nodes there are, which is root and what each has", () => {
   const cluster = new VirtualCluster("abc", QUEUE_ALL);
   const first = cluster.queue("b");
   cluster.queue("b");
@@ -271,7 +271,7 @@ test("status tells who is there, who is root and what is where", () => {
   assert.deepEqual(cluster.of("a").status().counts, {}, "only where it was asked for");
 });
 
-test("a machine that slept until its slots may be others' lets nobody in by them", () => {
+test("a machine that slept until its slots may be reclaimed admits nobody by them", () => {
   const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 30 });
   const isRoot = (name: string) => cluster.of(name).status(false).isRoot;
   const [name] = [..."abc"].filter((one) => !isRoot(one)) as [string];
@@ -284,7 +284,7 @@ test("a machine that slept until its slots may be others' lets nobody in by them
   assert.equal(spares(), 0);
 });
 
-test("whoever is told of a visit that is another's does not send that on: two who disagree would never end", () => {
+test("a node that is told of another's visit does not pass that on: two that disagree would never end", () => {
   const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 9 });
   cluster.run(2_000);
   const answer = cluster.join("a");
@@ -316,7 +316,7 @@ test("whoever is told of a visit that is another's does not send that on: two wh
   assert.equal(cluster.of("a").counts("r", later).onSite, 1, "its owner took it in");
 });
 
-test("a shorter time that was told elsewhere does not take away from a longer one", () => {
+test("news of a shorter deadline does not shorten a longer one", () => {
   const cluster = new VirtualCluster("ab", QUEUE_ALL);
   const ticket = cluster.queue("a");
   const lapseMs = DEFAULT_RULES.lapseAfterMs;
@@ -374,7 +374,7 @@ function handedOver(): Handed {
   return { cluster, owner, ticket, others: [..."abcd"].filter((name) => name !== owner), enter };
 }
 
-test("a visit ends at a node that knows nothing of it yet", () => {
+test("a visit can be ended on a node that does not know it yet", () => {
   const { cluster, others, enter } = handedOver();
   const [at] = others as [string];
   cluster.arrives = (_from, to) => to !== at;
@@ -401,7 +401,7 @@ test("a visit ends though its owner does not answer", () => {
   assert.equal(cluster.join(owner).kind, "entered", "the slot is free");
 });
 
-test("whoever is told that they left has left, though that node and the owner of the visit die at once", () => {
+test("a visitor who was told that they left has left, though that node and the owner of the visit die at once", () => {
   const { cluster, owner, others, enter } = handedOver();
   const pass = enter();
   cluster.run(1_000);
@@ -414,7 +414,7 @@ test("whoever is told that they left has left, though that node and the owner of
   assert.deepEqual(takenAt(cluster, pass), []);
 });
 
-test("someone whose place is ended at one node while another lets them in has left", () => {
+test("a place that is ended on one node while another admits its holder is over", () => {
   const { cluster, ticket, owner, others, enter } = handedOver();
   const [at] = others as [string];
   cluster.arrives = (from, to) => to !== at && from !== at;
@@ -522,7 +522,7 @@ test("a place that was forfeited is so at every node, also when its owner has di
     assert.deepEqual(answer, { kind: "refused", reason: "turnsMissed" }, name);
 });
 
-test("turns that nobody uses give their slots back, wherever they are, and none is given out twice", () => {
+test("unused turns give their slots back, on whichever node, and no slot is given twice", () => {
   const cluster = new VirtualCluster("abc", QUEUE_ALL);
   for (let i = 0; i < 90; i++) cluster.queue("abc"[i % 3]!);
   const capacity = 9;

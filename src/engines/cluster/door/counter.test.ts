@@ -107,7 +107,7 @@ const people = fc.array(fc.uniqueArray(fc.nat({ max: 99 }), { maxLength: 8 }), {
 });
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
 
-test("the root hears what all have together, and up to each pivot", () => {
+test("the root gets the sum of what all nodes have, in all and up to each pivot", () => {
   fc.assert(
     fc.property(people, fc.nat({ max: 99 }), (keys, pivot) => {
       const sum = new Cluster(keys).count(1, 0, [pivot, EVERYONE_UP_TO])!;
@@ -119,7 +119,7 @@ test("the root hears what all have together, and up to each pivot", () => {
   );
 });
 
-test("what is announced is split without a rest, however the nodes hang together", () => {
+test("an announcement is split completely, whatever the shape of the tree", () => {
   fc.assert(
     fc.property(people, fc.nat({ max: 50 }), (keys, slots) => {
       const cluster = new Cluster(keys);
@@ -135,7 +135,7 @@ test("what is announced is split without a rest, however the nodes hang together
   );
 });
 
-test("up to a pivot of any pass everyone lets in those who were counted", () => {
+test("for a pivot of any pass every node admits those who were counted", () => {
   const cluster = new Cluster([[1, 9], [2, 8], [3, 7], [4], [5, 6]]);
   cluster.count(1, 0, [4]);
   cluster.count(1, 1, [5, 6]);
@@ -146,7 +146,7 @@ test("up to a pivot of any pass everyone lets in those who were counted", () => 
   );
 });
 
-test("an announcement counts once, however often it comes", () => {
+test("an announcement counts once, however often it arrives", () => {
   const cluster = new Cluster([[1], [2], [3]]);
   cluster.count(1);
   cluster.announce(1, { slots: 3 });
@@ -173,7 +173,7 @@ test("an announcement that was lost comes with the next count, down every branch
   assert.ok(cluster.nodes.every(({ applied }) => applied.length === 2));
 });
 
-test("an announcement of a round other than the last one reported to counts for nothing", () => {
+test("an announcement of another round than the last one reported to is ignored", () => {
   const cluster = new Cluster([[1], [2]]);
   const node = cluster.nodes[1]!;
   cluster.count(1);
@@ -192,7 +192,7 @@ test("an announcement of a round other than the last one reported to counts for 
   assert.deepEqual(node.applied, []);
 });
 
-test("only whoever asked may announce, and only those who were asked report", () => {
+test("only the node that asked may announce, and only nodes that were asked report", () => {
   const cluster = new Cluster([[1], [2], [3], [4], [5]]);
   cluster.arrives = (from) => from !== 4;
   cluster.count(1);
@@ -255,7 +255,7 @@ test("rounds under way are over with a new tree", () => {
   assert.equal(counter.round, 1, "it counts from one again");
 });
 
-test("the root hears of every round that came to nothing", () => {
+test("the root hears of every round that was never announced", () => {
   const cluster = new Cluster([[1], [2], [3], [4], [5]]);
   cluster.nodes[0]!.dropped = [[64, 1]];
   cluster.nodes[4]!.dropped = [[128, 7]];
@@ -265,7 +265,7 @@ test("the root hears of every round that came to nothing", () => {
   ]);
 });
 
-test("the latest memo that anyone has reaches the root", () => {
+test("the latest memo of any node reaches the root", () => {
   const cluster = new Cluster([[1], [2], [3], [4], [5]]);
   cluster.nodes[4]!.memo = { view: 3, seq: 2, rooms: [] };
   cluster.nodes[2]!.memo = { view: 2, seq: 9, rooms: [] };

@@ -39,7 +39,7 @@ test("reports add up the same along any branches", () => {
   );
 });
 
-test("what is in a sum is what was in its parts", () => {
+test("a sum contains the values of its parts", () => {
   const one: RoomReport = { ...NOTHING, lanes: [[0, 5, 2, 3]], turns: 1, kept: 2, offered: -1 };
   const other: RoomReport = {
     ...NOTHING,
@@ -69,7 +69,7 @@ test("what is in a sum is what was in its parts", () => {
   });
 });
 
-test("all of what is split by weight is given, to each about its part", () => {
+test("splitting by weight gives everything, and each part about its share", () => {
   const weights = fc.array(fc.nat({ max: 5_000 }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(fc.nat({ max: 10_000 }), weights, (total, list) => {
@@ -89,7 +89,7 @@ test("all of what is split by weight is given, to each about its part", () => {
   );
 });
 
-test("as many are picked by lot as were to be, and from nowhere more than are there", () => {
+test("as many are picked by lot as asked for, and from no group more than it has", () => {
   const sizes = fc.array(fc.nat({ max: 20 }), { maxLength: 6 });
   const dice = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 1 });
   fc.assert(

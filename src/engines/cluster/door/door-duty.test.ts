@@ -61,7 +61,7 @@ for (const oneByOneMax of [0, 10])
     assert.equal(slotsIn(cluster), 7);
   });
 
-test("a place that comes free goes to the next, wherever they are", () => {
+test("a slot that becomes free goes to the next in the line, on whichever node", () => {
   const cluster = new VirtualCluster("abc", capacityOf(1));
   const visit = cluster.join("a");
   const ticket = cluster.queue("c");
@@ -89,7 +89,7 @@ test("one round is enough for any number", () => {
   );
 });
 
-test("the rate is one for all nodes, whoever is root", () => {
+test("the rate is one for all nodes, whichever is root", () => {
   const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, queueAll: true });
   for (let i = 0; i < 60; i++) cluster.queue("abc"[i % 3]!);
   cluster.run(200);
@@ -146,7 +146,7 @@ for (const newUsersPerMinute of [4, 60])
       assert.ok(at - enteredAt[index]! >= 60_000, `as many and one more within ${at - enteredAt[index]!} ms`);
   });
 
-test("a part that is cut off goes on with the slots it has, and all together have no more than there are", () => {
+test("a part that is cut off goes on with its slots, and all parts together never exceed the capacity", () => {
   const cluster = new VirtualCluster("abc", capacityOf(9));
   for (const name of "abc") cluster.join(name);
   cluster.run(1_000);
@@ -163,7 +163,7 @@ test("a part that is cut off goes on with the slots it has, and all together hav
   assert.equal(admitted + onSite, 9);
 });
 
-test("an event's draw is the same at every node, and nobody is let in before it", () => {
+test("an event's draw is the same on every node, and nobody is admitted before it", () => {
   const cluster = new VirtualCluster("abc", DEFAULT_RULES);
   const startAt = cluster.now + 2_000;
   const event: EventRules = {
@@ -186,7 +186,7 @@ test("an event's draw is the same at every node, and nobody is let in before it"
   assert.deepEqual(new Set(admitted.map(({ id }) => id)), new Set(order.slice(0, 3)));
 });
 
-test("a draw waits until everyone who gathered anywhere is known", () => {
+test("a draw waits until everyone who gathered on any node is known", () => {
   const cluster = new VirtualCluster("abc", DEFAULT_RULES, { replicateMs: 1_500 });
   // What is written now is told in more than a second.
   cluster.run(200);
@@ -205,7 +205,7 @@ test("a draw waits until everyone who gathered anywhere is known", () => {
   }
 });
 
-test("a node that is alone turns its door by itself, and tells what came of it", () => {
+test("a node that is alone runs its door by itself, and reports the result", () => {
   const cluster = new VirtualCluster("a", { ...DEFAULT_RULES, queueAll: true });
   cluster.queue("a");
   cluster.queue("a");

@@ -70,7 +70,7 @@ function ask(node: Node, now = 0): { isAsked: boolean; called: () => number } {
   return { isAsked, called: () => count };
 }
 
-test("a node without slots gets half of what others can spare, and there are as many as before", () => {
+test("a node without slots gets half of the others' spare ones, and the sum stays the same", () => {
   const cluster = new Cluster({ a: 0, b: 6, c: 0 });
   const { isAsked, called } = ask(cluster.of("a"));
   assert.ok(isAsked);
@@ -81,7 +81,7 @@ test("a node without slots gets half of what others can spare, and there are as 
   assert.deepEqual([cluster.of("a").spare, cluster.of("b").spare], [3, 3]);
 });
 
-test("newcomers who come while a question is out wait for its answer, only so many", () => {
+test("newcomers who come while a request is open wait for its answer, up to a limit", () => {
   const cluster = new Cluster({ a: 0, b: 6 });
   const asked = Array.from({ length: 201 }, () => ask(cluster.of("a")));
   assert.deepEqual(
@@ -91,7 +91,7 @@ test("newcomers who come while a question is out wait for its answer, only so ma
   assert.equal(cluster.of("a").sent().length, 1, "one question for all of them");
 });
 
-test("when nobody has any, nobody is asked again before the next round", () => {
+test("when no node has a slot to lend, none is asked again before the next round", () => {
   const cluster = new Cluster({ a: 0, b: 0, c: 0 });
   const first = ask(cluster.of("a"));
   cluster.deliver();
@@ -102,7 +102,7 @@ test("when nobody has any, nobody is asked again before the next round", () => {
   assert.equal(ask(cluster.of("a")).isAsked, true);
 });
 
-test("a newcomer does not wait longer than a moment for an answer", () => {
+test("a newcomer waits only a moment for an answer", () => {
   const cluster = new Cluster({ a: 0, b: 6 });
   const { lending } = cluster.of("a");
   const { called } = ask(cluster.of("a"));
@@ -134,7 +134,7 @@ test("a slot lent before a round and coming after it is not taken: the round has
   assert.equal(cluster.of("b").spare, 3);
 });
 
-test("nothing is lent to one that has reported to another round, or while nothing is to be lent", () => {
+test("nothing is lent to a node that reported to another round, or while lending is off", () => {
   for (const round of [2, null]) {
     const cluster = new Cluster({ a: 0, b: 6 });
     ask(cluster.of("a"));
@@ -154,7 +154,7 @@ test("rounds of different views are different rounds", () => {
   assert.equal(cluster.of("b").spare, 6);
 });
 
-test("however a round and a loan cross each other, no slot is there twice", () => {
+test("however rounds and loans cross each other, no slot exists twice", () => {
   const capacity = 6;
   // Four things happen in any order that messages allow: the question, the answer, and each one's report.
   for (const order of [
@@ -187,7 +187,7 @@ test("however a round and a loan cross each other, no slot is there twice", () =
   }
 });
 
-test("an answer counts once, from whom it was asked of, and never takes away", () => {
+test("an answer counts once, from a node that was asked, and never takes anything away", () => {
   const cluster = new Cluster({ a: 0, b: 6, c: 0 });
   const a = cluster.of("a");
   ask(a);
@@ -203,7 +203,7 @@ test("an answer counts once, from whom it was asked of, and never takes away", (
   assert.equal(a.spare, 2);
 });
 
-test("while a round is under way newcomers wait for what it brings, and nobody is asked", () => {
+test("during a round newcomers wait for its announcement, and no node is asked", () => {
   const cluster = new Cluster({ a: 0, b: 6 });
   const a = cluster.of("a");
   a.isRoundOpen = true;
@@ -215,7 +215,7 @@ test("while a round is under way newcomers wait for what it brings, and nobody i
   assert.equal(called(), 1);
 });
 
-test("another view answers everyone who waits, and a node by itself asks nobody", () => {
+test("another view ends the wait of all newcomers, and a lone node asks nobody", () => {
   const cluster = new Cluster({ a: 0, b: 6 });
   const { called } = ask(cluster.of("a"));
   cluster.of("a").lending.start(2);

@@ -255,7 +255,7 @@ for (const size of SIZES) {
   });
 }
 
-test("a root that empties gives the root to where people wait; when nobody waits it stays", () => {
+test("a root without a line gives the root to where people wait; when nobody waits it stays", () => {
   const property = fc.property(fc.constantFrom(...SIZES.slice(1)), seeds, (size, seed) => {
     const net = new Net({ size, seed, faults: CALM }).open();
     const [first, second] = [net.pick(size), net.pick(size)];
@@ -428,7 +428,7 @@ test("a state is sent again every so often until it is heard, and then no more",
   assert.deepEqual(bodies(node), []);
 });
 
-test("what was sent at an instant that nobody told is not sent again before a whole wait", () => {
+test("a state sent at an unknown time is not sent again before a whole interval", () => {
   const [, node] = pair();
   node.setWeight(5);
   assert.equal(bodies(node).length, 1);
@@ -480,7 +480,7 @@ test("a clock that is set back does not stop the sending", () => {
   assert.equal(bodies(node).length, 1);
 });
 
-test("what is malformed, from a stranger, of another view or cannot be true changes nothing", () => {
+test("a message that is malformed, from a stranger, of another view or impossible changes nothing", () => {
   const wrongs: unknown[] = [
     null,
     "edge",
@@ -507,7 +507,7 @@ test("what is malformed, from a stranger, of another view or cannot be true chan
   assert.deepEqual([node.isRoot, node.deepMin, node.takeOutbox()], [false, null, []]);
 });
 
-test("whatever comes, a node throws nothing and is root only when it was given the root", () => {
+test("whatever arrives, a node throws nothing and is root only when it was given the root", () => {
   const numbers = fc.oneof(fc.integer({ min: -1, max: 3 }), fc.double(), fc.constant(null));
   const states = fc.record({
     kind: fc.constant("edge"),
@@ -538,7 +538,7 @@ test("an older state that comes late does not undo a newer one", () => {
   assert.equal(root.deepMin, 8);
 });
 
-test("a new view keeps the own weight and forgets all else", () => {
+test("a new view keeps this node's weight and forgets everything else", () => {
   const [root] = pair();
   root.setWeight(40);
   root.hold();

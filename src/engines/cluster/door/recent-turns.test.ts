@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RecentTurns } from "./recent-turns.ts";
 
-test("those of later rounds came after, of the same round those further behind, whoever told of them first", () => {
+test("turns of later rounds count, and within one round those further behind, in whatever order they are told", () => {
   const turns = new RecentTurns();
   for (const [at, sequence] of [
     [20, 7],
@@ -19,7 +19,7 @@ test("those of later rounds came after, of the same round those further behind, 
   assert.equal(turns.after(7, { at: 0, sequence: 0 }, false), 0);
 });
 
-test("where chance decides, those of one round came as they were told", () => {
+test("with random order, the turns of one round are in the order they were told", () => {
   const turns = new RecentTurns();
   for (const sequence of [5, 1, 9]) turns.note(0, 10, sequence);
   assert.deepEqual(

@@ -23,7 +23,7 @@ function admittedInAMinute(flow: RoomFlow, perMinute: number): number {
   return admitted;
 }
 
-test("a node lets nobody straight through without leave, and with leave so many, for a second", () => {
+test("without leave a node lets nobody straight through, and with leave a limited number, for a second", () => {
   const flow = nodeFlow();
   assert.equal(flow.allowance(PER_MINUTE, START), 0);
   flow.receive(3, START);
@@ -33,7 +33,7 @@ test("a node lets nobody straight through without leave, and with leave so many,
   assert.equal(flow.allowance(PER_MINUTE, START + 1_000), 0);
 });
 
-test("without a rate nobody needs leave, and who came is counted for the root to know", () => {
+test("without a rate no leave is needed, and entries are counted for the root", () => {
   const flow = nodeFlow();
   assert.equal(flow.allowance(null, START), Number.POSITIVE_INFINITY);
   flow.giveTurns(null, 4, START);
@@ -41,7 +41,7 @@ test("without a rate nobody needs leave, and who came is counted for the root to
   assert.equal(flow.leave, 0);
 });
 
-test("leave that is handed out is taken off what the root lets in, and what comes back is put back", () => {
+test("leave that is handed out is taken off what the root admits, and unused leave is added again", () => {
   const [kept, returned, none] = [new RoomFlow(), new RoomFlow(), new RoomFlow()];
   for (const flow of [kept, returned]) flow.grant(PER_MINUTE, 2, START - 1_000);
   returned.settle(PER_MINUTE, { back: 2, uncharged: 0 }, START);
@@ -51,7 +51,7 @@ test("leave that is handed out is taken off what the root lets in, and what come
   assert.equal(admittedInAMinute(returned, PER_MINUTE), all);
 });
 
-test("whoever came without leave, or beyond it, counts from the next round on", () => {
+test("entries without leave, or beyond it, count from the next round on", () => {
   const [uncharged, overdrawn] = [new RoomFlow(), new RoomFlow()];
   uncharged.settle(PER_MINUTE, { back: 0, uncharged: 5 }, START);
   overdrawn.settle(PER_MINUTE, { back: -5, uncharged: 0 }, START);
@@ -65,7 +65,7 @@ test("a part of a cluster has its share of the rate", () => {
   assert.equal(admittedInAMinute(flow, PER_MINUTE), 24);
 });
 
-test("to look what would be with leave changes nothing", () => {
+test("looking ahead with leave for one more changes nothing", () => {
   const flow = nodeFlow();
   flow.receive(0, START);
   assert.equal(
@@ -76,7 +76,7 @@ test("to look what would be with leave changes nothing", () => {
   assert.equal(flow.allowance(PER_MINUTE, START + 5_000), 0);
 });
 
-test("another root goes on with the flow as it was handed over", () => {
+test("another root continues with the flow that was handed over", () => {
   const [before, after] = [new RoomFlow(), new RoomFlow()];
   const count = before.allowance(PER_MINUTE, START - 1);
   before.giveTurns(PER_MINUTE, count, START - 1);
@@ -87,7 +87,7 @@ test("another root goes on with the flow as it was handed over", () => {
   assert.equal(after.allowance(PER_MINUTE, START), before.allowance(PER_MINUTE, START));
 });
 
-test("whoever has a firm turn enters, and counts in the minute at the root alone", () => {
+test("a visitor with a firm turn enters, and counts in the minute only at the root", () => {
   const [root, node] = [new RoomFlow(), nodeFlow()];
   assert.equal(node.entriesLeft(1, START), Number.POSITIVE_INFINITY);
   node.enter(5, START);

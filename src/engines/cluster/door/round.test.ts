@@ -101,7 +101,7 @@ function assertFirst(admitted: readonly number[], people: readonly number[], cou
 const firstOf = (people: readonly number[], count: number) =>
   [...people].sort((a, b) => a - b).slice(0, count);
 
-test("when the root knows who waits, exactly the first so many are let in", () => {
+test("when the root knows who waits, exactly the first k are admitted", () => {
   fc.assert(
     fc.property(line, fc.nat({ max: 160 }), (people, capacity) => {
       assertFirst(admittedOf(capacity, people, people), people, capacity);
@@ -110,7 +110,7 @@ test("when the root knows who waits, exactly the first so many are let in", () =
   );
 });
 
-test("whatever the root knows of the line, those let in are its first, and never too many", () => {
+test("whatever the root knows of the line, the first ones are admitted, and never too many", () => {
   fc.assert(
     fc.property(line, line, fc.nat({ max: 160 }), (people, known, capacity) => {
       const admitted = admittedOf(capacity, people, known);
@@ -121,7 +121,7 @@ test("whatever the root knows of the line, those let in are its first, and never
   );
 });
 
-test("some who left and some who came unknown to the root do not keep it from finding the right ones", () => {
+test("visitors who left or joined without the root knowing do not keep it from finding the right key", () => {
   const news = fc.uniqueArray(fc.nat({ max: 2_000 }), { maxLength: 10 });
   fc.assert(
     fc.property(line, news, fc.nat({ max: 160 }), (people, gone, capacity) => {
@@ -138,7 +138,7 @@ test("a round costs four passes at the most, and one where the guess was right",
   assert.equal(passes.length, 1);
 });
 
-test("two who have left and are still in the root's books cost no pass more", () => {
+test("two visitors who left but are still in the root's books cost no extra pass", () => {
   const people = Array.from({ length: 5_000 }, (_, n) => n);
   const round = roundOf([booksOf({ totalActiveUsers: 1_000 }, people)]);
   const { shares, passes } = played(round, { r: { lanes: { 0: people.slice(2) } } });
@@ -162,13 +162,13 @@ test("lanes are served as the doorkeeper says, each in its own order", () => {
   assert.deepEqual(admitted, { 0: [1, 2], 7: [50, 51, 52] });
 });
 
-test("where whose turn it is is drawn, the cut says only how many", () => {
+test("with random order, a cut only says how many", () => {
   const books = booksOf({ totalActiveUsers: 3, queueingMethod: "random" }, [1, 2, 3, 4, 5]);
   const { shares } = played(roundOf([books]), { r: { lanes: { 0: [1, 2, 3, 4, 5] } } });
   assert.deepEqual(shares.get("r")!.cuts, [[0, 3]]);
 });
 
-test("so few that they are let in one by one need no pivots, unless someone is lost", () => {
+test("few enough to be admitted one by one need no pivots, unless someone is lost", () => {
   const books = () => booksOf({ totalActiveUsers: 2 }, [1, 2, 3]);
   const truths = { r: { lanes: { 0: [1, 2, 3] } } };
   const round = roundOf([books()], { oneByOneMax: 2 });
@@ -181,7 +181,7 @@ test("so few that they are let in one by one need no pivots, unless someone is l
   }
 });
 
-test("slots that nobody holds are there to be given: to those who wait, and what is left to those who come", () => {
+test("unused slots go to those who wait, and the rest to newcomers", () => {
   const held = { turns: 2, visits: 3, kept: 1 };
   const round = roundOf([booksOf({ totalActiveUsers: 10 }, [1])]);
   const { shares } = played(round, { r: { lanes: { 0: [1] }, report: held } });
@@ -191,7 +191,7 @@ test("slots that nobody holds are there to be given: to those who wait, and what
   assert.equal(after.shares.get("r")!.slots, 0, "nothing to spare while people wait");
 });
 
-test("while someone is lost slots are neither made nor forgotten", () => {
+test("while someone is lost, slots are neither created nor forgotten", () => {
   const amount = fc.nat({ max: 12 });
   fc.assert(
     fc.property(line, amount, amount, amount, amount, (people, offered, visits, kept, owed) => {
@@ -207,13 +207,13 @@ test("while someone is lost slots are neither made nor forgotten", () => {
   );
 });
 
-test("while someone is lost what was offered goes back, also where nobody is let in", () => {
+test("while someone is lost, what was offered goes back, also where nobody is admitted", () => {
   const round = roundOf([booksOf({ totalActiveUsers: 50, paused: true }, [1, 2])], { isSomeoneLost: true });
   const { shares } = played(round, { r: { lanes: { 0: [1, 2] }, report: { offered: 5, visits: 3 } } });
   assert.deepEqual([shares.get("r")!.cuts, shares.get("r")!.slots], [[], 5]);
 });
 
-test("when more are in use than there are, nobody gets any and everybody is told", () => {
+test("when more slots are in use than there are, nobody gets one and every node is told", () => {
   const round = roundOf([booksOf({ totalActiveUsers: 5 }, [1])]);
   const { shares } = played(round, { r: { lanes: { 0: [1] }, report: { visits: 9 } } });
   assert.deepEqual(shares.get("r"), {
@@ -249,7 +249,7 @@ test("firm turns and leave count in the minute, and so do those who used a turn"
   assert.deepEqual([minute({ news }).leave, minute({ turns: 3, news }).entries], [0, 0]);
 });
 
-test("what went loose may be given again at once, beyond what is saved up", () => {
+test("turns that became loose may be given again at once, beyond what is saved up", () => {
   const books = booksOf({ newUsersPerMinute: 60 }, [1, 2, 3, 4, 5, 6, 7, 8]);
   const lanes = { 0: [1, 2, 3, 4, 5, 6, 7, 8] };
   const round = (report: Partial<RoomReport>) => {
@@ -262,7 +262,7 @@ test("what went loose may be given again at once, beyond what is saved up", () =
   assert.equal(round({ news: { ...NO_TURNS, loosened: 2 } }), 2);
 });
 
-test("rooms that share a capacity never get more than it together, and each at least what is its own", () => {
+test("rooms that share a capacity never exceed it together, and each gets at least its guarantee", () => {
   const amount = fc.nat({ max: 8 });
   const held = fc.tuple(amount, amount);
   fc.assert(

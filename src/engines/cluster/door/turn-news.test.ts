@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NO_TURNS, TurnNews } from "./turn-news.ts";
 
-test("news is reported until a round is announced, and what came since then stays", () => {
+test("news is reported until a round is announced, and later news stays", () => {
   const news = new TurnNews();
   news.note("entered");
   assert.equal(news.report().entered, 1);
@@ -21,7 +21,7 @@ test("news is reported until a round is announced, and what came since then stay
   assert.deepEqual(news.report(), NO_TURNS);
 });
 
-test("news that is taken is nobody else's to hear", () => {
+test("news that was taken is not reported any more", () => {
   const news = new TurnNews();
   for (let i = 0; i < 3; i++) news.note("missed");
   news.report();

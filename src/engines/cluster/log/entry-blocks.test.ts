@@ -31,7 +31,7 @@ const entry: fc.Arbitrary<Entry> = fc.oneof(
   fc.tuple(fc.constant(OP.pool), number, text, fc.array(fc.oneof(number, text))),
 ) as fc.Arbitrary<Entry>;
 
-test("every kind of entry comes out as it went in, also after the way over a wire", () => {
+test("every kind of entry comes out as it went in, also after a way over a wire", () => {
   const written = inRoom(...ENTRIES);
   assert.deepEqual(entriesIn(structuredClone(blockOf(written))), written);
 });
@@ -44,12 +44,12 @@ test("entries of several rooms keep their order, whatever is in them", () => {
   );
 });
 
-test("a block larger than any before it is one", () => {
+test("a block may be larger than any before it", () => {
   const many = inRoom(...Array.from({ length: 4_000 }, (_, i) => [OP.invite, "c".repeat(100), i]));
   assert.deepEqual(entriesIn(blockOf(many)), many);
 });
 
-test("a block that is too short, too long or counts wrong is none", () => {
+test("a block that is too short, too long or has a wrong count is rejected", () => {
   const [count, bytes] = blockOf(inRoom(...ENTRIES));
   for (let length = 0; length < bytes.length; length++)
     assert.equal(entriesIn([count, bytes.slice(0, length)]), null, `${length} bytes`);
@@ -57,7 +57,7 @@ test("a block that is too short, too long or counts wrong is none", () => {
   for (const wrong of [0, count - 1, count + 1]) assert.equal(entriesIn([wrong, bytes]), null);
 });
 
-test("an entry of no kind, a number that is none, a key that is not whole: then nothing is read", () => {
+test("a block with an entry of an unknown kind, an invalid number or a fractional key is rejected", () => {
   const hostile = [
     ...[
       [OP.yield, 1.5],
@@ -77,7 +77,7 @@ test("an entry of no kind, a number that is none, a key that is not whole: then 
   for (const op of [0, 14, 255]) assert.equal(entriesIn([count, bytes.with(opAt, op)]), null, `${op}`);
 });
 
-test("whatever bytes come can be looked at without harm", () => {
+test("any bytes can be checked without harm", () => {
   const [count, good] = blockOf(inRoom(...ENTRIES));
   const spoilt = fc
     .array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })

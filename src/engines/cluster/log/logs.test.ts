@@ -18,7 +18,7 @@ function keysIn(body: { readonly blocks: readonly Block[] } | null): number[] {
   return (body?.blocks ?? []).flatMap((block) => entriesIn(block)!.map(({ entry }) => Number(entry[1])));
 }
 
-test("a reader gets everything in order, and nothing twice while it says what it has", () => {
+test("a reader gets everything in order, and nothing twice while it acknowledges", () => {
   const [log, reader] = [logOf(3), new Reader()];
   const first = reader.take(log, 0, never)!;
   assert.deepEqual([first.from, keysIn(first)], [0, [0, 1, 2]]);
@@ -32,7 +32,7 @@ test("a reader gets everything in order, and nothing twice while it says what it
   assert.equal(reader.nextAt(log), Number.POSITIVE_INFINITY);
 });
 
-test("what nobody said they have is sent again, however much is written meanwhile", () => {
+test("unacknowledged entries are sent again, however much is written meanwhile", () => {
   const [log, reader] = [logOf(1), new Reader()];
   reader.take(log, 0, never);
   const brought: number[][] = [];
@@ -47,7 +47,7 @@ test("what nobody said they have is sent again, however much is written meanwhil
   );
 });
 
-test("one that gets on is not sent again what is on its way", () => {
+test("a reader that makes progress is not sent again what is on its way", () => {
   const [log, reader] = [logOf(1), new Reader()];
   reader.take(log, 0, never);
   log.add({ room: "r", entry: noted(1) });
@@ -58,7 +58,7 @@ test("one that gets on is not sent again what is on its way", () => {
   assert.deepEqual(keysIn(reader.take(log, 490, never)), [1]);
 });
 
-test("what an old message says of how far one was does not send it back", () => {
+test("an old acknowledgement does not send a reader back", () => {
   const [log, reader] = [logOf(4), new Reader()];
   log.bind();
   log.add({ room: "r", entry: noted(4) });
@@ -67,7 +67,7 @@ test("what an old message says of how far one was does not send it back", () => 
   assert.deepEqual(keysIn(reader.take(log, 2, never)), [4]);
 });
 
-test("a message holds so many entries, and the rest follows", () => {
+test("a message holds a limited number of entries, and the rest follows", () => {
   const [log, reader] = [logOf(BLOCK_ENTRIES_MAX + 5), new Reader()];
   assert.equal(keysIn(reader.take(log, 0, never)).length, BLOCK_ENTRIES_MAX);
   assert.equal(reader.isDue(log, 0), true);
@@ -86,7 +86,7 @@ test("a log keeps the last entries, and says so when older ones are asked for", 
   assert.deepEqual(log.after(44_001), { from: 44_001, blocks: [] });
 });
 
-test("blocks of another are kept as they came, and without gaps", () => {
+test("blocks of another owner are kept as they came, and without gaps", () => {
   const log = new OwnerLog("b#1", 2);
   const blocks = [0, 1, 2].map((n) =>
     blockOf([n, n + 0.5].map((key) => ({ room: "r", entry: noted(2 * key) }))),
@@ -103,7 +103,7 @@ test("blocks of another are kept as they came, and without gaps", () => {
   assert.equal(log.after(0)!.blocks[0], blocks[0], "the very same");
 });
 
-test("what readers may have to wait for begins a block", () => {
+test("an entry that readers may have to wait for begins a block", () => {
   const log = logOf(2);
   log.add({ room: "r", entry: [OP.pool, 1, "sale", []] });
   log.add({ room: "r", entry: [OP.wait, 3, 0, 0, ""] });
@@ -121,7 +121,7 @@ function copyOf(log: OwnerLog, parts: number): EntriesBody[] {
   }));
 }
 
-test("whoever is too far behind gets a copy, a part when the one before it has come", () => {
+test("a reader that is too far behind gets a copy, each part after the one before it was acknowledged", () => {
   const log = logOf(10);
   log.startAt(10);
   const reader = new Reader(3);
@@ -139,7 +139,7 @@ test("whoever is too far behind gets a copy, a part when the one before it has c
   assert.deepEqual(keysIn(reader.take(log, 480, never)), [10]);
 });
 
-test("one that wants all of it again gets a copy, once", () => {
+test("a reader that wants everything again gets a copy, once", () => {
   const [log, reader] = [logOf(3), new Reader(3)];
   reader.startOver();
   assert.equal(reader.isDue(log, 0), true);

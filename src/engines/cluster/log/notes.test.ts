@@ -24,7 +24,7 @@ function nodesOf(...names: string[]): Record<string, Notes> {
 
 const valueIn = (notes: Notes | undefined, name: string) => notes?.all.get(name)?.value;
 
-test("what one keeps, all know, and hear of once", () => {
+test("what one node keeps, all learn, and are told of once", () => {
   const nodes = nodesOf("a", "b", "c");
   nodes.a!.keep("room", { paused: true }, 5);
   deliver(nodes);
@@ -36,7 +36,7 @@ test("what one keeps, all know, and hear of once", () => {
   }
 });
 
-test("the last word counts, by the writers' clocks, then by their names, in whatever order it is heard", () => {
+test("the last write wins, by the writers' clocks, then by their names, in whatever order it arrives", () => {
   const note = fc.record({
     name: fc.constantFrom("x", "y"),
     value: fc.nat({ max: 9 }),
@@ -64,7 +64,7 @@ test("the last word counts, by the writers' clocks, then by their names, in what
   );
 });
 
-test("whoever missed a note hears of it later, from anyone who has it", () => {
+test("a node that missed a note gets it later, from any node that has it", () => {
   const nodes = nodesOf("a", "b", "c");
   nodes.a!.keep("room", 1, 5);
   deliver(nodes, (to) => to === "c");
@@ -76,7 +76,7 @@ test("whoever missed a note hears of it later, from anyone who has it", () => {
   assert.equal(valueIn(nodes.c, "room"), 1);
 });
 
-test("newcomers are told everything, and nobody is told nothing", () => {
+test("new nodes are told everything, and no empty messages are sent", () => {
   const nodes = nodesOf("a", "b");
   assert.deepEqual(nodes.a!.takeOutbox(), []);
   nodes.a!.keep("room", 1, 5);
@@ -88,7 +88,7 @@ test("newcomers are told everything, and nobody is told nothing", () => {
   assert.equal(valueIn(c, "room"), 1);
 });
 
-test("a node by itself has nothing to do, ever", () => {
+test("a lone node never has anything to do", () => {
   const notes = new Notes("a");
   notes.start([], 0);
   notes.keep("room", 1, 5);
@@ -97,7 +97,7 @@ test("a node by itself has nothing to do, ever", () => {
   assert.deepEqual(notes.takeOutbox(), []);
 });
 
-test("there are only so many notes, but known ones still change", () => {
+test("the number of notes is limited, but known ones can still change", () => {
   const notes = new Notes("a");
   for (let i = 0; i < 10_001; i++) notes.keep(`n${i}`, i, 1);
   assert.equal(notes.all.size, 10_000);
@@ -105,7 +105,7 @@ test("there are only so many notes, but known ones still change", () => {
   assert.equal(valueIn(notes, "n0"), "new");
 });
 
-test("what is no note is left out, and what comes with it is not", () => {
+test("a malformed note is ignored, and the others of its message are not", () => {
   const notes = new Notes("a");
   for (const list of [null, 7, "notes", undefined]) notes.receive({ kind: "notes", notes: list } as never);
   const hostile = [null, 1, {}, { name: 1, at: 1, by: "b" }, { name: "x", at: Number.NaN, by: "b" }];

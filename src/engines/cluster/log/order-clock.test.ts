@@ -8,7 +8,7 @@ const EPOCH_AT = Date.UTC(2025, 0, 1);
 
 const isKey = (key: number) => Number.isSafeInteger(key) && key >= 0;
 
-test("a key tells when it was given out, and by which slot", () => {
+test("a key tells when it was given out, and by which node number", () => {
   const clock = new OrderClock({ slot: 63, skewMaxMs: 1_000 });
   const key = clock.next(NOW + 0.7);
   assert.equal(key, (NOW - EPOCH_AT) * 8192 + 63);
@@ -25,7 +25,7 @@ test("a counter that runs over borrows the next millisecond", () => {
   assert.equal(keys[128], keyAt({ at: NOW + 1, slot: 5 }));
 });
 
-test("a clock that jumps back gives out no smaller key, and a change of slot neither", () => {
+test("a clock that jumps back gives out no smaller key, nor does a new node number", () => {
   const clock = new OrderClock({ slot: 63, skewMaxMs: 1_000 });
   const before = clock.next(NOW);
   clock.slot = 0;
@@ -46,7 +46,7 @@ test("a reading too far ahead is refused and leaves no trace", () => {
   assert.equal(timeOfKey(clock.next(NOW)), NOW + 1_000);
 });
 
-test("among peers with skewed clocks, what is told of comes before what follows, and no key is twice", () => {
+test("among peers with skewed clocks, causes come before effects, and no key exists twice", () => {
   const SKEW_MAX_MS = 50;
   const step = fc.record({
     who: fc.nat({ max: 3 }),
@@ -86,7 +86,7 @@ test("peers that answer each other without end do not drive their clocks ahead o
   assert.ok(a.time(NOW) < NOW + 1);
 });
 
-test("slots and times that have no keys are refused", () => {
+test("node numbers and times without keys are refused", () => {
   for (const slot of [-1, 64, 0.5]) {
     assert.throws(() => new OrderClock({ slot, skewMaxMs: 0 }), RangeError);
     assert.throws(() => keyAt({ at: NOW, slot }), RangeError);

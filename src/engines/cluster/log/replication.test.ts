@@ -125,7 +125,7 @@ function lossy(): () => boolean {
   };
 }
 
-test("what one writes down, all know, with messages lost as well", () => {
+test("what one node writes all know, also when messages are lost", () => {
   for (const isLossy of [false, true]) {
     const cluster = new Cluster("abc");
     if (isLossy) cluster.arrives = lossy();
@@ -178,7 +178,7 @@ test("entries after a gap are not read until what is missing has come", () => {
   assert.equal(b.books.lines.size, 1);
 });
 
-test("whoever is further behind than a log goes back gets a copy, in parts, and goes on from there", () => {
+test("a reader that is further behind than a log goes back gets a copy, in parts, and continues from there", () => {
   const cluster = new Cluster("abc");
   const [a, b, c] = cluster.peers as [Peer, Peer, Peer];
   cluster.arrives = (from, to) => from !== "c#1" && to !== "c#1";
@@ -216,7 +216,7 @@ test("a room that is opened later is filled with what the others have of it", ()
   assert.deepEqual(b.line(), a.line());
 });
 
-test("nobody is settled before everybody has said how far they are", () => {
+test("no node is settled before all have said how far they are", () => {
   const cluster = new Cluster("abc");
   cluster.arrives = (from) => from !== "c#1";
   cluster.run(2_000);
@@ -229,7 +229,7 @@ test("nobody is settled before everybody has said how far they are", () => {
   assert.ok(cluster.peers.every(({ replication }) => replication.isSettled));
 });
 
-test("what only one has read of someone who is gone, all read before they settle", () => {
+test("what only one node has read of a gone owner, all read before they settle", () => {
   const cluster = new Cluster("abc");
   cluster.run(500);
   const c = cluster.of("c");
@@ -262,7 +262,7 @@ function withoutC(then: (view: View) => View, names = "ab"): Cluster {
   return cluster;
 }
 
-test("each place of someone who is gone is taken over by exactly one member, the same for all", () => {
+test("each place of a gone owner is taken over by exactly one member, the same for all", () => {
   for (const then of [(view: View) => lost(view, "c"), (view: View) => withoutDead(view, ["c#1"], 0)]) {
     const cluster = withoutC(then);
     const [a, b] = [cluster.of("a"), cluster.of("b")];
@@ -275,7 +275,7 @@ test("each place of someone who is gone is taken over by exactly one member, the
   }
 });
 
-test("of someone lost a turn is a place in the line again, and a visit is borrowed: their slots are still theirs", () => {
+test("of a lost owner, a turn becomes a waiting place again and a visit is borrowed: the slots stay with the owner", () => {
   const cluster = withoutC((view) => lost(view, "c"));
   const { books } = cluster.of("a");
   const c = cluster.of("c");
@@ -287,7 +287,7 @@ test("of someone lost a turn is a place in the line again, and a visit is borrow
   for (const { books: own } of [cluster.of("a"), cluster.of("b")]) assert.equal(own.used, 0);
 });
 
-test("of someone who is dead or has left, turns and visits are taken over as they are", () => {
+test("of an owner that died or left, turns and visits are taken over as they are", () => {
   const cluster = withoutC((view) => withoutDead(view, ["c#1"], 0));
   const { books } = cluster.of("b");
   const c = cluster.of("c");
@@ -296,14 +296,14 @@ test("of someone who is dead or has left, turns and visits are taken over as the
   assert.equal(cluster.of("a").books.used + cluster.of("b").books.used, 2);
 });
 
-test("what was borrowed is one's own once its lender is known to be dead", () => {
+test("a borrowed visit becomes the borrower's own once its lender is known to be dead", () => {
   const cluster = withoutC((view) => lost(view, "c"));
   cluster.start(withoutDead(cluster.view, ["c#1"], 0));
   cluster.run(2_000);
   assert.equal(cluster.of("a").books.used + cluster.of("b").books.used, 1);
 });
 
-test("a part without the majority takes nothing over from those who may still be there", () => {
+test("a part without the majority takes nothing over from members that may still be alive", () => {
   const cluster = withoutC((view) => lost(view, "a", "b"), "c");
   assert.equal(cluster.view.isMajority, false);
   const c = cluster.of("c");
@@ -324,7 +324,7 @@ test("a part without the majority takes nothing over from those who may still be
   );
 });
 
-test("someone lost who is back finds that others have their places, and has what nobody took", () => {
+test("a lost member that is back finds its places taken over, and keeps those that were not", () => {
   const cluster = withoutC((view) => lost(view, "c"));
   const c = cluster.of("c");
   c.wait(100);
@@ -339,7 +339,7 @@ test("someone lost who is back finds that others have their places, and has what
   assert.deepEqual(owners(cluster.of("a")), owners(cluster.of("b")));
 });
 
-test("newcomers get the logs of those who left just before them", () => {
+test("new nodes get the logs of those who left just before them", () => {
   const cluster = new Cluster("abc");
   const late = new Peer("d", 3);
   cluster.of("c").wait(0, 1, 2, 3, 4);
@@ -355,7 +355,7 @@ test("newcomers get the logs of those who left just before them", () => {
   assert.deepEqual(late.line(), cluster.of("a").line());
 });
 
-test("whoever waits for a copy elsewhere hears when one other has it, or when there is nobody", () => {
+test("waiting for a copy ends when one other node has it, or when there is no other node", () => {
   const cluster = new Cluster("ab");
   cluster.run(500);
   const [a] = cluster.peers as [Peer, Peer];
@@ -378,7 +378,7 @@ test("whoever waits for a copy elsewhere hears when one other has it, or when th
   assert.equal(copied, 3);
 });
 
-test("what strangers and other versions send is not read", () => {
+test("messages of strangers and of other versions are ignored", () => {
   const cluster = new Cluster("ab");
   cluster.run(500);
   const [a, b] = cluster.peers as [Peer, Peer];

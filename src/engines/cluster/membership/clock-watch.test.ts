@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClockWatch, clockText } from "./clock-watch.ts";
 
-test("a clock that is near enough is no matter, however late messages come at times", () => {
+test("a clock that is near enough is no problem, however late messages arrive at times", () => {
   const watch = new ClockWatch(1_000);
   assert.equal(watch.wrongBy("b#1"), null);
   for (let now = 0; now < 60_000; now += 100) {
@@ -11,7 +11,7 @@ test("a clock that is near enough is no matter, however late messages come at ti
   }
 });
 
-test("one that is too far ahead or behind is told of, until it is right again", () => {
+test("a clock that is too far ahead or behind is reported until it is right again", () => {
   for (const off of [5_000, -3_600_000]) {
     const watch = new ClockWatch(1_000);
     watch.hear("b#1", off, 0);
@@ -24,7 +24,7 @@ test("one that is too far ahead or behind is told of, until it is right again", 
   }
 });
 
-test("it is said in words", () => {
+test("the difference is told in words", () => {
   assert.equal(clockText(-3_600_000), "3600 s behind");
   assert.equal(clockText(1_540), "1.5 s ahead of");
 });

@@ -101,7 +101,7 @@ function commit(network: Network): void {
   for (const node of network.nodes.values()) node.commit(committed(node.view!));
 }
 
-test("whoever knows one member joins all of them", () => {
+test("a node that knows one member joins all of them", () => {
   const network = new Network();
   network.add("a", []);
   network.add("b", ["a"]);
@@ -116,7 +116,7 @@ test("whoever knows one member joins all of them", () => {
   assert.ok(network.isAgreed());
 });
 
-test("with messages lost, a dozen join all the same", () => {
+test("a dozen nodes join, also when messages are lost", () => {
   const network = new Network(3);
   network.loss = 0.3;
   for (const name of "abcdefghijkl") network.add(name, name === "a" ? [] : ["a"]);
@@ -125,7 +125,7 @@ test("with messages lost, a dozen join all the same", () => {
   assert.ok(network.isAgreed());
 });
 
-test("two changes at once end in one view with everybody in it", () => {
+test("two changes at once end in one view with every node in it", () => {
   for (let seed = 1; seed <= 15; seed++) {
     const network = clusterOf("abc", {}, seed);
     network.loss = 0.25;
@@ -140,7 +140,7 @@ test("two changes at once end in one view with everybody in it", () => {
   }
 });
 
-test("those who were taken out and are there come back", () => {
+test("nodes that were removed and are alive come back", () => {
   const network = clusterOf("abc");
   nodeOf(network, "a").died("c#1", network.now);
   assert.equal(network.views().a, "ab-c");
@@ -168,7 +168,7 @@ test("when the first of a part goes over to a smaller one, the rest finds both",
   assert.equal(network.views().a, "abcde-");
 });
 
-test("parts that were cut from each other are one again after the cut", () => {
+test("parts that were cut from each other merge after the cut", () => {
   const network = clusterOf("abcde");
   network.cut = new Set("de");
   for (const name of "abc") for (const gone of "de") nodeOf(network, name).died(`${gone}#1`, network.now);
@@ -183,7 +183,7 @@ test("parts that were cut from each other are one again after the cut", () => {
   assert.ok(network.isAgreed());
 });
 
-test("a part without the majority takes in nobody new, and says why", () => {
+test("a part without the majority takes in no new node, and says why", () => {
   const network = clusterOf("abc");
   network.cut = new Set("cd");
   for (const gone of "ab") nodeOf(network, "c").died(`${gone}#1`, network.now);
@@ -193,7 +193,7 @@ test("a part without the majority takes in nobody new, and says why", () => {
   assert.match(d.problem ?? "", /1 of 3 nodes .* missing: a, b/);
 });
 
-test("whoever leaves is gone once nobody misses them, with messages lost as well", () => {
+test("a leaving node is gone once no view has it, also when messages are lost", () => {
   for (const name of "abc") {
     const network = clusterOf("abc");
     network.loss = 0.3;
@@ -205,7 +205,7 @@ test("whoever leaves is gone once nobody misses them, with messages lost as well
   }
 });
 
-test("a goodbye is answered with a view without whoever said it, however often", () => {
+test("a goodbye is answered with a view without its sender, however often", () => {
   const network = clusterOf("abc");
   const a = nodeOf(network, "a");
   for (let i = 0; i < 2; i++) {
@@ -218,7 +218,7 @@ test("a goodbye is answered with a view without whoever said it, however often",
   }
 });
 
-test("the last one leaves at once, and one whose others are lost after having tried", () => {
+test("the last node leaves at once, and one whose others are lost after having tried", () => {
   const alone = new Network().add("a", []);
   alone.leave(0);
   assert.equal(alone.isGone, true);
@@ -244,7 +244,7 @@ test("a new life of a node takes its place, and the old one stops", () => {
   assert.match(old.problem ?? "", /another node called "c"/);
 });
 
-test("an address that refuses for three seconds proves that someone lost is dead, and nobody else", () => {
+test("an address that refuses for three seconds proves only that its own lost member is dead", () => {
   const network = clusterOf("abc");
   const a = nodeOf(network, "a");
   network.cut = new Set("c");
@@ -274,7 +274,7 @@ test("refusals with a pause between them, or a message, prove nothing", () => {
   assert.equal(network.views().a, "ab-c", "a message came from there");
 });
 
-test("an operator's word counts for those who are lost, and for nobody else", () => {
+test("an operator's word counts for lost members only", () => {
   const network = clusterOf("abc");
   const a = nodeOf(network, "a");
   assert.equal(a.forget("c", network.now), false);
@@ -285,7 +285,7 @@ test("an operator's word counts for those who are lost, and for nobody else", ()
   assert.deepEqual([network.views().a, network.views().b], ["ab-", "ab-"]);
 });
 
-test("those lost for long enough are over, where the majority is agreed on", () => {
+test("members lost for long enough are declared dead, where the majority is agreed on", () => {
   const network = clusterOf("abcde", { reclaimAfterMs: 5_000 });
   network.cut = new Set("de");
   commit(network);
@@ -299,7 +299,7 @@ test("those lost for long enough are over, where the majority is agreed on", () 
   assert.deepEqual(network.views().d, "de-abc", "the smaller part waits for ever");
 });
 
-test("where whoever cannot be reached is taken for dead, nobody is ever lost", () => {
+test("with reclaimAfter 0 an unreachable node is dead, and none is ever lost", () => {
   const network = clusterOf("abc", { reclaimAfterMs: 0 });
   nodeOf(network, "a").died("c#1", network.now);
   assert.equal(network.views().a, "ab-");
@@ -315,7 +315,7 @@ function foundsAt(node: Membership, untilMs: number, each: (now: number) => void
   return null;
 }
 
-test("the first in the list founds a cluster when nothing listens elsewhere for three seconds, the next if it does not", () => {
+test("the first in the list creates a cluster when nothing listens elsewhere for three seconds, else the next", () => {
   for (const [name, at] of [...Object.entries({ a: 3_000, b: 6_000, c: null })] as const) {
     const node = new Network().add(name, ["a", "b"]);
     const refused = (now: number) => ["a", "b"].map((other) => node.refused(other, now));
@@ -323,7 +323,7 @@ test("the first in the list founds a cluster when nothing listens elsewhere for 
   }
 });
 
-test("whoever is not the first of those who look for a cluster leaves it to them", () => {
+test("of the nodes that look for a cluster, only the first in the list creates it", () => {
   const node = new Network().add("b", ["a", "b", "c"]);
   const joinMe: MembershipBody = { kind: "joinMe", member: { name: "a", life: 1, address: "a" } };
   assert.equal(
@@ -339,7 +339,7 @@ test("a whole cluster that starts again without the first in its list is one aga
   assert.deepEqual(network.views(), { b: "bc-", c: "bc-" });
 });
 
-test("while most of the list are silent it founds none, and says for whom it waits: a cluster may be there", () => {
+test("while most listed nodes are silent it creates no cluster, and says whom it waits for", () => {
   const cases = [
     { list: "ab", refusing: "", founds: false },
     { list: "abc", refusing: "", founds: false },
@@ -361,7 +361,7 @@ test("while most of the list are silent it founds none, and says for whom it wai
   );
 });
 
-test("others who ask to be taken in do not keep it from that, someone who answers does", () => {
+test("nodes that want to join do not keep it from that, an answering one does", () => {
   const joinMe: MembershipBody = { kind: "joinMe", member: { name: "b", life: 1, address: "b" } };
   const asked = new Network().add("a", ["a", "b"]);
   assert.equal(
@@ -375,7 +375,7 @@ test("others who ask to be taken in do not keep it from that, someone who answer
   );
 });
 
-test("all of a list that start together are one cluster", () => {
+test("all listed nodes that start together form one cluster", () => {
   const network = new Network();
   for (const name of "bca") network.add(name, ["a", "b", "c"]);
   network.run(6_000);
@@ -386,7 +386,7 @@ test("all of a list that start together are one cluster", () => {
   assert.ok(network.isAgreed());
 });
 
-test("what is no view is not listened to, and a view without this node does not become its own", () => {
+test("a malformed view is ignored, and a view without this node is not taken over", () => {
   const network = clusterOf("ab");
   const a = nodeOf(network, "a");
   const before = viewNumber(a.view!);
@@ -404,7 +404,7 @@ test("what is no view is not listened to, and a view without this node does not 
   assert.equal(viewNumber(a.view!), before);
 });
 
-test("an answer to a knock counts only when that knock was just now", () => {
+test("an answer to a knock counts only shortly after that knock", () => {
   const network = clusterOf("ab");
   const a = nodeOf(network, "a");
   const other = {

@@ -10,7 +10,7 @@ const throwing = (throws: readonly number[]) => {
 };
 const lots = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 1 });
 
-test("nobody waits more than 2n − 1 turns, whatever the dice", () => {
+test("no peer waits more than 2n − 1 turns, whatever the dice", () => {
   fc.assert(
     fc.property(lots, fc.integer({ min: 1, max: 12 }), (throws, count) => {
       const round = new ProbeRound(throwing(throws));
@@ -43,7 +43,7 @@ test("in the middle of a pass peers come and go, and the others keep their turn"
   );
 });
 
-test("with nobody there is no next, and a pick is never larger than what there is", () => {
+test("without peers there is no next, and a pick is never larger than the list", () => {
   const round = new ProbeRound(throwing([0.5]));
   assert.equal(round.next(), null);
   round.remove("stranger");

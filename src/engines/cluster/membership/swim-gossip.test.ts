@@ -6,7 +6,7 @@ import { Gossip } from "./swim-gossip.ts";
 const suspect = (peer: string, incarnation = 0): SwimNews => ({ peer, incarnation, is: "suspect" });
 const peersOf = (news: readonly SwimNews[]) => news.map(({ peer }) => peer);
 
-test("the least told goes first, each only so often, at most so many a message", () => {
+test("the least told news goes first, each a limited number of times, with a limit for each message", () => {
   const gossip = new Gossip();
   for (let i = 0; i < NEWS_MAX + 2; i++) gossip.tell(suspect(`old-${i}`));
   gossip.take({ first: null, timesMax: 2 });
@@ -31,7 +31,7 @@ test("only the latest of a peer is told, and nothing of one that is forgotten", 
   assert.deepEqual(gossip.take({ first: null, timesMax: 9 }), [suspect("a", 1)]);
 });
 
-test("what a peer must hear goes before all, and within the same limit", () => {
+test("what a peer must hear goes first, and within the same limit", () => {
   const gossip = new Gossip();
   for (let i = 0; i < NEWS_MAX; i++) gossip.tell(suspect(`peer-${i}`));
   const taken = gossip.take({ first: suspect("peer-3", 5), timesMax: 9 });

@@ -13,7 +13,7 @@ test("a relay is taken once, by its target, in time", () => {
   assert.equal(relays.take(2, "b", 500), null);
 });
 
-test("there are only so many, and the oldest give way", () => {
+test("the number of relays is limited, and the oldest is dropped", () => {
   const relays = new Relays();
   for (let seq = 0; seq < 300; seq++) relays.add(seq, { to: "a", seq, target: "b", endsAt: 500 }, 0);
   assert.equal(relays.take(43, "b", 1), null);

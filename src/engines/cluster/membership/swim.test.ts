@@ -153,7 +153,7 @@ function fail(swim: Swim, startedAt: number): number {
   return startedAt + PERIOD_MS;
 }
 
-test("a peer that falls silent is dead for every other within the bound, and nobody else is", () => {
+test("a peer that falls silent is dead for every other within the bound, and no other is", () => {
   for (const [size, seeds] of [
     [2, 20],
     [3, 20],
@@ -176,7 +176,7 @@ test("a peer that falls silent is dead for every other within the bound, and nob
   }
 });
 
-test("with every tenth message lost, and some doubled and late, nobody is ever taken for dead", () => {
+test("with every tenth message lost, and some doubled and late, no peer is ever taken for dead", () => {
   let suspicions = 0;
   for (const [size, periods] of [
     [2, 400],
@@ -225,7 +225,7 @@ test("a path cut one way, or both, between two of five is never a death, and bot
   }
 });
 
-test("a process that stands still for a while is not dead for others, and on waking nobody is for it", () => {
+test("a process that stands still for a while is not dead for others, and on waking takes none for dead", () => {
   for (let seed = 1; seed <= 20; seed++) {
     const net = new Net(5, seed);
     const sleeper = net.ids[0]!;
@@ -316,7 +316,7 @@ test("a late ack through another counts for nothing", () => {
   assert.equal(swim.state(probed), "alive");
 });
 
-test("a ping for another is answered through us, once, to whom and as it was asked", () => {
+test("a ping for another peer is answered through us, once, to the one that asked and under its number", () => {
   const { swim } = alone();
   swim.receive("a", { kind: "pingReq", seq: 99, target: "b", news: [] }, 0);
   const [asked] = swim.takeOutbox();
@@ -327,7 +327,7 @@ test("a ping for another is answered through us, once, to whom and as it was ask
   assert.deepEqual(swim.takeOutbox(), [{ to: "a", body: ack("b", 99) }]);
 });
 
-test("whoever hears that it is suspected raises its incarnation and says so in the very answer", () => {
+test("a peer that hears of its suspicion raises its incarnation and says so in the very answer", () => {
   const { swim } = alone();
   for (const [heard, said] of [
     [0, 1],

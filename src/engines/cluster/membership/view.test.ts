@@ -37,7 +37,7 @@ test("a founder is alone, in slot 0, and the majority", () => {
   assert.equal(view.isMajority, true);
 });
 
-test("a cluster loses its members one after the other, down to the last", () => {
+test("a cluster can lose its members one after the other, down to the last", () => {
   let view = clusterOf("a", "b", "c", "d", "e");
   for (const name of ["e", "d", "c", "b"]) {
     view = committed(losing(view, name));
@@ -68,13 +68,13 @@ test("a part without the majority does not get it by agreeing with itself", () =
   assert.equal(losing(part).isMajority, false);
 });
 
-test("those of whose end there is proof do not vote", () => {
+test("members that are proved dead do not vote", () => {
   const part = losing(clusterOf("a", "b", "c"), "a", "b");
   assert.equal(withoutDead(part, ["a#1"], 2).isMajority, false, "one of two, and not the first");
   assert.equal(withoutDead(part, ["a#1", "b#1"], 2).isMajority, true);
 });
 
-test("a new life of someone takes their slot, and the old one is over", () => {
+test("a new life of a node takes its number, and the old one is over", () => {
   const view = losing(clusterOf("a", "b", "c"), "b");
   const back = withMember(view, node("b", 2), 0)!;
   assert.deepEqual(slotsIn(back.members), { a: 0, b: 1, c: 2 });
@@ -82,7 +82,7 @@ test("a new life of someone takes their slot, and the old one is over", () => {
   assert.equal(back.members[1]!.life, 2);
 });
 
-test("the slot of someone lost is given to nobody else, and that of someone dead not soon", () => {
+test("the number of a lost member is given to no other, and that of a dead one not soon", () => {
   const view = withMember(losing(clusterOf("a", "b", "c"), "b"), node("d"), 0)!;
   assert.deepEqual(slotsIn(view.members), { a: 0, c: 2, d: 3 });
   let later = withoutDead(view, ["b#1"], 0);
@@ -93,7 +93,7 @@ test("the slot of someone lost is given to nobody else, and that of someone dead
   assert.equal(slotsIn(withMember(later, node("last"), 0)!.members).last, 1, "when all others are taken");
 });
 
-test("nobody is taken in when all slots are somebody's, but a new life of a member is", () => {
+test("no node is taken in when all numbers are in use, but a new life of a member is", () => {
   const view = clusterOf(...Array.from({ length: SLOTS_MAX }, (_, i) => `n${i}`));
   assert.equal(view.members.length, SLOTS_MAX);
   assert.equal(withMember(view, node("more"), 0), null);
@@ -101,7 +101,7 @@ test("nobody is taken in when all slots are somebody's, but a new life of a memb
   assert.equal(withMember(view, node("n7", 2), 0)?.members.length, SLOTS_MAX);
 });
 
-test("two parts that meet are one again, with nobody lost", () => {
+test("two parts that meet merge, with no member lost", () => {
   const view = clusterOf("a", "b", "c", "d", "e");
   const [large, small] = [losing(view, "d", "e"), withoutLost(view, new Set(["a#1", "b#1", "c#1"]), 3)];
   assert.ok(leads(large, small) && !leads(small, large));
@@ -112,7 +112,7 @@ test("two parts that meet are one again, with nobody lost", () => {
   assert.ok(viewNumber(one) > Math.max(viewNumber(large), viewNumber(small)));
 });
 
-test("when two parts gave one slot to two members, the one that leads keeps its", () => {
+test("when two parts gave one number to two members, the leading part's member keeps it", () => {
   const view = clusterOf("a", "b", "c");
   const large = withMember(losing(view, "c"), node("new"), 0)!;
   const small = withMember(withoutLost(view, new Set(["a#1", "b#1"]), 2), node("other"), 2)!;
@@ -196,7 +196,7 @@ test("however a cluster is cut and put together again, no two parts ever have th
   );
 });
 
-test("what cannot be a view is not taken for one", () => {
+test("a malformed view is rejected", () => {
   const view = losing(clusterOf("a", "b"), "b");
   assert.ok(isView(structuredClone(view)));
   const wrong: unknown[] = [

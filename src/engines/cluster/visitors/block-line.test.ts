@@ -32,20 +32,20 @@ function pair() {
   return { line, set, add, remove };
 }
 
-test("an empty line has nothing first, nothing below and nothing to take out", () => {
+test("an empty line has no first key, none below and none to remove", () => {
   const line = new BlockLine();
   assertSame(line, new Set());
   assert.equal(line.remove(7), false);
 });
 
-test("nobody is at a rank that is none, and a key must be a number", () => {
+test("an invalid rank has no key, and a key must be a number", () => {
   const line = new BlockLine();
   line.add(5);
   for (const rank of [-1, 1, 0.5, Number.NaN]) assert.equal(line.at(rank), -1);
   assert.throws(() => line.add(Number.NaN), RangeError);
 });
 
-test("the line agrees with a sorted set, whatever is added, taken out and asked", () => {
+test("the line agrees with a sorted set, whatever is added, removed and asked", () => {
   const key = fc.oneof(
     fc.integer({ min: 0, max: 300 }),
     fc.integer({ min: FAR, max: FAR + 5_000_000 }),

@@ -154,7 +154,7 @@ test("everyone draws the same, in whatever order logs are read and whatever is w
   );
 });
 
-test("places go to those the lot says, and old tickets are read as what they have become", () => {
+test("places go to those whom the draw names, and old tickets are read as what they have become", () => {
   const [a, b, c] = played({ joins: [0, 1, 2, 0, 1, 2, 1], before: [], after: [] });
   b.read(c);
   const pool = [0, 1, 2, 0, 1, 2, 1].map((slot, n) => ({
@@ -197,7 +197,7 @@ test("what an owner writes after it has drawn is about places as they are then, 
   }
 });
 
-test("until it is drawn only the hash of the seed is told, and then the seed and everybody in it", () => {
+test("before the draw only the hash of the seed is public, and then the seed and everybody in it", () => {
   const [, b, c] = [0, 1, 2].map((slot) => new Node(`${"abc"[slot]}#1`, slot)) as [Node, Node, Node];
   b.join(1);
   const before = b.books.draws.record(EVENT, STARTS_AT)!;
@@ -212,7 +212,7 @@ test("until it is drawn only the hash of the seed is told, and then the seed and
   }
 });
 
-test("whoever reads that it is drawn before the whole pool waits with it", () => {
+test("a node that reads of the draw before the whole pool waits with it", () => {
   const draws = new Draws();
   draws.expect(EVENT);
   const number = Math.floor(STARTS_AT / 1_000);
@@ -224,7 +224,7 @@ test("whoever reads that it is drawn before the whole pool waits with it", () =>
   assert.equal(draws.isReadyFor(drawn), true);
 });
 
-test("nobody gathers once the pool is closed, and latecomers stay behind the draw", () => {
+test("the closed pool takes nobody in, and latecomers stay behind the draw", () => {
   const node = new Node("a#1", 0);
   node.join(1);
   node.books.closePool(STARTS_AT);
@@ -234,7 +234,7 @@ test("nobody gathers once the pool is closed, and latecomers stay behind the dra
   assert.equal(node.books.places.get(late)!.key, late);
 });
 
-test("someone who is let in while people gather ends it: they are served as they came", () => {
+test("a visitor who is admitted while people gather ends that: they are served in order of joining", () => {
   const node = new Node("a#1", 0);
   const keys = [1, 2, 3].map((n) => node.join(n));
   assert.equal(node.books.draws.isGathered(EVENT, keys[1]!), true);
@@ -262,7 +262,7 @@ test("a large pool is written down in several entries, and a draw is forgotten w
   assert.equal(draws.hasMoved, false);
 });
 
-test("a pool that a root wrote down and never drew is not mixed into another's", () => {
+test("a pool that a root wrote and never drew is not mixed into another's", () => {
   const draws = new Draws();
   draws.expect(EVENT);
   const number = Math.floor(STARTS_AT / 1_000);

@@ -33,7 +33,7 @@ function merged(known: OverPlace | undefined, told: OverPlace): OverPlace {
 
 const changes = fc.array(fc.oneof(places, fc.constantFrom(...KEYS)), { maxLength: 200 });
 
-test("places go in and out as of a map, whatever their order", () => {
+test("places go in and out as in a map, whatever their order", () => {
   fc.assert(
     fc.property(changes, (all) => {
       const [over, model] = [new OverPlaces(), new Map<number, OverPlace>()];
@@ -57,7 +57,7 @@ test("places go in and out as of a map, whatever their order", () => {
   );
 });
 
-test("a hundred thousand are found again, and are gone again", () => {
+test("a hundred thousand places are found, and can be removed again", () => {
   const over = new OverPlaces();
   const keys = Array.from(
     { length: 100_000 },
@@ -71,7 +71,7 @@ test("a hundred thousand are found again, and are gone again", () => {
   assert.ok(!keys.some((key) => over.has(key)));
 });
 
-test("what changes hands by lot is over where it has gone, and only there", () => {
+test("after a draw, a place is over where it has gone, and only there", () => {
   const over = new OverPlaces();
   const [a, b, c] = KEYS as [number, number, number];
   over.tell({ ...PLACE, key: a, until: 1 }, "b#1");

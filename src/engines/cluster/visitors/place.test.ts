@@ -46,7 +46,7 @@ function placeOf(first: Claim, ...others: Claim[]): Place {
 /** Owners of all claims, the best first. */
 const ranked = (place: Place) => [place.claim, ...(place.others ?? [])].map(({ owner }) => owner).join("");
 
-test("whoever got further has the place: waiting, turn, borrowed visit, visit, gone", () => {
+test("the claim that got further wins: waiting, turn, borrowed visit, visit, gone", () => {
   const place = placeOf(
     claim("a", WAITING, { epoch: 9 }),
     claim("b", ADMITTED, { epoch: 8 }),
@@ -61,7 +61,7 @@ test("having lapsed is no further than waiting", () => {
   assert.equal(placeOf(claim("a", LAPSED, { epoch: 1 }), claim("b", WAITING)).claim.owner, "a");
 });
 
-test("among equals the later owner has it, then the lower name", () => {
+test("among equals the later owner wins, then the lower name", () => {
   assert.equal(ranked(placeOf(claim("a", ADMITTED, { epoch: 2 }), claim("b", ADMITTED, { epoch: 3 }))), "ba");
   assert.equal(ranked(placeOf(claim("b", ADMITTED), claim("a", ADMITTED))), "ab");
 });
@@ -72,7 +72,7 @@ const anyClaim = fc.record({
   isBorrowed: fc.boolean(),
 });
 
-test("the same claim has the place everywhere, in whatever order claims were heard of", () => {
+test("the same claim wins on every node, in whatever order claims were heard of", () => {
   const claims = fc
     .array(anyClaim, { minLength: 1, maxLength: 6 })
     .map((list) => list.map(({ state, ...more }, i) => claim("abcdef"[i]!, state, more)));
@@ -101,7 +101,7 @@ test("a claim that is taken back leaves the others; the only one leaves nothing"
   assert.equal(dropClaim(place, "a".charCodeAt(0)), false);
 });
 
-test("what was taken over from an owner stays void as far as the longest that was said", () => {
+test("what was taken over from an owner stays void, up to the longest log that was told", () => {
   const place = placeOf(claim("a", WAITING));
   addVoid(place, { owner: "b", head: 5 });
   addVoid(place, { owner: "c", head: 1 });

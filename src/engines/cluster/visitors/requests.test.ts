@@ -39,7 +39,7 @@ function answersOf(node: Node, op: Op, now: number): (OpAnswer | null)[] {
   return answers;
 }
 
-test("what is this node's own is done at once, and nobody is asked", () => {
+test("an operation on this node's own place is done at once, without a request", () => {
   const node = new Node("self");
   assert.deepEqual(answersOf(node, REVOKE, 0), [true]);
   assert.deepEqual(node.sent(), []);
@@ -55,7 +55,7 @@ test("the owner is asked, does it, and the answer comes back", () => {
   assert.equal(asker.requests.nextAt(), Number.POSITIVE_INFINITY);
 });
 
-test("however often a question comes, it is done once and answered each time", () => {
+test("however often a request arrives, it is performed once and answered each time", () => {
   const owner = new Node("self");
   const body: AskBody = { kind: "ask", number: 1, op: REVOKE };
   for (let i = 0; i < 3; i++) owner.requests.receive("a", body, i);
@@ -65,7 +65,7 @@ test("however often a question comes, it is done once and answered each time", (
   assert.equal(owner.performed.length, 2, "another asker's question with the same number is another");
 });
 
-test("a question that comes again while it is being done waits for the one answer", () => {
+test("a request that arrives again while it is being performed waits for the one answer", () => {
   const owner = new Node("self");
   owner.isSlow = true;
   const body: AskBody = { kind: "ask", number: 1, op: REVOKE };
@@ -77,7 +77,7 @@ test("a question that comes again while it is being done waits for the one answe
   assert.deepEqual(owner.sent(), [{ kind: "reply", number: 1, answer: true }]);
 });
 
-test("a question is asked again until it is answered", () => {
+test("a request is sent again until it is answered", () => {
   const asker = new Node("b");
   const answers = answersOf(asker, REVOKE, 0);
   const [first] = asker.sent();
@@ -91,7 +91,7 @@ test("a question is asked again until it is answered", () => {
   assert.deepEqual(answers, [false]);
 });
 
-test("whoever is the owner by then is asked, and that may be this node", () => {
+test("the request goes to the current owner, which may be this node", () => {
   const asker = new Node("b");
   const answers = answersOf(asker, REVOKE, 0);
   asker.requests.takeOutbox();
@@ -106,7 +106,7 @@ test("whoever is the owner by then is asked, and that may be this node", () => {
   assert.deepEqual(answers, [true]);
 });
 
-test("nobody is asked while there is no owner, and then they are", () => {
+test("without an owner no node is asked, and later the new owner is", () => {
   const asker = new Node(null);
   answersOf(asker, REVOKE, 0);
   assert.deepEqual(asker.sent(), []);
@@ -115,14 +115,14 @@ test("nobody is asked while there is no owner, and then they are", () => {
   assert.equal(asker.sent().length, 1);
 });
 
-test("one that is not the owner does nothing and says nothing", () => {
+test("a node that is not the owner does nothing and says nothing", () => {
   const stranger = new Node("b");
   stranger.requests.receive("a", { kind: "ask", number: 1, op: REVOKE }, 0);
   assert.deepEqual(stranger.performed, []);
   assert.deepEqual(stranger.sent(), []);
 });
 
-test("a visitor does not wait for ever, what the asker can do itself is done soon, and what need not be answered is tried for longer", () => {
+test("a visitor does not wait for ever, the sender soon does alone what it can, and what needs no answer is tried for longer", () => {
   const asker = new Node("b");
   const [awaited, ends, tried] = [INVITE, LEAVE, SEEN].map((op) => answersOf(asker, op, 0));
   asker.requests.tick(399);
@@ -137,7 +137,7 @@ test("a visitor does not wait for ever, what the asker can do itself is done soo
   assert.deepEqual(awaited, [null], "an answer that is too late changes nothing");
 });
 
-test("answers to nothing, or of another kind than was asked for, are no answers", () => {
+test("answers without a request, or of another kind, are ignored", () => {
   const asker = new Node("b");
   const answers = answersOf(asker, REVOKE, 0);
   const hostile: unknown[] = [
@@ -151,7 +151,7 @@ test("answers to nothing, or of another kind than was asked for, are no answers"
   assert.deepEqual(answers, []);
 });
 
-test("with very many questions under way nobody is asked more, until some are over", () => {
+test("with very many requests pending further ones fail, until some are over", () => {
   const node = new Node(null);
   for (let i = 0; i < 50_000; i++) node.requests.ask(LEAVE, 0, () => {});
   assert.deepEqual(answersOf(node, REVOKE, 0), [null]);

@@ -53,7 +53,7 @@ test("a place of this node's goes from waiting to a turn to a visit to its end, 
   assert.deepEqual([joined, admitted, entered, left, waitedMs], [1, 1, 1, 1, 5]);
 });
 
-test("places of others are in the line, and use none of this node's slots", () => {
+test("places of other owners are in the line, and use none of this node's slots", () => {
   const { books } = booksOf();
   books.held = 2;
   read(books, 1, [
@@ -67,7 +67,7 @@ test("places of others are in the line, and use none of this node's slots", () =
   assert.equal(books.spare, 1);
 });
 
-test("totals tell what happened, by owner; taking something over is nothing that happened", () => {
+test("totals tell what happened, by owner; a takeover does not count", () => {
   const { books } = booksOf();
   read(books, 1, [
     [OP.wait, KEY, 0, HOW.new, ""],
@@ -118,7 +118,7 @@ test("voids go along from owner to owner", () => {
   assert.equal(other.places.get(KEY)!.claim.owner, "y#1");
 });
 
-test("of a place that two have in hand, the one whose claim loses remembers to let go of it", () => {
+test("when two owners have a place, the one whose claim loses remembers to let go of it", () => {
   const { books } = booksOf();
   books.write([OP.wait, KEY, 0, HOW.new, ""]);
   read(books, 1, [[OP.adopt, 3, 0, [], [OP.turn, KEY, 0, HOW.asBefore, LATER, START, LATER]]]);
@@ -128,7 +128,7 @@ test("of a place that two have in hand, the one whose claim loses remembers to l
   assert.equal(books.places.get(KEY)!.others, null);
 });
 
-test("one who was taken for lost and is here keeps the place, and remembers to say so", () => {
+test("a node that was taken for lost and is alive keeps the place, and remembers to say so", () => {
   const { books } = booksOf();
   books.write([OP.wait, KEY, 0, HOW.new, ""]);
   books.write([OP.turn, KEY, 0, 0, LATER, START, LATER]);
@@ -156,7 +156,7 @@ test("a visit that begins after a borrowed one has ended uses a slot", () => {
   assert.equal(books.ownVisits, 1);
 });
 
-test("only this node's own places are due here, when their time is up", () => {
+test("only this node's own places have deadlines here", () => {
   const { books } = booksOf();
   books.write([OP.wait, KEY, 0, HOW.new, ""]);
   books.await(books.places.get(KEY)!, START + 100);
@@ -171,7 +171,7 @@ test("only this node's own places are due here, when their time is up", () => {
   assert.deepEqual(keysDue(WAITING, START + 200), [KEY]);
 });
 
-test("what no good ticket, pass or code can be about is forgotten, and nobody who waits is", () => {
+test("what no valid ticket, pass or code can refer to is forgotten, and waiting visitors are not", () => {
   const { books } = booksOf();
   read(books, 1, [
     [OP.wait, KEY, 0, HOW.new, ""],
@@ -192,7 +192,7 @@ test("what no good ticket, pass or code can be about is forgotten, and nobody wh
   assert.equal(books.over.size, 0);
 });
 
-test("what is over is over, whoever has it in hand, and whatever is read of it later", () => {
+test("a place that is over stays over, whoever owns it, and whatever is read of it later", () => {
   const { books } = booksOf();
   books.write([OP.visit, KEY, 0, HOW.through, "v", START, START, START, LATER]);
   read(books, 1, [[OP.gone, KEY, 0, HOW.left, LATER, "v"]]);
@@ -203,7 +203,7 @@ test("what is over is over, whoever has it in hand, and whatever is read of it l
   assert.equal(books.tallies.totalsOf(SELF).returned, 1, "what happened is counted all the same");
 });
 
-test("who tells newcomers of a place that is over is the same for all who have read the same", () => {
+test("the log that tells newcomers of a place that is over is the same for all who have read the same", () => {
   const said: [number, Entry][] = [
     [1, [OP.gone, KEY, 0, HOW.left, LATER, ""]],
     [2, [OP.gone, KEY, 0, HOW.left, LATER + 1, ""]],
@@ -371,7 +371,7 @@ function assertInvariants(books: RoomBooks): void {
 const threeLogs = fc.array(fc.array(said, { maxLength: 12 }), { minLength: 3, maxLength: 3 });
 const turnsOf = fc.array(fc.nat({ max: 2 }), { maxLength: 40 });
 
-test("whoever has read the same logs has the same books, in whatever order they came in", () => {
+test("nodes that have read the same logs have the same books, in whatever order they were read", () => {
   fc.assert(
     fc.property(threeLogs, turnsOf, turnsOf, (all, turns, others) => {
       const logs = logsOf(all);
@@ -387,7 +387,7 @@ test("whoever has read the same logs has the same books, in whatever order they 
   );
 });
 
-test("what a takeover made void stays void, though another took the place over from there before it was read", () => {
+test("what a takeover made void stays void, though another took the place over before it was read", () => {
   const [key] = KEYS as [number];
   const wait: AdoptEntry[4] = [OP.wait, key, 0, HOW.new, ""];
   const logs: Entry[][] = [
@@ -445,7 +445,7 @@ test("with a node's own entries among them, lines and counts still follow from t
   );
 });
 
-test("an event with a lower capacity takes back what was to spare, and no more when it is asked again", () => {
+test("an event with a lower capacity takes spare slots back, and only once", () => {
   const rules = { ...DEFAULT_RULES, totalActiveUsers: 10 };
   const event = { name: "sale", prequeueAt: null, startAt: START + 1_000, endAt: LATER, isShuffled: false };
   const events = [{ ...event, seed: "", rules: { ...rules, totalActiveUsers: 2 } }];

@@ -23,7 +23,7 @@ test("numbers behind a key follow each other, whatever has become of those befor
   assert.ok(backs.next(KEY + 64, nobody) > KEY + 64);
 });
 
-test("whoever tells of the most missed turns is right, in whatever order it comes", () => {
+test("the report with the most missed turns is right, in whatever order it arrives", () => {
   const told = [1, 2, 3].map((missedTurns) => ({
     sequence: KEY + missedTurns,
     behind: KEY,
@@ -63,7 +63,7 @@ test("no two members give out the same number, and none a key, however many ther
   );
 });
 
-test("a number that is taken is passed over, and one that was told twice is not two places", () => {
+test("a number in use is skipped, and one that is told twice is not two places", () => {
   const backs = new SetBacks();
   assert.equal(
     backs.next(KEY, (sequence) => sequence === KEY + 1),

@@ -11,7 +11,7 @@ const NEVER = () => false;
 const idsOf = (touches: Touches, now: number, isHeard = NEVER) =>
   touches.due(now, isHeard).map(({ presence: { id } }) => id);
 
-test("what the owner has not heard is told again each second, and not for ever", () => {
+test("presence that the owner has not confirmed is told again each second, up to a limit", () => {
   const touches = new Touches();
   assert.equal(touches.nextAt(), Number.POSITIVE_INFINITY);
   touches.told("r", presence("a", 60_000), 0);
@@ -23,7 +23,7 @@ test("what the owner has not heard is told again each second, and not for ever",
   assert.equal(touches.nextAt(), Number.POSITIVE_INFINITY);
 });
 
-test("what was heard is not told again, and of one visit only the latest is", () => {
+test("what was confirmed is not told again, and of one visit only the latest is", () => {
   const touches = new Touches();
   touches.told("r", presence("a", 60_000), 0);
   touches.told("r", presence("b", 60_000), 0);
@@ -38,7 +38,7 @@ test("what was heard is not told again, and of one visit only the latest is", ()
   assert.deepEqual(idsOf(touches, 4_000), ["b"]);
 });
 
-test("told again by the clock of whoever tells, and never more than so many are remembered", () => {
+test("repeats follow the clock of the sender, and their number is limited", () => {
   const touches = new Touches();
   for (let n = 0; n < 60_000; n++) touches.told("r", presence(String(n), 60_000), 0);
   assert.equal(idsOf(touches, 1_000).length, 50_000);

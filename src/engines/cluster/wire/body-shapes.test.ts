@@ -23,7 +23,7 @@ const ENTRIES = {
 /** A report in which one thing about the room is another. */
 const reportOf = (more: object) => ({ ...REPORT, rooms: [["r", { ...NOTHING, ...more }]] });
 
-test("whatever nodes say to each other is of its kind's shape", () => {
+test("all messages between nodes have the shape of their kind", () => {
   const cluster = new VirtualCluster("abc", {
     ...DEFAULT_RULES,
     totalActiveUsers: 2,
@@ -54,7 +54,7 @@ test("whatever nodes say to each other is of its kind's shape", () => {
   for (const kind of ["count", "report", "announce", "ask", "reply"]) assert.ok(kinds.has(kind), kind);
 });
 
-test("a ticket from after a draw is one, though the number of its draw is a time", () => {
+test("a ticket from after a draw is valid, though the number of its draw is a time", () => {
   const cluster = new VirtualCluster("ab", { ...DEFAULT_RULES, queueAll: true });
   const ticket = { ...cluster.queue("a"), draw: Math.floor(cluster.now / 1_000) };
   for (const op of [
@@ -65,7 +65,7 @@ test("a ticket from after a draw is one, though the number of its draw is a time
   assert.ok(isMessageBody({ kind: "reply", number: 1, answer: { kind: "admitted", ticket, claimBy: 1 } }));
 });
 
-test("a body of another shape than its kind's, or of no kind, is none", () => {
+test("a body without the shape of its kind, or of no kind, is rejected", () => {
   assert.ok(isMessageBody(REPORT));
   assert.ok(isMessageBody(ENTRIES));
   const hostile: unknown[] = [

@@ -52,7 +52,7 @@ test("a frame that is too big is known by its length alone", () => {
   assert.equal(reader.next(), "tooBig");
 });
 
-test("the limit holds from the frame on before which it was changed", () => {
+test("a changed limit holds from the next frame on", () => {
   const reader = new FrameReader(4);
   reader.push(Buffer.concat([framed(Buffer.from("hail")), framed(Buffer.from("longer"))]));
   assert.deepEqual(reader.next(), Buffer.from("hail"));
@@ -60,7 +60,7 @@ test("the limit holds from the frame on before which it was changed", () => {
   assert.deepEqual(reader.next(), Buffer.from("longer"));
 });
 
-test("a receipt says how many frames were heard, and nothing else is one", () => {
+test("a receipt tells how many frames have arrived, and nothing else is a receipt", () => {
   for (const frames of [0, 1, 2 ** 40]) assert.equal(framesIn(receiptFor(frames)), frames);
   assert.equal(framesIn(Buffer.alloc(0)), null);
   assert.equal(framesIn(Buffer.alloc(7)), null);

@@ -40,7 +40,7 @@ function changed(bytes: Buffer, bit: number): Buffer {
   return copy;
 }
 
-test("two who know the secret agree on who they are and on keys, each time others", () => {
+test("two peers with the secret agree on who they are and on keys, which are new each time", () => {
   const once = meet(dialler(), acceptor());
   const again = meet(dialler(), acceptor());
   assert.ok(once.ann.kind === "agreed" && once.ben.kind === "agreed" && again.ann.kind === "agreed");
@@ -51,7 +51,7 @@ test("two who know the secret agree on who they are and on keys, each time other
   assert.notDeepEqual(once.ann.keys, again.ann.keys);
 });
 
-test("every word of it fits into a hello", () => {
+test("an address of any length fits into a hello", () => {
   const long = `${"h".repeat(249)}:65535`;
   assert.ok(dialler(long, SECRET, long.replace("h", "i")).hello.length < HELLO_BYTES_MAX);
   const { ann, ben } = meet(dialler(long), acceptor(long));
@@ -76,7 +76,7 @@ test("an acceptor that accepts anything is refused by the dialler", () => {
   assert.deepEqual(ann.receive(guess), { kind: "refused", frame: null, text: WRONG_SECRET });
 });
 
-test("what was recorded is of no use again", () => {
+test("a recorded handshake is useless", () => {
   const [ann, ben] = [dialler(), acceptor()];
   const proof = frameOf(ann.receive(frameOf(ben.receive(ann.hello))));
   const welcome = frameOf(ben.receive(proof));
@@ -112,14 +112,14 @@ test("a change of any bit on the way ends it on one side or the other", () => {
   );
 });
 
-test("who is dialled under another address than its own is told so, and both refuse", () => {
+test("a peer that is dialled under another address than its own says so, and both refuse", () => {
   const { ann, ben } = meet(dialler("localhost:7100"), acceptor(BEN));
   assert.ok(ann.kind === "refused" && ben.kind === "refused");
   assert.match(ann.text, /^says that its address is 10\.0\.0\.2:7100/);
   assert.match(ben.text, /^dials localhost:7100 and finds us, 10\.0\.0\.2:7100/);
 });
 
-test("who uses our own address is refused", () => {
+test("a peer that uses our own address is refused", () => {
   const step = acceptor(ANN).receive(dialler(ANN, SECRET, ANN).hello);
   assert.deepEqual(step, { kind: "refused", frame: null, text: "uses our own address" });
 });

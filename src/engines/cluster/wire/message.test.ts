@@ -5,12 +5,12 @@ import { isMessage } from "./message.ts";
 
 const MESSAGE = { to: null, name: "a", life: 1, clock: 1_000.5, view: 64, bodies: [{ kind: "hello" }] };
 
-test("a message is one with any number of bodies, from someone with a view or without", () => {
+test("a message has any number of bodies, from a node with a view or without", () => {
   assert.ok(isMessage(MESSAGE));
   assert.ok(isMessage({ ...MESSAGE, to: "b#2", view: null, bodies: [] }));
 });
 
-test("what does not say who writes, when, and of what view is no message", () => {
+test("what does not name its writer, time and view is no message", () => {
   const wrong: unknown[] = [
     ...[null, undefined, 1, "message", [], {}],
     { ...MESSAGE, to: undefined },
@@ -29,7 +29,7 @@ test("what does not say who writes, when, and of what view is no message", () =>
   for (const value of wrong) assert.equal(isMessage(value), false, JSON.stringify(value));
 });
 
-test("anything at all can be looked at without harm", () => {
+test("anything at all can be checked without harm", () => {
   fc.assert(fc.property(fc.anything(), (value) => void isMessage(value)));
   fc.assert(fc.property(fc.anything(), (body) => void isMessage({ ...MESSAGE, bodies: [body] })));
 });

@@ -56,7 +56,7 @@ test("a key __proto__ reaches no prototype", () => {
   assert.equal(({} as Record<string, unknown>).isAdmin, undefined);
 });
 
-test("bytes of any kind are messages or none, and never an exception", () => {
+test("bytes of any kind are messages or rejected, and never an exception", () => {
   const mutation = fc.tuple(fc.nat(), fc.nat(255));
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
@@ -75,7 +75,7 @@ test("bytes of any kind are messages or none, and never an exception", () => {
   );
 });
 
-test("what no message holds is refused: dates, sets, patterns, references, more after the end, too deep", () => {
+test("values that no message has are refused: dates, sets, patterns, references, more after the end, too deep", () => {
   const one = 0x91;
   const hostile = {
     date: [one, 0xd6, 0xff, 1, 2, 3, 4],
@@ -92,7 +92,7 @@ test("what no message holds is refused: dates, sets, patterns, references, more 
   assert.equal(unpackMessages(Buffer.alloc(1_000_000, one)), null);
 });
 
-test("what cannot be packed is told, and harms nothing packed later", () => {
+test("what cannot be packed is reported, and harms nothing packed later", () => {
   const itself: unknown[] = [];
   itself.push(itself);
   for (const message of [itself, 2n ** 70n]) assert.equal(packMessages(["fine", message]), null);

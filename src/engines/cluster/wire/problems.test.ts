@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type PeerProblem, Problems } from "./problems.ts";
 
-test("an address is told of once in a while, others meanwhile", () => {
+test("an address is reported once in a while, others meanwhile", () => {
   const told: string[] = [];
   const problems = new Problems(({ text }: PeerProblem) => told.push(text));
   problems.report({ address: "a:1", text: "a is away" }, 0);
@@ -13,7 +13,7 @@ test("an address is told of once in a while, others meanwhile", () => {
   assert.deepEqual(told, ["a is away", "b is away", "a is away for long"]);
 });
 
-test("a crowd of addresses is not told of one by one", () => {
+test("a crowd of addresses is not reported one by one", () => {
   let told = 0;
   const problems = new Problems(() => told++);
   for (let i = 0; i < 10_000; i++) problems.report({ address: `host ${i}`, text: "knocks" }, i / 10);

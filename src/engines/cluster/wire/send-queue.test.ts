@@ -20,7 +20,7 @@ test("batches leave in the order in which they came, however many", () => {
   assert.equal(queue.dropped, 0);
 });
 
-test("without room the oldest go, and their messages are counted", () => {
+test("without room the oldest are dropped, and their messages are counted", () => {
   const queue = new SendQueue();
   const body = Buffer.alloc(QUEUE_BYTES_MAX / 4);
   for (let i = 0; i < 6; i++) queue.push({ body, messages: 10 + i, sentAt: i });

@@ -155,7 +155,7 @@ test("garbage closes the connection without a word, and is counted", async (t) =
   assert.deepEqual(node.got, []);
 });
 
-test("a stranger who says nothing is sent away in time", async (t) => {
+test("a stranger who sends nothing is disconnected in time", async (t) => {
   const world = handWorld();
   const node = await startNode(t, world);
   const stranger = knock(t, node);
@@ -226,7 +226,7 @@ test("a crowd from everywhere does not push out someone from a host that a peer 
   await proceed(raw, handshake);
 });
 
-test("a stranger may not say more than a hello", async (t) => {
+test("a stranger may not send more than a hello", async (t) => {
   const node = await startNode(t, handWorld());
   const stranger = knock(t, node);
   stranger.socket.write(lengthPrefix(1_025));
@@ -242,7 +242,7 @@ test("a frame that is too big ends a peer's connection at once", async (t) => {
   assert.match(node.problems[0]!, /10\.0\.0\.9:7100\) sent a frame of more than 16777216 bytes/);
 });
 
-test("a peer's frame that holds no messages ends its connection, and what came before stays", async (t) => {
+test("a peer's frame that holds no messages ends its connection, and earlier messages stay", async (t) => {
   const node = await startNode(t, handWorld());
   const { raw, keys } = await dialAs(t, node);
   const sealer = sealerWith(keys.messages);
@@ -272,7 +272,7 @@ test("a newer connection of a peer ends its older one, and no other's", async (t
   assert.equal(node.transport.refused, 0);
 });
 
-test("for a peer that does not read, memory stays bounded, the oldest messages go, and the rest keep their order", async (t) => {
+test("for a peer that does not read, memory stays bounded, the oldest messages are dropped, and the rest keep their order", async (t) => {
   const world = handWorld();
   const node = await startNode(t, world);
   const slow = new Sluggard(t);
@@ -304,7 +304,7 @@ test("for a peer that does not read, memory stays bounded, the oldest messages g
   assert.equal(node.transport.peers()[0]!.queuedBytes, 0);
 });
 
-test("one that takes our call and says nothing is given up in time", async (t) => {
+test("a peer that accepts a connection and says nothing is given up in time", async (t) => {
   const world = handWorld();
   const node = await startNode(t, world);
   const mute = net.createServer((socket) => void new Raw(t, socket));
@@ -316,7 +316,7 @@ test("one that takes our call and says nothing is given up in time", async (t) =
   assert.equal(node.problems[0], `${address} does not answer`);
 });
 
-test("a peer that hears nothing is given up, and dialled again", async (t) => {
+test("a peer that acknowledges nothing is given up, and dialled again", async (t) => {
   const world = handWorld();
   const node = await startNode(t, world);
   const deaf = new Sluggard(t);
@@ -330,7 +330,7 @@ test("a peer that hears nothing is given up, and dialled again", async (t) => {
 /** Without a growing pause these would take a second or two. */
 const DIALS = 12;
 
-test("a peer that lets us in and hangs up is dialled ever more rarely", async (t) => {
+test("a peer that accepts us and hangs up is dialled ever more rarely", async (t) => {
   const world = handWorld();
   const node = await startNode(t, world);
   const moody = new Sluggard(t);
@@ -346,7 +346,7 @@ test("a peer that lets us in and hangs up is dialled ever more rarely", async (t
   assert.ok(tookMs > 5_000, `${DIALS} times in ${tookMs} ms`);
 });
 
-test("a receipt that is none, or for more than was sent, ends the connection", async (t) => {
+test("a malformed receipt, or one for more than was sent, ends the connection", async (t) => {
   const sealed = ({ receipts }: SessionKeys) => Buffer.concat(sealerWith(receipts).seal(receiptFor(99)));
   for (const lie of [() => Buffer.from("heard everything"), sealed]) {
     const node = await startNode(t, handWorld());

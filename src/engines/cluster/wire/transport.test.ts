@@ -123,7 +123,7 @@ test("messages arrive in their order, from the address that sent them, both ways
   assert.deepEqual(ann.transport.peers(), [{ address: ben.address, ...state }]);
 });
 
-test("messages of one turn travel as one frame, which nobody in the middle can read", async (t) => {
+test("messages of one turn travel as one frame, which nobody in between can read", async (t) => {
   const world = handWorld();
   const ann = await startNode(t, world);
   const { node: ben, middle } = await startBehindMiddle(t, world);
@@ -137,7 +137,7 @@ test("messages of one turn travel as one frame, which nobody in the middle can r
   assert.equal(Buffer.concat(middle.frames).includes("place"), false);
 });
 
-test("a peer that was started again is found again", async (t) => {
+test("a peer that was restarted is found again", async (t) => {
   const world = handWorld();
   const port = await freePort();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world, { port })];
@@ -176,7 +176,7 @@ test("while a peer is away only the messages of the last second are kept", async
   assert.deepEqual(again.got, [{ from: ann.address, message: "new" }]);
 });
 
-test("one that does not know the secret is refused both ways, and both are told", async (t) => {
+test("a peer that does not know the secret is refused both ways, and both are told", async (t) => {
   const world = handWorld();
   const ann = await startNode(t, world);
   const eve = await startNode(t, world, { secret: "a guess" });
@@ -198,7 +198,7 @@ test("one that does not know the secret is refused both ways, and both are told"
   }
 });
 
-test("a problem is told once in a while, however often it is met", async (t) => {
+test("a problem is reported once in a while, however often it occurs", async (t) => {
   const world = handWorld();
   const ann = await startNode(t, world);
   const eve = await startNode(t, world, { secret: "a guess" });
@@ -209,7 +209,7 @@ test("a problem is told once in a while, however often it is met", async (t) => 
   assert.ok(ann.transport.refused > 3);
 });
 
-test("what was recorded on the way is refused on another connection", async (t) => {
+test("a recorded handshake is refused on another connection", async (t) => {
   const world = handWorld();
   const ann = await startNode(t, world);
   const { node: ben, middle } = await startBehindMiddle(t, world);
@@ -246,7 +246,7 @@ test("a frame that is repeated or changed on its way ends the connection", async
   }
 });
 
-test("a connection that is heard stays, and one that carries nothing through is given up", async (t) => {
+test("a connection with receipts stays, and one that carries nothing through is given up", async (t) => {
   const world = handWorld();
   const ann = await startNode(t, world);
   const { node: ben, middle } = await startBehindMiddle(t, world);
@@ -269,7 +269,7 @@ test("a connection that is heard stays, and one that carries nothing through is 
   assert.equal(middle.connections, 2);
 });
 
-test("a peer that nothing is sent to is let go after a minute", async (t) => {
+test("a peer that nothing is sent to is dropped after a minute", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, "hello");
@@ -282,7 +282,7 @@ test("a peer that nothing is sent to is let go after a minute", async (t) => {
   await until("the message", () => ben.got.length === 2);
 });
 
-test("a message that is too big or nothing to pack is let go, and the others of its turn are not", async (t) => {
+test("a message that is too big or cannot be packed is dropped, and the others of its turn are not", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, "before");
@@ -300,7 +300,7 @@ test("a message that is too big or nothing to pack is let go, and the others of 
   assert.match(ann.problems[0]!.text, /was not sent a message of \d+ bytes/);
 });
 
-test("messages of one turn that are too much for one batch arrive in more than one", async (t) => {
+test("messages of one turn that are too big for one batch arrive in several", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, 0);
@@ -316,7 +316,7 @@ test("messages of one turn that are too much for one batch arrive in more than o
   );
 });
 
-test("a message that is sent when a problem is told is not forgotten", async (t) => {
+test("a message that is sent while a problem is reported is not forgotten", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, "before");
@@ -326,7 +326,7 @@ test("a message that is sent when a problem is told is not forgotten", async (t)
   await until("the message", () => ben.got.length === 2);
 });
 
-test("what was said before closing is still sent, and nothing after", async (t) => {
+test("what was sent before closing still arrives, and nothing after", async (t) => {
   const world = handWorld();
   const [ann, ben] = [await startNode(t, world), await startNode(t, world)];
   ann.transport.send(ben.address, "hello");
@@ -338,7 +338,7 @@ test("what was said before closing is still sent, and nothing after", async (t) 
   assert.deepEqual(ben.got[1], { from: ann.address, message: "goodbye" });
 });
 
-test("sending to ourselves is a mistake, and to what is no address a problem", async (t) => {
+test("sending to ourselves is a mistake, and an invalid address a problem", async (t) => {
   const ann = await startNode(t, handWorld());
   assert.throws(() => ann.transport.send(ann.address, "me"), /sends no messages to itself/);
   ann.transport.send("nowhere", "hello");
