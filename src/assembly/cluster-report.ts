@@ -96,7 +96,7 @@ export function isReplaced({ view, problem }: NodeStatus): boolean {
 function wrongClock({ name, clockWrongMs }: MemberStatus): string[] {
   if (clockWrongMs === null) return [];
   return [
-    `the clock of ${name} is ${clockText(clockWrongMs)} this node's, so those who join there get wrong places: set both by the same time server`,
+    `the clock of ${name} is ${clockText(clockWrongMs)} this node's, so those who join there get wrong places: synchronise both with the same time server`,
   ];
 }
 

@@ -1,14 +1,13 @@
 /**
- * The axes of a chart: where a value lies between two ends, and which values are worth a tick. Ticks are numbers that
- * people count in: 1, 2 or 5 times a power of ten; decades on a logarithmic axis; seconds, quarters of an hour and
- * hours where the axis is time.
+ * The axes of a chart: where a value lies, and which values get a tick. Ticks are round numbers: 1, 2 or 5 times a power of ten;
+ * decades on a logarithmic axis; seconds, quarters of an hour and hours on a time axis.
  */
 export interface Axis {
   /** On a time axis `{unit}` stands for the unit of its ticks. */
   readonly label: string;
-  /** `time`: linear, in milliseconds, with ticks in the unit that suits. */
+  /** `time`: linear, in milliseconds, with ticks in a suitable unit. */
   readonly scale?: "linear" | "log" | "time";
-  /** Where the axis begins and ends. Left out: where its values do, and on linear ones at 0 at the latest. */
+  /** Both ends; by default those of the values, with linear axes starting at 0 or below. */
   readonly min?: number;
   readonly max?: number;
   readonly format?: (value: number) => string;
@@ -22,7 +21,7 @@ export interface Tick {
 export interface Scale {
   readonly label: string;
   readonly ticks: readonly Tick[];
-  /** From 0 at the axis' beginning to 1 at its end; what lies outside is put at the nearer end. */
+  /** From 0 at the start of the axis to 1 at its end; values outside are put at the nearer end. */
   share(value: number): number;
 }
 
@@ -34,10 +33,10 @@ interface Span {
 const TICKS_WISHED = 5;
 const DECADES_ALONE = 3;
 const TICKS_MAX = 40;
-/** Nothing smaller is told from 0. */
+/** Smaller numbers count as 0. */
 const LEAST = 1e-100;
 
-/** The axis for these values. `isRounded`: it ends at a tick, which suits upright axes. */
+/** The axis for these values. `isRounded`: it ends at a tick, which suits vertical axes. */
 export function scaleFor(axis: Axis, values: Iterable<number>, isRounded: boolean): Scale {
   if (axis.scale === "log") return logScale(axis, values, isRounded);
   const span = spanOf(axis, values, 0);
@@ -58,7 +57,7 @@ function timeScale(axis: Axis, span: Span): Scale {
   return between(span, axis.label.replace("{unit}", name), ticksOf(span, step, format));
 }
 
-/** Nothing at or below 0 has a place on it; such values are put at its beginning. */
+/** Values at or below 0 are put at the start of the axis. */
 function logScale(axis: Axis, values: Iterable<number>, isRounded: boolean): Scale {
   const positive = [...values].filter((value) => value > LEAST);
   const span = spanOf(axis, positive, Number.POSITIVE_INFINITY);
@@ -75,7 +74,7 @@ function decade(value: number, round: (power: number) => number): number {
   return Number(`1e${round(Number(Math.log10(value).toFixed(9)))}`);
 }
 
-/** Every decade; where there are few, 2 and 5 times each as well; where there are many, every other one. */
+/** Every decade; with few decades also 2 and 5 times each; with many only some of them. */
 function logTicks({ from, to }: Span): number[] {
   const first = Math.floor(Math.log10(from) + 1e-9);
   const last = Math.ceil(Math.log10(to) - 1e-9);
@@ -106,7 +105,7 @@ function ticksOf({ from, to }: Span, step: number, format: (value: number) => st
   return ticks;
 }
 
-/** The ends of the values, widened where they are one and the same. `least`: the beginning is no further than this. */
+/** The range of the values, widened if it is empty. `least`: the range starts here or below. */
 function spanOf({ min, max }: Axis, values: Iterable<number>, least: number): Span {
   let from = least;
   let to = Number.NEGATIVE_INFINITY;
@@ -121,7 +120,7 @@ function spanOf({ min, max }: Axis, values: Iterable<number>, least: number): Sp
   return { from, to: Math.abs(from) <= LEAST ? 1 : from + Math.abs(from) };
 }
 
-/** 1, 2 or 5 times a power of ten, and no less than this. */
+/** The smallest 1, 2 or 5 times a power of ten that is not below this. */
 export function niceStep(least: number): number {
   if (!(least > 0)) return 1;
   const power = Math.floor(Math.log10(least) + 1e-9);
@@ -146,7 +145,7 @@ const STEPS: readonly number[] = [
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
 ];
 
-/** A length of time that people count in, and no less than this. */
+/** The smallest round duration that is not below this. */
 export function niceDuration(leastMs: number): number {
   const step = STEPS.find((ms) => ms >= leastMs * (1 - 1e-9));
   return step ?? niceStep(leastMs / DAY_MS) * DAY_MS;
@@ -156,7 +155,7 @@ function unitFor(spanMs: number): { name: string; ms: number } {
   return UNITS.find(({ spans }) => spanMs >= spans)!;
 }
 
-/** As short as can be without saying less: "45,000", "0.25", "1.2M". */
+/** As short as possible: "45,000", "0.25", "1.2M". */
 export function plainNumber(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e6) return `${(value / 1e6).toLocaleString("en", { maximumFractionDigits: 2 })}M`;

@@ -1,11 +1,9 @@
 /**
- * Charts as SVG text: data in, picture out, nothing measured and nothing loaded. Lines, areas, bars and points over two
- * axes, each linear, logarithmic or time.
+ * Charts as SVG text. Lines, areas, bars and points over two axes, each linear, logarithmic or time.
  *
- * A chart can stand in a page, where `CHART_STYLE` gives all of them their colours, or be a file of its own. Both follow
- * the reader's light or dark mode. Series differ by more than colour: by dashes, by marker, and by a legend in the
- * order in which they are drawn. Every text is escaped, and every chart has a title and a description for those who
- * cannot see it.
+ * A chart can be part of a page, where `CHART_STYLE` gives all charts their colours, or a file of its own. Both follow the
+ * reader's light or dark mode. Series differ by more than colour: by dashes, by marker, and by a legend in drawing order. Every
+ * text is escaped, and every chart has a title and a description for screen readers.
  */
 import { type Axis, type Scale, scaleFor } from "./chart-axis.ts";
 import { escapeMarkup } from "./markup.ts";
@@ -18,24 +16,24 @@ export interface Series {
   /** Empty: not in the legend. */
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** `area`: a line with what is below it filled. `marked`: a line with a marker at each point. Left out: a line. */
+  /** `area`: a filled line. `marked`: a line with a marker at each point. Default: a line. */
   readonly kind?: "line" | "area" | "bars" | "points" | "marked";
-  /** Which of the colours; left out, the next one. `GREY` is for what others are compared with. */
+  /** Index of the colour; by default the next one. `GREY` is for baselines. */
   readonly tone?: number;
   readonly marker?: Marker;
   readonly isDashed?: boolean;
-  /** Of bars: how wide one is on the x axis. They begin at their x. */
+  /** Width of a bar on the x axis; it begins at its x. */
   readonly barWidth?: number;
 }
 
-/** An upright line with a word at its top: a median, a start. */
+/** A vertical line with a word at its top, such as a median or a start. */
 export interface Upright {
   readonly x: number;
   readonly text: string;
 }
 
 export interface Chart {
-  /** Different from those of other charts on the same page: letters, digits and hyphens. */
+  /** Unique on its page: letters, digits and hyphens. */
   readonly id: string;
   readonly title: string;
   readonly description: string;
@@ -54,14 +52,14 @@ const MARKERS: readonly Marker[] = ["circle", "square", "diamond", "triangle", "
 const WIDTH = 440;
 const HEIGHT = 290;
 const FONT = 13;
-/** About how wide a character is. */
+/** The approximate width of a character. */
 const CHARACTER = 7.1;
 const ROW = 20;
 const RIGHT_MARGIN = 18;
 const LEGEND_SAMPLE = 22;
 const LEGEND_GAP = 18;
 const BAR_SHARE = 0.9;
-/** Around a chart that is a file of its own. */
+/** The margin of a chart that is a file. */
 const EDGE = 10;
 
 /** The chart as an element of a page that has `CHART_STYLE`. */
@@ -69,7 +67,7 @@ export function drawChart(chart: Chart): string {
   return svg(chart, { isFile: false });
 }
 
-/** The chart as a whole SVG file, with its title above. */
+/** The chart as a complete SVG file, with its title above. */
 export function chartFile(chart: Chart): string {
   return `${svg(chart, { isFile: true })}\n`;
 }
@@ -79,7 +77,7 @@ const LIGHT =
 const DARK =
   "--paper:#151a21;--ink:#e6eaf0;--quiet:#a3adba;--grid:#2c343f;--tone-0:#7db0ff;--tone-1:#ff9d5c;--tone-2:#4fd1a5;--tone-3:#b79bff;--tone-4:#ff85b8;--tone-5:#a3adba";
 
-/** What gives charts on a page their look. */
+/** The style of charts on a page. */
 export const CHART_STYLE = `.chart{${LIGHT};font:${FONT}px system-ui,sans-serif;fill:var(--ink)}
 @media(prefers-color-scheme:dark){.chart{${DARK}}}
 .chart .paper{fill:var(--paper)}
@@ -94,7 +92,7 @@ export const CHART_STYLE = `.chart{${LIGHT};font:${FONT}px system-ui,sans-serif;
 .chart .halo{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}
 ${[0, 1, 2, 3, 4, 5].map((tone) => `.chart .s${tone}{stroke:var(--tone-${tone})}.chart .f${tone}{fill:var(--tone-${tone})}`).join("\n")}`;
 
-/** The rectangle that the axes span, and the scales along it. */
+/** The rectangle between the axes, and the scales along it. */
 interface Plot {
   readonly left: number;
   readonly right: number;
@@ -104,7 +102,7 @@ interface Plot {
   readonly y: Scale;
 }
 
-/** A series whose look is settled. */
+/** A series with its tone and marker chosen. */
 type Drawn = Series & { readonly tone: number; readonly marker: Marker };
 
 function svg(chart: Chart, { isFile }: { isFile: boolean }): string {
@@ -237,7 +235,7 @@ interface LegendItem {
   readonly at: number;
 }
 
-/** The named series, in as many rows as they need. */
+/** The named series, in as many rows as needed. */
 function legendRows(series: readonly Drawn[], width: number): LegendItem[][] {
   const rows: LegendItem[][] = [];
   let at = Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 /**
- * A world moved by hand: time passes only when told, timers fire in order as it passes, and dice come from a seed.
- * Tests and the simulator hand it to the code they run.
+ * A world for tests and the simulator: time passes only when told, timers fire in order as it passes, and random numbers come
+ * from a seed.
  */
 import { Deadlines } from "../core/deadlines.ts";
 import type { Log, World } from "../core/world.ts";
@@ -13,7 +13,7 @@ export interface LogEntry {
 
 export interface HandWorld extends World {
   readonly logged: LogEntry[];
-  /** Lets time pass, firing every timer that comes due, each at its own instant. */
+  /** Lets time pass, and fires every timer that is due, each at its own instant. */
   pass(ms: number): void;
 }
 
@@ -67,7 +67,7 @@ export function handWorld(options: { now?: number; seed?: number; dice?: () => n
   };
 }
 
-/** Repeatable dice: the same seed gives the same throws (mulberry32). */
+/** A repeatable random source: the same seed gives the same numbers (mulberry32). */
 export function seededFraction(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

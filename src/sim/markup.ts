@@ -1,4 +1,4 @@
-/** Text made safe to stand in HTML and SVG, in content and in quoted attributes alike. */
+/** Text made safe for HTML and SVG, in content and in quoted attributes. */
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -7,7 +7,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Whatever it is, a browser shows it as it was written and obeys none of it. Controls that XML forbids are left out. */
+/** Escapes text, so that a browser shows it as written. Control characters that XML forbids are left out. */
 export function escapeMarkup(text: string): string {
   return text
     .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "")

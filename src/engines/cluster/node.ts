@@ -439,7 +439,7 @@ export class ClusterNode {
   ): string | null {
     const wrongMs = idOf(member) === id ? this.#clocks.wrongIn(message.clock, now) : null;
     if (wrongMs === null) return null;
-    return `the clock here is ${clockText(wrongMs)} that of ${this.#settings.name}, and cluster.maxClockSkew is ${this.#settings.skewMaxMs / 1_000} s: set both by the same time server`;
+    return `the clock here is ${clockText(wrongMs)} that of ${this.#settings.name}, and cluster.maxClockSkew is ${this.#settings.skewMaxMs / 1_000} s: synchronise both with the same time server`;
   }
 
   #relay({ to, letter: message }: Extract<MessageBody, { kind: "relay" }>, now: number): void {

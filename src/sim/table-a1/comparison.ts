@@ -1,7 +1,7 @@
 /**
- * Configurations run over several seeds, and the averages beside what Koopmans 2024 measured: first with the settings
- * that nodes are shipped with, then with Koopmans' own. A configuration that it did not have is run as shipped alone, and
- * is held to the goal that Koopmans set itself, tau below 0.005.
+ * Configurations run over several seeds, with averages beside what Koopmans 2024 measured: with the settings that nodes are
+ * shipped with, and with Koopmans' own. A configuration that Koopmans did not measure is run as shipped only, and compared with
+ * Koopmans' goal, tau below 0.005.
  */
 import type { Failure } from "../tunnel/tunnel.ts";
 import { type Experiment, type ExperimentResult, runExperiment, SPAN_MS } from "./experiment.ts";
@@ -15,32 +15,32 @@ import {
 } from "./koopmans-table.ts";
 
 /**
- * Beyond Koopmans. Users who leave at once would hardly ever meet a line, and where they do it would outlast any
- * simulation; so they stay a while, and there is room for a little fewer than come in that while. Then a line is certain,
- * nearly all have to wait in it, and it goes on moving. Whenever a node dies nobody is let in until the others agree that it
- * is lost, and then as many at once as have left by then, of whom word comes in no order: one death shows that.
+ * Beyond Koopmans. With users who leave at once there would hardly ever be a line, or one that outlasts any simulation. So users
+ * stay a while, and there is room for slightly fewer than arrive in that time: a line is certain, nearly all wait in it, and it
+ * keeps moving. After a node's death nobody is admitted until the others agree that it is lost, and then as many at once as have
+ * left by then, whose turns are reported in no order. One death shows that.
  */
 const BEYOND = { changed: 1, stayMs: 5_000 };
 const ROOM_SHARE = 0.9;
 
-/** Averages over all seeds, as with Koopmans. */
+/** Averages over all seeds, as in Koopmans' table. */
 export interface Averages {
   readonly tau: number;
   readonly tauDecided: number;
   readonly timeMs: number;
-  /** Visitors who had to wait. 0: nobody, in any run. */
+  /** Visitors who had to wait. 0: none in any run. */
   readonly waited: number;
 }
 
 export interface Comparison extends Configuration {
-  /** How many were run, with each of the settings. */
+  /** How many seeds were run with each of the settings. */
   readonly seeds: number;
   readonly shipped: Averages;
-  /** With Koopmans' settings: one by one without limit. null: it has no such configuration. */
+  /** With Koopmans' settings: one by one without limit. null: Koopmans has no such configuration. */
   readonly oneByOne: Averages | null;
   /** null: Koopmans has no such configuration. */
   readonly koopmans: KoopmansRow | null;
-  /** As shipped, tau is no worse than Koopmans', or than its goal. */
+  /** As shipped, tau is no worse than Koopmans', or than the goal. */
   readonly isNoWorse: boolean;
   /** As shipped, tau is no worse than Koopmans' goal. */
   readonly isWithinGoal: boolean;
@@ -51,7 +51,7 @@ export interface Comparison extends Configuration {
 
 export type Failed = Failure & Pick<Experiment, "seed" | "settings">;
 
-/** The 27 of the table, those of them with so many users, or one with as many as Koopmans could not simulate. */
+/** The 27 of the table, those with that number of users, or one beyond what Koopmans simulated. */
 export function configurationsFor(users: number | null): readonly Configuration[] {
   if (users === null) return KOOPMANS_TABLE;
   return USERS.includes(users) ? KOOPMANS_TABLE.filter((row) => row.users === users) : [beyond(users)];
@@ -64,16 +64,15 @@ function beyond(users: number): Configuration {
 
 export interface ExperimentSeries {
   readonly configurations: readonly Configuration[];
-  /** So many seeds of each, from 1 on, with each of the settings. */
+  /** The number of seeds for each configuration and settings, from 1 on. */
   readonly seeds: number;
   readonly run?: Runner;
-  /** Told now and then. */
   readonly progress?: (step: ExperimentStep) => void;
 }
 
 export type Runner = (experiment: Experiment, progress: (simulatedMs: number) => void) => ExperimentResult;
 
-/** How far it is: in the run of this number, from 1, so much was simulated. */
+/** Progress: the number of the run, from 1, and how much of it was simulated. */
 export interface ExperimentStep {
   readonly run: number;
   readonly runs: number;

@@ -1,19 +1,19 @@
 /**
- * The order of admission as it was decided: by the instant that a visitor's pass says they were admitted at. Everybody
- * who gets a turn in one counting round has the same instant, the root's, and so nobody of them is before another;
- * whoever goes straight through has the instant at which their node let them.
+ * The order of admission as it was decided, by the instant of admission in a visitor's pass. All who get a turn in one counting
+ * round have the same instant, the root's, so none of them is before another; visitors who go straight through have the instant
+ * at which their node let them in.
  *
- * It only keeps the book. `tunnel/checks/order.ts` has the order in which nodes gave word of it, which differs: word of
- * one decision reaches nodes one after the other.
+ * `tunnel/checks/order.ts` has the order in which nodes reported admissions. It differs, since a decision reaches the nodes one
+ * after the other.
  */
 import { type Turn, unfairness } from "../../core/fairness.ts";
 import type { AnsweredNotice, Check, Notice } from "../tunnel/notice.ts";
 
 export class Decisions implements Check {
   readonly name = "decisions";
-  /** Who had to wait, straight-through visitors not among them. */
+  /** How many had to wait. */
   waited = 0;
-  /** Id → when a node was first asked, by the one true clock. */
+  /** By id: when a node was first asked, in simulated time. */
   readonly #joined = new Map<string, number>();
   readonly #turns = new Map<string, Turn>();
 

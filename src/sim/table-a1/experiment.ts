@@ -1,30 +1,30 @@
 /**
- * One run of Koopmans' experiment (its section 6.1) with our nodes: a cluster forms, users come over 100 seconds, and in
- * the same time nodes lose power and others are added, all at instants drawn from the seed of the run. The parameters
- * are those of its Table 6.1.
+ * One run of Koopmans' experiment (section 6.1 of the thesis) with our nodes: a cluster forms, users arrive over 100 seconds, and
+ * in the same time nodes lose power and others are added, all at instants drawn from the seed of the run. The parameters are
+ * those of Table 6.1.
  *
- * It is run with the settings that a node is shipped with, and with Koopmans' own, for comparison. Shipped nodes admit one
- * visitor at a time only where one slot is free, and otherwise by counting, ten times a second: that costs messages by the
- * number of nodes and not of visitors, and word of one decision reaches one node some tens of milliseconds before another.
- * With Koopmans' settings every visitor is admitted by a `deleteMin` of its own, once a second as many as there is room for,
- * and a node that cannot be reached counts as dead at once. No setting of Fairgate does the first of these.
+ * It runs with the settings that a node is shipped with or, for comparison, with Koopmans' own. Shipped nodes admit one visitor
+ * at a time only when one slot is free, and otherwise by counting, ten times a second: the number of messages depends on the
+ * nodes and not on the visitors, and a decision reaches one node some tens of milliseconds before another. With Koopmans'
+ * settings every visitor is admitted by a separate `deleteMin`, once a second as many as there is room for, and a node that
+ * cannot be reached counts as dead at once. No setting of Fairgate does the first of these.
  *
- * Either way ours is another kind of waiting room: nobody waits while there is room, where Koopmans lets people out of its
- * queue once in a second; and a pass that expires at once is a visitor who leaves at once, since ours is a while on its
- * way to a second node before it is given out. With more users than Koopmans had, they stay on the site a while
- * (`comparison.ts`), since there would hardly be a line otherwise.
+ * Ours is a different kind of waiting room in both cases: nobody waits while there is room, where Koopmans lets people out of the
+ * queue once a second; and instead of a pass that expires at once, the visitor leaves at once, since ours must reach a second
+ * node before it is given out. With more users than Koopmans had, they stay on the site for a while (`comparison.ts`), since
+ * there would hardly be a line otherwise.
  *
- * Time is what Koopmans' simulation took: from when users begin to come until the time for coming is over and nobody is
- * left who is not in. *Tau* is the normalised Kendall tau distance: the share of pairs in which the later to join was the
- * earlier to be let in. Ours is of the instants at which nodes were asked and those at which any first gave word of a
- * turn, or of a way straight through (`tunnel/checks/order.ts`); Koopmans' (sections 2.2 and 6.1.3) of the steps of a
- * millisecond at which a user entered the queue, and was taken out of it at their node. Both are orders in time as seen
- * from outside, over all pairs, so they can be compared. Ours is the stricter for whoever goes straight through where
- * there is a limit: there is no word of it before another node has it written down.
+ * Time is measured as in Koopmans' simulation: from the first arrival until arrivals have ended and everyone is in. *Tau* is the
+ * normalised Kendall tau distance: the share of pairs in which the later to join was the earlier to be admitted. Ours compares
+ * the instants at which nodes were asked with those at which any node first reported a turn or a way straight through
+ * (`tunnel/checks/order.ts`); Koopmans' (sections 2.2 and 6.1.3) the millisecond steps at which a user entered the queue and was
+ * taken out of it at their node. Both are orders in time seen from outside, over all pairs, so they are comparable. Ours is
+ * stricter for visitors who go straight through where there is a limit: they are reported only after another node has them in its
+ * log.
  *
- * Of ties Koopmans' text says nothing; its published program takes a pair that is tied in one order alone for a wrong
- * one. Ours: users who came in the same millisecond are no pair, and turns that a node gives together are in the order in
- * which it tells of them.
+ * About ties Koopmans' text says nothing; the published program counts a pair that is tied in only one order as wrong. Ours:
+ * users who arrived in the same millisecond are no pair, and turns that a node gives together are in the order in which it
+ * reports them.
  */
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { Capacity } from "../tunnel/checks/capacity.ts";
@@ -42,7 +42,7 @@ import type { Configuration } from "./koopmans-table.ts";
 import { refreshingNode } from "./refreshing-node.ts";
 
 const REFRESH_MS = 600;
-/** Koopmans' Table 6.1, and section 2.3: whoever cannot be reached is dead. */
+/** Koopmans' Table 6.1, and section 2.3: an unreachable node is dead. */
 const KOOPMANS_NODE: Partial<typeof NODE_SETTINGS> = {
   intervalMs: 1_000,
   oneByOneMax: Number.POSITIVE_INFINITY,
@@ -53,30 +53,30 @@ const LATENCY_MS: Range = { from: 10, to: 20 };
 const NODES = 8;
 export const SPAN_MS = 100_000;
 
-/** Turns, places and passes outlast the time after which a user asks again for an answer that died with its node. */
+/** Turns, places and passes outlast the time after which a user asks again when an answer died with its node. */
 const FORGIVEN_MS = 10_000;
 const START_EVERY_MS = 20;
 const PROGRESS_EVERY_MS = 1_000;
-/** After this long without everybody in, nobody more will be. */
+/** After this long, visitors who are not in will not get in. */
 const DRAIN_MAX_MS = 1_800_000;
 
-/** What Koopmans leaves out: its network loses nothing and its clocks agree. */
+/** What Koopmans leaves out: that network loses nothing and its clocks agree. */
 export interface NetworkTrouble {
   /** Share of messages, 0 to 1. */
   readonly loss: number;
-  /** No two clocks differ by more. */
+  /** The largest difference between two clocks. */
   readonly skewMs: number;
-  /** How often the cluster falls into two parts, and for how long. */
+  /** How often the cluster is cut into two parts, and for how long. */
   readonly partitions: number;
   readonly partitionMs: Range;
 }
 
 export interface Experiment extends Configuration {
   readonly seed: number;
-  /** Of the nodes: as shipped, or Koopmans', which cannot be set. */
+  /** Of the nodes: as shipped, or Koopmans', which no setting allows. */
   readonly settings: "shipped" | "koopmans";
   readonly nodes?: number;
-  /** How long users come and nodes change. */
+  /** How long users arrive and nodes change. */
   readonly spanMs?: number;
   readonly trouble?: NetworkTrouble;
 }
@@ -84,22 +84,22 @@ export interface Experiment extends Configuration {
 export interface ExperimentResult {
   readonly seed: number;
   readonly tau: number;
-  /** The same by the instants in the passes: those who got their turn in one round are tied. */
+  /** The same by the instants in the passes: those of one round are tied. */
   readonly tauDecided: number;
   readonly timeMs: number;
   /** How many did not go straight through. */
   readonly waited: number;
   readonly letIn: number;
-  /** Nodes that came while users did, and that went. */
+  /** Nodes that were added while users arrived, and removed. */
   readonly added: number;
   readonly removed: number;
-  /** From the first node's start. */
+  /** Since the first node's start. */
   readonly simulatedMs: number;
-  /** null: all is well. */
+  /** null: no check complained. */
   readonly failure: Failure | null;
 }
 
-/** The same experiment always comes to the same. `progress` is told every simulated second. */
+/** Runs an experiment; the same one always gives the same result. `progress` is called every simulated second. */
 export function runExperiment(
   experiment: Experiment,
   progress: (simulatedMs: number) => void = () => {},
@@ -164,7 +164,7 @@ function form(tunnel: Tunnel, experiment: Experiment): void {
   tunnel.runUntil(FORM_MS);
 }
 
-/** As with Koopmans nobody hears of their turn before they refresh. */
+/** As with Koopmans, a user learns of a turn only by refreshing. */
 const USER: Traits = { ...patientAt(0, 0), station: null, isListening: false };
 
 function invite({ crowd }: Tunnel, { seed, users, stayMs = 0 }: Experiment, spanMs: number): void {
@@ -186,7 +186,7 @@ function change(tunnel: Tunnel, experiment: Experiment, spanMs: number): void {
   }
 }
 
-/** Any node that runs, but for the last. */
+/** Any node that runs, except the last one. */
 function cutPower(tunnel: Tunnel, whom: number): void {
   const up = tunnel.stations.filter(({ isUp }) => isUp);
   if (up.length < 2) return;
@@ -219,7 +219,6 @@ function clockOf({ seed, trouble }: Experiment, index: number): { skewMs: number
   return { skewMs: Math.round(share * (trouble?.skewMs ?? 0)), driftPpm: 0 };
 }
 
-/** Lets time pass up to an instant. */
 function pass(tunnel: Tunnel, until: number, progress: (simulatedMs: number) => void): void {
   while (tunnel.time < until && !tunnel.failure) {
     tunnel.runUntil(Math.min(until, tunnel.time + PROGRESS_EVERY_MS));
@@ -227,7 +226,7 @@ function pass(tunnel: Tunnel, until: number, progress: (simulatedMs: number) => 
   }
 }
 
-/** Lets time pass until everybody is in. */
+/** Lets time pass until everyone is in. */
 function drain(tunnel: Tunnel, progress: (simulatedMs: number) => void): void {
   const until = tunnel.time + DRAIN_MAX_MS;
   while (tunnel.crowd.wanting > 0 && !tunnel.failure) {

@@ -1,7 +1,7 @@
 /**
- * Figures 6.1 to 6.3 of Koopmans 2024 with ours in them: tau by the number of nodes added and removed, one figure for each
- * number of users, a marker for each target. Ours as shipped are solid lines, one by one dashed; Koopmans' points are grey.
- * As there, the upright axes differ.
+ * Figures 6.1 to 6.3 of Koopmans 2024 with our results in them: tau by the number of nodes added and removed, one figure for each
+ * number of users, a marker for each target. Ours as shipped are solid lines, one by one dashed; Koopmans' points are grey. As in
+ * the thesis, the vertical axes differ.
  */
 import { type Chart, GREY, type Marker, type Series } from "../chart.ts";
 import type { Comparison } from "./comparison.ts";
@@ -14,12 +14,12 @@ const HEIGHT = 400;
 const MARKERS: readonly Marker[] = ["square", "triangle", "circle"];
 
 export interface Figure {
-  /** Of the file, without its ending. */
+  /** The file name without its ending. */
   readonly name: string;
   readonly chart: Chart;
 }
 
-/** One figure for each number of users that Koopmans has one for. */
+/** One figure for each of Koopmans' numbers of users. */
 export function tableFigures(comparisons: readonly Comparison[]): Figure[] {
   return USERS.flatMap((users, index) => {
     const ours = comparisons.filter((one) => one.users === users);

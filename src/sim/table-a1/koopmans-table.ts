@@ -1,17 +1,16 @@
 /**
- * Table A.1 of Koopmans 2024 ("A distributed virtual waiting room"), number by number: what its simulation came to in each of
- * 27 configurations, as the average of a thousand runs. Its target of 99999999 users, INF in its Table 6.1, is null here:
- * no limit.
+ * Table A.1 of Koopmans 2024 ("A distributed virtual waiting room"): the results of its simulation in each of 27 configurations,
+ * averaged over a thousand runs. The target of 99999999 users, INF in Table 6.1, is null here: no limit.
  */
 
 /** What is varied. */
 export interface Configuration {
-  /** The most users on the site at once. null: any number. */
+  /** The most users on the site at once. null: no limit. */
   readonly target: number | null;
   readonly users: number;
-  /** So many nodes are added, and as many removed. */
+  /** How many nodes are added, and also how many are removed. */
   readonly changed: number;
-  /** How long a user stays on the site. Left out: leaves at once, as with Koopmans. */
+  /** How long a user stays on the site. Default: leaves at once, as with Koopmans. */
   readonly stayMs?: number;
 }
 
@@ -25,7 +24,7 @@ export const TARGETS: readonly (number | null)[] = [20, 100, null];
 export const USERS: readonly number[] = [100, 500, 2_500];
 export const CHANGES: readonly number[] = [0, 1, 5];
 
-/** What it set out to reach (section 2.2). */
+/** Koopmans' goal (section 2.2). */
 export const KOOPMANS_TAU_MAX = 0.005;
 
 /** In the order of targets, users and changes. */
@@ -59,7 +58,7 @@ export const KOOPMANS_TABLE: readonly KoopmansRow[] = [
   row([null, 2_500, 5], 5.8e-5, 101_596),
 ];
 
-/** What Koopmans measured there; null where it did not. */
+/** What Koopmans measured there, or null. */
 export function koopmansRowOf({ target, users, changed }: Configuration): KoopmansRow | null {
   const isSame = (other: KoopmansRow) =>
     other.target === target && other.users === users && other.changed === changed;

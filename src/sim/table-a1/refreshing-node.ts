@@ -1,7 +1,6 @@
 /**
- * A node whose visitors come again after the same short time, however long the line is: Koopmans' "ticket refresh time".
- * Ours are told by the server when to come, and seldom where they are far back. It is the very node of a cluster but for
- * that one number in its answers.
+ * A node whose visitors come again after the same short time, however long the line is: Koopmans' "ticket refresh time". Ours are
+ * told by the server when to come, and rarely when they are far back. Only that number in its answers differs from a real node.
  */
 import type { JoinAnswer, TicketAnswer } from "../../core/engine.ts";
 import type { Ticket } from "../../core/ticket.ts";

@@ -1,9 +1,9 @@
-/** The comparison for people: a line for each configuration, as shipped beside Koopmans', in at most 100 columns. */
+/** The comparison as text: a line for each configuration, as shipped beside Koopmans', in at most 100 columns. */
 import type { Averages, Comparison } from "./comparison.ts";
 
 const SECOND_MS = 1_000;
 const GAP = "  ";
-/** Smaller numbers are written with a power of ten, as with Koopmans. */
+/** Smaller numbers are written with a power of ten, as in Koopmans' table. */
 const PLAIN_FROM = 0.0001;
 const FAILURES_SHOWN_MAX = 5;
 
@@ -62,7 +62,7 @@ export function tauText(tau: number): string {
   return tau.toExponential(2).replace(/e-(\d)$/, "e-0$1");
 }
 
-/** A target as Koopmans' Table 6.1 writes it. */
+/** A target as in Koopmans' Table 6.1. */
 export function targetText(target: number | null): string {
   return target === null ? "INF" : String(target);
 }
@@ -117,7 +117,7 @@ function summaryOf(comparisons: readonly Comparison[], realMs: number): string[]
   ];
 }
 
-/** Only of configurations with a line: tau without one is no merit of the cluster's. */
+/** Only configurations with a line count: without one, tau says nothing about the cluster. */
 function shippedSummary(comparisons: readonly Comparison[]): string[] {
   const withLine = comparisons.filter(({ shipped }) => shipped.waited > 0);
   if (withLine.length === 0) return ["As shipped, nobody waits in any of these."];

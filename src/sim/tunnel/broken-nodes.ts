@@ -1,4 +1,4 @@
-/** Nodes that break a rule on purpose: the very code that runs in a cluster, but for one part. */
+/** Nodes that break a rule on purpose: the code of a real node with one part replaced. */
 import { DoorDuty } from "../../engines/cluster/door/door-duty.ts";
 import { Replication } from "../../engines/cluster/log/replication.ts";
 import type { View } from "../../engines/cluster/membership/view.ts";

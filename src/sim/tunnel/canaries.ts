@@ -1,20 +1,20 @@
 /**
- * The rules that nodes can be made to break, so that the checks can show that they see it. Each comes with a plan in which
- * it shows, since not every plan has what it takes: of a few dozen seeds of that plan one at least is caught.
+ * The rules that nodes can be made to break, to prove that the checks notice. Each comes with a plan that shows it, since not
+ * every plan has the necessary faults: at least one of a few dozen seeds of that plan is caught.
  */
 import type { PlanOptions } from "./plan.ts";
 
 /**
- * Slots that were given back are kept all the same; a lost owner's places are taken over without the majority; turns take
- * no slot. `broken-nodes.ts` has the nodes that do so.
+ * Keeps slots that were given back; takes over a lost owner's places without the majority; reports no turns. `broken-nodes.ts`
+ * has these nodes.
  */
 export type Canary = "give-twice" | "adopt-in-minority" | "forget-turns";
 
 export interface CanaryPlan {
   readonly plan: Omit<PlanOptions, "seed" | "canary">;
-  /** The first seed to try: one that was caught when this was written, to save time. Those after it do as well. */
+  /** The first seed to try: one that was caught when this was written, to save time. */
   readonly firstSeed: number;
-  /** Which checks may see it. */
+  /** The checks that may notice it. */
   readonly checks: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export const CANARY_PLANS: Readonly<Record<Canary, CanaryPlan>> = {
     firstSeed: 0,
     checks: ["capacity", "slots", "counts"],
   },
-  /** Only after a clean cut is it plain whose places are whose. */
+  /** Only after a clean cut is it certain which part a place belongs to. */
   "adopt-in-minority": {
     plan: {
       kind: "splits",
@@ -45,7 +45,7 @@ export const CANARY_PLANS: Readonly<Record<Canary, CanaryPlan>> = {
 
 export const CANARIES = Object.keys(CANARY_PLANS) as Canary[];
 
-/** So many seeds of its plan are enough to see any of them. */
+/** This many seeds of its plan are enough to notice any of them. */
 export const CANARY_SEEDS_MAX = 40;
 
 export function isCanary(name: string): name is Canary {

@@ -1,6 +1,6 @@
 /**
- * Everybody who comes: makes them, lets them come when it is time, and brings them word of their turn. A turn is heard
- * of by those who listen to the node that tells it; the others learn of it when they check in.
+ * All visitors: creates them, lets them arrive in time, and tells them of their turn. Those who listen to the node that reports a
+ * turn learn of it at once, the others when they check in.
  */
 import { diceOf, type Range } from "./dice.ts";
 import type { EventLoop } from "./event-loop.ts";
@@ -11,7 +11,7 @@ import { type Guest, SimVisitor, type VisitorWorld } from "./visitor.ts";
 export interface SimCrowdOptions {
   readonly seed: number;
   readonly loop: EventLoop;
-  /** What word of a turn takes to a visitor. */
+  /** How long the news of a turn takes to a visitor. */
   readonly delayMs: Range;
   readonly world: VisitorWorld;
 }
@@ -25,12 +25,12 @@ export class SimCrowd {
     this.#options = options;
   }
 
-  /** How many must still be let in. Those who have not come yet count. */
+  /** How many must still be admitted, including those who have not arrived yet. */
   get wanting(): number {
     return this.all.reduce((sum, { isWanting }) => sum + (isWanting ? 1 : 0), 0);
   }
 
-  /** A visitor comes at an instant. */
+  /** A visitor arrives at that instant. */
   expect(traits: Traits, at: number): Guest {
     const { seed, loop, world } = this.#options;
     const number = this.all.length;
@@ -41,12 +41,12 @@ export class SimCrowd {
     return guest;
   }
 
-  /** A visitor stands at their station with this place. */
+  /** A visitor waits at their station with this place. */
   waitsAt(guest: Guest, sequence: number): void {
     if (guest.traits.isListening) this.#bySequence.set(sequence, guest);
   }
 
-  /** A station told of turns. */
+  /** A station reported turns. */
   hearTurns(station: number, sequences: readonly number[]): void {
     for (const sequence of sequences) {
       const guest = this.#bySequence.get(sequence);

@@ -1,9 +1,9 @@
 /**
- * Dice from one seed, a stream of its own for everything that has a name: each visitor, each link, each fault. What one
- * of them throws changes nothing for the others, so a fault that is switched off leaves the rest of the run as it was,
- * as far as the run itself lets it.
+ * Random numbers from one seed, with a separate stream for everything that has a name: each visitor, each link, each fault.
+ * Drawing from one stream does not change the others, so switching a fault off leaves the rest of the run as it was, as far as
+ * the run itself allows.
  *
- * Whole-number arithmetic only: the same throws on every machine.
+ * Integer arithmetic only: the same numbers on every machine.
  */
 import type { Dice } from "../../core/relaxed.ts";
 import { seededFraction } from "../hand-world.ts";
@@ -31,12 +31,12 @@ export function wholeBetween(dice: Dice, { from, to }: Range): number {
   return from + Math.floor((to - from + 1) * dice());
 }
 
-/** One of a list that is not empty. */
+/** One item of a list that is not empty. */
 export function oneOf<T>(dice: Dice, list: readonly T[]): T {
   return list[Math.floor(dice() * list.length)]!;
 }
 
-/** 32 hexadecimal digits that begin with `number`, so that no two numbers share one. */
+/** 32 hexadecimal digits that begin with `number`, so ids of different numbers differ. */
 export function visitorIdOf(dice: Dice, number: number): string {
   return [number, ...Array.from({ length: 3 }, () => Math.floor(dice() * 2 ** 32))]
     .map((word) => word.toString(16).padStart(8, "0"))
@@ -48,7 +48,7 @@ function mixedText(state: number, text: string): number {
   return mixed(state, text.length);
 }
 
-/** Both halves of a whole number below 2^53 stirred in (the finaliser of MurmurHash3). */
+/** Mixes in both halves of a whole number below 2^53 (the finaliser of MurmurHash3). */
 function mixed(state: number, value: number): number {
   state = stirred(state ^ (value >>> 0));
   return stirred(state ^ Math.floor(value / 2 ** 32));

@@ -1,10 +1,10 @@
 /**
- * What happened, as one number: a 64-bit hash over every event of a run in order. Two runs with the same hash did the
- * same things at the same instants, so a seed that gives another hash elsewhere is a finding in itself.
+ * A run as one number: a 64-bit hash over all its events in order. Two runs with the same hash did the same things at the same
+ * instants, so a seed that gives another hash on another machine is a finding in itself.
  *
- * Two lanes of MurmurHash3's mixing, in 32-bit whole-number arithmetic, which is the same everywhere; instants enter
- * as whole microseconds. What is in a message counts, as it is when it arrives and to a certain depth; of answers, faults and
- * the like only whom they are about, since messages and turns follow from them. It is no protection against anybody. Lines for people are made only when somebody reads them.
+ * Two lanes of MurmurHash3's mixing in 32-bit integer arithmetic, which is the same everywhere; instants are whole microseconds.
+ * The contents of messages count, as they arrive and down to a certain depth; of answers, faults and the like only the parties,
+ * since messages and turns follow from them. It is not a cryptographic hash. Lines of text are made only when someone reads them.
  */
 export const HAPPENINGS = [
   "start",
@@ -22,14 +22,14 @@ export type Happening = (typeof HAPPENINGS)[number];
 
 const CODES: Readonly<Record<string, number>> = Object.fromEntries(HAPPENINGS.map((name, i) => [name, i]));
 
-/** How deep into a message, down to the packed entries: all of it would cost a seventh of a run, this much a twentieth. */
+/** How deep into a message, down to the packed entries: everything would cost a seventh of a run, this costs a twentieth. */
 const DEPTH_MAX = 5;
 
-/** To see the bits of a number. */
+/** To read the bits of a number. */
 const DOUBLE = new Float64Array(1);
 const HALVES = new Int32Array(DOUBLE.buffer);
 
-/** Two things that an event is about: nodes, visitors, places, by number. */
+/** The two parties of an event, by number: nodes, visitors or places. */
 export interface Parties {
   readonly a: number;
   readonly b: number;
@@ -45,7 +45,7 @@ export class EventLog {
     this.#print = print;
   }
 
-  /** Takes in one event. `detail` is for the line alone, but for a message's: what is in it counts. */
+  /** Adds an event. `detail` is for the line only, except for a message, whose contents count. */
   add(what: Happening, time: number, { a, b }: Parties, detail?: unknown): void {
     this.#mix(CODES[what]!);
     this.#mixWide(Math.round(time * 1_000));
@@ -60,7 +60,7 @@ export class EventLog {
     return hex(finished(this.#high ^ this.#low)) + hex(finished(this.#low + Math.imul(this.#high, 5)));
   }
 
-  /** Values in the order they are written down in; not their names, which are the same for every message of a kind. */
+  /** Mixes in values in the order of their fields; field names are the same for every message of a kind. */
   #mixContents(value: unknown, depth: number): void {
     if (typeof value === "number") this.#mixNumber(value);
     else if (typeof value === "string") this.#mixText(value);

@@ -1,9 +1,8 @@
 /**
- * Simulated time: things to do, each at its instant. Time jumps from one to the next and stands still in between, which
- * is why an hour can pass in a second.
+ * Simulated time: work queued by instant. Time jumps from one item to the next, so an hour can pass in a second.
  *
- * A binary heap by (instant, order of asking). The second part matters: two things of the same instant happen in the
- * order in which they were asked for, on every machine, or a seed would not repeat.
+ * A binary heap by (instant, order of queueing). The second part matters: work of the same instant runs in the order it was
+ * queued, on every machine, or a seed would not repeat.
  */
 export type Work = () => void;
 
@@ -19,7 +18,7 @@ export class EventLoop {
     return this.#time;
   }
 
-  /** How many things were done. */
+  /** How many items have run. */
   get done(): number {
     return this.#asked - this.#works.length;
   }
@@ -28,7 +27,7 @@ export class EventLoop {
     return this.#works.length === 0;
   }
 
-  /** Does something at an instant; one that is past already is now. */
+  /** Runs something at an instant, or now if that is past. */
   at(time: number, work: Work): void {
     if (Number.isNaN(time)) throw new RangeError("there is no instant NaN");
     this.#rise(Math.max(time, this.#time), this.#asked++, work);
@@ -38,7 +37,7 @@ export class EventLoop {
     this.at(this.#time + delayMs, work);
   }
 
-  /** Does everything up to and at an instant, and stays there. `isOver` is asked after each and may end it earlier. */
+  /** Runs everything up to and at an instant, and stops there. `isOver` is asked after each item and may stop earlier. */
   runUntil(time: number, isOver: () => boolean = () => false): void {
     while (this.#works.length > 0 && this.#times[0]! <= time) {
       this.#time = this.#times[0]!;
@@ -61,7 +60,7 @@ export class EventLoop {
     let index = this.#works.length;
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      // Whoever rises was asked for last, so among equals it stays below.
+      // The rising item was queued last, so it stays below equal ones.
       if (this.#times[parent]! <= time) break;
       this.#move(parent, index);
       index = parent;

@@ -1,20 +1,19 @@
 /**
- * Everything that can go wrong, each a kind that can be switched off by its name, with the bounds between which a plan
- * draws how bad it is. `share` kinds are weather: they hold for the whole time. The others are incidents: they happen so
- * many times and last so long.
+ * The kinds of faults, each with a name by which it can be switched off and bounds from which a plan draws its strength. `share`
+ * kinds hold all the time; the others are incidents with a number and a duration.
  *
- * Bounds are chosen so that what the cluster promises can be kept: jumps of clocks stay below the grace that passes have,
- * a majority stays up, and cuts are shorter than any time after which a lost part is given up.
+ * The bounds are chosen so that the cluster can keep its promises: jumps of clocks stay below the grace of passes, a majority
+ * stays up, and cuts are shorter than the time after which a lost part is given up.
  */
 import type { Range } from "./dice.ts";
 
 export interface FaultBounds {
-  /** Weather: of so many messages (or questions) in one. */
+  /** The share of messages (or requests) it hits. */
   readonly share?: Range;
   /** Incidents: how many in a run. */
   readonly times?: Range;
   readonly forMs?: Range;
-  /** How bad: milliseconds of delay, stall, skew or jump. */
+  /** Strength: milliseconds of delay, stall, skew or jump. */
   readonly sizeMs?: Range;
 }
 
@@ -25,31 +24,31 @@ export const FAULTS = {
   duplication: { share: { from: 0.01, to: 0.1 } },
   /** A message is overtaken by later ones. */
   reorder: { share: { from: 0.01, to: 0.2 }, sizeMs: { from: 20, to: 500 } },
-  /** A visitor's question, or the answer to it, is lost. */
+  /** A visitor's request, or the answer to it, is lost. */
   visitorLoss: { share: { from: 0.01, to: 0.1 } },
   /** Clocks differ, and drift. */
   skew: { sizeMs: { from: 5, to: 50 } },
   /** Messages from one node, or all, take much longer for a while. */
   spike: { times: { from: 1, to: 4 }, forMs: { from: 200, to: 3_000 }, sizeMs: { from: 50, to: 800 } },
-  /** A process does nothing again and again, each time for a moment. */
+  /** A process stalls again and again, each time for a moment. */
   slow: { times: { from: 1, to: 3 }, forMs: { from: 1_000, to: 5_000 }, sizeMs: { from: 20, to: 400 } },
-  /** The cluster falls into two parts that cannot talk. */
+  /** The cluster is cut into two parts. */
   partition: { times: { from: 1, to: 3 }, forMs: { from: 500, to: 12_000 } },
   /** Messages of one link, or all to or from one node, are lost; those the other way arrive. */
   oneWay: { times: { from: 1, to: 3 }, forMs: { from: 500, to: 8_000 } },
-  /** Messages of one link, or all from one node, are held and come together later. */
+  /** Messages of one link, or all from one node, are held and arrive together later. */
   clog: { times: { from: 1, to: 3 }, forMs: { from: 200, to: 5_000 } },
-  /** A clock is set forward or back, and right again later. */
+  /** A clock is set forward or back, and corrected later. */
   jump: { times: { from: 1, to: 3 }, forMs: { from: 1_000, to: 20_000 }, sizeMs: { from: 50, to: 1_000 } },
-  /** A process dies, and is started again. */
+  /** A process dies, and is restarted. */
   crash: { times: { from: 1, to: 3 }, forMs: { from: 200, to: 10_000 } },
   /** A process dies and never comes back. */
   crashForGood: { times: { from: 1, to: 2 } },
   /** A node is added. */
   add: { times: { from: 1, to: 3 } },
-  /** A node leaves in order. */
+  /** A node leaves with a goodbye. */
   leave: { times: { from: 1, to: 2 } },
-  /** All processes die together, and are started again. */
+  /** All processes die together, and are restarted. */
   restartAll: { times: { from: 1, to: 1 }, forMs: { from: 200, to: 3_000 } },
 } as const satisfies Readonly<Record<string, FaultBounds>>;
 
@@ -57,14 +56,13 @@ export type FaultKind = keyof typeof FAULTS;
 
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 
-/** The kinds that are incidents. */
 export type IncidentKind = {
   [Kind in FaultKind]: (typeof FAULTS)[Kind] extends { readonly times: Range } ? Kind : never;
 }[FaultKind];
 
 export const INCIDENT_KINDS = FAULT_KINDS.filter((kind): kind is IncidentKind => "times" in FAULTS[kind]);
 
-/** How bad a fault is in one plan. */
+/** The strength of a fault in one plan. */
 export interface Fault {
   readonly share: number;
   readonly times: number;

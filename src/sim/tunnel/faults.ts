@@ -1,9 +1,8 @@
 /**
- * Makes things go wrong in a tunnel, and right again. Every incident ends by itself; `heal` ends all of them at once.
+ * Starts and ends faults in a tunnel. Every incident ends by itself; `heal` ends all of them at once.
  *
- * What keeps a run fair to the cluster: a process dies only while at least half of all others have been members for a
- * while, and for good only while more than half have; so what the cluster knows never dies with one node, except in
- * a restart of all, which is a kind of its own.
+ * To be fair to the cluster, a process dies only while at least half of all others have been members for a while, and for good
+ * only while more than half have. So what the cluster knows never dies with one node, except in `restartAll`.
  */
 
 import { SPREAD_MS } from "./checks/disturbances.ts";
@@ -13,7 +12,7 @@ import { STATIONS_MAX, type Way } from "./network.ts";
 import type { Station } from "./station.ts";
 import type { Tunnel } from "./tunnel.ts";
 
-/** A slow process is awake this long between two stalls. */
+/** A slow process runs this long between two stalls. */
 const AWAKE_MS = 15;
 
 type Undo = () => void;
@@ -22,7 +21,7 @@ export class Faults {
   readonly #tunnel: Tunnel;
   readonly #seed: number;
   readonly #under = new Map<string, Undo>();
-  /** What clocks of nodes that are added later will be like. */
+  /** The clocks of nodes that are added later. */
   readonly #clockOf: (index: number) => { skewMs: number; driftPpm: number };
 
   constructor(
@@ -34,7 +33,7 @@ export class Faults {
     this.#clockOf = options.clockOf;
   }
 
-  /** Lets an incident happen now. */
+  /** Starts an incident. */
   begin(incident: Incident): void {
     const dice = diceOf(this.#seed, "whom", incident.kind, incident.number);
     const undo = this.#apply(incident, dice);
@@ -44,7 +43,7 @@ export class Faults {
     this.#tunnel.loop.after(incident.forMs, () => this.#end(incident.name));
   }
 
-  /** Ends everything that is under way. */
+  /** Ends all incidents. */
   heal(): void {
     for (const name of [...this.#under.keys()]) this.#end(name);
   }
@@ -57,7 +56,7 @@ export class Faults {
     undo();
   }
 
-  /** null: there is nobody whom it could hit. */
+  /** Null when there is nothing it could hit. */
   #apply(incident: Incident, dice: Dice): Undo | null {
     switch (incident.kind) {
       case "partition":
@@ -91,7 +90,7 @@ export class Faults {
     const share = between(dice, { from: 0.2, to: 0.8 });
     const one = all.filter(() => dice() < share);
     const other = all.filter((index) => !one.includes(index));
-    // Where everybody fell to one side, the first of them is alone.
+    // If all fell on one side, the first of them is alone.
     if (one.length === 0) one.push(other.shift()!);
     else if (other.length === 0) other.push(one.shift()!);
     const ways = one.flatMap((a) => other.flatMap((b) => bothWays(a, b)));
@@ -205,7 +204,7 @@ export class Faults {
     return this.#tunnel.stations.filter(({ isRetired }) => !isRetired).map(({ index }) => index);
   }
 
-  /** One link one way, or all from one station, or all to it. */
+  /** One link in one direction, or all from one station, or all to it. */
   #someWays(dice: Dice): Way[] {
     const all = this.#places();
     const [shape, ...throws] = [dice(), dice(), dice()];

@@ -1,4 +1,4 @@
-/** A run in figures: how much happened, who was let in and when, and how far from the order of joining. */
+/** A run in figures: how much happened, who was admitted and when, and how far from the order of joining. */
 import type { Capacity } from "./checks/capacity.ts";
 import type { Order, OrderFigures } from "./checks/order.ts";
 import type { SimCrowd } from "./crowd.ts";
@@ -13,13 +13,13 @@ export interface Figures extends OrderFigures {
   readonly visitors: number;
   readonly entered: number;
   readonly onSiteMost: number;
-  /** Milliseconds from coming to being let in. */
+  /** Milliseconds from arrival to admission. */
   readonly waitMs: { readonly middle: number; readonly p95: number; readonly most: number };
-  /** Made-up tickets and passes that were sent away. */
+  /** Made-up tickets and passes that were refused. */
   readonly forgeries: number;
 }
 
-/** The figures of a run so far, by its tunnel and these two of its checks. */
+/** The figures of a run so far, from its tunnel and two of its checks. */
 export function runFigures(
   {
     crowd,
@@ -54,11 +54,11 @@ export interface MessageFigures {
   readonly sent: number;
   readonly arrived: number;
   readonly lost: Readonly<Record<string, number>>;
-  /** By the kind of what is in them; one message may carry several things. */
+  /** By the kind of their bodies; one message may have several. */
   readonly kinds: Readonly<Record<string, number>>;
 }
 
-/** How many messages went out, what they were about, and what became of those that did not arrive. */
+/** Counts messages by kind, and what became of those that did not arrive. */
 export class MessageCount {
   #sent = 0;
   #arrived = 0;

@@ -135,14 +135,14 @@ class BlockReader {
 
   u32(max: number): number {
     const value = this.#view.getUint32(this.#at, true);
-    if (value > max) throw new RangeError(`${value} where ${max} are the most`);
+    if (value > max) throw new RangeError(`${value} is more than ${max}`);
     this.#at += 4;
     return value;
   }
 
   number(): number {
     const value = this.#view.getFloat64(this.#at, true);
-    if (!Number.isFinite(value)) throw new RangeError(`${value} is no number`);
+    if (!Number.isFinite(value)) throw new RangeError(`${value} is not a finite number`);
     this.#at += 8;
     return value;
   }
@@ -157,7 +157,7 @@ class BlockReader {
   entry(): Entry {
     const op = this.u8();
     const fields = ENTRY_FIELDS[op as Entry[0]];
-    if (!fields) throw new RangeError(`there are no entries of kind ${op}`);
+    if (!fields) throw new RangeError(`unknown kind of entry: ${op}`);
     const entry: unknown[] = [op];
     for (let i = 0; i < fields.length; i++) entry.push(this.#field(fields[i]!));
     return entry as unknown as Entry;
@@ -172,7 +172,7 @@ class BlockReader {
 
   #key(): number {
     const key = this.number();
-    if (!Number.isSafeInteger(key)) throw new RangeError(`${key} is no key`);
+    if (!Number.isSafeInteger(key)) throw new RangeError(`${key} is not a key`);
     return key;
   }
 
@@ -184,13 +184,13 @@ class BlockReader {
 
   #item(): number | string {
     const kind = this.u8();
-    if (kind > IS_TEXT) throw new RangeError(`there are no items of kind ${kind}`);
+    if (kind > IS_TEXT) throw new RangeError(`unknown kind of item: ${kind}`);
     return kind === IS_NUMBER ? this.number() : this.text();
   }
 
   /** The entry of a place as it is, never one that takes over. */
   #place(): Entry {
-    if (this.#view.getUint8(this.#at) > OP.gone) throw new RangeError("this is no place");
+    if (this.#view.getUint8(this.#at) > OP.gone) throw new RangeError("this entry is not about one place");
     return this.entry();
   }
 }

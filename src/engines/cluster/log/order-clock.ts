@@ -85,5 +85,5 @@ function keyOf(time: number, slot: number): number {
 
 function checkedSlot(slot: number): number {
   if (Number.isInteger(slot) && slot >= 0 && slot < SLOTS) return slot;
-  throw new RangeError(`slot ${slot} is not a whole number from 0 to ${SLOTS - 1}`);
+  throw new RangeError(`node number ${slot} is not a whole number from 0 to ${SLOTS - 1}`);
 }

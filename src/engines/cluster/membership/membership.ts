@@ -449,11 +449,11 @@ export class Membership {
 
 function whyNot({ members, lost }: View): string {
   const missing = lost.map(({ name }) => name).join(", ");
-  return `${members.length} of ${members.length + lost.length} nodes are there, which is not enough to take anybody in; missing: ${missing}`;
+  return `${members.length} of ${members.length + lost.length} nodes can be reached, which is too few to take in new ones; missing: ${missing}`;
 }
 
 /** Why a node that gets no answer does not create a cluster. */
 function waitsFor(silent: readonly string[]): string {
   const who = silent.join(" and ");
-  return `there is no answer from ${who}: a cluster may be there that cannot be reached; once one answers this goes on, and what is gone for good should be taken out of cluster.join`;
+  return `no answer from ${who}: they may belong to a cluster that cannot be reached. This node goes on once one of them answers; take nodes that are gone for good out of cluster.join`;
 }

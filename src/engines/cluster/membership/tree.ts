@@ -32,7 +32,7 @@ export function treeOf(slots: readonly number[]): Tree {
   if (members.length === 0) throw new RangeError("a tree needs at least one member");
   const wrong = members.find((slot) => !(Number.isInteger(slot) && slot >= 0 && slot < SLOTS_MAX));
   if (wrong !== undefined)
-    throw new RangeError(`slot ${wrong} is not a whole number from 0 to ${SLOTS_MAX - 1}`);
+    throw new RangeError(`node number ${wrong} is not a whole number from 0 to ${SLOTS_MAX - 1}`);
   return new HeapTree(members);
 }
 
@@ -84,7 +84,7 @@ class HeapTree implements Tree {
 
   #indexOf(slot: number): number {
     const index = this.#indexes.get(slot);
-    if (index === undefined) throw new RangeError(`slot ${slot} is not a member of the tree`);
+    if (index === undefined) throw new RangeError(`node number ${slot} is not in the tree`);
     return index;
   }
 }

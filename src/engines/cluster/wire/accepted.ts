@@ -105,7 +105,7 @@ export class Accepted {
     if (body === null) return this.#refuse("sent a frame that was changed or repeated on its way");
     this.#frames++;
     const messages = unpackMessages(body);
-    if (messages === null) return this.#refuse("sent a frame that is no batch of messages");
+    if (messages === null) return this.#refuse("sent a frame that does not hold messages");
     for (const message of messages) {
       if (this.#hasEnded) return;
       this.#options.onMessage(peer, message);

@@ -86,7 +86,8 @@ export class Dialled {
   sweep(now: number): void {
     if (this.#unheardSinceAt === null) return;
     const silentMs = now - this.#unheardSinceAt;
-    if (this.#isConnected && silentMs > UNHEARD_MS) this.#refuse("has stopped listening to us");
+    if (this.#isConnected && silentMs > UNHEARD_MS)
+      this.#refuse("does not acknowledge our messages any more");
     if (!this.#isConnected && silentMs > HANDSHAKE_MS) this.#refuse("does not answer");
   }
 
@@ -126,7 +127,7 @@ export class Dialled {
   /** Some frames have arrived since the last receipt; all, if the count is complete. */
   #hearReceipt(receipt: Buffer | null): void {
     const heard = receipt && framesIn(receipt);
-    if (heard === null || heard > this.#frames) return this.#refuse("sent a receipt that is none");
+    if (heard === null || heard > this.#frames) return this.#refuse("sent an invalid receipt");
     this.#unheardSinceAt = heard === this.#frames ? null : this.#options.now();
   }
 

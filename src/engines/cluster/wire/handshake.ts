@@ -47,7 +47,7 @@ export type Step =
   | { readonly kind: "refused"; readonly frame: Buffer | null; readonly text: string };
 
 export const WRONG_SECRET = "does not know our cluster secret";
-export const NO_PEER = "does not speak as a Fairgate peer does; or TLS is on at one side only";
+export const NO_PEER = "does not speak the Fairgate peer protocol, or TLS is on at one side only";
 
 export interface HandshakeOptions {
   /** Our own address. */
@@ -97,7 +97,7 @@ export class DiallerHandshake {
     const address = frame.toString("latin1", MAC_BYTES);
     if (!isSame(frame.subarray(0, MAC_BYTES), agreement.welcome(address))) return refused(WRONG_SECRET);
     if (address !== peer)
-      return refused(`says that its address is ${address}: that is the one to write in the settings`);
+      return refused(`says that its address is ${address}: write that one in the settings`);
     return { kind: "agreed", frame: null, peer, keys: agreement.keys() };
   }
 }
@@ -207,7 +207,7 @@ function wrongHead(frame: Buffer): string | null {
   if (!isOurs(frame)) return NO_PEER;
   const version = frame.readUInt16BE(MAGIC.length);
   if (version === PROTOCOL_VERSION) return frame.length < HEAD_BYTES ? NO_PEER : null;
-  return `speaks version ${version} of the peer protocol, we speak ${PROTOCOL_VERSION}: bring both to one release`;
+  return `speaks version ${version} of the peer protocol, we speak ${PROTOCOL_VERSION}: install the same release on both`;
 }
 
 function isOurs(frame: Buffer): boolean {

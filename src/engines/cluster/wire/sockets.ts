@@ -88,10 +88,10 @@ export function dialProblem(error: NodeJS.ErrnoException, place: PeerPlace): str
   const code = error.code ?? error.message;
   if (code === "ECONNREFUSED") return NOT_LISTENING;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return `cannot be found: nobody knows the name ${place.host}`;
+    return `cannot be found: the name ${place.host} does not resolve`;
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return `showed a certificate that does not name ${place.host}`;
   if (/CERT|SIGNATURE|ISSUER/.test(code))
-    return `did not accept our certificate, or showed one not of our CA (${code})`;
+    return `did not accept our certificate, or showed one of another CA (${code})`;
   if (code.startsWith("ERR_SSL")) return `does not speak TLS as we do (${code})`;
   return `cannot be reached (${code})`;
 }

@@ -151,7 +151,7 @@ test("garbage closes the connection without a word, and is counted", async (t) =
     await until("the end", () => stranger.isClosed && node.transport.refused === i + 1);
     assert.equal(stranger.bytes, 0);
   }
-  assert.match(node.problems[0]!, /does not speak as a Fairgate peer does/);
+  assert.match(node.problems[0]!, /does not speak the Fairgate peer protocol/);
   assert.deepEqual(node.got, []);
 });
 
@@ -324,7 +324,7 @@ test("a peer that acknowledges nothing is given up, and dialled again", async (t
   node.transport.send(deaf.address, "hello?");
   await until("a connection", () => deaf.raws.length === 1);
   await until("another", () => deaf.raws.length === 2, world);
-  assert.ok(node.problems.includes(`${deaf.address} has stopped listening to us`));
+  assert.ok(node.problems.includes(`${deaf.address} does not acknowledge our messages any more`));
 });
 
 /** Without a growing pause these would take a second or two. */
@@ -356,6 +356,6 @@ test("a malformed receipt, or one for more than was sent, ends the connection", 
     await until("a connection", () => liar.raws.length === 1);
     liar.raws[0]!.write(lie(liar.keys!));
     await until("it is seen", () => node.problems.length === 1);
-    assert.equal(node.problems[0], `${liar.address} sent a receipt that is none`);
+    assert.equal(node.problems[0], `${liar.address} sent an invalid receipt`);
   }
 });

@@ -156,7 +156,7 @@ export class Transport {
     const known = this.#peers.get(address);
     if (known) return known;
     const place = placeOf(address);
-    if (!place) return this.#doNotSend(address, "is no address of a peer");
+    if (!place) return this.#doNotSend(address, "is not a valid peer address");
     if (this.#peers.size >= PEERS_MAX) return this.#doNotSend(address, "is one peer too many to send to");
     return this.#meet(address, place);
   }
