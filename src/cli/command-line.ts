@@ -36,6 +36,8 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
       .description("Print the key with which an origin checks HS256 tokens (origin.token: hs256).")
       .option("--config <file>", "settings file to take the secret from")
       .action(originKey);
+    const { keysCommands } = await import("./operate/commands.ts");
+    keysCommands(command, (process.argv[3] ?? "-").startsWith("-"));
   },
   codes: async (command) => (await import("./codes.ts")).codesCommand(command),
   cluster: async (command) => (await import("./cluster.ts")).clusterCommand(command),
@@ -51,12 +53,32 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
       .option("--hash <digits>", "the hash of the seed, as noted before the event")
       .option("--json", "print the result as JSON")
       .action((await import("./audit.ts")).auditDraw),
+  ...Object.fromEntries(
+    [
+      "status",
+      "pause",
+      "open",
+      "drain",
+      "close",
+      "message",
+      "set",
+      "sessions",
+      "changes",
+      "draw",
+      "metrics",
+      "api",
+    ].map((name) => [name, async (command: Command) => (await operateCommands())[name]!(command)]),
+  ),
 };
 
 // All of them together take half a second to load; whoever asks for one does not wait for the others.
 for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
   await COMMANDS[name]!(program.command(name));
 await program.parseAsync();
+
+async function operateCommands() {
+  return (await import("./operate/commands.ts")).OPERATE_COMMANDS;
+}
 
 /** The flags that stand for settings, or only those for a room. */
 async function withSettings(command: Command, scope: "all" | "room" = "all"): Promise<Command> {

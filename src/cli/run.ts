@@ -8,6 +8,7 @@ import { formatListen } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { nodeWorld } from "../node.ts";
+import type { ControlToken } from "./operate/control-files.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 import { type Running, serve } from "./serve.ts";
 import { StandardOutput } from "./standard-output.ts";
@@ -50,12 +51,13 @@ export async function run(flags: SettingsFlags): Promise<void> {
     "fairgate is running",
   );
   tellOfMemory(settings, world);
-  if (settings.control.token === null) {
-    world.log.warn(
-      {},
-      "the control address answers health checks only; set FAIRGATE_CONTROL_TOKEN to use the rest",
-    );
-  }
+  tellOfToken(running.controlToken, world);
+}
+
+/** A token that is kept nowhere is printed, once, and beside the log. */
+function tellOfToken({ token, from, caution }: ControlToken, world: World): void {
+  if (caution !== null) world.log.warn({ code: "TOKEN_EXPOSED" }, caution);
+  if (from === "process") process.stderr.write(`The control token, good until this process ends: ${token}\n`);
 }
 
 /** Without a place to keep it, everything is gone with the process, and an operator should know what that means. */

@@ -12,10 +12,13 @@ import { listenOffice } from "../office/server.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { watchHandles } from "../sockets/handle-watch.ts";
 import { type SocketLimits, socketCautions, socketLimits } from "../sockets/socket-limits.ts";
+import { type ControlToken, noteAddress, tokenFor } from "./operate/control-files.ts";
 
 export interface Running extends Pick<Fairgate, "engine" | "broken"> {
   readonly address: Listener["address"];
   readonly controlAddress: Listener["address"];
+  readonly controlToken: ControlToken;
+  readonly desk: Fairgate["desk"];
   /** Puts new settings in force. Fails, changing nothing, when they cannot be. */
   reload(settings: Settings): Promise<void>;
   /** Opens the file of the access log again, after it was moved away. */
@@ -33,13 +36,16 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     const { engine, world, proxied, accessLog, desk, relief } = fairgate;
     const limitsOf = (settings: Settings) => socketLimits(settings, fileLimit());
     const sockets = limitsOf(settings);
-    const { listen: at, token } = settings.control;
+    const { listen: at } = settings.control;
+    const controlToken = tokenFor(settings);
+    const { token } = controlToken;
     const office = await listenOffice(
       createOffice({ desk, token, host: at.host, world }),
       at,
       sockets.control,
     );
     opened.defer(() => office.close());
+    noteAddress(settings.data, office.address);
     await fairgate.joined;
     const listener = await openListener({ ...settings, connections: sockets.visitors }, fairgate);
     opened.defer(() => listener.close());
@@ -49,6 +55,8 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     tellOfSockets(sockets, world);
     return {
       engine,
+      desk,
+      controlToken,
       broken: fairgate.broken,
       address: listener.address,
       controlAddress: office.address,

@@ -161,7 +161,9 @@ function checkSecrets(
       path: ["previousSecrets", index],
     });
   });
-  const isOpen = isNowhere(token) && known.control?.token === null && known.control.tokenFile === null;
+  // A data directory keeps a token made for it.
+  const isUnset = known.control?.token === null && known.control.tokenFile === null && known.data === null;
+  const isOpen = isNowhere(token) && isUnset;
   const sharedBy =
     known.redis != null ? "gateway on this Redis" : known.cluster != null ? "node of the cluster" : null;
   const isMissing =

@@ -116,7 +116,7 @@ function closedEvents(settings: Known<FileSettings>): Finding[] {
 export function checkOpenControl(listen: Partial<Listen> | undefined): Finding[] {
   if (listen?.host === undefined || isLoopback(listen.host)) return [];
   const message = "control.listen can be reached from other machines, and there is no token";
-  const hint = `Make one with \`fairgate keys new\` and \`export ${TOKEN_VARIABLE}=…\`, or listen on 127.0.0.1.`;
+  const hint = `Make one with \`fairgate keys new\` and \`export ${TOKEN_VARIABLE}=…\`, name a data directory, which keeps one, or listen on 127.0.0.1.`;
   return [{ code: "no-token", path: ["control", "listen"], at: "value", message, hint }];
 }
 

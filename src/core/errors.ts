@@ -316,6 +316,10 @@ export const LOG_CODES = {
     why: "There is no data directory, so a crash forgets who left and which passes were revoked.",
     action: "Give `--data DIR` if that matters.",
   },
+  TOKEN_EXPOSED: {
+    why: "Other users of the machine could read the kept control token. Its file is for its owner alone again.",
+    action: "Delete the file and start again if one of them may have read it.",
+  },
   ACCESS_LOG: {
     why: "The access log cannot be written, is written again, or lost lines.",
     action: "Look at the disk, the directory's rights, or the program that reads the log.",
@@ -424,7 +428,8 @@ export const CONTROL_REFUSALS = {
   token_wrong: {
     status: 401,
     why: "The token is not the right one.",
-    action: "Send what `FAIRGATE_CONTROL_TOKEN` is there.",
+    action:
+      "Send what `FAIRGATE_CONTROL_TOKEN` is there, or what `control-token` in its data directory holds.",
   },
   no_token_set: {
     status: 403,

@@ -1,5 +1,6 @@
 /** What can be asked of rooms at the control address, and every answer there is. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { ORIGIN_TROUBLES } from "./desk.ts";
 import { COMMON_REFUSALS, problemsSchema, refusals } from "./refusal.ts";
 import { changeSchema, roomSchemas } from "./room-shapes.ts";
 
@@ -24,6 +25,16 @@ const noteSchema = z
   })
   .openapi("Note");
 
+const originSchema = z
+  .object({
+    origin: z.string().openapi({ description: "The room that has it to itself, or `(default)`." }),
+    address: z.string(),
+    isUp: z.boolean(),
+    trouble: z.enum(ORIGIN_TROUBLES).nullable().openapi({ description: "Why it is not up." }),
+    inFlight: z.int().openapi({ description: "Requests under way." }),
+  })
+  .openapi("Origin");
+
 const json = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
 const changeAnswers = {
   200: { description: "The room as it is now.", content: json(roomSchemas.changed) },
@@ -38,9 +49,14 @@ const changeAnswers = {
 export const listRoute = createRoute({
   method: "get",
   path: "/rooms",
-  summary: "Every room with its counts",
+  summary: "Every room with its counts, and the origins",
   responses: {
-    200: { description: "The rooms.", content: json(z.object({ rooms: z.array(roomSchemas.listed) })) },
+    200: {
+      description: "The rooms, and every address of an origin.",
+      content: json(
+        z.object({ version: z.string(), rooms: z.array(roomSchemas.listed), origins: z.array(originSchema) }),
+      ),
+    },
     ...COMMON_REFUSALS,
     ...refusals("engine_away"),
   },

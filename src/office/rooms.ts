@@ -31,7 +31,10 @@ export function addRooms(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
       const counts = await countsOf(name, settings);
       return { name, state: counts.state, event: counts.event, paused: settings.paused, counts };
     });
-    return c.json({ rooms: await Promise.all(rooms) }, 200);
+    return c.json(
+      { version: desk.version, rooms: await Promise.all(rooms), origins: [...desk.origins()] },
+      200,
+    );
   });
   app.openapi(showRoute, async (c) => {
     const { room: name } = c.req.valid("param");

@@ -3,7 +3,15 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";
 import { Child } from "../../src/testing/cli/child.ts";
-import { fairgate, MAIN, ownFolder, running, SECRET, startRun } from "../../src/testing/cli/fairgate.ts";
+import {
+  Control,
+  fairgate,
+  MAIN,
+  ownFolder,
+  running,
+  SECRET,
+  startRun,
+} from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { ProcessVisitor, readBoard } from "../../src/testing/cli/visitor.ts";
 
@@ -88,8 +96,10 @@ describe("fairgate run", { concurrency: 3 }, () => {
     await using run = await running(child);
     assert.equal((await readBoard(run.address, "sale")).room, "sale");
     assert.equal((await fetch(`${run.control.address}/readyz`)).status, 200);
-    assert.equal((await run.control.ask("GET", "/rooms")).status, 403, "no token was set");
-    assert.match(run.child.out, /FAIRGATE_CONTROL_TOKEN/);
+    const [, token] = await run.child.prints(/^The control token, good until this process ends: (\S+)$/m);
+    assert.equal((await run.control.ask("GET", "/rooms")).status, 401, "no token was set");
+    assert.equal((await new Control(run.control.address, token!).ask("GET", "/rooms")).status, 200);
+    assert.ok(!run.child.out.includes(token!), "it is in no log");
   });
 
   test("with bad settings starts nothing and exits with 2", async () => {

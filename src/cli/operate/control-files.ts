@@ -1,0 +1,73 @@
+/**
+ * What `run` keeps in the data directory for the commands that operate it: the control token, made at the first start, and
+ * the address where the control address really listens. Both are for their owner alone.
+ *
+ *   DIR/control-token     the token, mode 0600
+ *   DIR/control-address   host:port of the latest start
+ *
+ * The token of the settings or the environment goes before the kept one. Without a directory a token is made that lasts as
+ * long as the process.
+ */
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { formatListen, type Listen } from "../../config/kinds.ts";
+import type { Settings } from "../../config/schema.ts";
+
+export const TOKEN_FILE = "control-token";
+const ADDRESS_FILE = "control-address";
+const TOKEN_BYTES = 32;
+const TOKEN_CHARACTERS_MIN = 32;
+const PRIVATE_FILE = 0o600;
+const OTHERS = 0o077;
+
+export interface ControlToken {
+  readonly token: string;
+  /** `settings`: the operator set it. `file`: it is kept in `file`. `process`: nobody has it but this process. */
+  readonly from: "settings" | "file" | "process";
+  readonly file: string | null;
+  /** What is wrong with how it was kept, in a sentence. */
+  readonly caution: string | null;
+}
+
+/** The token for the control address, made and kept when none is set. Throws when a kept one cannot be used. */
+export function tokenFor({ control, data }: Settings): ControlToken {
+  if (control.token !== null) return { token: control.token, from: "settings", file: null, caution: null };
+  if (data === null) return { token: newToken(), from: "process", file: null, caution: null };
+  const file = join(data, TOKEN_FILE);
+  if (!existsSync(file))
+    writeFileSync(file, `${newToken()}\n`, { mode: PRIVATE_FILE, flag: "wx", flush: true });
+  const caution = isOpenToOthers(file)
+    ? `${file} could be read by others until now; delete it and start again to have a new token made`
+    : null;
+  chmodSync(file, PRIVATE_FILE);
+  return { token: readTokenFile(file), from: "file", file, caution };
+}
+
+/** Notes where the control address listens, for commands on this machine. */
+export function noteAddress(data: string | null, address: Listen): void {
+  if (data !== null)
+    writeFileSync(join(data, ADDRESS_FILE), `${formatListen(address)}\n`, { mode: PRIVATE_FILE });
+}
+
+/** The address that was noted in a data directory; null when none was. */
+export function notedAddress(data: string): string | null {
+  const file = join(data, ADDRESS_FILE);
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : null;
+}
+
+/** The token in a file. Throws when there is none in it. */
+export function readTokenFile(file: string): string {
+  const token = readFileSync(file, "utf8").trim();
+  if (token.length >= TOKEN_CHARACTERS_MIN && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw new Error(`${file} holds no token; put back what it held, or delete it to have a new one made`);
+}
+
+/** True when others than its owner may use a file. Windows has no such rights. */
+export function isOpenToOthers(file: string): boolean {
+  return process.platform !== "win32" && (statSync(file).mode & OTHERS) !== 0;
+}
+
+function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString("base64url");
+}

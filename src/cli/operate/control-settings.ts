@@ -1,0 +1,50 @@
+/**
+ * What a settings file says of the control address. The rest of the file may be wrong. A module of its own, since the schema
+ * takes longer to load than a command takes to run: it is loaded only where the file has to be looked at.
+ */
+import { readFileSync } from "node:fs";
+import { locateFile, tryRead } from "../../config/check-files.ts";
+import { explain } from "../../config/explain.ts";
+import { formatListen, type Listen } from "../../config/kinds.ts";
+import { settingsOutline } from "../../config/outline.ts";
+import { sortProblems } from "../../config/problem.ts";
+import { isRecord, salvage } from "../../config/salvage.ts";
+import { settingsSchema } from "../../config/schema.ts";
+import { readSettingsFile } from "../../config/settings-file.ts";
+import { type ControlPlace, settingsFile, settingsText } from "./find-control.ts";
+import { NotDone } from "./not-done.ts";
+
+export interface ControlSettings {
+  /** Null: the file does not say. */
+  readonly at: string | null;
+  readonly token: Omit<ControlPlace, "at"> | null;
+  readonly data: string | null;
+}
+
+/** What the file says; null when there is no file. Throws `NotDone` for one that cannot be read. */
+export async function controlSettings(config: string | undefined): Promise<ControlSettings | null> {
+  const file = settingsFile(config);
+  if (file === null) return null;
+  const { value, problems } = readSettingsFile({ text: settingsText(file), file }, settingsOutline());
+  if (!value) throw new NotDone(explain(sortProblems(problems)), 2);
+  const { control, data } = salvage(settingsSchema, value) ?? {};
+  const isSaid = isRecord(value.control) && value.control.listen != null;
+  const listen = isSaid ? (control?.listen as Listen | undefined) : undefined;
+  return {
+    at: listen?.port ? formatListen(listen) : null,
+    token: tokenOf(control, file),
+    data: data == null ? null : locateFile(data, file),
+  };
+}
+
+function tokenOf(
+  control: { token?: string | null; tokenFile?: string | null } | undefined,
+  file: string,
+): ControlSettings["token"] {
+  if (control?.token) return { token: control.token, tokenFrom: `${file} (control.token)`, caution: null };
+  if (!control?.tokenFile) return null;
+  const read = tryRead((name) => readFileSync(name, "utf8"), locateFile(control.tokenFile, file));
+  if ("wrong" in read)
+    throw new NotDone(`control.tokenFile: ${control.tokenFile} cannot be read: ${read.wrong}`, 2);
+  return { token: read.text.trim(), tokenFrom: control.tokenFile, caution: null };
+}

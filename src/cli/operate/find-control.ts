@@ -1,0 +1,134 @@
+/**
+ * Where a running Fairgate is operated, and with which token. Each is looked for by itself:
+ *
+ *   address   --control, --data │ FAIRGATE_CONTROL       │ control.listen             │ the data directory │ 127.0.0.1:8081
+ *   token     --token-file, --data │ FAIRGATE_CONTROL_TOKEN │ control.token, .tokenFile │ the data directory
+ *
+ * The data directory is the settings' `data`, or `fairgate-data` here. Of the settings file nothing else is looked at, so that a
+ * command works on a machine that lacks the secret, and while somebody is editing the file.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { safeText } from "../../config/problem.ts";
+import { DEFAULT_FILE } from "../read-settings.ts";
+import { isOpenToOthers, notedAddress, readTokenFile, TOKEN_FILE } from "./control-files.ts";
+import { NotDone } from "./not-done.ts";
+
+const ADDRESS_VARIABLE = "FAIRGATE_CONTROL";
+const TOKEN_VARIABLE = "FAIRGATE_CONTROL_TOKEN";
+const DEFAULT_ADDRESS = "127.0.0.1:8081";
+const DEFAULT_DATA = "fairgate-data";
+const SHOWN_CHARACTERS_MAX = 200;
+const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
+
+export interface ControlFlags {
+  readonly config?: string;
+  /** Where the running process listens for operators. */
+  readonly control?: string;
+  readonly tokenFile?: string;
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+export interface ControlPlace {
+  /** `127.0.0.1:8081` */
+  readonly at: string;
+  readonly token: string;
+  /** Where the token is from, for a message. */
+  readonly tokenFrom: string;
+  /** What an operator should put right, in a sentence. */
+  readonly caution: string | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type FoundToken = Pick<ControlPlace, "token" | "tokenFrom" | "caution">;
+
+/** Where to ask. Throws `NotDone` when that, or the token, is nowhere. */
+export async function findControl(
+  flags: ControlFlags,
+  environment: Environment = process.env,
+): Promise<ControlPlace> {
+  const named = flags.data ?? null;
+  const early = {
+    at: flags.control ?? (named && notedAddress(named)) ?? (environment[ADDRESS_VARIABLE]?.trim() || null),
+    token:
+      fromFile(flags.tokenFile ?? null) ??
+      (named && fromFile(tokenIn(named))) ??
+      fromVariable(environment[TOKEN_VARIABLE]?.trim()),
+  };
+  const isKnown = early.at !== null && early.token !== null;
+  const settings = isKnown
+    ? null
+    : await (await import("./control-settings.ts")).controlSettings(flags.config);
+  const data = settings?.data ?? (existsSync(join(DEFAULT_DATA, TOKEN_FILE)) ? DEFAULT_DATA : null);
+  const token = early.token ?? settings?.token ?? (data === null ? null : fromFile(tokenIn(data)));
+  if (token === null || token === "") throw noToken(named ?? data);
+  const at = early.at ?? settings?.at ?? (data && notedAddress(data)) ?? DEFAULT_ADDRESS;
+  return { ...token, at: reachable(at, flags.control === undefined ? "the control address" : "--control") };
+}
+
+function tokenIn(data: string): string | null {
+  const file = join(data, TOKEN_FILE);
+  return existsSync(file) ? file : null;
+}
+
+function fromVariable(token: string | undefined): FoundToken | null {
+  return token ? { token, tokenFrom: TOKEN_VARIABLE, caution: null } : null;
+}
+
+function fromFile(file: string | null): FoundToken | null {
+  if (file === null) return null;
+  const shown = safeText(file, SHOWN_CHARACTERS_MAX);
+  try {
+    const caution = isOpenToOthers(file)
+      ? `Others on this machine can read ${shown}, which holds the control token: chmod 600 it.`
+      : null;
+    return { token: readTokenFile(file), tokenFrom: shown, caution };
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === "EACCES")
+      throw new NotDone(
+        `${shown} may not be read by this user: run the command as the user that runs Fairgate.`,
+        2,
+      );
+    if (code === "ENOENT") throw new NotDone(`There is no file ${shown}.`, 2);
+    throw new NotDone(`The control token cannot be read: ${safeText(message, SHOWN_CHARACTERS_MAX)}.`, 2);
+  }
+}
+
+function noToken(data: string | null): NotDone {
+  const kept =
+    data === null
+      ? "name Fairgate's data directory with --data"
+      : `${safeText(data, SHOWN_CHARACTERS_MAX)} holds none`;
+  const words = `There is no token for the control address: ${kept}, or set ${TOKEN_VARIABLE} to what the running Fairgate has.`;
+  return new NotDone(words, 2);
+}
+
+/** The address as it can be asked from here. */
+function reachable(written: string, from: string): string {
+  const match = /^(\[[0-9a-f:.]+\]|[^\s:/@]*):(\d{1,5})$/i.exec(written.trim());
+  const host = (match?.[1] ?? "").replace(/^\[|\]$/g, "");
+  const port = Number(match?.[2]);
+  if (!match || port < 1 || port > 65_535) {
+    const shown = safeText(written, SHOWN_CHARACTERS_MAX);
+    throw new NotDone(`${from} is "${shown}"; it should be an address such as 127.0.0.1:8081.`, 2);
+  }
+  if (EVERY_ADDRESS.has(host)) return `127.0.0.1:${port}`;
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** The settings file that commands look at, where none is named; null when there is none. */
+export function settingsFile(config: string | undefined): string | null {
+  return config ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null);
+}
+
+/** The text of a settings file. Throws `NotDone`. */
+export function settingsText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const words = `the settings file ${file} cannot be read: ${(cause as Error).message}`;
+    throw new NotDone(safeText(words, 2 * SHOWN_CHARACTERS_MAX), 2);
+  }
+}

@@ -1,0 +1,100 @@
+/** What `fairgate status` prints: all rooms as a table of 80 columns, or one room in full. Pure. */
+import { countText, limitWords, shareWords, spanWords } from "../../sim/what-if/words.ts";
+import { fitted } from "./columns.ts";
+import type { OriginRow, Overview, RoomRow } from "./overview.ts";
+
+const MINUTE_MS = 60_000;
+const ROOMS_SHOWN_MAX = 200;
+const ORIGINS_SHOWN_MAX = 20;
+const REMARKS_SHOWN_MAX = 5;
+const LABEL_COLUMNS = 13;
+
+/** Why an origin is not up, as people say it. */
+const TROUBLE: Readonly<Record<string, string>> = {
+  unreachable: "DOWN: nobody can connect to it",
+  failsCheck: "DOWN: it fails its health check",
+  failing: "RESTING: its requests fail",
+};
+
+/** All rooms, then the origins. */
+export function overviewText({ rooms, origins }: Overview, headline: string): string {
+  const rows = rooms.slice(0, ROOMS_SHOWN_MAX).map(row);
+  const more = rooms.length - rows.length;
+  const head = cells(["room", "state", "waiting", "on site", "let in/min", "  newcomer waits"]);
+  const others = more > 0 ? [`and ${countText(more)} more`] : [];
+  return [headline, "", head, ...rows, ...others, "", ...originLines(origins)].join("\n").concat("\n");
+}
+
+function row(room: RoomRow): string {
+  const name = room.event === null ? room.name : `${room.name} (${room.event})`;
+  const onSite = `${countText(room.onSite + room.turns)} of ${limitWords(room.usersMax)}`;
+  const rate = `${countText(room.ratePerMinute)} of ${limitWords(room.perMinuteMax)}`;
+  return cells([name, room.state, countText(room.waiting), onSite, rate, `  ${waitWords(room)}`]);
+}
+
+function cells([name, state, ...numbers]: readonly string[]): string {
+  const [waiting, onSite, rate, wait] = numbers as [string, string, string, string];
+  const right = (text: string, columns: number) => fitted(text, columns, "right");
+  return `${fitted(name!, 16)} ${fitted(state!, 9)}${right(waiting, 9)}${right(onSite, 15)}${right(rate, 14)}${wait}`;
+}
+
+/** What somebody who joins now may expect. */
+export function waitWords({ state, waiting, ratePerMinute }: RoomRow): string {
+  if (state === "paused" || state === "closed" || state === "prequeue") return `while ${state}`;
+  if (waiting === 0) return "not at all";
+  if (ratePerMinute <= 0) return "unknown";
+  return `about ${spanWords((waiting / ratePerMinute) * MINUTE_MS)}`;
+}
+
+/** A line for each address of an origin. */
+export function originLines(origins: readonly OriginRow[]): string[] {
+  const names = new Set(origins.map(({ origin }) => origin));
+  return origins.slice(0, ORIGINS_SHOWN_MAX).map(({ origin, address, isUp, trouble, inFlight }) => {
+    const whose = names.size > 1 ? ` (${origin})` : "";
+    const is = isUp ? `up, ${countText(inFlight)} under way` : (TROUBLE[trouble ?? ""] ?? "DOWN");
+    return `origin ${address}${whose}: ${is}`;
+  });
+}
+
+/** One room, a line for each thing that is known of it. */
+export function roomText(room: RoomRow, message: string): string {
+  const { totals } = room;
+  const lines: (readonly [string, string])[] = [
+    ["state", room.event === null ? room.state : `${room.state}, event ${room.event}`],
+    ["waiting", `${countText(room.waiting)}; a newcomer waits ${waitWords(room)}`],
+    [
+      "on site",
+      `${countText(room.onSite)}, and ${countText(room.turns)} on their way in; at most ${limitWords(room.usersMax)}`,
+    ],
+    ["let in", `${countText(room.ratePerMinute)} a minute; at most ${limitWords(room.perMinuteMax)}`],
+    ["away", `${countText(room.lapsed)} places are kept for visitors who do not check in`],
+    ["no-shows", `${shareWords(room.noShows)} of turns lately`],
+    ["order", `${shareWords(1 - room.unfairness)} let in as they joined, lately`],
+    ["message", message === "" ? "none" : message],
+    [
+      "since start",
+      `${countText(totals.joined)} joined, ${countText(totals.straightThrough)} of them without a line`,
+    ],
+    [
+      "",
+      `${countText(totals.entered)} entered, ${countText(totals.left)} left, ${countText(totals.expired)} ran out`,
+    ],
+    [
+      "",
+      `${countText(totals.lapsed)} times someone stopped checking in, ${countText(totals.missedTurns)} missed turns`,
+    ],
+    ...(room.lanes.length > 1
+      ? room.lanes.map(
+          ({ name, waiting }, i) =>
+            [i === 0 ? "lanes" : "", `${name}: ${countText(waiting)} waiting`] as const,
+        )
+      : []),
+    ...room.remarks
+      .slice(-REMARKS_SHOWN_MAX)
+      .map(
+        ({ at, text }, i) =>
+          [i === 0 ? "lately" : "", `${new Date(at).toISOString().slice(11, 19)} ${text}`] as const,
+      ),
+  ];
+  return `room ${room.name}\n${lines.map(([label, text]) => `  ${label.padEnd(LABEL_COLUMNS)}${text}\n`).join("")}`;
+}
