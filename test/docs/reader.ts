@@ -173,6 +173,7 @@ export class Reader {
     const nodes = isNode ? " --cluster-listen 127.0.0.1:0" : "";
     this.#run = await running(this.#child(`exec ${this.#here(command)}${listen}${control}${nodes}`));
     const { address, control: at } = this.#run;
+    this.#environment.FAIRGATE_CONTROL = new URL(at.address).host;
     const rooms = this.#run.log().find(({ msg }) => msg === "fairgate is running")?.rooms as string[];
     await eventually("it is ready", async () => (await fetch(`${at.address}/readyz`)).ok);
     // A Redis that a busy machine keeps from answering in time is away for a moment.
