@@ -10,7 +10,7 @@ import { safeText } from "../config/problem.ts";
 import type { ClusterReport } from "../office/desk.ts";
 import { COLUMNS_MAX, clusterText } from "./cluster-text.ts";
 import { askControl, noFairgate } from "./operate/ask-control.ts";
-import { beSure, type Outcome, operate, withControl } from "./operate/commands.ts";
+import { beSure, operate, type Printed, withControl } from "./operate/commands.ts";
 import type { ControlFlags, ControlPlace } from "./operate/find-control.ts";
 import { NotDone } from "./operate/not-done.ts";
 
@@ -32,7 +32,7 @@ export function clusterCommand(cluster: Command): Command {
   return cluster;
 }
 
-async function status(place: ControlPlace): Promise<Outcome> {
+async function status(place: ControlPlace): Promise<Printed> {
   const report = (await askControl(place, { method: "GET", path: "/cluster" })) as ClusterReport;
   if (!Array.isArray(report.nodes) || !Array.isArray(report.problems))
     throw new NotDone(noFairgate(place.at, "it says something else"), 1);
@@ -43,7 +43,7 @@ async function status(place: ControlPlace): Promise<Outcome> {
   };
 }
 
-async function forget(place: ControlPlace, name: string, { yes }: ForgetFlags): Promise<Outcome> {
+async function forget(place: ControlPlace, name: string, { yes }: ForgetFlags): Promise<Printed> {
   const shown = safeText(name, SHOWN_CHARACTERS_MAX);
   if (!yes)
     await beSure(

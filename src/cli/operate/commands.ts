@@ -20,7 +20,7 @@ import { overviewText, roomText } from "./status-text.ts";
 const SHOWN_CHARACTERS_MAX = 300;
 
 /** What a command prints: words for people, or a value for programs. */
-export interface Outcome {
+export interface Printed {
   readonly text: string;
   readonly value: unknown;
   readonly exitCode?: 1;
@@ -144,7 +144,7 @@ function withRooms(command: Command): Command {
 /** Does the work and prints what comes of it. What cannot be done is said on standard error, or as JSON. */
 export async function operate(
   flags: ControlFlags,
-  work: (place: ControlPlace) => Promise<Outcome | null>,
+  work: (place: ControlPlace) => Promise<Printed | null>,
 ): Promise<void> {
   try {
     const place = await findControl(flags);
@@ -166,7 +166,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-async function status(place: ControlPlace, name: string | undefined): Promise<Outcome> {
+async function status(place: ControlPlace, name: string | undefined): Promise<Printed> {
   if (name !== undefined) return roomStatus(place, name);
   const ready = readinessOf(
     await askControl(place, { method: "GET", path: "/readyz", alsoGood: 503 }),
@@ -192,7 +192,7 @@ function readinessOf(value: unknown, at: string): { isReady: boolean; reasons: s
   };
 }
 
-async function roomStatus(place: ControlPlace, name: string): Promise<Outcome> {
+async function roomStatus(place: ControlPlace, name: string): Promise<Printed> {
   const value = await askControl(place, { method: "GET", path: pathOf(name) });
   const room = (await askOverview(place)).rooms.find((one) => one.name === name);
   const { message } = settingsIn(value);
@@ -246,7 +246,7 @@ async function changeRooms(
   names: readonly string[],
   change: object,
   is: string,
-): Promise<Outcome> {
+): Promise<Printed> {
   const changed: unknown[] = [];
   for (const name of names)
     changed.push(await askControl(place, { method: "PATCH", path: pathOf(name), body: change }));
@@ -270,7 +270,7 @@ async function roomsMeant(
   );
 }
 
-async function message(place: ControlPlace, flags: RoomFlags, words: readonly string[]): Promise<Outcome> {
+async function message(place: ControlPlace, flags: RoomFlags, words: readonly string[]): Promise<Printed> {
   if (words.length > 2)
     throw new NotDone('Put the message in quotes, such as "We have opened more tills."', 2);
   const [text, room] = words.toReversed();
@@ -279,7 +279,7 @@ async function message(place: ControlPlace, flags: RoomFlags, words: readonly st
   return changeRooms(place, names, { message: text }, is);
 }
 
-async function set(place: ControlPlace, words: readonly string[]): Promise<Outcome> {
+async function set(place: ControlPlace, words: readonly string[]): Promise<Printed> {
   const isRoom = !words[0]?.includes("=");
   const pairs = isRoom ? words.slice(1) : words;
   if (pairs.length === 0) throw new NotDone("Say what to change, such as totalActiveUsers=400.", 2);
@@ -291,7 +291,7 @@ async function set(place: ControlPlace, words: readonly string[]): Promise<Outco
   return { text: lines.map((line) => `${name} ${line}\n`).join(""), value };
 }
 
-async function endVisit(place: ControlPlace, written: string, room: string | undefined): Promise<Outcome> {
+async function endVisit(place: ControlPlace, written: string, room: string | undefined): Promise<Printed> {
   const id = written.trim().toLowerCase();
   const names = room === undefined ? (await askOverview(place)).rooms.map(({ name }) => name) : [room];
   for (const name of names) {
@@ -308,7 +308,7 @@ async function endVisit(place: ControlPlace, written: string, room: string | und
   throw new NotDone(`Nobody by that id is on the site of ${names.join(", ")}.`, 1);
 }
 
-async function changes(place: ControlPlace): Promise<Outcome> {
+async function changes(place: ControlPlace): Promise<Printed> {
   const value = await askControl(place, { method: "GET", path: "/changes" });
   const { unused, aside } = value as { unused?: unknown; aside?: unknown };
   if (!Array.isArray(unused) || !Array.isArray(aside))
@@ -325,14 +325,14 @@ async function changes(place: ControlPlace): Promise<Outcome> {
   return { text: text.length === 0 ? "Every change made at run time is in force.\n" : text.join(""), value };
 }
 
-async function draw(place: ControlPlace, event: string, room: string | undefined): Promise<Outcome> {
+async function draw(place: ControlPlace, event: string, room: string | undefined): Promise<Printed> {
   const [name] = await roomsMeant(place, room);
   const path = `${pathOf(name!)}/draws/${encodeURIComponent(event)}`;
   const record = await askText(place, { method: "GET", path });
   return { text: printable(record), value: { room: name, event, record } };
 }
 
-async function metrics(place: ControlPlace): Promise<Outcome> {
+async function metrics(place: ControlPlace): Promise<Printed> {
   const text = await askText(place, { method: "GET", path: "/metrics" });
   const values = [...text.matchAll(/^([A-Za-z_:][\w:]*)(\{[^\n]*\})? (\S+)$/gm)];
   return {
@@ -343,12 +343,12 @@ async function metrics(place: ControlPlace): Promise<Outcome> {
   };
 }
 
-async function api(place: ControlPlace): Promise<Outcome> {
+async function api(place: ControlPlace): Promise<Printed> {
   const value = await askControl(place, { method: "GET", path: "/openapi.json" });
   return { text: json(value), value };
 }
 
-async function listKeys(place: ControlPlace): Promise<Outcome> {
+async function listKeys(place: ControlPlace): Promise<Printed> {
   const value = await askControl(place, { method: "GET", path: "/keys" });
   const { keys } = value as { keys?: unknown };
   if (!Array.isArray(keys)) throw new NotDone(noFairgate(place.at, "it says something else"), 1);
@@ -359,7 +359,7 @@ async function listKeys(place: ControlPlace): Promise<Outcome> {
   return { text: `${countText(keys.length)} key${keys.length === 1 ? "" : "s"}\n${text.join("")}`, value };
 }
 
-async function rotateKeys(place: ControlPlace): Promise<Outcome> {
+async function rotateKeys(place: ControlPlace): Promise<Printed> {
   const value = await askControl(place, { method: "POST", path: "/keys/rotate" });
   const id = safeText(String((value as { id?: unknown }).id), SHOWN_CHARACTERS_MAX);
   return { text: `Key ${id} signs from now on; every place and pass stays good.\n`, value };
