@@ -14,7 +14,7 @@ import { readSettingsFile } from "../../config/settings-file.ts";
 import { type ControlPlace, settingsFile, settingsText } from "./find-control.ts";
 import { NotDone } from "./not-done.ts";
 
-export interface ControlSettings {
+export interface SaidOfControl {
   /** Null: the file does not say. */
   readonly at: string | null;
   readonly token: Omit<ControlPlace, "at"> | null;
@@ -22,7 +22,7 @@ export interface ControlSettings {
 }
 
 /** What the file says; null when there is no file. Throws `NotDone` for one that cannot be read. */
-export async function controlSettings(config: string | undefined): Promise<ControlSettings | null> {
+export async function controlSettings(config: string | undefined): Promise<SaidOfControl | null> {
   const file = settingsFile(config);
   if (file === null) return null;
   const { value, problems } = readSettingsFile({ text: settingsText(file), file }, settingsOutline());
@@ -40,7 +40,7 @@ export async function controlSettings(config: string | undefined): Promise<Contr
 function tokenOf(
   control: { token?: string | null; tokenFile?: string | null } | undefined,
   file: string,
-): ControlSettings["token"] {
+): SaidOfControl["token"] {
   if (control?.token) return { token: control.token, tokenFrom: `${file} (control.token)`, caution: null };
   if (!control?.tokenFile) return null;
   const read = tryRead((name) => readFileSync(name, "utf8"), locateFile(control.tokenFile, file));
