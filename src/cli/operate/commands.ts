@@ -334,13 +334,17 @@ async function draw(place: ControlPlace, event: string, room: string | undefined
 
 async function metrics(place: ControlPlace): Promise<Printed> {
   const text = await askText(place, { method: "GET", path: "/metrics" });
-  const values = [...text.matchAll(/^([A-Za-z_:][\w:]*)(\{[^\n]*\})? (\S+)$/gm)];
-  return {
-    text: printable(text),
-    value: {
-      metrics: values.map(([, name, labels = "", value]) => ({ name, labels, value: Number(value) })),
-    },
-  };
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const all = lines.map((line) => {
+    const end = line.lastIndexOf(" ");
+    const [name, ...labels] = line.slice(0, end).split("{");
+    return {
+      name,
+      labels: labels.length > 0 ? `{${labels.join("{")}` : "",
+      value: Number(line.slice(end + 1)),
+    };
+  });
+  return { text: printable(text), value: { metrics: all } };
 }
 
 async function api(place: ControlPlace): Promise<Printed> {

@@ -7,11 +7,11 @@
  * The data directory is the settings' `data`, or `fairgate-data` here. Of the settings file nothing else is looked at, so that a
  * command works on a machine that lacks the secret, and while somebody is editing the file.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { safeText } from "../../config/problem.ts";
-import { DEFAULT_FILE } from "../read-settings.ts";
 import { isOpenToOthers, notedAddress, readTokenFile, TOKEN_FILE } from "./control-files.ts";
+import type { FoundToken } from "./control-settings.ts";
 import { NotDone } from "./not-done.ts";
 
 const ADDRESS_VARIABLE = "FAIRGATE_CONTROL";
@@ -30,18 +30,12 @@ export interface ControlFlags {
   readonly json?: boolean;
 }
 
-export interface ControlPlace {
+export interface ControlPlace extends FoundToken {
   /** `127.0.0.1:8081` */
   readonly at: string;
-  readonly token: string;
-  /** Where the token is from, for a message. */
-  readonly tokenFrom: string;
-  /** What an operator should put right, in a sentence. */
-  readonly caution: string | null;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type FoundToken = Pick<ControlPlace, "token" | "tokenFrom" | "caution">;
 
 /** Where to ask. Throws `NotDone` when that, or the token, is nowhere. */
 export async function findControl(
@@ -116,19 +110,4 @@ function reachable(written: string, from: string): string {
   }
   if (EVERY_ADDRESS.has(host)) return `127.0.0.1:${port}`;
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** The settings file that commands look at, where none is named; null when there is none. */
-export function settingsFile(config: string | undefined): string | null {
-  return config ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null);
-}
-
-/** The text of a settings file. Throws `NotDone`. */
-export function settingsText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    const words = `the settings file ${file} cannot be read: ${(cause as Error).message}`;
-    throw new NotDone(safeText(words, 2 * SHOWN_CHARACTERS_MAX), 2);
-  }
 }
