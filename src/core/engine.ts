@@ -1,6 +1,6 @@
 /**
  * The engine interface: where lines and counts live. Memory, Redis, cluster and edge all answer these calls, and all
- * pass the suite in `engines/conformance.ts`.
+ * pass the suite in `testing/engines/conformance.ts`.
  *
  * Answers are values the caller must handle, never exceptions. An engine throws (or rejects) only when it cannot
  * answer at all: its store is away. What then happens to visitors is the gateway's setting.

@@ -1,6 +1,6 @@
 /**
  * A room, written to be read: one object a visitor, a list in order, no cleverness. It is the model that every engine
- * is compared with, step by step, by `engines/model.ts`; where an engine and this file differ, one of them is wrong.
+ * is compared with, step by step, by `testing/engines/model.ts`; where an engine and this file differ, one of them is wrong.
  *
  * It asks the doorkeeper, as every engine does: what the doorkeeper says has tests and twins of its own. What becomes of a
  * place by it (lines, ranks, lapses, missed turns, draws, deadlines) is written here a second time, in the plainest way. If it

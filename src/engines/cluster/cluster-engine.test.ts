@@ -2,11 +2,11 @@
 
 import { CAPABILITIES } from "../../core/capabilities.ts";
 import { InstantCluster } from "../../testing/cluster/instant-cluster.ts";
+import { conformance } from "../../testing/engines/conformance.ts";
+import { modelTest } from "../../testing/engines/model.ts";
+import { propertyTests } from "../../testing/engines/properties.ts";
+import { starvingTests } from "../../testing/engines/starving.ts";
 import { connectionLives } from "../../testing/gateway/connection-lives.ts";
-import { conformance } from "../conformance.ts";
-import { modelTest } from "../model.ts";
-import { propertyTests } from "../properties.ts";
-import { starvingTests } from "../starving.ts";
 import { ClusterEngine } from "./cluster-engine.ts";
 import { DEFAULT_NODE_SETTINGS } from "./node-settings.ts";
 

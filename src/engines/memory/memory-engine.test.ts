@@ -5,11 +5,11 @@ import { after } from "node:test";
 import { CAPABILITIES } from "../../core/capabilities.ts";
 import { DurableHost } from "../../durable/host.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
+import { conformance } from "../../testing/engines/conformance.ts";
+import { modelTest } from "../../testing/engines/model.ts";
+import { propertyTests } from "../../testing/engines/properties.ts";
 import { connectionLives } from "../../testing/gateway/connection-lives.ts";
 import { realWorld } from "../../testing/real-world.ts";
-import { conformance } from "../conformance.ts";
-import { modelTest } from "../model.ts";
-import { propertyTests } from "../properties.ts";
 import { MemoryEngine } from "./memory-engine.ts";
 
 const memory = {

@@ -2,7 +2,7 @@
 
 import { CAPABILITIES } from "../../core/capabilities.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
-import { starvingTests } from "../starving.ts";
+import { starvingTests } from "../../testing/engines/starving.ts";
 import { MemoryEngine } from "./memory-engine.ts";
 
 starvingTests(

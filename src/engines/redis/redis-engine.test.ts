@@ -3,20 +3,20 @@ import { after, test } from "node:test";
 import { CAPABILITIES } from "../../core/capabilities.ts";
 import type { Engine } from "../../core/engine.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
-import { connectionLives } from "../../testing/gateway/connection-lives.ts";
-import { realWorld } from "../../testing/real-world.ts";
-import { redisPlaceOf, TIMEOUT_MS } from "../../testing/redis/open-link.ts";
-import { startRedis } from "../../testing/redis/servers.ts";
-import { conformance } from "../conformance.ts";
-import { modelTest } from "../model.ts";
+import { conformance } from "../../testing/engines/conformance.ts";
+import { modelTest } from "../../testing/engines/model.ts";
 import {
   holdInEveryLife,
   propertyTests,
   rateIsNeverTooHigh,
   siteIsNeverTooFull,
   thePatientGetIn,
-} from "../properties.ts";
-import { starvingTests } from "../starving.ts";
+} from "../../testing/engines/properties.ts";
+import { starvingTests } from "../../testing/engines/starving.ts";
+import { connectionLives } from "../../testing/gateway/connection-lives.ts";
+import { realWorld } from "../../testing/real-world.ts";
+import { redisPlaceOf, TIMEOUT_MS } from "../../testing/redis/open-link.ts";
+import { startRedis } from "../../testing/redis/servers.ts";
 import { roomLibrary } from "./library.ts";
 import { openLink } from "./link/link.ts";
 import { RedisEngine } from "./redis-engine.ts";

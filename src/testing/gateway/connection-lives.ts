@@ -13,8 +13,6 @@ import { ANYBODY } from "../../core/engine.ts";
 import { isRenewalDue, lingerMs, type Pass, renewPass } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
-import { type EngineUnderTest, ROOM } from "../../engines/conformance-stage.ts";
-import { shrunkBriefly } from "../../engines/shrinking.ts";
 import { AskEngine } from "../../gateway/ask-engine.ts";
 import { PresenceReport } from "../../gateway/presence.ts";
 import type { RoomFront } from "../../gateway/room-front.ts";
@@ -22,6 +20,8 @@ import type { OpenAnswer } from "../../gateway/streams/open-answer.ts";
 import { type VisitConnection, VisitConnections } from "../../gateway/streams/visit-connections.ts";
 import { Traffic } from "../../gateway/traffic.ts";
 import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
+import { type EngineUnderTest, ROOM } from "../engines/conformance-stage.ts";
+import { shrunkBriefly } from "../engines/shrinking.ts";
 
 const SESSION_MS = 20_000;
 const NEWCOMER_MS = 6_000;

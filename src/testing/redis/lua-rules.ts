@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { createClient } from "@redis/client";
 import fc from "fast-check";
 import { luaFiles } from "../../engines/redis/library.ts";
-import { shrunkBriefly } from "../../engines/shrinking.ts";
+import { shrunkBriefly } from "../engines/shrinking.ts";
 import { type RedisServer, startRedis } from "./redis-server.ts";
 
 /** How far what is near may be off, relative. */

@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { aheadOnBoard } from "../core/board.ts";
-import { PRESENCE_GRACE_MS } from "../core/pass.ts";
-import { DEFAULT_RULES } from "../core/rules.ts";
-import { renewTicket, type Ticket } from "../core/ticket.ts";
-import { proves } from "../testing/requirements/proves.ts";
+import { aheadOnBoard } from "../../core/board.ts";
+import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { renewTicket, type Ticket } from "../../core/ticket.ts";
+import { proves } from "../requirements/proves.ts";
 import { type Play, untilTold } from "./conformance-crowd.ts";
 import { doorConformance } from "./conformance-door.ts";
 import {

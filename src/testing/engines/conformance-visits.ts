@@ -1,7 +1,7 @@
 /** Of the suite every engine passes: visits that are short at first, and visits that go on after their pass ran out. */
 import assert from "node:assert/strict";
-import { ANYBODY } from "../core/engine.ts";
-import { type Pass, PRESENCE_GRACE_MS } from "../core/pass.ts";
+import { ANYBODY } from "../../core/engine.ts";
+import { type Pass, PRESENCE_GRACE_MS } from "../../core/pass.ts";
 import type { Play } from "./conformance-crowd.ts";
 import { type EngineStage, expectKind, ROOM, TICK_MS } from "./conformance-stage.ts";
 

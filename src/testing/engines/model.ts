@@ -9,13 +9,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CAPABILITIES, type Capability } from "../core/capabilities.ts";
-import type { Engine, Newcomer, TicketAnswer } from "../core/engine.ts";
-import type { Pass } from "../core/pass.ts";
-import { type ModelVisitor, Room, type Standing } from "../core/room.ts";
-import { DEFAULT_RULES, type DoorRules, type EventRules, type RoomRules } from "../core/rules.ts";
-import { renewTicket, type Ticket } from "../core/ticket.ts";
-import { type HandWorld, handWorld, seededFraction } from "../sim/hand-world.ts";
+import { CAPABILITIES, type Capability } from "../../core/capabilities.ts";
+import type { Engine, Newcomer, TicketAnswer } from "../../core/engine.ts";
+import type { Pass } from "../../core/pass.ts";
+import { type ModelVisitor, Room, type Standing } from "../../core/room.ts";
+import { DEFAULT_RULES, type DoorRules, type EventRules, type RoomRules } from "../../core/rules.ts";
+import { renewTicket, type Ticket } from "../../core/ticket.ts";
+import { type HandWorld, handWorld, seededFraction } from "../../sim/hand-world.ts";
 import { type EngineUnderTest, whyNot } from "./conformance-stage.ts";
 import { shrunkBriefly } from "./shrinking.ts";
 

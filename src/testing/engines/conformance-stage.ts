@@ -3,11 +3,11 @@
  * the conformance suite's chapters.
  */
 import assert from "node:assert/strict";
-import { type Capabilities, type Capability, lacking } from "../core/capabilities.ts";
-import type { Engine, Entered, TicketAnswer, Waiting } from "../core/engine.ts";
-import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
-import type { Ticket } from "../core/ticket.ts";
-import { type HandWorld, handWorld } from "../sim/hand-world.ts";
+import { type Capabilities, type Capability, lacking } from "../../core/capabilities.ts";
+import type { Engine, Entered, TicketAnswer, Waiting } from "../../core/engine.ts";
+import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import { type HandWorld, handWorld } from "../../sim/hand-world.ts";
 
 export const ROOM = "main";
 export const TICK_MS = 1_000;

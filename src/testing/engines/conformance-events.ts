@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { DEFAULT_RULES, type DoorRules, type EventRules, type RoomRules } from "../core/rules.ts";
-import type { Ticket } from "../core/ticket.ts";
+import { DEFAULT_RULES, type DoorRules, type EventRules, type RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
 import {
   aheadOfTickets,
   hearTurns,

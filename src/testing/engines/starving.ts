@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { DEFAULT_RULES, type RoomRules } from "../core/rules.ts";
-import type { Ticket } from "../core/ticket.ts";
-import { handWorld } from "../sim/hand-world.ts";
+import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import { handWorld } from "../../sim/hand-world.ts";
 import { type EngineUnderTest, ROOM } from "./conformance-stage.ts";
 
 /** As often as the engines turn their doors. */

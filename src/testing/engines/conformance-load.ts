@@ -3,9 +3,9 @@
  * that follow how the origin does, turns on top for those that nobody uses, and one capacity for several rooms.
  */
 import assert from "node:assert/strict";
-import type { Load } from "../core/engine.ts";
-import type { RoomRules, StandbyRules } from "../core/rules.ts";
-import type { Ticket } from "../core/ticket.ts";
+import type { Load } from "../../core/engine.ts";
+import type { RoomRules, StandbyRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
 import {
   aheadOfTickets,
   type HeardTurns,

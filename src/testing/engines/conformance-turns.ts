@@ -3,9 +3,9 @@
  * comes back that missed one, and that those behind get in all the same.
  */
 import assert from "node:assert/strict";
-import type { Entered } from "../core/engine.ts";
-import { FIRM_MS } from "../core/firm-turns.ts";
-import { renewTicket, type Ticket } from "../core/ticket.ts";
+import type { Entered } from "../../core/engine.ts";
+import { FIRM_MS } from "../../core/firm-turns.ts";
+import { renewTicket, type Ticket } from "../../core/ticket.ts";
 import type { Play } from "./conformance-crowd.ts";
 import { type EngineStage, expectKind, ROOM, TICK_MS } from "./conformance-stage.ts";
 

@@ -1,11 +1,11 @@
 /** The checks can see: an engine that breaks a promise, each a different one, is found out by its check. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CAPABILITIES } from "../core/capabilities.ts";
-import type { Engine } from "../core/engine.ts";
-import type { RoomRules } from "../core/rules.ts";
-import type { HandWorld } from "../sim/hand-world.ts";
-import { MemoryEngine } from "./memory/memory-engine.ts";
+import { CAPABILITIES } from "../../core/capabilities.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { RoomRules } from "../../core/rules.ts";
+import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
+import type { HandWorld } from "../../sim/hand-world.ts";
 import {
   holdInEveryLife,
   type LifeCheck,

@@ -3,10 +3,10 @@
  * declare a play. The order of admission is taken from what listeners are told, which is what visitors' pages hear.
  */
 import assert from "node:assert/strict";
-import type { Capability } from "../core/capabilities.ts";
-import type { JoinAnswer, Newcomer } from "../core/engine.ts";
-import { DEFAULT_RULES, type LanesRules, type RoomRules } from "../core/rules.ts";
-import type { Ticket } from "../core/ticket.ts";
+import type { Capability } from "../../core/capabilities.ts";
+import type { JoinAnswer, Newcomer } from "../../core/engine.ts";
+import { DEFAULT_RULES, type LanesRules, type RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
 import { type EngineStage, expectKind, ROOM } from "./conformance-stage.ts";
 
 /** Declares one test: a room under these rules, what is played in it, and what an engine must be able to do for it. */

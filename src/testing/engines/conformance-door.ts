@@ -5,10 +5,10 @@
  * In parentheses: the requirement that a test covers, as numbered in Pluijmaekers 2020.
  */
 import assert from "node:assert/strict";
-import type { RoomState } from "../core/board.ts";
-import type { Invite } from "../core/engine.ts";
-import type { RoomRules } from "../core/rules.ts";
-import type { Ticket } from "../core/ticket.ts";
+import type { RoomState } from "../../core/board.ts";
+import type { Invite } from "../../core/engine.ts";
+import type { RoomRules } from "../../core/rules.ts";
+import type { Ticket } from "../../core/ticket.ts";
 import {
   aheadOfTickets,
   CREW,
