@@ -77,7 +77,7 @@ export const clusterKillsBench: Bench = {
       }),
       row({ name: "unfairness (Kendall tau), highest", unit: "", value: most(({ tau }) => tau) }),
       row({
-        name: "the same of those whom no trouble touched",
+        name: "the same for visitors no fault touched",
         unit: "",
         value: most(({ quietTau }) => quietTau),
       }),
