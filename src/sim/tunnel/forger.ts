@@ -1,7 +1,7 @@
 /**
- * A visitor who makes things up: gets a real ticket, then shows copies with a better place, another's id or an earlier
- * arrival, and passes nobody gave. All of them must be refused; whatever is taken is told to the checks. In the end the
- * real place is given up.
+ * A visitor who forges: gets a real ticket, then shows copies with a better place, another's id or an earlier arrival, and passes
+ * that no node gave. All of them must be refused; the checks are told of any that is accepted. In the end the real place is given
+ * up.
  */
 import type { Pass } from "../../core/pass.ts";
 import type { Ticket } from "../../core/ticket.ts";

@@ -1,7 +1,7 @@
 /**
- * A very small gateway in front of each node: it knows a real ticket or pass from a made-up one by the book of all that
- * were ever issued, where a real gateway checks a signature, and asks its node. Forged ones never reach a node. It also
- * renews passes, but for those its node told it are over, reports presence in batches, and tells the checks what its node answered.
+ * A very small gateway in front of each node. It tells real tickets and passes from forged ones by a list of all that were ever
+ * issued, where a real gateway checks a signature; forged ones never reach a node. It also renews passes, except for visits that
+ * its node has ended, reports presence in batches, and tells the checks what its node answered.
  */
 import { ANYBODY, type JoinAnswer, type TicketAnswer } from "../../core/engine.ts";
 import { type Pass, renewPass } from "../../core/pass.ts";
@@ -23,7 +23,7 @@ export type GatewayReply =
   | TicketAnswer
   | { readonly kind: "renewed"; readonly pass: Pass }
   | { readonly kind: "left" }
-  /** Not real, or a pass that has run out or whose visit is over. */
+  /** Forged, or a pass that has expired or whose visit has ended. */
   | { readonly kind: "not good" };
 
 export interface SimCall {
@@ -41,16 +41,16 @@ export interface SimGatewayOptions {
 }
 
 export class SimGateway {
-  /** Made-up tickets and passes that were sent away. */
+  /** Forged tickets and passes that were refused. */
   refused = 0;
-  /** Passes of visits that are over, and were sent away. */
+  /** Passes of ended visits that were refused. */
   ended = 0;
   readonly #options: SimGatewayOptions;
   readonly #tickets = new Map<string, Ticket>();
   readonly #passes = new Map<string, Pass>();
-  /** Station → passes renewed there, not yet reported. */
+  /** By station: passes renewed there and not yet reported. */
   readonly #presences = new Map<number, Pass[]>();
-  /** "station/life/id" of visits that a node said are over. */
+  /** "station/life/id" of visits that a node has ended. */
   readonly #ended = new Set<string>();
 
   constructor(options: SimGatewayOptions) {
@@ -110,7 +110,7 @@ export class SimGateway {
       const given = signed(decided);
       if (isAnswered) throw new Error(`the ${request.kind} of ${id} was answered twice`);
       isAnswered = true;
-      // Whatever a process that is gone still has to say reaches nobody.
+      // The process is gone, so its answer reaches nobody.
       if (!station.isUp || station.life !== life) return;
       this.#note(about, given, station);
       reply(given);
@@ -178,7 +178,7 @@ export class SimGateway {
   }
 }
 
-/** The answer with a ticket that remembers what its holder is shown now. */
+/** The answer with a ticket that contains the number ahead that is shown now. */
 function signed(answer: JoinAnswer | TicketAnswer): JoinAnswer | TicketAnswer {
   if (answer.kind !== "waiting") return answer;
   return { ...answer, ticket: tellAhead(answer.ticket, answer.ahead) };

@@ -1,7 +1,6 @@
 /**
- * The incidents of a plan: what happens when, as plain data, so that it can be listed, and one left out, before anything
- * runs. Each kind has dice of its own, and so does each incident of it; whom it hits is found out when it happens, since
- * that depends on who is up.
+ * The incidents of a plan as plain data: what happens when, so that they can be listed, and single ones left out, before a run.
+ * Each kind and each incident has its own dice. What an incident hits is drawn when it happens, since that depends on who is up.
  */
 import { between, diceOf } from "./dice.ts";
 import { INCIDENT_KINDS, type IncidentKind } from "./fault-kinds.ts";
@@ -12,7 +11,7 @@ export interface Incident {
   readonly name: string;
   readonly kind: IncidentKind;
   readonly number: number;
-  /** Milliseconds from the beginning of the time in which things go wrong. */
+  /** Milliseconds from the start of the time with faults. */
   readonly at: number;
   readonly forMs: number;
   readonly sizeMs: number;

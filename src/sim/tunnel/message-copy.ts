@@ -1,9 +1,9 @@
 /**
- * A message as it comes out of a wire. Messages in the tunnel are handed on as they are, because copying them would be
- * most of the work; a run that copies them must then give the same hash, or two nodes share something that changes.
+ * A message as it comes off a wire. The tunnel passes messages on uncopied, since copying would be most of the work. A run that
+ * copies them must give the same hash; otherwise two nodes share an object that changes.
  */
 
-/** A deep copy. Throws a TypeError on anything that would not come through a wire as it is. */
+/** A deep copy. Throws a TypeError on anything that a wire would not carry unchanged. */
 export function copyOfMessage<T>(value: T): T {
   return copied(value, "message") as T;
 }

@@ -1,20 +1,19 @@
 /**
- * The network between nodes, with failures as its options (the model is TigerBeetle's packet simulator). Every pair of
- * stations has a link each way. A message takes a drawn time, and messages on one link arrive in the order they were sent,
- * as over TCP, unless the weather says otherwise:
+ * The network between nodes, with failures as its options (modelled on TigerBeetle's packet simulator). Every pair of stations
+ * has a link in each direction. A message takes a random time, and messages on one link arrive in order, as over TCP, unless:
  *
  *   loss, duplication, reorder   shares of messages, drawn for each; a reordered one takes longer and is overtaken
- *   cut                          messages on a link are lost, those under way included
+ *   cut                          messages on a link are lost, including those on their way
  *   clog                         messages on a link are held, in order, until it is released
- *   slow                         messages on a link take so much longer
+ *   slow                         messages on a link take longer
  *
- * Cuts, clogs and slowness are counted, so that faults may overlap. Each link has dice of its own, thrown equally often
- * for every message. What is held is bounded; the oldest go first, as in a real transport.
+ * Cuts, clogs and slowness are counted, so that faults may overlap. Each link has its own dice, thrown equally often for every
+ * message. The number of held messages is limited; the oldest are dropped, as in a real transport.
  */
 import { between, type Dice, type Range } from "./dice.ts";
 import type { EventLoop } from "./event-loop.ts";
 
-/** Stations of one tunnel, those that came and went included. */
+/** Stations of one tunnel, including those that are gone. */
 export const STATIONS_MAX = 64;
 const HELD_MAX = 10_000;
 
@@ -24,7 +23,7 @@ export interface Weather {
   readonly loss: number;
   readonly duplication: number;
   readonly reorder: number;
-  /** How much longer a reordered message takes at the most. */
+  /** The longest extra time of a reordered message. */
   readonly reorderUpToMs: number;
 }
 
@@ -46,7 +45,7 @@ interface Link {
   clogs: number;
   extraMs: number;
   held: MessageFlight[];
-  /** When the last message in order arrives. */
+  /** When the last ordered message arrives. */
   lastAt: number;
 }
 
@@ -103,7 +102,7 @@ export class Network {
     this.#broken += ways.length;
   }
 
-  /** Lets what was held go on, in order. */
+  /** Releases what was held, in order. */
   release(ways: readonly Way[]): void {
     for (const way of ways) {
       const link = this.#link(way);
@@ -114,12 +113,12 @@ export class Network {
     this.#broken -= ways.length;
   }
 
-  /** Messages take so much longer; a negative number takes that back. */
+  /** Adds to the travel time; a negative number takes it back. */
   slow(ways: readonly Way[], byMs: number): void {
     for (const way of ways) this.#link(way).extraMs += byMs;
   }
 
-  /** What a station that died had not got rid of yet is gone with it. */
+  /** Drops what a dead station had not sent yet. */
   forget(station: number): void {
     for (let to = 0; to < STATIONS_MAX; to++) {
       const link = this.#links[station * STATIONS_MAX + to];

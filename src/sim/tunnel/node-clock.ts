@@ -1,10 +1,10 @@
 /**
- * A node's own idea of the time: simulated time, a skew, a drift, and jumps. Like the clock that a real node is handed,
- * it counts whole milliseconds and is held still when it is set back, so it never shows less than before.
+ * A node's own clock: simulated time with a skew, a drift, and jumps. Like the clock of a real node it counts whole milliseconds
+ * and stands still when it is set back, so it never goes backwards.
  */
-/** Simulated time 0, by a right clock. */
+/** Simulated time 0, by a correct clock. */
 export const START_AT = Date.UTC(2026, 0, 1);
-/** A right clock's step; also what a reading may be short by because instants are not whole numbers. */
+/** A correct clock's step; readings may be short by this, because instants are not whole numbers. */
 const STEP_MS = 1;
 
 export class NodeClock {
@@ -12,13 +12,13 @@ export class NodeClock {
   readonly #rate: number;
   #last = 0;
 
-  /** `driftPpm`: so many microseconds fast in a second. */
+  /** `driftPpm`: how many microseconds it gains in a second. */
   constructor({ skewMs, driftPpm }: { skewMs: number; driftPpm: number }) {
     this.#offsetMs = skewMs;
     this.#rate = 1 + driftPpm / 1e6;
   }
 
-  /** What the clock shows at this simulated instant; instants must not go back. */
+  /** What the clock shows at this simulated instant; instants must not decrease. */
   read(time: number): number {
     this.#last = Math.max(this.#last, Math.floor(START_AT + this.#offsetMs + time * this.#rate));
     return this.#last;
@@ -32,7 +32,7 @@ export class NodeClock {
     return Math.max(time, isShort ? due + STEP_MS / 16 : due);
   }
 
-  /** It is set forward, or back. */
+  /** Sets the clock forward or back. */
   jump(byMs: number): void {
     this.#offsetMs += byMs;
   }

@@ -1,9 +1,9 @@
 /**
- * What one run will be like, drawn from its seed: how many nodes and visitors, how much room there is, which faults and
- * how bad. A seed belongs to one of a few kinds of plan, since what can be promised depends on what may go wrong.
+ * What one run will be like, drawn from its seed: nodes, visitors, capacity, faults and their strength. A seed belongs to one of
+ * a few kinds of plan, since what can be promised depends on the faults.
  *
- * Options given by hand take the place of what was drawn and change nothing else, so that a failing plan can be made
- * smaller step by step. `planOf` of the same options is always the same plan.
+ * Explicit options replace what was drawn and change nothing else, so that a failing plan can be reduced step by step. `planOf`
+ * with the same options always gives the same plan.
  */
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import type { OrderTerms } from "./checks/order.ts";
@@ -23,14 +23,14 @@ const WEATHER: readonly FaultKind[] = [
 const SPLITS: readonly FaultKind[] = ["partition", "oneWay", "clog"];
 const CRASHES: readonly FaultKind[] = ["crash", "crashForGood", "jump"];
 
-/** Clocks differ by up to 50 ms, and word of a turn is a few messages on its way. */
+/** Clocks differ by up to 50 ms, and the news of a turn takes a few messages. */
 const CALM: OrderTerms = { disorderMs: 150, overtakingMaxMs: 2_500, isWhole: true };
-/** Spikes and stalls of up to some seconds; messages are lost and sent again. */
+/** Spikes and stalls take up to some seconds; messages are lost and sent again. */
 const STORMY: OrderTerms = { disorderMs: 1_000, overtakingMaxMs: 5_000, isWhole: true };
-/** Of those who were disturbed nothing is promised. */
+/** Nothing is promised for visitors who were disturbed. */
 const IN_QUIET_ONLY: OrderTerms = { ...STORMY, isWhole: false };
 
-/** What may go wrong in each kind of plan, and what is promised about the order. */
+/** The faults of each kind of plan, and what is promised about the order. */
 export const PLAN_KINDS = {
   calm: { faults: ["skew"], order: CALM },
   weather: { faults: WEATHER, order: STORMY },
@@ -39,7 +39,7 @@ export const PLAN_KINDS = {
   growth: { faults: [...WEATHER, "add", "leave", "crash"], order: STORMY },
   everything: { faults: FAULT_KINDS.filter((kind) => kind !== "restartAll"), order: IN_QUIET_ONLY },
   forgetful: { faults: [...WEATHER, "restartAll"], order: IN_QUIET_ONLY },
-  /** Whoever cannot be reached is taken for dead at once: parts overlap, as stated. */
+  /** An unreachable node is taken for dead at once: parts overlap, as stated. */
   hasty: { faults: [...WEATHER, "partition", "crash"], order: IN_QUIET_ONLY },
 } as const satisfies Readonly<Record<string, PlanShape>>;
 
@@ -50,17 +50,17 @@ interface PlanShape {
 
 export type PlanKind = keyof typeof PLAN_KINDS;
 
-/** What may be given by hand. */
+/** Options that a caller may set. */
 export interface PlanOptions {
   readonly seed: number;
   readonly kind?: PlanKind;
   readonly nodes?: number;
   readonly visitors?: number;
-  /** How long visitors come and things go wrong. */
+  /** How long visitors arrive and faults happen. */
   readonly seconds?: number;
-  /** Faults, single incidents ("crash.2") and kinds of visitors that there are not to be. */
+  /** Faults, single incidents ("crash.2") and visitor kinds to leave out. */
   readonly without?: readonly string[];
-  /** The rule that the nodes break; the plan is the same. */
+  /** The rule that the nodes break; the plan stays the same. */
   readonly canary?: string | null;
 }
 
@@ -69,9 +69,9 @@ export interface Plan {
   readonly kind: PlanKind;
   readonly nodes: number;
   readonly visitors: number;
-  /** How long visitors come and things go wrong. */
+  /** How long visitors arrive and faults happen. */
   readonly spanMs: number;
-  /** More come at the beginning than later. */
+  /** More arrive at the beginning than later. */
   readonly isRush: boolean;
   readonly rules: RoomRules & { readonly totalActiveUsers: number };
   readonly habits: Habits;
@@ -81,7 +81,7 @@ export interface Plan {
   readonly visitorDelayMs: Range;
   /** null: switched off, or not drawn. */
   readonly faults: Readonly<Record<FaultKind, Fault | null>>;
-  /** Names of incidents that are left out. */
+  /** Names of incidents to leave out. */
   readonly without: readonly string[];
   readonly reclaimAfterMs: number | null;
   readonly order: OrderTerms;
@@ -93,19 +93,19 @@ const SPAN_MS: Range = { from: 15_000, to: 60_000 };
 const SESSION_MS: Range = { from: 10_000, to: 30_000 };
 /** Some leave before all nodes know that they came. */
 const STAY_MS: Range = { from: 20, to: 10_000 };
-/** How long it should take until everybody has been let in, as a share of the time in which they come. */
+/** How long it should take until everyone has been admitted, as a share of the time in which they arrive. */
 const DRAIN_SHARE: Range = { from: 0.6, to: 2.5 };
-/** Of the rate at which they would be let in for capacity alone: it is to bind in some plans, and not in others. */
+/** A share of the rate that capacity alone would give: it limits some plans, and not others. */
 const RATE_SHARE: Range = { from: 0.5, to: 1.5 };
 const FAULT_CHANCE = 0.6;
 const KIND_CHANCE = 0.7;
 /** Longer than a session, the grace of a pass and any cut. */
 const RECLAIM_LATE_MS = 45_000;
 
-/** Koopmans' own goal (section 2.2). */
+/** Koopmans' goal (section 2.2). */
 export const TAU_MAX = 0.005;
 
-/** Everything that `without` can name, but for single incidents. */
+/** Everything that `without` can name, apart from single incidents. */
 export const SWITCHES: readonly string[] = [
   ...FAULT_KINDS,
   ...VISITOR_KINDS.filter((kind) => kind !== "patient"),
@@ -166,8 +166,8 @@ function faultOf(dice: Dice, { share, times, forMs, sizeMs }: FaultBounds): Faul
 }
 
 /**
- * Passes are renewed only where every node hears of it in time: a visitor who renews in one part of a split cluster
- * keeps a slot of which the other part does not know.
+ * Passes are renewed only where every node hears of it in time: a visitor who renews in one part of a split cluster keeps a slot
+ * that the other part does not know of.
  */
 function habitsOf(dice: Dice, faults: Plan["faults"]): Habits {
   const sessionMs = Math.round(between(dice, SESSION_MS));
@@ -183,7 +183,7 @@ function rulesOf(
   { visitors, spanMs }: { visitors: number; spanMs: number },
 ): Plan["rules"] {
   const drainMs = spanMs * between(dice, DRAIN_SHARE);
-  // Those who let their pass run out hold a slot for a whole session; about a third do.
+  // Visitors who let their pass expire hold a slot for a whole session; about a third do.
   const heldMs = 0.7 * ((stayMs.from + stayMs.to) / 2) + 0.3 * sessionMs;
   const totalActiveUsers = Math.max(1, Math.ceil((visitors * heldMs) / drainMs));
   const perMinute = Math.ceil((visitors / drainMs) * 60_000 * between(dice, RATE_SHARE));

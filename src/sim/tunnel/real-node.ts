@@ -1,10 +1,10 @@
-/** The node under test: the very code that runs in a cluster. */
+/** The node under test: the code of a real node. */
 import { ClusterNode, NODE_PARTS } from "../../engines/cluster/node.ts";
 import type { MakeNode } from "./sim-node.ts";
 
 export const realNode: MakeNode = nodeOf(NODE_PARTS);
 
-/** Makes nodes of these parts. */
+/** Makes nodes from these parts. */
 export function nodeOf(parts: typeof NODE_PARTS): MakeNode {
   return (settings, dice, now) => new ClusterNode(settings, dice, now, parts);
 }

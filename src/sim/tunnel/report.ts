@@ -1,6 +1,6 @@
 /**
- * What came of one or more seeds, for people as a table and for programs as data. A failure comes with the smallest
- * options found that still show it, as the command to type.
+ * The results of one or more seeds, for people as a table and for programs as data. A failure comes with the smallest options
+ * found that still show it, as a command.
  */
 import { FAULT_KINDS } from "./fault-kinds.ts";
 import { incidentsOf } from "./incidents.ts";
@@ -8,7 +8,7 @@ import type { Plan, PlanOptions } from "./plan.ts";
 import type { Result } from "./run.ts";
 import type { Shrunk } from "./shrink.ts";
 
-/** A table of more runs than this shows the failing ones alone. */
+/** A table of more runs than this shows only the failing ones. */
 const ROWS_MAX = 40;
 
 export interface SeedRun {
@@ -18,7 +18,7 @@ export interface SeedRun {
   readonly realMs: number;
 }
 
-/** The command that shows it again. */
+/** The command that repeats a run. */
 export function commandOf({
   seed,
   kind,
@@ -41,7 +41,7 @@ export function commandOf({
     .join(" ");
 }
 
-/** `smallest` belongs to the last run, which failed. null: all is well. */
+/** `smallest` belongs to the last run, which failed. null: every check passed. */
 export function forPeople(runs: readonly SeedRun[], smallest: Shrunk | null): string {
   const shown = runs.length <= ROWS_MAX ? runs : runs.filter(({ result }) => result.failure);
   const rows = shown.length > 0 ? `${table([HEADINGS, ...shown.map(rowOf)])}\n\n` : "";

@@ -3,10 +3,10 @@
  *
  *   forming ─▶ trouble ─▶ mending ─▶ rest ─▶ going on ─▶ end
  *
- * In *trouble* visitors come and things go wrong; whatever must always hold is checked all the time. Then everything is
- * mended, and the cluster must come to one view. At *rest*, with the room paused and visitors held back, its tree, counts
- * and slots must be right. *Going on*, everybody who wants in must be let in, as long as it takes but with never more than
- * a bounded time without progress. In the *end* it must be right at rest once more, and the order is judged.
+ * In *trouble* visitors arrive and faults happen; what must always hold is checked all the time. Then every fault is mended, and
+ * the cluster must agree on one view. At *rest*, with the room paused and visitors held back, its tree, counts and slots must be
+ * right. *Going on*, everyone who wants in must be admitted, with only a bounded time without progress. In the *end* it must be
+ * right at rest once more, and the order is judged.
  */
 import { Ahead } from "./checks/ahead.ts";
 import { Capacity } from "./checks/capacity.ts";
@@ -30,15 +30,15 @@ import type { MakeNode } from "./sim-node.ts";
 import { kindOf, traitsOf } from "./traits.ts";
 import { type Failure, TUNNEL_ROOM, Tunnel } from "./tunnel.ts";
 
-/** Before anybody comes. */
+/** Before anyone arrives. */
 export const FORM_MS = 3_000;
 const START_EVERY_MS = 20;
 const POLL_MS = 250;
-/** A lost member is found out, and everybody agrees on it, within this time. */
+/** A lost member is noticed, and all agree on it, within this time. */
 const MEND_MAX_MS = 60_000;
-/** Visits that end while everybody holds still take a moment to be known; after a session nobody is on the site any more. */
+/** Visits that end at rest take a moment to become known; after a session nobody is on the site any more. */
 const REST_MAX_MS = 20_000;
-/** Without anybody let in for longer than all deadlines together and this, nobody ever will be. */
+/** If nobody was admitted for longer than all deadlines plus this, nobody will be. */
 const PROGRESS_SLACK_MS = 60_000;
 const RUN_MAX_MS = 4 * 3_600_000;
 
@@ -46,15 +46,15 @@ export interface RunOptions {
   readonly makeNode: MakeNode;
   readonly messages?: "shared" | "copied";
   readonly print?: ((line: string) => void) | null;
-  /** The nodes know of each other without messages, as stand-ins do: that parts keep to themselves is not checked. */
+  /** The nodes know of each other without messages, as stand-ins do: the check of separate parts is left out. */
   readonly isTelepathic?: boolean;
 }
 
 export interface Result {
-  /** null: all is well. */
+  /** null: every check passed. */
   readonly failure: Failure | null;
   readonly figures: Figures;
-  /** Of everything that happened, in order. */
+  /** Of all events, in order. */
   readonly hash: string;
 }
 
@@ -95,7 +95,7 @@ class Run {
         new PlaceKept(),
         new OneRoot(),
         new Forgery(),
-        // Where whoever cannot be reached is taken for dead, each part is the whole, with the whole rate.
+        // If an unreachable node counts as dead, each part is the whole cluster, with the whole rate.
         ...(plan.kind === "hasty" ? [] : [new Rate(rules)]),
         ...(isTelepathic || plan.kind === "hasty" ? [] : [new OwnPart()]),
       ],
@@ -198,7 +198,7 @@ class Run {
     if (!tunnel.failure) tunnel.notice({ kind: "ended", at: tunnel.time });
   }
 
-  /** Lets time pass until nothing is to complain of at rest; a complaint that stays for too long is a failure. */
+  /** Lets time pass until the cluster is right at rest; a complaint that lasts too long is a failure. */
   #awaitQuiet(withinMs: number, isMeant: (complaint: Complaint) => boolean): void {
     const tunnel = this.#tunnel;
     const until = tunnel.time + withinMs;
@@ -212,7 +212,7 @@ class Run {
 
   #complaint(): Complaint | null {
     const { time } = this.#tunnel;
-    // Where whoever is lost is taken for dead at once, both parts may have filled the site.
+    // If an unreachable node counts as dead, both parts may have filled the site.
     const totalActiveUsers = this.#plan.rules.totalActiveUsers * (this.#plan.kind === "hasty" ? 2 : 1);
     const waiting = this.#line.waiting(time);
     const onSite = this.#line.onSite(time);
@@ -237,7 +237,7 @@ function isFaultless({ faults }: Plan): boolean {
   return FAULT_KINDS.every((kind) => kind === "skew" || faults[kind] === null);
 }
 
-/** The faults of a plan that hold all the time, as the network has them. */
+/** The faults of a plan that hold all the time, for the network. */
 function weatherOf({ delayMs, faults }: Plan): Weather {
   return {
     delayMs,
@@ -248,7 +248,7 @@ function weatherOf({ delayMs, faults }: Plan): Weather {
   };
 }
 
-/** What a node's clock is like: no two differ by more than the skew. */
+/** A node's clock: no two differ by more than the skew. */
 function clockOf({ seed, faults: { skew } }: Plan, index: number): { skewMs: number; driftPpm: number } {
   const dice = diceOf(seed, "clock", index);
   const skewMs = Math.round(between(dice, { from: -0.5, to: 0.5 }) * (skew?.sizeMs ?? 0));

@@ -1,17 +1,16 @@
 /**
- * The smallest plan that still fails. Starting from options that fail, one thing after the other is taken away (a kind of
- * fault, a kind of visitors, half of the visitors, some nodes, half of the time, single incidents) and kept away when the
- * same check still complains. Each step is repeated as long as it helps, and all of them until none does; bounded by a
- * number of runs.
+ * Finds the smallest plan that still fails. Starting from failing options, one thing after the other is left out (a kind of fault
+ * or of visitors, half of the visitors, some nodes, half of the time, single incidents), and stays out if the same check still
+ * complains. Each step is repeated while it helps, and all of them until none does, up to a number of runs.
  *
- * A smaller plan fails for its own reasons now and then, but the same check complaining is nearly always the same fault.
+ * A smaller plan may fail for another reason, but the same check nearly always means the same fault.
  */
 import { incidentsOf } from "./incidents.ts";
 import { type Plan, type PlanOptions, planOf, SWITCHES } from "./plan.ts";
 
 const RUNS_MAX = 200;
 const SECONDS_MIN = 2;
-/** Of more visitors than this nobody is taken away one by one. */
+/** With more visitors than this, none is left out one by one. */
 const ONE_BY_ONE_MAX = 12;
 
 export interface Shrunk {
@@ -19,7 +18,7 @@ export interface Shrunk {
   readonly runs: number;
 }
 
-/** Options with a little less, or null when there is no less of it. */
+/** Options with a little less, or null when there is nothing left to leave out. */
 type Step = (options: PlanOptions, plan: Plan) => PlanOptions | null;
 
 /** `checkOf` runs a plan and names the check that complained, or null. */
@@ -48,7 +47,7 @@ export function shrink(
   return { options: smallest, runs };
 }
 
-/** The biggest first. */
+/** The biggest reductions first. */
 function stepsFor(plan: Plan): Step[] {
   const kinds = kindsIn(plan);
   const singles = incidentsOf(plan).map(({ name }) => name);
@@ -70,7 +69,7 @@ function kindsIn({ faults, crowd }: Plan): string[] {
   return SWITCHES.filter((name) => present[name]);
 }
 
-/** Without all of these that are still there. */
+/** Leaves out all of these that the plan has. */
 function without(names: readonly string[]): Step {
   return (options, plan) => {
     const there = new Set([...kindsIn(plan), ...incidentsOf(plan).map(({ name }) => name)]);

@@ -1,10 +1,10 @@
 /**
- * The place of one node in the tunnel: its name and address, its clock, and the process that runs there now, if any. A
- * crash ends the process and a restart begins a new life at the same address; the clock goes on.
+ * One node's place in the tunnel: its name and address, its clock, and the process that runs there now, if any. A crash ends the
+ * process and a restart begins a new life at the same address; the clock goes on.
  *
- * After every call on the node its outbox and events are taken and its next tick is armed. A tick that is armed for too
- * early finds nothing due and is armed anew, so that moving a deadline back costs nothing. A station that is stalled
- * (the machine is busy, or the process was stopped for a while) gets everything late, in order.
+ * After every call on the node its outbox and events are taken and its next tick is set. A tick that comes too early finds
+ * nothing due and is set again, so that moving a deadline back costs nothing. A stalled station (a busy machine, or a stopped
+ * process) gets everything late, in order.
  */
 
 import type { RoomRules } from "../../core/rules.ts";
@@ -14,7 +14,7 @@ import type { EventLoop, Work } from "./event-loop.ts";
 import { NodeClock } from "./node-clock.ts";
 import type { MakeNode, SimNode, SimNodeEvent, SimNodeStatus, SimOutgoing } from "./sim-node.ts";
 
-/** No timer of a real process is finer. */
+/** The finest timer of a real process. */
 const TICK_MIN_MS = 1;
 
 export interface StationOptions {
@@ -27,14 +27,14 @@ export interface StationOptions {
   readonly makeNode: MakeNode;
   readonly settings: Omit<NodeSettings, "name" | "life" | "address" | "join">;
   diceFor(life: number): Dice;
-  /** Hears of everything that comes out of the node. */
+  /** Receives everything that comes out of the node. */
   readonly ears: StationEars;
 }
 
 export interface StationEars {
   onOutbox(station: Station, messages: readonly SimOutgoing[]): void;
   onEvents(station: Station, events: readonly SimNodeEvent[]): void;
-  /** The node has left its cluster in order. */
+  /** The node has left its cluster with a goodbye. */
   onGone(station: Station): void;
   /** A call on the node threw. */
   onThrow(station: Station, error: unknown): void;
@@ -47,9 +47,9 @@ export class Station {
   readonly clock: NodeClock;
   /** How many processes have been started here. */
   life = 0;
-  /** Nothing will be started here again. */
+  /** No process will be started here again. */
   isRetired = false;
-  /** The node is asked to leave its cluster, and gets no more visitors. */
+  /** The node is leaving its cluster, and gets no more visitors. */
   isLeaving = false;
   stalledUntil = 0;
   #node: SimNode | null = null;
@@ -70,7 +70,7 @@ export class Station {
     return this.#node !== null;
   }
 
-  /** Since when the node that runs here has been seen to be a member that knows what the others know. Infinity: it has not. */
+  /** Since when the running node has been a settled member. Infinity: it has not. */
   get memberSince(): number {
     if (this.#node === null) return Number.POSITIVE_INFINITY;
     if (this.#memberSince !== Number.POSITIVE_INFINITY) return this.#memberSince;
@@ -84,7 +84,7 @@ export class Station {
     return !this.isLeaving && this.memberSince !== Number.POSITIVE_INFINITY;
   }
 
-  /** Begins a new life. */
+  /** Starts a process, with a new life. */
   start(join: readonly string[], room: { name: string; rules: RoomRules }): void {
     const { name, address } = this;
     const { settings, makeNode, diceFor } = this.#options;
@@ -98,17 +98,17 @@ export class Station {
     this.call((node, now) => node.configure(room.name, room.rules, now));
   }
 
-  /** The process is gone, without a word. */
+  /** Ends the process, without a word. */
   stop(): void {
     this.#node = null;
   }
 
-  /** What the clock here shows. */
+  /** The time by this station's clock. */
   get now(): number {
     return this.clock.read(this.#options.loop.time);
   }
 
-  /** Asks the node something and carries out what follows from it. Undefined: nobody is here, or the node threw. */
+  /** Calls the node and handles what comes out of it. Undefined: no node runs here, or it threw. */
   call<T>(ask: (node: SimNode, now: number) => T): T | undefined {
     const node = this.#node;
     if (node === null) return undefined;
@@ -126,7 +126,7 @@ export class Station {
     return node === null ? undefined : this.#guarded(() => node.status());
   }
 
-  /** Does something now, or when the station is awake again, if the same process still runs. */
+  /** Runs something now, or when the stall is over, if the same process still runs. */
   whenAwake(work: Work): void {
     const { loop } = this.#options;
     const { life } = this;

@@ -1,14 +1,14 @@
 /**
- * What kinds of visitors there are, and what one of a kind will do, all drawn when they are made and from dice of their
- * own: so one visitor more or less changes nothing for the others.
+ * The kinds of visitors, and what one of a kind will do. Everything is drawn when a visitor is created, from dice of their own,
+ * so one visitor more or less changes nothing for the others.
  *
  *   patient     checks in when told, enters when it is their turn
- *   impatient   gives up after a while, or lets their turn go by
- *   vanishing   is away for a while in the middle, longer than they are waited for, and comes back
+ *   impatient   gives up after a while, or does not use their turn
+ *   vanishing   is away for a while, longer than they are waited for, and comes back
  *   replaying   shows the ticket at several nodes at once, and again when the visit is over
  *   moving      goes to another node each time
  *   idling      checks in when told and never enters, until their place is forfeited
- *   forging     makes tickets and passes up
+ *   forging     makes up tickets and passes
  */
 import { between, type Dice, oneOf, type Range } from "./dice.ts";
 
@@ -25,24 +25,24 @@ export type VisitorKind = (typeof VISITOR_KINDS)[number];
 
 export interface Traits {
   readonly kind: VisitorKind;
-  /** Index of the station they come to first. null: any. */
+  /** Index of the first station they come to. null: any. */
   readonly station: number | null;
-  /** How long they wait before they give up. null: as long as it takes. */
+  /** How long they wait before they give up. null: for ever. */
   readonly patienceMs: number | null;
   readonly away: { readonly afterMs: number; readonly forMs: number } | null;
-  /** How many other stations everything is shown to. */
+  /** How many other stations they show everything to. */
   readonly replays: number;
   readonly isMoving: boolean;
-  /** Goes on checking in when it is their turn, instead of using it. */
+  /** Goes on checking in instead of using a turn. */
   readonly isIdling: boolean;
-  /** Hears of their turn as soon as the node they wait at does. */
+  /** Learns of their turn as soon as their node does. */
   readonly isListening: boolean;
-  /** From hearing of their turn to entering. null: they do not enter. */
+  /** From learning of their turn to entering. null: they do not enter. */
   readonly reactionMs: number | null;
   readonly stayMs: number;
-  /** Says so when they leave; the others let their place or pass run out. */
+  /** Leaves explicitly; the others let their place or pass expire. */
   readonly isPolite: boolean;
-  /** Keeps the pass alive while on the site, so a stay may be longer than a session. */
+  /** Renews the pass while on the site, so a stay may be longer than a session. */
   readonly isRenewing: boolean;
 }
 
@@ -58,7 +58,7 @@ const PATIENCE_MS: Range = { from: 2_000, to: 30_000 };
 const AWAY_AFTER_MS: Range = { from: 500, to: 8_000 };
 const REPLAYS_MAX = 2;
 
-/** What this visitor will do. The dice are thrown equally often for every kind. */
+/** Draws what a visitor will do. The dice are thrown equally often for every kind. */
 export function traitsOf(kind: VisitorKind, dice: Dice, habits: Habits): Traits {
   const patienceMs = between(dice, PATIENCE_MS);
   const afterMs = between(dice, AWAY_AFTER_MS);
@@ -85,7 +85,7 @@ export function traitsOf(kind: VisitorKind, dice: Dice, habits: Habits): Traits 
   };
 }
 
-/** Somebody who waits at one node as long as it takes and leaves in order, for experiments that draw nothing. */
+/** A visitor who waits at one node and leaves explicitly, for experiments without draws. */
 export function patientAt(station: number, stayMs: number): Traits {
   return {
     kind: "patient",
@@ -103,7 +103,7 @@ export function patientAt(station: number, stayMs: number): Traits {
   };
 }
 
-/** A kind, by weight. */
+/** Draws a kind, by weight. */
 export function kindOf(dice: Dice, shares: Readonly<Record<VisitorKind, number>>): VisitorKind {
   const present = VISITOR_KINDS.filter((kind) => shares[kind] > 0);
   const total = present.reduce((sum, kind) => sum + shares[kind], 0);
@@ -115,12 +115,12 @@ export function kindOf(dice: Dice, shares: Readonly<Record<VisitorKind, number>>
   return present.at(-1) ?? oneOf(dice, VISITOR_KINDS);
 }
 
-/** True for those who must be let in in the end, whatever happens. */
+/** True for visitors who must be admitted in the end, whatever happens. */
 export function isWanting({ patienceMs, reactionMs, kind }: Traits): boolean {
   return patienceMs === null && reactionMs !== null && kind !== "forging";
 }
 
-/** True for those who are never away by their own doing, so that the order holds for them. */
+/** True for visitors who are never away of their own accord, so that the order holds for them. */
 export function isSteady(traits: Traits): boolean {
   return isWanting(traits) && traits.away === null;
 }

@@ -1,10 +1,10 @@
 /**
- * The wind tunnel: a whole cluster on one thread, moved by one seed. It holds the event loop, the network, the stations
- * with their nodes, the crowd, and the checks that look on from outside. It does nothing by itself: whoever drives it
- * adds nodes, lets visitors come and things go wrong, and lets time pass.
+ * The wind tunnel: a whole cluster on one thread, driven by one seed. It holds the event loop, the network, the stations with
+ * their nodes, the visitors, and the checks that look on from outside. It does nothing by itself: its caller adds nodes and
+ * visitors, starts faults, and lets time pass.
  *
- * Everything that happens goes into the log, whose hash is the same for the same seed on any machine. The first check
- * with a complaint ends the run.
+ * Every event goes into the log, whose hash is the same for the same seed on any machine. The first complaint of a check ends the
+ * run.
  */
 import type { RoomRules } from "../../core/rules.ts";
 import { SimCrowd } from "./crowd.ts";
@@ -36,7 +36,7 @@ import { VisitorLink } from "./visitor-link.ts";
 
 export const TUNNEL_ROOM = "main";
 const LOOK_EVERY_MS = 500;
-/** A run with more than this is endless. */
+/** A run with more events is endless. */
 const EVENTS_MAX = 50_000_000;
 
 export interface TunnelOptions {
@@ -45,10 +45,10 @@ export interface TunnelOptions {
   readonly rules: RoomRules;
   readonly node?: Partial<typeof NODE_SETTINGS>;
   readonly weather: Weather;
-  /** What a question or an answer takes between a visitor and a gateway. */
+  /** The time between a visitor and a gateway, in each direction. */
   readonly visitorDelayMs: Range;
   readonly checks?: readonly Check[];
-  /** Messages are handed on as they are, or as a wire would. */
+  /** Messages are passed on as they are, or copied as by a wire. */
   readonly messages?: "shared" | "copied";
   /** Gets every event as a line. */
   readonly print?: ((line: string) => void) | null;
@@ -70,7 +70,7 @@ export class Tunnel {
   readonly crowd: SimCrowd;
   readonly gateway: SimGateway;
   readonly link: VisitorLink;
-  /** The first complaint. null: there is none so far. */
+  /** The first complaint, or null. */
   failure: Failure | null = null;
   readonly #options: TunnelOptions;
   readonly #log: EventLog;
@@ -110,7 +110,7 @@ export class Tunnel {
     return this.loop.time;
   }
 
-  /** The hash of all that has happened. */
+  /** The hash of all events so far. */
   get hash(): string {
     return this.#log.hash;
   }
@@ -119,14 +119,14 @@ export class Tunnel {
     return this.#rules;
   }
 
-  /** Lets time pass up to an instant, or until something is wrong. */
+  /** Lets time pass up to an instant, or until a check complains. */
   runUntil(time: number, isOver: () => boolean = () => false): void {
     if (this.failure) return;
     this.loop.runUntil(time, () => this.failure !== null || isOver());
     if (this.loop.done > EVENTS_MAX) this.fail("end", `more than ${EVENTS_MAX} things happened`);
   }
 
-  /** A new node at a new address: the first founds a cluster, the others ask those who are up to be taken in. */
+  /** Adds a node at a new address: the first creates a cluster, the others ask to join. */
   addNode({ skewMs = 0, driftPpm = 0 }: { skewMs?: number; driftPpm?: number } = {}): Station {
     const { seed, makeNode, node } = this.#options;
     const index = this.stations.length;
@@ -149,9 +149,9 @@ export class Tunnel {
     return station;
   }
 
-  /** Starts a process where none runs. */
+  /** Starts a process at a station without one. */
   start(station: Station): void {
-    // The very first founds a cluster at once. After that all have the same list, as operators write it.
+    // The very first creates a cluster at once. After that all have the same list, as operators write it.
     const list = this.stations.filter(({ isRetired }) => !isRetired).map(({ address }) => address);
     const join = list.length === 1 && station.life === 0 ? [] : list;
     station.start(join, { name: TUNNEL_ROOM, rules: this.#rules });
@@ -160,7 +160,7 @@ export class Tunnel {
     this.notice({ kind: "started", at: this.time, station: index, life });
   }
 
-  /** The process at a station ends, without a word. */
+  /** Ends the process at a station, without a word. */
   crash(station: Station): void {
     if (!station.isUp) return;
     const { index, life } = station;
@@ -173,25 +173,25 @@ export class Tunnel {
     this.notice({ kind: "stopped", at: this.time, station: index, life, isLast });
   }
 
-  /** The node leaves its cluster in order; when it is done its process ends for good. */
+  /** Makes a node leave its cluster; when that is done its process ends for good. */
   leave(station: Station): void {
     station.isLeaving = true;
     station.isRetired = true;
     station.call((node, now) => node.leaveCluster(now));
   }
 
-  /** A process does nothing for so long, and then everything at once. */
+  /** A process does nothing for that long, and then everything at once. */
   stall(station: Station, forMs: number): void {
     station.stalledUntil = Math.max(station.stalledUntil, this.time + forMs);
   }
 
-  /** A clock is set forward, or back. */
+  /** Sets a clock forward or back. */
   jump(station: Station, byMs: number): void {
     station.clock.jump(byMs);
     station.call(() => {});
   }
 
-  /** Links are cut; `parts` when the cluster falls into parts by that. */
+  /** Cuts links; `parts` if that cuts the cluster into parts. */
   cut(ways: readonly Way[], parts: readonly (readonly number[])[] | null = null): void {
     this.notice({ kind: "parted", at: this.time, parts });
     this.network.cut(ways);
@@ -215,7 +215,7 @@ export class Tunnel {
     this.#noticeSplit();
   }
 
-  /** The operator changes the rules on every node. */
+  /** Changes the rules on every node. */
   configure(rules: RoomRules): void {
     this.#rules = rules;
     for (const station of this.stations) station.call((node, now) => node.configure(TUNNEL_ROOM, rules, now));
@@ -226,12 +226,12 @@ export class Tunnel {
     return this.stations.map((station) => station.status()).filter((status) => status !== undefined);
   }
 
-  /** Something is wrong. Only the first counts. */
+  /** Notes a failure. Only the first counts. */
   fail(check: string, text: string): void {
     this.failure ??= { check, at: this.time, text };
   }
 
-  /** Shows the checks what was seen. */
+  /** Shows a notice to the checks. */
   notice(notice: Notice): void {
     if (notice.kind === "answered") this.note("reply", notice.visitor, notice.station, notice.answer);
     for (const check of this.#checks) {
@@ -240,7 +240,7 @@ export class Tunnel {
     }
   }
 
-  /** Writes into the log. */
+  /** Adds an event to the log. */
   note(what: Parameters<EventLog["add"]>[0], a: number, b: number, detail?: unknown): void {
     this.#log.add(what, this.loop.time, { a, b }, detail);
   }

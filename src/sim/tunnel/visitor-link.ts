@@ -1,16 +1,16 @@
 /**
- * The way between visitors and gateways: it takes a while both ways, may lose the question or the answer, finds nobody
- * where a process is down, and is given up when no answer comes. Each question throws the visitor's own dice equally
- * often, whatever becomes of it. Everybody can be held back for a while, so that a cluster can be seen at rest.
+ * The way between visitors and gateways. It takes time in both directions, may lose the request or the answer, finds no process
+ * where one is down, and gives up when no answer comes. Each request throws the visitor's own dice equally often, whatever
+ * becomes of it. All visitors can be held back for a while, so that the cluster can be seen at rest.
  */
 import { between, type Dice, type Range } from "./dice.ts";
 import type { EventLoop } from "./event-loop.ts";
 import type { GatewayReply, SimGateway, SimRequest } from "./gateway.ts";
 import type { Station } from "./station.ts";
 
-/** Without an answer for so long a visitor asks again. */
+/** Without an answer for this long a visitor asks again. */
 export const ANSWER_MAX_MS = 6_000;
-/** Those who were held back come within this time. */
+/** Held visitors come within this time. */
 const RELEASE_OVER_MS = 1_000;
 
 /** `no answer`: it was lost, or took too long. `not there`: the connection was refused. */
@@ -34,7 +34,7 @@ export interface VisitorLinkOptions {
 }
 
 export class VisitorLink {
-  /** Share of questions, and of answers, that are lost. */
+  /** The share of requests, and of answers, that are lost. */
   loss = 0;
   readonly #options: VisitorLinkOptions;
   #held: VisitorQuestion[] | null = null;
@@ -59,7 +59,7 @@ export class VisitorLink {
     else loop.after(upMs, () => this.#arrive(call));
   }
 
-  /** From now on nobody comes. */
+  /** Holds all requests back. */
   hold(): void {
     this.#held ??= [];
   }
@@ -102,7 +102,7 @@ class Call {
     else loop.after(downMs, () => this.#end(reply));
   }
 
-  /** The visitor will wait in vain, or perhaps so. */
+  /** The visitor waits until the timeout, unless an answer comes first. */
   expectNoAnswer(): void {
     this.#fate.loop.at(this.#askedAt + ANSWER_MAX_MS, () => this.#end({ kind: "no answer" }));
   }

@@ -1,14 +1,13 @@
 /**
- * One visitor, from coming to going. Which node they ask, and what they do when no answer comes, is what a browser with
- * the waiting page would do: ask again with the same ticket, elsewhere when nobody is there.
+ * One visitor, from arrival to leaving. Which node they ask, and what they do without an answer, is what a browser with the
+ * waiting page would do: ask again with the same ticket, at another node if this one is down.
  *
  *   coming ─▶ joining ─▶ waiting ─▶ entering ─▶ on site ─▶ gone
  *                │          │          │
- *                └──────────┴──────────┴── given up, turned away ──▶ gone
+ *                └──────────┴──────────┴── gave up, refused ──▶ gone
  *
- * A visitor does one thing at a time: whatever they begin (a question, a pause) takes the place of what they did before,
- * and an answer to an older question is not heard. A join whose answer was lost is made anew, by somebody new as far as
- * the cluster can know.
+ * A visitor does one thing at a time: a new request or pause replaces the one before, and an answer to an older request is
+ * ignored. A join whose answer was lost is repeated as a new visitor, as far as the cluster can know.
  */
 import type { Pass } from "../../core/pass.ts";
 import type { Ticket } from "../../core/ticket.ts";
@@ -23,15 +22,15 @@ export type VisitorPhase = "coming" | "joining" | "waiting" | "entering" | "on s
 const RETRY_MS: Range = { from: 200, to: 1_000 };
 /** A node that does not know the room yet is asked again after this. */
 const NOT_READY_MS = 500;
-/** Someone who does not use their turn looks again after this. */
+/** A visitor who does not use their turn looks again after this. */
 const IDLE_MS = 2_000;
 /** Between two renewals of a pass, as a share of the session. */
 const RENEW_SHARE = 0.25;
 /** Used tickets and passes are shown again within this time after a visit. */
 const REPLAY_WITHIN_MS = 20_000;
-/** So often a visitor who is not heard says that they leave. */
+/** How often a visitor without an answer repeats that they leave. */
 const LEAVES_MAX = 5;
-/** Ids of one visitor: whoever joins this often has them used up. */
+/** How many ids one visitor has. */
 const JOINS_MAX = 1_000;
 
 export interface VisitorWorld {
@@ -40,14 +39,14 @@ export interface VisitorWorld {
   readonly lapseAfterMs: number;
   after(delayMs: number, work: () => void): void;
   ask(question: VisitorQuestion): void;
-  /** Index of a station that takes visitors, another one than `but` if there is any. */
+  /** Index of a station that takes visitors, other than `but` if possible. */
   anyStation(dice: Dice, but: number | null): number;
   notice(notice: Notice): void;
-  /** A place is this visitor's from now on, and they stand at this station. */
+  /** The visitor has that place, and waits at this station. */
   waitsAt(visitor: Guest, sequence: number): void;
 }
 
-/** Anybody who comes, whatever they are up to. */
+/** Any visitor. */
 export interface Guest {
   readonly number: number;
   readonly traits: Traits;
@@ -55,10 +54,10 @@ export interface Guest {
   readonly station: number;
   readonly cameAt: number;
   readonly enteredAt: number | null;
-  /** True for those who must still be let in. */
+  /** True for visitors who must still be admitted. */
   readonly isWanting: boolean;
   arrive(): void;
-  /** The node told those who listen to it that it is this visitor's turn. */
+  /** The visitor's node has reported their turn. */
   hearTurn(): void;
 }
 
@@ -76,7 +75,7 @@ export class SimVisitor implements Guest {
   #ticket: Ticket | null = null;
   #pass: Pass | null = null;
   #step = 0;
-  /** Until when the cluster is sure to wait for them. */
+  /** How long the cluster is certain to wait for them. */
   #expectedUntil = Number.POSITIVE_INFINITY;
 
   constructor(number: number, { traits, dice, world }: { traits: Traits; dice: Dice; world: VisitorWorld }) {
@@ -184,7 +183,7 @@ export class SimVisitor implements Guest {
     this.#remain(this.#world.time + this.traits.stayMs);
   }
 
-  /** Stays until then, renewing the pass now and again. */
+  /** Stays until then, renewing the pass from time to time. */
   #remain(untilAt: number): void {
     const leftMs = untilAt - this.#world.time;
     const renewMs = RENEW_SHARE * this.#world.sessionMs;
@@ -195,7 +194,7 @@ export class SimVisitor implements Guest {
     });
   }
 
-  /** Asks for a fresh pass while going on; without one in time the old one runs out. */
+  /** Asks for a renewed pass; without one in time the old one expires. */
   #renew(): void {
     const { number: visitor, station } = this;
     const request: SimRequest = { kind: "renew", pass: this.#pass! };
@@ -215,7 +214,7 @@ export class SimVisitor implements Guest {
     this.#go();
   }
 
-  /** The ticket of a visit that is over must be good for nothing, and so must the pass of someone who left. */
+  /** The ticket of a visit that is over must be useless, and so must the pass of a visitor who left. */
   #replayLater(): void {
     const ticket = this.#ticket;
     if (ticket) this.#world.after(this.#dice() * REPLAY_WITHIN_MS, () => this.#replay("enter", ticket));
@@ -233,7 +232,7 @@ export class SimVisitor implements Guest {
     this.#go();
   }
 
-  /** Says so until it is heard, to another node each time. */
+  /** Leaves, repeating it at other nodes until it is answered. */
   #leave(place: Ticket | Pass, tries: number): void {
     const { number: visitor, station } = this;
     const request: SimRequest = { kind: "leave", place };

@@ -1,33 +1,32 @@
 /**
- * The number of people ahead that a visitor is shown is true. It is compared with a book of the line made from answers and
- * turns alone: of those with a smaller key, so many wait for certain and so many may wait. Whatever changed within the last
- * `KNOWN_MS` (somebody joined, got a turn, left, or is about to lapse) may or may not be known where the visitor asked,
- * so `ahead` must lie between the two.
+ * The number ahead that a visitor is shown is true. It is compared with a book of the line made from answers and turns alone,
+ * which says how many with a smaller key certainly wait and how many may wait. What changed within the last `KNOWN_MS` (a join, a
+ * turn, a departure, an imminent lapse) may or may not be known where the visitor asked, so `ahead` must lie between the two.
  *
- * Nobody is ever shown more than before, so people who come back to their places, having lapsed or missed their turn, need
- * not be counted again for those behind them.
+ * The number shown never rises, so people who come back to their places, after a lapse or a missed turn, need not be counted
+ * again for those behind them.
  *
- * Judged where nothing is going wrong, from `begin` on; those who joined a while ago, and who are never away. Who is
- * told no number (null) is told nothing wrong. A long line takes a while to count, so answers are judged now and then.
+ * Judged from `begin` on while there is no fault, for visitors who joined a while ago and are never away. No number (null) is
+ * never wrong. Counting a long line takes time, so only some answers are judged.
  */
 import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 import { Troubles } from "./troubles.ts";
 
-/** A tick of the board (a second), and what news of it takes. */
+/** A tick of the board (a second), and the time its news takes. */
 const KNOWN_MS = 1_500;
 /** Deadlines are kept by clocks that differ, and in steps. */
 const LAPSE_UNSURE_MS = 2_500;
 const JUDGE_EVERY_MS = 100;
 
 interface Entry {
-  /** Another one after a missed turn. */
+  /** Changes after a missed turn. */
   sequence: number;
   readonly joinedAt: number;
   /** When it lapses, by the last answer. */
   until: number;
-  /** When its holder got a turn, left, or was let in. null: none of these. */
+  /** When its holder got a turn, left, or was admitted; otherwise null. */
   endedAt: number | null;
-  /** May have been out of the line for a while, and in it again. */
+  /** May have left the line for a while and come back. */
   isUnsure: boolean;
   isSteady: boolean;
 }
@@ -46,7 +45,7 @@ export class Ahead implements Check {
     this.#lapseAfterMs = lapseAfterMs;
   }
 
-  /** From now on nothing goes wrong. Whoever is in the line by now may have any history. */
+  /** No faults from now on. Visitors already in the line may have any history. */
   begin(at: number): void {
     this.#beganAt = at;
     for (const entry of this.#entries.values()) entry.isUnsure = true;
@@ -72,7 +71,7 @@ export class Ahead implements Check {
       return null;
     }
     const entry = known ?? this.#enlist(notice, answer.ticket.sequence);
-    // Asked to wait on: whatever has ended it may have been undone, or not be known there.
+    // Told to wait again: what ended it may have been undone, or not be known there.
     if (entry.endedAt !== null || entry.until < at) entry.isUnsure = true;
     this.#renumber(entry, answer.ticket.sequence);
     entry.until = at + answer.nextCheckInMs + this.#lapseAfterMs;
@@ -105,7 +104,7 @@ export class Ahead implements Check {
     if (ahead === null || !this.#isJudged(entry, at)) return null;
     this.#judgedAt = at;
     const { least: sure, most } = this.#bounds(entry.sequence, at);
-    // What was shown in bad times stays, if it was too low.
+    // A number that was too low in times of trouble stays.
     const least = entry.isUnsure ? 0 : sure;
     if (least <= ahead && ahead <= most) return null;
     const between = least === most ? `${least} are` : `from ${least} to ${most} are`;

@@ -1,20 +1,20 @@
 /**
- * Never more on the site than `totalActiveUsers`, at any instant. Counted are distinct ids that any node answered
- * "entered", from that answer on, until their pass runs out or some node is told that they leave.
+ * Never more on the site than `totalActiveUsers`, at any instant. Counts distinct ids that any node answered "entered", from that
+ * answer until their pass expires or a node is told that they leave.
  *
- * The stated exceptions: when everybody who knew anything has died, the cluster forgot who is on the site, and for one
- * session twice as many may be there; and where a lost part's slots are given out again before its passes have run out
- * (`reclaimAfterMs` below a session), both parts may fill the site. And whoever leaves in one part of a split cluster and
- * shows the same ticket in another, which cannot know of it, is let on again: one visitor, who is not counted twice. And
- * visits that began in a part that then died, before the others heard of them, are known to nobody until their pass is
- * seen again: so it must have died in that same cut, or before the parts had met.
+ * Stated exceptions: when every node that knew anything has died, the cluster forgot who is on the site, and for one session
+ * twice as many may be there. If a lost part's slots are given out again before its passes have expired (`reclaimAfterMs` below a
+ * session), both parts may fill the site. A visitor who leaves in one part of a split cluster and shows the same ticket in the
+ * other, which cannot know, is admitted again: one visitor, not counted twice. And visits that began in a part that died before
+ * the others heard of them are unknown until their pass is seen again; it must have died in that same cut, or before the parts
+ * had met.
  */
 import { Deadlines } from "../../../core/deadlines.ts";
 import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 
-/** Clocks differ, and a slot is held a little longer than a pass is good for. */
+/** Clocks differ, and a slot is held a little longer than a pass is valid. */
 const UNSURE_MS = 2_500;
-/** So long after a cut was mended parts may not have met yet. */
+/** For this long after a cut parts may not have met. */
 const SPLIT_ECHO_MS = 10_000;
 
 export interface CapacityTerms {
@@ -29,17 +29,17 @@ export class Capacity implements Check {
   /** The most that were on the site at once. */
   most = 0;
   readonly #terms: CapacityTerms;
-  /** Id → when the pass runs out. */
+  /** By id: when the pass expires. */
   readonly #onSite = new Map<string, number>();
   readonly #deadlines = new Deadlines<string>();
   #forgotAt = Number.NEGATIVE_INFINITY;
   #isSplit = false;
   #splitAt = Number.NEGATIVE_INFINITY;
-  /** Id → when the visit that was last given was admitted, by which it is known. */
+  /** By id: when the visitor of the latest visit was admitted, which identifies the visit. */
   readonly #visits = new Map<string, number>();
   readonly #leftAt = new Map<string, number>();
   readonly #leftInOtherPart = new Set<string>();
-  /** Let in during this cut, and where. */
+  /** Admitted during this cut, and where. */
   readonly #givenApart = new Map<string, number>();
 
   constructor(terms: CapacityTerms) {
@@ -78,8 +78,8 @@ export class Capacity implements Check {
   }
 
   /**
-   * In the other part, or with the answer still on its way: then the visit was over before it came. Whoever shows the ticket of a visit
-   * that they are leaving may be told of that visit once more; `Once` judges for how long.
+   * True when they left in the other part, or while the answer was on its way: then the visit was over before it was counted. A
+   * visitor who shows the ticket of a visit they are leaving may be told of it once more; `Once` judges for how long.
    */
   #hasLeft({ id, askedAt, answer }: AnsweredNotice): boolean {
     const leftAt = this.#leftAt.get(id);
@@ -98,7 +98,7 @@ export class Capacity implements Check {
     return this.#isSplit || at - this.#splitAt <= SPLIT_ECHO_MS;
   }
 
-  /** Whom a node let in that was cut off and then died, nobody else heard of. */
+  /** No other node heard of those whom a node admitted that was cut off and then died. */
   #bury(station: number, at: number): void {
     if (!this.#isApart(at)) return;
     for (const [id, giver] of this.#givenApart) if (giver === station) this.#onSite.delete(id);

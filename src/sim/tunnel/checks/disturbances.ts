@@ -1,12 +1,12 @@
 /**
- * What excuses a cluster that contradicts itself: parts of it could not talk, or whoever knew has died before it could
- * pass the news on. Checks ask this book whether something of the kind lies between two instants.
+ * What excuses a cluster that contradicts itself: its parts could not talk, or the nodes that knew have died before telling
+ * others. Checks ask whether that happened between two instants.
  */
 import type { Notice } from "../notice.ts";
 
-/** News that a node had for longer than this is known to others, if it could talk to them. */
+/** News older than this has reached every node that could be reached. */
 export const SPREAD_MS = 5_000;
-/** So long after links were mended parts may not have met yet. */
+/** For this long after links were mended parts may not have met. */
 const MEET_MS = 10_000;
 /** What a node said this shortly before its end may have died with it. */
 const UNSPREAD_MS = 1_000;
@@ -16,7 +16,7 @@ export class Disturbances {
   #splitUntil = Number.NEGATIVE_INFINITY;
   #forgotAt = Number.NEGATIVE_INFINITY;
   #stoppedAt = Number.NEGATIVE_INFINITY;
-  /** "station/life" → when it ended. */
+  /** By "station/life": when it ended. */
   readonly #ends = new Map<string, number>();
 
   see(notice: Notice): void {
@@ -30,12 +30,12 @@ export class Disturbances {
     }
   }
 
-  /** True when some links were broken at some time since `at`, or so shortly before that news may not have spread. */
+  /** True when links were broken since `at`, or so shortly before that the news may not have spread. */
   isSplitSince(at: number): boolean {
     return this.#isSplit || this.#splitUntil + SPREAD_MS > at;
   }
 
-  /** True while links are broken, and until parts have met again after that. */
+  /** True while links are broken, and until parts have met again. */
   isApart(at: number): boolean {
     return this.#isSplit || at - this.#splitUntil <= MEET_MS;
   }
@@ -49,7 +49,7 @@ export class Disturbances {
     return this.isSplitSince(at) || this.#stoppedAt + UNSPREAD_MS > at;
   }
 
-  /** True when what this process said at that instant may have died with it. */
+  /** True when what this process said may have died with it. */
   mayBeLost(said: { readonly at: number; readonly station: number; readonly life: number }): boolean {
     const endedAt = this.#ends.get(`${said.station}/${said.life}`);
     return endedAt !== undefined && endedAt - said.at <= UNSPREAD_MS;

@@ -1,4 +1,4 @@
-/** Nothing made up is ever taken for a ticket or a pass. */
+/** Nothing forged is ever accepted as a ticket or a pass. */
 import type { Check, Notice } from "../notice.ts";
 
 export class Forgery implements Check {

@@ -1,16 +1,16 @@
 /**
- * How many wait and how many are on the site, as anybody could know who saw every answer: the truth that nodes' own
- * counts are held against. Not everything can be known from outside (when exactly a place lapses, what died with a
- * node, what a part that was cut off has not heard), so the book gives the least and the most there can be.
+ * How many wait and how many are on the site, as seen from all answers together: what the nodes' own counts are compared with.
+ * Some things cannot be known from outside (when exactly a place lapses, what died with a node, what a cut-off part has not
+ * heard), so the book gives a minimum and a maximum.
  */
 import { PRESENCE_GRACE_MS } from "../../../core/pass.ts";
 import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 import { Disturbances } from "./disturbances.ts";
 
-/** Deadlines are kept by clocks that differ, and in steps; leaving takes a while to be heard of. */
+/** Deadlines are kept by clocks that differ, and in steps; the news that someone left takes a while. */
 const UNSURE_MS = 2_500;
 
-/** The longest that anybody is told to stay away, and waited for after that. */
+/** The longest time anyone is told to stay away, plus how long they are waited for then. */
 const AWAY_MAX_MS = 100_000;
 
 export interface Bounds {
@@ -18,7 +18,7 @@ export interface Bounds {
   readonly most: number;
 }
 
-/** Something a process said, and until when it holds. */
+/** What a process said, and how long it holds. */
 interface Word {
   readonly at: number;
   readonly station: number;
@@ -27,19 +27,19 @@ interface Word {
 }
 
 interface Entry {
-  /** null: straight through, with no number. */
+  /** null: went straight through, without a number. */
   sequence: number | null;
   waiting: Word | null;
   visit: Word | null;
   leftAt: number | null;
 }
 
-/** It only keeps the book; `quiet.ts` compares. */
+/** This check only keeps the book; `quiet.ts` compares. */
 export class LineBook implements Check {
   readonly name = "counts";
   readonly #lapseAfterMs: number;
   readonly #entries = new Map<string, Entry>();
-  /** Sequence → when its turn was last told of. */
+  /** By sequence: when its turn was last reported. */
   readonly #turns = new Map<number, number>();
   readonly #disturbances = new Disturbances();
 
@@ -97,15 +97,15 @@ export class LineBook implements Check {
     return { least, most };
   }
 
-  /** null: nobody outside can know. */
+  /** null: unknown from outside. */
   #isWaiting({ waiting, visit, leftAt, sequence }: Entry, at: number): boolean | null {
     if (waiting === null) return false;
     if (waiting.until + UNSURE_MS < at)
-      // Whoever takes over a lost owner's places does not know when their holders were told to come.
+      // A node that takes over a lost owner's places does not know when their holders were told to come.
       return this.#disturbances.isAnySince(waiting.at) && waiting.until + AWAY_MAX_MS > at ? null : false;
     const turnAt = this.#turns.get(sequence!) ?? null;
     if ([visit?.at ?? null, leftAt].some((ended) => this.#isKnown(ended, at))) return false;
-    // Somebody told to wait after their turn was told of has missed it, or asked where it was not known yet.
+    // A visitor told to wait after their turn was reported has missed it, or asked where it was not known yet.
     if (turnAt !== null && turnAt >= waiting.at && this.#isKnown(turnAt, at)) return false;
     if (visit !== null || leftAt !== null || turnAt !== null) return null;
     return waiting.until - UNSURE_MS > at && this.#isSure(waiting) ? true : null;
@@ -117,7 +117,7 @@ export class LineBook implements Check {
     return visit.until - UNSURE_MS > at && this.#isSure(visit) ? true : null;
   }
 
-  /** True when everybody must know by now what happened then. */
+  /** True when every node must know by now what happened then. */
   #isKnown(happenedAt: number | null, at: number): boolean {
     if (happenedAt === null) return false;
     return happenedAt + UNSURE_MS < at && !this.#disturbances.isAnySince(happenedAt);

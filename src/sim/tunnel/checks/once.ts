@@ -1,11 +1,11 @@
 /**
- * Each visitor is admitted at most once: one ticket gives one visit, however often and wherever it is shown, and none
- * when its visit is over. To be told of the same visit again is fine. Someone who was told that they left has left: neither
- * their ticket nor their pass is good any more.
+ * Each visitor is admitted at most once: one ticket gives one visit, however often and wherever it is shown, and none once its
+ * visit is over. Being told of the same visit again is fine. After a visitor was told that they left, neither their ticket nor
+ * their pass is valid.
  *
- * The stated exceptions: nodes that cannot talk may each give a visit to somebody who shows the ticket on both sides; a
- * visit, or the end of one, that its node did not live to pass on may be given again; and so may all, when everybody who
- * knew has died. What one part knows all know soon after they have met.
+ * Stated exceptions: nodes that cannot talk may each admit a visitor who shows the ticket on both sides; a visit, or its end,
+ * that died with its node may be repeated; and so may all, when every node that knew has died. What one part knows, all know soon
+ * after they have met.
  */
 import type { AnsweredNotice, Check, Notice, RenewedNotice } from "../notice.ts";
 import { Disturbances, SPREAD_MS } from "./disturbances.ts";
@@ -70,7 +70,7 @@ export class Once implements Check {
     return `the pass of ${id} was taken ${Math.round(at - left.at)} ms after they were told that they left`;
   }
 
-  /** Whether some node need not know yet what one was told then. */
+  /** True while some node need not know yet what one was told then. */
   #isNews(toldAt: number, at: number): boolean {
     return at <= toldAt + SPREAD_MS || this.#disturbances.isApart(at);
   }

@@ -1,7 +1,6 @@
 /**
- * At most one root in a view, at every instant anybody looks, whatever goes wrong: the root is what gives turns, and two
- * of them would give the same ones. A view is known by its number and its members; two parts of a split cluster have
- * different ones.
+ * At most one root in a view, at every instant anyone looks, whatever goes wrong: the root gives turns, and two of them would
+ * give the same ones. A view is identified by its version and its members; two parts of a split cluster have different ones.
  */
 import type { Check, Notice } from "../notice.ts";
 import type { SimNodeStatus, SimViewStatus } from "../sim-node.ts";

@@ -1,44 +1,44 @@
 /**
- * First come, first served, in numbers: the Kendall tau distance between the order of joining and that of admission, and
- * how far anybody was from their rightful place at the most. The order of joining is that in which nodes were asked, by
- * the one true clock; the admission of a place is the first word that any node gave of its turn.
+ * First come, first served, in numbers: the Kendall tau distance between the order of joining and that of admission, and how far
+ * anyone was from their rightful place. Joining is when a node was asked; admission is when any node first reported the turn;
+ * both in simulated time.
  *
- * Counted are those who heard of their place and were never away. What is wrong is held against who came how close to
- * whom in this very run, so that few visitors are judged as well as many:
+ * Counts visitors who heard of their place and were never away. The limits follow from how close visitors came to each other in
+ * this very run, so that runs with few visitors are judged as well:
  *
- *   undisturbed   who neither joined nor got their turn while links were broken, or shortly after, or around the start or end
- *                 of a process. Of those who came within `disorderMs` of each other half may stand the wrong way round,
- *                 as if drawn, and everyone may have changed places with one neighbour. And nobody is further from their
- *                 place than there are people who came within `overtakingMaxMs`.
- *   all           parts that are cut off let their own people in, so pairs with somebody disturbed may be wrong as well,
- *                 though by far not as often as if drawn. Judged where `isWhole`.
+ *   undisturbed   visitors who neither joined nor got their turn while links were broken, shortly after, or around the
+ *                 start or end of a process. Half of the pairs that joined within `disorderMs` may be reversed, as if
+ *                 drawn by lot, and everyone may have changed places with one neighbour. Nobody may be further from
+ *                 their place than the number of visitors who came within `overtakingMaxMs`.
+ *   all           parts that are cut off admit their own people, so pairs with a disturbed visitor may be reversed as
+ *                 well, but less often than by lot. Judged where `isWhole`.
  */
 import { type Turn, unfairness } from "../../../core/fairness.ts";
 import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 import { Troubles } from "./troubles.ts";
 
-/** Of pairs with somebody disturbed so many may be wrong; drawn by lot half of them would be. */
+/** The share of pairs with a disturbed visitor that may be reversed; by lot it would be half. */
 const DISTURBED_SHARE = 0.3;
 const BY_LOT = 0.5;
 
 export interface OrderTerms {
-  /** Who came closer together than this may stand either way. */
+  /** Visitors who came closer together may be in either order. */
   readonly disorderMs: number;
-  /** Nobody undisturbed is overtaken by somebody who came later by more than this. */
+  /** No undisturbed visitor is overtaken by one who came later by more than this. */
   readonly overtakingMaxMs: number;
-  /** True: those who were disturbed are judged as well. */
+  /** True: visitors who were disturbed are judged as well. */
   readonly isWhole: boolean;
 }
 
 interface Place {
   readonly joinedAt: number;
-  /** null: straight through, with no number. */
+  /** null: went straight through, without a number. */
   readonly sequence: number | null;
   word: Word | null;
   isCounted: boolean;
 }
 
-/** The first word of a turn. */
+/** The first report of a turn. */
 interface Word {
   readonly rank: number;
   readonly at: number;
@@ -55,12 +55,12 @@ export class Order implements Check {
   readonly #terms: OrderTerms | null;
   readonly #places = new Map<string, Place>();
   readonly #bySequence = new Map<number, Place>();
-  /** Turns that were told of before the answer to the join was. */
+  /** Turns that were reported before the answer to the join. */
   readonly #early = new Map<number, Word>();
   readonly #troubles = new Troubles();
   #ranks = 0;
 
-  /** null: it is measured, and nothing is promised. */
+  /** null: only measures, and promises nothing. */
   constructor(terms: OrderTerms | null) {
     this.#terms = terms;
   }
@@ -147,7 +147,7 @@ function tooFarOff(turns: readonly Turn[], { overtakingMaxMs }: OrderTerms): str
   return `somebody was ${displacement} places from theirs, and no more than ${most} others came within ${overtakingMaxMs} ms`;
 }
 
-/** So many pairs may be the wrong way round where nothing is disturbed. */
+/** How many pairs may be reversed without a disturbance. */
 function wrongMaxOf(turns: readonly Turn[], { disorderMs }: OrderTerms): number {
   const neighbours = turns.length / 2;
   return neighbours + BY_LOT * pairsWithin(turns, disorderMs);
@@ -165,17 +165,17 @@ function pairsOf(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
-/** How many pairs joined so close to each other. */
+/** How many pairs joined that close to each other. */
 function pairsWithin(turns: readonly Turn[], withinMs: number): number {
   return closeBefore(turns, withinMs).reduce((sum, count) => sum + count, 0);
 }
 
-/** The most that joined so shortly before, or after, any one. */
+/** The most that joined within that time of any one. */
 function mostWithin(turns: readonly Turn[], withinMs: number): number {
   return Math.max(0, ...closeBefore(turns, withinMs));
 }
 
-/** For each, in order of joining, how many joined so shortly before them. */
+/** For each, in order of joining: how many joined within that time before them. */
 function closeBefore(turns: readonly Turn[], withinMs: number): number[] {
   const joined = turns.map((turn) => turn.joined).sort((a, b) => a - b);
   let first = 0;
@@ -185,7 +185,7 @@ function closeBefore(turns: readonly Turn[], withinMs: number): number[] {
   });
 }
 
-/** How many places anybody was from where they would have been. */
+/** The furthest anyone was from their place. */
 function displacementOf(turns: readonly Turn[]): number {
   const joined = [...turns].sort((a, b) => a.joined - b.joined || a.admitted - b.admitted);
   const admitted = [...turns].sort((a, b) => a.admitted - b.admitted);

@@ -1,23 +1,23 @@
 /**
- * A part that is cut off gives turns to its own people only. After a cut the larger part may act for those it cannot
- * reach; the smaller one must not, or both would give away the same places. So no node of the smaller part may tell of the
- * first turn of a place that was given out in the other one.
+ * A part that is cut off gives turns to its own people only. After a cut the larger part may act for nodes it cannot reach; the
+ * smaller one must not, or both would give away the same places. So no node of the smaller part may report the first turn of a
+ * place that was given out in the other part.
  *
- * Judged only where it is plain which part is which: the cluster was whole and everybody up for a while, it falls into two
- * parts of different size, and nothing else happens to it until they meet again.
+ * Judged only when it is certain which part is which: the cluster was whole with every node up for a while, it is cut into two
+ * parts of different size, and nothing else happens until they meet again.
  */
 import type { Check, Notice } from "../notice.ts";
 import { Disturbances } from "./disturbances.ts";
 
-/** So long before a cut nothing else may have happened. */
+/** For this long before a cut nothing else may have happened. */
 const WHOLE_FOR_MS = 10_000;
-/** What had arrived when the cut came is dealt with by then. */
+/** After this, messages on their way at the cut have been handled. */
 const UNDER_WAY_MS = 500;
 
 export class OwnPart implements Check {
   readonly name = "own part";
   readonly #disturbances = new Disturbances();
-  /** Sequence → where it was given out. */
+  /** By sequence: where it was given out. */
   readonly #givenAt = new Map<number, number>();
   readonly #turned = new Set<number>();
   #cut: { readonly at: number; readonly smaller: ReadonlySet<number> } | null = null;
@@ -28,13 +28,13 @@ export class OwnPart implements Check {
     if (notice.kind === "parted") this.#part(notice.parts, notice.at);
     if (notice.kind === "stopped" || notice.kind === "started") this.#cut = null;
     if (notice.kind === "stopped") this.#bequeath(notice.station);
-    // Whoever acted for those who were away may have kept their places.
+    // The part that acted for absent nodes may have kept their places.
     if (notice.kind === "split" && !notice.isSplit) this.#givenAt.clear();
     this.#disturbances.see(notice);
     return notice.kind === "turns" ? this.#turn(notice.station, notice.sequences, notice.at) : null;
   }
 
-  /** What a node gave out that is gone is somebody else's now. */
+  /** The places of a node that is gone go to others. */
   #bequeath(station: number): void {
     for (const [sequence, home] of this.#givenAt) if (home === station) this.#givenAt.delete(sequence);
   }

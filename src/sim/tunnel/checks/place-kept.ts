@@ -1,8 +1,7 @@
 /**
- * Nobody loses their place: a ticket that was never used and never given up is not refused, nobody gets what is
- * another's, and nobody is shown more people ahead than their ticket says they were shown before, but after a missed turn.
- * (Tickets live longer than any run, so none may run out.) Whoever is there when told, and uses their turn, misses none, and
- * nobody forfeits a place for missed turns who had no turn.
+ * Nobody loses their place: a ticket that was never used and never given up is not refused, nobody gets another's place, and the
+ * number ahead never rises above the one in the ticket, except after a missed turn. (Tickets outlive any run, so none expires.) A
+ * visitor who is there when told, and uses their turn, misses none, and nobody without a turn forfeits a place for missed turns.
  */
 import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 
@@ -10,10 +9,10 @@ export class PlaceKept implements Check {
   readonly name = "place kept";
   /** Used, or given up. */
   readonly #spent = new Set<string>();
-  /** Told that it is their turn: they may be about to use it. */
+  /** Told of their turn: they may be about to use it. */
   #called = new Set<string>();
   readonly #steady = new Set<string>();
-  /** Numbers in the line that each had, and those that had a turn. */
+  /** The numbers in the line that each had, and those that got a turn. */
   readonly #numbers = new Map<string, Set<number>>();
   readonly #turned = new Set<number>();
   #isSplit = false;
@@ -28,7 +27,7 @@ export class PlaceKept implements Check {
     return notice.kind === "answered" ? this.#answer(notice) : null;
   }
 
-  /** An answer may have died with its node or at a cut: whoever was called may have been let in without ever hearing of it. */
+  /** An answer may have died with its node or in a cut, so a visitor with a turn may have been admitted without hearing of it. */
   #lose(): void {
     for (const id of this.#called) this.#spent.add(id);
     this.#called = new Set();
@@ -40,7 +39,7 @@ export class PlaceKept implements Check {
     if (given !== null && given !== id)
       return `visitor ${visitor} (${id}) was answered "${answer.kind}" with what is another's (${given})`;
     if (answer.kind === "entered") this.#spent.add(id);
-    // Whoever is asked to wait with a turn in hand may have been let in by an owner whose answer came too late.
+    // A visitor who must wait despite a turn may have been admitted by an owner whose answer came too late.
     if (answer.kind === "waiting" && request === "enter" && this.#called.has(id)) this.#spent.add(id);
     if (answer.kind === "admitted") (this.#isSplit ? this.#spent : this.#called).add(id);
     if (answer.kind === "waiting") this.#note(id, answer.ticket.sequence);
@@ -71,7 +70,7 @@ export class PlaceKept implements Check {
   }
 }
 
-/** Whose ticket or pass an answer brings. */
+/** The id in the ticket or pass of an answer. */
 function idIn(answer: AnsweredNotice["answer"]): string | null {
   if (answer.kind === "waiting" || answer.kind === "admitted") return answer.ticket.id;
   return answer.kind === "entered" ? answer.pass.id : null;

@@ -1,14 +1,13 @@
 /**
- * What must be true of a cluster at rest, with every fault mended and nobody asking for anything: all nodes have one and
- * the same view, of exactly the nodes that are up; one of them is the root, and the pointers of all the others lead to it
- * along edges of the tree; the root holds the smallest key of all (QPID's invariant); every node counts rightly; and no
- * slot is there twice.
+ * What must be true of a cluster at rest, with every fault mended and no requests: all nodes have the same view, with exactly the
+ * nodes that are up; one of them is the root, and the pointers of the others lead to it along edges of the tree; the root has the
+ * smallest key of all (QPID's invariant); every node counts correctly; and no slot exists twice.
  */
 import { type Tree, treeOf } from "../../../engines/cluster/membership/tree.ts";
 import type { RoomStatus, SimNodeStatus, SimViewStatus } from "../sim-node.ts";
 import type { Bounds } from "./line-book.ts";
 
-/** A node that is up, what it says of itself and what it counts. */
+/** What a node that is up says of itself, and what it counts. */
 export interface NodeLook extends SimNodeStatus {
   readonly counted: { readonly waiting: number; readonly onSite: number };
 }
@@ -27,7 +26,7 @@ export interface Complaint {
 
 type Member = NodeLook & { readonly slot: number; readonly view: SimViewStatus };
 
-/** What is wrong, or null. The nodes are all that are up, of whom there must be at least one. */
+/** The first complaint, or null. The nodes are all that are up, at least one. */
 export function quietComplaint(nodes: readonly NodeLook[], truth: QuietTruth): Complaint | null {
   const view = viewComplaint(nodes);
   if (view !== null) return { check: "one view", text: view };
@@ -68,7 +67,7 @@ function rootComplaint(members: readonly Member[]): string | null {
   return null;
 }
 
-/** Follows the pointers from here; what is wrong with the way, or null. */
+/** Follows the pointers from a node; returns what is wrong with the way, or null. */
 function walk(from: Member, bySlot: ReadonlyMap<number, Member>, tree: Tree): string | null {
   let here = from;
   for (let step = 0; step < bySlot.size; step++) {
@@ -103,7 +102,7 @@ function countComplaint(members: readonly Member[], truth: QuietTruth): string |
   );
 }
 
-/** Only while no part is lost: visits of those who are belong to nobody here. */
+/** Only while no part is lost: a lost member's visits have no owner here. */
 function sumComplaint(members: readonly Member[], room: string): string | null {
   if (isTorn(members)) return null;
   const { counted } = members[0]!;
@@ -121,7 +120,7 @@ function outside({ of, count, bounds }: { of: string; count: number; bounds: Bou
   return `all count ${count} ${of}, and seen from outside it is ${bounds.least} to ${bounds.most}`;
 }
 
-/** Only while no part is lost: what a lost one had is not to be seen. */
+/** Only while no part is lost: its slots cannot be seen. */
 function slotComplaint(members: readonly Member[], { room, totalActiveUsers }: QuietTruth): string | null {
   if (isTorn(members)) return null;
   const slots = sumOf(members, room, ({ turns, visits, spare }) => turns + visits + spare);

@@ -1,25 +1,25 @@
 /**
  * In no minute do more enter than `newUsersPerMinute`, wherever the minute begins. And turns come evenly: in ten seconds no more
- * than ten seconds' worth, what a flow may save up, and those that are given again because others went unused. Counted
- * are the first time that each is told that they are in, and the first word of each turn, as seen from outside.
+ * than ten seconds' worth, plus what a flow may save up, plus unused turns that are given again. Counts the first time that each
+ * visitor is told that they are in, and the first report of each turn.
  *
- * Word of a decision comes a while after it, and not always the same while, so a minute of words may hold the decisions
- * of a little more than one. Cuts excuse nothing: each part keeps to its share. Stated exceptions: whenever a process
- * ends it may have been the root, and what it let in since it last announced anything is forgotten, at the most what a
- * flow saves up; and when everybody who knew has died, the minute begins anew.
+ * Reports come some time after the decision, with varying delay, so a minute of reports may hold the decisions of slightly more
+ * than a minute. Cuts excuse nothing: each part keeps to its share. Stated exceptions: a process that ends may have been the
+ * root, and then what it admitted since its last announcement is forgotten, at most what a flow saves up; and when every node
+ * that knew has died, the minute starts again.
  */
 import type { AnsweredNotice, Check, Notice } from "../notice.ts";
 
 const MINUTE_MS = 60_000;
 const SHORT_MS = 10_000;
-/** A turn that was not used is given again within this time. */
+/** An unused turn is given again within this time. */
 const UNUSED_MS = 30_000;
-/** Word may come so much later of one decision than of another. */
+/** The most by which reports of two decisions may differ in delay. */
 const LATE_MS = 2_000;
-/** The most that a flow saves up and lets in at once (`core/flow.ts`). */
+/** The most that a flow saves up and admits at once (`core/flow.ts`). */
 const SAVED_MS = 2_000;
 
-/** Instants, of which those within some time up to the last are counted. */
+/** Counts events within some time up to the last one. */
 class Window {
   readonly forMs: number;
   readonly #at: number[] = [];
@@ -44,10 +44,10 @@ export class Rate implements Check {
   readonly #perMinute: number | null;
   readonly #turned = new Set<number>();
   readonly #entered = new Set<string>();
-  /** Turns and those who go straight through; all who enter. */
+  /** Turns, including ways straight through; and all entries. */
   readonly #turns = new Window(SHORT_MS);
   readonly #entries = new Window(MINUTE_MS);
-  /** Turns told of, and used, lately. */
+  /** Turns reported, and used, lately. */
   readonly #told = new Window(UNUSED_MS);
   readonly #used = new Window(UNUSED_MS);
   #endedAt: number[] = [];
@@ -96,7 +96,7 @@ export class Rate implements Check {
   #turn(fresh: number, at: number): string | null {
     this.#turns.add(fresh, at);
     const count = this.#turns.upTo(at);
-    // A turn that goes loose is given again, and so are those of whoever leaves.
+    // A turn that becomes loose is given again, and so is that of a visitor who leaves.
     const unused = Math.max(0, this.#told.upTo(at) - this.#used.upTo(at));
     const allowed = this.#allowed(SHORT_MS, at) + this.#worth(SAVED_MS) + 1 + unused;
     return count > allowed ? this.#words("got a turn", { count, allowed, forMs: SHORT_MS }) : null;
@@ -114,7 +114,7 @@ export class Rate implements Check {
     return this.#worth(forMs) + this.#worth(LATE_MS) + ended * this.#worth(SAVED_MS) + anew;
   }
 
-  /** So many come in that time. */
+  /** How many may come in that time. */
   #worth(ms: number): number {
     return Math.ceil((this.#perMinute! * ms) / MINUTE_MS);
   }

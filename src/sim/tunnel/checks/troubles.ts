@@ -1,12 +1,12 @@
 /**
- * When something was done to the cluster, and so shortly after that it may still show: links were broken, a process began
- * or ended. Nodes that start before anybody has come are no trouble. Checks of what holds in quiet times ask this book.
+ * When something was done to the cluster, plus the time in which its effects may show: links were broken, a process began or
+ * ended. Nodes that start before the first visitor do not count. Used by checks of what holds in quiet times.
  */
 import type { Notice } from "../notice.ts";
 
-/** What a node heard this shortly before its end may be with nobody. */
+/** What a node heard this shortly before its end may be known to no other. */
 const BEFORE_MS = 1_000;
-/** A lost node is found out, or parts have met, and what they had waiting is in one line again. */
+/** After this, a lost node was noticed or parts have met, and there is one line again. */
 const AFTER_MS = 10_000;
 
 export class Troubles {
@@ -22,7 +22,7 @@ export class Troubles {
       this.#add(notice.at - BEFORE_MS, notice.at + AFTER_MS);
   }
 
-  /** True when there was trouble then, as far as is known by now. */
+  /** True when there was trouble at that time, as far as known. */
   isAt(at: number): boolean {
     return this.#stretches.some(({ from, to }) => from <= at && at <= to);
   }
