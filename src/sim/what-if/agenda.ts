@@ -1,8 +1,7 @@
 /**
- * What every visitor does next, soonest first: a binary heap of instants and visitor numbers in two typed arrays, which
- * takes millions of entries a second. A visitor has one thing to do at a time; putting down another replaces it, and the
- * old entry is passed over when it comes up. Things of one instant come in an order that depends on nothing but what
- * was put down before, so runs repeat.
+ * What every visitor does next, soonest first: a binary heap of instants and visitor numbers in two typed arrays, which takes
+ * millions of entries a second. A visitor has one next step at a time; a new one replaces it, and the old entry is skipped when
+ * it comes up. Steps of the same instant come in an order that depends only on earlier calls, so runs repeat.
  */
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -10,7 +9,7 @@ export class Agenda {
   #at: Float64Array;
   #who: Int32Array;
   #size = 0;
-  /** When each visitor's one thing is due. */
+  /** When each visitor's next step is due. */
   readonly #dueAt: Float64Array;
 
   constructor(visitors: number) {
@@ -19,7 +18,7 @@ export class Agenda {
     this.#dueAt = new Float64Array(visitors).fill(NEVER);
   }
 
-  /** The visitor comes up at that instant, and no more at an earlier one put down before. */
+  /** Sets a visitor's next step, in place of an earlier one. */
   put(visitor: number, at: number): void {
     this.#dueAt[visitor] = at;
     if (this.#size === this.#at.length) this.#grow();
@@ -31,13 +30,13 @@ export class Agenda {
     this.#dueAt[visitor] = NEVER;
   }
 
-  /** When the next thing is due; infinite when there is nothing. */
+  /** When the next step is due; infinite when there is none. */
   nextAt(): number {
     while (this.#size > 0 && this.#dueAt[this.#who[0]!] !== this.#at[0]) this.#takeFirst();
     return this.#size === 0 ? NEVER : this.#at[0]!;
   }
 
-  /** Takes out the one whose thing `nextAt` told. */
+  /** Takes out the visitor whose step is due at `nextAt`. */
   take(): number {
     const visitor = this.#who[0]!;
     this.#dueAt[visitor] = NEVER;

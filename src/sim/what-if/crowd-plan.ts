@@ -1,9 +1,8 @@
 /**
- * A crowd before anything has happened: when each visitor will come, and what they are like. It follows from the seed
- * and the crowd's own options alone, so that two runs with different settings meet the very same people, and what
- * differs between them is the settings' doing.
+ * A crowd before the run: when each visitor arrives, and what they are like. It follows from the seed and the crowd's own options
+ * alone, so two runs with different settings have the same visitors, and any difference is due to the settings.
  *
- * Every visitor throws every die, whether it counts or not: a few more who are impatient leave the others as they were.
+ * Every visitor throws all dice, used or not: a higher share of impatient visitors leaves the others as they were.
  */
 import { seededFraction } from "../hand-world.ts";
 import { type Arrivals, arrivalTimes } from "./arrivals.ts";
@@ -15,7 +14,7 @@ export interface CrowdOptions extends Arrivals {
   readonly impatient: number;
   /** Share of those who get a turn that do not use it. */
   readonly noShow: number;
-  /** Share of those who go that say so, so that their slot is free at once. */
+  /** Share of those who leave explicitly, so that their slot is free at once. */
   readonly leave: number;
   readonly seed: number;
 }
@@ -25,11 +24,11 @@ export interface CrowdPlan {
   readonly size: number;
   readonly arrivesAfterMs: Float64Array;
   readonly staysMs: Float64Array;
-  /** After which share of their way to the front they give up; infinite for the patient. */
+  /** The share of their way to the front after which they give up; infinite for the patient. */
   readonly patience: Float64Array;
-  /** From their turn until they use it; infinite for those who never do. */
+  /** From getting a turn to using it; infinite for those who never do. */
   readonly usesTurnAfterMs: Float64Array;
-  /** 1: says so when going. */
+  /** 1: leaves explicitly. */
   readonly leaves: Uint8Array;
 }
 

@@ -1,10 +1,10 @@
 /**
  * A crowd meets a room: the real memory engine with the operator's own rules, in virtual time, on one thread.
  *
- * It goes from event to event, and no further at once than the door's next turn, which may give somebody something to
- * do. Given the same plan and the same rules everything repeats to the millisecond.
+ * Time moves from event to event, but no further than the door's next run, which may give a visitor something to do. The same
+ * plan and rules repeat to the millisecond.
  *
- * Not played: visitors who come back, more than one lane, requests that get lost, and how the site behind does.
+ * Not simulated: visitors who come back, more than one lane, lost requests, and the site itself.
  */
 import { isHeld } from "../../core/eta.ts";
 import type { RoomRules } from "../../core/rules.ts";
@@ -17,16 +17,16 @@ import { Journal } from "./journal.ts";
 import { lookAt, Timeline } from "./timeline.ts";
 import { atOnce, Visitors } from "./visitors.ts";
 
-/** How often the engine turns the door by itself. */
+/** How often the engine runs the door. */
 const DOOR_MS = 200;
-/** How long the last to come are waited for before the run ends without them. */
+/** After the last arrival the run ends within this time, whoever still waits. */
 const AFTER_LAST_MAX_MS = 24 * 3_600_000;
 const PROGRESS_EVERY_STEPS = 8_192;
 
 export interface CrowdRunOptions {
   readonly room: string;
   readonly rules: RoomRules;
-  /** Rooms that share a budget with this one. Nobody comes to them, but what they are guaranteed is theirs. */
+  /** Rooms that share a budget with this one. They have no visitors, but keep what they are guaranteed. */
   readonly neighbours: ReadonlyMap<string, RoomRules>;
   readonly plan: CrowdPlan;
   readonly startAt: number;
@@ -46,7 +46,7 @@ export interface CrowdRecord {
   readonly endedMs: number;
   /** When the last turn was given; null: nobody had to wait for one. */
   readonly lastTurnMs: number | null;
-  /** What the crowd cost while it waited. */
+  /** The requests made while waiting. */
   readonly checkIns: number;
 }
 
@@ -122,7 +122,7 @@ class CrowdRun {
     return this.#visitors.undecided === 0 || this.#now >= this.#endAt || this.#isHeldForGood();
   }
 
-  /** Nobody is let in, and nothing in the schedule will change that. */
+  /** Nobody is admitted, and nothing in the schedule will change that. */
   #isHeldForGood(): boolean {
     const { rules, until } = this.#phaseAt(this.#now);
     return until === Number.POSITIVE_INFINITY && isHeld(rules);
@@ -134,7 +134,7 @@ class CrowdRun {
     const arrivesAt = this.#nextArrivalAt();
     this.#passTo(Math.min(turnAt, arrivesAt, this.#agenda.nextAt(), lookAt));
     if (arrivesAt === this.#now) this.#arrive(this.#arrived++);
-    // Asked again: the door may have turned at this very instant.
+    // Asked again, since the door may have run at this very instant.
     else if (this.#agenda.nextAt() <= this.#now) this.#visitors.act(this.#agenda.take(), this.#now);
     else if (lookAt === this.#now) this.#look();
     if (++this.#steps % PROGRESS_EVERY_STEPS === 0) this.#tellProgress();
@@ -155,7 +155,7 @@ class CrowdRun {
     if (this.#visitors.arrive(visitor, this.#now)) this.#noteAdmitted(1, this.#since(this.#now));
   }
 
-  /** The door has turned. This happens while time passes. */
+  /** The door has run, while time passed. */
   #turn(sequences: readonly number[]): void {
     const now = this.#world.clock.now();
     this.#lastTurnMs = this.#since(now);
@@ -170,7 +170,7 @@ class CrowdRun {
 
   #look(): void {
     const { room } = this.#options;
-    // One more turn of the door tells why it lets in no more.
+    // One more run of the door tells why it admits no more.
     const { reason } = this.#engine.admit(room);
     const look = lookAt(this.#engine.counts(room), {
       atMs: this.#since(this.#now),
@@ -197,7 +197,7 @@ class CrowdRun {
   }
 }
 
-/** What the budget leaves to this room when nobody is in the others; null: it shares none. */
+/** The slots that the budget leaves to this room when the others are empty; null: it shares none. */
 function sharedSlots({ budget }: RoomRules, neighbours: CrowdRunOptions["neighbours"]): number | null {
   if (budget === null) return null;
   let guaranteed = 0;

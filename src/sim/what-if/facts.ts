@@ -1,7 +1,4 @@
-/**
- * The findings as rows of words, in sections: what the terminal's table and the report's tables both show, so that the
- * two never say different things.
- */
+/** The findings as rows of text, in sections: used by the terminal's table and the report's tables, so that both say the same. */
 import type { DoorReason } from "../../core/engine.ts";
 import type { Findings } from "./findings.ts";
 import { slotMs } from "./verdict.ts";
@@ -29,7 +26,7 @@ export function factsOf(findings: Findings): Section[] {
   ];
 }
 
-/** What went in. */
+/** The input. */
 export function inputsOf(findings: Findings): Section[] {
   return [
     { title: "Settings", rows: settingRows(findings) },

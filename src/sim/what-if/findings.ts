@@ -1,8 +1,8 @@
 /**
- * What a run has shown, in numbers: the answer to a what-if as data, from which the table, the report and the JSON are
- * made. Everything in it follows from the options and the seed; no clock of this machine shows.
+ * The results of a run in numbers: the data from which the table, the report and the JSON are made. Everything follows from the
+ * options and the seed, and nothing from this machine's clock.
  *
- * Waits are those of everybody who got in, from coming to entering; straight through counts as none.
+ * Waits are those of everybody who got in, from arriving to entering; going straight through counts as none.
  */
 import type { DoorReason } from "../../core/engine.ts";
 import { type Turn, unfairness } from "../../core/fairness.ts";
@@ -27,9 +27,9 @@ const BINS_WISHED = 24;
 export interface AskedWhatIf {
   readonly room: string;
   readonly crowd: CrowdOptions;
-  /** The rules in force when the first visitors come. */
+  /** The rules in force when the first visitors arrive. */
   readonly rules: DoorRules;
-  /** The event that is on then, and when its doors open. */
+  /** The event at that time, and when its doors open. */
   readonly event: { readonly name: string; readonly opensMs: number; readonly isShuffled: boolean } | null;
   readonly notes: readonly string[];
 }
@@ -42,7 +42,7 @@ export interface Findings extends AskedWhatIf {
   readonly admissions: Admissions;
   readonly fairness: Fairness;
   readonly promise: PromiseKept;
-  /** Why the door let in no more while people waited, as shares of that time. */
+  /** Why the door admitted no more while people waited, as shares of that time. */
   readonly reasons: Readonly<Partial<Record<DoorReason, number>>>;
   readonly checkIns: number;
   readonly endedMs: number;
@@ -62,7 +62,7 @@ export interface People {
   readonly stillWaiting: number;
 }
 
-/** Null where nobody got in. */
+/** Null if nobody got in. */
 export interface Waits {
   readonly p50Ms: number | null;
   readonly p90Ms: number | null;
@@ -75,15 +75,15 @@ export interface Waits {
 export interface LineFindings {
   readonly longest: number;
   readonly longestAtMs: number;
-  /** When the last who waited got their turn; null: there was no line, or it never came to an end. */
+  /** When the last one who waited got a turn; null: there was no line, or it never ended. */
   readonly emptyAtMs: number | null;
   /** When the last visitor entered; null: nobody did. */
   readonly lastEnteredMs: number | null;
 }
 
-/** Slots taken, turns not yet used included. */
+/** Slots in use, including unused turns. */
 export interface SlotsTaken {
-  /** The most there were; null: no such limit. */
+  /** The limit; null: none. */
   readonly slots: number | null;
   readonly peak: number;
   readonly mean: number;
@@ -98,21 +98,21 @@ export interface Admissions {
 }
 
 export interface Fairness {
-  /** Normalised Kendall tau distance between the orders of coming and of being let in. 0: the same order. */
+  /** Normalised Kendall tau distance between the orders of arriving and of admission. 0: the same order. */
   readonly kendallTau: number;
-  /** The most places by which anybody was let in sooner or later than their turn. */
+  /** The furthest anyone was admitted before or after their place. */
   readonly displacementMax: number;
 }
 
-/** The wait told on joining against the one that came. Null where nobody was told one and waited. */
+/** The wait told on joining against the real one. Null if nobody who was told one had to wait. */
 export interface PromiseKept {
-  /** Median of the wait that came, divided by the one told: above 1, people waited longer than told. */
+  /** Median of the real wait divided by the one told: above 1, people waited longer than told. */
   readonly medianRatio: number | null;
   /** Share of waits within the range told; four out of five would be right. */
   readonly withinRange: number | null;
 }
 
-/** The looks, column by column. */
+/** The samples, column by column. */
 export interface Columns {
   readonly atMs: readonly number[];
   readonly waiting: readonly number[];
@@ -196,7 +196,7 @@ function capacityOf({ used, looks }: Timeline): SlotsTaken {
 function admissionsOf({ admittedByMinute: minutes }: Timeline, rules: DoorRules): Admissions {
   const first = minutes.findIndex((count) => count > 0);
   const spanned = first === -1 ? [] : minutes.slice(first);
-  // The last minute has only begun, unless it is the only one.
+  // The last minute is incomplete, unless it is the only one.
   const whole = spanned.length > 1 ? spanned.slice(0, -1) : spanned;
   const mean = whole.length === 0 ? 0 : whole.reduce((sum, count) => sum + count, 0) / whole.length;
   return {
@@ -213,7 +213,7 @@ function fairnessOf(journal: Journal): Fairness {
   return { kendallTau: rounded(unfairness(turns), 6), displacementMax: displacementOf(turns) };
 }
 
-/** The turns come in order of joining; those of one turn of the door count as let in in that order. */
+/** Turns come in order of joining; those of one run of the door count as admitted in that order. */
 export function displacementOf(turns: readonly Turn[]): number {
   const ranks = turns.map((_, rank) => rank);
   ranks.sort((a, b) => turns[a]!.admitted - turns[b]!.admitted || a - b);

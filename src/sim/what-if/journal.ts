@@ -1,6 +1,6 @@
 /**
- * What became of every visitor of a run, kept outside the engine: one entry each, in order of arrival. Instants are
- * milliseconds since the run began, so that they fit the charts and no clock shows in the results.
+ * What became of every visitor of a run, recorded outside the engine: one entry each, in order of arrival. Instants are
+ * milliseconds since the start of the run, so that results fit the charts and show no clock.
  */
 import type { WaitRange } from "../../core/board.ts";
 import type { Pass } from "../../core/pass.ts";
@@ -18,15 +18,15 @@ export class Journal {
   readonly size: number;
   readonly #startAt: number;
   readonly outcome: Uint8Array;
-  /** When they came; of whoever is in, also when they were let in and when they entered. */
+  /** When they arrived; for those who got in also when they were admitted and when they entered. */
   readonly joinedMs: Float64Array;
   readonly admittedMs: Float64Array;
   readonly enteredMs: Float64Array;
-  /** The wait that was told on joining; 0 where none was. */
+  /** The wait told on joining; 0 if none was. */
   readonly toldLowMs: Float64Array;
   readonly toldMs: Float64Array;
   readonly toldHighMs: Float64Array;
-  /** Why some were turned away, with how many. */
+  /** Reasons of refusals, with counts. */
   readonly reasons = new Map<string, number>();
 
   constructor(size: number, startAt: number) {
@@ -72,14 +72,14 @@ export class Journal {
     return now - this.#startAt - this.joinedMs[visitor]!;
   }
 
-  /** How many ended so. */
+  /** How many ended this way. */
   count(outcome: VisitorOutcome): number {
     let count = 0;
     for (const one of this.outcome) count += Number(one === outcome);
     return count;
   }
 
-  /** True for whoever is on the site or was. */
+  /** True for a visitor who is on the site or was. */
   isIn(visitor: number): boolean {
     const outcome = this.outcome[visitor];
     return outcome === STRAIGHT_THROUGH || outcome === AFTER_WAITING;

@@ -1,4 +1,4 @@
-/** Percentiles of what was measured, by the nearest rank: each is a value that somebody really had. */
+/** Percentiles by the nearest rank: each is a value that occurred. */
 
 /** Sorted, smallest first. */
 export type Sorted = Float64Array & { readonly isSorted?: true };
@@ -19,7 +19,7 @@ export interface Bin {
   readonly count: number;
 }
 
-/** How many values lie in each stretch of `widthMs`, from 0 on. The last stretch is the one with the largest value. */
+/** Counts values in intervals of `widthMs`, from 0 to the largest value. */
 export function binned(values: Sorted, widthMs: number): Bin[] {
   const bins: { fromMs: number; count: number }[] = [];
   for (const value of values) {

@@ -1,7 +1,6 @@
 /**
- * The operator's rules as a what-if plays them, and in sentences what is left out. A run has no site behind it, so what
- * follows the site's load stands still; and without a date there is no event, so that the same question has the same
- * answer tomorrow.
+ * The operator's rules as a what-if uses them, and sentences about what is left out. A run has no site behind it, so what follows
+ * the site's load stands still; and without a date there is no event, so that the same question has the same answer tomorrow.
  */
 import type { DoorRules, EventRules, RoomRules } from "../../core/rules.ts";
 
@@ -10,7 +9,7 @@ export interface PlayedRules {
   readonly notes: readonly string[];
 }
 
-/** `hasDate`: the run takes place at a time of the calendar, so events count. */
+/** `hasDate`: the run takes place at a calendar time, so events count. */
 export function playedRules(rules: RoomRules, hasDate: boolean): PlayedRules {
   const events = hasDate ? rules.events : [];
   const played = { ...rules, ...withoutLoad(rules), events: events.map(playedEvent) };
@@ -21,7 +20,7 @@ function playedEvent(event: EventRules): EventRules {
   return { ...event, rules: { ...event.rules, ...withoutLoad(event.rules) } };
 }
 
-/** Everything is shown to those who play: what is hidden changes nothing but what can be told of it here. */
+/** Shows everything: hiding only limits what can be reported here. */
 function withoutLoad({ show }: DoorRules): Pick<DoorRules, "standby" | "adaptive" | "show"> {
   return { standby: null, adaptive: null, show: { ...show, ahead: true, behind: true, wait: true } };
 }

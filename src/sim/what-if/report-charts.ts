@@ -1,9 +1,9 @@
-/** The report's four charts, each with the sentence that says what to see in it and its numbers as a table. */
+/** The report's four charts, each with a sentence about what it shows and its numbers as a table. */
 import { type Chart, GREY, type Series, type Upright } from "../chart.ts";
 import type { Findings } from "./findings.ts";
 import { countText, spanWords } from "./words.ts";
 
-/** Rows of a chart's table; more would be read by nobody. */
+/** The most rows of a chart's table. */
 const ROWS_MAX = 25;
 
 export interface ReportFigure {
@@ -18,7 +18,7 @@ export function reportFigures(findings: Findings): ReportFigure[] {
 }
 
 const TIME = { label: "{unit} since the first came", scale: "time" } as const;
-/** The upright axis goes this far beyond the limit, so that the limit can be seen. */
+/** The vertical axis goes this far beyond the limit, so that the limit is visible. */
 const HEADROOM = 1.1;
 
 function lineFigure(findings: Findings): ReportFigure {
@@ -148,7 +148,7 @@ function overTime(
   return { columns: ["after", ...columns.map(([name]) => name)], rows: thinned(rows) };
 }
 
-/** Evenly spread over the whole, with the first and the last. */
+/** Evenly spread over all rows, including the first and the last. */
 function thinned<T>(rows: readonly T[]): T[] {
   if (rows.length <= ROWS_MAX) return [...rows];
   return Array.from(

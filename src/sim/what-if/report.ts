@@ -1,7 +1,7 @@
 /**
- * The answer as one HTML file that needs nothing else: no script, no font, no picture from anywhere. It can be mailed,
- * printed and kept. Light or dark as the reader has it, one column on a phone, and everything a chart shows is also
- * there as a table. All text is escaped: a room's name is somebody's input.
+ * The answer as one self-contained HTML file: no script, no font and no picture from elsewhere, so it can be mailed, printed and
+ * kept. Light or dark as the reader prefers, one column on a phone, and everything in a chart is also in a table. All text is
+ * escaped: a room's name is user input.
  */
 import { CHART_STYLE, drawChart } from "../chart.ts";
 import { escapeMarkup } from "../markup.ts";

@@ -6,7 +6,7 @@ import { limitOf, verdictOf } from "./verdict.ts";
 const COLUMNS_MAX = 98;
 const INDENT = "  ";
 const GAP = 4;
-/** Where the right one of two begins, so that they stand below each other. */
+/** The least column at which the right section begins, so that right sections line up. */
 const RIGHT_MIN = 36;
 
 export function whatIfTable(findings: Findings): string {
@@ -21,7 +21,7 @@ export function whatIfTable(findings: Findings): string {
   ].join("\n");
 }
 
-/** Two sections side by side where both fit, else one below the other. */
+/** Two sections side by side where both fit, otherwise one below the other. */
 function drawSections([first, second, ...rest]: readonly Section[]): string[] {
   if (!first) return [];
   const left = drawSection(first);
@@ -46,7 +46,7 @@ function drawSection({ title, rows }: Section): string[] {
   return [title, ...rows.flatMap(([label, value]) => wrapped(value, `${INDENT}${label.padEnd(width)}`))];
 }
 
-/** Lines of at most `COLUMNS_MAX`, the first behind `lead` and the others as far in. */
+/** Lines of at most `COLUMNS_MAX`, the first after `lead` and the others indented as far. */
 export function wrapped(text: string, lead: string): string[] {
   const lines: string[] = [];
   let line = lead;

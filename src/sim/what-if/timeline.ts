@@ -1,27 +1,27 @@
 /**
- * A run over time: the room looked at again and again, first every second, and half as often each time there are too
- * many looks to draw. Sums and peaks are taken from every look; only what is drawn is thinned out.
+ * A run over time: the room is sampled every second, and half as often each time there are too many samples to draw. Sums and
+ * peaks use every sample; only what is drawn is thinned out.
  *
- * What is let in is counted minute by minute, from the first minute on.
+ * Admissions are counted minute by minute, from the first minute on.
  */
 import type { Counts, DoorReason } from "../../core/engine.ts";
 
 const FIRST_STEP_MS = 1_000;
-/** Odd, so that the last look is among those kept when every other one is left out. */
+/** Odd, so that the last sample is kept when every other one is dropped. */
 const LOOKS_MAX = 481;
 const MINUTE_MS = 60_000;
-/** A site with less than this share of its slots free is full: between two turns of the door a few always are. */
+/** A site with a smaller share of free slots is full: a few are always free between two runs of the door. */
 const FREE_SHARE = 0.01;
 
 /** The room at one moment. */
 export interface RoomMoment {
-  /** Since the run began. */
+  /** Since the start of the run. */
   readonly atMs: number;
   readonly waiting: number;
   readonly onSite: number;
   /** Admitted and not yet entered. */
   readonly turns: number;
-  /** The most visitors that may be on the site; null: no such limit. */
+  /** The capacity; null: no limit. */
   readonly slots: number | null;
   /** So far. */
   readonly arrived: number;
@@ -43,12 +43,12 @@ export class Timeline {
     return this.#looks;
   }
 
-  /** When to look next. */
+  /** When to sample next. */
   get nextMs(): number {
     return this.#looks.length === 0 ? 0 : this.#lastMs + this.#stepMs;
   }
 
-  /** `reason`: why the door lets in no more just now. */
+  /** `reason`: why the door admits no more at the moment. */
   add(look: RoomMoment, reason: DoorReason): void {
     const spentMs = look.atMs - this.#lastMs;
     const used = look.onSite + look.turns;
@@ -62,7 +62,7 @@ export class Timeline {
     if (this.#looks.length >= LOOKS_MAX) this.#thin();
   }
 
-  /** The line's length, as often as it is known. */
+  /** The line's length, whenever it is known. */
   noteLine(waiting: number, atMs: number): void {
     if (waiting > this.#longest.waiting) this.#longest = { waiting, atMs };
   }
@@ -81,13 +81,13 @@ export class Timeline {
     return this.#admittedByMinute;
   }
 
-  /** Slots taken, turns not yet used included. */
+  /** Slots in use, including unused turns. */
   get used(): { readonly peak: number; readonly mean: number; readonly fullShare: number } {
     const mean = this.#lastMs === 0 ? this.#peakUsed : this.#usedMs / this.#lastMs;
     return { peak: this.#peakUsed, mean, fullShare: this.#lastMs === 0 ? 0 : this.#fullMs / this.#lastMs };
   }
 
-  /** For how long the door gave which reason while people waited. */
+  /** For how long the door gave each reason while people waited. */
   get reasonMs(): ReadonlyMap<DoorReason, number> {
     return this.#reasonMs;
   }
@@ -99,7 +99,7 @@ export class Timeline {
   }
 }
 
-/** One look, from what an engine counts. */
+/** One sample, from an engine's counts. */
 export function lookAt(
   { waiting, onSite, admitted: turns, limits }: Counts,
   others: { atMs: number; arrived: number; admitted: number; sharedSlots: number | null },

@@ -1,7 +1,6 @@
 /**
- * The answer in a sentence, and what to do about it: which setting kept people waiting. Both from the findings alone.
- * What limits is not guessed: it is the limit that the door itself gave as its reason for most of the time that people
- * waited.
+ * The answer in a sentence, and what to do about it: which setting kept people waiting. Both follow from the findings alone: the
+ * limit is the reason that the door itself gave for most of the time that people waited.
  */
 import { isHeld } from "../../core/eta.ts";
 import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
@@ -12,7 +11,7 @@ import { counted, countText, shareWords, spanWords } from "./words.ts";
 
 const MINUTE_MS = 60_000;
 
-/** What came of it, in plain words. */
+/** The outcome in a sentence. */
 export function verdictOf(findings: Findings): string {
   const { people, line, waits, crowd } = findings;
   const entered = people.straightThrough + people.afterWaiting;
@@ -58,7 +57,7 @@ function slotsLimit({ capacity, crowd, rules, admissions, reasons }: Findings): 
   return `${which} ${flow}${beside}.${idleWords(rules, crowd, takenMs)}`;
 }
 
-/** How much of a slot's time is nobody's. */
+/** How much of a slot's time is unused. */
 function idleWords(rules: DoorRules, { leave }: CrowdOptions, takenMs: number): string {
   const idleMs = (1 - leave) * rules.sessionDurationMs;
   if (rules.disableSessionRenewal || idleMs < takenMs / 4) return "";
@@ -74,10 +73,10 @@ function rateLimit({ capacity, admissions, reasons }: Findings): string {
   return `${which} ${most}, ${shareWords(capacity.peak / capacity.slots)} of totalActiveUsers (${countText(capacity.slots)}).`;
 }
 
-/** How long a slot is taken on average, from the turn until the next can have it. */
+/** How long a slot is taken on average, from the turn until it is free again. */
 export function slotMs(rules: DoorRules, { stayMs, leave }: CrowdOptions): number {
   const { sessionDurationMs: session, disableSessionRenewal } = rules;
-  // Of exponential stays cut off at the session's end, where there is an end.
+  // Exponential stays, cut off at the session's end if there is one.
   const cutMs = stayMs === 0 ? 0 : stayMs * (1 - Math.exp(-session / stayMs));
   const leavingMs = disableSessionRenewal ? cutMs : stayMs;
   const silentMs = (disableSessionRenewal ? session : stayMs + session) + PRESENCE_GRACE_MS;

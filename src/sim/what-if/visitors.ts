@@ -2,15 +2,15 @@
  * What visitors do, as the waiting page and the people behind it do it:
  *
  *   come ─▶ join ─┬─ straight through ──────────────────────────┐
- *                 ├─ turned away                                ▼
+ *                 ├─ refused                                    ▼
  *                 └─ wait: check in when told ─▶ turn ─▶ enter ─▶ on the site ─▶ gone
- *                      │                          └─ no-show         leaves, or lets the pass run out
- *                      └─ give up: closes the page and says nothing
+ *                      │                          └─ no-show         leaves, or lets the pass expire
+ *                      └─ give up: closes the page without a word
  *
- * The impatient give up somewhere on their way to the front: once so many of those ahead of them have gone in as their
- * plan says, or, where they are told no number, after a time. The engine learns of it as it would, by a missed check-in.
+ * The impatient give up somewhere on their way to the front: after the share of it that their plan says or, if they are told no
+ * number, after a time. The engine learns of it by a missed check-in, as it would in reality.
  *
- * Told the time. Everyone's next step is on the agenda; who has no ticket there is on the site.
+ * Time is passed in. Everyone's next step is on the agenda; a visitor on it without a ticket is on the site.
  */
 import type { Engine, Eventually, TicketAnswer, Waiting } from "../../core/engine.ts";
 import { type Pass, renewPass } from "../../core/pass.ts";
@@ -22,9 +22,9 @@ import { GAVE_UP, type Journal, NO_SHOW, STILL_WAITING } from "./journal.ts";
 
 /** Where visitors are told no number, the impatient give up within this time. */
 const BLIND_PATIENCE_MS = 600_000;
-/** A pass in use is renewed this many times in a session: enough that it never runs out. */
+/** A pass in use is renewed this many times in a session: enough that it never expires. */
 const RENEWALS_PER_SESSION = 2;
-/** A ticket is given anew once this share of its life is over. */
+/** A ticket is renewed after this share of its life. */
 const TICKET_FRESH_SHARE = 0.25;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -39,7 +39,7 @@ export interface VisitorParts {
 
 export class Visitors {
   readonly #parts: VisitorParts;
-  /** Whose turn a sequence is. */
+  /** Visitors by the sequence of their place. */
   readonly #bySequence = new Map<number, number>();
   readonly #tickets: (Ticket | undefined)[];
   readonly #passes: (Pass | undefined)[];
@@ -59,7 +59,7 @@ export class Visitors {
     this.#lastRequestAt = new Float64Array(size);
   }
 
-  /** Those who wait, and those who have a turn and have not used it yet. */
+  /** Those who wait, and those with an unused turn. */
   get undecided(): number {
     return this.#undecided;
   }
@@ -72,7 +72,7 @@ export class Visitors {
     return this.#checkIns;
   }
 
-  /** Comes and joins. True: went straight through. */
+  /** Arrives and joins. Returns true for going straight through. */
   arrive(visitor: number, now: number): boolean {
     const { engine, room, journal } = this.#parts;
     journal.came(visitor, now);
@@ -86,7 +86,7 @@ export class Visitors {
     return answer.kind === "entered";
   }
 
-  /** Whatever the visitor has come up for. */
+  /** Takes the visitor's next step. */
   act(visitor: number, now: number): void {
     const ticket = this.#tickets[visitor];
     if (!ticket) return this.#use(visitor, now);
@@ -98,7 +98,7 @@ export class Visitors {
     this.#hear(visitor, atOnce(engine.enter(answer.ticket)), now);
   }
 
-  /** These have a turn now. Whoever is told uses it a little later, or never. */
+  /** Gives turns. A visitor who is told uses it a little later, or never. */
   takeTurns(sequences: readonly number[], now: number): void {
     const { plan, journal, agenda } = this.#parts;
     for (const sequence of sequences) {
@@ -110,7 +110,7 @@ export class Visitors {
     }
   }
 
-  /** Sequences have changed hands by lot; everyone learns theirs with their next check-in. */
+  /** A draw has moved places; everyone learns their new one with the next check-in. */
   forgetSequences(): void {
     this.#bySequence.clear();
   }
@@ -136,7 +136,7 @@ export class Visitors {
     this.#bySequence.set(ticket.sequence, visitor);
     this.#tickets[visitor] = ticket;
     if (this.#isTired(visitor, answer.ahead, now)) return this.#goFrom(visitor, GAVE_UP);
-    // No sooner than a millisecond from now, or a run could stand still.
+    // At least a millisecond later, or a run could stand still.
     this.#parts.agenda.put(visitor, now + Math.max(1, answer.nextCheckInMs));
   }
 
@@ -149,14 +149,14 @@ export class Visitors {
     return ahead < this.#firstAhead[visitor]! * (1 - patience);
   }
 
-  /** The ticket, given anew when a good part of its life is over. */
+  /** The ticket, renewed when a good part of its life is over. */
   #fresh({ ticket, ahead }: Waiting, now: number): Ticket {
     const ttlMs = this.#parts.rulesAt(now).ticketTtlMs;
     if (now - ticket.issuedAt < ttlMs * TICKET_FRESH_SHARE) return ticket;
     return renewTicket(ticket, { now, ttlMs, aheadShown: ahead ?? ticket.aheadShown });
   }
 
-  /** Closes the page, without a word to anybody. */
+  /** Closes the page, without a word. */
   #goFrom(visitor: number, outcome: typeof GAVE_UP | typeof NO_SHOW): void {
     this.#undecided--;
     this.#bySequence.delete(this.#tickets[visitor]!.sequence);
@@ -198,7 +198,7 @@ export class Visitors {
   }
 }
 
-/** The memory engine answers at once where it keeps nothing on disk. */
+/** The memory engine answers at once when it keeps nothing on disk. */
 export function atOnce<T>(answer: Eventually<T>): T {
   if (answer instanceof Promise) throw new Error("the engine did not answer at once");
   return answer;

@@ -1,6 +1,6 @@
 /**
- * An operator's what-if: such a crowd, with these rules, and what came of it. The same question has the same answer,
- * to the last digit.
+ * An operator's what-if: what such a crowd would come to with these rules. The same question has the same answer, to the last
+ * digit.
  */
 import type { RoomRules } from "../../core/rules.ts";
 import { phaseAt } from "../../core/schedule.ts";
@@ -9,7 +9,7 @@ import { type RunProgress, runCrowd } from "./crowd-run.ts";
 import { type Findings, findingsOf } from "./findings.ts";
 import { playedRules } from "./played-rules.ts";
 
-/** An ordinary day, for runs that have no date. */
+/** An ordinary day, for runs without a date. */
 const SOME_DAY_AT = Date.UTC(2026, 5, 1, 10);
 
 export interface WhatIf {
@@ -18,14 +18,14 @@ export interface WhatIf {
   /** The other rooms of the same budget. */
   readonly neighbours?: ReadonlyMap<string, RoomRules>;
   readonly crowd: CrowdOptions;
-  /** When the first visitors come. Null: on no day in particular, and without events. */
+  /** When the first visitors arrive. Null: no particular day, and no events. */
   readonly at?: number | null;
-  /** What else those who read the answer should know. */
+  /** Further notes for the reader. */
   readonly notes?: readonly string[];
   readonly onProgress?: (progress: RunProgress) => void;
 }
 
-/** Plays it and tells what happened. Takes seconds for a crowd of fifty thousand. */
+/** Runs it. Takes seconds for a crowd of fifty thousand. */
 export function whatIf(question: WhatIf): Findings {
   const { room, crowd, at = null, notes = [], onProgress } = question;
   const played = playedRules(question.rules, at !== null);

@@ -1,4 +1,4 @@
-/** Numbers of a what-if as people say them: "45,000", "18 min", "1 h 5 min", "three in four". */
+/** Numbers of a what-if as text: "45,000", "18 min", "1 h 5 min", "three in four". */
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -15,7 +15,7 @@ export function counted(value: number, noun: string): string {
   return `${countText(value)} ${noun}${Math.round(value) === 1 ? "" : "s"}`;
 }
 
-/** A length of time in the two units that matter. */
+/** A duration in the two units that matter. */
 export function spanWords(ms: number): string {
   if (ms < MINUTE_MS - SECOND_MS / 2) return `${tenth(ms / SECOND_MS)} s`;
   if (ms < EXACT_MS) return two(Math.round(ms / SECOND_MS), 60, ["min", "s"]);
@@ -24,7 +24,7 @@ export function spanWords(ms: number): string {
   return two(Math.round(ms / HOUR_MS), 24, ["d", "h"]);
 }
 
-/** A share from 0 to 1, never rounded to all or nothing when it is neither. */
+/** A share from 0 to 1, never rounded to all or nothing unless it is. */
 export function shareWords(share: number): string {
   if (share > 0 && share < 0.001) return "under 0.1%";
   if (share < 1 && share > 0.999) return "over 99.9%";
@@ -42,7 +42,7 @@ function two(amount: number, per: number, [large, small]: readonly [string, stri
   return rest === 0 ? whole : `${whole} ${rest} ${small}`;
 }
 
-/** Tenths only where whole seconds would say nothing. */
+/** Tenths, where whole seconds would say nothing. */
 function tenth(seconds: number): string {
   return seconds.toLocaleString("en", { maximumFractionDigits: seconds < 10 ? 1 : 0 });
 }
