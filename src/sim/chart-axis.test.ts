@@ -20,13 +20,13 @@ test("a logarithmic axis has decades, and finer ticks where those are few", () =
   assert.deepEqual(texts({ scale: "log" }, [3, 70], true), ["1", "2", "5", "10", "20", "50", "100"]);
 });
 
-test("a decade is as long as the next", () => {
+test("all decades have the same length", () => {
   const { share } = scaleFor({ label: "x", scale: "log" }, [1, 1_000], false);
   assert.ok(Math.abs(share(10) - 1 / 3) < 1e-9 && Math.abs(share(100) - 2 / 3) < 1e-9);
   assert.equal(share(0), 0);
 });
 
-test("a time axis counts in the unit that suits, and says which", () => {
+test("a time axis uses a suitable unit, and names it", () => {
   const hour = scaleFor({ label: "{unit} waited", scale: "time" }, [60 * MINUTE], false);
   assert.equal(hour.label, "minutes waited");
   assert.deepEqual(
@@ -37,7 +37,7 @@ test("a time axis counts in the unit that suits, and says which", () => {
   assert.equal(scaleFor({ label: "{unit}", scale: "time" }, [8 * 60 * MINUTE], false).label, "hours");
 });
 
-test("whatever the values, ticks are few, in order and on the axis, and every value has a place", () => {
+test("whatever the values, ticks are few, in order and on the axis, and every value lies on it", () => {
   const value = fc.double({ min: -1e9, max: 1e9, noNaN: true });
   const scale = fc.constantFrom("linear", "log", "time") as fc.Arbitrary<"linear" | "log" | "time">;
   fc.assert(

@@ -43,7 +43,7 @@ test("a line goes from corner to corner where its values do", () => {
   assert.ok(Math.abs(zero - half - (bottom - top) / 2) < 15);
 });
 
-test("what anybody writes is shown as it is", () => {
+test("any text is shown as it is", () => {
   const evil = `</text><script>"&'`;
   const svg = chartFile({
     ...CHART,
@@ -94,7 +94,7 @@ test("bars begin at their x and stand on the axis", () => {
   assert.ok(Math.abs(y1! + h1! - (y2! + h2!)) < 0.2);
 });
 
-test("a chart of nothing is an empty chart", () => {
+test("a chart without data is an empty chart", () => {
   for (const series of [[], [{ name: "none", points: [] }]]) {
     const svg = drawChart({ ...CHART, series });
     assert.doesNotMatch(svg, /NaN|Infinity|undefined/);

@@ -63,7 +63,7 @@ test("a configuration is run by every seed, as shipped first, and the averages s
   assert.deepEqual([first!.isNoWorse, first!.isWithinGoal], [false, true]);
 });
 
-test("beyond Koopmans' configurations its goal counts", () => {
+test("beyond Koopmans' configurations the goal counts", () => {
   const [configuration, ...rest] = configurationsFor(100_000);
   assert.deepEqual([configuration, rest], [{ target: 4_500, users: 100_000, changed: 1, stayMs: 5_000 }, []]);
   const run = (tau: number) =>
@@ -99,7 +99,7 @@ test("the table has a line for each configuration, as shipped first, and fits", 
   assert.match(lines.at(-1)!, /^108 runs, 11124\.0 s simulated in 11124\.0 s, 1 times faster\.$/);
 });
 
-test("where nobody waits tau is marked, and does not count as merit", () => {
+test("without a line tau is marked, and does not count", () => {
   const run = (one: Experiment) => outcomeOf(one, { tau: 0, waited: one.target === null ? 0 : 3 });
   const text = tableOf(compareAll({ configurations: configurationsFor(null), seeds: 1, run }), { realMs: 1 });
   assert.equal(text.match(/^ +INF .* 0\* +0\* .* no line$/gm)?.length, 9);
@@ -113,7 +113,7 @@ test("where nobody waits tau is marked, and does not count as merit", () => {
   assert.match(tableOf(none, { realMs: 1 }), /\nAs shipped, nobody waits in any of these\.\n/);
 });
 
-test("tau beyond the goal is said to be", () => {
+test("a tau beyond the goal is reported", () => {
   const run = (one: Experiment) => outcomeOf(one, { tau: 0.006 });
   const text = tableOf(compareAll({ configurations: configurationsFor(500), seeds: 1, run }), { realMs: 1 });
   assert.equal(text.match(/ worse$/gm)?.length, 9);

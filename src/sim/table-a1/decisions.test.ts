@@ -29,7 +29,7 @@ function bookOf(notices: readonly AnsweredNotice[]): Decisions {
   return book;
 }
 
-test("those who got their turn in one round are tied, whoever came in first", () => {
+test("visitors who got their turn in one round are tied, in whatever order they entered", () => {
   const book = bookOf([
     join("a", 1),
     join("b", 2),
@@ -55,7 +55,7 @@ test("a later one of an earlier round is a wrong pair", () => {
   assert.equal(book.tau(), 1);
 });
 
-test("whoever goes straight through did not wait, and an answer that is repeated counts once", () => {
+test("visitors who go straight through did not wait, and a repeated answer counts once", () => {
   const straight = answered(
     { id: "s", askedAt: 5, request: "join" },
     { kind: "entered", pass: { id: "s", admittedAt: 5 } as Pass },

@@ -9,7 +9,7 @@ const TINY: Experiment = {
   ...{ nodes: 3, spanMs: 2_000 },
 };
 
-test("the same experiment comes to the same, and another seed to something else", () => {
+test("the same experiment gives the same result, and another seed another", () => {
   const outcome = runExperiment(TINY);
   assert.equal(outcome.failure, null);
   assert.equal(outcome.letIn, TINY.users);
@@ -20,7 +20,7 @@ test("the same experiment comes to the same, and another seed to something else"
   assert.notDeepEqual(runExperiment({ ...TINY, seed: 4 }), { ...outcome, seed: 4 });
 });
 
-test("where there is room for all nobody waits, and the order is decided as they came", () => {
+test("with room for all nobody waits, and the order is decided as they came", () => {
   const outcome = runExperiment({ ...TINY, target: null, changed: 0 });
   assert.deepEqual(
     { ...outcome, tau: 0 },
@@ -32,7 +32,7 @@ test("where there is room for all nobody waits, and the order is decided as they
   assert.ok(outcome.timeMs - TINY.spanMs! < 100, `${outcome.timeMs} ms`);
 });
 
-test("lost messages, cuts and skewed clocks are borne, and change what happens", () => {
+test("lost messages, cuts and skewed clocks are tolerated, and change what happens", () => {
   const trouble = { loss: 0.05, skewMs: 50, partitions: 1, partitionMs: { from: 300, to: 600 } };
   const outcome = runExperiment({ ...TINY, trouble });
   assert.equal(outcome.failure, null);
@@ -42,7 +42,7 @@ test("lost messages, cuts and skewed clocks are borne, and change what happens",
     assert.notDeepEqual(outcome, runExperiment({ ...TINY, trouble: { ...trouble, ...quiet } }));
 });
 
-test("as shipped nodes have the settings they are shipped with, and admit otherwise than one by one", () => {
+test("shipped nodes have the shipped settings, and do not admit one by one", () => {
   const outcome = runExperiment({ ...TINY, settings: "shipped" });
   assert.equal(outcome.failure, null);
   assert.equal(outcome.letIn, TINY.users);

@@ -8,7 +8,7 @@ import { refreshingNode } from "./refreshing-node.ts";
 const NOW = Date.UTC(2026, 0, 1);
 const ID = "0123456789abcdef0123456789abcdef";
 
-test("whoever waits is told to come again after the same time, when joining and at every check-in", () => {
+test("a waiting visitor is told to come again after the same time, when joining and at every check-in", () => {
   const settings = { ...NODE_SETTINGS, name: "a", life: 1, address: "10.0.0.1:7100", join: [] };
   const node = refreshingNode(600)(settings, () => 0.5, NOW);
   node.configure("main", { ...DEFAULT_RULES, paused: true }, NOW);

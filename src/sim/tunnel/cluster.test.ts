@@ -29,7 +29,7 @@ for (const kind of Object.keys(PLAN_KINDS) as PlanKind[])
     }
   });
 
-test("the same seed does the same, and messages that are copied as by a wire change nothing", () => {
+test("the same seed does the same, and copying messages as by a wire changes nothing", () => {
   for (const kind of ["everything", "growth"] as const) {
     const options: PlanOptions = { ...SMALL, seed: 9, kind, nodes: 5 };
     assert.equal(run(options).hash, run(options).hash);
@@ -51,7 +51,7 @@ test("with skewed clocks, lost messages and cuts the order of admission is nearl
   assert.ok(figures.counted > 300 && figures.tau < TAU_MAX, `${figures.tau}`);
 });
 
-test("in a line that hardly moves everybody is shown how many are ahead, and a first number that is too low does not stick", () => {
+test("in a line that hardly moves everyone is shown how many are ahead, and a first number that is too low does not stick", () => {
   for (const seed of [1, 2]) {
     const plan = planOf({ seed, kind: "calm", nodes: 6, visitors: 150, seconds: 2 });
     const slow = { ...plan, rules: { ...plan.rules, totalActiveUsers: 10 } };

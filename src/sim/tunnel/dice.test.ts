@@ -46,7 +46,7 @@ test("whatever is drawn is within its range", () => {
   assert.deepEqual([...wholes].sort(), [1, 2, 3]);
 });
 
-test("ids of different visitors differ even where their dice do not", () => {
+test("ids of different visitors differ even when their dice do not", () => {
   const same = () => 0.5;
   assert.match(visitorIdOf(same, 1), /^[0-9a-f]{32}$/);
   assert.notEqual(visitorIdOf(same, 1), visitorIdOf(same, 2));

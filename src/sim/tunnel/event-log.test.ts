@@ -61,7 +61,7 @@ test("a hundred thousand different events have as many different hashes", () => 
   assert.equal(hashes.size, 100_000);
 });
 
-test("whoever wants to read gets a line for each event, and the hash stays the same", () => {
+test("with a printer each event is a line, and the hash stays the same", () => {
   const lines: string[] = [];
   const log = new EventLog((line) => lines.push(line));
   log.add("message", 1.5, { a: 0, b: 3 }, { kind: "ping" });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { EventLoop } from "./event-loop.ts";
 
-test("things happen in the order of their instants, and those of one instant as they were asked for", () => {
+test("work runs in the order of its instants, and work of one instant in the order it was queued", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20), { maxLength: 200 }), (times) => {
       const loop = new EventLoop();
@@ -18,7 +18,7 @@ test("things happen in the order of their instants, and those of one instant as 
   );
 });
 
-test("what is asked for while things happen takes its place among the rest", () => {
+test("work that is queued meanwhile takes its place among the rest", () => {
   const loop = new EventLoop();
   const seen: string[] = [];
   loop.at(10, () => {
@@ -36,7 +36,7 @@ test("what is asked for while things happen takes its place among the rest", () 
   assert.equal(loop.isEmpty, false);
 });
 
-test("it stops as soon as it is told that it is over", () => {
+test("it stops as soon as it is told to", () => {
   const loop = new EventLoop();
   let count = 0;
   for (let i = 1; i <= 10; i++) loop.at(i, () => count++);
@@ -45,6 +45,6 @@ test("it stops as soon as it is told that it is over", () => {
   assert.equal(loop.time, 4);
 });
 
-test("an instant that is none is a mistake", () => {
+test("an invalid instant is a mistake", () => {
   assert.throws(() => new EventLoop().at(Number.NaN, () => {}), RangeError);
 });

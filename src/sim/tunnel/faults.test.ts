@@ -47,7 +47,7 @@ for (const kind of ["partition", "oneWay", "clog"] as const)
     else assert.ok(lost.cut! > 0 && arrived < sent);
   });
 
-test("partition: both parts have somebody, whatever the dice say", () => {
+test("partition: neither part is empty, whatever the dice say", () => {
   for (let number = 1; number < 30; number++) {
     const { seen, begin } = stage(3, 100);
     begin("partition", number);
@@ -57,7 +57,7 @@ test("partition: both parts have somebody, whatever the dice say", () => {
   }
 });
 
-test("crash: a process dies and is started again in a new life", () => {
+test("crash: a process dies and is restarted with a new life", () => {
   const { tunnel, begin, pass, up } = stage(3);
   begin("crash");
   assert.equal(up(), 2);
@@ -66,7 +66,7 @@ test("crash: a process dies and is started again in a new life", () => {
   assert.deepEqual(tunnel.stations.map(({ life }) => life).sort(), [1, 1, 2]);
 });
 
-test("crash: nobody dies while too few others know what they know", () => {
+test("crash: no node dies while too few others know what it knows", () => {
   const alone = stage(1);
   alone.begin("crash");
   assert.equal(alone.up(), 1);
@@ -92,7 +92,7 @@ test("crashForGood: a process dies and stays dead, and a majority stays", () => 
   assert.equal(pair.up(), 2);
 });
 
-test("restartAll: everybody dies together, and the checks hear that nobody is left who knew", () => {
+test("restartAll: all die together, and the checks hear that no node is left that knew", () => {
   const { seen, begin, pass, up } = stage(3);
   begin("restartAll");
   assert.equal(up(), 0);
@@ -102,7 +102,7 @@ test("restartAll: everybody dies together, and the checks hear that nobody is le
   assert.equal(up(), 3);
 });
 
-test("add and leave: nodes come, and go in order and for good", () => {
+test("add and leave: nodes come, and leave with a goodbye and for good", () => {
   const { tunnel, begin, pass, up } = stage(3);
   begin("add");
   assert.equal(up(), 4);
@@ -126,7 +126,7 @@ test("jump: a clock is wrong for a while, and right again", () => {
   assert.equal(apart(), 0);
 });
 
-test("slow: a node does nothing again and again, for a while", () => {
+test("slow: a node stalls again and again, for a while", () => {
   const { tunnel, begin, pass } = stage(3);
   begin("slow");
   assert.equal(tunnel.stations.filter(({ stalledUntil }) => stalledUntil > tunnel.time).length, 1);
@@ -134,7 +134,7 @@ test("slow: a node does nothing again and again, for a while", () => {
   assert.ok(tunnel.stations.every(({ stalledUntil }) => stalledUntil < tunnel.time));
 });
 
-test("spike: messages are under way for longer, for a while", () => {
+test("spike: messages take longer, for a while", () => {
   const { tunnel, begin, pass } = stage(3);
   const underWay = () => {
     let sum = 0;
@@ -152,7 +152,7 @@ test("spike: messages are under way for longer, for a while", () => {
   assert.ok(Math.abs(underWay() / before - 1) < 0.1);
 });
 
-test("heal ends everything that is under way, and it does not end twice", () => {
+test("heal ends all incidents, and none ends twice", () => {
   const { tunnel, faults, begin, pass, up } = stage(5);
   begin("partition");
   begin("clog");

@@ -31,7 +31,7 @@ const ADD_AT_MS = 11_000;
 const CUT = { fromMs: 17_000, toMs: 24_000 };
 const END_MS = 70_000;
 
-test("two of five nodes are killed, one is added and one cut off: nobody who left is taken again", () => {
+test("two of five nodes are killed, one is added and one cut off: no visitor who left is admitted by the old ticket", () => {
   let [left, shown] = [0, 0];
   for (const seed of SEEDS) {
     const { tunnel, seen } = play(seed);

@@ -34,7 +34,7 @@ function stage(weather: Partial<Weather> = {}, seed = 1) {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-test("in fair weather messages arrive once, in order, each within its time", () => {
+test("without faults messages arrive once, in order, each within its time", () => {
   fc.assert(
     fc.property(fc.nat(), (seed) => {
       const { loop, arrived, send, messages } = stage({}, seed);
@@ -68,7 +68,7 @@ test("a reordered message is overtaken, and nothing else is", () => {
   assert.ok(late.length > 100 && late.length < 260, `${late.length} overtaken`);
 });
 
-test("a cut loses what is sent and what is under way, one way only, until it is mended", () => {
+test("a cut loses what is sent and what is on its way, in one direction, until it is mended", () => {
   const { loop, network, lost, arrived, send } = stage();
   const way = { from: 0, to: 1 };
   send(1, way);
@@ -90,7 +90,7 @@ test("a cut loses what is sent and what is under way, one way only, until it is 
   assert.equal(arrived.length, 2);
 });
 
-test("faults that overlap end when the last of them does", () => {
+test("overlapping faults end when the last of them does", () => {
   const { loop, network, arrived, send } = stage();
   const way = { from: 0, to: 1 };
   network.cut([way]);
@@ -105,7 +105,7 @@ test("faults that overlap end when the last of them does", () => {
   assert.equal(arrived.length, 1);
 });
 
-test("a clogged link holds messages and lets them go together, in order", () => {
+test("a clogged link holds messages and releases them together, in order", () => {
   const { loop, network, arrived, send, messages } = stage();
   const way = { from: 0, to: 1 };
   network.clog([way]);
@@ -117,7 +117,7 @@ test("a clogged link holds messages and lets them go together, in order", () => 
   assert.deepEqual(messages(), numbers(20));
 });
 
-test("what a station had not got rid of dies with it", () => {
+test("what a station has not sent yet dies with it", () => {
   const { loop, network, lost, arrived, send } = stage();
   const ways = [
     { from: 0, to: 1 },
@@ -137,7 +137,7 @@ test("what a station had not got rid of dies with it", () => {
   );
 });
 
-test("what is held is bounded, and the oldest go first", () => {
+test("the number of held messages is limited, and the oldest are dropped", () => {
   const { loop, network, lost, send, messages } = stage();
   const way = { from: 0, to: 1 };
   network.clog([way]);
@@ -149,7 +149,7 @@ test("what is held is bounded, and the oldest go first", () => {
   assert.equal(messages()[0], 5);
 });
 
-test("a slow link takes longer by so much", () => {
+test("a slow link takes longer by that much", () => {
   const { loop, network, arrived, send } = stage();
   const way = { from: 0, to: 1 };
   network.slow([way], 500);
@@ -164,7 +164,7 @@ test("a slow link takes longer by so much", () => {
   assert.equal(arrived.length, 2);
 });
 
-test("one link's weather leaves the others as they were", () => {
+test("the faults of one link leave the others as they were", () => {
   const alone = stage();
   alone.send(20, { from: 2, to: 3 });
   alone.loop.runUntil(1_000);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { NodeClock, START_AT } from "./node-clock.ts";
 
-test("a right clock shows simulated time in whole milliseconds", () => {
+test("a correct clock shows simulated time in whole milliseconds", () => {
   const clock = new NodeClock({ skewMs: 0, driftPpm: 0 });
   assert.equal(clock.read(0), START_AT);
   assert.equal(clock.read(1234.9), START_AT + 1234);
@@ -15,7 +15,7 @@ test("skew and drift show", () => {
   assert.equal(clock.read(1_000_000), START_AT - 40 + 1_000_100);
 });
 
-test("set back it stands still, until time has caught up", () => {
+test("a clock that is set back stands still until time has caught up", () => {
   const clock = new NodeClock({ skewMs: 0, driftPpm: 0 });
   assert.equal(clock.read(5_000), START_AT + 5_000);
   clock.jump(-1_000);
@@ -47,7 +47,7 @@ test("`timeOf` is the instant at which the clock shows it, and hardly a moment l
   );
 });
 
-test("what the clock shows already is due now, also when it was set back since", () => {
+test("what the clock shows already is due now, also after it was set back", () => {
   const clock = new NodeClock({ skewMs: 0, driftPpm: 0 });
   const shown = clock.read(5_000);
   clock.jump(-3_000);

@@ -17,7 +17,7 @@ test("the same options always give the same plan", () => {
   );
 });
 
-test("every kind of plan, fault and visitor comes up", () => {
+test("every kind of plan, fault and visitor occurs", () => {
   const plans = Array.from({ length: 300 }, (_, seed) => planOf({ seed }));
   assert.deepEqual([...new Set(plans.map(({ kind }) => kind))].sort(), Object.keys(PLAN_KINDS).sort());
   for (const kind of FAULT_KINDS)
@@ -33,7 +33,7 @@ test("every kind of plan, fault and visitor comes up", () => {
   assert.deepEqual([...new Set(plans.map(({ nodes }) => nodes))].sort(), [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test("how bad a fault is stays within its bounds, and only what its kind of plan has is there", () => {
+test("the strength of a fault stays within its bounds, and only faults of the plan's kind occur", () => {
   fc.assert(
     fc.property(seeds, (seed) => {
       const plan = planOf({ seed });
@@ -50,7 +50,7 @@ test("how bad a fault is stays within its bounds, and only what its kind of plan
   );
 });
 
-test("a fault or kind of visitor that is switched off is gone, and everything else as it was", () => {
+test("switching off a fault or a kind of visitor leaves everything else as it was", () => {
   fc.assert(
     fc.property(seeds, fc.constantFrom(...SWITCHES), (seed, name) => {
       const [plan, less] = [
@@ -73,7 +73,7 @@ test("a fault or kind of visitor that is switched off is gone, and everything el
   );
 });
 
-test("what is given by hand takes the place of what was drawn", () => {
+test("explicit options replace what was drawn", () => {
   const plan = planOf({ seed: 5, kind: "splits", nodes: 3, visitors: 77, seconds: 12 });
   assert.equal(plan.kind, "splits");
   assert.deepEqual([plan.nodes, plan.visitors, plan.spanMs], [3, 77, 12_000]);
@@ -89,7 +89,7 @@ test("a single incident can be left out", () => {
   assert.deepEqual(incidentsOf(planOf({ seed, without: [first!.name] })), rest);
 });
 
-test("incidents are over when the time for them is", () => {
+test("incidents end within the time for them", () => {
   fc.assert(
     fc.property(seeds, fc.constantFrom(...(Object.keys(PLAN_KINDS) as PlanKind[])), (seed, kind) => {
       const plan = planOf({ seed, kind });

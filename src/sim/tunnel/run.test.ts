@@ -15,7 +15,7 @@ function run(
   return runPlan(planOf(options), { makeNode: nodesOf(new OneDesk(wrong)), isTelepathic: true, ...rest });
 }
 
-test("nothing is wrong where nothing is wrong, in every kind of plan", () => {
+test("without a fault no check complains, in every kind of plan", () => {
   for (const kind of Object.keys(PLAN_KINDS) as PlanKind[])
     for (let seed = 0; seed < 6; seed++) {
       const { failure, figures } = run({ ...SMALL, seed, kind });
@@ -30,12 +30,12 @@ test("the same seed does the same, and another does not", () => {
   assert.notEqual(hashOf(1), hashOf(2));
 });
 
-test("messages that are copied as by a wire change nothing", () => {
+test("copying messages as by a wire changes nothing", () => {
   const options: PlanOptions = { ...SMALL, seed: 4, kind: "everything", nodes: 5 };
   assert.deepEqual(run(options, { messages: "copied" }), run(options));
 });
 
-test("nodes that share what they write about are found out", () => {
+test("nodes that share objects with what they send are found out", () => {
   const options: PlanOptions = { ...SMALL, seed: 4, kind: "weather", nodes: 5 };
   const hashes = (["shared", "copied"] as const).map(
     (messages) => run(options, { wrong: "shares messages", messages }).hash,

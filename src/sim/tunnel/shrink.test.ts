@@ -7,7 +7,7 @@ import { shrink } from "./shrink.ts";
 const SEED = 3;
 const start = { seed: SEED, kind: "everything", nodes: 8, visitors: 400, seconds: 60 } as const;
 
-test("everything that does not matter goes, and what matters stays", () => {
+test("everything that does not matter is left out, and what matters stays", () => {
   const isFailing = ({ nodes, visitors, faults }: Plan) =>
     nodes >= 3 && visitors >= 7 && faults.partition !== null ? "capacity" : null;
   const { options } = shrink(start, isFailing);
@@ -36,7 +36,7 @@ test("another check that complains does not count", () => {
   assert.equal(planOf(options).nodes, 8);
 });
 
-test("it ends after so many runs, with the smallest found so far", () => {
+test("it ends after a number of runs, with the smallest found so far", () => {
   let runs = 0;
   const alwaysFailing = () => {
     runs++;

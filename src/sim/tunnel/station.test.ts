@@ -68,13 +68,13 @@ function stage(clock: { skewMs?: number; driftPpm?: number } = {}) {
   return { loop, station, nodes, heard, start, node: nodes[0]! };
 }
 
-test("a node is ticked when it wants to be, by its own clock", () => {
+test("a node is ticked when it asks for it, by its own clock", () => {
   const { loop, node } = stage({ skewMs: -30 });
   loop.runUntil(351);
   assert.deepEqual(node.ticks, [70, 170, 270]);
 });
 
-test("a node that wants to be ticked all the time is, once a millisecond, and time goes on", () => {
+test("a node that always asks to be ticked is, once a millisecond, and time goes on", () => {
   const { loop, node } = stage();
   node.everyMs = 0;
   loop.runUntil(110);
@@ -111,7 +111,7 @@ test("a clock that jumps ahead makes things due, one that is set back makes them
   assert.deepEqual(node.ticks, [1_020, 1_120]);
 });
 
-test("a stalled station does late what it should have done, in order", () => {
+test("a stalled station does late what was due, in order", () => {
   const { loop, node, station } = stage();
   const seen: string[] = [];
   loop.at(90, () => {
@@ -124,7 +124,7 @@ test("a stalled station does late what it should have done, in order", () => {
   assert.deepEqual(seen, ["b at 250", "a at 250"]);
 });
 
-test("a new process has a new life, and the old one's ticks and messages are nobody's", () => {
+test("a new process has a new life, and ticks and messages of the old one are ignored", () => {
   const { loop, station, nodes, start } = stage();
   const seen: string[] = [];
   loop.at(80, () => {
@@ -153,7 +153,7 @@ test("a new process has a new life, and the old one's ticks and messages are nob
   );
 });
 
-test("an exception is heard of, and so is a node that has left", () => {
+test("an exception is reported, and so is a node that has left", () => {
   const { loop, node, heard, station } = stage();
   node.isBroken = true;
   loop.runUntil(150);

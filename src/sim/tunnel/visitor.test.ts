@@ -55,7 +55,7 @@ function stage(rules: Partial<RoomRules> = {}) {
   return { tunnel, seen, answers, kinds, come, draw };
 }
 
-test("a patient visitor joins, waits, is called, enters, stays and leaves", () => {
+test("a patient visitor joins, waits, gets a turn, enters, stays and leaves", () => {
   const { tunnel, seen, kinds, come } = stage();
   come();
   const second = come();
@@ -69,7 +69,7 @@ test("a patient visitor joins, waits, is called, enters, stays and leaves", () =
   assert.equal(tunnel.crowd.wanting, 0);
 });
 
-test("one who listens hears of their turn before their next check-in, one who does not at it", () => {
+test("one who listens learns of their turn before their next check-in, one who does not at it", () => {
   const waits = [true, false].map((isListening) => {
     const { tunnel, come } = stage();
     come({ stayMs: 500 });
@@ -80,7 +80,7 @@ test("one who listens hears of their turn before their next check-in, one who do
   assert.ok(waits[0]! < waits[1]!, waits.join());
 });
 
-test("an answer that was lost is asked for again with the same ticket, a lost join with a new id", () => {
+test("after a lost answer the same ticket is shown again, and a lost join is repeated with a new id", () => {
   const { tunnel, answers, come } = stage({ sessionDurationMs: 100_000 });
   come({ stayMs: 70_000 });
   tunnel.link.loss = 0.45;
@@ -100,7 +100,7 @@ test("an answer that was lost is asked for again with the same ticket, a lost jo
   assert.deepEqual([...shown], [joins.at(-1)!.id]);
 });
 
-test("where nobody is there another node is asked, with the same ticket", () => {
+test("when a node is down another is asked, with the same ticket", () => {
   const { tunnel, answers, come } = stage();
   come({ stayMs: 9_000 });
   const guest = come({}, 2);
@@ -124,7 +124,7 @@ test("an impatient visitor gives up and says so", () => {
   assert.ok(seen.some((notice) => notice.kind === "left" && notice.id === id));
 });
 
-test("an answer to somebody who has given up is not heard", () => {
+test("an answer to a visitor who has given up is ignored", () => {
   const { tunnel, answers, come } = stage();
   const guest = come({ kind: "impatient", patienceMs: 5 });
   tunnel.runUntil(5_000);
@@ -190,7 +190,7 @@ test("a visitor who renews the pass stays longer than a session", () => {
   assert.ok(next.enteredAt! > 25_000, `${next.enteredAt}`);
 });
 
-test("those who are held back come when they are released, and nothing is lost", () => {
+test("visitors who are held back come when they are released, and nothing is lost", () => {
   const { tunnel, answers, come } = stage();
   come({ stayMs: 4_000 });
   const guest = come();

@@ -10,7 +10,7 @@ function takeAll(agenda: Agenda): [visitor: number, at: number][] {
   return taken;
 }
 
-test("everyone comes up once, at the instant put down last, in order of time", () => {
+test("everyone comes up once, at the instant set last, in order of time", () => {
   const entry = fc.record({ visitor: fc.nat(9), at: fc.nat(50), isDropped: fc.boolean() });
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 60 }), (entries) => {
@@ -33,7 +33,7 @@ test("everyone comes up once, at the instant put down last, in order of time", (
   );
 });
 
-test("who is put down while others are taken comes up in time", () => {
+test("a visitor who is set while others are taken comes up in time", () => {
   const agenda = new Agenda(2);
   agenda.put(0, 10);
   agenda.put(1, 20);
@@ -46,6 +46,6 @@ test("who is put down while others are taken comes up in time", () => {
   ]);
 });
 
-test("an agenda for nobody has nothing to do", () => {
+test("an agenda without visitors has nothing to do", () => {
   assert.equal(new Agenda(0).nextAt(), Number.POSITIVE_INFINITY);
 });

@@ -16,7 +16,7 @@ function comeBy(times: Float64Array, share: number): number {
   return times.filter((ms) => ms < share * OVER_MS).length / times.length;
 }
 
-test("whatever the shape, all come in order and within the time", () => {
+test("whatever the shape, all arrive in order and within the time", () => {
   const options = fc.record({
     shape: fc.constantFrom(...ARRIVAL_SHAPES),
     size: fc.integer({ min: 1, max: 300 }),
@@ -36,7 +36,7 @@ test("whatever the shape, all come in order and within the time", () => {
   );
 });
 
-test("a constant crowd comes evenly", () => {
+test("a constant crowd arrives evenly", () => {
   const times = timesOf("constant");
   for (const share of [0.1, 0.25, 0.5, 0.9])
     assert.ok(Math.abs(comeBy(times, share) - share) < 0.001, String(share));

@@ -21,7 +21,7 @@ test("no line of the table is wider than a hundred columns, whatever the numbers
     assert.ok(text.includes(word), word);
 });
 
-test("text is wrapped at words, and goes on where it began", () => {
+test("text is wrapped at words, and continues with its indentation", () => {
   const [first, second, ...rest] = wrapped("word ".repeat(24).trim(), "lead ");
   assert.match(first!, /^lead word/);
   assert.match(second!, /^ {5}word/);

@@ -4,7 +4,7 @@ import { type RoomMoment, Timeline } from "./timeline.ts";
 
 const EMPTY: RoomMoment = { atMs: 0, waiting: 0, onSite: 0, turns: 0, slots: 200, arrived: 0, admitted: 0 };
 
-test("turns that are not used yet take slots, and means are by time", () => {
+test("unused turns take slots, and means are by time", () => {
   const timeline = new Timeline();
   timeline.add(EMPTY, "line empty");
   timeline.add({ ...EMPTY, atMs: 1_000, onSite: 60, turns: 40 }, "rate");
@@ -22,7 +22,7 @@ test("a site is full while hardly a slot is free", () => {
   assert.deepEqual([fullShare(197), fullShare(198), fullShare(200)], [0, 1, 1]);
 });
 
-test("however long a run is, there are few looks, evenly spread, and no sum is lost with those left out", () => {
+test("however long a run is, there are few samples, evenly spread, and sums include those left out", () => {
   const timeline = new Timeline();
   const lastMs = 20 * 3_600_000;
   let count = 0;
@@ -36,7 +36,7 @@ test("however long a run is, there are few looks, evenly spread, and no sum is l
   assert.ok(Math.abs(used.mean - 10) < 1e-9);
 });
 
-test("what is let in is counted by the minute, and the longest line is remembered with its time", () => {
+test("admissions are counted by the minute, and the longest line is remembered with its time", () => {
   const timeline = new Timeline();
   timeline.noteAdmitted(3, 59_999);
   timeline.noteAdmitted(4, 180_000);

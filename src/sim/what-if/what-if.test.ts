@@ -57,7 +57,7 @@ test("the same question has the same answer, byte for byte, and another seed ano
   assert.notEqual(answer(5), answer(6));
 });
 
-test("everybody is somewhere in the end, and no more are in than were let in", () => {
+test("everyone is somewhere in the end, and no more are in than were admitted", () => {
   for (const shape of ["constant", "spike", "sigmoid"] as const) {
     const findings = play({ totalActiveUsers: 100 }, { shape, impatient: 0.2, noShow: 0.1 });
     const { people, series } = findings;
@@ -77,7 +77,7 @@ test("with everyone patient, everyone gets in", () => {
   assert.ok(line.emptyAtMs! <= line.lastEnteredMs!);
 });
 
-test("the slots are never all taken and one more, with no-shows and turns on top too", () => {
+test("slots are never exceeded, with no-shows and turns on top too", () => {
   for (const fillNoShows of [false, true]) {
     const { series, capacity } = play(
       { totalActiveUsers: 100, fillNoShows },
@@ -93,7 +93,7 @@ test("the slots are never all taken and one more, with no-shows and turns on top
   }
 });
 
-test("what is let in by a rate is that rate, and the last one is in when all have gone by it", () => {
+test("a rate admits at that rate, and the last one is in when all have had their turn by it", () => {
   const { admissions, line, reasons } = play({ newUsersPerMinute: 400 }, { shape: "spike", overMs: SECOND });
   assert.equal(admissions.peakPerMinute, 400);
   assert.ok(Math.abs(line.emptyAtMs! - 90 * SECOND) < 2 * SECOND, String(line.emptyAtMs));
@@ -117,7 +117,7 @@ test("first come, first served is perfectly fair; a lottery is not", () => {
   assert.ok(lottery.kendallTau > 0.1 && lottery.displacementMax > 50);
 });
 
-test("the largest displacement is counted in places, and those of one turn of the door displace nobody", () => {
+test("the largest displacement is counted in places, and those of one run of the door displace nobody", () => {
   const turnsAt = (...admitted: number[]) => admitted.map((at, joined) => ({ joined, admitted: at }));
   assert.equal(displacementOf(turnsAt(5, 5, 5)), 0);
   assert.equal(displacementOf(turnsAt(1, 2, 3, 0)), 3);
@@ -134,14 +134,14 @@ test("the impatient give up about as often as asked, and those who do not use th
   assert.ok(Math.abs(people.noShow / (900 - people.gaveUp) - 0.2) < 0.05, String(people.noShow));
 });
 
-test("those who say that they go free their slots sooner", () => {
+test("visitors who leave explicitly free their slots sooner", () => {
   const silent = play({ totalActiveUsers: 100 });
   const polite = play({ totalActiveUsers: 100 }, { leave: 1 });
   const ratio = silent.line.lastEnteredMs! / polite.line.lastEnteredMs!;
   assert.ok(ratio > 1.4, String(ratio));
 });
 
-test("the measured turnover is the one that the verdict reckons with", () => {
+test("the measured turnover is the one that the verdict uses", () => {
   const cases: [Partial<DoorRules>, Partial<CrowdOptions>][] = [
     [{}, {}],
     [{}, { leave: 0.5 }],
@@ -199,7 +199,7 @@ test("the verdict names the limit that the door named", () => {
   );
 });
 
-test("an event that draws its places is played from its prequeue on", () => {
+test("an event that draws its places is simulated from its prequeue on", () => {
   const startAt = Date.UTC(2026, 11, 1, 10);
   const rules: RoomRules = { ...DEFAULT_RULES, newUsersPerMinute: 1_200, sessionDurationMs: 5 * SECOND };
   const event = {
@@ -221,7 +221,7 @@ test("an event that draws its places is played from its prequeue on", () => {
   assert.ok(without.notes.some((note) => note.includes("events")));
 });
 
-test("what a budget guarantees to other rooms is not this room's, though nobody is there", () => {
+test("what a budget guarantees to other rooms is not this room's, though they are empty", () => {
   const budget = (guaranteed: number) => ({ name: "site", totalActiveUsers: 110, guaranteed });
   const theirs = { ...DEFAULT_RULES, totalActiveUsers: 100, budget: budget(25) };
   const neighbours = new Map([["other", theirs]]);
@@ -230,7 +230,7 @@ test("what a budget guarantees to other rooms is not this room's, though nobody 
   assert.match(limitOf(findings)!, /^The setting budget \(85\)/);
 });
 
-test("settings that follow the site's load are left out, with a word about it", () => {
+test("settings that follow the site's load are left out, with a note", () => {
   const standby = {
     requestsPerSecond: 100,
     activeUsers: null,
@@ -244,14 +244,14 @@ test("settings that follow the site's load are left out, with a word about it", 
   assert.match(findings.notes.join(" "), /standby is left out/);
 });
 
-test("what visitors may not know is still found out here", () => {
+test("what visitors may not see is still found out here", () => {
   const shown = play({ totalActiveUsers: 100 });
   const hidden = play({ totalActiveUsers: 100, show: { ahead: false, behind: false, wait: false } });
   assert.deepEqual(hidden.promise, shown.promise);
   assert.equal(hidden.line.longest, shown.line.longest);
 });
 
-test("tickets that live for less than the wait are given anew in time", () => {
+test("tickets that live for less than the wait are renewed in time", () => {
   const { people } = play({ newUsersPerMinute: 600, ticketTtlMs: 20 * SECOND }, { shape: "spike" });
   assert.equal(people.turnedAway, 0);
   assert.equal(people.straightThrough + people.afterWaiting, CROWD.size);

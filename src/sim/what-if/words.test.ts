@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { counted, shareWords, spanWords } from "./words.ts";
 
-test("a length of time is told in the two units that matter", () => {
+test("a duration is given in the two units that matter", () => {
   const cases: [number, string][] = [
     [0, "0 s"],
     [250, "0.3 s"],

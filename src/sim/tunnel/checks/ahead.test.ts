@@ -44,19 +44,19 @@ function lastWord(notices: readonly Notice[], begin = true): string | null {
   return check.see(notices.at(-1)!);
 }
 
-test("who waits with a smaller key is ahead, no more and no fewer", () => {
+test("ahead are those who wait with a smaller key, no more and no fewer", () => {
   assert.equal(lastWord([...TEN, shown(9, 2_000)]), null);
   assert.match(lastWord([...TEN, shown(8, 2_000)])!, /shown 8 ahead, and 9 are in the line/);
   assert.ok(lastWord([...TEN, shown(10, 2_000)]));
   assert.equal(lastWord([...TEN, shown(4, 2_000, 5)]), null);
 });
 
-test("whoever is told no number is told nothing wrong, and nobody is judged at once", () => {
+test("no number is never wrong, and nobody is judged at once", () => {
   assert.equal(lastWord([...TEN, shown(null, 2_000)]), null);
   assert.equal(lastWord([...TEN, shown(3, 1_400)]), null);
 });
 
-test("what changed lately may not be known yet, and must be later", () => {
+test("recent changes may not be known yet, and must be later", () => {
   const called = [...TEN, turn(1_000, 1, 2)];
   assert.equal(lastWord([...called, shown(9, 2_000)]), null);
   assert.equal(lastWord([...called, shown(7, 2_000)]), null);
@@ -67,7 +67,7 @@ test("what changed lately may not be known yet, and must be later", () => {
   assert.equal(lastWord([...TEN, leaving, shown(8, 2_600)]), null);
 });
 
-test("who may have lapsed, or came back, is counted or not", () => {
+test("visitors who may have lapsed, or came back, may be counted or not", () => {
   const others = TEN.filter((notice) => "id" in notice && notice.id !== "v10");
   const mine = come(10, 6_000);
   assert.equal(lastWord([...others, ...mine, shown(0, 8_000)]), null);
@@ -77,7 +77,7 @@ test("who may have lapsed, or came back, is counted or not", () => {
   for (const ahead of [8, 9]) assert.equal(lastWord([...back, shown(ahead, 2_600)]), null);
 });
 
-test("in bad times nobody is judged, and afterwards what was too low may stay so", () => {
+test("in times of trouble nobody is judged, and afterwards a number that was too low may stay", () => {
   assert.equal(lastWord([...TEN, shown(3, 2_000)], false), null);
   const split = (at: number, isSplit: boolean): Notice => ({ kind: "split", at, isSplit });
   assert.equal(lastWord([...TEN, split(500, true), shown(3, 2_000)]), null);

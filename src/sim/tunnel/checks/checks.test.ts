@@ -88,7 +88,7 @@ test("capacity: one more than may be on the site is too many", () => {
   );
 });
 
-test("capacity: the same id counts once, who left or ran out not at all", () => {
+test("capacity: the same id counts once, visitors who left or whose pass expired not at all", () => {
   assert.equal(lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("b", 2)]), null);
   assert.equal(
     lastWord(capacity(), [entered("a", 0), entered("b", 1), leaving("a", 5), entered("c", 6)]),
@@ -98,13 +98,13 @@ test("capacity: the same id counts once, who left or ran out not at all", () => 
   assert.ok(lastWord(capacity(), [entered("a", 0), entered("b", 1), entered("c", 9_999)]));
 });
 
-test("capacity: whoever leaves is not counted again for the same visit, but for another one", () => {
+test("capacity: a visitor who left is not counted again for the same visit, but for another one", () => {
   const full = [entered("a", 0), entered("b", 1), leaving("a", 5), entered("c", 6)];
   assert.equal(lastWord(capacity(), [...full, entered("a", 9)]), null);
   assert.ok(lastWord(capacity(), [...full, entered("a", 9, { admittedAt: 8 })]));
 });
 
-test("capacity: a renewed pass counts until it runs out", () => {
+test("capacity: a renewed pass counts until it expires", () => {
   const renewed: Notice = { kind: "renewed", at: 9_000, id: "a", expiresAt: 19_000 };
   assert.ok(lastWord(capacity(), [entered("a", 0), renewed, entered("b", 9_500), entered("c", 15_000)]));
   assert.equal(
@@ -113,7 +113,7 @@ test("capacity: a renewed pass counts until it runs out", () => {
   );
 });
 
-test("capacity: twice as many may be there for a session after everybody died, or where that is stated", () => {
+test("capacity: twice as many may be there for a session after all nodes died, or where that is stated", () => {
   const three = [entered("a", 0), entered("b", 1), stopped(2, true), entered("c", 3)];
   assert.equal(lastWord(capacity(), three), null);
   assert.ok(lastWord(capacity(), [...three, entered("d", 4), entered("e", 5)]));
@@ -122,7 +122,7 @@ test("capacity: twice as many may be there for a session after everybody died, o
   assert.ok(lastWord(capacity(), late));
 });
 
-test("capacity: a visit of a part that died in a cut is known to nobody, but only if it died in that cut", () => {
+test("capacity: a visit of a part that died in a cut is unknown, but only if the part died in that cut", () => {
   const cut = [split(0, true), entered("a", 1), entered("b", 2), split(100, false)];
   assert.equal(lastWord(capacity(), [...cut, stopped(200), entered("c", 300)]), null);
   const long = new Capacity({ totalActiveUsers: 2, sessionMs: 60_000, isOverlapStated: false });
@@ -140,7 +140,7 @@ test("once: a second visit is one too many, the same one told again is not", () 
   assert.match(lastWord(new Once(), [entered("a", 0), second])!, /second visit, 50 ms after/);
 });
 
-test("once: parts that cannot talk may both give a visit, and so may those who never heard of the first", () => {
+test("once: parts that cannot talk may both give a visit, and so may nodes that never heard of the first", () => {
   const second = entered("a", 9_000, { admittedAt: 40, station: 1 });
   assert.equal(lastWord(new Once(), [split(0, true), entered("a", 500), second]), null);
   assert.equal(lastWord(new Once(), [split(0, true), entered("a", 500), split(700, false), second]), null);
@@ -149,7 +149,7 @@ test("once: parts that cannot talk may both give a visit, and so may those who n
   assert.ok(lastWord(new Once(), [split(0, true), split(100, false), entered("a", 6_000), second]));
 });
 
-test("once: a visit that is over is not taken up again", () => {
+test("once: a visit that is over does not begin again", () => {
   const again = (at: number) => entered("a", at);
   assert.equal(lastWord(new Once(), [entered("a", 0), left("a", 100), again(2_000)]), null);
   assert.match(lastWord(new Once(), [entered("a", 0), left("a", 100), again(6_000)])!, /let in again/);
@@ -157,7 +157,7 @@ test("once: a visit that is over is not taken up again", () => {
   assert.equal(lastWord(new Once(), [entered("a", 0), left("a", 100), stopped(200), again(6_000)]), null);
 });
 
-test("once: the pass of someone who was told that they left is not taken", () => {
+test("once: the pass of a visitor who was told that they left is refused", () => {
   const renewed = (at: number): Notice => ({ kind: "renewed", at, id: "a", expiresAt: at + SESSION_MS });
   const gone = [entered("a", 0), leaving("a", 90), left("a", 100)];
   assert.equal(lastWord(new Once(), [entered("a", 0), leaving("a", 100), renewed(6_000)]), null);
@@ -184,13 +184,13 @@ test("place kept: a ticket that was never used is not refused", () => {
   assert.ok(lastWord(new PlaceKept(), [waiting("a", 0), answered("a", 9, { kind: "expired" })]));
 });
 
-test("place kept: nobody is shown more people ahead than before, or gets what is another's", () => {
+test("place kept: the number shown ahead does not rise, and nobody gets another's place", () => {
   assert.equal(lastWord(new PlaceKept(), [waiting("a", 0, 1, { aheadShown: 5 }, 5)]), null);
   assert.match(lastWord(new PlaceKept(), [waiting("a", 0, 1, { aheadShown: 5 }, 6)])!, /5 ahead, and then 6/);
   assert.match(lastWord(new PlaceKept(), [{ ...entered("a", 0), id: "b" }])!, /another's/);
 });
 
-test("place kept: more ahead than before is shown only after a missed turn, of someone who had one", () => {
+test("place kept: the number ahead rises only after a missed turn, of a visitor who had one", () => {
   const setBack = (at: number, sequence: number): AnsweredNotice => {
     const answer = waiting("a", at, sequence, { aheadShown: 0 }, 7);
     if (answer.answer.kind !== "waiting") throw new Error("they wait");
@@ -202,7 +202,7 @@ test("place kept: more ahead than before is shown only after a missed turn, of s
   assert.match(lastWord(new PlaceKept(), [waiting("a", 0), setBack(9, 3)])!, /had none/);
 });
 
-test("place kept: whoever is there when told forfeits nothing, and nobody does who had no turn", () => {
+test("place kept: a visitor who is there when told forfeits nothing, nor does one without a turn", () => {
   const refused = answered("a", 9, { kind: "refused", reason: "turnsMissed" });
   const turn: Notice = { kind: "turns", at: 5, station: 0, sequences: [1] };
   const told = (isSteady: boolean): Notice => ({ kind: "told", at: 1, id: "a", isSteady });
@@ -228,13 +228,13 @@ const ended: Notice = { kind: "ended", at: 9_000 };
 const STRICT = { disorderMs: 0.5, overtakingMaxMs: 5, isWhole: true };
 const QUIET_ONLY = { ...STRICT, isWhole: false };
 
-test("order: the first word of a turn counts, and the right order is no distance", () => {
+test("order: the first report of a turn counts, and the right order has distance zero", () => {
   const order = new Order(STRICT);
   assert.equal(lastWord(order, [...rush(300, (all) => all), ended]), null);
   assert.deepEqual(order.figures(), { counted: 300, tau: 0, displacement: 0 });
 });
 
-test("order: the last first is as far as can be, among few as among many", () => {
+test("order: the last first is as far as can be, with few visitors as with many", () => {
   for (const count of [10, 50, 300]) {
     const order = new Order(STRICT);
     const reversed = rush(count, (all) => all.toReversed());
@@ -243,7 +243,7 @@ test("order: the last first is as far as can be, among few as among many", () =>
   }
 });
 
-test("order: neighbours may change places, and who came at about the same time may stand either way", () => {
+test("order: neighbours may change places, and visitors who came at about the same time may be in either order", () => {
   const swapped = rush(50, (all) => all.map((sequence) => ((sequence - 1) ^ 1) + 1));
   assert.equal(lastWord(new Order(STRICT), [...swapped, ended]), null);
   const halves = rush(50, (all) => [...all.slice(25), ...all.slice(0, 25)]);
@@ -252,7 +252,7 @@ test("order: neighbours may change places, and who came at about the same time m
   assert.equal(lastWord(new Order(together), [...halves, ended]), null);
 });
 
-test("order: nobody is further from their place than people came at about the same time", () => {
+test("order: nobody is further from their place than the number who came at about the same time", () => {
   const late = (by: number) => rush(300, ([first, ...rest]) => rest.toSpliced(by, 0, first!));
   assert.equal(lastWord(new Order(STRICT), [...late(5), ended]), null);
   assert.match(
@@ -261,7 +261,7 @@ test("order: nobody is further from their place than people came at about the sa
   );
 });
 
-test("order: those who were disturbed are judged less strictly, or not at all", () => {
+test("order: disturbed visitors are judged less strictly, or not at all", () => {
   const some = rush(300, (all) => [...all.slice(0, 250), ...all.slice(250).toReversed()]);
   const cutBetween = (notices: readonly Notice[]) => [
     split(200, true),
@@ -283,7 +283,7 @@ test("order: one who is overtaken by ten others is ten places from theirs", () =
   assert.equal(order.figures().tau, 10 / ((300 * 299) / 2));
 });
 
-test("order: those who were away are not judged", () => {
+test("order: visitors who were away are not judged", () => {
   const away: Notice = { kind: "away", at: 400, id: "v1" };
   const order = new Order(STRICT);
   const late = rush(300, ([first, ...rest]) => [...rest, first!]);
@@ -291,7 +291,7 @@ test("order: those who were away are not judged", () => {
   assert.equal(order.figures().counted, 299);
 });
 
-test("order: a turn may be told of before the answer to the join, and straight through is a turn as well", () => {
+test("order: a turn may be reported before the answer to the join, and straight through is a turn as well", () => {
   const order = new Order(null);
   const told = (id: string): Notice => ({ kind: "told", at: 9, id, isSteady: true });
   lastWord(order, [
@@ -312,7 +312,7 @@ function nodeOf(name: string, version: number, more: Partial<SimNodeStatus> = {}
 }
 const look = (...nodes: SimNodeStatus[]): Notice => ({ kind: "look", at: 0, nodes });
 
-test("one root: two of one view are one too many, of two views they are not", () => {
+test("one root: two in one view are one too many, in two views they are not", () => {
   assert.match(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 3)))!, /a and b are both root of view 3/);
   assert.equal(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 4))), null);
   assert.equal(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 3, { isRoot: false }))), null);
@@ -320,7 +320,7 @@ test("one root: two of one view are one too many, of two views they are not", ()
   assert.equal(new OneRoot().see(look(nodeOf("a", 3), nodeOf("b", 3, { view: other }))), null);
 });
 
-test("forgery: whatever is made up and taken is complained of", () => {
+test("forgery: anything forged that is accepted is a complaint", () => {
   const taken: Notice = { kind: "taken", at: 0, visitor: 4, reply: "waiting" };
   assert.match(new Forgery().see(taken)!, /visitor 4 showed something made up/);
 });
@@ -335,7 +335,7 @@ function bounds(at: number, ...notices: Notice[]): number[] {
   return [line.least, line.most, site.least, site.most];
 }
 
-test("line book: who was told to wait waits, until they lapse, give up, or get their turn", () => {
+test("line book: a visitor told to wait waits until they lapse, give up, or get their turn", () => {
   assert.deepEqual(bounds(100, waiting("a", 0)), [1, 1, 0, 0]);
   assert.deepEqual(bounds(7_000, waiting("a", 0)), [0, 1, 0, 0]);
   assert.deepEqual(bounds(9_600, waiting("a", 0)), [0, 0, 0, 0]);
@@ -345,14 +345,14 @@ test("line book: who was told to wait waits, until they lapse, give up, or get t
   assert.deepEqual(bounds(3_000, waiting("a", 0), turns(100, 1), waiting("a", 200)), [0, 1, 0, 0]);
 });
 
-test("line book: who entered is on the site until they leave or their pass runs out", () => {
+test("line book: a visitor who entered is on the site until they leave or their pass expires", () => {
   assert.deepEqual(bounds(3_000, waiting("a", 0), entered("a", 100)), [0, 0, 1, 1]);
   assert.deepEqual(bounds(3_000, entered("a", 100), leaving("a", 200)), [0, 0, 0, 0]);
   assert.deepEqual(bounds(11_000, entered("a", 100)), [0, 0, 0, 1]);
   assert.deepEqual(bounds(15_000, entered("a", 100)), [0, 0, 0, 0]);
 });
 
-test("line book: nobody knows for sure what a part that was cut off, or a node that died, made of it", () => {
+test("line book: what a cut-off part or a dead node made of a visitor is uncertain", () => {
   assert.deepEqual(bounds(3_000, waiting("a", 0), split(50, true), leaving("a", 100)), [0, 1, 0, 0]);
   assert.deepEqual(bounds(3_000, waiting("a", 0), stopped(500)), [0, 1, 0, 0]);
   assert.deepEqual(bounds(3_000, entered("a", 0), stopped(500)), [0, 0, 0, 1]);
@@ -377,7 +377,7 @@ test("own part: the smaller part gives no turns to places of the larger", () => 
   assert.equal(lastWord(new OwnPart(), [...cut, told(20_400, 0, 2)]), null);
 });
 
-test("own part: where it is not plain which part is which, nobody is judged", () => {
+test("own part: when it is not certain which part is which, nobody is judged", () => {
   const start = [joined(1, 0), joined(2, 3)];
   const turn = told(21_000, 0, 2);
   assert.equal(

@@ -39,11 +39,11 @@ function complaint(nodes: NodeLook[], truth: Partial<QuietTruth> = {}): string |
   return found && `${found.check}: ${found.text}`;
 }
 
-test("a cluster at rest, all of it right, gives no cause for complaint", () => {
+test("a cluster at rest that is right gives no cause for complaint", () => {
   assert.equal(complaint(looks()), null);
 });
 
-test("all have the same view, of those who are up", () => {
+test("all have the same view, of the nodes that are up", () => {
   assert.match(complaint(but(2, () => ({ view: null })))!, /^one view: c is not a member/);
   assert.match(
     complaint(but(2, ({ view }) => ({ view: { ...view!, version: 8 } })))!,
@@ -64,7 +64,7 @@ test("there is one root, and all pointers lead to it along the tree", () => {
   assert.match(complaint(but(1, () => ({ pointer: 0 })))!, /^tree: the pointers from a never reach the root/);
 });
 
-test("the root holds the smallest key; where nobody waits it may be anywhere", () => {
+test("the root has the smallest key; when nobody waits it may be anywhere", () => {
   assert.match(
     complaint(roomBut(1, { ownFirst: 7 }))!,
     /^smallest key at the root: e .* has 96 first, but 7/,
@@ -99,7 +99,7 @@ test("every node counts the same, what all have together, and what is seen from 
   );
 });
 
-test("while a part is lost nobody has its visits, but all count the same", () => {
+test("while a part is lost no node has its visits, but all count the same", () => {
   assert.equal(complaint(torn(roomBut(3, { visits: 1 }))), null);
   assert.match(
     complaint(torn(but(3, () => ({ counted: { waiting: 50, onSite: 9 } }))))!,
@@ -107,7 +107,7 @@ test("while a part is lost nobody has its visits, but all count the same", () =>
   );
 });
 
-test("there are no more slots than may be, where no part is lost", () => {
+test("there are no more slots than the capacity, while no part is lost", () => {
   assert.match(complaint(roomBut(0, { spare: 6 }))!, /^slots: there are 51 slots in all, and only 50/);
   assert.equal(complaint(torn(roomBut(0, { spare: 6 }))), null);
 });

@@ -64,19 +64,19 @@ test("a minute is any minute: a burst at its end and one at the beginning of the
   assert.ok(complaints([...burst(55_000, 1), ...burst(65_000, 41)]).length > 0);
 });
 
-test("turns that nobody uses are given again, however many; those who enter keep to the minute", () => {
+test("unused turns are given again, however many; entries keep to the minute", () => {
   assert.deepEqual(complaints(turns(600, { everyMs: 200, usedOf: 5 })), []);
   assert.match(complaints(turns(600, { everyMs: 200, usedOf: 4 }))[0]!, /63 entered within 60 s/);
 });
 
-test("whoever is told again that they are in is no other, and straight through is a turn as well", () => {
+test("a visitor who is told again that they are in counts once, and straight through is a turn as well", () => {
   assert.deepEqual(complaints([...turns(60), ...turns(60, { from: 1 })]), []);
   const through = (n: number) => entered(n, 700 + n, "join");
   assert.deepEqual(complaints([...turns(13, { everyMs: 10 }), through(91), through(92)]), []);
   assert.equal(complaints([...turns(13, { everyMs: 10 }), through(91), through(92), through(93)]).length, 1);
 });
 
-test("what a root let in as it died may be forgotten, and everything when all died", () => {
+test("what a root admitted as it died may be forgotten, and everything when all nodes died", () => {
   const burst = (count: number, from = 100) => turns(count, { from, everyMs: 10 });
   assert.equal(complaints(burst(16)).length, 1);
   assert.deepEqual(complaints([stopped(50), ...burst(17)]), []);
