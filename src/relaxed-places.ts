@@ -1,5 +1,6 @@
 /** Where a relaxed queue's Redis is, as a program writes it, and as connections to it need it. */
-import { readRedisAddress, readRedisUrl } from "./config/redis-schema.ts";
+import { readRedisUrl } from "./config/redis-schema.ts";
+import { readHostPort } from "./config/route.ts";
 import type { RedisPlace } from "./engines/redis/link/place.ts";
 
 /** How to be let in, where it is not in the URL. */
@@ -96,7 +97,7 @@ type Unset<T> = { readonly [K in keyof T]: T[K] | null };
 function addressesIn(written: readonly string[], port: number): RedisPlace["addresses"] {
   if (written.length === 0) throw new RangeError("redis has an empty list of addresses; give at least one");
   return written.map((one) => {
-    const read = readRedisAddress(one, port);
+    const read = readHostPort(one, port);
     if ("wrong" in read) throw new RangeError(`redis address "${one}" ${read.wrong}`);
     return read.value;
   });

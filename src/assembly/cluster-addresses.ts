@@ -11,7 +11,7 @@ import { networkInterfaces } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JoinPlace } from "../config/cluster-schema.ts";
 import { type ClusterSettings, formatJoinPlace } from "../config/cluster-settings.ts";
-import { formatListen } from "../config/kinds.ts";
+import { formatHostPort } from "../config/kinds.ts";
 
 const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
 const ADDRESSES_MAX = 64;
@@ -65,7 +65,7 @@ async function findPlace(place: JoinPlace, machine: Machine): Promise<Found> {
     const addresses =
       place.by === "records"
         ? oneKind(await machine.addressesOf(place.name)).map((host) =>
-            formatListen({ host, port: place.port }),
+            formatHostPort({ host, port: place.port }),
           )
         : (await machine.hostsOf(place.name)).map(({ name, port }) => `${hostName(name)}:${port}`);
     return { addresses, problems: [] };
@@ -103,7 +103,7 @@ export async function ownAddress(
     const { host, port } = partsOf(node);
     if (port === listen.port && (await isHere(host))) return node;
   }
-  return isEverywhere ? onlyAddress(listen.port, machine) : formatListen(listen);
+  return isEverywhere ? onlyAddress(listen.port, machine) : formatHostPort(listen);
 }
 
 function onlyAddress(port: number, machine: Machine): string {
@@ -114,7 +114,7 @@ function onlyAddress(port: number, machine: Machine): string {
       .map(({ address }) => address),
   );
   const [only] = outside;
-  if (only !== undefined && outside.length === 1) return formatListen({ host: only, port });
+  if (only !== undefined && outside.length === 1) return formatHostPort({ host: only, port });
   const has = outside.length === 0 ? "none" : outside.slice(0, SHOWN_MAX).join(", ");
   throw new Error(
     `it is not clear under which address the other nodes reach this one (this machine has ${has}); set cluster.advertise, or --cluster-advertise, to it`,

@@ -4,7 +4,7 @@
  * does not wait.
  */
 import { explain } from "../config/explain.ts";
-import { formatListen } from "../config/kinds.ts";
+import { formatHostPort } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { nodeWorld } from "../node.ts";
@@ -44,8 +44,8 @@ export async function run(flags: SettingsFlags): Promise<void> {
   });
   world.log.info(
     {
-      listen: formatListen(running.address),
-      control: formatListen(running.controlAddress),
+      listen: formatHostPort(running.address),
+      control: formatHostPort(running.controlAddress),
       rooms: Object.keys(settings.rooms),
     },
     "fairgate is running",

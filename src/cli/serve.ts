@@ -2,7 +2,7 @@
 
 import { type Fairgate, openFairgate } from "../assembly/open-fairgate.ts";
 import { describeCluster } from "../config/cluster-settings.ts";
-import { formatListen } from "../config/kinds.ts";
+import { formatHostPort } from "../config/kinds.ts";
 import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
@@ -111,5 +111,10 @@ function warnOfRestart(before: Settings, next: Settings, world: World): void {
 
 function fixedAtStart({ listen, control, tls, data, redis, cluster }: Settings): object {
   const line = redis ? describeRedis(redis) : cluster ? describeCluster(cluster) : data;
-  return { listen: formatListen(listen), control: formatListen(control.listen), hasTls: tls !== null, line };
+  return {
+    listen: formatHostPort(listen),
+    control: formatHostPort(control.listen),
+    hasTls: tls !== null,
+    line,
+  };
 }

@@ -91,7 +91,7 @@ test("a network that may join less often than one of its addresses is explained"
       at: "value",
       message:
         "rooms.main.abuse.joinsPerMinutePerNetwork is 5, which is less than joinsPerMinutePerAddress, 10",
-      hint: "One address could never use what it has. It should be at least as much.",
+      hint: "One address could never use its own limit. It should be at least as high.",
     },
   ]);
 });

@@ -1,19 +1,18 @@
 /**
- * Rules by which requests go past a room's line: assets, webhooks, health checks, the operator's own office.
- * All conditions of a rule must hold; of a list inside a condition, one entry. `gateway/bypass.ts` puts them
- * to work.
+ * Rules by which requests skip a room's line: assets, webhooks, health checks, the operator's own pages. All conditions
+ * of a rule must hold; a condition with a list holds if one entry does. `gateway/bypass.ts` applies them.
  *
  * Values of headers, cookies and queries may be secrets that partners were given, so no message shows them.
  */
 import { z } from "zod";
-import { readable } from "./kinds.ts";
+import { listOf, PATH_CHARACTERS_MAX, readable, refuse, setting } from "./kinds.ts";
 import { network } from "./network.ts";
 import { isClear, readPlainPath } from "./plain-path.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 import { inAscii, OWN_PATH, type Read, withoutSlash } from "./route.ts";
 import { isRecord } from "./salvage.ts";
 
-/** Those that Node's servers take. */
+/** The methods that Node's servers accept. */
 export const METHODS: readonly string[] = [
   "ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL",
   "MOVE NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT QUERY REBIND REPORT SEARCH SOURCE",
@@ -23,36 +22,33 @@ export const METHODS: readonly string[] = [
 export const BYPASS_RULES_MAX = 50;
 export const BYPASS_ENTRIES_MAX = 50;
 const NAME_CHARACTERS_MAX = 60;
-const PATH_CHARACTERS_MAX = 1_024;
 const VALUE_CHARACTERS_MAX = 500;
 const KEY_CHARACTERS_MAX = 100;
 
-/** What a header, cookie or the like must be: there at all, or like one of these. */
+/** What a header, cookie or query value must be: present (`true`), or like one of these. */
 export type WantedValue = true | readonly string[];
 export type WantedValues = Readonly<Record<string, WantedValue>>;
 type ValueInput = true | string | readonly string[];
 type ValuesInput = Readonly<Record<string, ValueInput>>;
 
 const VALUE_SHAPE = "true for any value, a value in which * is any text, or a list of such values";
-/** What may stand in a header, and so in a cookie. */
+/** Characters allowed in a header, and so in a cookie. */
 const ASCII = /^[\x20-\x7e]+$/;
 const PRINTABLE = /^[^\x00-\x1f\x7f-\x9f]+$/;
-/** RFC 9110, section 5.6.2, without the star, which would be taken for "any". */
+/** A token of RFC 9110, section 5.6.2, without the star, which would be read as "any". */
 const TOKEN = /^[\w!#$%&'+.^`|~-]+$/;
 
 const ruleSchema = z
   .strictObject({
-    name: readable(readRuleName, {
-      kind: "text",
-      max: NAME_CHARACTERS_MAX,
-      shape: `a name of 1 to ${NAME_CHARACTERS_MAX} characters`,
-    })
-      .nullable()
-      .prefault(null)
-      .describe(
-        "What the rule is called by `fairgate check --url` and where it is counted. null: its number.",
-      ),
-    path: listOf(
+    name: setting(
+      readable(readRuleName, {
+        kind: "text",
+        max: NAME_CHARACTERS_MAX,
+        shape: `a name of 1 to ${NAME_CHARACTERS_MAX} characters`,
+      }),
+      null,
+    ).describe("Name of the rule in `fairgate check --url` and in metrics. null: its number."),
+    path: oneOf(
       readable(readPathRule, {
         kind: "path",
         max: PATH_CHARACTERS_MAX,
@@ -60,32 +56,30 @@ const ruleSchema = z
       }),
       "paths such as /hook, /shops/*/pictures or *.css",
     ).describe(
-      "A path covers everything below it; a * is any text without a slash, and a path with one in its last part ends there. Case matters. A request whose path can be read in more than one way goes to the line.",
+      "A path covers everything below it; * is any text without a slash, and a path with * in its last part ends there. Case matters. A request whose path can be read in more than one way goes to the line.",
     ),
-    methods: listOf(
+    methods: oneOf(
       readable(readMethod, { kind: "method", max: 32, shape: "a method such as GET or POST" }),
       "methods such as POST",
     ).describe("The request's method."),
     header: values({ read: readHeaderName, isText: ASCII }).describe(
-      "Headers by name. Anyone can send a header: give it a value that nobody guesses.",
+      "Headers by name. Anyone can send a header, so use a value that nobody can guess.",
     ),
     cookie: values({ read: readToken, isText: ASCII }).describe("Cookies by name."),
-    userAgent: z
-      .custom<ValueInput>()
-      .transform((written, context) => taken(readValue(written, ASCII), context))
-      .meta({ kind: "values", shape: VALUE_SHAPE })
-      .nullable()
-      .prefault(null)
-      .describe("The browser's or program's word for itself, without regard to case. Anyone can send any."),
-    query: values({ read: readQueryName, isText: PRINTABLE }).describe(
-      "What follows the ? in the address, by name.",
-    ),
-    addresses: listOf(network(), "addresses or networks such as 10.0.0.0/8").describe(
-      "The visitor's address. Behind a proxy this needs `trustedProxies`, or it is the proxy's.",
+    userAgent: setting(
+      z
+        .custom<ValueInput>()
+        .transform((written, context) => taken(readValue(written, ASCII), context))
+        .meta({ kind: "values", shape: VALUE_SHAPE }),
+      null,
+    ).describe("The User-Agent header, without regard to case. Anyone can send any."),
+    query: values({ read: readQueryName, isText: PRINTABLE }).describe("Query parameters by name."),
+    addresses: oneOf(network(), "addresses or networks such as 10.0.0.0/8").describe(
+      "The visitor's IP address. Behind a proxy this needs `trustedProxies`, or it is the proxy's.",
     ),
   })
   .superRefine((rule, context) => {
-    // A rule with a mistyped condition has been told so already.
+    // A rule with a mistyped condition has its own problem already.
     if (context.issues.length === 0 && isForEveryone(rule))
       refuse(context, "has no condition that anyone could fail, so it would let everyone past the line");
   });
@@ -101,7 +95,7 @@ export const bypassSchema = z
   .prefault([])
   .meta({ shape: `a list of at most ${BYPASS_RULES_MAX} rules, each with a condition such as path: [/hook]` })
   .describe(
-    "Requests that go straight to the origin, without a place, a pass or a slot. All conditions of a rule must hold; of a list, one entry.",
+    "Requests that go straight to the origin, without a place, a pass or a slot. All conditions of a rule must hold; a list holds if one entry does.",
   );
 
 export type BypassRule = z.output<typeof ruleSchema>;
@@ -111,12 +105,12 @@ export function ruleName({ name }: Pick<BypassRule, "name">, index: number): str
   return name ?? `rule ${index + 1}`;
 }
 
-/** True for a path rule that says only how an address ends. */
+/** True for a path rule that is only an ending, such as `*.css`. */
 export function isEnding(path: string): boolean {
   return path.startsWith("*");
 }
 
-/** Rules that are allowed and let more past than it seems. `at` is where the list is. */
+/** Warnings for rules that let more past than it seems. `at` is the path of the list. */
 export function bypassCautions(rules: readonly BypassRule[], at: Path): Finding[] {
   return rules.flatMap((rule, index) =>
     (rule.path ?? []).flatMap((written, entry): Finding[] => {
@@ -139,14 +133,8 @@ function isForEveryone({ name: _, ...conditions }: BypassRule): boolean {
   );
 }
 
-function listOf<T extends z.ZodType>(entry: T, what: string) {
-  return z
-    .array(entry)
-    .min(1)
-    .max(BYPASS_ENTRIES_MAX)
-    .meta({ shape: `a list of 1 to ${BYPASS_ENTRIES_MAX} ${what}` })
-    .nullable()
-    .prefault(null);
+function oneOf<T extends z.ZodType>(entry: T, of: string) {
+  return setting(listOf(entry, { min: 1, max: BYPASS_ENTRIES_MAX, of }), null);
 }
 
 interface ValueKind {
@@ -154,18 +142,14 @@ interface ValueKind {
   readonly isText: RegExp;
 }
 
-/** A mapping of names to what is wanted of each. One wrong entry is told by its name, never by its value. */
+/** A mapping of names to what is wanted of each. A wrong entry is reported by its name, never by its value. */
 function values(kind: ValueKind) {
-  return z
+  const shape = `a mapping of 1 to ${BYPASS_ENTRIES_MAX} names, each with ${VALUE_SHAPE}`;
+  const mapping = z
     .custom<ValuesInput>()
     .transform((written, context) => taken(readValues(written, kind), context))
-    .meta({
-      kind: "values",
-      shape: `a mapping of 1 to ${BYPASS_ENTRIES_MAX} names, each with ${VALUE_SHAPE}`,
-      isSecret: true,
-    })
-    .nullable()
-    .prefault(null);
+    .meta({ kind: "values", shape, isSecret: true });
+  return setting(mapping, null);
 }
 
 function readValues(written: unknown, { read, isText }: ValueKind): Read<WantedValues> {
@@ -222,18 +206,18 @@ function readQueryName(written: string): Read<string> {
   return PRINTABLE.test(written) ? { value: written } : { wrong: "cannot be a name" };
 }
 
-/** The server takes no other methods, so a rule for one would never hold. */
+/** The server accepts no other methods, so a rule for one would never match. */
 function readMethod(written: string): Read<string> {
   const method = written.trim().toUpperCase();
   return METHODS.includes(method) ? { value: method } : { wrong: "is not a method" };
 }
 
-// The language of paths is tiny:
+// The language of path rules:
 //
-//   /hook                this path and everything below it, by whole parts, as rooms do
+//   /hook                this path and everything below it, by whole parts, as in a room's path
 //   /shops/*/pictures    a * is any text without a slash
-//   /files/*.css         where the last part has a * in it, the path ends there
-//   *.css                every path with this ending; the one to be careful with
+//   /files/*.css         a path with * in its last part ends there
+//   *.css                every path with this ending; use it with care
 
 /** The normal form of a path rule. */
 function readPathRule(written: string): Read<string> {
@@ -257,9 +241,4 @@ function readPathRule(written: string): Read<string> {
 
 function taken<T>(answer: Read<T>, context: z.RefinementCtx): T {
   return "value" in answer ? answer.value : refuse(context, answer.wrong);
-}
-
-function refuse(context: z.RefinementCtx, wrong: string, path: (string | number)[] = []): never {
-  context.addIssue({ code: "custom", message: wrong, path });
-  return z.NEVER;
 }

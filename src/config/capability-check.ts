@@ -60,7 +60,7 @@ const DOOR_NEEDS: readonly (Needs & { readonly key: DoorKey })[] = [
     key: "queueingMethod",
     uses: ({ queueingMethod }, path) =>
       queueingMethod === "random" ? [{ path: [...path, "queueingMethod"], is: "is random" }] : [],
-    hints: { relaxed: "A relaxed line has no one order to pick from. Take queueingMethod out" },
+    hints: { relaxed: "A relaxed line has no single order to pick from. Take queueingMethod out" },
   },
 ];
 
@@ -72,7 +72,7 @@ const ROOM_NEEDS: readonly Needs[] = [
       const is = `has ${number === 1 ? "a lane" : `${number} lanes`} in it`;
       return number === 0 ? [] : [{ path: [...path, "lanes"], at: "key", is }];
     },
-    hints: { relaxed: "A relaxed line has none. Take the lanes out" },
+    hints: { relaxed: "A relaxed line has no lanes. Take the lanes out" },
   },
   {
     capability: "budgets",

@@ -1,6 +1,6 @@
 /**
- * The files that settings name: can they be read, and are they what they should be? A certificate and its key are
- * checked to belong together before anything listens. Reading is handed in, so that this runs the same in a test.
+ * Checks of the files that settings name: that they can be read and contain what they should. A certificate and its key
+ * must match before anything listens. The function that reads files is passed in.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { dirname, resolve } from "node:path";
@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
 };
 
-/** Where a file named in the settings is: names start from the settings file's folder. */
+/** The absolute name of a file named in the settings: relative names start from the settings file's folder. */
 export function locateFile(fileName: string, settingsFile: string | null): string {
   return settingsFile === null ? resolve(fileName) : resolve(dirname(settingsFile), fileName);
 }
@@ -39,64 +39,61 @@ export function checkTls(
   tls: Known<{ certificateFile: string; keyFile: string }>,
   read: (fileName: string) => FileAnswer,
   path: Path = ["tls"],
-): Finding[] {
-  const certificate = parsed([...path, "certificateFile"], tls.certificateFile, read, CERTIFICATE);
-  const key = parsed([...path, "keyFile"], tls.keyFile, read, {
-    what: "a private key in PEM form, without a passphrase",
-    parse: (pem) => createPrivateKey(pem),
-  });
-  if (!certificate.value || !key.value) return [...certificate.findings, ...key.findings];
-  return checkPair(certificate.value, key.value, path);
-}
-
-/** Problems with a file of certificates that others' are signed by. */
-export function checkAuthority(
-  path: Path,
-  fileName: string | undefined,
-  read: (fileName: string) => FileAnswer,
 ): readonly Finding[] {
-  return parsed(path, fileName, read, CERTIFICATE).findings;
-}
-
-const CERTIFICATE = {
-  what: "a certificate in PEM form",
-  parse: (pem: string) => new X509Certificate(pem),
-};
-
-function checkPair(certificate: X509Certificate, key: KeyObject, path: Path): Finding[] {
-  if (certificate.checkPrivateKey(key)) return [];
-  const [keyFile, certificateFile] = ["keyFile", "certificateFile"].map((name) =>
-    formatPath([...path, name]),
-  );
-  const message = `${keyFile} is not the key of the certificate in ${certificateFile}`;
+  const certificate = readPem([...path, "certificateFile"], tls.certificateFile, read, CERTIFICATE);
+  const key = readPem([...path, "keyFile"], tls.keyFile, read, PRIVATE_KEY);
+  if (!certificate.value || !key.value) return [...certificate.findings, ...key.findings];
+  if (certificate.value.checkPrivateKey(key.value)) return [];
+  const keyPath = [...path, "keyFile"];
+  const message = `${formatPath(keyPath)} is not the key of the certificate in ${formatPath([...path, "certificateFile"])}`;
   const hint =
     "They should be a pair. The first certificate in the file should be the site's own, not its issuer's.";
-  return [{ code: "conflict", path: [...path, "keyFile"], at: "value", message, hint }];
+  return [{ code: "conflict", path: keyPath, at: "value", message, hint }];
 }
 
-interface Parsed<T> {
+interface Pem<T> {
   readonly value: T | null;
   readonly findings: readonly Finding[];
 }
 
-function parsed<T>(
+interface PemKind<T> {
+  readonly what: string;
+  readonly parse: (text: string) => T;
+}
+
+export const CERTIFICATE: PemKind<X509Certificate> = {
+  what: "a certificate in PEM form",
+  parse: (pem) => new X509Certificate(pem),
+};
+
+const PRIVATE_KEY: PemKind<KeyObject> = {
+  what: "a private key in PEM form, without a passphrase",
+  parse: (pem) => createPrivateKey(pem),
+};
+
+/** A PEM file, parsed, or what is wrong with it. */
+export function readPem<T>(
   path: Path,
-  fileName: string | undefined,
+  fileName: string | null | undefined,
   read: (fileName: string) => FileAnswer,
-  kind: { what: string; parse: (text: string) => T },
-): Parsed<T> {
-  if (fileName === undefined) return { value: null, findings: [] };
+  { what, parse }: PemKind<T>,
+): Pem<T> {
+  if (fileName == null) return { value: null, findings: [] };
   const answer = read(fileName);
   if ("wrong" in answer) return { value: null, findings: [unreadable(path, fileName, answer.wrong)] };
   try {
-    return { value: kind.parse(answer.text), findings: [] };
+    return { value: parse(answer.text), findings: [] };
   } catch {
-    const message = `${path.join(".")}: ${fileName} does not hold ${kind.what}`;
-    return {
-      value: null,
-      findings: [{ code: "invalid", path, at: "value", message, hint: `It should be ${kind.what}.` }],
-    };
+    const message = `${path.join(".")}: ${fileName} does not hold ${what}`;
+    const hint = `It should be ${what}.`;
+    return { value: null, findings: [{ code: "invalid", path, at: "value", message, hint }] };
   }
+}
+
+/** The text of a file that was checked before. */
+export function textOf(fileName: string, read: (fileName: string) => FileAnswer): string {
+  const answer = read(fileName);
+  return "text" in answer ? answer.text : "";
 }
 
 export interface PageAnswer {
@@ -115,13 +112,9 @@ export function readPage(path: Path, fileName: string, read: (fileName: string) 
   return { html: null, findings: [{ code: "invalid", path, at: "value", message, hint }] };
 }
 
-function unreadable(path: Path, fileName: string, wrong: string): Finding {
+/** The finding for a file that cannot be read. */
+export function unreadable(path: Path, fileName: string, wrong: string): Finding {
   const message = `${formatPath(path)}: ${fileName} cannot be read: ${wrong}`;
-  return {
-    code: "unreadable",
-    path,
-    at: "value",
-    message,
-    hint: "Names start from the settings file's folder.",
-  };
+  const hint = "Names start from the settings file's folder.";
+  return { code: "unreadable", path, at: "value", message, hint };
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that is checked once the values are there, wherever they came from: the schema, the settings against each
- * other, secrets, and the files that settings name. Each step runs on what the steps before could make sense of, so
- * that one wrong value hides no other problem.
+ * All checks of plain values, whether they came from a file, flags or a program: the schema, the settings against each
+ * other, secrets, and the files that settings name. Each step runs on what the earlier steps could parse, so that one
+ * wrong value hides no other problem.
  */
 import { checkTls, type FileAnswer, locateFile, type ReadFile, readPage, tryRead } from "./check-files.ts";
 import {
@@ -57,9 +57,9 @@ export interface CheckContext {
   readonly environment: Environment;
   readonly readFile: ReadFile;
   readonly checkPage: CheckPage;
-  /** Names of files start from this file's folder; null: from where the program was started. */
+  /** Relative file names start from this file's folder; null: from the current directory. */
   readonly settingsFile: string | null;
-  /** False where a secret is made for the run. */
+  /** False where a secret is generated for the run. */
   readonly needsSecret: boolean;
   /** False where the rooms guard a site inside the same program. */
   readonly needsOrigin: boolean;
@@ -72,9 +72,10 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   const known: Known<FileSettings> = salvage(settingsSchema, input) ?? {};
   const read = (fileName: string) => tryRead(context.readFile, locateFile(fileName, context.settingsFile));
   const secrets = checkSecrets(known, context, read);
-  const lanes = readLaneSecrets(known.rooms ?? {}, { environment: context.environment, read });
-  const redis = readRedisSecrets(known.redis ?? null, { environment: context.environment, read });
-  const cluster = readClusterSecrets(known.cluster ?? null, { environment: context.environment, read });
+  const sources = { environment: context.environment, read };
+  const lanes = readLaneSecrets(known.rooms ?? {}, sources);
+  const redis = readRedisSecrets(known.redis ?? null, sources);
+  const cluster = readClusterSecrets(known.cluster ?? null, sources);
   const pages = checkPages(known, context, read);
   const findings = [
     ...(parsed.success ? [] : toFindings(parsed.error.issues, input, settingsOutline())),
@@ -108,7 +109,7 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   return { ok: true, settings, warnings: sortProblems(warnings) };
 }
 
-/** Beyond this, more problems help nobody. */
+/** The most problems that are shown. */
 const PROBLEMS_MAX = 100;
 
 function atMost(findings: readonly Finding[]): readonly Finding[] {
@@ -131,35 +132,31 @@ function checkSecrets(
   context: CheckContext,
   read: (name: string) => FileAnswer,
 ): CheckedSecrets {
-  const { environment } = context;
-  const secret = chooseSecret({
-    what: "secret",
-    variable: SECRET_VARIABLE,
-    environment,
-    path: ["secret"],
-    value: known.secret,
-    filePath: ["secretFile"],
-    fileName: known.secretFile,
-    read,
-    linesMax: 1 + PREVIOUS_SECRETS_MAX,
-  });
-  const token = chooseSecret({
-    what: "token",
-    variable: TOKEN_VARIABLE,
-    environment,
-    path: ["control", "token"],
-    value: known.control?.token,
-    filePath: ["control", "tokenFile"],
-    fileName: known.control?.tokenFile,
-    read,
-    linesMax: 1,
-  });
-  const older = (known.previousSecrets ?? []).flatMap((value, index) => {
-    return checkSecret(value, {
+  const sources = { environment: context.environment, read };
+  const secret = chooseSecret(
+    {
       what: "secret",
-      name: `previousSecrets[${index}]`,
-      path: ["previousSecrets", index],
-    });
+      variable: SECRET_VARIABLE,
+      path: ["secret"],
+      value: known.secret,
+      fileName: known.secretFile,
+      linesMax: 1 + PREVIOUS_SECRETS_MAX,
+    },
+    sources,
+  );
+  const token = chooseSecret(
+    {
+      what: "token",
+      variable: TOKEN_VARIABLE,
+      path: ["control", "token"],
+      value: known.control?.token,
+      fileName: known.control?.tokenFile,
+    },
+    sources,
+  );
+  const older = (known.previousSecrets ?? []).flatMap((value, index) => {
+    const path = ["previousSecrets", index];
+    return checkSecret(value, { what: "secret", name: formatPath(path), path });
   });
   // A data directory keeps a token made for it.
   const isUnset = known.control?.token === null && known.control.tokenFile === null && known.data === null;
@@ -170,8 +167,8 @@ function checkSecrets(
     isNowhere(secret) &&
     known.secret === null &&
     known.secretFile === null &&
-    // A data directory keeps a secret made for it. Redis keeps none: whoever can read it could then make passes. Nodes of
-    // a cluster must know it before they meet.
+    // A data directory keeps a generated secret. Redis keeps none: anyone who can read it could then make passes. Nodes of a
+    // cluster need it before they connect.
     (known.data === null || sharedBy !== null) &&
     context.needsSecret;
   return {
@@ -194,7 +191,7 @@ function isNowhere(answer: SecretAnswer): boolean {
 }
 
 interface CheckedPages {
-  /** Texts that were read from files, by the path of the page. */
+  /** Pages read from files, by the path of the page's settings. */
   readonly html: ReadonlyMap<string, string>;
   readonly problems: readonly Finding[];
 }

@@ -1,7 +1,7 @@
 /** Checks between the settings of a cluster, and of what does not go with it. */
 import { CLUSTER_PORT, type ClusterInFile, type JoinPlace } from "./cluster-schema.ts";
 import { formatJoinPlace } from "./cluster-settings.ts";
-import { formatListen, type Listen, parseListen } from "./kinds.ts";
+import { formatHostPort, type HostPort, parseListen } from "./kinds.ts";
 import { type Finding, formatPath } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import type { FileSettings } from "./schema.ts";
@@ -45,7 +45,7 @@ function checkOtherPlaces({ data, redis }: Known<FileSettings>): Finding[] {
 }
 
 function checkPorts({ listen: own }: KnownCluster, { listen, control }: Known<FileSettings>): Finding[] {
-  const taken: [name: string, listen: Partial<Listen> | undefined][] = [
+  const taken: [name: string, listen: Partial<HostPort> | undefined][] = [
     ["listen", listen],
     ["control.listen", control?.listen],
   ];
@@ -82,7 +82,7 @@ function checkReach({ listen, advertise, join }: KnownCluster): Finding[] {
   );
   if (!elsewhere || advertise != null) return [];
   if (elsewhere.by === "records" && isLoopback(elsewhere.name)) return [noOtherMachine(elsewhere, join!)];
-  const at = formatListen({ host: listen.host, port: listen.port ?? CLUSTER_PORT });
+  const at = formatHostPort({ host: listen.host, port: listen.port ?? CLUSTER_PORT });
   const message = `cluster.listen is ${at}, which other machines cannot reach, and cluster.join names ${formatJoinPlace(elsewhere)}`;
   const hint = `Set cluster.listen (--cluster-listen) to :${CLUSTER_PORT}, or to this machine's own address. --listen is for visitors.`;
   return [{ code: "conflict", path: ["cluster", "listen"], at: "value", message, hint }];

@@ -22,7 +22,7 @@ test("what is no address is refused with its reason", () => {
     ["7100", /not a host/],
     [":7100", /not a host/],
     ["::1", /not a host/],
-    ["[1:2]:7100", /not a host/],
+    ["[1:2]:7100", /not an IPv6/],
     ["http://10.0.0.7", /not a host/],
     ["10.0.0.7:0", /out of range/],
     ["10.0.0.7:65536", /out of range/],

@@ -129,7 +129,7 @@ describe("a node", () => {
     );
     assert.equal(
       describeCluster(good({ cluster: "" })),
-      "a node that listens at 127.0.0.1:7100, founding one",
+      "a node that listens at 127.0.0.1:7100, creating its own cluster",
     );
   });
 });

@@ -10,7 +10,7 @@ import { cookieCautions } from "./cookie-check.ts";
 import { doorCautions } from "./door-check.ts";
 import { hostCautions } from "./host-check.ts";
 import { http2Cautions } from "./http2-check.ts";
-import type { Listen } from "./kinds.ts";
+import type { HostPort } from "./kinds.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 import { checkRedis } from "./redis-check.ts";
 import { checkRoom, checkRooms } from "./room-check.ts";
@@ -113,7 +113,7 @@ function closedEvents(settings: Known<FileSettings>): Finding[] {
 }
 
 /** Problems with a control address that asks for no token. */
-export function checkOpenControl(listen: Partial<Listen> | undefined): Finding[] {
+export function checkOpenControl(listen: Partial<HostPort> | undefined): Finding[] {
   if (listen?.host === undefined || isLoopback(listen.host)) return [];
   const message = "control.listen can be reached from other machines, and there is no token";
   const hint = `Make one with \`fairgate keys new\` and \`export ${TOKEN_VARIABLE}=…\`, name a data directory, which keeps one, or listen on 127.0.0.1.`;
@@ -208,7 +208,7 @@ function checkHealth(health: Known<OriginSettings["healthCheck"]> | undefined, p
 const LOOPBACK_NAMES = new Set(["localhost", "127.0.0.1", "::1"]);
 const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
 
-function isSameAddress(address: string, listen: Partial<Listen> | undefined): boolean {
+function isSameAddress(address: string, listen: Partial<HostPort> | undefined): boolean {
   if (!listen?.port || listen.host === undefined) return false;
   const url = new URL(address);
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));

@@ -1,21 +1,22 @@
 /**
- * `fairgate.example.yaml`, from the schema: every setting with its default, what it should be, and why it is there.
- * The file loads as it stands, once a secret is in the environment. A line that starts with `#` and no space is a
- * setting that is off; taking the `#` away turns it on.
+ * `fairgate.example.yaml`, made from the schema: every setting with its default, what it should be, and what it means. The
+ * file loads as it is, given a secret in the environment. A line that starts with `#` and no space is a setting that is
+ * off; removing the `#` turns it on.
  */
 import { stringify } from "yaml";
 import { isMappingSetting, type Setting } from "./outline.ts";
 
-/** What the example says instead of the default, so that it shows a room that works. */
+/** Values in the example that are not the defaults, so that it shows a working room. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   "origin.addresses": ["http://127.0.0.1:3000"],
   "cluster.join": ["10.0.0.7:7100", "10.0.0.8:7100", "10.0.0.9:7100"],
   "cluster.listen": ":7100",
-  "rooms.main.totalActiveUsers": 200,
+  // With the default `sessionDuration` of 5m, 500 slots are refilled at 100 a minute.
+  "rooms.main.totalActiveUsers": 500,
   "rooms.main.newUsersPerMinute": 100,
 };
 
-/** Settings that are off in the example, with what they would be. */
+/** Settings that are off in the example, with the values they would have. */
 const OFF: Readonly<Record<string, unknown>> = {
   "tls.certificateFile": "certificate.pem",
   "tls.keyFile": "key.pem",
@@ -30,7 +31,7 @@ const OFF: Readonly<Record<string, unknown>> = {
   "control.token": "another-output-of-fairgate-keys-new-here",
   "control.tokenFile": "control-token.txt",
   "accessLog.to": "access.log",
-  "budgets.shared.totalActiveUsers": 500,
+  "budgets.shared.totalActiveUsers": 800,
   "rooms.main.standby.requestsPerSecond": 400,
   "rooms.main.lanes.vip.members.jwt.claim": "tier",
   "rooms.main.lanes.vip.members.jwt.values": ["gold"],
@@ -47,15 +48,16 @@ const OFF: Readonly<Record<string, unknown>> = {
       eventStartTime: "2026-12-01T10:00:00Z",
       eventEndTime: "2026-12-01T18:00:00Z",
       shuffleAtEventStart: true,
+      totalActiveUsers: 750,
       newUsersPerMinute: 150,
       message: "The sale is on until six.",
     },
   ],
 };
 
-/** Mappings that are on, though they need not be there. */
+/** Optional mappings that are on in the example. */
 const ON = new Set(["origin", "rooms", "rooms.main.origin"]);
-/** What the one entry of a mapping with free names is called. */
+/** Name of the one entry in a mapping with free names. */
 export const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
   rooms: "main",
   budgets: "shared",
@@ -63,11 +65,29 @@ export const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
 };
 const COLUMNS_MAX = 100;
 
-const HEADER = `# Every setting of Fairgate, with its default. Copy what you need to fairgate.yaml; leave out what you do not.
-# \`fairgate check\` says whether a file is good. Lines that start with # and no space are settings that are off.
+/** The file at the top of the example, in a comment. */
+export const QUICK_START = `origin:
+  addresses: [http://127.0.0.1:3000]
+rooms:
+  main:
+    totalActiveUsers: 500
+    newUsersPerMinute: 100
+    sessionDuration: 5m
+    enabledOriginCommands: [revoke]
+`;
+
+const HEADER = `# A complete fairgate.yaml is as short as this:
 #
-# Times are written 500ms, 45s, 10m, 2h or 1d; sizes 16KB or 100MB; percentages 5%.
-# The secret is best kept out of this file:  export FAIRGATE_SECRET=$(fairgate keys new)
+${QUICK_START.replace(/^(?=.)/gm, "#   ")}#
+# A slot stays taken for \`sessionDuration\` after the visitor's last click, so these 500 slots admit 100 visitors a
+# minute; it is free sooner only if the origin ends the visit (\`Fairgate-Command: revoke\`), the visitor leaves
+# (POST /.fairgate/main/leave), or \`sessionDuration\` is shorter.
+#
+# Below is every setting with its default. Copy what you need to fairgate.yaml and leave out the rest; \`fairgate check\`
+# says whether the file is good. Lines that start with # and no space are settings that are off.
+#
+# Durations are written 500ms, 45s, 10m, 2h or 1d; sizes 16KB or 100MB; percentages 5%.
+# Keep the secret out of this file:  export FAIRGATE_SECRET=$(fairgate keys new)
 `;
 
 /** The whole example file. */
@@ -87,12 +107,12 @@ function block(setting: Setting, parents: readonly string[]): string {
   return about + (isOff ? switchOff(lines) : `${lines}\n`);
 }
 
-/** True for a mapping that is not there unless it is written, and for one with nothing in it by itself. */
+/** True for a mapping that is null or empty by default. */
 function mayBeNothing(setting: Setting): boolean {
   return isMappingSetting(setting) && (setting.default === null || setting.entry !== null);
 }
 
-/** A room's own origin has the same settings as the one at the top; once is enough. */
+/** A room's own origin has the same settings as the one at the top, which are shown there. */
 function isShortcut(setting: Setting, id: string): boolean {
   return id === "rooms.main.origin" && setting.isNullable;
 }

@@ -8,10 +8,11 @@ import { languageIndex } from "../testing/language-index.ts";
 import { coveringTests } from "../testing/requirements/covering-tests.ts";
 import { requirementsTable } from "../testing/requirements/requirements.ts";
 import { withCapabilityTable } from "./capability-table.ts";
-import { EXAMPLE_NAMES, exampleYaml } from "./example.ts";
+import { EXAMPLE_NAMES, exampleYaml, QUICK_START } from "./example.ts";
 import { explain } from "./explain.ts";
 import { loadSettings } from "./load.ts";
 import { type Setting, settingsOutline } from "./outline.ts";
+import type { Problem } from "./problem.ts";
 import { settingsReference } from "./reference.ts";
 import { roomSchema, type Settings, settingsSchema } from "./schema.ts";
 
@@ -25,6 +26,8 @@ function load(text: string, files: Record<string, string> = {}): Settings {
   const environment = { FAIRGATE_SECRET: SECRET, SHOP_JWT_SECRET: SECRET };
   const result = loadSettings({ text, file: "/fairgate.example.yaml" }, {}, environment, readFile);
   assert.ok(result.ok, result.ok ? "" : explain(result.problems));
+  const isForTest = ({ message }: Problem) => message.startsWith("FAIRGATE_SECRET is set");
+  assert.equal(explain(result.warnings.filter((warning) => !isForTest(warning))), "");
   return result.settings;
 }
 
@@ -47,12 +50,18 @@ test("the table in docs/engines.md is in step with what the engines can do (npm 
 
 test("the example loads as it stands, and every value in it is the default but those that show a working room", () => {
   const settings = load(example);
-  const defaults = roomSchema.parse({ totalActiveUsers: 200, newUsersPerMinute: 100 });
+  const defaults = roomSchema.parse({ totalActiveUsers: 500, newUsersPerMinute: 100 });
   assert.deepEqual(settings.rooms, { main: defaults });
   const plain = settingsSchema.parse({ origin: { addresses: ["http://127.0.0.1:3000"] } });
   assert.deepEqual(settings.origin, plain.origin);
   assert.deepEqual(settings.limits, plain.limits);
   assert.deepEqual(settings.listen, plain.listen);
+});
+
+test("the file at the top of the example loads without a warning and admits as many as its slots allow", () => {
+  const { main } = load(QUICK_START).rooms;
+  assert.ok(example.includes(QUICK_START.replace(/^(?=.)/gm, "#   ")));
+  assert.equal(main!.newUsersPerMinute! * (main!.sessionDuration / 60_000), main!.totalActiveUsers);
 });
 
 /** The example with every setting that is off turned on. */
@@ -77,7 +86,7 @@ test("the settings that are off in the example load when they are turned on", ()
   assert.equal(lanes.vip?.members.jwt?.claim, "tier");
   assert.equal(standby?.requestsPerSecond, 400);
   assert.equal(adaptive?.latencyFactor, 2.5);
-  assert.deepEqual(settings.budgets, { [budget!]: { totalActiveUsers: 500 } });
+  assert.deepEqual(settings.budgets, { [budget!]: { totalActiveUsers: 800 } });
   assert.equal(events[0]?.newUsersPerMinute, 150);
 });
 

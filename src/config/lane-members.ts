@@ -1,12 +1,11 @@
 /**
- * What the settings of a lane's members mean for each other, and where the secrets are that they point to.
- * Secrets come out beside the settings, never in them.
+ * Checks between the settings of a lane's members, and the secrets they name. The secrets are returned beside the settings,
+ * never inside them.
  */
-import type { FileAnswer } from "./check-files.ts";
 import type { LaneJwt, LaneMembers } from "./lane-schema.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 import type { Known } from "./salvage.ts";
-import { chooseSecret, type SecretAnswer } from "./secrets.ts";
+import { chooseSecret, type SecretSources } from "./secrets.ts";
 
 const KEY_SETTINGS = ["secretVariable", "secretFile", "publicKey", "jwks"] as const;
 const VARIABLE_CHARACTERS_SHOWN_MAX = 60;
@@ -18,7 +17,7 @@ interface RoomWithLanes {
   readonly lanes: Record<string, { readonly members: LaneMembers }>;
 }
 
-/** What lanes' JWTs are signed with, by `laneKey`. A map, so that writing settings out never shows it. */
+/** The secrets that lanes' JWTs are signed with, by `laneKey`. A map, since JSON.stringify shows nothing of it. */
 export type LaneSecrets = ReadonlyMap<string, string>;
 
 export interface LaneSecretsAnswer {
@@ -26,21 +25,11 @@ export interface LaneSecretsAnswer {
   readonly problems: readonly Finding[];
 }
 
-/** Where secrets can be. */
-export interface SecretSources {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Reads a file that the settings name. */
-  readonly read: (fileName: string) => FileAnswer;
-}
-
 export function laneKey(room: string, lane: string): string {
   return `${room}/${lane}`;
 }
 
-/**
- * Problems between the settings of one lane's `members`, which are at `path`. Who is trusted may not be
- * known, such as when one room changes while it runs.
- */
+/** Problems between the settings of the `members` at `path`. `trustedProxies`: undefined where they are not known. */
 export function checkLaneMembers(
   members: Known<LaneMembers>,
   path: Path,
@@ -59,38 +48,23 @@ export function checkLaneMembers(
 export function readLaneSecrets(rooms: RoomsWithLanes, sources: SecretSources): LaneSecretsAnswer {
   const secrets = new Map<string, string>();
   const problems: Finding[] = [];
-  for (const [room, lane, jwt] of jwtsOf(rooms)) {
-    const path = ["rooms", room, "lanes", lane, "members", "jwt"];
-    const answer = secretOf(jwt, path, sources);
-    problems.push(...answer.problems);
-    const [secret] = answer.secrets;
-    if (secret !== undefined) secrets.set(laneKey(room, lane), secret);
-    else if (jwt.secretVariable && answer.problems.length === 0)
-      problems.push(noVariable(jwt.secretVariable, path));
-  }
-  return { secrets, problems };
-}
-
-function* jwtsOf(rooms: RoomsWithLanes): Generator<[room: string, lane: string, jwt: Known<LaneJwt>]> {
   for (const [room, settings] of Object.entries(rooms))
-    for (const [lane, about] of Object.entries(settings?.lanes ?? {}))
-      if (about?.members?.jwt) yield [room, lane, about.members.jwt];
-}
-
-function secretOf(jwt: Known<LaneJwt>, path: Path, { environment, read }: SecretSources): SecretAnswer {
-  const named = jwt.secretVariable ?? "";
-  return chooseSecret({
-    what: "secret",
-    // What every object has by birth, such as `constructor`, is no variable.
-    variable: Object.hasOwn(environment, named) ? named : "",
-    environment,
-    path: [...path, "secretVariable"],
-    value: null,
-    filePath: [...path, "secretFile"],
-    fileName: named === "" ? jwt.secretFile : null,
-    read,
-    linesMax: 1,
-  });
+    for (const [lane, about] of Object.entries(settings?.lanes ?? {})) {
+      const jwt = about?.members?.jwt;
+      if (!jwt) continue;
+      const path = ["rooms", room, "lanes", lane, "members", "jwt"];
+      const named = jwt.secretVariable ?? "";
+      // A property every object inherits, such as `constructor`, is no variable.
+      const variable = Object.hasOwn(sources.environment, named) ? named : "";
+      const fileName = named === "" ? jwt.secretFile : null;
+      const at = { path: [...path, "secretVariable"], filePath: [...path, "secretFile"] };
+      const answer = chooseSecret({ what: "secret", variable, ...at, value: null, fileName }, sources);
+      problems.push(...answer.problems);
+      const [secret] = answer.secrets;
+      if (secret !== undefined) secrets.set(laneKey(room, lane), secret);
+      else if (named !== "" && answer.problems.length === 0) problems.push(noVariable(named, path));
+    }
+  return { secrets, problems };
 }
 
 function checkAnybody({ codes, jwt, header, addresses }: Known<LaneMembers>, path: Path): Finding[] {

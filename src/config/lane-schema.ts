@@ -1,14 +1,14 @@
 /**
- * Who belongs in a lane, as settings: whoever brings a signed code, a JWT with the right claim, a header that
- * a trusted proxy set, or comes from the right addresses. Any one of them is enough.
+ * Who belongs in a lane, as settings: a visitor with a signed code, with a JWT that has the right claim, with a header
+ * that a trusted proxy set, or from certain addresses. Any one of them is enough.
  *
- * No secret is ever written here, only where it is to be found: a room's settings are shown at the control
- * address, logged when they change and kept on disk. What these settings mean for each other is checked in
- * `lane-check.ts`, which also fetches the secrets.
+ * Secrets are never written here, only where to find them: a room's settings are shown at the control address, logged
+ * when they change and kept on disk. What these settings mean for each other is checked in `lane-members.ts`, which also
+ * reads the secrets.
  */
 import { z } from "zod";
 import { KEY_SET_CHARACTERS_MAX, readKeySet, readPublicKey } from "./jwt-keys.ts";
-import { isTrue, readable, text } from "./kinds.ts";
+import { fileName, isTrue, listOf, readable, setting, text } from "./kinds.ts";
 import { network } from "./network.ts";
 import type { Read } from "./route.ts";
 
@@ -16,7 +16,6 @@ const NETWORKS_MAX = 1_000;
 const VALUES_MAX = 100;
 const VALUE_CHARACTERS_MAX = 200;
 const NAME_CHARACTERS_MAX = 100;
-const FILE_NAME_CHARACTERS_MAX = 4_096;
 const PUBLIC_KEY_CHARACTERS_MAX = 16_384;
 /** RFC 9110, section 5.6.2: a token. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -26,74 +25,54 @@ const headerName = () =>
   readable(readName, { kind: "header", max: NAME_CHARACTERS_MAX, shape: "a header's name such as X-Tier" });
 const cookieName = () =>
   readable(readName, { kind: "cookie", max: NAME_CHARACTERS_MAX, shape: "a cookie's name such as session" });
-const values = (example: string) =>
-  z
-    .array(text({ max: VALUE_CHARACTERS_MAX }).min(1))
-    .min(1)
-    .max(VALUES_MAX)
-    .meta({ shape: `a list of 1 to ${VALUES_MAX} texts such as [${example}]` });
+const value = () => text({ max: VALUE_CHARACTERS_MAX }).min(1);
+const values = () => listOf(value(), { min: 1, max: VALUES_MAX, of: "texts such as [gold]" });
 
 const jwtSchema = z
   .strictObject({
-    header: headerName()
-      .nullable()
-      .prefault("Authorization")
-      .describe("Header that holds the JWT, with or without `Bearer` before it. null: none."),
-    cookie: cookieName()
-      .nullable()
-      .prefault(null)
-      .describe("Cookie that holds it, looked at when the header has none. null: none."),
+    header: setting(headerName().nullable(), "Authorization").describe(
+      "Header that holds the JWT, with or without `Bearer` before it. null: none.",
+    ),
+    cookie: setting(cookieName(), null).describe(
+      "Cookie that holds the JWT, used when the header has none. null: none.",
+    ),
     claim: text({ max: VALUE_CHARACTERS_MAX, shape: "a claim's name such as tier" })
       .min(1)
-      .describe("Claim that tells who is in the lane. `app.tier` is `tier` inside `app`."),
-    values: values("gold").describe(
-      "What the claim must be. Where it is a list, one of its entries must be one of these.",
+      .describe("Claim that decides who is in the lane. `app.tier` is `tier` inside `app`."),
+    values: values().describe(
+      "Accepted values of the claim. If the claim is a list, one of its entries must be one of these.",
     ),
-    secretVariable: readable(readVariable, {
-      kind: "variable",
-      max: NAME_CHARACTERS_MAX,
-      shape: "the name of an environment variable such as SHOP_JWT_SECRET",
-    })
-      // Somebody will put the secret itself here; what is wrong must not be quoted.
-      .meta({ isSecret: true })
-      .nullable()
-      .prefault(null)
-      .describe("Environment variable that holds the secret which the JWTs are signed with (HS256)."),
-    secretFile: text({ max: FILE_NAME_CHARACTERS_MAX, shape: "a file name" })
-      .min(1)
-      .nullable()
-      .prefault(null)
-      .describe("File that holds the secret instead."),
-    publicKey: readable(readPublicKey, {
-      kind: "key",
-      max: PUBLIC_KEY_CHARACTERS_MAX,
-      shape: "a public key in PEM form: RSA, P-256, P-384, P-521 or Ed25519",
-    })
-      .meta({ isSecret: true })
-      .nullable()
-      .prefault(null)
-      .describe("Public key of whoever signs the JWTs, for one key that stays the same."),
-    jwks: readable(readKeys, {
-      kind: "keys",
-      max: KEY_SET_CHARACTERS_MAX,
-      shape: "an address such as https://shop.example/.well-known/jwks.json, or the key set itself as JSON",
-    })
-      .meta({ isSecret: true })
-      .nullable()
-      .prefault(null)
-      .describe(
-        "Key set of whoever signs them, or its address, which is asked every ten minutes and whenever a new key turns up. While it cannot be fetched nobody gets into the lane by a JWT.",
-      ),
-    issuer: text({ max: VALUE_CHARACTERS_MAX })
-      .min(1)
-      .nullable()
-      .prefault(null)
-      .describe("What `iss` must be. null: it is not looked at."),
-    audience: text({ max: VALUE_CHARACTERS_MAX })
-      .min(1)
-      .nullable()
-      .prefault(null)
-      .describe("What `aud` must be or hold. null: it is not looked at."),
+    secretVariable: setting(
+      readable(readVariable, {
+        kind: "variable",
+        max: NAME_CHARACTERS_MAX,
+        shape: "the name of an environment variable such as SHOP_JWT_SECRET",
+      })
+        // Somebody will put the secret itself here, so a wrong value must not be quoted.
+        .meta({ isSecret: true }),
+      null,
+    ).describe("Environment variable that holds the secret the JWTs are signed with (HS256)."),
+    secretFile: setting(fileName(), null).describe("File that holds the secret instead."),
+    publicKey: setting(
+      readable(readPublicKey, {
+        kind: "key",
+        max: PUBLIC_KEY_CHARACTERS_MAX,
+        shape: "a public key in PEM form: RSA, P-256, P-384, P-521 or Ed25519",
+      }).meta({ isSecret: true }),
+      null,
+    ).describe("Public key of the JWTs' issuer, for one key that stays the same."),
+    jwks: setting(
+      readable(readKeys, {
+        kind: "keys",
+        max: KEY_SET_CHARACTERS_MAX,
+        shape: "an address such as https://shop.example/.well-known/jwks.json, or the key set itself as JSON",
+      }).meta({ isSecret: true }),
+      null,
+    ).describe(
+      "Key set of the JWTs' issuer, or its address, which is fetched every ten minutes and when a new key id appears. While it cannot be fetched, nobody gets into the lane by a JWT.",
+    ),
+    issuer: setting(value(), null).describe("What `iss` must be. null: it is not checked."),
+    audience: setting(value(), null).describe("What `aud` must be or contain. null: it is not checked."),
   })
   .meta({
     shape: "a mapping with at least claim, values and one of secretVariable, secretFile, publicKey, jwks",
@@ -101,38 +80,32 @@ const jwtSchema = z
 
 const headerSchema = z
   .strictObject({
-    name: headerName().describe("The proxy must set it or take it out on every request."),
-    values: values("gold").describe("What it must be, exactly."),
+    name: headerName().describe("Name of the header. The proxy must set it, or remove it, on every request."),
+    values: values().describe("Accepted values, compared exactly."),
   })
   .meta({ shape: "a mapping with name and values" });
 
 /** The `members` of a lane. */
 export const laneMembersSchema = z.strictObject({
-  codes: isTrue()
-    .prefault(true)
-    .describe("true: whoever brings a code that `fairgate codes new` made for this lane."),
-  jwt: jwtSchema
-    .nullable()
-    .prefault(null)
-    .describe("Whoever brings a JWT of your site's, not run out, with the right claim in it."),
-  header: headerSchema
-    .nullable()
-    .prefault(null)
-    .describe(
-      "Whoever comes through one of the `trustedProxies` with this header. From others it means nothing.",
-    ),
-  addresses: z
-    .array(network())
-    .max(NETWORKS_MAX)
-    .prefault([])
-    .meta({ shape: `a list of at most ${NETWORKS_MAX} addresses or networks such as 10.0.0.0/8` })
-    .describe("Whoever comes from one of these."),
+  codes: setting(isTrue(), true).describe(
+    "true: visitors with a code that `fairgate codes new` made for this lane.",
+  ),
+  jwt: setting(jwtSchema, null).describe(
+    "Visitors with a valid JWT of your site that has the right claim. null: no JWTs.",
+  ),
+  header: setting(headerSchema, null).describe(
+    "Visitors who come through one of the `trustedProxies` with this header; from elsewhere it is ignored. null: no header.",
+  ),
+  addresses: setting(
+    listOf(network(), { max: NETWORKS_MAX, of: "addresses or networks such as 10.0.0.0/8" }),
+    [],
+  ).describe("Visitors from one of these addresses or networks."),
 });
 
 export type LaneMembers = z.output<typeof laneMembersSchema>;
 export type LaneJwt = NonNullable<LaneMembers["jwt"]>;
 
-/** True when a lane's `jwks` is where the key set is, not the key set. */
+/** True when a lane's `jwks` is the address of a key set, not the key set itself. */
 export function isKeyAddress(jwks: string): boolean {
   return !jwks.trimStart().startsWith("{");
 }

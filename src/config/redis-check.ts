@@ -1,7 +1,8 @@
 /** Checks between the settings of Redis, and of what does not go with it. */
+import { formatHostPort } from "./kinds.ts";
 import { type Finding, formatPath } from "./problem.ts";
 import type { RedisInFile } from "./redis-schema.ts";
-import { formatAddress, REDIS_URL_VARIABLE } from "./redis-settings.ts";
+import { REDIS_URL_VARIABLE } from "./redis-settings.ts";
 import type { Known } from "./salvage.ts";
 import type { FileSettings } from "./schema.ts";
 
@@ -71,7 +72,7 @@ function checkSentinels(redis: KnownRedis): Finding[] {
 }
 
 function checkTwice(redis: KnownRedis, key: "sentinels" | "cluster"): Finding[] {
-  const addresses = (redis[key] ?? []).map(formatAddress);
+  const addresses = (redis[key] ?? []).map(formatHostPort);
   return addresses.flatMap((address, index): Finding[] => {
     if (addresses.indexOf(address) === index) return [];
     const path = ["redis", key, index];

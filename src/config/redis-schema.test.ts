@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { readRedisAddress, readRedisUrl } from "./redis-schema.ts";
+import { readRedisUrl } from "./redis-schema.ts";
+import { readHostPort } from "./route.ts";
 
 const PORT = 6_379;
 const plain = { port: PORT, isTls: false, username: null, password: null, database: null };
@@ -31,10 +32,10 @@ test("an address that is not one is refused with its reason, and without its pas
     ["redis+sentinel://127.0.0.1", /not redis:\/\//],
     ["redis:///0", /no host/],
     ["redis://:hunter2@/0", /not a URL|no host/],
-    ["redis://:hunter2@127.0.0.1/shop", /something else than the number/],
-    ["redis://127.0.0.1/12345", /something else than the number/],
-    ["redis://127.0.0.1/0/1", /something else than the number/],
-    ["redis://127.0.0.1/-1", /something else than the number/],
+    ["redis://:hunter2@127.0.0.1/shop", /something other than the number/],
+    ["redis://127.0.0.1/12345", /something other than the number/],
+    ["redis://127.0.0.1/0/1", /something other than the number/],
+    ["redis://127.0.0.1/-1", /something other than the number/],
     ["redis://127.0.0.1?db=1", /query or a fragment/],
     ["redis://127.0.0.1/0#1", /query or a fragment/],
     ["redis://:hunter2%zz@127.0.0.1", /not written %25/],
@@ -69,7 +70,7 @@ test("a host may have a port; without one it has the usual one", () => {
     ["[2001:DB8::1]:65535", "2001:db8::1", 65_535],
   ];
   for (const [written, host, port] of cases)
-    assert.deepEqual(readRedisAddress(written, PORT), { value: { host, port } }, written);
+    assert.deepEqual(readHostPort(written, PORT), { value: { host, port } }, written);
 });
 
 test("what is no host is refused", () => {
@@ -87,7 +88,7 @@ test("what is no host is refused", () => {
     ["10.0.0.1:65536", /out of range/],
   ];
   for (const [written, reason] of cases) {
-    const read = readRedisAddress(written, PORT);
+    const read = readHostPort(written, PORT);
     assert.ok("wrong" in read, written);
     assert.match(read.wrong, reason, written);
   }

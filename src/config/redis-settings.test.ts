@@ -133,7 +133,7 @@ describe("the address", () => {
       `${URL_VARIABLE}: redis.url is not redis:// or rediss://`,
     ]);
     assert.deepEqual(problems({ flags: { redis: "redis://:hunter2@10.0.0.3/x" } }), [
-      "--redis: redis.url ends with something else than the number of a database",
+      "--redis: redis.url ends with something other than the number of a database",
     ]);
     assert.deepEqual(problems({ redis: "cluster: [10.0.0.1]", flags: { redis: "redis://10.0.0.3" } }), [
       "fairgate.yaml: redis.url and redis.cluster are both set",

@@ -1,14 +1,20 @@
 /**
- * Where Redis is, complete: what the engine connects with. Passwords come from the environment, from files of their
- * own or from the settings file, in that order, as every secret does; so may the whole address, since it can have a
- * password in it. No words about any of this hold a password.
+ * Where Redis is, complete: what the engine connects with. Passwords come from the environment, from files of their own or
+ * from the settings file, in that order. The whole address may come from the environment too, since it can contain a
+ * password. No message contains one.
  */
-import { X509Certificate } from "node:crypto";
-import type { FileAnswer } from "./check-files.ts";
+import { CERTIFICATE, readPem, textOf } from "./check-files.ts";
+import { formatHostPort, type HostPort } from "./kinds.ts";
 import type { Finding, Path, SettingPlaces, Source } from "./problem.ts";
-import { PASSWORD_CHARACTERS_MAX, type RedisAddress, type RedisInFile } from "./redis-schema.ts";
+import { PASSWORD_CHARACTERS_MAX, type RedisInFile } from "./redis-schema.ts";
 import { isRecord, type Known } from "./salvage.ts";
-import { chooseSecret, type SecretAnswer, type SecretName } from "./secrets.ts";
+import {
+  chooseSecret,
+  NO_SECRET,
+  type SecretAnswer,
+  type SecretName,
+  type SecretSources,
+} from "./secrets.ts";
 
 export const REDIS_URL_VARIABLE = "FAIRGATE_REDIS_URL";
 export const REDIS_PASSWORD_VARIABLE = "FAIRGATE_REDIS_PASSWORD";
@@ -16,14 +22,12 @@ export const SENTINEL_PASSWORD_VARIABLE = "FAIRGATE_REDIS_SENTINEL_PASSWORD";
 const FLAG = "--redis";
 const URL_PATH: Path = ["redis", "url"];
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Where Redis is and how to be let in, and what the engine does there. */
+/** Where Redis is, how to log in, and how the engine uses it. */
 export interface RedisSettings {
   readonly mode: "standalone" | "sentinel" | "cluster";
-  /** The server; or some sentinels; or some nodes of the cluster. */
-  readonly addresses: readonly RedisAddress[];
-  /** With sentinels: the name they watch the primary under. */
+  /** The server, some sentinels, or some nodes of the cluster, by `mode`. */
+  readonly addresses: readonly HostPort[];
+  /** With sentinels: the name under which they monitor the primary. */
   readonly masterName: string | null;
   readonly username: string | null;
   readonly password: string | null;
@@ -32,25 +36,19 @@ export interface RedisSettings {
   readonly database: number;
   /** `ca` is PEM text. */
   readonly tls: { readonly ca: string | null; readonly servername: string | null } | null;
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly prefix: string;
-  /** So many replicas must have an admission, or the end of a visit, before anyone is told of it. */
+  /** How many replicas must have stored an admission, or the end of a visit, before anyone is told of it. */
   readonly replicas: number;
   readonly timeoutMs: number;
 }
 
-export interface WithVariable {
-  readonly input: unknown;
-  readonly places: SettingPlaces;
-  readonly cautions: readonly Finding[];
-}
-
-/** The settings with the address from the environment in them. One on the command line is nearer, and stays. */
+/** The settings with the address from the environment in them. One on the command line takes precedence. */
 export function withRedisVariable(
   input: unknown,
   places: SettingPlaces,
-  environment: Environment,
-): WithVariable {
+  environment: SecretSources["environment"],
+): { input: unknown; places: SettingPlaces; cautions: readonly Finding[] } {
   const url = environment[REDIS_URL_VARIABLE]?.trim();
   const redis = isRecord(input) ? (input.redis ?? {}) : null;
   const written = places.find(URL_PATH, "key");
@@ -61,16 +59,17 @@ export function withRedisVariable(
   return {
     input: { ...input, redis: { ...redis, url } },
     places: { find: (path, at) => (isUrl(path) ? source : places.find(path, at)) },
-    cautions: redis.url == null ? [] : [notUsed(written)],
+    cautions: redis.url == null ? [] : [notUsed("redis.url in the settings", REDIS_URL_VARIABLE, written)],
   };
 }
 
-function notUsed(source: Source): Finding {
-  const message = `${REDIS_URL_VARIABLE} is set, so redis.url in the settings is not used`;
-  return { code: "caution", path: URL_PATH, at: "key", message, hint: "Keep one of them.", source };
+function notUsed(what: string, variable: string, source?: Source): Finding {
+  const message = `${variable} is set, so ${what} is not used`;
+  const hint = "Keep one of them.";
+  return { code: "caution", path: URL_PATH, at: "key", message, hint, ...(source && { source }) };
 }
 
-/** What the settings of Redis point to, read. */
+/** The passwords and certificates that the settings of Redis name, read. */
 export interface RedisSecrets {
   readonly password: string | null;
   readonly sentinelPassword: string | null;
@@ -79,47 +78,39 @@ export interface RedisSecrets {
   readonly cautions: readonly Finding[];
 }
 
-const NO_SECRETS: RedisSecrets = {
-  password: null,
-  sentinelPassword: null,
-  ca: null,
-  problems: [],
-  cautions: [],
-};
-
-interface SecretSources {
-  readonly environment: Environment;
-  /** Reads a file that the settings name. */
-  readonly read: (fileName: string) => FileAnswer;
-}
-
-/** Passwords and certificates from wherever they are, or what is wrong with them. */
+/** Passwords and certificates, or what is wrong with them. */
 export function readRedisSecrets(redis: Known<RedisInFile> | null, sources: SecretSources): RedisSecrets {
-  if (redis === null) return NO_SECRETS;
+  if (redis === null) return { password: null, sentinelPassword: null, ca: null, problems: [], cautions: [] };
   const choose = (variable: string, key: "password" | "sentinelPassword"): SecretAnswer =>
-    chooseSecret({
-      ...sources,
-      what: "password",
-      variable,
-      path: ["redis", key],
-      value: redis[key],
-      filePath: ["redis", `${key}File`],
-      fileName: redis[`${key}File`],
-      linesMax: 1,
-      check: checkPassword,
-    });
+    chooseSecret(
+      {
+        what: "password",
+        variable,
+        path: ["redis", key],
+        value: redis[key],
+        fileName: redis[`${key}File`],
+        check: checkPassword,
+      },
+      sources,
+    );
   const own = choose(REDIS_PASSWORD_VARIABLE, "password");
-  // In the environment it may be left over from another day.
+  // The variable may be set from an earlier use.
   const ofSentinels = redis.sentinels?.length
     ? choose(SENTINEL_PASSWORD_VARIABLE, "sentinelPassword")
-    : { secrets: [], problems: [], cautions: [] };
-  const ca = redis.tls?.ca ? readCa(redis.tls.ca, sources.read) : { text: null, problems: [] };
+    : NO_SECRET;
+  const caFile = redis.tls?.ca;
+  const ca = readPem(["redis", "tls", "ca"], caFile, sources.read, CERTIFICATE);
+  const isUnused = redis.url?.password != null && own.secrets.length > 0;
   return {
     password: own.secrets[0] ?? redis.url?.password ?? null,
     sentinelPassword: ofSentinels.secrets[0] ?? null,
-    ca: ca.text,
-    problems: [...own.problems, ...ofSentinels.problems, ...checkUser(redis, own), ...ca.problems],
-    cautions: [...own.cautions, ...ofSentinels.cautions, ...notUsedInUrl(redis, own)],
+    ca: ca.value && caFile ? textOf(caFile, sources.read) : null,
+    problems: [...own.problems, ...ofSentinels.problems, ...checkUser(redis, own), ...ca.findings],
+    cautions: [
+      ...own.cautions,
+      ...ofSentinels.cautions,
+      ...(isUnused ? [notUsed("the password in redis.url", REDIS_PASSWORD_VARIABLE)] : []),
+    ],
   };
 }
 
@@ -137,13 +128,7 @@ function checkUser(
   return [{ code: "missing", path, at: "key", message, hint }];
 }
 
-function notUsedInUrl({ url }: Known<RedisInFile>, own: SecretAnswer): Finding[] {
-  if (url?.password == null || own.secrets.length === 0) return [];
-  const message = `${REDIS_PASSWORD_VARIABLE} is set, so the password in redis.url is not used`;
-  return [{ code: "caution", path: URL_PATH, at: "key", message, hint: "Keep one of them." }];
-}
-
-/** Whoever runs the Redis chose it, so it may be short; it only has to be one. */
+/** The operator of Redis chose it, so any length will do. */
 function checkPassword(password: string, { name, path, source }: SecretName): Finding[] {
   const wrong = wrongWithPassword(password);
   if (wrong === null) return [];
@@ -156,27 +141,6 @@ function wrongWithPassword(password: string): string | null {
   if (password === "") return "is empty";
   if (password.length > PASSWORD_CHARACTERS_MAX) return `has ${password.length} characters`;
   return /[\x00-\x1f\x7f]/.test(password) ? "has a control character in it" : null;
-}
-
-function readCa(
-  fileName: string,
-  read: (fileName: string) => FileAnswer,
-): { text: string | null; problems: Finding[] } {
-  const path = ["redis", "tls", "ca"];
-  const answer = read(fileName);
-  if ("wrong" in answer) {
-    const message = `redis.tls.ca: ${fileName} cannot be read: ${answer.wrong}`;
-    const hint = "Names start from the settings file's folder.";
-    return { text: null, problems: [{ code: "unreadable", path, at: "value", message, hint }] };
-  }
-  try {
-    new X509Certificate(answer.text);
-    return { text: answer.text, problems: [] };
-  } catch {
-    const message = `redis.tls.ca: ${fileName} does not hold a certificate in PEM form`;
-    const hint = "It should be the certificates, in PEM form, that the servers' are signed by.";
-    return { text: null, problems: [{ code: "invalid", path, at: "value", message, hint }] };
-  }
 }
 
 /** What the engine connects with, from settings that passed every check. */
@@ -199,16 +163,11 @@ export function toRedisSettings(redis: RedisInFile, secrets: RedisSecrets): Redi
   };
 }
 
-/** Where it is, in words that may be shown to anyone. */
+/** Where Redis is, in words without passwords. */
 export function describeRedis({ mode, addresses, masterName, database, tls }: RedisSettings): string {
-  const list = addresses.map(formatAddress).join(", ");
+  const list = addresses.map(formatHostPort).join(", ");
   const end = database > 0 ? `, database ${database}` : "";
   if (mode === "cluster") return `the cluster at ${list}${tls ? ", with TLS" : ""}`;
   if (mode === "sentinel") return `${masterName} by the sentinels at ${list}${end}${tls ? ", with TLS" : ""}`;
   return `${tls ? "rediss" : "redis"}://${list}/${database}`;
-}
-
-/** The way people write an address. */
-export function formatAddress({ host, port }: RedisAddress): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -7,7 +7,7 @@ import { checkLanes } from "./check-lanes.ts";
 import { checkCookieDomain } from "./cookie-check.ts";
 import { checkDoor, type KnownRoom } from "./door-check.ts";
 import { checkEvents } from "./event-check.ts";
-import { checkLine } from "./line-check.ts";
+import { checkLine } from "./line-schema.ts";
 import { isName, NAME_SHAPE } from "./name.ts";
 import { readPlainPath } from "./plain-path.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";

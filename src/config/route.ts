@@ -1,11 +1,11 @@
 /**
- * Hosts and paths of a room's routes, and origin addresses, in the one form that everything compares.
+ * Hosts, paths and addresses in settings, read to the one form in which they are compared.
  *
  * A host is lower case, in its ASCII form, without a port or a closing dot. A path starts with a slash, has none at
  * the end, and is plain (`plain-path.ts`): `/shop/` and `/%73hop` are both `/shop`. The gateway makes a request's path
  * plain before it looks for the room, so that no spelling slips past.
  */
-import { isIP } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
 import { isClear, readPlainPath } from "./plain-path.ts";
 
@@ -18,6 +18,7 @@ const HOST =
   /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const IPV6 = /^\[[0-9a-f:.]+\]$/;
 const HOST_CHARACTERS_MAX = 253;
+const PORT_MAX = 65_535;
 
 /** The normal form of a host name, or of `*.` and a host name. */
 export function readHost(written: string): Read<string> {
@@ -34,6 +35,18 @@ export function readHost(written: string): Read<string> {
 /** An IPv6 address in brackets, in its one short spelling (RFC 5952); as it is when it is none. */
 export function shortIpv6(host: string): string {
   return URL.parse(`http://${host}`)?.hostname ?? host;
+}
+
+/** A host with a port, or with `usualPort` when it names none; an IPv6 address loses its brackets. */
+export function readHostPort(written: string, usualPort: number): Read<{ host: string; port: number }> {
+  const match = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(written.trim());
+  const host = match?.[1]?.toLowerCase() ?? "";
+  if (host === "" || /^\d+$/.test(host)) return { wrong: "is not a host with a port" };
+  const inBrackets = host.startsWith("[") ? host.slice(1, -1) : null;
+  if (inBrackets !== null && !isIPv6(inBrackets)) return { wrong: "is not an IPv6 address" };
+  const port = Number(match![2] ?? usualPort);
+  if (port < 1 || port > PORT_MAX) return { wrong: "has a port that is out of range" };
+  return { value: { host: inBrackets === null ? host : shortIpv6(host).slice(1, -1), port } };
 }
 
 function toAscii(host: string): string {

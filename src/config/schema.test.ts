@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createTrust } from "../gateway/proxy/trust.ts";
-import { formatListen, parseListen } from "./kinds.ts";
+import { formatHostPort, parseListen } from "./kinds.ts";
 import { isMappingSetting, type Setting, settingAt, settingsOutline } from "./outline.ts";
 import { originSchema, roomSchema, settingsSchema } from "./schema.ts";
 
@@ -70,7 +70,7 @@ test("addresses to listen on are read in each of their forms", () => {
     assert.equal(parseListen(wrong), null, wrong);
   }
   for (const text of ["127.0.0.1:8080", ":8080", "[::1]:8080"])
-    assert.equal(formatListen(parseListen(text)!), text);
+    assert.equal(formatHostPort(parseListen(text)!), text);
 });
 
 test("a language tag is shortened until the page speaks it", () => {

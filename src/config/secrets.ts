@@ -1,91 +1,87 @@
 /**
- * Where secrets come from: the environment, a file of their own, or the settings file, in that order. And whether they
- * are good enough. Words about a secret never hold the secret.
+ * Where secrets come from, in this order: the environment, a file of their own, the settings file; and whether they are
+ * strong enough. No message about a secret contains it.
  */
-import type { FileAnswer } from "./check-files.ts";
+import { type FileAnswer, unreadable } from "./check-files.ts";
 import { SECRET_CHARACTERS_MAX, SECRET_CHARACTERS_MIN } from "./kinds.ts";
 import type { Finding, Path, Source } from "./problem.ts";
 
 export const SECRET_VARIABLE = "FAIRGATE_SECRET";
 export const TOKEN_VARIABLE = "FAIRGATE_CONTROL_TOKEN";
 
-/** A random secret uses many more; one repeated character or a short pattern does not. */
+/** Different characters in a secret. A random one has many more; one repeated character or a short pattern does not. */
 const DIFFERENT_CHARACTERS_MIN = 8;
 
-export interface SecretPlaces {
+/** Where secrets outside the settings can be. */
+export interface SecretSources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Reads a file that the settings name. */
+  readonly read: (fileName: string) => FileAnswer;
+}
+
+export interface SecretSetting {
   /** What to call it: "secret", "token" or "password". */
   readonly what: string;
   readonly variable: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly path: Path;
   readonly value: string | null | undefined;
-  readonly filePath: Path;
+  /** When left out, the same path with `File` at its end. */
+  readonly filePath?: Path;
   readonly fileName: string | null | undefined;
-  readonly read: (fileName: string) => FileAnswer;
-  /** Lines a file may have: the secret and, where there can be any, older ones. */
-  readonly linesMax: number;
+  /** The most lines of the file: the secret and earlier ones. When left out, 1. */
+  readonly linesMax?: number;
   /** What makes it good; when left out, what makes a good secret to sign with. */
   readonly check?: (secret: string, name: SecretName) => Finding[];
 }
 
 export interface SecretAnswer {
-  /** The secret, then older ones; empty when none is set or none is good. */
+  /** The secret, then earlier ones; empty when none is set or none is good. */
   readonly secrets: readonly string[];
   readonly problems: readonly Finding[];
   readonly cautions: readonly Finding[];
 }
 
-/** Takes the secret from the first place that has one. */
-export function chooseSecret(places: SecretPlaces): SecretAnswer {
-  const { what, path, value, filePath, fileName, check } = places;
-  const inEnvironment = places.environment[places.variable]?.trim();
-  if (inEnvironment) return fromEnvironment(places, inEnvironment);
+export const NO_SECRET: SecretAnswer = { secrets: [], problems: [], cautions: [] };
+
+/** The secret from the first place that has one. */
+export function chooseSecret(setting: SecretSetting, { environment, read }: SecretSources): SecretAnswer {
+  const { what, variable, path, value, fileName, check } = setting;
+  const filePath = setting.filePath ?? [...path.slice(0, -1), `${path.at(-1)}File`];
+  const inEnvironment = environment[variable]?.trim();
+  if (inEnvironment) {
+    const source: Source = { kind: "env", name: variable, spot: null };
+    const answer = checked([inEnvironment], { what, name: variable, path, source }, check);
+    if (!value && !fileName) return answer;
+    const message = `${variable} is set, so the ${what} in the settings is not used`;
+    const at = { path: value ? path : filePath, at: "key" } as const;
+    return { ...answer, cautions: [{ code: "caution", ...at, message, hint: "Keep one of them." }] };
+  }
   if (value && fileName) {
     const message = `${path.join(".")} and ${filePath.join(".")} are both set`;
     return problem({ code: "conflict", path: filePath, at: "key", message, hint: "Keep one of them." });
   }
   if (value) return checked([value], { what, name: path.join("."), path }, check);
-  if (fileName) return fromFile(places, fileName);
-  return { secrets: [], problems: [], cautions: [] };
+  return fileName ? fromFile({ ...setting, filePath }, fileName, read(fileName)) : NO_SECRET;
 }
 
-function fromEnvironment(
-  { what, variable, path, value, filePath, fileName, check }: SecretPlaces,
-  secret: string,
+function fromFile(
+  { what, filePath, linesMax = 1, check }: SecretSetting & { filePath: Path },
+  fileName: string,
+  answer: FileAnswer,
 ): SecretAnswer {
-  const source: Source = { kind: "env", name: variable, spot: null };
-  const answer = checked([secret], { what, name: variable, path, source }, check);
-  if (!value && !fileName) return answer;
-  const message = `${variable} is set, so the ${what} in the settings is not used`;
-  const at = { path: value ? path : filePath, at: "key" } as const;
-  return { ...answer, cautions: [{ code: "caution", ...at, message, hint: "Keep one of them." }] };
-}
-
-function fromFile({ what, filePath, read, linesMax, check }: SecretPlaces, fileName: string): SecretAnswer {
-  const answer = read(fileName);
+  if ("wrong" in answer) return problem(unreadable(filePath, fileName, answer.wrong));
   const name = filePath.join(".");
-  if ("wrong" in answer) {
-    const message = `${name}: ${fileName} cannot be read: ${answer.wrong}`;
-    const hint = "Names start from the settings file's folder.";
-    return problem({ code: "unreadable", path: filePath, at: "value", message, hint });
-  }
   const lines = answer.text.split("\n").map((line) => line.trim());
   const secrets = lines.filter((line) => line !== "");
-  if (secrets.length > linesMax) {
-    const message = `${name}: ${fileName} has ${secrets.length} lines`;
-    return problem({
-      code: "invalid",
-      path: filePath,
-      at: "value",
-      message,
-      hint: `It can have ${linesMax}.`,
-    });
-  }
-  return checked(secrets.length > 0 ? secrets : [""], { what, name, path: filePath }, check);
+  if (secrets.length <= linesMax)
+    return checked(secrets.length > 0 ? secrets : [""], { what, name, path: filePath }, check);
+  const message = `${name}: ${fileName} has ${secrets.length} lines`;
+  const hint = `It can have ${linesMax}.`;
+  return problem({ code: "invalid", path: filePath, at: "value", message, hint });
 }
 
 function problem(finding: Finding): SecretAnswer {
-  return { secrets: [], problems: [finding], cautions: [] };
+  return { ...NO_SECRET, problems: [finding] };
 }
 
 export interface SecretName {
@@ -120,7 +116,7 @@ function weakness(secret: string): string | null {
     : null;
 }
 
-/** The finding for a secret that is nowhere. Gateways that share a line read each other's tickets. */
+/** The finding for a missing secret. `sharedBy`: who else needs the same one, since gateways read each other's tickets. */
 export function missingSecret({ sharedBy }: { sharedBy: string | null }): Finding {
   const hint = `Make one with \`fairgate keys new\`, keep it safe, and \`export ${SECRET_VARIABLE}=…\` before starting`;
   return {

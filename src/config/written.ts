@@ -2,7 +2,7 @@
  * Settings the way people write them: milliseconds as `5m`, bytes as `16KB`, instants in universal time. For showing a
  * room's settings at the control address, so that what is read there can be sent back as a change.
  */
-import { formatListen, type Listen } from "./kinds.ts";
+import { formatHostPort, type HostPort } from "./kinds.ts";
 import { isMappingSetting, roomOutline, type Setting } from "./outline.ts";
 import { isRecord } from "./salvage.ts";
 import type { RoomInput, RoomSettings } from "./schema.ts";
@@ -19,7 +19,7 @@ function written(value: unknown, setting: Setting): unknown {
   if (setting.kind === "size") return formatSize(value as number);
   if (setting.kind === "percent") return formatPercent(value as number);
   if (setting.kind === "instant") return formatInstant(value as number);
-  if (setting.kind === "listen") return formatListen(value as Listen);
+  if (setting.kind === "listen") return formatHostPort(value as HostPort);
   if (Array.isArray(value) && setting.entry) return value.map((item) => written(item, setting.entry!));
   if (!isMappingSetting(setting)) return value;
   const values = value as Record<string, unknown>;

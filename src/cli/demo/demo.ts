@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatListen } from "../../config/kinds.ts";
+import { formatHostPort } from "../../config/kinds.ts";
 import { settingsFrom } from "../../config/load.ts";
 import type { Settings } from "../../config/schema.ts";
 import type { Counts, Engine } from "../../core/engine.ts";
@@ -48,7 +48,7 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   };
   onStopSignals(world.clock, { stop, hurry: () => process.exit(1) });
   process.stdout.write(
-    opening({ address, shop: shop.address, control: formatListen(running.controlAddress), token }),
+    opening({ address, shop: shop.address, control: formatHostPort(running.controlAddress), token }),
   );
 }
 

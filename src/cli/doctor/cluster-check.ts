@@ -1,6 +1,6 @@
 /** The cluster: whether the nodes in the settings answer, who else there is, and whether all slots are served. */
-import type { RedisAddress } from "../../config/redis-schema.ts";
-import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
+import type { RedisSettings } from "../../config/redis-settings.ts";
 import { addressIn } from "../../engines/redis/link/place.ts";
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { configOf, readInfo, type ServerFacts } from "./facts.ts";
@@ -15,7 +15,7 @@ const KEYS_AT_ONCE = 100;
 interface Member {
   readonly id: string;
   /** Null: nobody knows where it is. */
-  readonly address: RedisAddress | null;
+  readonly address: HostPort | null;
   readonly isPrimary: boolean;
   readonly isFailed: boolean;
   readonly primaryId: string;
@@ -34,16 +34,16 @@ export async function searchCluster(redis: RedisSettings): Promise<Search> {
   const [view] = views.toSorted((a, b) => epoch(b) - epoch(a));
   const away = found.flatMap((one, i) =>
     one instanceof RedisProblem
-      ? [about("connection", formatAddress(redis.addresses[i]!)).problem(one.message)]
+      ? [about("connection", formatHostPort(redis.addresses[i]!)).problem(one.message)]
       : [],
   );
   if (!view) return { nodes: [], verdicts: away };
   const known = new Set(away.map(({ where }) => where));
-  const nodes = nodesOf(view).filter(({ address }) => !known.has(formatAddress(address)));
+  const nodes = nodesOf(view).filter(({ address }) => !known.has(formatHostPort(address)));
   return { nodes, verdicts: [...away, checkState(view), ...checkMembers(view)] };
 }
 
-async function askNode(address: RedisAddress, redis: RedisSettings): Promise<View | RedisProblem> {
+async function askNode(address: HostPort, redis: RedisSettings): Promise<View | RedisProblem> {
   let probe: Probe | null = null;
   try {
     probe = await Probe.open(address, serverLogin(redis));
@@ -62,7 +62,7 @@ function epoch({ state }: View): number {
 }
 
 /** Lines of CLUSTER NODES: `id ip:port@bus[,name] flags primary ping pong epoch link slots…`. */
-function readMembers(text: string, asked: RedisAddress): Member[] {
+function readMembers(text: string, asked: HostPort): Member[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return lines.map((line) => {
     const [id = "", place = "", flags = "", primaryId = "", , , , , ...ranges] = line.split(" ");
@@ -132,7 +132,7 @@ function checkMembers({ members }: View): DoctorVerdict[] {
 }
 
 function placeOf({ address, id }: Member): string {
-  return address ? formatAddress(address) : id;
+  return address ? formatHostPort(address) : id;
 }
 
 /** Whether the loss of one primary stops the rooms of all the others. */

@@ -3,7 +3,8 @@
  *
  *   settings ──▶ sentinels or cluster ──▶ nodes ──▶ connections ──▶ facts ──▶ verdicts
  */
-import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
+import { formatHostPort } from "../../config/kinds.ts";
+import type { RedisSettings } from "../../config/redis-settings.ts";
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { checkClocks } from "./clock-check.ts";
 import { checkCoverage, keyOn, searchCluster } from "./cluster-check.ts";
@@ -66,7 +67,7 @@ async function receive(node: Node, { redis }: Examination): Promise<Patient | Do
 
 function away({ address }: Node, thrown: unknown): DoctorVerdict {
   if (!(thrown instanceof RedisProblem)) throw thrown;
-  return about("connection", formatAddress(address)).problem(thrown.message);
+  return about("connection", formatHostPort(address)).problem(thrown.message);
 }
 
 async function judgeAll(patients: readonly Patient[], examination: Examination): Promise<DoctorVerdict[]> {

@@ -1,9 +1,9 @@
 /** The servers that hold the line, as they were found. */
-import type { RedisAddress } from "../../config/redis-schema.ts";
+import type { HostPort } from "../../config/kinds.ts";
 import type { DoctorVerdict } from "./verdict.ts";
 
 export interface Node {
-  readonly address: RedisAddress;
+  readonly address: HostPort;
   readonly isPrimary: boolean;
   /** The slots it holds, first and last; null where there are none. */
   readonly slots: readonly (readonly [first: number, last: number])[] | null;

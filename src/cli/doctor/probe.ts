@@ -2,8 +2,8 @@
  * One connection to one Redis, asked a few things and closed. Nothing is tried twice and every wait ends: whoever calls
  * for a doctor wants to know what happens now.
  */
-import type { RedisAddress } from "../../config/redis-schema.ts";
-import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
+import type { RedisSettings } from "../../config/redis-settings.ts";
 import { clientFor, type Login } from "../../engines/redis/link/client.ts";
 import {
   type AskedServer,
@@ -27,12 +27,12 @@ export function sentinelLogin({ mode, sentinelUsername, sentinelPassword, tls }:
 
 export class Probe {
   readonly where: string;
-  readonly address: RedisAddress;
+  readonly address: HostPort;
   readonly #asked: AskedServer;
   readonly #client: ReturnType<typeof clientFor>;
 
   /** Connects, and tells who we are. Rejects with a RedisProblem. */
-  static async open(address: RedisAddress, login: Login): Promise<Probe> {
+  static async open(address: HostPort, login: Login): Promise<Probe> {
     const probe = new Probe(address, login);
     try {
       await probe.#within(probe.#client.connect());
@@ -43,9 +43,9 @@ export class Probe {
     }
   }
 
-  private constructor(address: RedisAddress, login: Login) {
+  private constructor(address: HostPort, login: Login) {
     this.address = address;
-    this.where = formatAddress(address);
+    this.where = formatHostPort(address);
     this.#asked = { where: this.where, mode: login.mode };
     this.#client = clientFor(address, login, PATIENCE_MS);
     // What breaks the connection fails the question too; a client without a listener would end the process.

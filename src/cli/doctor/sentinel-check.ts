@@ -2,8 +2,8 @@
  * The sentinels: whether each answers, whether they agree, and whether they could make a replica the primary. They also
  * tell which servers there are.
  */
-import type { RedisAddress } from "../../config/redis-schema.ts";
-import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
+import type { RedisSettings } from "../../config/redis-settings.ts";
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
 import { readPairs } from "./facts.ts";
 import type { Node, Search } from "./node.ts";
@@ -38,10 +38,10 @@ export async function searchSentinels(redis: RedisSettings): Promise<Search> {
 }
 
 async function askSentinel(
-  address: RedisAddress,
+  address: HostPort,
   redis: RedisSettings,
 ): Promise<{ view: View | null; verdicts: DoctorVerdict[] }> {
-  const where = formatAddress(address);
+  const where = formatHostPort(address);
   let probe: Probe | null = null;
   try {
     probe = await Probe.open(address, sentinelLogin(redis));
@@ -120,10 +120,10 @@ function nodesOf({ primary, replicas }: View): Node[] {
   ];
 }
 
-function placeOf(fields: Fields): RedisAddress {
+function placeOf(fields: Fields): HostPort {
   return { host: fields.get("ip") ?? "", port: Number(fields.get("port")) };
 }
 
 function addressOf(fields: Fields): string {
-  return formatAddress(placeOf(fields));
+  return formatHostPort(placeOf(fields));
 }

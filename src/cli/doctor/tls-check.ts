@@ -2,8 +2,8 @@
 
 import { isIP } from "node:net";
 import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
-import type { RedisAddress } from "../../config/redis-schema.ts";
-import { formatAddress, type RedisSettings } from "../../config/redis-settings.ts";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
+import type { RedisSettings } from "../../config/redis-settings.ts";
 import { certificates, PATIENCE_MS } from "./probe.ts";
 import { about, type DoctorVerdict } from "./verdict.ts";
 
@@ -11,8 +11,8 @@ const DAY_MS = 86_400_000;
 const DAYS_MIN = 14;
 
 /** Looks at TLS where it is used, and says so where it is not and others may listen. */
-export async function examineTls(address: RedisAddress, { tls }: RedisSettings): Promise<DoctorVerdict[]> {
-  const where = formatAddress(address);
+export async function examineTls(address: HostPort, { tls }: RedisSettings): Promise<DoctorVerdict[]> {
+  const where = formatHostPort(address);
   if (tls === null) return isHere(address) ? [] : [plain(where)];
   const { host, port } = address;
   // An address is no name that a server could choose a certificate by.
@@ -30,10 +30,10 @@ export async function examineTls(address: RedisAddress, { tls }: RedisSettings):
 }
 
 /** Whether nobody needs a password, from where others could come too. */
-export function checkPassword(address: RedisAddress, { password }: RedisSettings): DoctorVerdict[] {
+export function checkPassword(address: HostPort, { password }: RedisSettings): DoctorVerdict[] {
   if (password !== null || isHere(address)) return [];
   return [
-    about("password", formatAddress(address)).caution(
+    about("password", formatHostPort(address)).caution(
       "It asks for no password: whoever reaches it can change the line.",
       "Give it one (requirepass, or a user of our own), and set redis.password.",
     ),
@@ -66,6 +66,6 @@ function secured(socket: TLSSocket): Promise<void> {
 }
 
 /** On this very machine. */
-function isHere({ host }: RedisAddress): boolean {
+function isHere({ host }: HostPort): boolean {
   return host === "localhost" || host === "::1" || /^127\./.test(host);
 }

@@ -11,7 +11,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatListen, type Listen } from "../../config/kinds.ts";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import type { Settings } from "../../config/schema.ts";
 
 export const TOKEN_FILE = "control-token";
@@ -45,9 +45,9 @@ export function tokenFor({ control, data }: Settings): ControlToken {
 }
 
 /** Notes where the control address listens, for commands on this machine. */
-export function noteAddress(data: string | null, address: Listen): void {
+export function noteAddress(data: string | null, address: HostPort): void {
   if (data !== null)
-    writeFileSync(join(data, ADDRESS_FILE), `${formatListen(address)}\n`, { mode: PRIVATE_FILE });
+    writeFileSync(join(data, ADDRESS_FILE), `${formatHostPort(address)}\n`, { mode: PRIVATE_FILE });
 }
 
 /** The address that was noted in a data directory; null when none was. */

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { locateFile, tryRead } from "../../config/check-files.ts";
 import { explain } from "../../config/explain.ts";
-import { formatListen, type Listen } from "../../config/kinds.ts";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import { settingsOutline } from "../../config/outline.ts";
 import { safeText, sortProblems } from "../../config/problem.ts";
 import { isRecord, salvage } from "../../config/salvage.ts";
@@ -39,9 +39,9 @@ export async function controlSettings(config: string | undefined): Promise<SaidO
   if (!value) throw new NotDone(explain(sortProblems(problems)), 2);
   const { control, data } = salvage(settingsSchema, value) ?? {};
   const isSaid = isRecord(value.control) && value.control.listen != null;
-  const listen = isSaid ? (control?.listen as Listen | undefined) : undefined;
+  const listen = isSaid ? (control?.listen as HostPort | undefined) : undefined;
   return {
-    at: listen?.port ? formatListen(listen) : null,
+    at: listen?.port ? formatHostPort(listen) : null,
     token: tokenOf(control, file),
     data: data == null ? null : locateFile(data, file),
   };

@@ -14,7 +14,7 @@ import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import http2, { type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Listen } from "../../config/kinds.ts";
+import type { HostPort } from "../../config/kinds.ts";
 import type { LimitSettings, TlsSettings } from "../../config/schema.ts";
 import type { Timers, World } from "../../core/world.ts";
 import { AwaitedHeaders, type HeaderSettings } from "../../sockets/awaited-headers.ts";
@@ -61,7 +61,7 @@ export type ListenLimits = Pick<
   UnreadLimits;
 
 export interface ListenSettings {
-  readonly listen: Listen;
+  readonly listen: HostPort;
   readonly tls: TlsSettings | null;
   readonly limits: ListenLimits;
   /** How many connections there may be. Left out: as many as come. */
@@ -84,7 +84,7 @@ export interface ListenOptions {
 }
 
 export interface Listener {
-  readonly address: Listen;
+  readonly address: HostPort;
   readonly connections: ConnectionCounts;
   /** Takes over new limits and reads the certificate again; the address stays. Fails, changing nothing, on bad files. */
   reload(settings: ListenSettings): Promise<void>;
@@ -169,7 +169,7 @@ async function readCertificate({
   return { cert, key };
 }
 
-function open(server: Server, { host, port }: Listen): Promise<void> {
+function open(server: Server, { host, port }: HostPort): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     const onListening = () => {
