@@ -269,7 +269,7 @@ describe("fairgate doctor", { concurrency: 4 }, () => {
       assert.equal(code, 2);
       assert.doesNotMatch(out + err, new RegExp(PASSWORD));
     }
-    assert.match(words.err, /fairgate\.yaml:1:.*redis\.url ends with something else/);
+    assert.match(words.err, /fairgate\.yaml:1:.*redis\.url ends with something other/);
     assert.equal(JSON.parse(json.out).problems[0].setting, "redis.url");
     assert.match(twice.err, /two settings files/);
   });
