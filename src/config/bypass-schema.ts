@@ -5,7 +5,7 @@
  * Values of headers, cookies and queries may be secrets that partners were given, so no message shows them.
  */
 import { z } from "zod";
-import { listOf, PATH_CHARACTERS_MAX, readable, refuse, setting } from "./kinds.ts";
+import { listOf, PATH_LENGTH_MAX, readable, reject, setting } from "./kinds.ts";
 import { network } from "./network.ts";
 import { isClear, readPlainPath } from "./plain-path.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
@@ -51,7 +51,7 @@ const ruleSchema = z
     path: oneOf(
       readable(readPathRule, {
         kind: "path",
-        max: PATH_CHARACTERS_MAX,
+        max: PATH_LENGTH_MAX,
         shape: "a path such as /hook or /shops/*/pictures, or an ending such as *.css",
       }),
       "paths such as /hook, /shops/*/pictures or *.css",
@@ -81,7 +81,7 @@ const ruleSchema = z
   .superRefine((rule, context) => {
     // A rule with a mistyped condition has its own problem already.
     if (context.issues.length === 0 && isForEveryone(rule))
-      refuse(context, "has no condition that anyone could fail, so it would let everyone past the line");
+      reject(context, "has no condition that anyone could fail, so it would let everyone past the line");
   });
 
 export const bypassSchema = z
@@ -90,7 +90,7 @@ export const bypassSchema = z
   .superRefine((rules, context) => {
     const names = rules.map(ruleName);
     for (const [index, name] of names.entries())
-      if (names.indexOf(name) !== index) refuse(context, "is another rule's name", [index, "name"]);
+      if (names.indexOf(name) !== index) reject(context, "is another rule's name", [index, "name"]);
   })
   .prefault([])
   .meta({ shape: `a list of at most ${BYPASS_RULES_MAX} rules, each with a condition such as path: [/hook]` })
@@ -240,5 +240,5 @@ function readPathRule(written: string): Read<string> {
 }
 
 function taken<T>(answer: Read<T>, context: z.RefinementCtx): T {
-  return "value" in answer ? answer.value : refuse(context, answer.wrong);
+  return "value" in answer ? answer.value : reject(context, answer.wrong);
 }

@@ -5,7 +5,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { PAGE_CHARACTERS_MAX } from "./kinds.ts";
-import { type Finding, formatPath, type Path } from "./problem.ts";
+import { type Finding, formatPath, type Path, unreadable } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 
 /** Reads a file as text; throws as `readFileSync` does. */
@@ -91,7 +91,7 @@ export function readPem<T>(
 }
 
 /** The text of a file that was checked before. */
-export function textOf(fileName: string, read: (fileName: string) => FileAnswer): string {
+export function fileText(fileName: string, read: (fileName: string) => FileAnswer): string {
   const answer = read(fileName);
   return "text" in answer ? answer.text : "";
 }
@@ -110,11 +110,4 @@ export function readPage(path: Path, fileName: string, read: (fileName: string) 
   const message = `${formatPath(path)}: ${fileName} has ${length} characters`;
   const hint = `A page should have 1 to ${PAGE_CHARACTERS_MAX}.`;
   return { html: null, findings: [{ code: "invalid", path, at: "value", message, hint }] };
-}
-
-/** The finding for a file that cannot be read. */
-export function unreadable(path: Path, fileName: string, wrong: string): Finding {
-  const message = `${formatPath(path)}: ${fileName} cannot be read: ${wrong}`;
-  const hint = "Names start from the settings file's folder.";
-  return { code: "unreadable", path, at: "value", message, hint };
 }

@@ -2,7 +2,7 @@
  * A cluster node's settings, complete: what the engine and its transport are opened with. The cluster's secret comes from
  * the environment, from a file of its own or from the settings file, in that order. No message contains it.
  */
-import { CERTIFICATE, checkTls, readPem, textOf } from "./check-files.ts";
+import { CERTIFICATE, checkTls, fileText, readPem } from "./check-files.ts";
 import type { ClusterInFile, JoinPlace } from "./cluster-schema.ts";
 import { formatHostPort, type HostPort } from "./kinds.ts";
 import type { Finding, Path } from "./problem.ts";
@@ -81,7 +81,7 @@ function readTls(
     ...readPem([...TLS_PATH, "caFile"], caFile, read, CERTIFICATE).findings,
   ];
   if (problems.length > 0 || !certificateFile || !keyFile || !caFile) return { texts: null, problems };
-  const [cert, key, ca] = [certificateFile, keyFile, caFile].map((fileName) => textOf(fileName, read));
+  const [cert, key, ca] = [certificateFile, keyFile, caFile].map((fileName) => fileText(fileName, read));
   return { texts: { cert: cert!, key: key!, ca: ca! }, problems };
 }
 

@@ -20,7 +20,7 @@ import {
 export const SECRET_CHARACTERS_MIN = 32;
 export const SECRET_CHARACTERS_MAX = 1_024;
 export const PAGE_CHARACTERS_MAX = 512 * 1_024;
-export const PATH_CHARACTERS_MAX = 1_024;
+export const PATH_LENGTH_MAX = 1_024;
 export const FILE_NAME_CHARACTERS_MAX = 4_096;
 
 interface KindMeta {
@@ -71,7 +71,7 @@ function measured(measure: Measure, bounds: { min: string; max: string }) {
         : /^\d+$/.test(written.trim())
           ? `has no ${measure.unit}`
           : `is not a ${measure.what}`;
-    return refuse(context, wrong);
+    return reject(context, wrong);
   });
   const shape = `a ${measure.what} such as ${measure.like}, from ${format(min)} to ${format(max)}`;
   return kind(schema, { kind: measure.kind, shape });
@@ -175,7 +175,7 @@ export function readable<T>(
     .max(max)
     .transform((written, context) => {
       const answer = read(written);
-      return "value" in answer ? answer.value : refuse(context, answer.wrong);
+      return "value" in answer ? answer.value : reject(context, answer.wrong);
     });
   return kind(schema, meta);
 }
@@ -186,7 +186,7 @@ export function listenAddress() {
     .union([z.string().max(LISTEN_CHARACTERS_MAX), z.number()])
     .transform((written, context) => {
       const answer = parseListen(String(written));
-      return answer ?? refuse(context, "is not an address to listen on");
+      return answer ?? reject(context, "is not an address to listen on");
     });
   return kind(schema, {
     kind: "listen",
@@ -212,7 +212,7 @@ export function formatHostPort({ host, port }: HostPort): string {
 }
 
 /** Rejects the value at `path` inside this one, saying what is wrong with it. */
-export function refuse(context: z.RefinementCtx, wrong: string, path: (string | number)[] = []): never {
+export function reject(context: z.RefinementCtx, wrong: string, path: (string | number)[] = []): never {
   context.addIssue({ code: "custom", message: wrong, path });
   return z.NEVER;
 }

@@ -82,6 +82,13 @@ export function formatPath(path: Path): string {
     .join("");
 }
 
+/** The finding for a file that cannot be read. */
+export function unreadable(path: Path, fileName: string, wrong: string): Finding {
+  const message = `${formatPath(path)}: ${fileName} cannot be read: ${wrong}`;
+  const hint = "Names start from the settings file's folder.";
+  return { code: "unreadable", path, at: "value", message, hint };
+}
+
 /** As much of a text is searched for secrets: a word may begin where it is shown and end, with its `@`, far behind. */
 const SEARCHED_CHARACTERS_MAX = 8_192;
 

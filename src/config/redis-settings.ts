@@ -3,7 +3,7 @@
  * from the settings file, in that order. The whole address may come from the environment too, since it can contain a
  * password. No message contains one.
  */
-import { CERTIFICATE, readPem, textOf } from "./check-files.ts";
+import { CERTIFICATE, fileText, readPem } from "./check-files.ts";
 import { formatHostPort, type HostPort } from "./kinds.ts";
 import type { Finding, Path, SettingPlaces, Source } from "./problem.ts";
 import { PASSWORD_CHARACTERS_MAX, type RedisInFile } from "./redis-schema.ts";
@@ -104,7 +104,7 @@ export function readRedisSecrets(redis: Known<RedisInFile> | null, sources: Secr
   return {
     password: own.secrets[0] ?? redis.url?.password ?? null,
     sentinelPassword: ofSentinels.secrets[0] ?? null,
-    ca: ca.value && caFile ? textOf(caFile, sources.read) : null,
+    ca: ca.value && caFile ? fileText(caFile, sources.read) : null,
     problems: [...own.problems, ...ofSentinels.problems, ...checkUser(redis, own), ...ca.findings],
     cautions: [
       ...own.cautions,

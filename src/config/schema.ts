@@ -33,7 +33,7 @@ import {
   listOf,
   numberChoice,
   PAGE_CHARACTERS_MAX,
-  PATH_CHARACTERS_MAX,
+  PATH_LENGTH_MAX,
   readable,
   secret,
   setting,
@@ -75,7 +75,7 @@ const host = () =>
     shape: "a host name such as shop.example.com or *.example.com",
   });
 const path = () =>
-  readable(readPath, { kind: "path", max: PATH_CHARACTERS_MAX, shape: "a path such as / or /tickets" });
+  readable(readPath, { kind: "path", max: PATH_LENGTH_MAX, shape: "a path such as / or /tickets" });
 const switchedBy = (isOn: boolean) => setting(isTrue(), isOn);
 const time = (ms: number, bounds: { min: string; max: string }) =>
   setting(duration(bounds), formatDuration(ms));
@@ -83,7 +83,7 @@ const limit = (max: number, usual: number | null) => count({ min: 1, max }).null
 
 const healthCheckSchema = z.strictObject({
   path: setting(
-    readable(readCheckPath, { kind: "path", max: PATH_CHARACTERS_MAX, shape: "a path such as /healthz" }),
+    readable(readCheckPath, { kind: "path", max: PATH_LENGTH_MAX, shape: "a path such as /healthz" }),
     "/",
   ).describe("Path that is requested with GET. A status below 500 means the address is healthy."),
   interval: setting(duration({ min: "1s", max: "1h" }), "10s").describe("Time from one check to the next."),

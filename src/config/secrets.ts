@@ -2,9 +2,9 @@
  * Where secrets come from, in this order: the environment, a file of their own, the settings file; and whether they are
  * strong enough. No message about a secret contains it.
  */
-import { type FileAnswer, unreadable } from "./check-files.ts";
+import type { FileAnswer } from "./check-files.ts";
 import { SECRET_CHARACTERS_MAX, SECRET_CHARACTERS_MIN } from "./kinds.ts";
-import type { Finding, Path, Source } from "./problem.ts";
+import { type Finding, type Path, type Source, unreadable } from "./problem.ts";
 
 export const SECRET_VARIABLE = "FAIRGATE_SECRET";
 export const TOKEN_VARIABLE = "FAIRGATE_CONTROL_TOKEN";
