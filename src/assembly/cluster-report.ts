@@ -67,8 +67,9 @@ function ownOf({ counts }: NodeStatus, id: string): ClusterNodeReport["own"] {
 }
 
 function roomOf({ waiting, ownWaiting, turns, visits, spare }: RoomStatus): ClusterRoomReport {
-  // Where a limit was lowered, more may be in than it allows.
-  return { waiting, ownWaiting, turns, onSite: visits, spare: Math.max(0, spare) };
+  // After a limit was lowered, more visitors may be in than it allows.
+  const spareNow = Number.isFinite(spare) ? Math.max(0, spare) : null;
+  return { waiting, ownWaiting, turns, onSite: visits, spare: spareNow };
 }
 
 function problemsOf(parts: ReportParts): string[] {

@@ -104,7 +104,7 @@ test("no line is too long, whatever nodes and rooms are called, and nothing move
           ownWaiting: many,
           turns: many,
           onSite: many,
-          spare: Number.POSITIVE_INFINITY,
+          spare: null,
         };
         const text = clusterText({ ...WELL, nodes, rooms: { [names[0]!]: room }, problems: [] }, columns);
         assert.ok(

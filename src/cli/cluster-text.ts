@@ -128,7 +128,7 @@ function rooms({ rooms }: ClusterReport, width: number): string {
   const rows = names.slice(0, ROOMS_SHOWN_MAX).map((name) => {
     const { waiting, ownWaiting, turns, onSite, spare } = rooms[name]!;
     const cells = [waiting, ownWaiting, turns, onSite, spare].map((value) =>
-      Number.isFinite(value) ? number(value) : "no limit",
+      value === null ? "no limit" : number(value),
     );
     return row(plain(name), cells);
   });

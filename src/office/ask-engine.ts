@@ -1,11 +1,11 @@
 /**
- * Questions to the engine, with a limit on the wait. An engine whose store is away throws, rejects or never answers;
- * here these are one thing, so that no request at the control address hangs.
+ * Calls to the engine with a timeout. An engine whose store is unavailable throws, rejects or never answers; all three
+ * become `EngineAway`, so that no request at the control address hangs.
  */
 import type { Eventually } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 
-/** How long an operator waits for the engine before being told that it is away. */
+/** How long to wait for the engine. */
 export const ENGINE_ANSWER_MAX_MS = 2_000;
 
 export class EngineAway extends Error {

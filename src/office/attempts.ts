@@ -1,10 +1,9 @@
 /**
  * Wrong tokens, counted by address. After too many within a minute, further wrong ones from that address are told to come
- * back later, for a minute. The right token is never counted and never locked out: whoever shares an operator's address,
- * such as a program on the same machine, could otherwise keep the operator out with twenty wrong guesses a minute.
- * Guessing gains nothing by that: a token has at least 32 characters.
+ * back later, for a minute. The right token is never locked out: otherwise a program on the operator's machine could keep
+ * the operator out with twenty wrong guesses a minute. Guessing is hopeless anyway: a token has at least 32 characters.
  *
- * Memory is bounded: of too many addresses the one counted longest ago is forgotten.
+ * Memory is bounded: beyond `ADDRESSES_MAX` the address counted longest ago is forgotten.
  */
 export const FAILURES_MAX = 20;
 export const FAILURES_WINDOW_MS = 60_000;
@@ -20,7 +19,7 @@ export class Attempts {
   readonly #failed = new Map<string, Record>();
   readonly #blockedUntil = new Map<string, number>();
 
-  /** Milliseconds for which wrong tokens from this address are not counted any more; 0 when they are. */
+  /** How much longer wrong tokens from this address are refused uncounted; 0: they are counted. */
   blockedForMs(address: string, now: number): number {
     const until = this.#blockedUntil.get(address);
     if (until === undefined) return 0;
@@ -29,7 +28,7 @@ export class Attempts {
     return 0;
   }
 
-  /** Counts a wrong token. True when it was one too many and the address is blocked from now on. */
+  /** Counts a wrong token. True when the address is blocked from now on. */
   fail(address: string, now: number): boolean {
     const record = this.#recordOf(address, now);
     if (++record.failures < FAILURES_MAX) return false;

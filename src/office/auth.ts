@@ -1,6 +1,6 @@
 /**
- * The bearer token. Both sides are hashed before they are compared, so that the comparison takes the same time
- * whatever was sent and however long it was. No token on our side opens nothing: everything behind this is then 403.
+ * The bearer token. Both sides are hashed before they are compared, so that the comparison takes the same time for any
+ * input of any length. If no token is set, everything behind this gets 403.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
@@ -14,7 +14,7 @@ const REALM = 'Bearer realm="fairgate"';
 const NO_TOKEN =
   "The control address is closed until a token is set: start Fairgate with FAIRGATE_CONTROL_TOKEN, at least 32 characters, in the environment.";
 
-/** Lets only requests with the token through. The right one always passes, whatever came before it. */
+/** Lets only requests with the right token through, however many wrong ones came before. */
 export function requireToken(token: string | null, world: World): MiddlewareHandler<OfficeEnv> {
   const wrongTokens = new WrongTokens(world);
   const expected = token === null ? null : digest(Buffer.from(token));
@@ -33,7 +33,7 @@ export function requireToken(token: string | null, world: World): MiddlewareHand
   };
 }
 
-/** Answers wrong tokens. An address that sent too many of them gets nothing but "later", on a new connection each time. */
+/** Responds to wrong tokens. An address that sent too many gets "later", each time on a new connection. */
 class WrongTokens {
   readonly #attempts = new Attempts();
   readonly #blocks = new LogPace();
@@ -55,7 +55,7 @@ class WrongTokens {
     }
     if (this.#attempts.fail(address, now)) this.#logBlock(address, now);
     c.header("WWW-Authenticate", `${REALM}, error="invalid_token"`);
-    return refuseCall(c, "token_wrong", "The token is not the right one.");
+    return refuseCall(c, "token_wrong", "The token is wrong.");
   }
 
   #logBlock(address: string, now: number): void {

@@ -1,20 +1,20 @@
 /**
- * The body of a request, read whole before anything looks at it, and never more of it than the limit. What follows
- * sees an ordinary request with the bytes in it. (Hono's own limit cannot be used here: where a body's length is not
- * told it needs the global `Request` to be the server adapter's, and we leave the program's globals alone.)
+ * Reads a request's body whole, up to the limit, before a handler sees it. Handlers get an ordinary request with the bytes
+ * in it. (Hono's own limit needs the global `Request` to be the server adapter's where a body has no length, and we leave
+ * the program's globals alone.)
  *
- * To parse and check a large body takes up to 40 ms, in which no visitor is served. So large ones are handled one at a
- * time, each in a turn of the event loop of its own.
+ * Parsing and checking a large body takes up to 40 ms, in which no visitor is served. So large bodies are handled one at
+ * a time, each in its own turn of the event loop.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Context, MiddlewareHandler } from "hono";
 import { refuseCall } from "./refusal.ts";
 
-/** Room for the longest custom page, 512 K characters, at up to eight bytes for each. */
+/** Enough for the longest custom page, 512 K characters, at up to eight bytes each. */
 export const BODY_BYTES_MAX = 4 * 1_048_576;
 const LARGE_BYTES = 32_768;
 
-/** Reads the body, or refuses it when it is too large or breaks off. */
+/** Reads the body; refuses one that is too large or breaks off. */
 export function readBody(): MiddlewareHandler {
   let last: Promise<void> = Promise.resolve();
   const inTurn = (work: () => Promise<void>): Promise<void> => {

@@ -1,10 +1,10 @@
-/** Who is calling the office, as far as the connection tells. Headers are not believed. */
+/** The caller of the office, as far as the connection tells. Headers are ignored. */
 import type { Context } from "hono";
 
-/** The little of Node's request that the office looks at. Absent when a request did not come over a socket. */
+/** The part of Node's request that the office uses. Absent when a request did not come over a socket. */
 export interface CallerConnection {
   readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } };
-  /** To be called when the caller has shown the token. */
+  /** Called when the caller has shown the token. */
   readonly onToken?: () => void;
 }
 

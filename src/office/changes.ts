@@ -1,12 +1,12 @@
 /**
- * Changes made at run time that cannot be used, at the control address: those that are kept and not in force here, and
- * those that were put aside. What bypass rules ask for may be a secret, so it is not shown here either.
+ * Changes made at run time that cannot be used: those that are stored and not in force here, and those that were put
+ * aside. The values in bypass rules may be secrets, so they are not shown.
  */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { isRecord } from "../config/salvage.ts";
 import type { OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS } from "./refusal.ts";
+import { answered, COMMON_REFUSALS } from "./refusal.ts";
 
 const HIDDEN = "hidden";
 
@@ -15,7 +15,7 @@ const about = {
   settings: z
     .array(z.string())
     .readonly()
-    .openapi({ description: "The settings that are not used. Empty: the whole change is not." }),
+    .openapi({ description: "The settings that are not used. Empty: the whole change." }),
   reason: z.string(),
 };
 const unusedSchema = z.object(about).openapi("UnusedChange");
@@ -34,16 +34,12 @@ const changesRoute = createRoute({
   path: "/changes",
   summary: "Changes made at run time that cannot be used",
   description:
-    "`unused` are kept and not in force at this gateway, since others may be able to use them. `aside` were taken out of what is kept. Both are forgotten when the settings file is read again.",
+    "`unused` are stored and not in force at this gateway; other gateways may be able to use them. `aside` were removed from the store. Both are forgotten when the settings file is read again.",
   responses: {
-    200: {
-      description: "The changes, with what is wrong.",
-      content: {
-        "application/json": {
-          schema: z.object({ unused: z.array(unusedSchema).readonly(), aside: z.array(asideSchema) }),
-        },
-      },
-    },
+    200: answered(
+      "The changes, with what is wrong.",
+      z.object({ unused: z.array(unusedSchema).readonly(), aside: z.array(asideSchema) }),
+    ),
     ...COMMON_REFUSALS,
   },
 });
@@ -58,7 +54,7 @@ export function addChanges(app: OpenAPIHono<OfficeEnv>, { desk }: Handed): void 
   });
 }
 
-/** A change as far as anyone may see it. */
+/** A change without the values in its bypass rules. */
 function shown(change: unknown): unknown {
   if (!isRecord(change)) return null;
   const { events } = change;

@@ -1,56 +1,41 @@
-/** The metrics of a cluster, as the node that is scraped sees it and by its name. A process that is no node of one shows none. */
+/** The metrics of a cluster, as the node that is scraped sees it. A process outside a cluster shows none. */
 import type { ClusterReport } from "./desk.ts";
 import { addCounter, addGauge, type Filled, type Sample, type Scrape } from "./scrape.ts";
 
-/** Adds the cluster's metrics to what is scraped. */
+type Gauge = readonly [name: string, help: string, value: (report: ClusterReport) => number];
+
+const GAUGES: readonly Gauge[] = [
+  ["nodes", "Nodes that can be reached, this one included; 0 before it joined.", ({ nodes }) => nodes.length],
+  [
+    "suspect_nodes",
+    "Nodes that did not answer lately.",
+    ({ nodes }) => nodes.filter(({ state }) => state !== "alive").length,
+  ],
+  ["lost_nodes", "Unreachable nodes that may have visitors of their own.", ({ lost }) => lost.length],
+  [
+    "majority",
+    "1 in the majority, 0 in a part that is cut off.",
+    ({ view }) => Number(view?.isMajority ?? 0),
+  ],
+  ["settled", "1 while this node knows all the others know.", ({ view }) => Number(view?.isSettled ?? 0)],
+  ["root", "1 while this node is the root.", ({ root, name }) => Number(root === name)],
+  ["view_version", "Version of the list of members.", ({ view }) => view?.version ?? 0],
+  ["problems", "Problems that fairgate cluster status describes.", ({ problems }) => problems.length],
+];
+
+/** Adds the cluster's metrics to the scrape. */
 export function addClusterMetrics(scrape: Scrape): void {
-  const gauges: [name: string, help: string, value: (report: ClusterReport) => number][] = [
-    [
-      "nodes",
-      "Nodes of the cluster that can be reached, with this one; 0 before it was taken in.",
-      ({ nodes }) => nodes.length,
-    ],
-    [
-      "suspect_nodes",
-      "Nodes that did not answer lately.",
-      ({ nodes }) => nodes.filter(({ state }) => state !== "alive").length,
-    ],
-    [
-      "lost_nodes",
-      "Nodes that cannot be reached and may have visitors of their own.",
-      ({ lost }) => lost.length,
-    ],
-    [
-      "majority",
-      "1 in the part that acts for all, 0 in one that was cut off.",
-      ({ view }) => one(view?.isMajority),
-    ],
-    ["settled", "1 while this node knows all that the others know.", ({ view }) => one(view?.isSettled)],
-    ["root", "1 while this node turns the doors.", ({ root, name }) => one(root === name)],
-    ["view_version", "Version of who belongs to the cluster.", ({ view }) => view?.version ?? 0],
-    [
-      "problems",
-      "Things an operator should know; fairgate cluster status tells them.",
-      ({ problems }) => problems.length,
-    ],
+  const ofNode = (value: Gauge[2]) => (report: ClusterReport) => [
+    { labels: { node: report.name }, value: value(report) },
   ];
-  for (const [name, help, value] of gauges)
-    addGauge(
-      scrape,
-      of(`fairgate_cluster_${name}`, help, (report) => [
-        { labels: { node: report.name }, value: value(report) },
-      ]),
-    );
-  addCounter(
-    scrape,
-    of("fairgate_cluster_rounds_total", "Counting rounds that this node has led.", ({ rounds, name }) => [
-      { labels: { node: name }, value: rounds },
-    ]),
-  );
+  for (const [name, help, value] of GAUGES)
+    addGauge(scrape, of(`fairgate_cluster_${name}`, help, ofNode(value)));
+  const led = ofNode(({ rounds }) => rounds);
+  addCounter(scrape, of("fairgate_cluster_rounds_total", "Counting rounds that this node has led.", led));
   addGauge(scrape, {
     ...of(
       "fairgate_cluster_room_spare_slots",
-      "Slots this node may give out by itself, where there is a limit.",
+      "Slots this node may give out, where there is a limit.",
       spares,
     ),
     labelNames: ["node", "room"],
@@ -62,11 +47,7 @@ function of(name: string, help: string, samples: (report: ClusterReport) => read
 }
 
 function spares({ rooms, name: node }: ClusterReport): Sample[] {
-  return Object.entries(rooms)
-    .filter(([, { spare }]) => spare !== null && Number.isFinite(spare))
-    .map(([room, { spare }]) => ({ labels: { node, room }, value: spare }));
-}
-
-function one(is: boolean | undefined): number {
-  return is ? 1 : 0;
+  return Object.entries(rooms).flatMap(([room, { spare }]) =>
+    spare === null ? [] : [{ labels: { node, room }, value: spare }],
+  );
 }

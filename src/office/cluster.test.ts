@@ -19,7 +19,7 @@ const REPORT: ClusterReport = {
   ],
   lost: [{ name: "gate-3", address: "10.0.0.9:7100" }],
   rooms: {
-    main: { waiting: 1, ownWaiting: 1, turns: 2, onSite: 3, spare: Number.POSITIVE_INFINITY },
+    main: { waiting: 1, ownWaiting: 1, turns: 2, onSite: 3, spare: null },
   },
   problems: ["gate-3 is lost"],
 };
@@ -60,7 +60,7 @@ test("who is not lost is not forgotten, and the refusal names who is", async () 
   const response = await ask("/cluster/forget", { json: { name: "gate-2" } });
   assert.equal(response.status, 404);
   const { error } = await read(response);
-  assert.deepEqual(error, { code: "not_lost", message: "No node by that name is lost. Lost are: gate-3." });
+  assert.deepEqual(error, { code: "not_lost", message: "No node by that name is lost. Lost nodes: gate-3." });
   assert.equal(world.logged.length, 0);
 });
 

@@ -1,22 +1,25 @@
 /**
- * What the office works with. It imports neither gateway nor engines; whoever wires the process hands it a desk. All
- * values are read at the moment they are asked for, so the office keeps no state of its own about rooms or traffic.
+ * The office's only way to the rest of the process. The office imports neither gateway nor engines; assembly passes it a
+ * desk. Values are read when they are asked for, so the office keeps no state about rooms or traffic.
  */
 import type { Problem } from "../config/problem.ts";
 import type { RoomSettings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
+import type { ClusterReport } from "./cluster-shape.ts";
 
-/** What every part of the office is handed. */
+export type { ClusterNodeReport, ClusterReport, ClusterRoomReport } from "./cluster-shape.ts";
+
+/** What every part of the office is given. */
 export interface Handed {
   readonly desk: Desk;
   readonly world: World;
 }
 
-/** What was asked could not be kept on disk, so it was not done. */
+/** A request could not be stored, so it was not carried out. */
 export class NotKept extends Error {
   constructor(cause: unknown) {
-    super("what was asked could not be kept", { cause });
+    super("the change could not be stored", { cause });
     this.name = "NotKept";
   }
 }
@@ -25,13 +28,13 @@ export interface Desk {
   readonly version: string;
   readonly engine: Engine;
   rooms(): readonly string[];
-  /** The settings as now in force. */
+  /** The settings in force. */
   room(name: string): RoomSettings | undefined;
-  /** Checks like the file does, then puts it in force for all. Throws `NotKept`. */
+  /** Checks the change as the file would be checked, then puts it in force at all gateways. Throws `NotKept`. */
   change(name: string, change: unknown): Promise<ChangeAnswer>;
-  /** Changes that are kept and cannot be used here, and why. */
+  /** Stored changes that cannot be used here, and why. */
   unusedChanges(): readonly UnusedChange[];
-  /** Those that were taken out of what is kept. */
+  /** Changes that were removed from the store because they could not be used. */
   asideChanges(): Promise<readonly AsideChange[]>;
   keys(): readonly KeyOnRing[];
   /** Throws `NotKept`. */
@@ -39,16 +42,16 @@ export interface Desk {
   origins(): readonly OriginState[];
   /** False while starting, draining, or while the engine does not answer. */
   isReady(): Promise<boolean>;
-  /** Counters and gauges kept by the gateway, read when metrics are scraped. */
+  /** The gateway's counters and gauges, read when metrics are scraped. */
   traffic(): GatewayTraffic;
   /** Null where this process is no node of a cluster. */
   readonly cluster: ClusterDesk | null;
 }
 
-/** A change that is kept and not in force here. */
+/** A change that is stored and not in force here. */
 export interface UnusedChange {
   readonly room: string;
-  /** The settings that are not used; empty: none of the change is. */
+  /** The settings that are not used; empty: the whole change. */
   readonly settings: readonly string[];
   readonly reason: string;
 }
@@ -62,61 +65,8 @@ export interface AsideChange extends UnusedChange {
 
 export interface ClusterDesk {
   report(): ClusterReport;
-  /** An operator's word that a lost node is dead. False when nobody by that name is lost. */
+  /** Declares a lost node dead. False when no node by that name is lost. */
   forget(name: string): boolean;
-}
-
-/** The cluster as one node sees it. */
-export interface ClusterReport {
-  /** The node that was asked. */
-  readonly name: string;
-  readonly address: string;
-  /** Who belongs to it, as all of them agree; null before this node was taken in. */
-  readonly view: ClusterView | null;
-  /** The node that turns the doors; null while that is not known here. */
-  readonly root: string | null;
-  /** The neighbour on the way to the root; null when it is here. */
-  readonly towardsRoot: string | null;
-  /** Counting rounds that this node has led. */
-  readonly rounds: number;
-  /** From the top of the tree down, each node's children after it. */
-  readonly nodes: readonly ClusterNodeReport[];
-  /** Those that cannot be reached, and may have visitors of their own. */
-  readonly lost: readonly { readonly name: string; readonly address: string }[];
-  readonly rooms: Readonly<Record<string, ClusterRoomReport>>;
-  /** What an operator should know, in sentences. Empty: all is well. */
-  readonly problems: readonly string[];
-}
-
-export interface ClusterView {
-  readonly version: number;
-  /** False in a part that was cut off from most of the others. */
-  readonly isMajority: boolean;
-  /** True when this node knows all that the others know. */
-  readonly isSettled: boolean;
-}
-
-export interface ClusterNodeReport {
-  readonly name: string;
-  readonly address: string;
-  readonly state: "alive" | "suspect" | "dead";
-  /** The node above it in the tree. */
-  readonly parent: string | null;
-  /** The node that was asked. */
-  readonly isHere: boolean;
-  /** What is its own, in all rooms. */
-  readonly own: { readonly waiting: number; readonly turns: number; readonly onSite: number };
-}
-
-export interface ClusterRoomReport {
-  /** At all nodes, as known here. */
-  readonly waiting: number;
-  /** Of the node that was asked, as all that follows. */
-  readonly ownWaiting: number;
-  readonly turns: number;
-  readonly onSite: number;
-  /** Slots that it may give out without asking anyone. */
-  readonly spare: number;
 }
 
 export type ChangeAnswer =
@@ -133,11 +83,11 @@ export interface KeyOnRing {
 }
 
 export interface OriginState {
-  /** Whose origin it is: a room's name, or `(default)` for the one at the top of the settings. */
+  /** The room whose origin it is, or `(default)` for the one at the top of the settings. */
   readonly origin: string;
   readonly address: string;
   readonly isUp: boolean;
-  /** Why it is not up: nobody can connect, it fails its check, or it fails requests. */
+  /** Why it is not up: it cannot be connected to, fails its check, or fails requests. */
   readonly trouble: OriginTrouble | null;
   readonly inFlight: number;
 }
@@ -146,7 +96,7 @@ export const ORIGIN_TROUBLES = ["unreachable", "failsCheck", "failing"] as const
 export type OriginTrouble = (typeof ORIGIN_TROUBLES)[number];
 
 export interface GatewayTraffic {
-  /** Since the gateway started, by what became of the request. */
+  /** Since the gateway started, by outcome. */
   readonly requests: {
     readonly proxied: number;
     readonly waitingPages: number;
@@ -161,10 +111,10 @@ export interface GatewayTraffic {
   };
   /** Since the gateway started, by reason, here and below. */
   readonly tokensRefused: Readonly<Record<string, number>>;
-  /** Newcomers who must come back or do something first. */
+  /** Newcomers who must come back, or do something first, before they get a place. */
   readonly joinsHeld: Readonly<Record<string, number>>;
   readonly turnedAway: Readonly<Record<string, number>>;
-  /** What visitors brought to get into a lane, and was not good. */
+  /** Codes and tokens for a lane that were not accepted. */
   readonly lanesRefused: Readonly<Record<string, number>>;
   /** Event streams that were not opened, by what was full. */
   readonly streamsRefused: Readonly<Record<string, number>>;
@@ -172,13 +122,13 @@ export interface GatewayTraffic {
   readonly bypassed: Readonly<Record<string, number>>;
   /** Requests that belong to no visit: `passed` or `refused`. */
   readonly strays: Readonly<Record<string, number>>;
-  /** Visitors cut off for being too slow, by what was. */
+  /** Visitors cut off for being too slow, by what was slow. */
   readonly slowCut: Readonly<Record<string, number>>;
-  /** Requests refused because too many were under way, by whose limit it was. */
+  /** Requests refused because too many were under way, by which limit was reached. */
   readonly requestsRefused: Readonly<Record<string, number>>;
   /** Since the gateway started. */
   readonly engineFailures: number;
-  /** Of visitors; null where this process does not accept them. */
+  /** Visitors' connections; null where this process does not accept them. */
   readonly connections: {
     readonly open: number;
     readonly max: number;
@@ -195,8 +145,8 @@ export interface GatewayTraffic {
 }
 
 /**
- * A histogram. `counts[i]` is how many took at most `boundsSeconds[i]` and more than the bound before it. The bounds
- * rise; those over the last one are in `total`, and a last entry of `counts` for them is not looked at.
+ * A histogram. `counts[i]` is how many took at most `boundsSeconds[i]` and more than the bound before. The bounds rise;
+ * `total` includes what took longer than the last, and a last entry of `counts` for those is ignored.
  */
 export interface ResponseTimes {
   readonly counts: readonly number[];

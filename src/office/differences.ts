@@ -1,11 +1,12 @@
 /**
- * What a change changed, for the log: each setting that is not as it was, from what to what. Long texts are cut, since
- * a custom page can have half a million characters. Of lists only the length is told: they are long as well, and what
- * partners must send to go past the line stands in one.
+ * What a change changed, for the log: each setting that differs, with its old and new value. Long texts are cut, since a
+ * custom page can have half a million characters. Lists are logged by length only: they are long too, and the bypass list
+ * contains values that partners keep secret.
  */
+import { isRecord } from "../config/salvage.ts";
 import type { RoomInput } from "../config/schema.ts";
 
-/** Characters of one value that go into the log. */
+/** The most characters of one value in the log. */
 export const LOGGED_CHARACTERS_MAX = 200;
 
 export interface Difference {
@@ -29,8 +30,7 @@ export function differences(from: RoomInput, to: RoomInput): Record<string, Diff
 /** Every single value and list by its dotted name. */
 function flat(settings: object, prefix = "", into = new Map<string, unknown>()): Map<string, unknown> {
   for (const [key, value] of Object.entries(settings)) {
-    const isMapping = typeof value === "object" && value !== null && !Array.isArray(value);
-    if (isMapping) flat(value, `${prefix}${key}.`, into);
+    if (isRecord(value)) flat(value, `${prefix}${key}.`, into);
     else into.set(prefix + key, value);
   }
   return into;

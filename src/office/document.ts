@@ -1,14 +1,14 @@
-/** The OpenAPI document, drawn from the routes themselves, so that it cannot say anything else than they do. */
+/** The OpenAPI document, generated from the routes, so that it always matches them. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { OfficeEnv } from "./caller.ts";
-import { COMMON_REFUSALS } from "./refusal.ts";
+import { answered, COMMON_REFUSALS } from "./refusal.ts";
 
 const documentRoute = createRoute({
   method: "get",
   path: "/openapi.json",
   summary: "This document",
   responses: {
-    200: { description: "OpenAPI 3.1.", content: { "application/json": { schema: z.looseObject({}) } } },
+    200: answered("OpenAPI 3.1.", z.looseObject({})),
     ...COMMON_REFUSALS,
   },
 });

@@ -1,6 +1,6 @@
 /**
- * The record of an event's draw, as a text that whoever has it can check. It is the same for everyone and holds nothing
- * about anyone but the ids of tickets, so it may be published. A long one goes out in parts, so that nobody else waits.
+ * The record of an event's draw, as a text that anyone can verify. It is the same for everyone and contains nothing
+ * personal except ids of tickets, so it may be published. A long one is sent in parts, so that other requests do not wait.
  */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { TypedResponse } from "hono";
@@ -20,7 +20,7 @@ const drawRoute = createRoute({
   path: "/rooms/{room}/draws/{event}",
   summary: "The record of an event's draw",
   description:
-    "Before the start it has only the hash of the seed and how many have gathered; afterwards the seed and every ticket, the first place first. `fairgate audit draw` checks it.",
+    "Before the start it has only the hash of the seed and how many have gathered; afterwards the seed and every ticket, in order of their places. `fairgate audit draw` verifies it.",
   request: {
     params: roomParams.extend({
       event: z
@@ -49,12 +49,12 @@ export function addDraws(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): 
       "Content-Type": "text/plain; charset=utf-8",
       "Content-Disposition": `attachment; filename="draw-${room}-${event}.txt"`,
     });
-    // To the document, which knows no streams, it is a text like any other.
+    // The document has no streams; there it is a text.
     return answer as Response as Response & TypedResponse<string, 200, "text">;
   });
 }
 
-/** Only names from the settings get any further, so what is told of them is safe to repeat. */
+/** Only names from the settings are repeated in messages. */
 function whyNoDraw(
   { events }: RoomSettings,
   name: string,

@@ -1,7 +1,7 @@
 /**
- * What holds for every answer and every request, token or not. Answers are never stored, sniffed, framed or shared
- * with another site. While the office is on loopback, a request must name this machine: a page elsewhere that points
- * its own host name at 127.0.0.1 (DNS rebinding) names another host, and gets nothing.
+ * Rules for every request and response, with or without a token. Responses are never cached, sniffed, framed or shared with
+ * another site. While the office is on loopback, a request must name this machine: a page elsewhere that points its own
+ * host name at 127.0.0.1 (DNS rebinding) names another host, and is refused.
  */
 import { isIPv4 } from "node:net";
 import type { MiddlewareHandler } from "hono";
@@ -15,7 +15,7 @@ export const STRICT_HEADERS: Readonly<Record<string, string>> = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-/** Puts the strict headers on every answer, refusals included. */
+/** Sets the strict headers on every response, refusals included. */
 export const withStrictHeaders: MiddlewareHandler = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(STRICT_HEADERS)) c.res.headers.set(name, value);

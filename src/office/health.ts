@@ -1,12 +1,12 @@
 /**
- * Health, for whatever watches the process. `healthz`: the process lives. `readyz`: visitors can be sent here; if not,
- * why, in words that tell an outsider nothing. These two need no token.
+ * Health checks. `healthz`: the process lives. `readyz`: visitors can be sent here; if not, why, in words that tell an
+ * outsider nothing. Neither needs a token.
  */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { askEngine } from "./ask-engine.ts";
 import type { OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { refusals } from "./refusal.ts";
+import { answered, refusals } from "./refusal.ts";
 
 const ENGINE_AWAY = "The engine does not answer.";
 const NOT_SERVING = "Fairgate is starting or stopping.";
@@ -20,10 +20,7 @@ const healthRoute = createRoute({
   summary: "Does the process live?",
   security: [],
   responses: {
-    200: {
-      description: "It does.",
-      content: { "application/json": { schema: z.object({ isAlive: z.literal(true) }) } },
-    },
+    200: answered("It does.", z.object({ isAlive: z.literal(true) })),
     ...wrongHost,
   },
 });
@@ -33,9 +30,9 @@ const readyRoute = createRoute({
   summary: "Can visitors be sent here?",
   security: [],
   responses: {
-    200: { description: "They can.", content: { "application/json": { schema: readinessSchema } } },
+    200: answered("They can.", readinessSchema),
     ...wrongHost,
-    503: { description: "Not now, and why.", content: { "application/json": { schema: readinessSchema } } },
+    503: answered("Not now, and why.", readinessSchema),
   },
 });
 

@@ -1,13 +1,12 @@
 /**
- * Values of a room's bypass rules that visitors must know to go past the line: what a header, cookie or query must be.
- * They may be secrets that partners were given, so nobody is shown them here, and whoever sends back what they were
- * shown changes nothing.
+ * Hides the values in a room's bypass rules: what a header, cookie or query must be to skip the line. They may be secrets
+ * that partners were given, so each is shown as a stand-in, and a change that sends the stand-in back keeps the value.
  *
  *   X-Hook-Key: a-long-text-nobody-guesses  ──hide──▶  hidden:8c1f…  ──restore──▶  a-long-text-nobody-guesses
  *
- * What is shown stands for the value itself, not for its place in the list, so rules may be moved, added and taken out
- * in between. It is made with a key that lives as long as the process: nobody can try values against it elsewhere. One
- * that stands for no value of the room is refused; taken as a value, it would lock partners out.
+ * A stand-in is derived from the value, not from its index in the list, so rules may be moved, added and removed. It is
+ * keyed with a key that lives as long as the process, so values cannot be guessed against it elsewhere. A stand-in for no
+ * value of the room is refused; stored as a value, it would lock partners out.
  */
 import { createHmac } from "node:crypto";
 import { formatPath, type Path } from "../config/problem.ts";
@@ -18,7 +17,7 @@ import type { SettingProblem } from "./desk.ts";
 export const HIDING_KEY_BYTES = 32;
 const SIGN = "hidden:";
 const SIGN_DIGITS = 16;
-/** Both of these. */
+/** `SIGN` and its digits. */
 const HIDDEN = /^hidden:[0-9a-f]{16}$/;
 /** The conditions of a bypass rule that have such values. */
 const CONDITIONS = ["header", "cookie", "query"] as const;
@@ -30,11 +29,11 @@ export type Restored =
 export interface Hiding {
   /** The settings without the values. */
   hide(room: RoomInput): RoomInput;
-  /** The change with the values that it was not shown, out of `room` as it is now. */
+  /** The change with stand-ins replaced by the values of `room` as it is now. */
   restore(room: RoomInput, change: unknown): Restored;
 }
 
-/** Hides with `key`, which nobody else may know. */
+/** Hides values with `key`, which must be secret. */
 export function createHiding(key: Uint8Array): Hiding {
   const hidden = (value: string) => {
     const digits = createHmac("sha256", key).update(value).digest("hex");
@@ -62,14 +61,14 @@ export function createHiding(key: Uint8Array): Hiding {
 function unknownValue(path: Path): SettingProblem {
   return {
     path: formatPath(path),
-    message: `${formatPath(path)} stands for a hidden value that the room does not have now`,
-    hint: "Look at the room again, or write the value itself.",
+    message: `${formatPath(path)} stands for a hidden value that the room does not have`,
+    hint: "Read the room again, or write the value itself.",
   };
 }
 
 type Replace = (value: string, path: Path) => string;
 
-/** Settings, or a change to them, with every such value replaced. What has another form is left to the checks. */
+/** Settings, or a change to them, with every such value replaced. Malformed parts are left to the checks. */
 function withValues(settings: unknown, replace: Replace): unknown {
   if (!isRecord(settings)) return settings;
   const { bypass, events } = settings;

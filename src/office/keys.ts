@@ -1,16 +1,16 @@
 /**
- * Signing keys at the control address: which there are, and a new one. A turned key ring empties no line, since the
- * older keys still verify until everything they signed has run out. Only ids are shown, never keys.
+ * Signing keys at the control address: the list, and rotation. Rotation costs nobody their place, since older keys verify
+ * until everything they signed has expired. Only ids are shown, never keys.
  */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { addressOf, type OfficeEnv } from "./caller.ts";
 import type { Handed } from "./desk.ts";
-import { COMMON_REFUSALS, refusals } from "./refusal.ts";
+import { answered, COMMON_REFUSALS, refusals } from "./refusal.ts";
 
 const keySchema = z
   .object({
     id: z.string(),
-    isSigning: z.boolean().openapi({ description: "True for the one that signs new tickets and passes." }),
+    isSigning: z.boolean().openapi({ description: "True for the key that signs new tickets and passes." }),
     retiresAt: z.iso
       .datetime()
       .nullable()
@@ -23,10 +23,7 @@ const listRoute = createRoute({
   path: "/keys",
   summary: "The keys that sign and verify",
   responses: {
-    200: {
-      description: "The keys.",
-      content: { "application/json": { schema: z.object({ keys: z.array(keySchema) }) } },
-    },
+    200: answered("The keys.", z.object({ keys: z.array(keySchema) })),
     ...COMMON_REFUSALS,
   },
 });
@@ -35,10 +32,7 @@ const rotateRoute = createRoute({
   path: "/keys/rotate",
   summary: "Sign with a new key from now on",
   responses: {
-    200: {
-      description: "The new key.",
-      content: { "application/json": { schema: z.object({ id: z.string() }) } },
-    },
+    200: answered("The new key.", z.object({ id: z.string() })),
     ...COMMON_REFUSALS,
     ...refusals("not_kept"),
   },

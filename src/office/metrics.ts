@@ -1,6 +1,6 @@
 /**
- * Metrics for Prometheus, in a registry of their own. Names start with `fairgate_`, in base units (seconds, not
- * minutes), and counters end in `_total`; the process's own metrics have the names that everybody knows.
+ * Metrics for Prometheus, in a registry of their own. Names start with `fairgate_`, use base units (seconds, not minutes),
+ * and end in `_total` for counters; the process's metrics have their usual names.
  */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { collectDefaultMetrics, Registry } from "prom-client";

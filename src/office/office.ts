@@ -1,11 +1,11 @@
 /**
- * The office: the second address, for operators and for what watches the process. Every request passes the same
- * doors in the same order, and what comes before the token is only health:
+ * The office: the second address, for operators and monitoring. Every request passes the same checks in the same order;
+ * only health comes before the token:
  *
  *   strict headers ▶ own host ▶ health │ token ▶ method ▶ body ▶ rooms, changes, draws, keys, cluster, metrics, document
  *
- * It is handed a desk to work at and knows neither gateway nor engine. It has no pages and allows no other origin
- * (no CORS), so a browser on another site can do nothing with it.
+ * It works through a desk and knows neither gateway nor engine. It has no pages and allows no other origin (no CORS), so a
+ * page of another site cannot use it.
  */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -27,7 +27,7 @@ import { addRooms, refuseChange } from "./rooms.ts";
 
 export interface OfficeOptions {
   readonly desk: Desk;
-  /** null: everything but health is closed. */
+  /** null: everything except health is closed. */
   readonly token: string | null;
   /** The host it will listen on, as configured. */
   readonly host: string;

@@ -1,6 +1,6 @@
 /**
- * How the office says no: always JSON, `{ error: { code, message } }`, with a code for programs and a sentence for
- * people. What nobody foresaw gets an id that is also in the log, and tells the caller nothing else.
+ * How the office refuses: always with JSON, `{ error: { code, message } }`, a code for programs and a sentence for people.
+ * An unexpected failure gets an id that is also in the log, and tells the caller nothing else.
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
@@ -11,6 +11,13 @@ import { EngineAway } from "./ask-engine.ts";
 import { NotKept } from "./desk.ts";
 
 const FAILURE_ID_BYTES = 4;
+
+export const jsonContent = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
+/** A JSON response, for the document. */
+export const answered = <T extends z.ZodType>(description: string, schema: T) => ({
+  description,
+  content: jsonContent(schema),
+});
 
 export interface ErrorBody {
   readonly error: { readonly code: ControlRefusal; readonly message: string };
@@ -37,14 +44,14 @@ export const problemsSchema = errorSchema
   })
   .openapi("Problems");
 
-/** Why the office says no; the status goes with it. */
+/** Why the office refuses; each code has a status. */
 export type ControlRefusal = keyof typeof CONTROL_REFUSALS;
 
 export function errorBody(code: ControlRefusal, message: string): ErrorBody {
   return { error: { code, message } };
 }
 
-/** The answer for a request that cannot be served. */
+/** The response to a request that cannot be served. */
 export function refuseCall<Code extends ControlRefusal>(c: Context, code: Code, message: string) {
   return c.json(errorBody(code, message), statusOfRefusal(code));
 }
@@ -55,18 +62,17 @@ export function statusOfRefusal<Code extends ControlRefusal>(
   return CONTROL_REFUSALS[code].status;
 }
 
-/** What the document says of refusals, by their status. */
+/** Refusals for the document, by their status. */
 export function refusals<Code extends ControlRefusal>(...codes: readonly Code[]) {
-  const content = { "application/json": { schema: errorSchema } };
   const byStatus = Map.groupBy(codes, (code) => statusOfRefusal(code));
   const answers = [...byStatus].map(([status, all]) => {
     const description = all.map((code) => CONTROL_REFUSALS[code].why).join(" Or: ");
-    return [status, { description, content }] as const;
+    return [status, answered(description, errorSchema)] as const;
   });
   return Object.fromEntries(answers) as Record<(typeof answers)[number][0], (typeof answers)[number][1]>;
 }
 
-/** Every refusal a route with the token can give before it does anything. */
+/** The refusals that every route behind the token can give. */
 export const COMMON_REFUSALS = refusals(
   "token_missing",
   "token_wrong",
@@ -75,7 +81,7 @@ export const COMMON_REFUSALS = refusals(
   "too_many_attempts",
 );
 
-/** Turns whatever was thrown while answering into an answer. */
+/** The response to an error thrown while answering. */
 export function answerFailure(error: unknown, c: Context, world: World) {
   if (error instanceof EngineAway) {
     world.log.warn({ err: error.cause, path: c.req.path }, "the engine did not answer the control address");
@@ -83,7 +89,7 @@ export function answerFailure(error: unknown, c: Context, world: World) {
   }
   if (error instanceof NotKept) {
     world.log.error({ err: error.cause, path: c.req.path }, "a change from the control address was not kept");
-    const message = "This could not be kept on disk, so nothing was changed. The log says why.";
+    const message = "This could not be stored, so nothing was changed. The log says why.";
     return refuseCall(c, "not_kept", message);
   }
   if (error instanceof HTTPException && error.status < 500) return answerBadRequest(error, c);

@@ -1,4 +1,4 @@
-/** A room's counts as operators see them: the engine's, and for each lane the most that the others can cost it. */
+/** A room's counts for operators: the engine's, and for each lane the most the other lanes can slow it down. */
 import { lanesRules } from "../config/rules.ts";
 import type { RoomSettings } from "../config/schema.ts";
 import { settingsDuring } from "../config/settings-during.ts";
@@ -10,7 +10,7 @@ export interface ShownCounts extends Counts {
 }
 
 export interface ShownLane extends LaneCounts {
-  /** How many times as long a wait can get by the other lanes, whatever comes in them. Null: there is no bound. */
+  /** The most times longer a wait can get because of the other lanes. Null: there is no bound. */
   readonly costFactorMax: number | null;
 }
 

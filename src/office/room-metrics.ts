@@ -1,4 +1,4 @@
-/** The metrics of rooms: how each line stands now, and what has happened in it since the engine started. */
+/** The metrics of rooms: the state of each line now, and its totals since the engine started. */
 import type { LaneCounts, Totals } from "../core/engine.ts";
 import { ROOM_STATES } from "./room-shapes.ts";
 import { addCounter, addGauge, type Sample, type Scrape } from "./scrape.ts";
@@ -13,19 +13,19 @@ const NOW: readonly Row[] = [
   ["waiting_visitors", "Living tickets in the line.", ({ counts }) => counts.waiting],
   [
     "admitted_visitors",
-    "Turns given and not used yet, for which a slot is kept.",
+    "Turns given and not yet used, for which a slot is reserved.",
     ({ counts }) => counts.admitted,
   ],
   [
     "loose_turns",
-    "Turns that may still be used, for which no slot is kept any more.",
+    "Turns that may still be used, for which no slot is reserved any more.",
     ({ counts }) => counts.looseTurns,
   ],
   ["on_site_visitors", "Visitors on the site.", ({ counts }) => counts.onSite],
-  ["lapsed_visitors", "Kept places nobody is waiting for at the moment.", ({ counts }) => counts.lapsed],
+  ["lapsed_visitors", "Places kept for visitors who stopped checking in.", ({ counts }) => counts.lapsed],
   [
     "admissions_per_second",
-    "Visitors admitted a second, as expected now.",
+    "Visitors admitted per second, as expected now.",
     ({ counts }) => counts.ratePerMinute / MINUTE_S,
   ],
   [
@@ -33,15 +33,15 @@ const NOW: readonly Row[] = [
     "Share of pairs lately admitted in another order than they joined. 0 is perfect.",
     ({ counts }) => counts.unfairness,
   ],
-  ["paused", "1 while nobody is let in by setting.", ({ settings }) => Number(settings.paused)],
+  ["paused", "1 while the room is paused by its settings.", ({ settings }) => Number(settings.paused)],
   [
     "active_users_max",
-    "The set totalActiveUsers, where there is one.",
+    "The totalActiveUsers as set, where there is one.",
     ({ settings }) => settings.totalActiveUsers,
   ],
   [
     "new_users_per_second_max",
-    "The set newUsersPerMinute as a second's worth, where there is one.",
+    "The newUsersPerMinute as set, per second, where there is one.",
     ({ settings }) => settings.newUsersPerMinute && settings.newUsersPerMinute / MINUTE_S,
   ],
   [
@@ -51,10 +51,14 @@ const NOW: readonly Row[] = [
   ],
   [
     "effective_new_users_per_second_max",
-    "The newUsersPerMinute in force as a second's worth, where there is one.",
+    "The newUsersPerMinute in force, per second, where there is one.",
     ({ counts }) => counts.limits.newUsersPerMinute && counts.limits.newUsersPerMinute / MINUTE_S,
   ],
-  ["active", "0 while the room stands by without a line, else 1.", ({ counts }) => Number(counts.isActive)],
+  [
+    "active",
+    "0 while the room is on standby without a line, else 1.",
+    ({ counts }) => Number(counts.isActive),
+  ],
   ["no_show_ratio", "Smoothed share of turns that nobody used.", ({ counts }) => counts.noShows],
 ];
 
@@ -62,15 +66,15 @@ const total = (key: keyof Totals) => (room: RoomSnapshot) => room.counts.totals[
 
 const SINCE_START: readonly Row[] = [
   ["joined_total", "Newcomers.", total("joined")],
-  ["straight_through_total", "Newcomers who met no line.", total("straightThrough")],
-  ["admitted_total", "Turns given, and newcomers who met no line.", total("admitted")],
+  ["straight_through_total", "Newcomers who went straight through.", total("straightThrough")],
+  ["admitted_total", "Turns given, and newcomers who went straight through.", total("admitted")],
   ["entered_total", "Visits begun.", total("entered")],
   ["lapsed_total", "Times a waiting visitor stopped checking in.", total("lapsed")],
   ["returned_total", "Times a lapsed visitor came back.", total("returned")],
   ["missed_turns_total", "Turns nobody used in time.", total("missedTurns")],
   ["forfeited_total", "Places lost by missed turns.", total("forfeited")],
   ["left_total", "Places and visits given up.", total("left")],
-  ["expired_total", "Visits that ran out.", total("expired")],
+  ["expired_total", "Visits that expired.", total("expired")],
   ["revoked_total", "Visits ended by the operator or the origin.", total("revoked")],
   [
     "waited_seconds_total",
@@ -79,7 +83,7 @@ const SINCE_START: readonly Row[] = [
   ],
 ];
 
-/** Adds every room's metrics to what is scraped. */
+/** Adds every room's metrics to the scrape. */
 export function addRoomMetrics(scrape: Scrape): void {
   for (const row of NOW) addGauge(scrape, filled(row));
   for (const row of SINCE_START) addCounter(scrape, filled(row));
@@ -87,7 +91,7 @@ export function addRoomMetrics(scrape: Scrape): void {
   addLanes(scrape);
 }
 
-/** One series a state, as OpenMetrics has it for a set of states: no series ends when a room changes. */
+/** One series per state, as OpenMetrics does for a set of states, so that no series ends when a room changes. */
 function addStates(scrape: Scrape): void {
   addGauge(scrape, {
     name: "fairgate_room_state",
@@ -118,7 +122,7 @@ function addLanes(scrape: Scrape): void {
   });
   addCounter(scrape, {
     name: "fairgate_room_lane_admitted_total",
-    help: "Visitors let in from each lane.",
+    help: "Visitors admitted from each lane.",
     ...perLane(({ admitted }) => admitted),
   });
 }

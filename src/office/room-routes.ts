@@ -1,7 +1,7 @@
-/** What can be asked of rooms at the control address, and every answer there is. */
+/** The routes for rooms at the control address, with all their responses. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { ORIGIN_TROUBLES } from "./desk.ts";
-import { COMMON_REFUSALS, problemsSchema, refusals } from "./refusal.ts";
+import { answered, COMMON_REFUSALS, jsonContent, problemsSchema, refusals } from "./refusal.ts";
 import { changeSchema, roomSchemas } from "./room-shapes.ts";
 
 export const roomParams = z.object({
@@ -21,7 +21,7 @@ const noteSchema = z
     message: z
       .string()
       .optional()
-      .openapi({ description: "Your words to everyone waiting. Left out: as they were." }),
+      .openapi({ description: "Your message to everyone waiting. Left out: it stays as it is." }),
   })
   .openapi("Note");
 
@@ -35,15 +35,11 @@ const originSchema = z
   })
   .openapi("Origin");
 
-const json = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
 const changeAnswers = {
-  200: { description: "The room as it is now.", content: json(roomSchemas.changed) },
+  200: answered("The room as it is now.", roomSchemas.changed),
   ...COMMON_REFUSALS,
   ...refusals("no_such_room", "bad_request", "too_large", "not_json", "not_kept"),
-  422: {
-    description: "What is wrong with the change, all of it. Nothing was changed.",
-    content: json(problemsSchema),
-  },
+  422: answered("Every problem with the change. Nothing was changed.", problemsSchema),
 };
 
 export const listRoute = createRoute({
@@ -51,12 +47,10 @@ export const listRoute = createRoute({
   path: "/rooms",
   summary: "Every room with its counts, and the origins",
   responses: {
-    200: {
-      description: "The rooms, and every address of an origin.",
-      content: json(
-        z.object({ version: z.string(), rooms: z.array(roomSchemas.listed), origins: z.array(originSchema) }),
-      ),
-    },
+    200: answered(
+      "The rooms, and every address of an origin.",
+      z.object({ version: z.string(), rooms: z.array(roomSchemas.listed), origins: z.array(originSchema) }),
+    ),
     ...COMMON_REFUSALS,
     ...refusals("engine_away"),
   },
@@ -66,10 +60,10 @@ export const showRoute = createRoute({
   path: "/rooms/{room}",
   summary: "One room: counts and settings",
   description:
-    "What a header, cookie or query of a bypass rule must be is not shown: a text such as hidden:8c1f6a0d92be4471 stands for it, and keeps it where it is sent back in a change.",
+    "The values of headers, cookies and queries in bypass rules are not shown: a text such as hidden:8c1f6a0d92be4471 stands for each, and keeps the value when it is sent back in a change.",
   request: { params: roomParams },
   responses: {
-    200: { description: "The room.", content: json(roomSchemas.whole) },
+    200: answered("The room.", roomSchemas.whole),
     ...COMMON_REFUSALS,
     ...refusals("no_such_room", "engine_away"),
   },
@@ -79,22 +73,22 @@ export const changeRoute = createRoute({
   path: "/rooms/{room}",
   summary: "Change settings while the room runs",
   description:
-    "Names and values as in the settings file. What is left out stays as it is; every place is kept.",
-  request: { params: roomParams, body: { required: true, content: json(changeSchema) } },
+    "Names and values as in the settings file. Settings that are left out stay as they are; every place is kept.",
+  request: { params: roomParams, body: { required: true, content: jsonContent(changeSchema) } },
   responses: changeAnswers,
 });
 export const pauseRoute = createRoute({
   method: "post",
   path: "/rooms/{room}/pause",
-  summary: "Let nobody in; everybody keeps their place",
-  request: { params: roomParams, body: { required: false, content: json(noteSchema) } },
+  summary: "Admit nobody; everybody keeps their place",
+  request: { params: roomParams, body: { required: false, content: jsonContent(noteSchema) } },
   responses: changeAnswers,
 });
 export const openRoute = createRoute({
   method: "post",
   path: "/rooms/{room}/open",
-  summary: "Let people in again",
-  request: { params: roomParams, body: { required: false, content: json(noteSchema) } },
+  summary: "Admit visitors again",
+  request: { params: roomParams, body: { required: false, content: jsonContent(noteSchema) } },
   responses: changeAnswers,
 });
 export const revokeRoute = createRoute({
@@ -103,7 +97,7 @@ export const revokeRoute = createRoute({
   summary: "End one visitor's visit",
   request: { params: sessionParams },
   responses: {
-    204: { description: "The visit is over and its pass is worth nothing." },
+    204: { description: "The visit is over and its pass is no longer valid." },
     ...COMMON_REFUSALS,
     ...refusals("bad_id", "no_such_room", "not_on_site", "engine_away"),
   },

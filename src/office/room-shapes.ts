@@ -1,7 +1,7 @@
 /**
- * What rooms look like at the control address: their counts, their settings and a change to them. The settings' shapes
- * are drawn from the one schema that the file has too. Changes are documented here and checked by the desk, which
- * knows all the problems of a change and the words for them; so anything passes as a change at this point.
+ * The shapes of rooms at the control address: their counts, their settings and a change to them. The settings' shapes come
+ * from the settings schema. Changes are only documented here; the desk checks them, so any value passes as a change at
+ * this point.
  */
 import { z } from "@hono/zod-openapi";
 import { type RoomInput, roomSchema } from "../config/schema.ts";
@@ -19,31 +19,34 @@ const count = (description: string) => z.int().min(0).openapi({ description });
 const number = (description: string) => z.number().openapi({ description });
 const state = z.enum(ROOM_STATES).openapi({
   description:
-    "`open`: no line. `queueing`: people wait. `prequeue`: people gather for an event. `paused`: nobody is let in. `closed`: nobody joins either.",
+    "`open`: no line. `queueing`: people wait. `prequeue`: people gather for an event. `paused`: nobody is admitted. `closed`: nobody joins either.",
 });
 const event = z
   .string()
   .nullable()
-  .openapi({ description: "The event that is on, its prequeue included. null: none." });
+  .openapi({ description: "The event that is on, from its prequeue to its end. null: none." });
 
 const limitsSchema = z
   .object({
     totalActiveUsers: count("The most visitors on the site at once. null: no such limit.").nullable(),
-    newUsersPerMinute: number("The most visitors let in per minute. null: no such limit.").nullable(),
+    newUsersPerMinute: number("The most visitors admitted per minute. null: no such limit.").nullable(),
   })
-  .openapi({ description: "What holds now: the settings', an event's, or less by the adaptive loop." });
+  .openapi({
+    description:
+      "The limits in force: the settings', an event's, or lower ones while the origin does badly (`adaptive`).",
+  });
 
 const laneSchema = z
   .object({
-    lane: count("Its number; tickets carry it. 0: everybody's."),
+    lane: count("Its number, which tickets carry. 0: the lane for everybody."),
     name: z.string(),
     waiting: count("Living tickets in this lane."),
-    admitted: count("Visitors let in from this lane since the engine started."),
+    admitted: count("Visitors admitted from this lane since the engine started."),
     costMs: number(
-      "How many milliseconds longer whoever joins now will wait because of lanes before. null: not known.",
+      "How many milliseconds longer a visitor who joins now will wait because of the lanes before. null: not known.",
     ).nullable(),
     costFactorMax: number(
-      "How many times as long a wait in this lane can get by the others, whatever comes in them. null: there is no bound.",
+      "The most times longer a wait in this lane can get because of the others. null: there is no bound.",
     ).nullable(),
   })
   .openapi("Lane");
@@ -55,10 +58,10 @@ const remarkSchema = z
 export const countsSchema = z
   .object({
     waiting: count("Living tickets in the line."),
-    admitted: count("Turns given and not used yet, for which a slot is kept."),
-    looseTurns: count("Turns that may still be used, for which no slot is kept any more."),
+    admitted: count("Turns given and not yet used, for which a slot is reserved."),
+    looseTurns: count("Turns that may still be used, for which no slot is reserved any more."),
     onSite: count("Visitors on the site."),
-    lapsed: count("Kept places nobody is waiting for at the moment."),
+    lapsed: count("Places kept for visitors who stopped checking in."),
     ratePerMinute: z.number().openapi({ description: "Visitors admitted per minute, as expected now." }),
     unfairness: z.number().openapi({
       description:
@@ -67,28 +70,28 @@ export const countsSchema = z
     state,
     event,
     limits: limitsSchema,
-    isActive: z.boolean().openapi({ description: "false while the room stands by without a line." }),
+    isActive: z.boolean().openapi({ description: "false while the room is on standby without a line." }),
     noShows: number("Smoothed share of turns that nobody used, 0 to 1."),
-    lanes: z
-      .array(laneSchema)
-      .readonly()
-      .openapi({ description: "Foremost first, everybody's last; just that one where there are no others." }),
+    lanes: z.array(laneSchema).readonly().openapi({
+      description:
+        "In the order they are served; the lane for everybody is last, and the only one where there are no others.",
+    }),
     remarks: z
       .array(remarkSchema)
       .readonly()
-      .openapi({ description: "What the room did by itself lately, and why; the latest last." }),
+      .openapi({ description: "What the room recently did by itself, and why; the latest last." }),
     totals: z
       .object({
         joined: count("Newcomers."),
-        straightThrough: count("Newcomers who met no line."),
-        admitted: count("Turns given, and newcomers who met no line."),
+        straightThrough: count("Newcomers who went straight through."),
+        admitted: count("Turns given, and newcomers who went straight through."),
         entered: count("Visits begun."),
         lapsed: count("Times a waiting visitor stopped checking in."),
         returned: count("Times a lapsed visitor came back."),
         missedTurns: count("Turns nobody used in time."),
         forfeited: count("Places lost by missed turns."),
         left: count("Places and visits given up."),
-        expired: count("Visits that ran out."),
+        expired: count("Visits that expired."),
         revoked: count("Visits ended from here or by the origin."),
         waitedMs: z.number().openapi({ description: "Milliseconds waited by everyone admitted, added up." }),
       })
@@ -100,10 +103,7 @@ export const roomSettingsShape = z
   .custom<RoomInput>((value) => typeof value === "object")
   .openapi("RoomSettings", documented(roomSchema, { hasDefaults: true }));
 
-/**
- * Routes, origins and budgets concern other rooms too, and file names the machine's disk: they stay with the file. How
- * the line is kept is settled at the start.
- */
+/** Without what only the file can set: routes, origins, budgets and file names; and how the line is kept, set at the start. */
 const changeable = roomSchema
   .omit({ host: true, path: true, additionalRoutes: true, origin: true, budget: true, guaranteed: true })
   .omit({ line: true, shards: true, peek: true })
@@ -119,7 +119,7 @@ export const roomSchemas = {
   changed: z.object({ name: z.string(), settings: roomSettingsShape }).openapi("ChangedRoom"),
 };
 
-/** The settings of `schema` for the document, in the words that the file's messages use. */
+/** The settings of `schema` for the document. */
 function documented(schema: z.ZodType, { hasDefaults }: { hasDefaults: boolean }): object {
   return plain({ ...z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) }, hasDefaults);
 }
@@ -128,7 +128,7 @@ interface JsonSchema {
   readonly [key: string]: unknown;
 }
 
-/** Without the notes that are ours alone; what a value should be goes where readers of the document look. */
+/** Without our own notes; what a value should be goes into its description. */
 function plain(schema: JsonSchema, hasDefaults: boolean): JsonSchema {
   const { $schema, kind, shape, isSecret, default: preset, ...rest } = schema;
   const parts = Object.entries(rest).map(([key, part]) => [key, plainPart(key, part, hasDefaults)]);

@@ -1,7 +1,7 @@
 /**
- * Rooms at the control address: look, change, pause, open, and end one visitor's visit. A change is checked by the
- * desk with the rules of the settings file. Whatever was changed is logged, from what to what, and by whom. What partners
- * must send to go past a line is neither shown nor logged.
+ * Rooms at the control address: show, change, pause, open, and end one visitor's visit. The desk checks a change by the
+ * rules of the settings file. Every change is logged with old and new values and the caller's address. The values in
+ * bypass rules are neither shown nor logged.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
@@ -57,7 +57,7 @@ export function addRooms(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
     if (!settingsOf(desk, name)) return refuseRoom(c, desk);
     if (!isId(id)) return refuseCall(c, "bad_id", "An id is 32 hexadecimal digits, in lower case.");
     const isRevoked = await askEngine(world, () => desk.engine.revoke(name, id));
-    if (!isRevoked) return refuseCall(c, "not_on_site", "Nobody by that id is on the site.");
+    if (!isRevoked) return refuseCall(c, "not_on_site", "No visitor with that id is on the site.");
     world.log.info({ room: name, id, by: addressOf(c) }, "a visit was ended from the control address");
     return c.body(null, 204);
   });
@@ -83,7 +83,7 @@ async function changeRoom(
   return c.json({ name, settings: hiding.hide(after) }, 200);
 }
 
-/** All that is wrong with a change at once. */
+/** The response with every problem of a change. */
 export function refuseChange(c: Context, problems: readonly SettingProblem[]) {
   const summary = problems.length === 1 ? "There is 1 problem" : `There are ${problems.length} problems`;
   const shown = problems.map(({ path, message, hint }) => ({ path, message, ...(hint ? { hint } : {}) }));

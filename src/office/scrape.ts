@@ -1,7 +1,6 @@
 /**
- * Metrics that are filled anew at every scrape. Engine and gateway keep the numbers; prom-client only names and prints
- * them. All metrics of one scrape are filled from one snapshot and without waiting in between, so its numbers belong
- * together, and two scrapes at once never mix.
+ * Metrics that are filled at every scrape. Engine and gateway keep the numbers; prom-client only prints them. All metrics of
+ * a scrape are filled synchronously from one snapshot, so its numbers are consistent, and two scrapes never mix.
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { ResponseTimes } from "./desk.ts";
@@ -37,7 +36,7 @@ export function addGauge({ registry, snapshot }: Scrape, { samples, ...metric }:
   });
 }
 
-/** A number that only goes up, until whoever counts starts anew. */
+/** A number that only goes up, until its owner restarts. */
 export function addCounter({ registry, snapshot }: Scrape, { samples, ...metric }: Filled): void {
   new Counter({
     ...metric,
@@ -49,7 +48,7 @@ export function addCounter({ registry, snapshot }: Scrape, { samples, ...metric 
   });
 }
 
-/** A histogram that somebody else keeps. */
+/** A histogram kept elsewhere. */
 export function addHistogram(
   { registry, snapshot }: Scrape,
   metric: { name: string; help: string; times: (snapshot: Snapshot) => ResponseTimes },
@@ -73,12 +72,12 @@ class KeptHistogram extends Histogram {
 
   override async get(): Promise<Printed> {
     const { name, help } = this.#about;
-    // The declared enum is not there at run time; the registry prints the word.
+    // The declared enum does not exist at run time; the registry prints the word.
     const type = "histogram" as unknown as Printed["type"];
     return { name, help, type, aggregator: "sum", collect() {}, values: values(name, this.#times()) };
   }
 
-  /** The registry prefers this one to `get` where it is there. */
+  /** The registry prefers this to `get`. */
   getForPromString(): Promise<Printed> {
     return this.get();
   }

@@ -1,13 +1,14 @@
 /**
- * The office on a socket. Few connections, short limits: it serves operators and a scraper, never visitors. However many
- * connections others leave open here, a new one gets in: idle ones are closed for it, and if there are none, one that has
- * not shown the token. So a health check is always answered.
+ * The office on a socket. Few connections, short limits: it serves operators and a scraper, never visitors. A new connection
+ * is always accepted: if there are too many, an idle one is closed, or else one that has not shown the token. So a health
+ * check is always answered.
  *
- * Closing takes no new requests, lets those under way finish, and cuts off what has not finished by then.
+ * Closing accepts no new requests, lets those under way finish, and cuts off what has not finished in `CLOSE_MAX_MS`.
  */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
+import type { HostPort } from "../config/kinds.ts";
 import { type ConnectionLimits, Connections } from "../sockets/connections.ts";
 import { STRICT_HEADERS } from "./guard.ts";
 import type { Office } from "./office.ts";
@@ -23,22 +24,17 @@ const LIMITS = {
 };
 export const CLOSE_MAX_MS = 10_000;
 
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
 export interface ListeningOffice {
-  /** Where it really listens: port 0 has become a port. */
-  readonly address: ListenAddress;
-  /** Finishes what is under way, then stops. Calling again waits for the same end. */
+  /** Where it listens, with the actual port. */
+  readonly address: HostPort;
+  /** Finishes the requests under way, then stops. A second call waits for the same end. */
   close(): Promise<void>;
 }
 
-/** Listens; rejects as Node does when the address cannot be had. An empty host is every address. */
+/** Listens; rejects as Node does when the address is not available. An empty host is every address. */
 export async function listenOffice(
   office: Office,
-  at: ListenAddress,
+  at: HostPort,
   limits: ConnectionLimits = CONNECTIONS,
 ): Promise<ListeningOffice> {
   const { world } = office;
@@ -47,7 +43,7 @@ export async function listenOffice(
     office.fetch(request, { incoming, onToken: () => connections.prove(incoming.socket) });
   const answer = getRequestListener((request, bindings) => hear(request, bindings as HttpBindings), {
     errorHandler: (error) => answerUnreadable(error),
-    // The program around us keeps its own Request and Response.
+    // A program that embeds us keeps its own Request and Response.
     overrideGlobalObjects: false,
   });
   const underWay = new Set<ServerResponse>();
@@ -73,7 +69,7 @@ export async function listenOffice(
   };
 }
 
-function listening(server: Server, { host, port }: ListenAddress): Promise<void> {
+function listening(server: Server, { host, port }: HostPort): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, ...(host === "" ? {} : { host }) }, () => {
@@ -84,7 +80,7 @@ function listening(server: Server, { host, port }: ListenAddress): Promise<void>
 }
 
 function close(server: Server, underWay: Iterable<ServerResponse>, { world }: Office): Promise<void> {
-  // Node closes idle connections by itself, but would keep these open for a next request that never comes.
+  // Node closes idle connections by itself, but would keep these open for another request.
   for (const outgoing of underWay) outgoing.shouldKeepAlive = false;
   return new Promise((resolve) => {
     const stop = world.timers.after(CLOSE_MAX_MS, () => server.closeAllConnections());
@@ -95,7 +91,7 @@ function close(server: Server, underWay: Iterable<ServerResponse>, { world }: Of
   });
 }
 
-/** A request line or Host header that makes no address. */
+/** The response to a request line or Host header that is no valid URL. */
 function answerUnreadable(error: unknown): Response {
   const [code, message] =
     error instanceof RequestError

@@ -1,6 +1,6 @@
 /**
- * Everything the metrics show, taken at one moment. Rooms whose counts the engine does not give are left out, and the
- * snapshot says that the engine is away: a gap in a graph is honest, a zero is not.
+ * Everything the metrics show, taken at one moment. Rooms whose counts are not available are left out, and the snapshot
+ * says that the engine is away: a gap in a graph is honest, a zero is not.
  */
 import type { RoomSettings } from "../config/schema.ts";
 import type { Counts } from "../core/engine.ts";
@@ -23,7 +23,7 @@ export interface RoomSnapshot {
   readonly counts: Counts;
 }
 
-/** How things stand now. Never throws because the engine is away. */
+/** The state now. Never throws, even if the engine is away. */
 export async function takeSnapshot(handed: Handed): Promise<Snapshot> {
   const { desk } = handed;
   const rooms = await Promise.all(desk.rooms().map((name) => takeRoom(handed, name)));

@@ -1,6 +1,6 @@
-/** The metrics of the gateway and what stands around it: requests, tokens, origins, engine, version. */
+/** The metrics of the gateway and its surroundings: requests, tokens, connections, origins, engine, version. */
 import { type GatewayTraffic, ORIGIN_TROUBLES, type OriginState } from "./desk.ts";
-import { addCounter, addGauge, addHistogram, type Sample, type Scrape } from "./scrape.ts";
+import { addCounter, addGauge, addHistogram, type Filled, type Sample, type Scrape } from "./scrape.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 const REQUEST_KINDS: Readonly<Record<keyof GatewayTraffic["requests"], string>> = {
@@ -16,57 +16,23 @@ const REQUEST_KINDS: Readonly<Record<keyof GatewayTraffic["requests"], string>> 
   problems: "problem",
 };
 
-/** Adds the gateway's metrics to what is scraped. */
+/** The counters with a reason, by their name in `GatewayTraffic`: name and help. */
+const BY_REASON = {
+  tokensRefused: ["tokens_refused", "Tickets and passes that were not accepted, by reason."],
+  joinsHeld: ["joins_held", "Newcomers who first had to come back or do something, by reason."],
+  turnedAway: ["turned_away", "Newcomers who got no place, by reason."],
+  lanesRefused: ["lanes_refused", "Codes and tokens for a lane that were not accepted, by reason."],
+  strays: ["strays", "Requests without a visit, such as images without a cookie, by outcome."],
+  requestsRefused: ["requests_refused", "Requests refused because too many were under way, by limit."],
+  streamsRefused: ["streams_refused", "Event streams that were not opened, by what was full."],
+  slowCut: ["slow_visitors_cut", "Visitors cut off for sending or reading too slowly, by what was slow."],
+} as const;
+
+/** Adds the gateway's metrics to the scrape. */
 export function addTrafficMetrics(scrape: Scrape): void {
   addRequests(scrape);
   addConnections(scrape);
   addOrigins(scrape);
-  addSurroundings(scrape);
-}
-
-function addRequests(scrape: Scrape): void {
-  addCounter(scrape, {
-    name: "fairgate_requests_total",
-    help: "Requests from visitors, by what became of them.",
-    labelNames: ["kind"],
-    samples: ({ traffic }) =>
-      Object.entries(REQUEST_KINDS).map(([key, kind]) => ({
-        labels: { kind },
-        value: traffic.requests[key as keyof GatewayTraffic["requests"]],
-      })),
-  });
-  addByReason(scrape, "tokensRefused", {
-    name: "fairgate_tokens_refused_total",
-    help: "Tickets and passes that were not accepted, by reason.",
-  });
-  addByReason(scrape, "joinsHeld", {
-    name: "fairgate_joins_held_total",
-    help: "Newcomers who had to come back or do something before they got a place, by reason.",
-  });
-  addByReason(scrape, "turnedAway", {
-    name: "fairgate_turned_away_total",
-    help: "Newcomers who got no place, by reason.",
-  });
-  addByReason(scrape, "lanesRefused", {
-    name: "fairgate_lanes_refused_total",
-    help: "Codes and tokens for a lane that were not accepted, by reason.",
-  });
-  addByReason(scrape, "strays", {
-    name: "fairgate_strays_total",
-    help: "Requests that belong to no visit, such as pictures without a cookie, by what became of them.",
-  });
-  addByReason(scrape, "requestsRefused", {
-    name: "fairgate_requests_refused_total",
-    help: "Requests refused because too many were under way, by whose limit it was.",
-  });
-  addByReason(scrape, "streamsRefused", {
-    name: "fairgate_streams_refused_total",
-    help: "Event streams that were not opened, by what was full.",
-  });
-  addByReason(scrape, "slowCut", {
-    name: "fairgate_slow_visitors_cut_total",
-    help: "Visitors cut off for sending or reading too slowly, by what was slow.",
-  });
   addCounter(scrape, {
     name: "fairgate_bypassed_total",
     help: "Requests let past a line, by room and rule.",
@@ -74,72 +40,75 @@ function addRequests(scrape: Scrape): void {
     samples: ({ traffic }) =>
       Object.entries(traffic.bypassed).map(([key, value]) => ({ labels: roomAndRule(key), value })),
   });
-  addCounter(scrape, {
-    name: "fairgate_upgrades_total",
-    help: "Connections handed over to an origin, such as WebSockets.",
-    labelNames: [],
-    samples: only(({ traffic }) => traffic.upgrades),
-  });
-  addCounter(scrape, {
-    name: "fairgate_connections_ended_total",
-    help: "Visitors' connections (WebSockets, streams, downloads, uploads) closed because their visit was over.",
-    labelNames: [],
-    samples: only(({ traffic }) => traffic.connectionsEnded),
+  addGauge(
+    scrape,
+    one("fairgate_engine_up", "1 while the engine answers.", (snapshot) => Number(snapshot.isEngineUp)),
+  );
+  addGauge(scrape, {
+    name: "fairgate_unused_changes",
+    help: "Settings of changes made at run time that are stored and cannot be used here.",
+    labelNames: ["room"],
+    samples: ({ unusedChanges }) =>
+      unusedChanges.map(({ room, settings }) => ({ labels: { room }, value: Math.max(1, settings.length) })),
   });
   addGauge(scrape, {
-    name: "fairgate_sse_connections",
-    help: "Waiting visitors with an open event stream.",
-    labelNames: [],
-    samples: only(({ traffic }) => traffic.sseConnections),
+    name: "fairgate_build_info",
+    help: "Always 1; the label is the version.",
+    labelNames: ["version"],
+    samples: ({ version }) => [{ labels: { version }, value: 1 }],
   });
+}
+
+function addRequests(scrape: Scrape): void {
+  const kinds = Object.entries(REQUEST_KINDS) as [keyof typeof REQUEST_KINDS, string][];
+  addCounter(scrape, {
+    name: "fairgate_requests_total",
+    help: "Requests from visitors, by outcome.",
+    labelNames: ["kind"],
+    samples: ({ traffic }) =>
+      kinds.map(([key, kind]) => ({ labels: { kind }, value: traffic.requests[key] })),
+  });
+  for (const key of Object.keys(BY_REASON) as (keyof typeof BY_REASON)[]) {
+    const [name, help] = BY_REASON[key];
+    addCounter(
+      scrape,
+      byReason(`fairgate_${name}_total`, help, (traffic) => traffic[key]),
+    );
+  }
+  const counters: [name: string, help: string, value: (traffic: GatewayTraffic) => number][] = [
+    ["upgrades", "Connections upgraded to an origin, such as WebSockets.", ({ upgrades }) => upgrades],
+    [
+      "connections_ended",
+      "Visitors' connections (WebSockets, streams, downloads, uploads) closed because their visit was over.",
+      ({ connectionsEnded }) => connectionsEnded,
+    ],
+    ["engine_failures", "Times the engine did not answer the gateway.", (traffic) => traffic.engineFailures],
+  ];
+  for (const [name, help, value] of counters)
+    addCounter(
+      scrape,
+      one(`fairgate_${name}_total`, help, ({ traffic }) => value(traffic)),
+    );
+  addGauge(
+    scrape,
+    one("fairgate_sse_connections", "Waiting visitors with an open event stream.", ({ traffic }) => {
+      return traffic.sseConnections;
+    }),
+  );
 }
 
 function addConnections(scrape: Scrape): void {
-  const gauge = (what: "open" | "max", about: { name: string; help: string }) =>
-    addGauge(scrape, {
-      ...about,
-      labelNames: [],
-      samples: ({ traffic }) =>
-        traffic.connections ? [{ labels: {}, value: traffic.connections[what] }] : [],
-    });
-  gauge("open", { name: "fairgate_connections", help: "Visitors' connections, idle ones included." });
-  gauge("max", { name: "fairgate_connections_max", help: "The most there may be at once." });
-  addCounter(scrape, {
-    name: "fairgate_connections_refused_total",
-    help: "Visitors' connections that were not taken, by what was full, or for a PROXY header.",
-    labelNames: ["reason"],
-    samples: ({ traffic }) =>
-      Object.entries(traffic.connections?.refused ?? {}).map(([reason, value]) => ({
-        labels: { reason },
-        value,
-      })),
-  });
-  addCounter(scrape, {
-    name: "fairgate_idle_connections_closed_total",
-    help: "Idle connections of visitors that were closed to make room for new ones.",
-    labelNames: [],
-    samples: ({ traffic }) =>
-      traffic.connections ? [{ labels: {}, value: traffic.connections.closedIdle }] : [],
-  });
-}
-
-type Reasons =
-  | "strays"
-  | "tokensRefused"
-  | "joinsHeld"
-  | "turnedAway"
-  | "lanesRefused"
-  | "streamsRefused"
-  | "requestsRefused"
-  | "slowCut";
-
-function addByReason(scrape: Scrape, key: Reasons, about: { name: string; help: string }): void {
-  addCounter(scrape, {
-    ...about,
-    labelNames: ["reason"],
-    samples: ({ traffic }) =>
-      Object.entries(traffic[key]).map(([reason, value]) => ({ labels: { reason }, value })),
-  });
+  const value = (what: "open" | "max" | "closedIdle") => (snapshot: Snapshot) =>
+    snapshot.traffic.connections?.[what] ?? null;
+  addGauge(scrape, one("fairgate_connections", "Visitors' connections, idle ones included.", value("open")));
+  addGauge(scrape, one("fairgate_connections_max", "The most visitors' connections at once.", value("max")));
+  const refused = "Visitors' connections that were not accepted, by what was full, or for a PROXY header.";
+  addCounter(
+    scrape,
+    byReason("fairgate_connections_refused_total", refused, (traffic) => traffic.connections?.refused ?? {}),
+  );
+  const idle = "Idle connections of visitors that were closed to make room for new ones.";
+  addCounter(scrape, one("fairgate_idle_connections_closed_total", idle, value("closedIdle")));
 }
 
 /** Rooms' names have no colon in them; rules' may. */
@@ -181,39 +150,26 @@ function addOrigins(scrape: Scrape): void {
   });
   addHistogram(scrape, {
     name: "fairgate_origin_response_seconds",
-    help: "Time from sending a request to an origin until its answer began.",
+    help: "Time from sending a request to an origin until its response began.",
     times: ({ traffic }) => traffic.originSeconds,
   });
 }
 
-function addSurroundings(scrape: Scrape): void {
-  addGauge(scrape, {
-    name: "fairgate_engine_up",
-    help: "1 while the engine answers.",
-    labelNames: [],
-    samples: only(({ isEngineUp }) => Number(isEngineUp)),
-  });
-  addCounter(scrape, {
-    name: "fairgate_engine_failures_total",
-    help: "Times the engine did not answer the gateway.",
-    labelNames: [],
-    samples: only(({ traffic }) => traffic.engineFailures),
-  });
-  addGauge(scrape, {
-    name: "fairgate_unused_changes",
-    help: "Settings of changes made at run time that are kept and cannot be used here.",
-    labelNames: ["room"],
-    samples: ({ unusedChanges }) =>
-      unusedChanges.map(({ room, settings }) => ({ labels: { room }, value: Math.max(1, settings.length) })),
-  });
-  addGauge(scrape, {
-    name: "fairgate_build_info",
-    help: "Always 1; the label tells the version.",
-    labelNames: ["version"],
-    samples: ({ version }) => [{ labels: { version }, value: 1 }],
-  });
+/** A metric without labels; null: it has no value now. */
+function one(name: string, help: string, value: (snapshot: Snapshot) => number | null): Filled {
+  const samples = (snapshot: Snapshot): Sample[] => {
+    const now = value(snapshot);
+    return now === null ? [] : [{ labels: {}, value: now }];
+  };
+  return { name, help, labelNames: [], samples };
 }
 
-function only(value: (snapshot: Snapshot) => number): (snapshot: Snapshot) => readonly Sample[] {
-  return (snapshot) => [{ labels: {}, value: value(snapshot) }];
+function byReason(
+  name: string,
+  help: string,
+  counts: (traffic: GatewayTraffic) => Readonly<Record<string, number>>,
+): Filled {
+  const samples = ({ traffic }: Snapshot) =>
+    Object.entries(counts(traffic)).map(([reason, value]) => ({ labels: { reason }, value }));
+  return { name, help, labelNames: ["reason"], samples };
 }
