@@ -19,9 +19,9 @@ function run(step: UpkeepStep): UpkeepAnswer {
   try {
     if (step === "finish") database.exec(`PRAGMA incremental_vacuum(${PAGES_GIVEN_BACK_MAX})`);
     checkpoint();
-    return { failure: null };
+    return null;
   } catch (error) {
-    return { failure: String(error) };
+    return String(error);
   }
 }
 

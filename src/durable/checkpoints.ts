@@ -10,6 +10,7 @@
  */
 import { readSync } from "node:fs";
 import { Worker } from "node:worker_threads";
+import type { Log } from "../core/world.ts";
 import { PAGE_BYTES } from "./store-files.ts";
 
 export const LOG_BYTES = 4 * 2 ** 20;
@@ -27,20 +28,15 @@ const SALT_AT_IN_FRAME = 8;
 const SALT_BYTES = 8;
 
 export type UpkeepStep = "copy" | "finish";
-export interface UpkeepAnswer {
-  /** Null when all went well. */
-  readonly failure: string | null;
-}
+/** What went wrong; null when all went well. */
+export type UpkeepAnswer = string | null;
+export type UpkeepLog = Pick<Log, "warn">;
 
-export interface UpkeepLog {
-  warn(fields: object, message: string): void;
-}
-
-export interface CheckpointOptions {
+interface CheckpointOptions {
   readonly file: string;
   readonly logDescriptor: number;
   readonly log: UpkeepLog;
-  readonly logBytes?: number;
+  readonly logBytes: number;
 }
 
 export class Checkpoints {
@@ -58,9 +54,8 @@ export class Checkpoints {
 
   constructor(options: CheckpointOptions) {
     this.#options = options;
-    const bytes = options.logBytes ?? LOG_BYTES;
-    this.#longAt = frameAt(bytes);
-    this.#overlongAt = frameAt(bytes * LENGTHS_MAX);
+    this.#longAt = frameAt(options.logBytes);
+    this.#overlongAt = frameAt(options.logBytes * LENGTHS_MAX);
   }
 
   /** To be asked between groups. While the returned promise is pending, nothing may be committed. */
@@ -75,7 +70,7 @@ export class Checkpoints {
 
   async close(): Promise<void> {
     this.#phase = "closed";
-    this.#settle?.({ failure: "the store was closed" });
+    this.#settle?.("the store was closed");
     const worker = this.#worker;
     this.#worker = null;
     await worker?.terminate();
@@ -83,14 +78,13 @@ export class Checkpoints {
 
   async #copy(): Promise<void> {
     this.#phase = "copying";
-    const { failure } = await this.#ask("copy");
+    const failure = await this.#ask("copy");
     if (failure === null) this.#become("paused");
     else this.#rest(failure);
   }
 
   async #finish(): Promise<void> {
-    const { failure } = await this.#ask("finish");
-    this.#rest(failure);
+    this.#rest(await this.#ask("finish"));
   }
 
   #rest(failure: string | null): void {
@@ -145,7 +139,7 @@ export class Checkpoints {
     worker.on("message", (answer: UpkeepAnswer) => this.#settle?.(answer));
     const lose = (failure: string) => {
       if (this.#worker === worker) this.#worker = null;
-      this.#settle?.({ failure });
+      this.#settle?.(failure);
     };
     worker.on("error", (error) => lose(String(error)));
     worker.on("exit", () => lose("its thread ended"));

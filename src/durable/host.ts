@@ -62,13 +62,7 @@ export class DurableHost {
   /** Opens the store in a directory. Throws a `StoreProblem` that says what is wrong and what to do. */
   static async open(options: OpenOptions): Promise<DurableHost> {
     const { directory, logBytes, pagesMax, world } = options;
-    const disk = SqliteDisk.open({
-      directory,
-      log: world.log,
-      ...(logBytes === undefined ? {} : { logBytes }),
-      ...(pagesMax === undefined ? {} : { pagesMax }),
-    });
-    return new DurableHost(disk, options);
+    return new DurableHost(SqliteDisk.open({ directory, log: world.log, logBytes, pagesMax }), options);
   }
 
   /** On a disk of one's own; `open` is the usual way. */

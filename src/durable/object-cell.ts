@@ -50,12 +50,26 @@ export class ObjectCell {
     this.#gate = new InputGate(parts.turns);
   }
 
-  /** Calls a method as an event of the object. */
-  call(method: string, args: readonly unknown[]): Promise<unknown> {
+  /** Calls a method as an event of the object. `firingAt`: it is the handler of the alarm set to that instant. */
+  call(method: string, args: readonly unknown[], firingAt: number | null = null): Promise<unknown> {
     this.#isUsed = true;
     return new Promise((resolve, reject) => {
       const event = {
-        run: () => this.#deliver(event, { method, args, resolve, reject }),
+        run: () => {
+          const life = this.#enter(event);
+          if (!life) return;
+          this.#open++;
+          if (firingAt !== null) life.storage.firingAt = firingAt;
+          const done = (value: unknown) => {
+            if (firingAt !== null) life.storage.finishAlarm(firingAt);
+            this.#answer(life, { resolve, reject, value });
+          };
+          const failed = (error: unknown) => {
+            if (firingAt !== null) life.storage.firingAt = null;
+            this.#answer(life, { resolve: reject, reject, value: error });
+          };
+          invoke(life, method, args, done, failed);
+        },
         fail: reject,
       };
       this.#gate.enter(event);
@@ -77,7 +91,7 @@ export class ObjectCell {
   /** Calls `alarm()`; true when it is through and what it wrote is on disk. */
   async fireAlarm(at: number): Promise<boolean> {
     try {
-      await this.#callAlarm(at);
+      await this.call("alarm", [], at);
       return true;
     } catch (error) {
       const { className, name } = this.#parts.object;
@@ -87,48 +101,6 @@ export class ObjectCell {
       );
       return false;
     }
-  }
-
-  #callAlarm(at: number): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const event = {
-        run: () => {
-          const life = this.#enter(event);
-          if (!life) return;
-          this.#open++;
-          this.#isUsed = true;
-          life.storage.firingAt = at;
-          const through = () => {
-            life.storage.finishAlarm(at);
-            this.#answer(life, { resolve, reject, value: undefined });
-          };
-          const failed = (error: unknown) => {
-            life.storage.firingAt = null;
-            this.#answer(life, { resolve: reject, reject, value: error });
-          };
-          invoke(life, "alarm", [], through, failed);
-        },
-        fail: reject,
-      };
-      this.#gate.enter(event);
-    });
-  }
-
-  #deliver(
-    event: { run(): void; fail: Settle },
-    call: { method: string; args: readonly unknown[]; resolve: Settle; reject: Settle },
-  ): void {
-    const life = this.#enter(event);
-    if (!life) return;
-    const { method, args, resolve, reject } = call;
-    this.#open++;
-    invoke(
-      life,
-      method,
-      args,
-      (value) => this.#answer(life, { resolve, reject, value }),
-      (error) => this.#answer(life, { resolve: reject, reject, value: error }),
-    );
   }
 
   /** The life the event enters; null when it has to wait or has failed. */

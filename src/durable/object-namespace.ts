@@ -8,7 +8,15 @@
 import { checkName } from "./limits.ts";
 import { type CellParts, ObjectCell, type Outgoing } from "./object-cell.ts";
 import type { DurableState } from "./storage.ts";
-import { methodsOf, type Stub, type StubMaker, stubMaker } from "./stub.ts";
+
+/** How an object is called from outside: the methods of `T`, each answering by a promise. */
+export type Stub<T> = {
+  readonly [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] extends (
+    ...args: infer A
+  ) => infer R
+    ? (...args: A) => Promise<Awaited<R>>
+    : never;
+};
 
 export type ObjectClass<T extends object, Env> = new (state: DurableState, env: Env) => T;
 type Shared = Omit<CellParts, "object" | "make" | "hasAlarm">;
@@ -17,31 +25,24 @@ export class ObjectNamespace<T extends object> {
   readonly #className: string;
   readonly #shared: Shared;
   readonly #make: CellParts["make"];
-  readonly #hasAlarm: boolean;
-  readonly #stubOf: StubMaker<T>;
+  /** Of the class and those above it. */
+  readonly #methods: readonly string[];
   readonly #cells = new Map<string, ObjectCell>();
 
   constructor(className: string, shared: Shared, make: CellParts["make"], prototype: T) {
     this.#className = className;
     this.#shared = shared;
     this.#make = make;
-    this.#hasAlarm = methodsOf(prototype).includes("alarm");
-    this.#stubOf = stubMaker<T>({ prototype });
+    this.#methods = methodsOf(prototype);
   }
 
   get(name: string): Stub<T> {
-    checkName(name);
-    return this.#stubOf((method, args) => this.cell(name).call(method, args));
+    return this.#stub(name, (call) => call());
   }
 
   /** The same objects, for another object to call: through that one's gates. */
   calledThrough(outgoing: Outgoing): { get(name: string): Stub<T> } {
-    return {
-      get: (name) => {
-        checkName(name);
-        return this.#stubOf((method, args) => outgoing(() => this.cell(name).call(method, args)));
-      },
-    };
+    return { get: (name) => this.#stub(name, outgoing) };
   }
 
   /** Lets go of the objects that nobody called since the last time; the next call makes them anew from disk. */
@@ -53,10 +54,24 @@ export class ObjectNamespace<T extends object> {
     let cell = this.#cells.get(name);
     if (!cell) {
       const object = { className: this.#className, name };
-      cell = new ObjectCell({ ...this.#shared, object, make: this.#make, hasAlarm: this.#hasAlarm });
+      cell = new ObjectCell({
+        ...this.#shared,
+        object,
+        make: this.#make,
+        hasAlarm: this.#methods.includes("alarm"),
+      });
       this.#cells.set(name, cell);
     }
     return cell;
+  }
+
+  #stub(name: string, through: (call: () => Promise<unknown>) => Promise<unknown>): Stub<T> {
+    checkName(name);
+    const methods = this.#methods.map((method) => [
+      method,
+      (...args: unknown[]) => through(() => this.cell(name).call(method, args)),
+    ]);
+    return Object.freeze(Object.fromEntries(methods)) as unknown as Stub<T>;
   }
 }
 
@@ -71,4 +86,12 @@ function gatedPart(value: unknown, env: object, outgoing: Outgoing): unknown {
   if (value instanceof ObjectNamespace) return value.calledThrough(outgoing);
   if (typeof value !== "function") return value;
   return (...args: unknown[]) => outgoing(() => Reflect.apply(value, env, args));
+}
+
+function methodsOf(prototype: object): string[] {
+  const names = new Set<string>();
+  for (let at: object | null = prototype; at && at !== Object.prototype; at = Object.getPrototypeOf(at))
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(at)))
+      if (typeof property.value === "function" && name !== "constructor") names.add(name);
+  return [...names];
 }

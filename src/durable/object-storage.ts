@@ -33,7 +33,45 @@ const closureOf = new AsyncLocalStorage<TransactionValues>();
 /** Who is told that an alarm was set; null where there is nobody whom an alarm could wake. */
 export type AlarmListener = ((at: number | null) => void) | null;
 
-export class ObjectStorage implements DurableStorage {
+/** Reading and writing keys, behind promises: of the object itself, and of a transaction as its closure sees it. */
+abstract class KeyCalls implements KeyValues {
+  get<T>(key: string, options?: ReadOptions): Promise<T | undefined>;
+  get<T>(keys: string[], options?: ReadOptions): Promise<Map<string, T>>;
+  get<T>(key: string | string[], options?: ReadOptions): Promise<T | undefined | Map<string, T>> {
+    return this.with((values) => Promise.resolve(get<T>(values, key, options)));
+  }
+
+  put<T>(key: string, value: T, options?: WriteOptions): Promise<void>;
+  put<T>(entries: Record<string, T>, options?: WriteOptions): Promise<void>;
+  put<T>(key: string | Record<string, T>, value?: T | WriteOptions, options?: WriteOptions): Promise<void> {
+    // Held before anything waits: the caller may change the value afterwards.
+    const entries = heldEntries(key, value);
+    const chosen = typeof key === "string" ? options : (value as WriteOptions | undefined);
+    return this.with((values) => {
+      const manner = mannerOf(chosen);
+      for (const [name, held] of entries) values.write(name, held, manner);
+      return this.room(chosen);
+    });
+  }
+
+  delete(key: string, options?: WriteOptions): Promise<boolean>;
+  delete(keys: string[], options?: WriteOptions): Promise<number>;
+  delete(key: string | string[], options?: WriteOptions): Promise<boolean | number> {
+    return this.with((values) => Promise.resolve(remove(values, key, options)));
+  }
+
+  list<T>(options: ListOptions = {}): Promise<Map<string, T>> {
+    return this.with((values) => Promise.resolve(list<T>(values, options)));
+  }
+
+  /** Does it with the values as they are for this caller. */
+  protected abstract with<R>(work: (values: Values) => Promise<R>): Promise<R>;
+
+  /** Resolves when more may be written. */
+  protected abstract room(options: WriteOptions | undefined): Promise<void>;
+}
+
+export class ObjectStorage extends KeyCalls implements DurableStorage {
   readonly #values: ObjectValues;
   readonly #committer: Committer;
   readonly #gate: InputGate;
@@ -49,56 +87,22 @@ export class ObjectStorage implements DurableStorage {
     gate: InputGate;
     onAlarm: AlarmListener;
   }) {
+    super();
     this.#values = parts.values;
     this.#committer = parts.committer;
     this.#gate = parts.gate;
     this.#onAlarm = parts.onAlarm;
   }
 
-  get<T>(key: string, options?: ReadOptions): Promise<T | undefined>;
-  get<T>(keys: string[], options?: ReadOptions): Promise<Map<string, T>>;
-  get<T>(key: string | string[], options?: ReadOptions): Promise<T | undefined | Map<string, T>> {
-    this.#values.checkAlive();
-    return this.#with((values) => Promise.resolve(get<T>(values, key, options)));
-  }
-
-  put<T>(key: string, value: T, options?: WriteOptions): Promise<void>;
-  put<T>(entries: Record<string, T>, options?: WriteOptions): Promise<void>;
-  put<T>(key: string | Record<string, T>, value?: T | WriteOptions, options?: WriteOptions): Promise<void> {
-    this.#values.checkAlive();
-    // Held before anything waits: the caller may change the value afterwards.
-    const entries = heldEntries(key, value);
-    const chosen = typeof key === "string" ? options : (value as WriteOptions | undefined);
-    return this.#with((values) => {
-      const manner = mannerOf(chosen);
-      for (const [name, held] of entries) values.write(name, held, manner);
-      return this.#committer.isFull ? this.#room(chosen) : DONE;
-    });
-  }
-
-  delete(key: string, options?: WriteOptions): Promise<boolean>;
-  delete(keys: string[], options?: WriteOptions): Promise<number>;
-  delete(key: string | string[], options?: WriteOptions): Promise<boolean | number> {
-    this.#values.checkAlive();
-    return this.#with((values) => Promise.resolve(remove(values, key, options)));
-  }
-
-  list<T>(options: ListOptions = {}): Promise<Map<string, T>> {
-    this.#values.checkAlive();
-    return this.#with((values) => Promise.resolve(list<T>(values, options)));
-  }
-
   deleteAll(options?: WriteOptions): Promise<void> {
-    this.#values.checkAlive();
-    return this.#with((values) => {
+    return this.with((values) => {
       values.wipe(mannerOf(options));
       return DONE;
     });
   }
 
   getAlarm(): Promise<number | null> {
-    this.#values.checkAlive();
-    return this.#with((values) => {
+    return this.with((values) => {
       const at = values.alarmAt();
       return Promise.resolve(at === this.#firingAt ? null : at);
     });
@@ -165,7 +169,8 @@ export class ObjectStorage implements DurableStorage {
   }
 
   /** Does it at once, or, if a transaction of other code runs, after that. */
-  #with<R>(work: (values: Values) => Promise<R>): Promise<R> {
+  protected override with<R>(work: (values: Values) => Promise<R>): Promise<R> {
+    this.#values.checkAlive();
     if (this.#running === null) return work(this.#values);
     if (closureOf.getStore() === this.#running) return work(this.#running);
     return quiet(this.#afterTransaction(work));
@@ -177,14 +182,11 @@ export class ObjectStorage implements DurableStorage {
     return work(this.#values);
   }
 
-  /** Waits until what is unwritten has gone to disk. */
-  #room(options: WriteOptions | undefined): Promise<void> {
+  /** Where too much is unwritten: when it has gone to disk. */
+  protected override room(options: WriteOptions | undefined): Promise<void> {
+    if (!this.#committer.isFull) return DONE;
     const open = options?.allowConcurrency ? () => {} : this.#gate.lock();
-    return quiet(
-      new Promise<void>((confirmed, lost) => this.#values.whenAllConfirmed({ confirmed, lost })).finally(
-        open,
-      ),
-    );
+    return quiet(this.sync().finally(open));
   }
 
   #changeAlarm(at: number | null, options: WriteOptions | undefined): Promise<void> {
@@ -193,7 +195,7 @@ export class ObjectStorage implements DurableStorage {
       throw new Error(
         `The object "${this.#values.object.name}" has no alarm() method, so nothing would happen at an alarm.`,
       );
-    return this.#with((values) => {
+    return this.with((values) => {
       this.#firingAt = null;
       values.setAlarm(at, mannerOf(options));
       this.#onAlarm?.(values.alarmAt());
@@ -203,33 +205,24 @@ export class ObjectStorage implements DurableStorage {
 }
 
 /** A transaction as its closure sees it. */
-class Transaction implements DurableTransaction {
+class Transaction extends KeyCalls implements DurableTransaction {
   readonly #values: TransactionValues;
 
   constructor(values: TransactionValues) {
+    super();
     this.#values = values;
   }
 
-  get: KeyValues["get"] = <T>(key: string | string[], options?: ReadOptions) =>
-    Promise.resolve(get<T>(this.#values, key, options)) as Promise<never>;
-
-  put: KeyValues["put"] = (
-    key: string | Record<string, unknown>,
-    value?: unknown,
-    options?: WriteOptions,
-  ) => {
-    const manner = mannerOf(typeof key === "string" ? options : (value as WriteOptions | undefined));
-    for (const [name, held] of heldEntries(key, value)) this.#values.write(name, held, manner);
-    return DONE;
-  };
-
-  delete: KeyValues["delete"] = (key: string | string[], options?: WriteOptions) =>
-    Promise.resolve(remove(this.#values, key, options)) as Promise<never>;
-
-  list: KeyValues["list"] = <T>(options: ListOptions = {}) => Promise.resolve(list<T>(this.#values, options));
-
   rollback(): void {
     this.#values.rollback();
+  }
+
+  protected override with<R>(work: (values: Values) => Promise<R>): Promise<R> {
+    return work(this.#values);
+  }
+
+  protected override room(): Promise<void> {
+    return DONE;
   }
 }
 

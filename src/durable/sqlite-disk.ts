@@ -43,9 +43,9 @@ export interface SqliteDiskOptions {
   readonly directory: string;
   readonly log: UpkeepLog;
   /** The log is checkpointed when it has this size. */
-  readonly logBytes?: number;
+  readonly logBytes?: number | undefined;
   /** The database may not have more pages than this: a full disk, for tests. */
-  readonly pagesMax?: number;
+  readonly pagesMax?: number | undefined;
 }
 
 const SQL = {
@@ -98,20 +98,16 @@ export class SqliteDisk implements Disk {
   }
 
   private constructor(options: SqliteDiskOptions, database: DatabaseSync, unlock: () => void) {
-    const { directory } = options;
+    const { directory, log, logBytes = LOG_BYTES } = options;
     this.file = databaseFile(directory);
     this.#database = database;
     this.#unlock = unlock;
     this.#statements = prepare(database);
     this.#logDescriptor = openSync(logFile(directory), "r+");
-    lengthen(this.#logDescriptor, LENGTHENED * (options.logBytes ?? LOG_BYTES));
+    lengthen(this.#logDescriptor, LENGTHENED * logBytes);
     syncPath(directory);
-    this.#checkpoints = new Checkpoints({
-      file: this.file,
-      logDescriptor: this.#logDescriptor,
-      log: options.log,
-      ...(options.logBytes === undefined ? {} : { logBytes: options.logBytes }),
-    });
+    const { file } = this;
+    this.#checkpoints = new Checkpoints({ file, logDescriptor: this.#logDescriptor, log, logBytes });
   }
 
   read(object: ObjectName, key: string): HeldValue {
