@@ -6,7 +6,8 @@
  *
  * SQLite starts its log from the beginning again only when all of it has been copied, which never happens while commits
  * keep coming. So the bulk is copied beside them, and the little that came since in a pause of a few milliseconds, in
- * which the next group gathers. If commits outrun the copying altogether, they wait for it. In the same pause, pages that deleted data left behind are given back.
+ * which the next group gathers. If commits outrun the copying altogether, they wait for it. In the same pause, pages that
+ * deleted data left behind are given back.
  */
 import { readSync } from "node:fs";
 import { Worker } from "node:worker_threads";
@@ -14,7 +15,7 @@ import type { Log } from "../core/world.ts";
 import { PAGE_BYTES } from "./store-files.ts";
 
 export const LOG_BYTES = 4 * 2 ** 20;
-/** At so many times its length, commits wait until it has been copied. */
+/** At this many times its length, commits wait until it has been copied. */
 const LENGTHS_MAX = 8;
 /** How many groups go by between two looks at the log, and after a checkpoint that failed (a full disk). */
 const GROUPS_BETWEEN_LOOKS = 8;

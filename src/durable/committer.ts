@@ -1,6 +1,6 @@
 /**
  * Group commit. Every write since the last commit, whichever object made it, goes to disk in one transaction and one
- * sync; whoever waits for it is told after the sync.
+ * sync; those who wait for it are told after the sync.
  *
  *   idle ──first write──▶ gathering ──end of this turn of the event loop──▶ commit ──▶ syncing ──▶ upkeep? ──▶ idle
  *                             ▲                                                 writes gather meanwhile │
@@ -14,12 +14,12 @@ import { type Changes, type Disk, isForGood } from "./disk.ts";
 import { broken, closed, problemOf, type StoreProblem } from "./problem.ts";
 
 /**
- * Writes that are not on disk yet may take this much; beyond it, whoever writes waits. It also bounds how long a commit
+ * Writes that are not on disk yet may take this much; beyond it, writers wait. It also bounds how long a commit
  * keeps the event loop: some tens of milliseconds.
  */
 export const UNWRITTEN_BYTES_MAX = 4 * 2 ** 20;
 
-/** Whoever has something to write. */
+/** An object with something to write. */
 export interface Writer {
   takeChanges(): Changes;
   committed(): void;

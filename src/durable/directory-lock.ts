@@ -1,7 +1,7 @@
 /**
  * One process at a time in a directory. The lock is an exclusive transaction on a SQLite file of its own, held as long
  * as the process lives: the system lets go of it however the process ends, so there is never a stale one to clean up.
- * The number of the holder is written beside it, only to be told to whoever comes second.
+ * The number of the holder is written beside it, only to be named to a second process.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -11,9 +11,9 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Beyond this, whoever calls the object is refused. */
+/** Beyond this, calls of the object are refused. */
 export const EVENTS_WAITING_MAX = 100_000;
-/** After so many turns in a row the event loop gets to see to sockets and disks. */
+/** After this many turns in a row the event loop gets to sockets and disks. */
 const TURNS_IN_A_ROW_MAX = 256;
 
 export interface GateEvent {

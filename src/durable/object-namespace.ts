@@ -3,7 +3,7 @@
  * call through the object's gates (it leaves when the writes before it are on disk, and its result comes back as an
  * event), and so do the objects of other classes. Everything else in `env` is handed on as it is.
  *
- * Arguments and answers are not copied: whoever hands something over leaves it alone from then on.
+ * Arguments and answers are not copied: what was handed over must not be changed from then on.
  */
 import { checkName } from "./limits.ts";
 import { type CellParts, ObjectCell, type Outgoing } from "./object-cell.ts";

@@ -25,7 +25,7 @@ export function makeState({ object, storage, gate, world, onBlockFailed, onWork 
     storage,
     blockConcurrencyWhile(work) {
       const blocked = block(work);
-      // A constructor does not wait for it; whoever calls the object is told.
+      // A constructor does not wait for it; callers of the object are told.
       blocked.catch(() => {});
       return blocked;
     },

@@ -30,7 +30,7 @@ const PLAIN: WriteManner = { isUnconfirmed: false, isKept: true };
 /** Whose code is running: that of a transaction's closure, or other. */
 const closureOf = new AsyncLocalStorage<TransactionValues>();
 
-/** Who is told that an alarm was set; null where there is nobody whom an alarm could wake. */
+/** Told when an alarm is set; null where an alarm could wake nobody. */
 export type AlarmListener = ((at: number | null) => void) | null;
 
 /** Reading and writing keys, behind promises: of the object itself, and of a transaction as its closure sees it. */
@@ -288,7 +288,7 @@ function mannerOf(options: WriteOptions | undefined): WriteManner {
   return { isUnconfirmed: options.allowUnconfirmed === true, isKept: options.noCache !== true };
 }
 
-/** A promise that may fail without anybody listening: the failure is told by the output gate anyway. */
+/** A promise that may be rejected unhandled: the output gate tells of the failure anyway. */
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

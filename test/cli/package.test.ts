@@ -41,8 +41,8 @@ describe("the packed tarball", () => {
   test("holds the program, the page's parts and the languages, and nothing that is not for users", () => {
     for (const wanted of [
       ...namedInPackage(),
-      "dist/engines/redis/lua/exact/99-register.lua",
-      "dist/engines/redis/lua/relaxed/99-register.lua",
+      "dist/engines/redis/lua/exact/94-data.lua",
+      "dist/engines/redis/lua/relaxed/95-shards.lua",
       "dist/engines/redis/lua/rules/30-door.lua",
       "dist/engines/redis/relaxed/lua/20-add.lua",
       "dist/gateway/page/page.html",

@@ -10,7 +10,7 @@ import type { Ticket } from "../../core/ticket.ts";
 
 /** What is kept of a draw besides the pool. */
 export interface DrawMemo extends DrawPlan {
-  /** Those of whom nothing was known when they came back: the sequences they got instead. */
+  /** Visitors unknown to the draw when they came back, with the sequences they got instead. */
   readonly late: readonly (readonly [id: string, sequence: number])[];
 }
 

@@ -125,8 +125,8 @@ export function mustBeKept({ unproven }: RoomBooks, answer: JoinAnswer | TicketA
 }
 
 /**
- * Takes over a kept room; called once, before anything else. Whoever waited has as long as ever anyone may
- * take to check in, and a turn that was given starts anew. After an unclean end some may hold tickets that
+ * Takes over a kept room; called once, before anything else. Those who waited get the longest check-in interval
+ * that anyone is told, and a turn that was given starts anew. After an unclean end some may hold tickets that
  * were never kept: newcomers stay behind them for a while. And some may hold a pass that was renewed unseen:
  * their slots stay taken.
  */

@@ -8,7 +8,7 @@
 
 /** How much longer than they were told the holders may take to come back. */
 const SETTLE_MS = 3_000;
-/** So much longer than the longest yet may the next ones be told to stay away before that must be kept first. */
+/** The next ones may be told to stay away this many times longer than any before, without keeping that first. */
 const TOLD_RESERVE = 3;
 
 /** Until then nobody from this sequence on is admitted: some before them may not be back yet. */
@@ -51,7 +51,7 @@ export class LastMoment {
 
   /** To be kept together with every place there is now. */
   memo({ waiting, now }: { waiting: number; now: number }): LastMomentMemo {
-    // Whoever joins an empty line from here on is told anew.
+    // The next to join an empty line is told anew.
     if (waiting === 0) this.#toldMs = 0;
     this.#toldKeptMs = Math.min(this.#toldKeptMs, this.#toldMs);
     this.#holds = this.#holds.filter(({ until }) => until > now);

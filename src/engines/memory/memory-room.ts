@@ -42,7 +42,7 @@ export class MemoryRoom extends RoomAnswers {
     return this.books.door.open(unbudgeted, now).admit;
   }
 
-  /** When anybody was admitted last; 0: never. */
+  /** When someone was admitted last; 0: never. */
   get lastTurnAt(): number {
     return this.books.lastTurnAt;
   }

@@ -8,7 +8,7 @@
  * could name it has run out; a good ticket from a dropped or unknown segment is therefore one this process never saw.
  *
  * Each segment knows the soonest deadline in it, and nobody looks at its places until then. Invariant: that is never
- * later than the deadline of anyone waiting there. It may be sooner, since whoever checks in or goes leaves it as it is;
+ * later than the deadline of anyone waiting there. It may be sooner, since a check-in or a departure leaves it as it is;
  * the next look corrects it.
  *
  * In rooms with lanes one byte more says which lane a place is in; everybody's costs nothing.
@@ -114,8 +114,8 @@ export class Places {
   }
 
   /**
-   * Everything known of each `from` becomes known of its `to`. No two have the same `to`, and each is also a `from`: whoever
-   * is moved makes room.
+   * Everything known of each `from` becomes known of its `to`. No two have the same `to`, and each `to` is also a
+   * `from`, so nothing is overwritten.
    */
   move(from: Float64Array, to: Float64Array): void {
     const states = new Uint8Array(from.length);
@@ -287,7 +287,7 @@ function sweepSegment(segment: Segment, tenths: number, onLapse: (sequence: numb
   segment.soonest = soonest;
 }
 
-/** Whoever waits there is looked at when their deadline comes: as it is stored, since that is what a sweep compares. */
+/** Makes sure that a waiting place is looked at when its deadline comes, as it is stored: that is what a sweep compares. */
 function lowerSoonest(segment: Segment, offset: number): void {
   if ((segment.states[offset]! & STATE_BITS) !== WAITING) return;
   segment.soonest = Math.min(segment.soonest, segment.deadlines[offset]!);

@@ -106,7 +106,7 @@ export class RoomKeeper {
   /** Keeps what changed, when there is something and nothing is on its way already. */
   keep(): void {
     if (this.#failure || this.#gathering || this.#underWay) return;
-    // Whoever must know of a failure hears of it from `room`.
+    // `room` throws the failure for callers that must know of it.
     this.unconfirmed()?.catch(() => {});
   }
 

@@ -15,7 +15,7 @@ const SEQUENCE_DIGITS = 16;
 const JOINED_DIGITS = 13;
 const ID_DIGITS = 2 * ID_BYTES;
 const GATHERED_LENGTH = SEQUENCE_DIGITS + JOINED_DIGITS + ID_DIGITS;
-/** So many are read or moved in one step; Redis does nothing else meanwhile. */
+/** How many are read or moved in one step; Redis does nothing else meanwhile. */
 const READ_MAX = 16_384;
 const MOVED_MAX = 1_000;
 /** Records of draws that are kept ready. */

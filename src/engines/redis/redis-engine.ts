@@ -43,7 +43,7 @@ export interface RedisEngineOptions {
   readonly world: World;
   /** What all keys begin with. */
   readonly prefix: string;
-  /** So many replicas must have what gives or frees a slot before anyone is told. */
+  /** How many replicas must have what gives or frees a slot before anyone is told. */
   readonly replicas: number;
   readonly timeoutMs: number;
   readonly time?: TimeSource;
@@ -150,7 +150,7 @@ export class RedisEngine implements Engine {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Gives the leases back. The link stays open: whoever opened it closes it. */
+  /** Gives the leases back. The link stays open; its opener closes it. */
   async close(): Promise<void> {
     for (const stop of this.#stop) stop();
     this.#listeners.clear();

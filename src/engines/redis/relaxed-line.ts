@@ -82,7 +82,7 @@ export class RelaxedLine implements RoomLine {
     const isLineKnown = this.#parts.world.clock.now() - this.#lineSeenAt < LINE_SEEN_MS;
     const atItsEnd = isLineKnown && newcomer.canWait ? await this.#joinShard(newcomer) : null;
     if (atItsEnd && atItsEnd.kind !== "refused") return atItsEnd;
-    // Whoever gets no place may still go through, should there be no line by now.
+    // A newcomer who gets no place may still go through, if there is no line by now.
     return (await this.#joinMain(newcomer)) ?? this.#joinShard(newcomer);
   }
 

@@ -3,14 +3,8 @@
  * is taken, as `core/relaxed.ts` plans it. Between the look and the taking others may have gone, so each taking says what it
  * must not be worse than; where it would be, the second best is taken from where it stood.
  */
-import {
-  keysToSee,
-  type PlannedPop,
-  planPops,
-  type RelaxedKey,
-  type Sight,
-  shardsToPeek,
-} from "../../core/relaxed.ts";
+import { keysToSee, planPops, type RelaxedKey, type Sight, shardsToPeek } from "../../core/relaxed.ts";
+import { carryOut } from "./relaxed/carry-out.ts";
 import type { RoomCalls } from "./room-calls.ts";
 
 /** Values of each one that was taken. */
@@ -18,7 +12,6 @@ const TAKEN_LENGTH = 4;
 
 /** Someone who was taken out of a shard. */
 export interface TakenVisitor {
-  readonly shard: number;
   /** Id and time of joining, as the functions have them. */
   readonly member: string;
   readonly sequence: number;
@@ -38,7 +31,7 @@ export interface TakingParts {
   readonly dice: () => number;
 }
 
-/** Takes so many, or as many as there are, in the order in which their turns are given. */
+/** Takes up to `count`, in the order in which their turns are given. */
 export async function takeNext({
   shards,
   among,
@@ -50,13 +43,12 @@ export async function takeNext({
   const picks = Array.from({ length: count }, () => shardsToPeek(among, peek, dice));
   const seen = await look(shards, keysToSee(picks), now);
   const plans = planPops(seen, picks, "secondBest").filter((plan) => plan !== null);
-  const first = await takeFrom(shards, plans, now);
-  const again = plans.flatMap((plan, index) =>
-    first[index] || plan.otherwise === null ? [] : [{ shard: plan.otherwise, unlessWorseThan: null, index }],
-  );
-  const second = await takeFrom(shards, again, now);
-  for (const [i, { index }] of again.entries()) first[index] = second[i] ?? null;
-  return first.filter((one) => one !== null);
+  const taken = await carryOut(plans, async (shard, guards) => {
+    const calls = shards[shard]!;
+    const values = await calls.call("take", [now, ...guards.flatMap(guardOf)], calls.kept);
+    return guards.map((_, index) => takenIn(values, index * TAKEN_LENGTH));
+  });
+  return taken.filter((one) => one !== null);
 }
 
 async function look(
@@ -80,38 +72,13 @@ function keysIn(values: readonly unknown[]): RelaxedKey[] {
   return keys;
 }
 
-/** One call for each shard; null where nobody was taken. */
-async function takeFrom(
-  shards: readonly RoomCalls[],
-  plans: readonly Pick<PlannedPop, "shard" | "unlessWorseThan">[],
-  now: string,
-): Promise<(TakenVisitor | null)[]> {
-  const taken: (TakenVisitor | null)[] = plans.map(() => null);
-  const numbers = [...new Set(plans.map(({ shard }) => shard))];
-  await Promise.all(
-    numbers.map(async (shard) => {
-      const indexes = plans.flatMap((plan, index) => (plan.shard === shard ? [index] : []));
-      const guards = indexes.flatMap((index) => guardOf(plans[index]!.unlessWorseThan));
-      const calls = shards[shard]!;
-      const values = await calls.call("take", [now, ...guards], calls.kept);
-      for (const [i, index] of indexes.entries()) taken[index] = takenIn(values, i * TAKEN_LENGTH, shard);
-    }),
-  );
-  return taken;
-}
-
 function guardOf(key: RelaxedKey | null): string[] {
   return key ? [String(key.priority), key.id] : ["", ""];
 }
 
-function takenIn(values: readonly unknown[], at: number, shard: number): TakenVisitor | null {
+/** Null where nobody was taken. */
+function takenIn(values: readonly unknown[], at: number): TakenVisitor | null {
   const [sequence, member, past, claimBy] = values.slice(at, at + TAKEN_LENGTH);
   if (member === 0) return null;
-  return {
-    shard,
-    member: String(member),
-    sequence: Number(sequence),
-    past: Number(past),
-    claimBy: Number(claimBy),
-  };
+  return { member: String(member), sequence: Number(sequence), past: Number(past), claimBy: Number(claimBy) };
 }

@@ -15,7 +15,7 @@ export interface RoomCallsParts {
   readonly time: TimeSource;
   /** What the functions' names begin with: nothing, or for a relaxed line those of its own library. */
   readonly functions: "" | typeof IN_SHARDS;
-  /** So many replicas must have what gives or frees a slot before anyone is told. */
+  /** How many replicas must have what gives or frees a slot before anyone is told. */
   readonly replicas: number;
   readonly timeoutMs: number;
 }

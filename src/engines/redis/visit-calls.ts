@@ -17,7 +17,7 @@ const ANSWER_LENGTH = 6;
 
 /** What one visitor does. */
 export interface Doing {
-  /** Its letter, the visitor's id, and more fields, as the functions take them. */
+  /** Its code, the visitor's id, and more fields, as the functions take them. */
   readonly words: readonly string[];
   /** Takes memory that a full Redis does not have. */
   readonly isJoin: boolean;

@@ -1,7 +1,7 @@
 /** One call, from its making to its answer. */
 import type { RedisProblem } from "./problem.ts";
 
-/** So many replicas must have it, within so long. */
+/** How many replicas must have it, and within what time; with 0 replicas none is waited for. */
 export interface Kept {
   readonly replicas: number;
   readonly timeoutMs: number;

@@ -3,7 +3,7 @@
  *
  * Who has which slot is asked at the start, now and then, and often while something is wrong; each time another node is
  * asked, since one that was cut off may be behind. Where a node says that a slot has moved, that holds at once. Calls
- * that it refused for this reason are sent to the new node in their order, and whoever calls meanwhile comes after
+ * that it refused for this reason are sent to the new node in their order, and calls made meanwhile come after
  * them; that nothing is under way to the old node any more is known from its answer to a PING that was sent last.
  */
 
@@ -30,7 +30,7 @@ import { within } from "./within.ts";
 const ASK_EVERY_MS = 5_000;
 const ASK_OFTEN_MS = 300;
 const ASK_OFTEN_MAX_MS = 2_000;
-/** A call follows its slot so many times; then the nodes do not agree. */
+/** How often a call follows its slot; beyond that the nodes do not agree. */
 const MOVES_MAX = 3;
 
 export class ClusterPrimaries implements Primaries {
@@ -42,7 +42,7 @@ export class ClusterPrimaries implements Primaries {
   readonly #slots = new Array<Primary | null>(SLOT_COUNT).fill(null);
   /** Calls of slots that are changing nodes. */
   readonly #moving = new Map<number, Backlog>();
-  /** Whoever may know the slots: what the settings say, and all nodes that were ever named. */
+  /** Nodes that may know the slots: those in the settings, and all that were ever named. */
   readonly #known = new Map<string, ServerAddress>();
   #slotsProblem: RedisProblem | null;
   #asking: Promise<void> | null = null;

@@ -20,9 +20,9 @@ import {
   refusalFor,
 } from "./problem.ts";
 
-/** So many commands may wait for an answer; more are turned away. */
+/** How many commands may wait for an answer; more are turned away. */
 export const UNANSWERED_MAX = 10_000;
-/** A connection that was silent for so many timeouts while commands waited is given up. */
+/** A connection that was silent for this many timeouts while commands waited is given up. */
 const SILENT_TIMEOUTS_MAX = 3;
 /** How often one that is asked nothing, or was too slow, is asked PING. */
 const PING_EVERY_MS = 1_000;
@@ -98,7 +98,7 @@ export class Connection {
     return this.#end !== null;
   }
 
-  /** True when it takes so many more commands. */
+  /** True when it takes `count` more commands. */
   hasRoomFor(count: number): boolean {
     return this.#flights.size + count <= UNANSWERED_MAX;
   }
@@ -247,7 +247,7 @@ export class Connection {
   }
 }
 
-/** So many calls wait that no more are sent. */
+/** The problem of a call that is one too many. */
 export function tooMany(asked: AskedServer): RedisProblem {
   const text = `Redis at ${asked.where} has ${UNANSWERED_MAX} of our calls to answer, so no more are sent: wait.`;
   return new RedisProblem("slow", text, true);

@@ -12,7 +12,7 @@ export interface Flight {
   isGivenUp: boolean;
 }
 
-/** Taken-out places are reused once there are so many, so that the array does not grow for ever. */
+/** Answered entries are cut off once there are this many, so that the array does not grow for ever. */
 const COMPACT_AT = 1_024;
 
 export class Flights<T extends Flight> {

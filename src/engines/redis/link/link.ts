@@ -23,7 +23,7 @@ import { within } from "./within.ts";
 /** How often it is looked for answers that do not come, within a timeout and at least. */
 const SWEEPS_PER_TIMEOUT = 4;
 const SWEEP_MAX_MS = 250;
-/** A sweep that comes so many times later than it should is left out. */
+/** A sweep that comes this many times later than it should is left out. */
 const LATE_SWEEP = 2;
 
 export interface RedisLink {

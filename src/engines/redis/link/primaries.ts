@@ -1,4 +1,4 @@
-/** What the three ways to run Redis have in common: calls go to whoever has the key, and something may be wrong. */
+/** What the three ways to run Redis have in common: calls go to the primary that has the key, and something may be wrong. */
 import type { Library } from "../library.ts";
 import type { RedisCall } from "./call.ts";
 import type { Connection, Surroundings } from "./connection.ts";
@@ -17,7 +17,7 @@ export interface Primaries {
   readonly problem: RedisProblem | null;
   /** Tries for the first time. Resolves when that went well or failed. */
   start(): Promise<void>;
-  /** Sends a call to whoever has its key, or rejects it. */
+  /** Sends a call to the primary that has its key, or rejects it. */
   send(call: RedisCall): void;
   /** Where to hear what is published. Rejects with a RedisProblem. */
   findToHear(): Promise<ServerAddress>;

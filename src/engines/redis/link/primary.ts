@@ -3,7 +3,7 @@
  *
  * Calls are sent in the order of calling, and Redis carries them out in that order. A call that finds its function
  * missing (after FUNCTION FLUSH) does not change this: the library is loaded, those that were refused are sent again
- * in their order, and whoever called meanwhile comes after them. The answer to FUNCTION LOAD is the sign that nothing
+ * in their order, and calls made meanwhile come after them. The answer to FUNCTION LOAD is the sign that nothing
  * sent before it is still under way.
  */
 import type { Library } from "../library.ts";

@@ -1,7 +1,7 @@
 /**
  * What is wrong with Redis, told to the operator: one line when it has stood for a moment, since what is seen first, a
  * connection that closed, is seldom what is wrong; another when something else is wrong; and one when all is well again.
- * Whoever connects anew again and again is told of no more often than that moment is long.
+ * Connections that fail again and again are told of no more often than that moment is long.
  */
 import type { World } from "../../../core/world.ts";
 import type { RedisLink } from "./link.ts";

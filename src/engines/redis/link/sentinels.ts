@@ -13,7 +13,7 @@ import { notPrimary, RedisProblem, redisProblemOf } from "./problem.ts";
 import { within } from "./within.ts";
 
 const ASK_EVERY_MS = 500;
-/** After the first answer, the other sentinels have so long to know better. */
+/** How long after the first answer the other sentinels may still know better. */
 const GRACE_MS = 50;
 
 /** The primary behind some sentinels. */
@@ -55,7 +55,7 @@ export class SentinelPrimary extends Primary implements Primaries {
     this.#sentinels.close(problem);
   }
 
-  /** Leaves whoever is no longer the primary, also while still connecting to it, and goes to the new one at once. */
+  /** Ends connections to servers that are no longer the primary, open or not, and connects to the new one at once. */
   #follow(address: ServerAddress): void {
     const isNews = this.#named === null || addressText(this.#named) !== addressText(address);
     this.#named = address;

@@ -34,7 +34,7 @@ local TOLD_PERIOD_MS = 10000
 local HOLD_SLACK_MS = 2000
 -- The door turns some times a second, so after this long a silence nobody could reach the room.
 local SILENCE_MS = 2000
--- Whoever came meanwhile was told to come back in so long.
+-- Visitors who came meanwhile were told to come back in this time.
 local AWAY_RETRY_MS = 10000
 -- More often than this no board is shown, over any longer time.
 local BOARD_STEP_MS = 100

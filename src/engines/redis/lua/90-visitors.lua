@@ -194,8 +194,8 @@ local function still_on_site(self, answers, id)
   answer(answers, HAS_ENTERED, joined_at, admitted_at, created_at, expires_at, lane)
 end
 
--- Whoever stands in a line waits, and where there is no draw the ticket says all there is to say: the place, which takes
--- longer to read, need not be looked at. Nearly all who come are such. True when that was so.
+-- Answers a visitor who stands in a line from the ticket alone: where there is no draw it says everything, and the place
+-- takes longer to read. Nearly all check-ins are such. False when the place has to be looked at.
 local function stands_in_line(self, answers, ticket)
   if #room.draws(self) > 0 then return false end
   local rank = line.rank(self, ticket)
@@ -267,7 +267,7 @@ function visitors.return_to_line(self, answers, place, dice, is_front)
   go_on_waiting(self, answers, place, dice)
 end
 
--- Someone came with a turn for whom there is no room. A firm one is kept, and lasts.
+-- Someone came with a turn and there is no room. A firm turn is kept and lengthened.
 local function find_no_room(self, answers, place, member, dice)
   if redis.call("ZSCORE", self.prefix .. ":firm", member) then
     redis.call("ZADD", self.prefix .. ":turns", pacing.whole_tenth(self.now + self.rules.claimWindowMs), member)
@@ -442,7 +442,7 @@ local function ticket_at(args, i)
   }
 end
 
--- What a visitor can do, by its letter: how many values follow the letter, and what is done with them.
+-- What a visitor can do, by its code: how many values follow the code, and what is done with them.
 local DOINGS = {
   j = { 7, function(self, answers, args, i)
     visitors.join(self, answers, args[i], tonumber(args[i + 1]), args[i + 2], args[i + 3], args[i + 4],
@@ -465,9 +465,7 @@ local DOINGS = {
 }
 
 -- One call for many visitors: the time or "", who calls, then for each what they do and with what.
-local function visit_call(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+local function visit_call(self, args)
   self.standing = {
     poll_budget = self.rules.pollBudgetPerSecond, ticket_ttl = self.rules.ticketTtlMs,
     claim_window = self.rules.claimWindowMs,

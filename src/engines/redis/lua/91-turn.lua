@@ -68,7 +68,7 @@ local function loosen_turns(self)
   end
 end
 
--- The number that a place gets which goes behind so many of its lane.
+-- The number of a place that goes back in its lane.
 local function number_behind(self, place, back)
   local lane = room.lane_of(self, place.lane)
   local follow = missed_turns.to_follow(
@@ -261,9 +261,7 @@ end
 -- The time or "", gateway, its token, standby's and the adaptive loop's orders or "", then dice. Gives the token, the reason,
 -- 1 when there is more to do at once, the draw that is due or 0, how many wait, and the sequences. The token is 0 when
 -- another gateway has the lease; then come the reason of its last turn and how long it has the lease for.
-function turn.call(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+function turn.call(self, args)
   local fence = turn.begin(self, args)
   if not fence then return turn.not_ours(self) end
   local drawing = draws.due(self)
@@ -285,7 +283,7 @@ function turn.call(keys, args)
   local sequences = admit_next(self, math.min(admit, most), dice)
   turn.observe(self, #sequences, is_line)
   turn.tell(self, args[2], sequences)
-  redis.call("HSET", keys[1] .. ":lease", "reason", reason)
+  redis.call("HSET", self.prefix .. ":lease", "reason", reason)
   keeper.close(self)
   local has_more = self.has_more or (#sequences > 0 and #sequences < admit)
   local reply = { fence, reason, has_more and 1 or 0, 0, self.waiting }

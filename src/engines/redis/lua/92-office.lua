@@ -75,9 +75,7 @@ local function pairs_to_table(list)
 end
 
 -- The time or "", "1" for marks, "1" for the latest admissions. Everything that is told of a room, as JSON.
-function office.look(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+function office.look(self, args)
   local prefix = self.prefix
   local lane_state = pairs_to_table(redis.call("HGETALL", prefix .. ":lanes"))
   local figures = {}
@@ -103,9 +101,7 @@ end
 
 -- The time or "", gateway, its token, the board as JSON. Shows the board to everyone, if this gateway has the lease or can
 -- have it. Gives the token and the board's version.
-function office.show(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+function office.show(self, args)
   local fence = turn.lease(self, args[2], tonumber(args[3]))
   room.close(self)
   if not fence then return { 0, 0 } end

@@ -1,6 +1,6 @@
 /**
  * The handle of a popped item: proof of one taking, as text, so that another process may commit. The token is new for
- * each taking; whoever was too slow holds one that is worth nothing.
+ * each taking; the handle of a consumer that was too slow is worth nothing.
  */
 import { toHex } from "../../../core/hex.ts";
 import type { Random } from "../../../core/world.ts";
@@ -23,7 +23,7 @@ export function handleOf({ shard, token, id }: Taking): string {
   return `${shard}.${token}.${id}`;
 }
 
-/** What a handle says. Throws when it cannot be one of a queue with so many shards. */
+/** What a handle says. Throws when it cannot be one of a queue with this many shards. */
 export function readHandle(handle: string, shards: number): Taking {
   const [, digits = "", token = "", id = ""] = HANDLE.exec(handle) ?? [];
   const shard = Number(digits);

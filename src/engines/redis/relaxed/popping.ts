@@ -15,6 +15,7 @@ import {
 } from "../../../core/relaxed.ts";
 import type { World } from "../../../core/world.ts";
 import { RedisProblem } from "../link/problem.ts";
+import { carryOut } from "./carry-out.ts";
 import { handleOf, newToken } from "./handle.ts";
 import type { RelaxedItem } from "./item.ts";
 import { askEach, orProblem, reachableOf } from "./reach.ts";
@@ -33,15 +34,10 @@ export interface PopOptions {
   readonly timeoutMs: number;
 }
 
-/** Others may take what was seen in a look at all shards; after so many looks what was got is the answer. */
+/** Others may take what a look at all shards saw; after this many looks the answer is what was got. */
 const SWEEPS_MAX = 3;
 
 type Pick = readonly number[];
-interface Attempt {
-  readonly shard: number;
-  readonly guard: PlannedPop["unlessWorseThan"];
-  readonly otherwise: number | null;
-}
 
 export class Popping {
   readonly #shards: readonly Shard[];
@@ -54,13 +50,14 @@ export class Popping {
     this.#world = world;
   }
 
-  /** Up to so many items, best first. Throws a RedisProblem when no shard answers. */
+  /** Up to `count` items, best first. Throws a RedisProblem when no shard answers. */
   async pop(count: number): Promise<Popped[]> {
     const { peek, policy } = this.#options;
     const reachable = reachableOf(this.#shards, "canBePopped");
     const dice = () => this.#world.random.fraction();
     const picks = Array.from({ length: count }, () => shardsToPeek(reachable, peek, dice));
-    const popped = await this.#popPicks(picks, policy);
+    // That all of a few shards are away says nothing yet of the others.
+    const popped = await this.#carryOut(planPops(await this.#lookOrNothing(picks, true), picks, policy));
     for (let sweep = 0; popped.length < count && sweep < SWEEPS_MAX; sweep++)
       if (!(await this.#sweep(count, popped))) break;
     return popped.sort(compareKeys);
@@ -75,12 +72,6 @@ export class Popping {
     return [...seen.values()].some((keys) => keys.length > 0);
   }
 
-  async #popPicks(picks: readonly Pick[], policy: ConcurrencyPolicy): Promise<Popped[]> {
-    // That all of a few shards are away says nothing yet of the others.
-    const seen = await this.#lookOrNothing(picks, true);
-    return this.#carryOut(planPops(seen, picks, policy));
-  }
-
   async #lookOrNothing(picks: readonly Pick[], isFine: boolean) {
     const wanted = keysToSee(picks);
     const seen = await orProblem(
@@ -92,35 +83,18 @@ export class Popping {
   }
 
   async #carryOut(plans: readonly (PlannedPop | null)[]): Promise<Popped[]> {
-    const first = plans.flatMap((plan) =>
-      plan ? [{ shard: plan.shard, guard: plan.unlessWorseThan, otherwise: plan.otherwise }] : [],
-    );
-    const [popped, left] = await this.#takeAll(first);
-    const second = left.flatMap(({ otherwise }) =>
-      otherwise === null ? [] : [{ shard: otherwise, guard: null, otherwise: null }],
-    );
-    const [more] = await this.#takeAll(second);
-    return [...popped, ...more];
-  }
-
-  /** What was taken, and the attempts that got nothing. */
-  async #takeAll(attempts: readonly Attempt[]): Promise<[Popped[], Attempt[]]> {
-    const popped: Popped[] = [];
-    const left: Attempt[] = [];
-    const groups = Map.groupBy(attempts, ({ shard }) => shard);
-    const takeFrom = async (shard: number, group: readonly Attempt[]) => {
+    const { timeoutMs } = this.#options;
+    const wanted = plans.filter((plan) => plan !== null);
+    const popped = await carryOut(wanted, async (shard, guards) => {
       const token = newToken(this.#world.random);
-      const { timeoutMs } = this.#options;
-      const guards = group.map(({ guard }) => guard);
       const pulled = await orProblem(this.#shards[shard]!.take(guards, { token, timeoutMs }));
-      for (const [i, attempt] of group.entries()) {
-        const item = pulled instanceof RedisProblem ? null : this.#present(pulled[i] ?? null);
-        if (item) popped.push({ ...item, handle: handleOf({ shard, token, id: item.id }) });
-        else left.push(attempt);
-      }
-    };
-    await Promise.all([...groups].map(([shard, group]) => takeFrom(shard, group)));
-    return [popped, left];
+      if (pulled instanceof RedisProblem) return [];
+      return pulled.map((one) => {
+        const item = this.#present(one);
+        return item && { ...item, handle: handleOf({ shard, token, id: item.id }) };
+      });
+    });
+    return popped.filter((item) => item !== null);
   }
 
   #present(pulled: Pulled | null): RelaxedItem | null {

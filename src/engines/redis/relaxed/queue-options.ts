@@ -12,7 +12,7 @@ export interface QueueOptions {
   readonly policy?: ConcurrencyPolicy;
   /** After so long an item that was not committed goes back. */
   readonly timeoutMs?: number;
-  /** So many replicas must have what was added before it counts as added. */
+  /** How many replicas must have what was added before it counts as added. */
   readonly replicas?: number;
   /** How long to wait for them. */
   readonly replicaTimeoutMs?: number;

@@ -81,7 +81,7 @@ export class RelaxedQueue {
     return popped;
   }
 
-  /** The same, for up to so many at once, best first. Fewer: there were no more, or others were quicker. */
+  /** The same, for up to `count` at once, best first. Fewer: there were no more, or others were quicker. */
   async popMany(count: number): Promise<Popped[]> {
     checkItemCount(count, "items");
     return this.#popping.pop(count);

@@ -32,12 +32,12 @@ export interface ShardOptions {
   /** How many the queue has. */
   readonly shards: number;
   readonly clock: Clock;
-  /** So many replicas must have what was added. */
+  /** How many replicas must have what was added. */
   readonly replicas: number;
   readonly replicaTimeoutMs: number;
 }
 
-/** A shard that failed is left alone so long, unless there is no other. */
+/** How long a shard that failed is left alone, unless there is no other. */
 const AWAY_MS = 1_000;
 const COMMIT_ANSWERS: readonly CommitAnswer[] = ["returned", "committed", "alreadyCommitted"];
 

@@ -9,9 +9,7 @@ local shards = {}
 
 -- Of a shard. The time or "", how many wait in all shards, the door's speed as the main part has it. Lets go of what has
 -- run out. Gives how many wait here and 1 when there is more to let go.
-function shards.sweep(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+function shards.sweep(self, args)
   turn.expire_line(self)
   if args[2] ~= "" then
     room.set(self, "total", args[2])
@@ -22,9 +20,7 @@ function shards.sweep(keys, args)
 end
 
 -- Of a shard. The time or "", how many. Gives sequence and member of the first few, none that is held.
-function shards.peek(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+function shards.peek(self, args)
   local found = redis.call("ZRANGE", line_key(self, EVERYBODY), 0, tonumber(args[2]) - 1, "WITHSCORES")
   local first = {}
   for i = 1, #found, 2 do
@@ -39,9 +35,7 @@ end
 -- Of a shard. The time or "", then for each one to be taken what it must not be worse than: a sequence and a member, or ""
 -- twice. Gives for each sequence, member, their past (1 if they ever lapsed, 2 more if they came with a loose turn before, 4 more
 -- if they missed one), and until when the turn may be used, or 0 four times where nobody was taken.
-function shards.take(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+function shards.take(self, args)
   local taken = {}
   for i = 2, #args, 2 do
     local _, member, sequence = line.at(self, EVERYBODY, 0)
@@ -70,9 +64,7 @@ end
 
 -- Of the main part. The time or "", gateway, its token, standby's and the adaptive loop's orders or "", how many wait in all
 -- shards. Gives what a turn gives, and instead of sequences how many to take and the door's speed.
-function shards.reserve(keys, args)
-  local self = room.open(keys[1], args[1])
-  if not self then return { "unknownRoom" } end
+function shards.reserve(self, args)
   local fence = turn.begin(self, args)
   if not fence then return turn.not_ours(self) end
   turn.forget(self)
@@ -82,7 +74,7 @@ function shards.reserve(keys, args)
   local admit, reason = keeper.open(self)
   local count = math.min(admit, ADMITTED_MAX)
   room.set(self, "reserved", whole(count))
-  redis.call("HSET", keys[1] .. ":lease", "reason", reason)
+  redis.call("HSET", self.prefix .. ":lease", "reason", reason)
   keeper.close(self)
   local has_more = self.has_more or count < admit
   return { fence, reason, has_more and 1 or 0, 0, self.waiting, count, self.state.paceSums or "" }
@@ -124,3 +116,9 @@ function shards.confirm(keys, args)
   keeper.close(self)
   return reply
 end
+
+register_in_room("sweep", shards.sweep, { "allow-oom" })
+register_in_room("peek", shards.peek, { "no-writes" })
+register_in_room("take", shards.take, { "allow-oom" })
+register_in_room("reserve", shards.reserve, { "allow-oom" })
+register("confirm", shards.confirm, { "allow-oom" })

@@ -61,7 +61,7 @@ do
     f.empty_at = f.empty_at + ((count - again) * MINUTE_MS) / per_minute
   end
 
-  -- So many turns were not used: as many may be given again.
+  -- `count` turns were not used: as many may be given again.
   function flow.give_turns_back(f, count, now)
     f.back = turns_back(f, now) + count
     f.back_at = now

@@ -9,7 +9,7 @@ do
   -- Never more of the turns than this are taken for no-shows, nor are more than this of the capacity given on
   -- top.
   local NO_SHOWS_MAX = 0.5
-  -- What is learned is the mean of about so many turns.
+  -- What is learned is the mean of about this many turns.
   local SMOOTHED_OVER_TURNS = 200
   -- Steps of the claim window by which ages are told apart.
   local AGE_STEPS = 8

@@ -7,7 +7,7 @@ do
   local FIRM_MS = 10000
   local FIRM_LEAST_MS = 1000
   local FIRM_AGAIN_MS = 5000
-  -- What is learned is the mean of about so many turns.
+  -- What is learned is the mean of about this many turns.
   local SMOOTHED_OVER_TURNS = 6
 
   -- How long a turn that is given now is firm, under the rules `r`; 0: it is loose from the start. `has_returned`: its

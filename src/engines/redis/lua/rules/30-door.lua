@@ -72,18 +72,18 @@ do
     return at.waiting == 0 and door.is_room_for_one(r, at, f, now)
   end
 
-  -- True when the door would let one in, whoever waits.
+  -- True when the door would let one in if nobody waited.
   function door.is_room_for_one(r, at, f, now)
     return opening(r, at, 1, f, now) == 1
   end
 
-  -- True when a visit that was over may begin again, whoever waits.
+  -- True when a visit that was over may begin again; those who wait do not matter.
   function door.is_slot_free(r, at)
     if why_shut(r, at) then return false end
     return is_wide_open(r, at) or own_free(r, at) > 0
   end
 
-  -- Why a newcomer for whom the door is not open gets no place either; nil when they get one.
+  -- Why a newcomer gets no place when the door is not open; nil when they get one.
   function door.why_no_place(r, is_prequeue)
     if r.closed then return "closed" end
     return r.queueingMethod == "reject" and not is_prequeue and "rejected" or nil

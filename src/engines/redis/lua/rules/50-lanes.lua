@@ -9,7 +9,7 @@ local lanes = {}
 
 do
   local EVERYBODY = 0
-  -- Shares are of so many turns.
+  -- The number of turns that shares are of.
   local WHOLE = 100
   local HALF = 50
   -- A lane without any share would never be served.

@@ -14,7 +14,7 @@ do
   local PROMISE_WEIGHT_MS = 15000
   local PROMISE_BINS = 12
   local PROMISE_LEAST = 0.1
-  -- A set rate is kept as long as the site has room; how long people stay is anybody's guess.
+  -- A set rate is kept as long as the site has room; how long people stay is not known.
   local RATE_DOUBT = 0.2
   local SLOTS_DOUBT = 0.5
   local LEAST_DOUBT = 0.08

@@ -5,13 +5,13 @@
 --   :taken    sorted  ids of items in a consumer's hands, by when they go back (ms since 1970, this server's time)
 --   :held     hash    of the same: token of the taking, a space, the priority
 --   :payload  hash    payloads of all items, waiting and taken
---   :shards   text    how many shards the queue has, as whoever added last said
+--   :shards   text    how many shards the queue has, as the last to add said
 --
 --             add                take
 --   (nothing) ───▶ :waiting ◀──────────▶ :taken ───▶ (nothing)
 --                           abort, overdue     commit
 
--- So many overdue items go back in one call; the rest in the next ones.
+-- How many overdue items go back in one call; the rest in the next ones.
 local RETURNS_MAX = 100
 
 local function register(name, callback, flags)
@@ -48,7 +48,7 @@ end
 
 local AGREED = 0
 
--- How many shards the queue has, if the caller has it wrong; else AGREED. Whoever knew fewer would never look into
+-- How many shards the queue has, if the caller has it wrong; else AGREED. A caller that knew fewer would never look into
 -- some of them. A shard without items agrees with anyone, so an empty queue can get another number of them.
 local function disagreement(base, shards)
   local kept = redis.call("GET", base .. ":shards")

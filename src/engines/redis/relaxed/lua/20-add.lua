@@ -5,7 +5,7 @@
 -- ARGV     then of each item: id, priority, payload
 --
 -- Output   0, then of each item: 1 when it was added, 0 when it was here already
---          n alone, when the queue has n shards and not so many
+--          n alone, when the queue has n shards, which is another number
 
 local ADD_WORDS = 3
 

@@ -6,7 +6,7 @@
 -- ARGV[3]  1: with their payloads
 --
 -- Output   0, then of each item: id, priority; with payloads: id, priority, payload
---          n alone, when the queue has n shards and not so many
+--          n alone, when the queue has n shards, which is another number
 
 local function peek(keys, args)
   local base = keys[1]

@@ -1,5 +1,5 @@
 -- Takes items from the front, one after the other. Each may have a guard: if the first item is worse than that by now,
--- it is left, and nothing is taken for this one. Whoever takes has peeked just before, so what is overdue is back.
+-- it is left, and nothing is taken for this one. Takers have peeked just before, so what is overdue is back.
 --
 -- KEYS[1]  the shard
 -- ARGV[1]  token of this taking

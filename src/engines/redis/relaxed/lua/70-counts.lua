@@ -4,7 +4,7 @@
 -- ARGV[1]  how many shards the queue has
 --
 -- Output   0, how many wait, how many are taken
---          n alone, when the queue has n shards and not so many
+--          n alone, when the queue has n shards, which is another number
 
 local function counts(keys, args)
   local base = keys[1]

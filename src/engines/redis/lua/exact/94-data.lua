@@ -1,4 +1,5 @@
--- What gateways keep together besides rooms: changes made at run time, and how far the ring of keys was turned.
+-- What only the library of exact lines has: its turns and draws, and what gateways keep together besides rooms (changes made
+-- at run time, and how far the ring of keys was turned).
 
 local data = {}
 
@@ -14,3 +15,7 @@ function data.swap(keys, args)
   end
   return { 1 }
 end
+
+register_in_room("turn", turn.call, { "allow-oom" })
+register("draw", office.draw, { "allow-oom" })
+register("swap", data.swap, { "allow-oom" })
