@@ -41,6 +41,7 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
   },
   codes: async (command) => (await import("./codes.ts")).codesCommand(command),
   cluster: async (command) => (await import("./cluster.ts")).clusterCommand(command),
+  health: async (command) => (await import("./operate/health.ts")).healthCommand(command),
   simulate: async (command) =>
     (await import("./simulate.ts")).simulateCommand(await withSettings(command, "room")),
   audit: async (command) =>

@@ -11,7 +11,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { safeText } from "../../config/problem.ts";
 import { isOpenToOthers, notedAddress, readTokenFile, TOKEN_FILE } from "./control-files.ts";
-import type { FoundToken } from "./control-settings.ts";
+import type { FoundToken, SaidOfControl } from "./control-settings.ts";
 import { NotDone } from "./not-done.ts";
 
 const ADDRESS_VARIABLE = "FAIRGATE_CONTROL";
@@ -44,21 +44,42 @@ export async function findControl(
 ): Promise<ControlPlace> {
   const named = flags.data ?? null;
   const early = {
-    at: flags.control ?? (named && notedAddress(named)) ?? (environment[ADDRESS_VARIABLE]?.trim() || null),
+    at: earlyAddress(flags, environment),
     token:
       fromFile(flags.tokenFile ?? null) ??
       (named && fromFile(tokenIn(named))) ??
       fromVariable(environment[TOKEN_VARIABLE]?.trim()),
   };
   const isKnown = early.at !== null && early.token !== null;
-  const settings = isKnown
-    ? null
-    : await (await import("./control-settings.ts")).controlSettings(flags.config);
-  const data = settings?.data ?? (existsSync(join(DEFAULT_DATA, TOKEN_FILE)) ? DEFAULT_DATA : null);
+  const settings = isKnown ? null : await settingsOf(flags);
+  const data = dataOf(settings);
   const token = early.token ?? settings?.token ?? (data === null ? null : fromFile(tokenIn(data)));
   if (token === null || token === "") throw noToken(named ?? data);
-  const at = early.at ?? settings?.at ?? (data && notedAddress(data)) ?? DEFAULT_ADDRESS;
-  return { ...token, at: reachable(at, flags.control === undefined ? "the control address" : "--control") };
+  return { ...token, at: addressOf(flags, early.at, settings) };
+}
+
+/** Where to ask what needs no token. Throws `NotDone` for what is no address. */
+export async function findAddress(flags: ControlFlags, environment = process.env): Promise<string> {
+  const early = earlyAddress(flags, environment);
+  return addressOf(flags, early, early === null ? await settingsOf(flags) : null);
+}
+
+function earlyAddress({ control, data }: ControlFlags, environment: Environment): string | null {
+  return control ?? (data ? notedAddress(data) : null) ?? (environment[ADDRESS_VARIABLE]?.trim() || null);
+}
+
+function addressOf({ control }: ControlFlags, early: string | null, settings: SaidOfControl | null): string {
+  const data = dataOf(settings);
+  const at = early ?? settings?.at ?? (data && notedAddress(data)) ?? DEFAULT_ADDRESS;
+  return reachable(at, control === undefined ? "the control address" : "--control");
+}
+
+async function settingsOf({ config }: ControlFlags): Promise<SaidOfControl | null> {
+  return (await import("./control-settings.ts")).controlSettings(config);
+}
+
+function dataOf(settings: SaidOfControl | null): string | null {
+  return settings?.data ?? (existsSync(join(DEFAULT_DATA, TOKEN_FILE)) ? DEFAULT_DATA : null);
 }
 
 function tokenIn(data: string): string | null {
