@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { hashOf, installOnce, once, run } from "./once.ts";
 
 const ROOT = dirname(import.meta.dirname);
-const TOOLS = join(ROOT, "scripts", "release");
 const FOLDER = join(ROOT, "release");
 /** What it is made from. */
 const SOURCES = [
@@ -13,23 +12,20 @@ const SOURCES = [
   "src/**/*.{ts,html,css,js,json,lua}",
 ];
 
+/** The folder of what makes it, and of what checks the files in `deploy`, with npm packages of its own. */
+export const RELEASE_TOOLS = join(ROOT, "scripts", "release");
 export const EXECUTABLE = join(FOLDER, "fairgate");
-
-/** Installs what makes the executable and checks the files in `deploy`. */
-export function ensureReleaseTools(): void {
-  installOnce(TOOLS, [
-    "Installing with npm what makes and checks a release (only the first time): esbuild, linters",
-  ]);
-}
 
 /** Makes sure that the executable is there and of this source. */
 export function ensureExecutable(): void {
-  ensureReleaseTools();
+  installOnce(RELEASE_TOOLS, [
+    "Installing with npm what makes and checks a release (only the first time): esbuild, linters",
+  ]);
   once({
     stamp: join(FOLDER, ".executable-state"),
     state: `${process.version} ${hashOf(ROOT, SOURCES)}`,
     announcement: ["Making the single executable …"],
-    work: () => run(process.execPath, [join(TOOLS, "make-executable.ts"), FOLDER], ROOT),
+    work: () => run(process.execPath, [join(RELEASE_TOOLS, "make-executable.ts"), FOLDER], ROOT),
     failure: "The executable was not made; the lines above say why.",
   });
 }

@@ -16,6 +16,7 @@ import { FORWARD_AUTH_HOSTS } from "./forward-auth-hosts.ts";
 import { ORIGINS } from "./origins.ts";
 import { ensureRealSites } from "./real-sites.ts";
 import { REDIS } from "./redis.ts";
+import { SYSTEMD } from "./systemd.ts";
 import { type TempFolder, useOwnTempFolder } from "./temp-folder.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -42,7 +43,10 @@ const tasks: Record<string, () => Promise<void>> = {
     // What was just checked need not be checked again.
     await build("--noCheck");
     const patterns = ["src/**/*.test.ts", "test/**/*.test.ts"];
-    if (testFiles(patterns).some((file) => file.startsWith("test/release/"))) ensureExecutable();
+    if (testFiles(patterns).some((file) => file.startsWith("test/release/"))) {
+      if (process.platform === "linux") ensurePrograms([SYSTEMD]);
+      ensureExecutable();
+    }
     await test(temp, patterns);
   },
   "test:real": async () => {
