@@ -52,14 +52,12 @@ const MARKERS: readonly Marker[] = ["circle", "square", "diamond", "triangle", "
 const WIDTH = 440;
 const HEIGHT = 290;
 const FONT = 13;
-/** The approximate width of a character. */
 const CHARACTER = 7.1;
 const ROW = 20;
 const RIGHT_MARGIN = 18;
 const LEGEND_SAMPLE = 22;
 const LEGEND_GAP = 18;
 const BAR_SHARE = 0.9;
-/** The margin of a chart that is a file. */
 const EDGE = 10;
 
 /** The chart as an element of a page that has `CHART_STYLE`. */
@@ -92,7 +90,6 @@ export const CHART_STYLE = `.chart{${LIGHT};font:${FONT}px system-ui,sans-serif;
 .chart .halo{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}
 ${[0, 1, 2, 3, 4, 5].map((tone) => `.chart .s${tone}{stroke:var(--tone-${tone})}.chart .f${tone}{fill:var(--tone-${tone})}`).join("\n")}`;
 
-/** The rectangle between the axes, and the scales along it. */
 interface Plot {
   readonly left: number;
   readonly right: number;
@@ -102,7 +99,6 @@ interface Plot {
   readonly y: Scale;
 }
 
-/** A series with its tone and marker chosen. */
 type Drawn = Series & { readonly tone: number; readonly marker: Marker };
 
 function svg(chart: Chart, { isFile }: { isFile: boolean }): string {
@@ -235,7 +231,6 @@ interface LegendItem {
   readonly at: number;
 }
 
-/** The named series, in as many rows as needed. */
 function legendRows(series: readonly Drawn[], width: number): LegendItem[][] {
   const rows: LegendItem[][] = [];
   let at = Number.POSITIVE_INFINITY;

@@ -32,7 +32,6 @@ const TICK_MIN_MS = 5;
 /** The longest: rooms open and close by the clock. */
 const TICK_MAX_MS = 100;
 const BOARD_PERIOD_MS = 1_000;
-/** How often a leaving node checks whether it may stop. */
 const GONE_PERIOD_MS = 20;
 /** A leaving node stops after this long even if the others have not agreed. */
 const GOODBYE_MAX_MS = 5_000;
@@ -62,7 +61,6 @@ export class ClusterEngine implements Engine {
     this.#stop.push(world.timers.every(BOARD_PERIOD_MS, () => this.#showBoards()));
   }
 
-  /** Takes in a message from a peer. */
   deliver(from: string, message: unknown): void {
     this.#node.receive(from, message, this.#now());
     this.#flushSoon();
@@ -74,7 +72,6 @@ export class ClusterEngine implements Engine {
     this.#flushSoon();
   }
 
-  /** Lets the node do what is due. */
   tick(): void {
     const now = this.#now();
     this.#tickAt = Number.POSITIVE_INFINITY;
@@ -220,7 +217,6 @@ export class ClusterEngine implements Engine {
     this.#tickSoon();
   }
 
-  /** Sets the timer for the next tick. */
   #tickSoon(): void {
     const now = this.#now();
     const waitMs = Math.min(TICK_MAX_MS, Math.max(TICK_MIN_MS, this.#node.nextAt() - now));

@@ -19,7 +19,6 @@ export interface NodeRoomsParts {
 export class NodeRooms {
   readonly #parts: NodeRoomsParts;
   readonly #books = new Map<string, RoomBooks>();
-  /** As configured. */
   readonly #rules = new Map<string, RoomRules>();
   #view: View | null = null;
   #slot = 0;
@@ -78,7 +77,6 @@ export class NodeRooms {
     return first;
   }
 
-  /** Gives a room the whole door or a share of it, as this view says. */
   #standAs(books: RoomBooks): void {
     const view = this.#view;
     const { now, spreadMs } = this.#parts;

@@ -54,7 +54,6 @@ import { isMessage, type Message, type MessageBody } from "./wire/message.ts";
 export { DEFAULT_NODE_SETTINGS, type NodeSettings } from "./node-settings.ts";
 export type { IdentifiedNewcomer } from "./visitors/visitor-calls.ts";
 
-/** How often deadlines are checked. */
 const SWEEP_MS = 100;
 const QPID_RESEND_MS = 150;
 
@@ -457,7 +456,6 @@ export class ClusterNode {
     }
   }
 
-  /** Takes over the latest view, if it is new. */
   #followView(now: number): void {
     const view = this.#membership.takeView();
     if (!view) return;

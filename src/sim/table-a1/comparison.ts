@@ -45,7 +45,6 @@ export interface Comparison extends Configuration {
   /** As shipped, tau is no worse than Koopmans' goal. */
   readonly isWithinGoal: boolean;
   readonly failures: readonly Failed[];
-  /** In all runs together. */
   readonly simulatedMs: number;
 }
 

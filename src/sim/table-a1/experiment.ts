@@ -62,7 +62,6 @@ const DRAIN_MAX_MS = 1_800_000;
 
 /** What Koopmans leaves out: that network loses nothing and its clocks agree. */
 export interface NetworkTrouble {
-  /** Share of messages, 0 to 1. */
   readonly loss: number;
   /** The largest difference between two clocks. */
   readonly skewMs: number;
@@ -186,7 +185,6 @@ function change(tunnel: Tunnel, experiment: Experiment, spanMs: number): void {
   }
 }
 
-/** Any node that runs, except the last one. */
 function cutPower(tunnel: Tunnel, whom: number): void {
   const up = tunnel.stations.filter(({ isUp }) => isUp);
   if (up.length < 2) return;
@@ -226,7 +224,6 @@ function pass(tunnel: Tunnel, until: number, progress: (simulatedMs: number) => 
   }
 }
 
-/** Lets time pass until everyone is in. */
 function drain(tunnel: Tunnel, progress: (simulatedMs: number) => void): void {
   const until = tunnel.time + DRAIN_MAX_MS;
   while (tunnel.crowd.wanting > 0 && !tunnel.failure) {

@@ -10,7 +10,6 @@ import { targetText } from "./table.ts";
 
 const WIDTH = 640;
 const HEIGHT = 400;
-/** By target, as in Koopmans' figures. */
 const MARKERS: readonly Marker[] = ["square", "triangle", "circle"];
 
 export interface Figure {

@@ -26,12 +26,10 @@ export function between(dice: Dice, { from, to }: Range): number {
   return from + (to - from) * dice();
 }
 
-/** A whole number, both ends included. */
 export function wholeBetween(dice: Dice, { from, to }: Range): number {
   return from + Math.floor((to - from + 1) * dice());
 }
 
-/** One item of a list that is not empty. */
 export function oneOf<T>(dice: Dice, list: readonly T[]): T {
   return list[Math.floor(dice() * list.length)]!;
 }

@@ -55,7 +55,6 @@ export class EventLog {
     if (this.#print) this.#print(lineOf(what, time, { a, b }, detail));
   }
 
-  /** 16 hexadecimal digits. */
   get hash(): string {
     return hex(finished(this.#high ^ this.#low)) + hex(finished(this.#low + Math.imul(this.#high, 5)));
   }

@@ -13,12 +13,10 @@ export class EventLoop {
   readonly #orders: number[] = [];
   readonly #works: Work[] = [];
 
-  /** Milliseconds since the start. */
   get time(): number {
     return this.#time;
   }
 
-  /** How many items have run. */
   get done(): number {
     return this.#asked - this.#works.length;
   }

@@ -18,15 +18,11 @@ export interface FaultBounds {
 }
 
 export const FAULTS = {
-  /** A message is lost. */
   loss: { share: { from: 0.01, to: 0.15 } },
-  /** A message arrives twice. */
   duplication: { share: { from: 0.01, to: 0.1 } },
-  /** A message is overtaken by later ones. */
   reorder: { share: { from: 0.01, to: 0.2 }, sizeMs: { from: 20, to: 500 } },
   /** A visitor's request, or the answer to it, is lost. */
   visitorLoss: { share: { from: 0.01, to: 0.1 } },
-  /** Clocks differ, and drift. */
   skew: { sizeMs: { from: 5, to: 50 } },
   /** Messages from one node, or all, take much longer for a while. */
   spike: { times: { from: 1, to: 4 }, forMs: { from: 200, to: 3_000 }, sizeMs: { from: 50, to: 800 } },
@@ -40,15 +36,11 @@ export const FAULTS = {
   clog: { times: { from: 1, to: 3 }, forMs: { from: 200, to: 5_000 } },
   /** A clock is set forward or back, and corrected later. */
   jump: { times: { from: 1, to: 3 }, forMs: { from: 1_000, to: 20_000 }, sizeMs: { from: 50, to: 1_000 } },
-  /** A process dies, and is restarted. */
   crash: { times: { from: 1, to: 3 }, forMs: { from: 200, to: 10_000 } },
-  /** A process dies and never comes back. */
   crashForGood: { times: { from: 1, to: 2 } },
-  /** A node is added. */
   add: { times: { from: 1, to: 3 } },
   /** A node leaves with a goodbye. */
   leave: { times: { from: 1, to: 2 } },
-  /** All processes die together, and are restarted. */
   restartAll: { times: { from: 1, to: 1 }, forMs: { from: 200, to: 3_000 } },
 } as const satisfies Readonly<Record<string, FaultBounds>>;
 
@@ -62,7 +54,6 @@ export type IncidentKind = {
 
 export const INCIDENT_KINDS = FAULT_KINDS.filter((kind): kind is IncidentKind => "times" in FAULTS[kind]);
 
-/** The strength of a fault in one plan. */
 export interface Fault {
   readonly share: number;
   readonly times: number;

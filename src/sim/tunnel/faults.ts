@@ -21,7 +21,6 @@ export class Faults {
   readonly #tunnel: Tunnel;
   readonly #seed: number;
   readonly #under = new Map<string, Undo>();
-  /** The clocks of nodes that are added later. */
   readonly #clockOf: (index: number) => { skewMs: number; driftPpm: number };
 
   constructor(
@@ -56,7 +55,6 @@ export class Faults {
     undo();
   }
 
-  /** Null when there is nothing it could hit. */
   #apply(incident: Incident, dice: Dice): Undo | null {
     switch (incident.kind) {
       case "partition":

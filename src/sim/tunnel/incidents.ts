@@ -7,7 +7,6 @@ import { INCIDENT_KINDS, type IncidentKind } from "./fault-kinds.ts";
 import type { Plan } from "./plan.ts";
 
 export interface Incident {
-  /** Kind and number, from 1. */
   readonly name: string;
   readonly kind: IncidentKind;
   readonly number: number;
@@ -17,7 +16,6 @@ export interface Incident {
   readonly sizeMs: number;
 }
 
-/** In order of time. */
 export function incidentsOf(plan: Plan): Incident[] {
   return INCIDENT_KINDS.flatMap((kind) => incidentsOfKind(plan, kind))
     .filter(({ name }) => !plan.without.includes(name))

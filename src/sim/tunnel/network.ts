@@ -19,7 +19,6 @@ const HELD_MAX = 10_000;
 
 export interface Weather {
   readonly delayMs: Range;
-  /** Shares of messages, 0 to 1. */
   readonly loss: number;
   readonly duplication: number;
   readonly reorder: number;

@@ -32,7 +32,6 @@ export class NodeClock {
     return Math.max(time, isShort ? due + STEP_MS / 16 : due);
   }
 
-  /** Sets the clock forward or back. */
   jump(byMs: number): void {
     this.#offsetMs += byMs;
   }

@@ -24,7 +24,6 @@ export type Notice =
    * be away, or give up, and nothing is promised about their order.
    */
   | At<"told", { id: string; isSteady: boolean }>
-  /** A visitor was silent for so long that they may have lapsed. */
   | At<"away", { id: string }>
   /** Something forged was accepted. */
   | At<"taken", { visitor: number; reply: string }>

@@ -75,7 +75,6 @@ export interface Plan {
   readonly isRush: boolean;
   readonly rules: RoomRules & { readonly totalActiveUsers: number };
   readonly habits: Habits;
-  /** Weights. */
   readonly crowd: Readonly<Record<VisitorKind, number>>;
   readonly delayMs: Range;
   readonly visitorDelayMs: Range;

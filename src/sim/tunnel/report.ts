@@ -8,7 +8,6 @@ import type { Plan, PlanOptions } from "./plan.ts";
 import type { Result } from "./run.ts";
 import type { Shrunk } from "./shrink.ts";
 
-/** A table of more runs than this shows only the failing ones. */
 const ROWS_MAX = 40;
 
 export interface SeedRun {

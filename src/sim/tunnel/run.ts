@@ -237,7 +237,6 @@ function isFaultless({ faults }: Plan): boolean {
   return FAULT_KINDS.every((kind) => kind === "skew" || faults[kind] === null);
 }
 
-/** The faults of a plan that hold all the time, for the network. */
 function weatherOf({ delayMs, faults }: Plan): Weather {
   return {
     delayMs,

@@ -47,7 +47,6 @@ export function shrink(
   return { options: smallest, runs };
 }
 
-/** The biggest reductions first. */
 function stepsFor(plan: Plan): Step[] {
   const kinds = kindsIn(plan);
   const singles = incidentsOf(plan).map(({ name }) => name);
@@ -69,7 +68,6 @@ function kindsIn({ faults, crowd }: Plan): string[] {
   return SWITCHES.filter((name) => present[name]);
 }
 
-/** Leaves out all of these that the plan has. */
 function without(names: readonly string[]): Step {
   return (options, plan) => {
     const there = new Set([...kindsIn(plan), ...incidentsOf(plan).map(({ name }) => name)]);

@@ -36,7 +36,6 @@ export interface StationEars {
   onEvents(station: Station, events: readonly SimNodeEvent[]): void;
   /** The node has left its cluster with a goodbye. */
   onGone(station: Station): void;
-  /** A call on the node threw. */
   onThrow(station: Station, error: unknown): void;
 }
 
@@ -98,12 +97,10 @@ export class Station {
     this.call((node, now) => node.configure(room.name, room.rules, now));
   }
 
-  /** Ends the process, without a word. */
   stop(): void {
     this.#node = null;
   }
 
-  /** The time by this station's clock. */
   get now(): number {
     return this.clock.read(this.#options.loop.time);
   }

@@ -36,7 +36,6 @@ import { VisitorLink } from "./visitor-link.ts";
 
 export const TUNNEL_ROOM = "main";
 const LOOK_EVERY_MS = 500;
-/** A run with more events is endless. */
 const EVENTS_MAX = 50_000_000;
 
 export interface TunnelOptions {
@@ -50,14 +49,11 @@ export interface TunnelOptions {
   readonly checks?: readonly Check[];
   /** Messages are passed on as they are, or copied as by a wire. */
   readonly messages?: "shared" | "copied";
-  /** Gets every event as a line. */
   readonly print?: ((line: string) => void) | null;
 }
 
 export interface Failure {
-  /** The check that complained. */
   readonly check: string;
-  /** Simulated milliseconds since the start. */
   readonly at: number;
   readonly text: string;
 }
@@ -105,12 +101,10 @@ export class Tunnel {
     loop.after(LOOK_EVERY_MS, () => this.#lookAgain());
   }
 
-  /** Simulated milliseconds since the start. */
   get time(): number {
     return this.loop.time;
   }
 
-  /** The hash of all events so far. */
   get hash(): string {
     return this.#log.hash;
   }
@@ -185,7 +179,6 @@ export class Tunnel {
     station.stalledUntil = Math.max(station.stalledUntil, this.time + forMs);
   }
 
-  /** Sets a clock forward or back. */
   jump(station: Station, byMs: number): void {
     station.clock.jump(byMs);
     station.call(() => {});
@@ -215,7 +208,6 @@ export class Tunnel {
     this.#noticeSplit();
   }
 
-  /** Changes the rules on every node. */
   configure(rules: RoomRules): void {
     this.#rules = rules;
     for (const station of this.stations) station.call((node, now) => node.configure(TUNNEL_ROOM, rules, now));
@@ -240,7 +232,6 @@ export class Tunnel {
     }
   }
 
-  /** Adds an event to the log. */
   note(what: Parameters<EventLog["add"]>[0], a: number, b: number, detail?: unknown): void {
     this.#log.add(what, this.loop.time, { a, b }, detail);
   }

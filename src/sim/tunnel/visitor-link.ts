@@ -10,7 +10,6 @@ import type { Station } from "./station.ts";
 
 /** Without an answer for this long a visitor asks again. */
 export const ANSWER_MAX_MS = 6_000;
-/** Held visitors come within this time. */
 const RELEASE_OVER_MS = 1_000;
 
 /** `no answer`: it was lost, or took too long. `not there`: the connection was refused. */
@@ -22,7 +21,6 @@ export interface VisitorQuestion {
   /** Index of the station that is asked. */
   readonly station: number;
   readonly request: SimRequest;
-  /** Called once. */
   reply(reply: Reply): void;
 }
 

@@ -30,7 +30,6 @@ const RENEW_SHARE = 0.25;
 const REPLAY_WITHIN_MS = 20_000;
 /** How often a visitor without an answer repeats that they leave. */
 const LEAVES_MAX = 5;
-/** How many ids one visitor has. */
 const JOINS_MAX = 1_000;
 
 export interface VisitorWorld {
@@ -183,7 +182,6 @@ export class SimVisitor implements Guest {
     this.#remain(this.#world.time + this.traits.stayMs);
   }
 
-  /** Stays until then, renewing the pass from time to time. */
   #remain(untilAt: number): void {
     const leftMs = untilAt - this.#world.time;
     const renewMs = RENEW_SHARE * this.#world.sessionMs;

@@ -9,7 +9,6 @@ export class Agenda {
   #at: Float64Array;
   #who: Int32Array;
   #size = 0;
-  /** When each visitor's next step is due. */
   readonly #dueAt: Float64Array;
 
   constructor(visitors: number) {

@@ -17,7 +17,6 @@ import { Journal } from "./journal.ts";
 import { lookAt, Timeline } from "./timeline.ts";
 import { atOnce, Visitors } from "./visitors.ts";
 
-/** How often the engine runs the door. */
 const DOOR_MS = 200;
 /** After the last arrival the run ends within this time, whoever still waits. */
 const AFTER_LAST_MAX_MS = 24 * 3_600_000;
@@ -122,7 +121,6 @@ class CrowdRun {
     return this.#visitors.undecided === 0 || this.#now >= this.#endAt || this.#isHeldForGood();
   }
 
-  /** Nobody is admitted, and nothing in the schedule will change that. */
   #isHeldForGood(): boolean {
     const { rules, until } = this.#phaseAt(this.#now);
     return until === Number.POSITIVE_INFINITY && isHeld(rules);

@@ -9,7 +9,6 @@ export interface Section {
   readonly rows: readonly (readonly [label: string, value: string])[];
 }
 
-/** The question in one line. */
 export function questionOf({ room, crowd }: Findings): string {
   const { shape, overMs } = crowd;
   const come = crowd.size === 1 ? "visitor comes" : "visitors come";
@@ -26,7 +25,6 @@ export function factsOf(findings: Findings): Section[] {
   ];
 }
 
-/** The input. */
 export function inputsOf(findings: Findings): Section[] {
   return [
     { title: "Settings", rows: settingRows(findings) },

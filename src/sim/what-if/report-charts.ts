@@ -3,7 +3,6 @@ import { type Chart, GREY, type Series, type Upright } from "../chart.ts";
 import type { Findings } from "./findings.ts";
 import { countText, spanWords } from "./words.ts";
 
-/** The most rows of a chart's table. */
 const ROWS_MAX = 25;
 
 export interface ReportFigure {

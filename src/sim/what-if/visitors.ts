@@ -39,7 +39,6 @@ export interface VisitorParts {
 
 export class Visitors {
   readonly #parts: VisitorParts;
-  /** Visitors by the sequence of their place. */
   readonly #bySequence = new Map<number, number>();
   readonly #tickets: (Ticket | undefined)[];
   readonly #passes: (Pass | undefined)[];

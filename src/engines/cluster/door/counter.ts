@@ -17,7 +17,6 @@ import {
   splitByWeight,
 } from "./counting.ts";
 
-/** A count that was not answered is sent again after this long. */
 const RESEND_MS = 150;
 
 export type CountingBody = CountBody | ReportBody | AnnounceBody;
@@ -75,7 +74,6 @@ export class Counter {
   readonly #node: CountedNode;
   #neighbours: readonly number[] = [];
   #part: Part | null = null;
-  /** The last round that was announced here. */
   #announcedSeq = -1;
   /** The last announcement to each neighbour, which may have missed it. */
   readonly #told = new Map<number, AnnounceBody>();
@@ -241,7 +239,6 @@ export class Counter {
   }
 }
 
-/** Splits an announcement by what each group reported. */
 function splitShares(
   { shares }: AnnounceBody,
   groups: readonly RoomReports[],

@@ -23,7 +23,6 @@ export type LaneReport = readonly [lane: number, waiting: number, ...upTo: numbe
 /** The sum of what some nodes have in a room. */
 export interface RoomReport {
   readonly lanes: readonly LaneReport[];
-  /** Firm turns. */
   readonly turns: number;
   readonly visits: number;
   /** Spare slots that a node keeps for visitors who come before the round is over. */
@@ -100,7 +99,6 @@ export interface RoomShare {
 export interface AnnounceBody {
   readonly kind: "announce";
   readonly seq: number;
-  /** The root's time. */
   readonly at: number;
   readonly shares: readonly (readonly [room: string, share: RoomShare])[];
   readonly memo: Memo;

@@ -52,14 +52,11 @@ export interface DoorDutyParts {
   readonly qpid: Qpid;
   readonly intervalMs: number;
   readonly oneByOneMax: number;
-  /** Tells QPID this node's smallest key. */
   readonly weigh: () => void;
   readonly dice: () => number;
-  /** All members have this view. */
   readonly onComplete: () => void;
 }
 
-/** This node's position in the tree. */
 export interface TreePlace {
   readonly slot: number;
   readonly neighbours: readonly number[];
@@ -72,7 +69,6 @@ export class DoorDuty {
   #slot = 0;
   #round: Round | null = null;
   #seq = 0;
-  /** How the doors run in this view. */
   #turn: (now: number) => void = () => {};
   #memo: Memo | null = null;
   #nextAt = Number.NEGATIVE_INFINITY;
@@ -151,7 +147,6 @@ export class DoorDuty {
     return this.#view !== null && qpid.isRoot && replication.isSettled && !this.#round;
   }
 
-  /** Runs the doors of a node that is alone. */
   #turnWhole(now: number): void {
     this.#nextAt = now + this.#parts.intervalMs;
     for (const [room, books] of this.#parts.rooms)
@@ -394,7 +389,6 @@ function lanesAsked(books: RoomBooks, pivots: readonly (readonly number[])[], no
   });
 }
 
-/** Slots that come with an announcement. */
 function promised(room: string, { cuts, slots }: RoomShare, counts: OwnCounts): number {
   let sum = slots;
   for (const cut of cuts) sum += cut.length === 3 ? counts.upTo(room, cut).count : cut[1];

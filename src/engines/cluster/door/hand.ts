@@ -15,7 +15,6 @@ import type { RecentTurns } from "./recent-turns.ts";
 import type { RoomFlow } from "./room-flow.ts";
 import type { TurnNews } from "./turn-news.ts";
 
-/** The part of a room's books that the door uses. */
 interface DoorBooks {
   readonly door: Doorkeeper;
   readonly flow: RoomFlow;

@@ -8,7 +8,6 @@
  * while a question is open wait for the same answer. When nobody has a slot to lend, nobody is asked again before the next round.
  */
 
-/** A newcomer waits no longer than this for an answer. */
 const ANSWER_MAX_MS = 150;
 /** Beyond this many waiting newcomers, further ones join the line at once. */
 const WAITING_MAX = 200;
@@ -54,7 +53,6 @@ export class Lending {
   readonly #lender: Lender;
   readonly #questions = new Map<string, Question>();
   readonly #dry = new Set<string>();
-  /** Answers that may still come, by question and peer. */
   readonly #awaited = new Set<string>();
   #number = 0;
   #view = 0;

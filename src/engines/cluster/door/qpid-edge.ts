@@ -48,11 +48,9 @@ export class QpidEdge {
   #told = NOBODY;
   #handed = 0;
   #memo: unknown = null;
-  /** The highest of our counts that the other end has acknowledged. */
   #acknowledged = 0;
   #heard = 0;
   #weight = NOBODY;
-  /** How often the other end gave us the root. */
   #taken = 0;
   #isToSend = false;
   #isToAnswer = false;

@@ -5,7 +5,6 @@
  */
 /** Older turns are forgotten: no turn is valid for so long. */
 const KEPT_MS = 1_800_000;
-/** With more turns than this, the oldest are forgotten. */
 const KEPT_MAX = 1_000_000;
 
 interface GivenAt {

@@ -65,7 +65,6 @@ export class RoomFlow {
     else this.uncharged += count;
   }
 
-  /** At the root: hands out leave. */
   grant(perMinute: number, count: number, now: number): void {
     this.#flow.take(this.#scaled(perMinute), count, now + LEAVE_GOOD_MS);
   }
@@ -93,7 +92,6 @@ export class RoomFlow {
     return seen;
   }
 
-  /** Adds leave, valid from now on. */
   receive(leave: number, now: number): void {
     this.leave += leave;
     this.#leaveUntil = now + LEAVE_GOOD_MS;

@@ -32,7 +32,6 @@ const REFINED_PIVOTS = 15;
 /** Rooms that share a capacity get this many times their recent arrivals. */
 const ARRIVALS_AHEAD = 4;
 
-/** How many to admit from a lane, and the nearest pivots so far. */
 interface Wanted {
   readonly lane: number;
   readonly count: number;
@@ -142,7 +141,6 @@ export class Round {
     return { room: room.books.name, left: room.opened, at: this.#now };
   }
 
-  /** Pivots around the estimated place of the last one to be admitted. */
   #firstAsks(): Asks {
     const asks: [string, LanePivots[]][] = [];
     for (const [room, books] of this.#rooms) {
@@ -203,7 +201,6 @@ export class Round {
     };
   }
 
-  /** How many of each lane, as the doorkeeper takes them one by one. */
   #byLane({ door }: RoomBooks, { lanes }: RoomReport, admit: number): Map<number, number> {
     const counts = new Map<number, number>();
     const left = (lane: number) => waitingIn(lanes, lane) - (counts.get(lane) ?? 0);
@@ -215,7 +212,6 @@ export class Round {
     return counts;
   }
 
-  /** Slots that can be given within the room's own capacity. */
   #ownFree(books: RoomBooks, report: RoomReport): number {
     const { totalActiveUsers } = books.rulesAt(this.#now);
     const isBudgeted = books.door.rules.budget !== null;
@@ -236,7 +232,6 @@ export class Round {
     });
   }
 
-  /** Finds the nearest pivots among those just counted. */
   #narrow(rooms: RoomReports): void {
     const reports = new Map(rooms);
     const asked = new Map(this.#asks);
@@ -282,7 +277,6 @@ export class Round {
     ]);
   }
 
-  /** Slots and leave for newcomers while nobody waits. */
   #spares(round: RoomRound): Omit<RoomShare, "cuts"> {
     const now = this.#now;
     const { books, free, admitted, ownFree } = round;
@@ -356,7 +350,6 @@ function waitingInAll({ lanes }: RoomReport): number {
   return lanes.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** Slots in use or kept. */
 function heldBy({ turns, visits, kept }: RoomReport): number {
   return turns + visits + kept;
 }

@@ -10,11 +10,9 @@ import type { Totals } from "../../../core/engine.ts";
 import { OP, type Written } from "./entries.ts";
 import { BLOCK_ENTRIES_MAX, type Block, blockOf } from "./entry-blocks.ts";
 
-/** At least this many of the last entries of each log are kept. */
 const KEPT_MIN = 20_000;
 /** The most entries in one message; the rest follows once these are acknowledged. */
 const MESSAGE_ENTRIES = 4_000;
-/** Entries that were not acknowledged are sent again after this long. */
 const RESEND_MS = 250;
 
 /** Entries of one log from an index on. */
@@ -67,7 +65,6 @@ export class OwnerLog {
   #kept: Block[] = [];
   #keptFrom = 0;
   #end = 0;
-  /** Written here and not yet in a block. */
   #unbound: Written[] = [];
 
   constructor(id: string, index: number) {
@@ -144,9 +141,7 @@ export class OwnerLog {
 
 /** How far one peer has read one log, and what is on its way to it. */
 export class Reader {
-  /** What it has acknowledged. */
   head: number;
-  /** What was sent. */
   sent: number;
   /** When it last made progress, or was sent again what it lacked. */
   #sinceAt = Number.NEGATIVE_INFINITY;
@@ -160,7 +155,6 @@ export class Reader {
     this.sent = head;
   }
 
-  /** It acknowledges. */
   hear(head: number, part: number, now: number): void {
     if (this.copy && part > this.copy.part) {
       this.copy.part = part;

@@ -8,7 +8,6 @@ import { type Shape, shape } from "../wire/shapes.ts";
 const { number, record } = shape;
 
 const TELL_PERIOD_MS = 2_000;
-/** The most notes that a cluster keeps. */
 const NOTES_MAX = 10_000;
 
 /** A value that can be sent. */

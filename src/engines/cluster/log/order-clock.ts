@@ -19,7 +19,6 @@ const EPOCH_AT = Date.UTC(2025, 0, 1);
 const SLOTS = 64;
 const COUNTS = 128;
 const KEYS_PER_MS = SLOTS * COUNTS;
-/** The last millisecond that has keys. */
 const END_AT = EPOCH_AT + Math.floor(Number.MAX_SAFE_INTEGER / KEYS_PER_MS);
 
 export class OrderClock {

@@ -23,9 +23,7 @@ import { takeOver } from "./takeover.ts";
 
 const { pair, whole } = shape;
 
-/** In a view that is not settled, heads are sent again after this long. */
 const HEADS_AGAIN_MS = 200;
-/** The longest wait for another node to have a copy. */
 const CONFIRM_MAX_MS = 1_500;
 const ORIGINS_MAX = 100_000;
 /** Urgent entries go to this many nodes: one acknowledgement is enough, so a slow node delays nobody. */
@@ -54,12 +52,10 @@ export class Replication {
   readonly #logs = new Map<string, OwnerLog>();
   readonly #periodMs: number;
   #view: View | null = null;
-  /** Members besides this node. */
   #peers: string[] = [];
   /** For each of them, the neighbour on the way there. */
   #towards: ReadonlyMap<string, string> = new Map();
   #buddies: readonly string[] = [];
-  /** Members, and those who are lost. */
   #known: ReadonlySet<string> = new Set();
   /** Logs of owners that are neither members nor lost, until their places are taken over. */
   readonly #departed = new Set<string>();
@@ -217,7 +213,6 @@ export class Replication {
     return Math.min(askAt, urgentAt, Math.max(this.#nextSendAt, this.#newsAt()));
   }
 
-  /** When there is something to send, ignoring the period. */
   #newsAt(): number {
     if (this.#own.head > this.#sentHead) return Number.NEGATIVE_INFINITY;
     let at = this.#dueAt;
@@ -225,7 +220,6 @@ export class Replication {
     return at;
   }
 
-  /** Sends urgent entries. */
   flush(now: number): void {
     if (this.#urgent && this.#urgentAt() <= now) this.#sendUrgent(now);
   }
@@ -314,7 +308,6 @@ export class Replication {
     this.#unread.delete(to);
   }
 
-  /** What a peer reads from this node, and how far it is. */
   #readersOf(peer: string): Map<string, Reader> {
     let readers = this.#readers.get(peer);
     if (!readers) {
@@ -479,7 +472,6 @@ export class Replication {
     log.startAt(head);
   }
 
-  /** The present state of everything of one owner's. */
   #copyOf(log: OwnerLog): EntriesBody[] {
     const written: Written[] = [];
     for (const [room, books] of this.#rooms)
@@ -497,7 +489,6 @@ export class Replication {
     }));
   }
 
-  /** Calls back those whose entries have been copied. */
   #confirm(now: number, isEverybody: boolean): void {
     if (this.#confirmations.length === 0) return;
     const copied = isEverybody ? Number.POSITIVE_INFINITY : this.#copied();
@@ -508,7 +499,6 @@ export class Replication {
     for (const one of done) one.done();
   }
 
-  /** How much of the own log some peer is known to have. */
   #copied(): number {
     let head = -1;
     for (const peer of this.#peers)
@@ -526,7 +516,6 @@ export class Replication {
   }
 }
 
-/** For each other member, the neighbour on the way to it. */
 function waysOf(view: View, self: string): Map<string, string> {
   const tree = treeOf(view.members.map(({ slot }) => slot));
   const ids = new Map(view.members.map((member) => [member.slot, idOf(member)]));
@@ -535,7 +524,6 @@ function waysOf(view: View, self: string): Map<string, string> {
   return new Map(others.map(({ slot }) => [ids.get(slot)!, ids.get(tree.towards(own, slot))!]));
 }
 
-/** Neighbours first, then the members after this one. */
 function buddiesOf(view: View, self: string, neighbours: ReadonlySet<string>): string[] {
   const ids = view.members.map(idOf);
   const from = ids.indexOf(self) + 1;

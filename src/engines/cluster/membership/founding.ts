@@ -6,7 +6,6 @@
  */
 /** The first node in the list creates a cluster after this long without an answer, the second after twice as long, and so on. */
 const FOUND_AFTER_MS = 3_000;
-/** Older observations no longer count. */
 const GOOD_FOR_MS = 2_500;
 
 export class Founding {

@@ -32,7 +32,6 @@ const SILENT_MS = 3_000;
 const KNOCK_PERIOD_MS = 1_000;
 /** An answer to an older knock proves nothing. */
 const KNOCK_GOOD_MS = 3_000;
-/** The same view is sent to the same peer no more often than this. */
 const VIEW_AGAIN_MS = 100;
 const GOODBYE_PERIOD_MS = 200;
 /** A leaving node without peers says goodbye to lost members for this long. */
@@ -67,13 +66,11 @@ export class Membership {
   #join: readonly string[];
   #view: View | null = null;
   #isNewView = false;
-  /** Members that this node takes for dead. */
   readonly #dead = new Set<string>();
   /** How long each lost member has been missing, by ticks of this node. */
   readonly #lostFor = new Map<string, number>();
   /** When a message last came from the address of a member or a lost one. */
   readonly #heardAt = new Map<string, number>();
-  /** Addresses that refuse connections: since when, and the last time. */
   readonly #refusals = new Map<string, { readonly since: number; lastAt: number }>();
   readonly #founding: Founding;
   readonly #knocks = new Map<number, number>();
@@ -114,7 +111,6 @@ export class Membership {
     return idOf(this.#self);
   }
 
-  /** True once the node has left. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -138,7 +134,6 @@ export class Membership {
     this.#join = addresses;
   }
 
-  /** All members are known to have this view. */
   commit(view: View): void {
     if (this.#view && viewNumber(this.#view) === viewNumber(view)) this.#view = view;
   }
@@ -149,7 +144,6 @@ export class Membership {
     this.#removeDead(now);
   }
 
-  /** A member thought dead is alive. */
   lives(id: string): void {
     this.#dead.delete(id);
   }
@@ -168,7 +162,6 @@ export class Membership {
     if (dead.length > 0) this.#make(withoutDead(view, dead.map(idOf), this.slot!), now);
   }
 
-  /** A message came from there. */
   heard(address: string, now: number): void {
     this.#refusals.delete(address);
     this.#heardAt.set(address, now);
@@ -353,7 +346,6 @@ export class Membership {
     if (peers.length === 0 && now - this.#leavingSince! >= GOODBYE_ALONE_MS) this.#isGone = true;
   }
 
-  /** Looks for lost members and other listed nodes, to merge with them. */
   #knock(now: number): void {
     this.#nextAt = now + KNOCK_PERIOD_MS;
     const view = this.#view!;
@@ -452,7 +444,6 @@ function whyNot({ members, lost }: View): string {
   return `${members.length} of ${members.length + lost.length} nodes can be reached, which is too few to take in new ones; missing: ${missing}`;
 }
 
-/** Why a node that gets no answer does not create a cluster. */
 function waitsFor(silent: readonly string[]): string {
   const who = silent.join(" and ");
   return `no answer from ${who}: they may belong to a cluster that cannot be reached. This node goes on once one of them answers; take nodes that are gone for good out of cluster.join`;

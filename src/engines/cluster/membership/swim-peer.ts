@@ -53,7 +53,6 @@ export class SwimPeer {
     return this.#ways;
   }
 
-  /** Its state, as told to others. */
   get news(): SwimNews {
     return { peer: this.id, incarnation: this.#incarnation, is: this.#is };
   }
@@ -71,7 +70,6 @@ export class SwimPeer {
     this.#deadAt = deadAt;
   }
 
-  /** Gives a suspect more time. */
   spare({ moreMs, leastAt }: { moreMs: number; leastAt: number }): void {
     if (this.#is === "suspect") this.#deadAt = Math.max(this.#deadAt + moreMs, leastAt);
   }

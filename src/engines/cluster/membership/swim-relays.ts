@@ -1,6 +1,5 @@
 /** Probes made on behalf of others (`pingReq`), each until its ack arrives or is too late. */
 
-/** With more, the oldest is dropped. */
 const RELAYS_MAX = 256;
 
 /** A ping of `target` for the peer `to`, which asked for it under the number `seq`. */

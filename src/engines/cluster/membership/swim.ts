@@ -26,7 +26,6 @@ export type { SwimBody, SwimNews, SwimState } from "./swim-body.ts";
 
 /** How often news is told, times log2 of the members. */
 const TOLD_FACTOR = 3;
-/** With more suspects, only this many are probed again in each period. */
 const SUSPECTS_ASKED_MAX = 8;
 /** The most unsent messages; further ones are lost, as on any network. */
 const OUTBOX_MAX = 4_096;
@@ -36,7 +35,6 @@ export interface SwimSettings {
   readonly periodMs: number;
   /** After this, others are asked to ping a peer that has not answered. Shorter than the period. */
   readonly ackTimeoutMs: number;
-  /** How many others. */
   readonly indirectProbes: number;
   /** How many periods a suspect has to refute it, in a small cluster. */
   readonly suspicionPeriods: number;
@@ -114,7 +112,6 @@ export class Swim {
     if (known) this.#hear(known);
   }
 
-  /** Does what is due. */
   tick(now: number): void {
     const lateMs = now - this.nextAt();
     if (!(lateMs >= 0)) return;
@@ -270,7 +267,6 @@ export class Swim {
     return this.#probe?.peer === peer;
   }
 
-  /** A word from the peer itself. */
   #hear(peer: SwimPeer): void {
     peer.clear();
     if (this.#isProbed(peer)) this.#probe!.isHeard = true;

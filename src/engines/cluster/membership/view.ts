@@ -185,7 +185,6 @@ function isSameBase(bases: View["bases"], base: readonly string[]): boolean {
   return bases.length === 1 && bases[0]!.length === base.length && base.every((id) => bases[0]!.includes(id));
 }
 
-/** The first free number after the one last given out. */
 function freeSlot(taken: readonly Member[], lastSlot: number): number | null {
   for (let step = 1; step <= SLOTS_MAX; step++) {
     const slot = (lastSlot + step) % SLOTS_MAX;
@@ -198,7 +197,6 @@ function uniqueById(members: readonly Member[]): Member[] {
   return [...new Map(members.map((member) => [idOf(member), member])).values()];
 }
 
-/** True when members are sorted by distinct node numbers. */
 function isRising(members: readonly Member[]): boolean {
   return members.every(({ slot }, index) => index === 0 || slot > members[index - 1]!.slot);
 }

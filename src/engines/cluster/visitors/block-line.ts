@@ -25,7 +25,6 @@ export class BlockLine {
   /** No key of a block is below its bound, except in the head block, which also takes all smaller ones. */
   #bounds = new Float64Array(CAPACITY_MIN);
   #sums = new Int32Array(CAPACITY_MIN + 1);
-  /** The first block that is not empty. */
   #head = 0;
   #size = 0;
 
@@ -250,7 +249,6 @@ class Block {
     return true;
   }
 
-  /** Splits off the upper half. */
   split(): Block {
     const upper = new Block();
     const middle = (this.#start + this.#end) >>> 1;

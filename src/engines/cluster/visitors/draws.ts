@@ -16,7 +16,6 @@ import type { EventRules } from "../../../core/rules.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import { type DrawnEntry, type Entry, OP, type PoolEntry } from "../log/entries.ts";
 
-/** The most visitors in one entry. */
 const POOL_ENTRY_MAX = 1_000;
 
 class NodeDraw extends Draw<Map<number, string>> {

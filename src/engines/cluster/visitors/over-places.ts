@@ -31,7 +31,6 @@ export class OverPlaces {
   #epochs = new Float64Array(CAPACITY_MIN);
   #ids = noIds(CAPACITY_MIN);
   #size = 0;
-  /** Names by index of the log. */
   readonly #owners: string[] = [];
 
   get size(): number {

@@ -8,7 +8,6 @@
  */
 import { type AdoptEntry, HOW, OP } from "../log/entries.ts";
 
-/** Index of the node's own log. */
 export const SELF = 0;
 
 export const WAITING = 1;
@@ -18,7 +17,6 @@ export const ON_SITE = 4;
 
 export type PlaceState = typeof WAITING | typeof LAPSED | typeof ADMITTED | typeof ON_SITE;
 
-/** How many hexadecimal digits of an id fit into a key. */
 const PASS_KEY_DIGITS = 13;
 
 export interface Claim {

@@ -14,9 +14,7 @@ const ANSWER_MAX_MS = 1_500;
 const END_MAX_MS = 400;
 /** Requests that need no answer are repeated no longer than this. */
 const TRY_MAX_MS = 15_000;
-/** With more requests pending, further ones fail. */
 const PENDING_MAX = 50_000;
-/** Answers kept for repeated requests. */
 const ANSWERED_MAX = 4_096;
 
 export type Op =

@@ -288,7 +288,6 @@ function startVisit(
   };
 }
 
-/** The answer to a waiting visitor. */
 function waitingHere(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
   const hasReturned = books.places.get(originOf(ticket))?.hasReturned === true;
   const isExact = moment.now - ticket.joinedAt >= books.spreadMs;

@@ -120,7 +120,6 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   readonly #dues = new RoomDues(this.places, this.over, (key) => this.#setBackUntil(key));
   #turnsHeard: number[] = [];
   #capacity = Number.POSITIVE_INFINITY;
-  /** When the rules in force were last asked for. */
   #askedAt = 0;
   #perMinute = Number.POSITIVE_INFINITY;
 
@@ -132,7 +131,6 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.self = parts.self;
   }
 
-  /** Firm turns. */
   get turns(): number {
     return this.#headcount.turns;
   }
@@ -149,7 +147,6 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     return this.#headcount.lapsed;
   }
 
-  /** This node's firm turns. */
   get ownTurns(): number {
     return this.#headcount.ownTurns;
   }
@@ -211,7 +208,6 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.#capacity = capacity;
   }
 
-  /** True when capacity is limited. */
   get isLimited(): boolean {
     return this.door.capacity !== null || this.door.rules.budget !== null;
   }
@@ -309,7 +305,6 @@ export class RoomBooks extends BaseBooks<BlockLine> {
       : [OP.gone, key, lane, how, passUntil, id];
   }
 
-  /** The place with that number in the line. */
   placeAt(sequence: number): Place | undefined {
     return this.places.get(this.setBacks.keyOf(sequence));
   }
@@ -371,7 +366,6 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     this.recentTurns.forget(now);
   }
 
-  /** Tells listeners of new turns. */
   tellTurns(): void {
     if (this.#turnsHeard.length === 0) return;
     const keys = this.#turnsHeard;
@@ -419,7 +413,6 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     if (event?.isShuffled) this.draws.close(event);
   }
 
-  /** The event for which a visitor with this key has gathered. */
   #gathering(key: number): EventRules | undefined {
     const joinedAt = timeOfKey(key);
     return this.door.rules.events.find(

@@ -151,7 +151,6 @@ function* taken<T>(deadlines: Deadlines<T>, now: number): Generator<T> {
  */
 export class LingeringSlots {
   readonly #due = new Deadlines<true>();
-  /** Added since the last sweep. */
   #fresh = 0;
 
   get size(): number {

@@ -16,7 +16,6 @@ import type { RoomBooks } from "./room-books.ts";
 export type CallRoute = string | "self" | null;
 
 export interface RoutesParts {
-  /** This node's id. */
   readonly self: string;
   readonly rooms: ReadonlyMap<string, RoomBooks>;
   readonly replication: Pick<Replication, "isSettled" | "isCaughtUp">;

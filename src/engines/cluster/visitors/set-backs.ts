@@ -23,9 +23,7 @@ export interface SetBackPlace {
 
 export class SetBacks {
   readonly #places = new Map<number, SetBackPlace>();
-  /** Keys by number. */
   readonly #keys = new Map<number, number>();
-  /** The last number given out behind another. */
   readonly #last = new Map<number, number>();
   /** By remainder: whether this node may give the number out. */
   #isOwn = restsOf(0, [0]);

@@ -20,11 +20,9 @@ interface Unheard extends Touch {
 }
 
 export class Touches {
-  /** By visit. */
   readonly #unheard = new Map<string, Unheard>();
   #nextAt = Number.POSITIVE_INFINITY;
 
-  /** The owner was told once. */
   told(room: string, presence: Presence, now: number): void {
     const known = this.#unheard.get(presence.id);
     if (known ? known.presence.expiresAt >= presence.expiresAt : this.#unheard.size >= UNHEARD_MAX) return;

@@ -38,7 +38,6 @@ import type { RoomBooks } from "./room-books.ts";
 import type { Routes } from "./routes.ts";
 import { type Touch, Touches } from "./touches.ts";
 
-/** A place or visit is over. */
 type EndOp = Extract<Op, { op: "leavePlace" | "leaveVisit" | "revoke" }>;
 
 export interface IdentifiedNewcomer {
@@ -317,7 +316,6 @@ function isFresh(books: RoomBooks, { expiresAt }: Presence, now: number): boolea
   return now - (expiresAt - books.rulesAt(now).sessionDurationMs) < books.spreadMs;
 }
 
-/** Writes that it is over, whoever owns it. */
 function writeEnd(books: RoomBooks, op: EndOp, now: number): void {
   if (op.op === "leavePlace") leavePlace(books, op.ticket, now);
   else endVisit(books, op.id, op.op === "revoke" ? HOW.revoked : HOW.left, now);

@@ -30,7 +30,6 @@ export class Accepted {
   #peer: string | null = null;
   #opener: Opener = unsealed;
   #sealer: Sealer = unsealed;
-  /** Frames of messages that arrived. */
   #frames = 0;
   #owesReceipt = false;
   #hasEnded = false;
@@ -59,7 +58,6 @@ export class Accepted {
     writeFrame(socket, this.#sealer.seal(receiptFor(this.#frames)));
   }
 
-  /** Ends it at once. */
   close(): void {
     this.#options.socket.destroy();
     this.#end(null);
@@ -112,7 +110,6 @@ export class Accepted {
     }
   }
 
-  /** Ends it, after a last frame if there is one. */
   #refuse(text: string, frame: Buffer | null = null): void {
     const { socket } = this.#options;
     if (frame) writeFrame(socket, [frame]);

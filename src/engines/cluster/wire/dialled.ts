@@ -33,7 +33,6 @@ export class Dialled {
   readonly #reader = new FrameReader(HELLO_BYTES_MAX);
   #opener: Opener = unsealed;
   #sealer: Sealer = unsealed;
-  /** Frames of messages that were sent. */
   #frames = 0;
   #isConnected = false;
   #hasEnded = false;
@@ -101,7 +100,6 @@ export class Dialled {
     return promise;
   }
 
-  /** Ends it at once. */
   close(): void {
     this.#socket.destroy();
   }

@@ -74,7 +74,6 @@ export class FrameReader {
     return whole.subarray(0, bytes);
   }
 
-  /** Joins the pieces received since the last time. */
   #joinLatest(): void {
     this.#pieces.push(Buffer.concat(this.#pieces.splice(this.#joined)));
     this.#joined++;

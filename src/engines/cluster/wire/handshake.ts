@@ -50,7 +50,6 @@ export const WRONG_SECRET = "does not know our cluster secret";
 export const NO_PEER = "does not speak the Fairgate peer protocol, or TLS is on at one side only";
 
 export interface HandshakeOptions {
-  /** Our own address. */
   readonly self: string;
   readonly secret: KeyObject;
   /** Never used before. */
@@ -62,7 +61,6 @@ export function secretKey(secret: string | null): KeyObject {
   return createSecretKey(Buffer.from(secret ?? "", "utf8"));
 }
 
-/** The side that opened the connection. */
 export class DiallerHandshake {
   readonly hello: Buffer;
   readonly #options: HandshakeOptions & { readonly peer: string };
@@ -102,7 +100,6 @@ export class DiallerHandshake {
   }
 }
 
-/** The side that was dialled. */
 export class AcceptorHandshake {
   readonly #options: HandshakeOptions;
   #claimed: string | null = null;
@@ -202,7 +199,6 @@ function head(nonce: Buffer): Buffer {
   return Buffer.concat([MAGIC, version, nonce]);
 }
 
-/** What is wrong with the beginning of a hello or challenge, if anything. */
 function wrongHead(frame: Buffer): string | null {
   if (!isOurs(frame)) return NO_PEER;
   const version = frame.readUInt16BE(MAGIC.length);

@@ -19,7 +19,6 @@ const REST_MS = 50;
 const REST_MS_MAX = 2_000;
 /** A peer without messages for this long is dropped. */
 export const PEER_IDLE_MS = 60_000;
-/** More messages in one turn are sent as several batches. */
 const MESSAGES_MAX = 1_000;
 /** The largest message or batch: it always fits the queue, and a frame. */
 const BODY_BYTES_MAX = QUEUE_BYTES_MAX / 2;
@@ -56,7 +55,6 @@ export class Peer {
   #messages: unknown[] = [];
   #connection: Dialled | null = null;
   #stopResting: (() => void) | null = null;
-  /** Connections in a row that were refused or did not last. */
   #failures = 0;
   #connectedAt: number | null = null;
   #lastSendAt = 0;
@@ -172,7 +170,6 @@ export class Peer {
     this.#sendQueue();
   }
 
-  /** Waits before the next try, longer after each failure. */
   #rest(text: string): void {
     if (this.#isClosed) return;
     const { timers, random } = this.#options.world;

@@ -3,7 +3,6 @@
  * connect as often as they like.
  */
 const TELL_EVERY_MS = 5_000;
-/** The most addresses reported in that time; others are only counted. */
 const ADDRESSES_MAX = 256;
 
 export interface PeerProblem {
@@ -14,7 +13,6 @@ export interface PeerProblem {
 
 export class Problems {
   readonly #tell: (problem: PeerProblem) => void;
-  /** When each address was last reported, oldest first. */
   readonly #toldAt = new Map<string, number>();
 
   constructor(tell: (problem: PeerProblem) => void) {

@@ -9,9 +9,7 @@ export const QUEUE_BYTES_MAX = 8 * 1_024 * 1_024;
 /** The limits without a connection: this much, and nothing older. */
 export const AWAY_BYTES_MAX = 1_024 * 1_024;
 export const AWAY_MS_MAX = 1_000;
-/** The cost of a batch besides its body. */
 const BATCH_BYTES = 256;
-/** The front of the list is cleared in steps of this size. */
 const CLEAR_EVERY = 1_024;
 
 export interface Batch {
@@ -34,7 +32,6 @@ export class SendQueue {
     return this.#front === this.#batches.length;
   }
 
-  /** Messages dropped so far. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -45,7 +42,6 @@ export class SendQueue {
     this.#keep(QUEUE_BYTES_MAX);
   }
 
-  /** Takes out the oldest. */
   shift(): Batch | undefined {
     const batch = this.#batches[this.#front];
     if (!batch) return undefined;

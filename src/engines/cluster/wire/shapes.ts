@@ -19,7 +19,6 @@ const bytes: Shape = (value) => value instanceof Uint8Array;
 const flag: Shape = (value) => typeof value === "boolean";
 const anything: Shape = () => true;
 
-/** A whole number from 0 to `max`. */
 function upTo(max: number): Shape {
   return (value) => whole(value) && (value as number) >= 0 && (value as number) <= max;
 }
@@ -33,7 +32,6 @@ function pair(...of: readonly Shape[]): Shape {
   return (value) => Array.isArray(value) && value.length === of.length && of.every((is, i) => is(value[i]));
 }
 
-/** An object with at least these fields. */
 function record(fields: Readonly<Record<string, Shape>>): Shape {
   const all = Object.entries(fields);
   return (value) =>

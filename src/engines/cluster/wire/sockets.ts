@@ -8,10 +8,8 @@ import tls, { type TLSSocket, type TlsOptions } from "node:tls";
 import { type PeerPlace, placeOf } from "./address.ts";
 import { lengthPrefix } from "./frames.ts";
 
-/** TCP probes a silent connection after this long. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-/** PEM texts. */
 export interface PeerTls {
   readonly cert: string;
   readonly key: string;
@@ -65,7 +63,6 @@ export async function listenAt(
   return promise;
 }
 
-/** Writes one frame, its body given in parts. */
 export function writeFrame(socket: Socket, parts: readonly Buffer[]): void {
   socket.cork();
   socket.write(lengthPrefix(parts.reduce((sum, part) => sum + part.length, 0)));

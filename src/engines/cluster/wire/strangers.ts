@@ -7,10 +7,8 @@ import type { Socket } from "node:net";
 
 /** The most unproved connections. */
 export const STRANGERS_MAX = 64;
-/** How many hosts of peers are remembered; beyond that the first is forgotten. */
 const HOSTS_MAX = 512;
 
-/** An unproved connection. */
 export interface UnknownCaller {
   readonly raw: Socket;
   readonly host: string;
@@ -18,7 +16,6 @@ export interface UnknownCaller {
 }
 
 export class Strangers {
-  /** The oldest first. */
   readonly #callers = new Map<Socket, UnknownCaller>();
   readonly #peerHosts = new Set<string>();
 

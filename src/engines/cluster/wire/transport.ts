@@ -27,11 +27,8 @@ import { Strangers, type UnknownCaller } from "./strangers.ts";
 
 /** The most peers to send to, and the most to receive from. */
 export const PEERS_MAX = 256;
-/** How often timeouts are checked and receipts are sent. */
 const SWEEP_EVERY_MS = 250;
-/** How much of an invalid address is shown. */
 const SHOWN_CHARACTERS_MAX = 100;
-/** The longest that closing may take. */
 const CLOSE_MS = 1_000;
 
 export interface TransportSettings {
@@ -74,7 +71,6 @@ export class Transport {
   readonly #secret: ReturnType<typeof secretKey>;
   readonly #problems: Problems;
   readonly #peers = new Map<string, Peer>();
-  /** Peers whose messages are sent at the end of this turn. */
   readonly #talkative = new Set<Peer>();
   readonly #strangers = new Strangers();
   readonly #accepted = new Map<string, Accepted>();
@@ -107,22 +103,18 @@ export class Transport {
     this.#stopSweeping = this.#world.timers.every(SWEEP_EVERY_MS, () => this.#sweep());
   }
 
-  /** The port in use. */
   get port(): number {
     return this.#server?.port ?? 0;
   }
 
-  /** Our own address. */
   get address(): string {
     return this.#address;
   }
 
-  /** Connections that were turned away. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** The peers we send to. */
   peers(): PeerState[] {
     return [...this.#peers.values()].map((peer) => peer.state);
   }
@@ -240,7 +232,6 @@ export class Transport {
     raw.destroy();
   }
 
-  /** Counts and reports a refused connection. */
   #refuse({ raw, host }: UnknownCaller, text: string, claimed: string | null): void {
     const who = claimed === null ? host : `${host} (it says it is ${claimed})`;
     this.#refused++;

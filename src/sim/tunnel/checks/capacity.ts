@@ -39,7 +39,6 @@ export class Capacity implements Check {
   readonly #visits = new Map<string, number>();
   readonly #leftAt = new Map<string, number>();
   readonly #leftInOtherPart = new Set<string>();
-  /** Admitted during this cut, and where. */
   readonly #givenApart = new Map<string, number>();
 
   constructor(terms: CapacityTerms) {

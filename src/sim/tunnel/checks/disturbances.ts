@@ -16,7 +16,6 @@ export class Disturbances {
   #splitUntil = Number.NEGATIVE_INFINITY;
   #forgotAt = Number.NEGATIVE_INFINITY;
   #stoppedAt = Number.NEGATIVE_INFINITY;
-  /** By "station/life": when it ended. */
   readonly #ends = new Map<string, number>();
 
   see(notice: Notice): void {

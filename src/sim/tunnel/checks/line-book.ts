@@ -39,7 +39,6 @@ export class LineBook implements Check {
   readonly name = "counts";
   readonly #lapseAfterMs: number;
   readonly #entries = new Map<string, Entry>();
-  /** By sequence: when its turn was last reported. */
   readonly #turns = new Map<number, number>();
   readonly #disturbances = new Disturbances();
 

@@ -38,7 +38,6 @@ interface Place {
   isCounted: boolean;
 }
 
-/** The first report of a turn. */
 interface Word {
   readonly rank: number;
   readonly at: number;
@@ -55,7 +54,6 @@ export class Order implements Check {
   readonly #terms: OrderTerms | null;
   readonly #places = new Map<string, Place>();
   readonly #bySequence = new Map<number, Place>();
-  /** Turns that were reported before the answer to the join. */
   readonly #early = new Map<number, Word>();
   readonly #troubles = new Troubles();
   #ranks = 0;
@@ -147,7 +145,6 @@ function tooFarOff(turns: readonly Turn[], { overtakingMaxMs }: OrderTerms): str
   return `somebody was ${displacement} places from theirs, and no more than ${most} others came within ${overtakingMaxMs} ms`;
 }
 
-/** How many pairs may be reversed without a disturbance. */
 function wrongMaxOf(turns: readonly Turn[], { disorderMs }: OrderTerms): number {
   const neighbours = turns.length / 2;
   return neighbours + BY_LOT * pairsWithin(turns, disorderMs);
@@ -165,12 +162,10 @@ function pairsOf(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
-/** How many pairs joined that close to each other. */
 function pairsWithin(turns: readonly Turn[], withinMs: number): number {
   return closeBefore(turns, withinMs).reduce((sum, count) => sum + count, 0);
 }
 
-/** The most that joined within that time of any one. */
 function mostWithin(turns: readonly Turn[], withinMs: number): number {
   return Math.max(0, ...closeBefore(turns, withinMs));
 }
@@ -185,7 +180,6 @@ function closeBefore(turns: readonly Turn[], withinMs: number): number[] {
   });
 }
 
-/** The furthest anyone was from their place. */
 function displacementOf(turns: readonly Turn[]): number {
   const joined = [...turns].sort((a, b) => a.joined - b.joined || a.admitted - b.admitted);
   const admitted = [...turns].sort((a, b) => a.admitted - b.admitted);

@@ -17,7 +17,6 @@ const UNDER_WAY_MS = 500;
 export class OwnPart implements Check {
   readonly name = "own part";
   readonly #disturbances = new Disturbances();
-  /** By sequence: where it was given out. */
   readonly #givenAt = new Map<number, number>();
   readonly #turned = new Set<number>();
   #cut: { readonly at: number; readonly smaller: ReadonlySet<number> } | null = null;

@@ -70,7 +70,6 @@ export class PlaceKept implements Check {
   }
 }
 
-/** The id in the ticket or pass of an answer. */
 function idIn(answer: AnsweredNotice["answer"]): string | null {
   if (answer.kind === "waiting" || answer.kind === "admitted") return answer.ticket.id;
   return answer.kind === "entered" ? answer.pass.id : null;

@@ -68,7 +68,6 @@ export class Rate implements Check {
     return notice.kind === "answered" && notice.answer.kind === "entered" ? this.#enter(notice) : null;
   }
 
-  /** How many of these had no turn before. */
   #fresh(sequences: readonly number[]): number {
     const before = this.#turned.size;
     for (const sequence of sequences) this.#turned.add(sequence);
@@ -114,7 +113,6 @@ export class Rate implements Check {
     return this.#worth(forMs) + this.#worth(LATE_MS) + ended * this.#worth(SAVED_MS) + anew;
   }
 
-  /** How many may come in that time. */
   #worth(ms: number): number {
     return Math.ceil((this.#perMinute! * ms) / MINUTE_MS);
   }
