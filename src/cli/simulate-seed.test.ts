@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brokenNode } from "../sim/tunnel/broken-nodes.ts";
 import { CANARIES } from "../sim/tunnel/canaries.ts";
+import { brokenNode } from "../sim/tunnel/real-node.ts";
 import { nodesOf } from "../testing/cluster/desk-node.ts";
 import { OneDesk, type Wrong } from "../testing/cluster/one-desk.ts";
 import { Progress } from "./progress.ts";

@@ -65,7 +65,7 @@ export async function runSeed(options: SeedOptions): Promise<number> {
 /** Nodes as they are, or ones that break a rule. Imported when they are needed, since most commands have no use for a cluster. */
 async function nodesFor({ canary }: SeedOptions): Promise<MakeNode> {
   if (canary === undefined || !isCanary(canary)) return (await import("../sim/tunnel/real-node.ts")).realNode;
-  return (await import("../sim/tunnel/broken-nodes.ts")).brokenNode(canary);
+  return (await import("../sim/tunnel/real-node.ts")).brokenNode(canary);
 }
 
 /** The same with nodes of one's own making; a canary names the rule that they break. */

@@ -88,6 +88,7 @@ export class ClusterNode {
   readonly #routes: Routes;
   readonly #visitors: VisitorCalls;
   readonly #mail: Mailbag;
+  readonly #timed: readonly { nextAt(): number }[];
   #view: View | null = null;
   #events: NodeEvent[] = [];
   #sweepAt: number;
@@ -140,6 +141,10 @@ export class ClusterNode {
       slot: () => this.#membership.slot ?? 0,
       now: () => this.#now,
     });
+    this.#timed = [
+      ...[this.#membership, this.#swim, this.#replication, this.#qpid, this.#requests, this.#visitors],
+      ...[this.#lending, this.#notes, this.#duty],
+    ];
     this.#mail = new Mailbag({ swim: this.#swim, sender: () => this.#sender() });
     this.#followView(now);
   }
@@ -340,32 +345,19 @@ export class ClusterNode {
   }
 
   nextAt(): number {
-    return Math.min(
-      this.#membership.nextAt(),
-      this.#swim.nextAt(),
-      this.#replication.nextAt(),
-      this.#qpid.nextAt(),
-      this.#requests.nextAt(),
-      this.#visitors.nextAt(),
-      this.#lending.nextAt(),
-      this.#notes.nextAt(),
-      this.#duty.nextAt(),
-      this.#sweepAt,
-    );
+    let at = this.#sweepAt;
+    for (const part of this.#timed) at = Math.min(at, part.nextAt());
+    return at;
   }
 
   takeOutbox(): { to: string; message: Message }[] {
     this.#weigh();
     this.#replication.flush(this.#now);
-    for (const { to, body } of this.#visitors.takeOutbox()) this.#mail.postTo(to, body);
     for (const { to, body } of this.#membership.takeOutbox()) this.#mail.post(to, body);
-    for (const { to, body } of this.#swim.takeOutbox()) this.#mail.postTo(to, body);
-    for (const { to, body } of this.#replication.takeOutbox()) this.#mail.postTo(to, body);
-    for (const { to, body } of this.#requests.takeOutbox()) this.#mail.postTo(to, body);
-    for (const { to, body } of this.#lending.takeOutbox()) this.#mail.postTo(to, body);
-    for (const { to, body } of this.#notes.takeOutbox()) this.#mail.postTo(to, body);
-    for (const { to, body } of this.#qpid.takeOutbox()) this.#mail.postToSlot(to, body);
-    for (const { to, body } of this.#duty.counter.takeOutbox()) this.#mail.postToSlot(to, body);
+    const byId = [this.#visitors, this.#swim, this.#replication, this.#requests, this.#lending, this.#notes];
+    for (const part of byId) for (const { to, body } of part.takeOutbox()) this.#mail.postTo(to, body);
+    for (const part of [this.#qpid, this.#duty.counter])
+      for (const { to, body } of part.takeOutbox()) this.#mail.postToSlot(to, body);
     return this.#mail.take();
   }
 

@@ -5,7 +5,7 @@
 import type { PlanOptions } from "./plan.ts";
 
 /**
- * Keeps slots that were given back; takes over a lost owner's places without the majority; reports no turns. `broken-nodes.ts`
+ * Keeps slots that were given back; takes over a lost owner's places without the majority; reports no turns. `real-node.ts`
  * has these nodes.
  */
 export type Canary = "give-twice" | "adopt-in-minority" | "forget-turns";

@@ -4,10 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brokenNode } from "./broken-nodes.ts";
 import { CANARIES, CANARY_PLANS, CANARY_SEEDS_MAX } from "./canaries.ts";
 import { PLAN_KINDS, type PlanKind, type PlanOptions, planOf, TAU_MAX } from "./plan.ts";
-import { realNode } from "./real-node.ts";
+import { brokenNode, realNode } from "./real-node.ts";
 import { type RunOptions, runPlan } from "./run.ts";
 import type { Failure } from "./tunnel.ts";
 

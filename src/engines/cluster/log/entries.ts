@@ -35,44 +35,21 @@ export const HOW = {
   ...({ asBefore: 9, forfeitedBefore: 10 } as const),
 } as const;
 
-export type WaitEntry = readonly [op: typeof OP.wait, key: number, lane: number, how: number, id: string];
-export type LapseEntry = readonly [
-  op: typeof OP.lapse,
-  key: number,
-  lane: number,
-  how: number,
-  until: number,
+type PlaceEntry<Op extends number, Fields extends readonly unknown[]> = readonly [
+  ...[op: Op, key: number, lane: number, how: number],
+  ...Fields,
 ];
+
+export type WaitEntry = PlaceEntry<typeof OP.wait, [id: string]>;
+export type LapseEntry = PlaceEntry<typeof OP.lapse, [until: number]>;
 /** `firmUntil`: when it becomes loose; 0: it is loose. */
-export type TurnEntry = readonly [
-  op: typeof OP.turn,
-  key: number,
-  lane: number,
-  how: number,
-  claimBy: number,
-  givenAt: number,
-  firmUntil: number,
-];
-export type VisitEntry = readonly [
-  op: typeof OP.visit,
-  key: number,
-  lane: number,
-  how: number,
-  id: string,
-  joinedAt: number,
-  admittedAt: number,
-  enteredAt: number,
-  expiresAt: number,
-];
+export type TurnEntry = PlaceEntry<typeof OP.turn, [claimBy: number, givenAt: number, firmUntil: number]>;
+export type VisitEntry = PlaceEntry<
+  typeof OP.visit,
+  [id: string, joinedAt: number, admittedAt: number, enteredAt: number, expiresAt: number]
+>;
 /** `until`: when the last ticket or pass of it expires. `id`: of a visit that ended. */
-export type GoneEntry = readonly [
-  op: typeof OP.gone,
-  key: number,
-  lane: number,
-  how: number,
-  until: number,
-  id: string,
-];
+export type GoneEntry = PlaceEntry<typeof OP.gone, [until: number, id: string]>;
 export type TouchEntry = readonly [op: typeof OP.touch, key: number, expiresAt: number];
 export type InviteEntry = readonly [op: typeof OP.invite, id: string, expiresAt: number];
 /** Two owners had the same place, and this one lets go of it. */

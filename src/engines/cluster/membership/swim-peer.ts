@@ -15,75 +15,55 @@ export class SwimPeer {
   readonly id: string;
   /** The state last returned by `takeVerdicts`. */
   verdict: SwimState = "alive";
-  #is: SwimState = "alive";
+  is: SwimState = "alive";
   #incarnation = 0;
   /** The highest incarnation in which anyone suspects it; -1 for none. */
   #suspectedAs = -1;
-  #deadAt = Number.POSITIVE_INFINITY;
-  #asked = -1;
+  /** When a suspect will be dead; else Infinity. */
+  deadAt = Number.POSITIVE_INFINITY;
+  /** The sequence number of the last probe: acks of older ones are late. */
+  asked = -1;
   #answered = -1;
-  #isDirect = true;
-  #ways: string[] = [];
+  /** False from when an answer came only through others until it answers by itself. */
+  isDirect = true;
+  /** Peers through which the last answer came, the quickest first. */
+  ways: readonly string[] = [];
 
   constructor(id: string) {
     this.id = id;
   }
 
-  get is(): SwimState {
-    return this.#is;
-  }
-
-  /** When a suspect will be dead; else Infinity. */
-  get deadAt(): number {
-    return this.#deadAt;
-  }
-
-  /** The sequence number of the last probe: acks of older ones are late. */
-  get asked(): number {
-    return this.#asked;
-  }
-
-  /** False from when an answer came only through others until it answers by itself. */
-  get isDirect(): boolean {
-    return this.#isDirect;
-  }
-
-  /** Peers through which the last answer came, the quickest first. */
-  get ways(): readonly string[] {
-    return this.#ways;
-  }
-
   get news(): SwimNews {
-    return { peer: this.id, incarnation: this.#incarnation, is: this.#is };
+    return { peer: this.id, incarnation: this.#incarnation, is: this.is };
   }
 
   /** What it should hear of itself: a suspicion it has not refuted, or that it is held for dead. */
   get ownNews(): SwimNews | null {
-    if (this.#is === "dead") return this.news;
+    if (this.is === "dead") return this.news;
     const isSuspected = this.#suspectedAs >= this.#incarnation;
     return isSuspected ? { peer: this.id, incarnation: this.#suspectedAs, is: "suspect" } : null;
   }
 
   suspect(deadAt: number): void {
-    this.#is = "suspect";
+    this.is = "suspect";
     this.#suspectedAs = this.#incarnation;
-    this.#deadAt = deadAt;
+    this.deadAt = deadAt;
   }
 
   spare({ moreMs, leastAt }: { moreMs: number; leastAt: number }): void {
-    if (this.#is === "suspect") this.#deadAt = Math.max(this.#deadAt + moreMs, leastAt);
+    if (this.is === "suspect") this.deadAt = Math.max(this.deadAt + moreMs, leastAt);
   }
 
   bury(): void {
-    this.#is = "dead";
-    this.#deadAt = Number.POSITIVE_INFINITY;
+    this.is = "dead";
+    this.deadAt = Number.POSITIVE_INFINITY;
   }
 
   /** It lives, so a suspicion is over here. That one exists is kept, for the peer to hear and refute. */
   clear(): void {
-    if (this.#is !== "suspect") return;
-    this.#is = "alive";
-    this.#deadAt = Number.POSITIVE_INFINITY;
+    if (this.is !== "suspect") return;
+    this.is = "alive";
+    this.deadAt = Number.POSITIVE_INFINITY;
   }
 
   /** Takes in news that it lives. False when that is nothing new. */
@@ -103,23 +83,23 @@ export class SwimPeer {
   }
 
   ask(seq: number): void {
-    this.#asked = seq;
+    this.asked = seq;
   }
 
   answer(): void {
     this.clear();
-    this.#answered = this.#asked;
-    this.#isDirect = true;
-    this.#ways = [];
+    this.#answered = this.asked;
+    this.isDirect = true;
+    this.ways = [];
   }
 
   /** The last probe was answered through another peer, which says nothing once the peer has answered by itself. */
   answerThrough(way: string): void {
     this.clear();
-    const isFirst = this.#answered !== this.#asked;
-    if (!isFirst && this.#isDirect) return;
-    this.#answered = this.#asked;
-    this.#isDirect = false;
-    this.#ways = isFirst ? [way] : [...this.#ways.filter((other) => other !== way), way];
+    const isFirst = this.#answered !== this.asked;
+    if (!isFirst && this.isDirect) return;
+    this.#answered = this.asked;
+    this.isDirect = false;
+    this.ways = isFirst ? [way] : [...this.ways.filter((other) => other !== way), way];
   }
 }
