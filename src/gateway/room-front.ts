@@ -74,14 +74,15 @@ export class RoomFront {
   readonly firstVisits: FirstVisits;
   /** True when somebody weighs the load. */
   readonly isLoadWatched: boolean;
-  /** Those in force. */
-  settings: RoomSettings;
   rules: DoorRules;
-  page: Page;
-  bypass: Bypass;
-  guard: AbuseGuard;
-  binding: Binding;
-  strays: Strays;
+  /** The face in force, here and below. */
+  settings!: RoomSettings;
+  page!: Page;
+  bypass!: Bypass;
+  guard!: AbuseGuard;
+  binding!: Binding;
+  strays!: Strays;
+  messageJson!: string;
   /** Hears of the origin's answers. Null: nobody wants to know. */
   watch: Watch | null = null;
   /** The board as everyone gets it. */
@@ -89,7 +90,6 @@ export class RoomFront {
   board: Board;
   readonly #own: Face;
   readonly #byEvent: ReadonlyMap<string, Face>;
-  #messageJson: string;
   /** What is in force holds until then. */
   #turnsAt = 0;
   readonly #closings = new Map<WaitRange | null, string>();
@@ -105,14 +105,8 @@ export class RoomFront {
     this.cookie = createRoomCookie(name, room.cookieAttributes, room.cookieDomain);
     this.cors = new Cors(room.corsOrigins);
     this.firstVisits = before?.firstVisits ?? new FirstVisits();
-    this.membership = createMembership({
-      room: name,
-      lanes: room.lanes,
-      secrets,
-      laneSecrets,
-      keySets,
-      world,
-    });
+    const { lanes } = room;
+    this.membership = createMembership({ room: name, lanes, secrets, laneSecrets, keySets, world });
     this.load = before?.load ?? new RoomLoad(() => world.random.fraction());
     this.isLoadWatched = [this.roomRules, ...this.roomRules.events.map(({ rules }) => rules)].some(
       ({ standby, adaptive }) => standby !== null || adaptive !== null,
@@ -125,13 +119,6 @@ export class RoomFront {
       room.events.map((event) => [event.name, faceOf(settingsDuring(room, event), parts, guardBefore)]),
     );
     this.rules = this.roomRules;
-    this.settings = room;
-    this.page = this.#own.page;
-    this.bypass = this.#own.bypass;
-    this.guard = this.#own.guard;
-    this.binding = this.#own.binding;
-    this.strays = this.#own.strays;
-    this.#messageJson = this.#own.messageJson;
     this.board = emptyBoard(name);
     this.boardAnswer = this.#answerWith("");
     this.#turnTo(world.clock.now());
@@ -168,14 +155,7 @@ export class RoomFront {
     this.#turnsAt = until;
     const face = (event && this.#byEvent.get(event.name)) ?? this.#own;
     this.rules = rules;
-    if (this.settings === face.settings) return;
-    this.settings = face.settings;
-    this.page = face.page;
-    this.bypass = face.bypass;
-    this.guard = face.guard;
-    this.binding = face.binding;
-    this.strays = face.strays;
-    this.#messageJson = face.messageJson;
+    if (this.settings !== face.settings) Object.assign(this, face);
   }
 
   /**
@@ -195,7 +175,7 @@ export class RoomFront {
       // Whoever is told this waits, whatever a board from a moment before says.
       const state = this.board.state === "open" ? "queueing" : this.board.state;
       closing = inOnePiece(
-        `,"state":"${state}","opensAt":${nextEventAt},"message":${this.#messageJson},"waitMs":${rangeJson(waitMs)}}`,
+        `,"state":"${state}","opensAt":${nextEventAt},"message":${this.messageJson},"waitMs":${rangeJson(waitMs)}}`,
       );
       if (this.#closings.size >= CLOSINGS_MAX) this.#closings.clear();
       this.#closings.set(waitMs, closing);
@@ -207,13 +187,8 @@ export class RoomFront {
 function faceOf(settings: RoomSettings, parts: FrontParts, before: AbuseGuard | null): Face {
   const { name, keyring, world } = parts;
   const { secret, previousSecrets } = parts.settings;
-  const guardParts = {
-    room: name,
-    settings: settings.abuse,
-    keyring,
-    random: world.random,
-    now: world.clock.now(),
-  };
+  const { random, clock } = world;
+  const guardParts = { room: name, settings: settings.abuse, keyring, random, now: clock.now() };
   return {
     settings,
     page: createPage(settings.page),

@@ -5,8 +5,7 @@
 import type { OriginSettings } from "../config/schema.ts";
 import type { Waiting } from "../core/engine.ts";
 import type { Asking } from "./asking.ts";
-import type { Call } from "./call.ts";
-import type { Carrier } from "./carrier.ts";
+import type { Call, Carrier } from "./call.ts";
 import type { Facts } from "./facts.ts";
 import type { Gone, HeldBack, TurnedAway } from "./newcomers.ts";
 import type { Noted, OwnAnswer } from "./own-answer.ts";

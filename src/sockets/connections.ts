@@ -193,7 +193,6 @@ export class Connections {
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => {
       if (!this.#admit(socket)) return;
-      // Nobody else listens yet, and an error that nobody hears would end the process.
       socket.on("error", ignore);
       this.#introduce(socket, () =>
         turns.take(socket.remoteAddress, () => {
@@ -262,13 +261,13 @@ export class Connections {
    * there is a handle to be had now.
    */
   ranOut(error: Error): boolean {
-    const now = this.#options.world.clock.now();
+    const now = this.#now();
     const { open } = this.counts;
     if (!isOutOfHandles(error)) {
-      this.#log.failed(error, now);
+      this.#log.add("failed", now, { error: error.message });
       return false;
     }
-    this.#log.ranOut(error, now);
+    this.#log.add("ranOut", now, { error: error.message });
     this.#ceiling = Math.max(1, Math.floor(open * (1 - KEPT_FREE_SHARE)));
     this.#ceilingUntil = now + KEPT_FREE_MS;
     let freed = 0;
@@ -278,7 +277,7 @@ export class Connections {
 
   /** To be called about once a second: logs what was not logged yet, and finds what may go when there is no room. */
   look(): void {
-    const now = this.#options.world.clock.now();
+    const now = this.#now();
     this.#log.look(now);
     this.#unread = this.counts.open < this.#max(now) ? [] : this.#findUnread();
   }
@@ -293,18 +292,22 @@ export class Connections {
     return found.reverse();
   }
 
+  #now(): number {
+    return this.#options.world.clock.now();
+  }
+
   /** Takes a connection in, or closes it. */
   #admit(socket: Socket): boolean {
     const address = socket.remoteAddress;
     // Gone before we got to it.
     if (address === undefined) return this.#drop(socket);
     const peer = this.#peerOf(address);
-    const now = this.#options.world.clock.now();
+    const now = this.#now();
     const max = this.#max(now);
     if (peer !== null && !this.#hasRoomAt(peer, address)) return this.#refuse(socket);
     if (this.counts.open >= withSlack(max) && !this.#closeIdle()) {
       this.counts.refused.full++;
-      this.#log.full(max, now);
+      this.#log.add("full", now, { max });
       return this.#refuse(socket);
     }
     this.#keep(socket, peer);
@@ -316,7 +319,7 @@ export class Connections {
   #hasRoomAt(peer: Peer, address: string): boolean {
     if (peer.size < withSlack(this.#limits.perAddressMax) || this.#closeFirst(peer.chain)) return true;
     this.counts.refused.address++;
-    this.#log.addressFull(address, this.#options.world.clock.now());
+    this.#log.add("addressFull", this.#now(), { address });
     return false;
   }
 
@@ -353,7 +356,8 @@ export class Connections {
 
   #refuseHeader({ socket }: Connection, wrong: string): void {
     this.counts.refused.header++;
-    this.#log.wrongHeader(socket.remoteAddress ?? "", wrong, this.#options.world.clock.now());
+    const about = { address: socket.remoteAddress ?? "", problem: `the PROXY header ${wrong}` };
+    this.#log.add("wrongHeader", this.#now(), about);
     this.#refuse(socket, NO_HEADER);
   }
 
@@ -371,7 +375,7 @@ export class Connections {
     const { perAddressMax } = this.#limits;
     for (const peer of this.#crowded) while (peer.size > perAddressMax && this.#closeFirst(peer.chain));
     this.#crowded.clear();
-    const max = this.#max(this.#options.world.clock.now());
+    const max = this.#max(this.#now());
     while (this.counts.open > max && this.#closeIdle());
   }
 
@@ -415,9 +419,9 @@ export class Connections {
   #used(connection: Connection): void {
     if (connection.kind === "fresh") {
       connection.kind = "used";
-      connection.firstUsedAt = this.#options.world.clock.now();
+      connection.firstUsedAt = this.#now();
     } else if (connection.kind === "used") {
-      const sinceMs = this.#options.world.clock.now() - connection.firstUsedAt;
+      const sinceMs = this.#now() - connection.firstUsedAt;
       if (sinceMs >= REGULAR_AFTER_MS) connection.kind = "regular";
     }
     if (!connection.isAside) this.#toEnd(connection);
@@ -478,7 +482,7 @@ export class Connections {
 
   #close(connection: Connection): void {
     this.counts.closedIdle++;
-    this.#log.closedIdle(this.#options.world.clock.now());
+    this.#log.add("closedIdle", this.#now());
     // Before its `close` event: the handle is free at once, and so is its place.
     this.#forget(connection);
     connection.socket.destroy();
@@ -511,19 +515,20 @@ export class Connections {
 
   /** Says so where that can be said in the clear; with TLS the connection just ends. */
   #refuse(socket: Socket, words = TOO_MANY): false {
-    socket.on("error", () => {});
+    socket.on("error", ignore);
     // A few bytes on a new connection leave at once, so the handle can be given back in the same step.
     if (!this.#isTls) socket.write(words, "latin1");
     return this.#drop(socket);
   }
 
   #drop(socket: Socket): false {
-    socket.on("error", () => {});
+    socket.on("error", ignore);
     socket.destroy();
     return false;
   }
 }
 
+/** An error that nobody hears would end the process. */
 function ignore(): void {}
 
 /** As many as there may be for a moment. */

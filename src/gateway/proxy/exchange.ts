@@ -16,16 +16,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
 import { isOutOfHandles } from "../../sockets/relief.ts";
-import { type AccessEntry, type BodyCarrier, entryOf } from "../access-log/entry.ts";
+import { type BodyCarrier, entryOf } from "../access-log/entry.ts";
 import { commandIn, requestHeaders, responseHeaders } from "../headers.ts";
 import type { PageKind } from "../page/languages.ts";
-import type { ConnectionWaiter, OriginAddress, WaitingLine } from "./address.ts";
-import type { RequestPhase } from "./address-health.ts";
+import type { OriginAddress } from "./address.ts";
 import { answerWhole, breakOff, discardRest, hasBody, writeHead, writeHints } from "./answer.ts";
-import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
 import type { Forward, ProxyContext, SlowKind } from "./forward.ts";
 import { originForm } from "./framing.ts";
+import { OriginBusy, OriginRequest } from "./origin-request.ts";
 import type { PoolHandler, PoolRequest } from "./pool.ts";
 import { PRESSED_WINDOW_MS } from "./slow-visitors.ts";
 import { Spool } from "./spool.ts";
@@ -39,7 +38,6 @@ export const STATUS_VISITOR_LEFT = 499;
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 /** A piece of a body larger than this is passed on at once. */
 const HELD_BYTES_MAX = 16_384;
-const NONE_TRIED: readonly OriginAddress[] = [];
 
 class VisitorLeft extends Error {
   readonly code = "VISITOR_LEFT";
@@ -55,40 +53,24 @@ class ReaderTooSlow extends Error {
   readonly code = "READER_TOO_SLOW";
 }
 
-/** Every connection stays taken. */
-export class OriginBusy extends Error {
-  readonly code = "ORIGIN_BUSY";
-}
-
 /** Early hints and trailers: nothing of ours goes with them, and caches do not go by them. */
 const HINTS = { added: [], isPersonal: false, canTrail: false } as const;
 
 /** Carries one request to the origin and its answer back. */
-export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTaker, BodyCarrier {
+export class Exchange extends OriginRequest implements PoolHandler, TurnTaker, BodyCarrier {
   readonly use = "requests";
-  phase: RequestPhase = null;
-  tried: readonly OriginAddress[] = NONE_TRIED;
-  repeats = 0;
   isInvalid = false;
-  private readonly proxy: ProxyContext;
-  private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  private readonly forward: Forward;
-  private readonly entry: AccessEntry | null;
   /** When the origin was first asked; null before that. */
   private askedAt: number | null = null;
   private readonly isHttp2: boolean;
   private readonly headers: string[];
   private readonly upload: Upload | null;
-  private address: OriginAddress | null = null;
   private controller: Dispatcher.DispatchController | null = null;
   private isAnswered = false;
-  private isOver = false;
-  /** The first small piece of a body, until the end of the tick in which it came. */
+  /** The first small part of a body, until the end of the tick in which it came. */
   private held: Buffer | null = null;
   private isFlushed = false;
-  private isRelieved = false;
-  private isWaiting = false;
   /** Only for an answer that its visitor does not take at once. */
   private spool: Spool | null = null;
   /** How much of the answer has been passed on. */
@@ -96,14 +78,10 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
   /** So much that it takes turns with others (`turns.ts`). */
   private isLarge = false;
   private isTurnAwaited = false;
-  private stopTimer: (() => void) | null = null;
 
   constructor(proxy: ProxyContext, request: IncomingMessage, response: ServerResponse, forward: Forward) {
-    this.proxy = proxy;
-    this.request = request;
+    super(proxy, request, forward, entryOf(response));
     this.response = response;
-    this.forward = forward;
-    this.entry = entryOf(response);
     if (this.entry !== null) this.entry.carrier = this;
     this.isHttp2 = request.httpVersionMajor === 2;
     const { sender: client } = forward;
@@ -123,18 +101,6 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
           onTooSlow: () => this.cutOff("body", new BodyTooSlow("visitor sends slower than the pace")),
         })
       : null;
-  }
-
-  get isOnSite(): boolean {
-    return this.forward.isOnSite;
-  }
-
-  get client(): string | null {
-    return this.forward.client;
-  }
-
-  get stickyKey(): string | null {
-    return this.forward.stickyKey;
   }
 
   get isRepeatable(): boolean {
@@ -179,55 +145,26 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
     else this.fail(error);
   }
 
-  private ask(): void {
-    const { origin, world } = this.proxy;
+  protected override ask(): void {
     if (this.askedAt === null) {
-      this.askedAt = world.clock.now();
+      this.askedAt = this.proxy.world.clock.now();
       this.forward.watch?.asked();
-      origin.count();
+      this.proxy.origin.count();
     }
-    const address = origin.pick(this);
-    if (address === null) {
-      this.fail(new OriginBusy("no address left to try"));
-      return;
-    }
-    this.address = address;
-    if (origin.take(address, this)) this.go();
-    else this.wait(address, origin.wait(address, this));
+    super.ask();
   }
 
-  private wait(address: OriginAddress, line: WaitingLine | null): void {
-    if (line === null) {
-      this.address = null;
-      this.fail(new OriginBusy("every connection is taken"), address);
-      return;
-    }
-    const { settings, world, slow } = this.proxy;
-    this.isWaiting = true;
-    this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
-    if (line === "onSite" || line === "outside") slow.press(address);
-  }
-
-  /** There is a connection. */
-  go(): void {
-    this.isWaiting = false;
-    this.clearTimer();
-    if (this.isOver) {
-      this.leaveAddress();
-      return;
-    }
-    const address = this.address!;
-    if (this.entry !== null) this.entry.origin = address.name;
+  protected send(address: OriginAddress): void {
+    const { request, upload } = this;
     const options: PoolRequest = {
-      path: originForm(this.request.url!),
-      method: this.request.method!,
+      path: originForm(request.url!),
+      method: request.method!,
       headers: this.headers,
-      body: this.upload,
+      body: upload,
       servername: address.hostname,
-      expectContinue: this.upload !== null && this.forward.isContinueExpected,
-      te: this.request.headers.te,
+      expectContinue: upload !== null && this.forward.isContinueExpected,
+      te: request.headers.te,
     };
-    this.proxy.origin.begin(address, this);
     address.pool.dispatch(options, this);
   }
 
@@ -312,37 +249,10 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
     this.leaveAddress();
     if (this.isOver) return;
     if (this.isAnswered || this.isInvalid || address === null) this.fail(error, address);
-    else if (!wasConnected && isOutOfHandles(error)) this.askWithRelief(address, error);
-    else if (!wasConnected) this.askAnother(address, error);
-    else this.repeat(address, error);
+    else this.retry(address, error, wasConnected);
   }
 
-  /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
-  private askWithRelief(address: OriginAddress, error: Error): void {
-    const isRelieved = this.proxy.relief.ask(error) && !this.isRelieved;
-    this.isRelieved = true;
-    if (isRelieved) process.nextTick(askAgain, this);
-    else this.fail(error, address);
-  }
-
-  /** Nothing was sent, so any method may go to the next address. */
-  private askAnother(address: OriginAddress, error: Error): void {
-    this.tried = [...this.tried, address];
-    if (this.tried.length < this.proxy.origin.addresses.length) process.nextTick(askAgain, this);
-    else this.fail(error, address);
-  }
-
-  /** Sends it once more, if it may. */
-  private repeat(address: OriginAddress, error: Error): void {
-    const where = this.proxy.origin.repeat(address, this, error);
-    if (where === null) return this.fail(error, address);
-    if (where === "elsewhere") this.tried = [...this.tried, address];
-    this.repeats++;
-    // Not from inside undici's own closing of the connection.
-    process.nextTick(askAgain, this);
-  }
-
-  private fail(error: Error, address: OriginAddress | null = null): void {
+  protected fail(error: Error, address: OriginAddress | null = null): void {
     const { status, kind, code } = diagnose(error);
     const { id } = this.forward;
     const cause = (error as NodeJS.ErrnoException).code;
@@ -388,15 +298,10 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
     this.proxy.onDone?.({ status, tookMs: this.proxy.world.clock.now() - this.askedAt });
   }
 
-  private leaveAddress(): void {
-    const address = this.address;
-    this.address = null;
+  protected override leaveAddress(): void {
     this.controller = null;
-    if (address === null) return;
-    if (this.isLarge) this.leaveTurns();
-    if (this.isWaiting) this.proxy.origin.giveUp(address, this);
-    else this.proxy.origin.release(address, this);
-    this.isWaiting = false;
+    if (this.address !== null && this.isLarge) this.leaveTurns();
+    super.leaveAddress();
   }
 
   private addTrailers(raw: readonly string[]): void {
@@ -404,10 +309,6 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
     const trailers: Record<string, string> = {};
     for (let i = 0; i < clean.length; i += 2) trailers[clean[i]!] = clean[i + 1]!;
     this.response.addTrailers(trailers);
-  }
-
-  askAgain(): void {
-    if (!this.isOver) this.ask();
   }
 
   /** Sends what is held back: a small piece of the body, or at least the head. */
@@ -473,11 +374,6 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
     });
   }
 
-  private clearTimer(): void {
-    this.stopTimer?.();
-    this.stopTimer = null;
-  }
-
   private onUploadStart(): void {
     if (this.forward.isContinueExpected && !this.response.headersSent) this.response.writeContinue();
   }
@@ -492,12 +388,6 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
     controller?.abort(error);
   }
 
-  private onWaitOver(): void {
-    const { address } = this;
-    this.leaveAddress();
-    this.fail(new OriginBusy("no connection came free"), address);
-  }
-
   private onVisitorClose(): void {
     if (this.isOver) return;
     const { controller } = this;
@@ -509,10 +399,6 @@ export class Exchange implements PoolHandler, Seeker, ConnectionWaiter, TurnTake
 
 function flush(exchange: Exchange): void {
   exchange.flush();
-}
-
-function askAgain(exchange: Exchange): void {
-  exchange.askAgain();
 }
 
 function isInvalidArgument(error: Error): boolean {

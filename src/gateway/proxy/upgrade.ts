@@ -8,17 +8,15 @@ import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { isOutOfHandles } from "../../sockets/relief.ts";
-import { type AccessEntry, entryOf } from "../access-log/entry.ts";
+import { entryOf } from "../access-log/entry.ts";
 import { requestHeaders, responseHeaders } from "../headers.ts";
-import type { ConnectionWaiter, OriginAddress, WaitingLine } from "./address.ts";
-import type { RequestPhase } from "./address-health.ts";
+import type { OriginAddress } from "./address.ts";
 import { hasBody, LINGER_MAX_MS } from "./answer.ts";
-import type { Seeker } from "./choice.ts";
 import { diagnose } from "./diagnosis.ts";
-import { OriginBusy, STATUS_VISITOR_LEFT } from "./exchange.ts";
+import { STATUS_VISITOR_LEFT } from "./exchange.ts";
 import type { Forward, ProxyContext } from "./forward.ts";
 import { originForm } from "./framing.ts";
+import { OriginRequest } from "./origin-request.ts";
 import { answerRaw, closeSoon, rawHead } from "./raw-answer.ts";
 import { PRESSED_WINDOW_MS, StreamPace, type WatchedFlow } from "./slow-visitors.ts";
 
@@ -26,40 +24,25 @@ import { PRESSED_WINDOW_MS, StreamPace, type WatchedFlow } from "./slow-visitors
 const EARLY_BYTES_MAX = 65_536;
 
 /** Carries one upgrade request to the origin and joins the connections when it agrees. */
-export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow {
+export class UpgradedConnection extends OriginRequest implements WatchedFlow {
   readonly use = "tunnels";
   readonly isComing = false;
-  phase: RequestPhase = null;
-  tried: readonly OriginAddress[] = [];
-  repeats = 0;
-  private readonly proxy: ProxyContext;
-  private readonly request: IncomingMessage;
   private readonly socket: Duplex;
   private readonly head: Buffer;
-  private readonly forward: Forward;
-  private readonly entry: AccessEntry | null;
   private readonly startedAt: number;
   private readonly headers: string[];
   private readonly hasHost: boolean;
-  private address: OriginAddress | null = null;
   private outgoing: ClientRequest | null = null;
   /** The origin's connection, once it has agreed. */
   private joined: Socket | null = null;
   private readonly early: Buffer[] = [];
   private earlyBytes = 0;
-  private isWaiting = false;
-  private isReported = false;
-  private isRelieved = false;
-  private stopTimer: (() => void) | null = null;
   private readonly pace: StreamPace;
 
   constructor(proxy: ProxyContext, request: IncomingMessage, socket: Duplex, head: Buffer, forward: Forward) {
-    this.proxy = proxy;
-    this.request = request;
+    super(proxy, request, forward, entryOf(socket));
     this.socket = socket;
     this.head = head;
-    this.forward = forward;
-    this.entry = entryOf(socket);
     this.startedAt = proxy.world.clock.now();
     const { sender: client } = forward;
     const host = proxy.hostFor(client);
@@ -72,18 +55,6 @@ export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow
       added: forward.requestHeaders,
       upgrade: request.headers.upgrade ?? "",
     });
-  }
-
-  get isOnSite(): boolean {
-    return this.forward.isOnSite;
-  }
-
-  get client(): string | null {
-    return this.forward.client;
-  }
-
-  get stickyKey(): string | null {
-    return this.forward.stickyKey;
   }
 
   /** What the visitor sent early is kept until the origin agrees. */
@@ -100,60 +71,18 @@ export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow
     this.ask();
   }
 
-  private ask(): void {
-    const { origin } = this.proxy;
-    const address = origin.pick(this);
-    if (address === null) {
-      this.fail(new OriginBusy("no address left to try"), null);
-      return;
-    }
-    this.address = address;
-    if (origin.take(address, this)) this.go();
-    else this.wait(address, origin.wait(address, this));
-  }
-
-  private wait(address: OriginAddress, line: WaitingLine | null): void {
-    if (line === null) {
-      this.address = null;
-      this.fail(new OriginBusy("every connection is taken"), address);
-      return;
-    }
-    const { settings, world, slow } = this.proxy;
-    this.isWaiting = true;
-    this.stopTimer = world.timers.after(settings.connectTimeout, () => this.onWaitOver());
-    if (line !== "overShare") slow.press(address);
-  }
-
-  /** There may be a connection. */
-  go(): void {
-    this.isWaiting = false;
-    this.clearTimer();
-    if (this.isReported) {
-      this.leaveAddress();
-      return;
-    }
-    const address = this.address!;
-    if (this.entry !== null) this.entry.origin = address.name;
-    this.proxy.origin.begin(address, this);
-    const outgoing = this.send(address);
+  protected send(address: OriginAddress): void {
+    const { url } = address;
+    const outgoing = this.begin(address);
     this.outgoing = outgoing;
     outgoing.on("socket", (socket: Socket) => {
-      socket.once(address.url.protocol === "https:" ? "secureConnect" : "connect", this.onConnect);
+      socket.once(url.protocol === "https:" ? "secureConnect" : "connect", this.onConnect);
     });
-    outgoing.on("upgrade", this.onUpgrade);
-    outgoing.on("response", this.onResponse);
-    outgoing.on("error", this.onError);
-    this.limit(this.proxy.settings.connectTimeout, "UND_ERR_CONNECT_TIMEOUT");
+    outgoing.on("upgrade", this.onUpgrade).on("response", this.onResponse).on("error", this.onError);
+    this.limitOrigin(this.proxy.settings.connectTimeout, "UND_ERR_CONNECT_TIMEOUT");
   }
 
-  private onWaitOver(): void {
-    const { address } = this;
-    this.leaveAddress();
-    this.fail(new OriginBusy("no connection came free"), address);
-  }
-
-  private send(address: OriginAddress): ClientRequest {
-    const { url, hostname: name } = address;
+  private begin({ url, hostname: name }: OriginAddress): ClientRequest {
     const headers = this.hasHost ? this.headers : [...this.headers, "Host", url.host];
     const options = {
       host: name,
@@ -171,37 +100,23 @@ export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow
     return outgoing;
   }
 
-  private limit(timeoutMs: number, code: string): void {
-    this.clearTimer();
-    this.stopTimer = this.proxy.world.timers.after(timeoutMs, () => {
-      this.outgoing?.destroy(Object.assign(new Error("origin took too long"), { code }));
-    });
+  private limitOrigin(timeoutMs: number, code: string): void {
+    this.limit(timeoutMs, () =>
+      this.outgoing?.destroy(Object.assign(new Error("origin took too long"), { code })),
+    );
   }
 
   private readonly onConnect = (): void => {
     // A connection that was given up may still be made.
     if (this.address === null) return;
     this.proxy.origin.connected(this.address, this);
-    this.limit(this.proxy.settings.headersTimeout, "UND_ERR_HEADERS_TIMEOUT");
+    this.limitOrigin(this.proxy.settings.headersTimeout, "UND_ERR_HEADERS_TIMEOUT");
   };
 
   private readonly onUpgrade = (answer: IncomingMessage, origin: Socket, originHead: Buffer): void => {
     this.clearTimer();
-    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.forward.sender);
-    this.proxy.origin.answered(this.address!, this, 101);
-    const headers = responseHeaders(answer.rawHeaders, {
-      added: this.forward.responseHeaders,
-      isPersonal: this.forward.isPersonal,
-      canTrail: false,
-    });
-    headers.push(
-      "Connection",
-      "Upgrade",
-      "Upgrade",
-      answer.headers.upgrade ?? this.request.headers.upgrade ?? "",
-    );
-    this.socket.write(rawHead(101, answer.statusMessage, headers), "latin1");
-    this.note(101);
+    const protocol = answer.headers.upgrade ?? this.request.headers.upgrade ?? "";
+    this.passHead(answer, ["Connection", "Upgrade", "Upgrade", protocol]);
     if (originHead.length > 0) this.socket.write(originHead);
     this.socket.off("data", this.onEarly).off("end", this.onVisitorClose);
     for (const chunk of this.early) origin.write(chunk);
@@ -211,12 +126,23 @@ export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow
     this.join(origin);
   };
 
-  /** For the access log: the origin's answer has begun, and what follows on the connection is its body. */
-  private note(status: number): void {
-    if (this.entry === null) return;
-    this.entry.status = status;
-    this.entry.originMs = this.proxy.world.clock.now() - this.startedAt;
-    this.entry.countOn(this.socket as Socket);
+  /** Passes on the head of the origin's answer. What follows on the connection is its body. */
+  private passHead({ statusCode, statusMessage, rawHeaders }: IncomingMessage, connection: string[]): void {
+    const { proxy, forward, entry } = this;
+    const status = statusCode!;
+    proxy.ownLinks?.rewrite(rawHeaders, forward.sender);
+    proxy.origin.answered(this.address!, this, status);
+    const { isPersonal } = forward;
+    const headers = responseHeaders(rawHeaders, {
+      added: forward.responseHeaders,
+      isPersonal,
+      canTrail: false,
+    });
+    this.socket.write(rawHead(status, statusMessage, [...headers, ...connection]), "latin1");
+    if (entry === null) return;
+    entry.status = status;
+    entry.originMs = proxy.world.clock.now() - this.startedAt;
+    entry.countOn(this.socket as Socket);
   }
 
   /** Cuts off a visitor who takes too little of what is waiting for them. */
@@ -284,16 +210,7 @@ export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow
 
   private readonly onResponse = (answer: IncomingMessage): void => {
     this.clearTimer();
-    this.proxy.ownLinks?.rewrite(answer.rawHeaders, this.forward.sender);
-    this.proxy.origin.answered(this.address!, this, answer.statusCode!);
-    const headers = responseHeaders(answer.rawHeaders, {
-      added: this.forward.responseHeaders,
-      isPersonal: this.forward.isPersonal,
-      canTrail: false,
-    });
-    headers.push("Connection", "close");
-    this.socket.write(rawHead(answer.statusCode!, answer.statusMessage, headers), "latin1");
-    this.note(answer.statusCode!);
+    this.passHead(answer, ["Connection", "close"]);
     this.report(answer.statusCode!);
     this.socket.off("data", this.onEarly).off("end", this.onVisitorClose).resume();
     this.watchReading();
@@ -310,37 +227,12 @@ export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow
     const address = this.address;
     const wasConnected = this.phase !== "connecting";
     this.clearTimer();
-    if (address !== null && !this.isReported) this.proxy.origin.failed(address, this, error);
+    if (address !== null && !this.isOver) this.proxy.origin.failed(address, this, error);
     this.leaveAddress();
-    if (this.isReported || address === null) return;
-    if (!wasConnected && isOutOfHandles(error)) this.askWithRelief(address, error);
-    else if (wasConnected) this.repeat(address, error);
-    else this.askAnother(address, error);
+    if (!this.isOver && address !== null) this.retry(address, error, wasConnected);
   };
 
-  private askAnother(address: OriginAddress, error: Error): void {
-    this.tried = [...this.tried, address];
-    if (this.tried.length < this.proxy.origin.addresses.length) this.ask();
-    else this.fail(error, address);
-  }
-
-  private repeat(address: OriginAddress, error: Error): void {
-    const where = this.proxy.origin.repeat(address, this, error);
-    if (where === null) return this.fail(error, address);
-    if (where === "elsewhere") this.tried = [...this.tried, address];
-    this.repeats++;
-    this.ask();
-  }
-
-  /** We have no handle to connect with, which is not the origin's fault: once more, if one can be freed. */
-  private askWithRelief(address: OriginAddress, error: Error): void {
-    const isRelieved = this.proxy.relief.ask(error) && !this.isRelieved;
-    this.isRelieved = true;
-    if (isRelieved) this.ask();
-    else this.fail(error, address);
-  }
-
-  private fail(error: Error, address: OriginAddress | null): void {
+  protected fail(error: Error, address: OriginAddress | null): void {
     const { status, kind, code } = diagnose(error);
     const { log, renderProblem } = this.proxy;
     const { id } = this.forward;
@@ -358,23 +250,9 @@ export class UpgradedConnection implements Seeker, ConnectionWaiter, WatchedFlow
   }
 
   private report(status: number): void {
-    if (this.isReported) return;
-    this.isReported = true;
+    if (this.isOver) return;
+    this.isOver = true;
     this.proxy.onDone?.({ status, tookMs: this.proxy.world.clock.now() - this.startedAt });
-  }
-
-  private leaveAddress(): void {
-    const address = this.address;
-    this.address = null;
-    if (address === null) return;
-    if (this.isWaiting) this.proxy.origin.giveUp(address, this);
-    else this.proxy.origin.release(address, this);
-    this.isWaiting = false;
-  }
-
-  private clearTimer(): void {
-    this.stopTimer?.();
-    this.stopTimer = null;
   }
 
   /** What the visitor sends before the origin has agreed is kept, within a limit. */

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepsPlace, type RequestWords, waitingForm, wants } from "./decide.ts";
+import { type RequestWords, readAsking, waitingForm, wants } from "./asking.ts";
 
 const CHROME = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 const words = (change: Partial<RequestWords>): RequestWords => ({
-  method: "GET",
   accept: undefined,
   fetchDestination: undefined,
   fetchMode: undefined,
@@ -37,9 +36,11 @@ test("what a request wants follows from its words", () => {
     assert.equal(wants(words(change)), expected, JSON.stringify(change));
 });
 
-function answerTo(change: Partial<RequestWords>, { isJsonEnabled = true, keepsToken = false } = {}): string {
-  const said = words(change);
-  return waitingForm(said, wants(said), { isJsonEnabled, keepsToken });
+function answerTo(
+  { method = "GET", ...change }: Partial<RequestWords> & { method?: string },
+  { isJsonEnabled = true, keepsToken = false } = {},
+): string {
+  return waitingForm(method, wants(words(change)), { isJsonEnabled, keepsToken });
 }
 
 test("a waiting visitor's form is refused, and a program gets JSON unless that is switched off", () => {
@@ -60,9 +61,14 @@ test("a script of a page gets JSON that it can read, and a program that takes an
 });
 
 test("a place is for pages, for those who ask for JSON, and for programs that keep a token", () => {
+  const canWait = (accept: string, programToken?: string) => {
+    const facts = { ...{ method: "GET", url: "/", rawHeaders: [], socket: {}, now: 0, isUpgrade: false } };
+    const carrier = { isSecure: false, cookie: undefined, programToken, fetchSite: undefined };
+    return readAsking({ ...facts, headers: { accept }, isGone: () => false }, carrier, true).canWait;
+  };
   assert.deepEqual(
-    (["page", "json", "script", "part", "anything"] as const).map((wanted) => keepsPlace(wanted, false)),
-    [true, true, false, false, false],
+    [CHROME, "application/json", "image/png", "*/*"].map((accept) => canWait(accept)),
+    [true, true, false, false],
   );
-  assert.ok(keepsPlace("anything", true));
+  assert.ok(canWait("*/*", "new"));
 });
