@@ -10,7 +10,7 @@ import { type Listener, type ListenSettings, listen } from "../gateway/listener/
 import { createOffice } from "../office/office.ts";
 import { listenOffice } from "../office/server.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
-import { watchHandles } from "../sockets/relief.ts";
+import { watchHandles } from "../sockets/handle-watch.ts";
 import { type SocketLimits, socketCautions, socketLimits } from "../sockets/socket-limits.ts";
 import { type ControlToken, noteAddress, tokenFor } from "./operate/control-files.ts";
 

@@ -1,7 +1,6 @@
 /**
- * Asking the engine with a limit on patience. An answer that is there at once is handed on at once; a slow one is
- * waited for until the limit; an engine that fails or is too slow becomes a value, `ENGINE_AWAY`, so that what then
- * happens to the visitor is decided in one place, by setting.
+ * Calls the engine with a timeout. An answer that is there at once is handed on at once. An engine that fails or is too slow
+ * becomes a value, `ENGINE_AWAY`, so that what then happens to the visitor is decided in one place, by setting.
  */
 import type { Eventually } from "../core/engine.ts";
 import type { World } from "../core/world.ts";

@@ -316,19 +316,19 @@ function digest(value: string): Buffer {
   return hash("sha256", value, "buffer");
 }
 
-/** A star is any text. Pieces between stars are looked for one after the other, so the time is bounded. */
+/** A star is any text. Texts between stars are looked for one after the other, so the time is bounded. */
 function globMatcher(pattern: string): Matcher {
-  const [first = "", ...pieces] = pattern.split("*");
-  const last = pieces.pop();
+  const [first = "", ...middle] = pattern.split("*");
+  const last = middle.pop();
   if (last === undefined) return (text) => text === pattern;
   return (text) => {
     const end = text.length - last.length;
     if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
     let at = first.length;
-    for (const piece of pieces) {
-      const found = text.indexOf(piece, at);
-      if (found < 0 || found + piece.length > end) return false;
-      at = found + piece.length;
+    for (const part of middle) {
+      const found = text.indexOf(part, at);
+      if (found < 0 || found + part.length > end) return false;
+      at = found + part.length;
     }
     return true;
   };

@@ -1,6 +1,6 @@
 /**
- * One request as plain facts: all that a decision is made from. An adapter makes them from what its runtime has; nothing
- * that decides knows which runtime that is.
+ * One request as plain facts: all that a decision is made from. An adapter makes them from its runtime's request, so that
+ * decisions know no runtime.
  */
 import type { Incoming } from "./proxy/trust.ts";
 

@@ -20,7 +20,7 @@ test("first visits count for their address until they are over, or their visitor
   assert.equal(visits.count("203.0.113.9", 30), 0);
 });
 
-test("a first visit that is prolonged counts for longer, and holds up nobody's end", () => {
+test("a first visit that is prolonged counts for longer, and delays the end of no other", () => {
   const visits = new FirstVisits();
   for (const id of ["a", "b"]) visits.add({ id, address: "203.0.113.7", until: 10 });
   visits.prolong("a", 25);

@@ -1,6 +1,6 @@
 /**
  * Those who went straight through and have not come back with their cookie yet, counted by address. Each holds a slot for
- * `newcomerDuration`. Whoever keeps no cookies never comes back, so a program without them could hold as many slots as it
+ * `newcomerDuration`. A program that keeps no cookies never comes back, so it could hold as many slots as it
  * makes requests in that time; with many such visits under way, an address must show a cookie before it gets another.
  *
  * All last equally long, but for a change of settings, so the first of the list is over first. One that is prolonged, since

@@ -241,8 +241,9 @@ export class Gateway {
     const { target } = routed;
     // An odd spelling of an address of ours.
     if (target.startsWith(OWN_PREFIX)) return this.#visitOwn(target, facts);
-    const front = this.#frontOf(routed, facts.now);
+    const front = routed.room === null ? undefined : this.#inForce.fronts.get(routed.room);
     if (front === undefined) return this.#passOn(this.#callOf(null, facts, target), null, NOTHING, "outside");
+    front.turn(facts.now);
     const call = this.#callOf(front, facts, target);
     if (this.#isLetPast(call)) return this.#passOn(call, null, NOTHING, "bypassed");
     const held = this.#tokens.read(call);
@@ -370,12 +371,6 @@ export class Gateway {
     return router.route(trust.client(facts).host, url);
   }
 
-  #frontOf({ room }: Routed, now: number): RoomFront | undefined {
-    const front = room === null ? undefined : this.#inForce.fronts.get(room);
-    front?.turn(now);
-    return front;
-  }
-
   /** Whether a request goes to the site without a line: the room does nothing, or a rule of its says so. */
   #isLetPast({ front, facts, target }: Call): boolean {
     front.load.came();
@@ -470,7 +465,7 @@ export class Gateway {
   #reportLoad(): void {
     if (!this.#inForce) return;
     for (const front of this.#inForce.fronts.values()) {
-      // Taken in any case: whoever begins to watch must not hear of a whole day as of one second.
+      // Taken in any case: the first report must not tell of a whole day as of one second.
       const load = front.load.take(this.#idPrefix, REPORT_PERIOD_MS);
       if (!front.isLoadWatched) continue;
       void this.#ask.ask(() => this.#engine.report(front.name, load));

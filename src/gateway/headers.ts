@@ -205,7 +205,7 @@ function takeNamed(name: string, value: string, gathered: Gathered, context: Req
     case "x-forwarded-for":
       gathered.forwardedFor = joinList(gathered.forwardedFor, value);
       return;
-    case "x-forwarded-host": // said by us, whoever said it before
+    case "x-forwarded-host": // always set by us
       return;
     case "x-forwarded-proto":
       gathered.proto = value;

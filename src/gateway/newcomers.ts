@@ -1,6 +1,6 @@
 /**
  * The way in for someone without a place: how often they were here, whether they may join now, which lane they belong in,
- * and then the engine. Whoever is stopped on the way is told why.
+ * and then the engine. A newcomer who is stopped on the way is told why.
  *
  *   guard: budgets, second contact, work ─▶ visits used up? ─▶ lane, by what they bring ─▶ engine.join
  *
@@ -56,7 +56,7 @@ export interface Gone {
 export interface TurnedAway {
   readonly kind: "turnedAway";
   readonly reason: RefusalReason | "visitsUsed" | "codeBad" | "wrongBrowser";
-  /** From then on it may be otherwise. Null: nobody knows. */
+  /** When it is worth trying again; null when that is not known. */
   readonly until: number | null;
 }
 
@@ -109,7 +109,7 @@ export class Newcomers {
     });
   }
 
-  /** As whom the engine is asked to let them in; or that they brought a code that is not good. */
+  /** What the engine is told of them; or that they brought a bad code. */
   #newcomer(arriving: Arriving): Eventually<Newcomer | TurnedAway> {
     const { front, canWait } = arriving;
     if (!front.membership.hasLanes) return canWait ? ANYBODY : PASSING;
@@ -224,7 +224,7 @@ interface KnownNewcomer {
   readonly isAnew: boolean;
   /** They have shown that they keep a token. */
   readonly isProven: boolean;
-  /** Whom they count for; null where many visitors are behind one address. */
+  /** The key they are counted by; null where many visitors are behind one address. */
   readonly address: string | null;
 }
 
@@ -235,7 +235,7 @@ export function firstVisitMs({ settings, rules }: RoomFront): number {
 
 /** Someone like any other who cannot wait. */
 const PASSING: Newcomer = { lane: EVERYBODY, invite: null, canWait: false };
-/** Where someone belongs whose keys could not be fetched in time. */
+/** The lane of someone whose JWT could not be checked, since its keys could not be fetched in time. */
 const NOT_FOUND_OUT: Belonging = { lane: EVERYBODY, invite: null, refusal: null, why: "no answer in time" };
 const GONE: Gone = { kind: "gone" };
 const CODE_BAD: TurnedAway = { kind: "turnedAway", reason: "codeBad", until: null };

@@ -1,6 +1,6 @@
 /**
- * What comes back from the origin that concerns us: how it does, for the room's load, and its word in an answer's
- * `Fairgate-Command` header. The one word there is, `revoke`, ends the visit of whoever asked, where settings allow it.
+ * What comes back from the origin that concerns us: how it does, for the room's load, and its command in an answer's
+ * `Fairgate-Command` header. The one command, `revoke`, ends the visit of the visitor whose request it was, where settings allow it.
  */
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
@@ -48,6 +48,6 @@ function obey(
   }
   if (held === null) return null;
   void ask.ask(() => engine.revoke(front.name, held.pass.id));
-  // Whatever renewed their pass is not for them any more, but where it tells how often they have been here.
+  // A renewed pass must not reach them, except where it tells how often they have been here.
   return front.settings.visitsMax === null ? tokens.drop({ front, carrier }) : null;
 }

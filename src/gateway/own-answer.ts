@@ -1,4 +1,4 @@
-/** What one of our own addresses answers, and what every verdict says of itself for the access log. */
+/** The answer of one of our own addresses, and what every verdict carries for the access log. */
 import type { Decision } from "./access-log/line.ts";
 
 /** For the access log. */

@@ -1,7 +1,7 @@
 /**
- * Log lines that outsiders can cause as often as they like, such as those about requests that the origin does not answer:
- * the first at once, then at most one a second of each kind, with how many there were. The ids that visitors were shown
- * rise, so an id that is in no line lies between the `id` and the `lastId` of one.
+ * Log lines that outsiders can cause at any rate, such as those about requests that the origin does not answer: the first at
+ * once, then at most one a second of each kind, with their number. The ids that visitors were shown rise, so an id that is in no
+ * line lies between the `id` and the `lastId` of one.
  */
 import { LOG_EVERY_MS, LogPace } from "../core/log-pace.ts";
 import type { Log, World } from "../core/world.ts";

@@ -1,9 +1,9 @@
 /**
- * Who was seen on the site, told to the engine in batches: one call a second for the whole room, however many
- * requests there were. A batch that the engine does not take is kept and tried again with the next.
+ * Reports the visitors seen on the site to the engine in batches: one call a second for each room. A batch that the engine does
+ * not take is kept and sent again with the next.
  *
- * Who comes when their pass has almost run out is told at once. A process that stands still for a few seconds would
- * otherwise take their visit for over before it hears of them, and give their slot to somebody else.
+ * A visitor whose pass has almost run out is reported at once. Otherwise an engine that pauses for a few seconds could take the
+ * visit for over before it hears of them, and give their slot to somebody else.
  */
 import type { Engine, Presence } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
@@ -11,27 +11,29 @@ import type { World } from "../core/world.ts";
 import { type AskEngine, ENGINE_AWAY } from "./ask-engine.ts";
 
 const FLUSH_MS = 1_000;
-/** With less than this left of the pass there was, presence is told at once. */
+/** With less than this left of the pass, presence is reported at once. */
 export const URGENT_MS = 10_000;
 /** Presences kept at most while an engine does not answer; the rest are reported by their next request. */
 const PENDING_MAX = 100_000;
 /** Rooms named in one line of the log. */
 const ROOMS_LOGGED_MAX = 10;
 
+interface PresenceParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly world: World;
+}
+
 export class PresenceReport {
-  readonly #engine: Engine;
-  readonly #ask: AskEngine;
-  readonly #world: World;
+  readonly #parts: PresenceParts;
   readonly #pending = new Map<string, Map<string, Presence>>();
   readonly #stop: () => void;
   #underWay: Promise<void> | null = null;
-  /** When the engine did not take a batch last. For a while after that nothing is told before its time. */
+  /** When the engine last refused a batch. For a while after that nothing is reported early. */
   #refusedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: { engine: Engine; ask: AskEngine; world: World }) {
-    this.#engine = parts.engine;
-    this.#ask = parts.ask;
-    this.#world = parts.world;
+  constructor(parts: PresenceParts) {
+    this.#parts = parts;
     this.#stop = parts.world.timers.every(FLUSH_MS, () => void this.flush());
   }
 
@@ -42,11 +44,11 @@ export class PresenceReport {
     if (room.size >= PENDING_MAX) return;
     const { id, lane, joinedAt, admittedAt, expiresAt } = pass;
     room.set(id, { id, lane, joinedAt, admittedAt, expiresAt });
-    const isRefused = this.#world.clock.now() - this.#refusedAt < FLUSH_MS;
+    const isRefused = this.#parts.world.clock.now() - this.#refusedAt < FLUSH_MS;
     if (leftMs < URGENT_MS && !isRefused) void this.flush();
   }
 
-  /** Tells the engine what is pending. While it is being told, there is no second telling. */
+  /** Reports what is pending, one report at a time. */
   flush(): Promise<void> {
     this.#underWay ??= this.#tellAll().finally(() => {
       this.#underWay = null;
@@ -71,13 +73,14 @@ export class PresenceReport {
       this.#putBack(room, presences);
     }
     if (refused.length === 0) return;
-    this.#refusedAt = this.#world.clock.now();
+    this.#refusedAt = this.#parts.world.clock.now();
     const rooms = refused.slice(0, ROOMS_LOGGED_MAX);
-    this.#world.log.warn({ rooms, count }, "presence was not taken; trying again");
+    this.#parts.world.log.warn({ rooms, count }, "the engine did not take presence; it is reported again");
   }
 
   async #tell(room: string, presences: Map<string, Presence>): Promise<boolean> {
-    const answer = await this.#ask.ask(() => this.#engine.touch(room, [...presences.values()]));
+    const { engine, ask } = this.#parts;
+    const answer = await ask.ask(() => engine.touch(room, [...presences.values()]));
     return answer !== ENGINE_AWAY;
   }
 

@@ -186,7 +186,7 @@ function redirect({ to, headers }: Redirect): Rendered {
 }
 
 /**
- * Over HTTP/1 the connection is closed with it: whoever sends requests one behind the other without end is rid of the rest.
+ * Over HTTP/1 the connection is closed with it, which ends a pipeline of requests without end.
  */
 function tooMany({ accept, language, headers: given }: TooManyUnderWay): Rendered {
   const retry = ["Retry-After", String(UNDER_WAY_RETRY_SECONDS), ...given];

@@ -39,7 +39,7 @@ test("every address of one /64 is one, and so is every spelling of an address", 
   assert.equal(typeof underWay.take(null, from("2001:db8:0:1::1"), LIMITS), "object");
 });
 
-test("a trusted proxy counts for whom it names, and not at all when it names nobody", () => {
+test("a trusted proxy's request counts for the visitor it names, and not at all when it names none", () => {
   const underWay = new RequestsUnderWay(handWorld());
   const proxy = from("10.0.0.1", { isPeerTrusted: true });
   for (let n = 0; n < 10; n++) assert.equal(typeof underWay.take(null, proxy, LIMITS), "object");

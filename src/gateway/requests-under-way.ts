@@ -74,7 +74,7 @@ export class RequestsUnderWay {
     });
   }
 
-  /** Null for a proxy of the operator's that does not say whom it asks for: many visitors may be behind it. */
+  /** Null for a trusted proxy that does not name the visitor: many may be behind it. */
   #keyOf({ address, peer, isPeerTrusted }: Client): string | null {
     if (isPeerTrusted && address === peer) return null;
     const known = this.#keys.get(address);

@@ -3,8 +3,8 @@
  * its board as ready-made bytes. One is built for each room when settings are put in force, so nothing of this is worked
  * out while a request waits.
  *
- * An event has settings and a page of its own, which hold from the very instant of its opening: that is when those come
- * whom its guard is for.
+ * An event has settings and a page of its own. They hold from the very instant of its opening, when the rush comes that its
+ * guard is for.
  */
 import { toRules } from "../config/rules.ts";
 import type { RoomSettings, Settings } from "../config/schema.ts";
@@ -28,7 +28,7 @@ import { RoomLoad } from "./room-load.ts";
 import { Strays } from "./strays.ts";
 import { createRoomCookie, type RoomCookie } from "./tokens/cookies.ts";
 import type { Keyring } from "./tokens/keyring.ts";
-import { asciiJson, atLeast, inOnePiece, rangeJson } from "./waiting-json.ts";
+import { asciiJson, atLeast, flattened, rangeJson } from "./waiting-json.ts";
 
 const BOARD_HEADERS: readonly string[] = [
   "Content-Type",
@@ -128,7 +128,7 @@ export class RoomFront {
   show(board: Board): void {
     this.#turnTo(board.madeAt);
     this.board = board;
-    this.boardAnswer = this.#answerWith(inOnePiece(asciiJson(board)));
+    this.boardAnswer = this.#answerWith(flattened(asciiJson(board)));
     this.#closings.clear();
   }
 
@@ -159,8 +159,8 @@ export class RoomFront {
   }
 
   /**
-   * What a waiting visitor is told, as JSON in ASCII. Written by hand, since this is the busiest answer there is, and
-   * in as few pieces as can be. `opening` comes from `waitingOpening`.
+   * What a waiting visitor is told, as JSON in ASCII. Written by hand and in few parts, since this is the busiest answer of all.
+   * `opening` comes from `waitingOpening`.
    */
   waitingJson({ ahead, waitMs, nextCheckInMs }: Waiting, opening: string): string {
     const waiting = atLeast(this.board.waiting, ahead);
@@ -172,9 +172,9 @@ export class RoomFront {
     let closing = this.#closings.get(waitMs);
     if (closing === undefined) {
       const { nextEventAt } = this.board;
-      // Whoever is told this waits, whatever a board from a moment before says.
+      // This visitor waits, even if the board of a moment before says that the room is open.
       const state = this.board.state === "open" ? "queueing" : this.board.state;
-      closing = inOnePiece(
+      closing = flattened(
         `,"state":"${state}","opensAt":${nextEventAt},"message":${this.messageJson},"waitMs":${rangeJson(waitMs)}}`,
       );
       if (this.#closings.size >= CLOSINGS_MAX) this.#closings.clear();

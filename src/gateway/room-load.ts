@@ -4,7 +4,7 @@
  */
 import type { Load } from "../core/engine.ts";
 
-/** Of one period's answers, so many are timed, picked at random among all. */
+/** The most answers of one period that are timed, picked at random among all. */
 const SAMPLES_MAX = 512;
 const PERCENTILE = 0.95;
 const ERROR_STATUS = 500;

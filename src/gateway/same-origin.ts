@@ -4,7 +4,7 @@
  * (`Sec-Fetch-Site`; `none` is the visitor's own doing, such as a typed address). Others send `Origin` with every POST, which
  * is then compared with the host that was asked. Programs send neither.
  *
- * A page cannot set any of the headers that are looked at here, so `X-Forwarded-Host` counts whoever sent it: a proxy in
+ * A page cannot set any of the headers that are looked at here, so `X-Forwarded-Host` counts from any sender: a proxy in
  * front may have put another host in its place.
  */
 import type { Facts } from "./facts.ts";

@@ -23,7 +23,7 @@ test("with IPv6 a whole /64 is one address", () => {
   assert.ok(strays.take("2001:db8:0:1::1", false, NOW));
 });
 
-test("all addresses together have as many budgets as there are slots, and preflights are nobody's business", () => {
+test("all addresses together have as many budgets as there are slots, and preflights do not count", () => {
   const strays = new Strays(3, 2, NOW);
   const passed = Array.from({ length: 20 }, (_, n) => strays.take(`203.0.113.${n}`, false, NOW));
   assert.equal(passed.filter(Boolean).length, 6);

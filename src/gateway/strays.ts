@@ -11,7 +11,7 @@
 import { JoinBudget } from "../core/join-budget.ts";
 import { addressKey } from "../sockets/whereabouts.ts";
 
-/** Of all addresses together. No address is written so. */
+/** The key of all addresses together, which no address has. */
 const ALL = "all";
 /** More is no limit, and its arithmetic would not be exact. */
 const TOTAL_PER_MINUTE_MAX = 1e9;

@@ -21,7 +21,7 @@ import type { AskEngine } from "./ask-engine.ts";
 const ASKED_WITHIN_MS = 30_000;
 /** How long a request with the ticket may be overtaken by one without. */
 const PROOF_WITHIN_MS = 2_000;
-/** Beyond so many the oldest are left to lapse, and so is the place of a browser with a longer name. */
+/** Beyond this many the oldest are left to lapse, and so is the place of a browser with a longer name. */
 const UNPROVEN_MAX = 10_000;
 const USER_AGENT_CHARACTERS_MAX = 512;
 
@@ -31,22 +31,24 @@ interface Unproven {
   readonly givenAt: number;
 }
 
+interface UnprovenParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly world: World;
+}
+
 export class UnprovenPlaces {
-  readonly #engine: Engine;
-  readonly #ask: AskEngine;
-  readonly #world: World;
+  readonly #parts: UnprovenParts;
   /** By the ticket's id, oldest first. */
   readonly #places = new Map<string, Unproven>();
 
-  constructor(parts: { engine: Engine; ask: AskEngine; world: World }) {
-    this.#engine = parts.engine;
-    this.#ask = parts.ask;
-    this.#world = parts.world;
+  constructor(parts: UnprovenParts) {
+    this.#parts = parts;
   }
 
   /** A page was given with this place, to someone who brought no cookie. */
   add(ticket: Ticket, sender: Sender): void {
-    const givenAt = this.#world.clock.now();
+    const givenAt = this.#parts.world.clock.now();
     if ((sender.userAgent?.length ?? 0) > USER_AGENT_CHARACTERS_MAX) return;
     this.#places.set(ticket.id, { ticket, sender, givenAt });
     for (const [id, { givenAt: before }] of this.#places) {
@@ -62,13 +64,14 @@ export class UnprovenPlaces {
 
   /** The style of that place's page was asked for without a cookie. */
   miss(id: string, { address, userAgent }: Sender): void {
+    const { engine, ask } = this.#parts;
     const place = this.#places.get(id);
     if (place?.sender.address !== address || place.sender.userAgent !== userAgent) return;
-    if (this.#world.clock.now() - place.givenAt > ASKED_WITHIN_MS) return;
-    this.#world.timers.after(PROOF_WITHIN_MS, () => {
+    if (this.#parts.world.clock.now() - place.givenAt > ASKED_WITHIN_MS) return;
+    this.#parts.world.timers.after(PROOF_WITHIN_MS, () => {
       if (this.#places.get(id) !== place) return;
       this.#places.delete(id);
-      void this.#ask.ask(() => this.#engine.leave(place.ticket, true));
+      void ask.ask(() => engine.leave(place.ticket, true));
     });
   }
 }

@@ -235,7 +235,7 @@ export class VisitorEndpoints {
       : this.#tell(call, reply, held, orElse);
   }
 
-  /** Where the lot put someone who gathered for an event, signed by nobody: the record and the seed are the proof. */
+  /** The place that a draw gave someone. It needs no signature: the record and the seed are the proof. */
   #receipt(call: Call, held: Held | null): Eventually<Said> {
     const { front, facts } = call;
     const { engine, ask } = this.#parts;

@@ -1,6 +1,6 @@
 /**
- * Connections that must begin with a PROXY header, and whose header is not whole yet. Nobody else reads from them until it
- * is; then the header is taken off, and what came behind it is put back, to be read by whoever serves the connection.
+ * Connections that must begin with a PROXY header, and whose header is not whole yet. Nothing else reads from them until it is.
+ * Then the header is taken off, and the bytes behind it are put back for the server.
  *
  * A connection that sends nothing, or its header too slowly, is closed like one that takes too long over a request header.
  * That is no error: browsers connect in advance, and some load balancers send the header with the visitor's first bytes.
@@ -39,13 +39,13 @@ export class AwaitedHeaders {
     this.#clock = clock;
   }
 
-  /** Takes the header off a new connection and tells what it says. Tells nothing when the connection ends before. */
+  /** Takes the header off a new connection and calls `tell` with it, unless the connection ends before. */
   read(socket: Socket, tell: (said: Said) => void): void {
     let held: Buffer = Buffer.alloc(0);
     const onReadable = () => {
-      const piece: Buffer | null = socket.read();
-      if (piece === null) return;
-      held = held.length === 0 ? piece : Buffer.concat([held, piece]);
+      const chunk: Buffer | null = socket.read();
+      if (chunk === null) return;
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       const said = readProxyHeader(held);
       if (said === null) return;
       socket.off("readable", onReadable).off("end", onEnd).off("close", onClose);
@@ -78,7 +78,7 @@ export class AwaitedHeaders {
   }
 }
 
-/** From now on the socket, for everyone who asks it, comes from there. */
+/** Makes the socket report this source as its remote address. */
 export function comesFrom(socket: Socket, { address, family, port }: ConnectionSource): void {
   Object.defineProperties(socket, {
     remoteAddress: { value: address },

@@ -1,10 +1,9 @@
 /**
- * A doubly linked list whose links live in what they link: adding, removing and moving to the end take a few writes,
- * whatever the length. A `Map` would do the same in order, but leaves a gap for every removed entry, which whoever wants
- * the first one has to skip.
+ * A doubly linked list whose links live in what they link: adding, removing and moving to the end take a few writes, whatever the
+ * length. A `Map` keeps order too, but leaves a gap for every removed entry, and finding the first one has to skip them.
  */
 
-/** A place in a chain; in one chain at a time, or in none. */
+/** One entry's links: it is in one chain at a time, or in none. */
 export class Link<T> {
   readonly of: T;
   chain: Chain<T> | null = null;

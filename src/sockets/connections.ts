@@ -2,9 +2,9 @@
  * The connections of one listener: how many there are, whose they are, and which of them go when there are too many.
  *
  * Every connection takes a file handle, from the moment the system accepts it: also one that never sends a byte, or is
- * still in its TLS handshake. Idle ones are the first to go, so that whoever opens thousands of connections and leaves
- * them there keeps nobody out. A connection is idle while no answer is under way on it; one that has sent half a header
- * is idle too, however slowly the rest keeps coming. There are four kinds of idle connections:
+ * still in its TLS handshake. Idle ones are closed first, so that a client that opens thousands of connections and leaves them
+ * there keeps nobody out. A connection is idle while no answer is under way on it; one that has sent half a header is idle too,
+ * however slowly the rest keeps coming. There are four kinds of idle connections:
  *
  *   fresh     had no request yet
  *   used      had a request
@@ -17,12 +17,12 @@
  * connection goes whose answers were all handed over and are not being read. When there is none of these either, the new
  * connection is refused.
  *
- * Nothing is closed while new connections are being taken in, but right after: whoever has sent a request by then, that is
- * only waiting to be read, is no longer idle. Until then there may be a few more connections than the limit says.
+ * Nothing is closed while new connections are being accepted, but right after: a connection whose request has come by then is no
+ * longer idle. Until then there may be a few more connections than the limit says.
  *
  * An address (with IPv6 its /64) has a limit of its own and gives up its own idle connections first. Trusted proxies have
  * none, since everybody comes from there. Where they begin with a PROXY header (`awaited-headers.ts`), a connection is
- * fresh and nobody's until that has come, and then belongs to the address it names, with that address's limit.
+ * fresh and belongs to no address until that has come, and then to the address it names, with that address's limit.
  *
  * Requests only move a link from one place to another. Whether an answer is under way is asked when a connection is to be
  * closed, not before; one that is busy then is set aside until its answer is over, so that nobody has to step over it
@@ -250,7 +250,7 @@ export class Connections {
     this.#setAside(connection);
   }
 
-  /** Whoever is at the other end has shown a right to be here. */
+  /** The other end has shown a right to be here. */
   prove(socket: object): void {
     const connection = (socket as Carrier)[CONNECTION];
     if (connection !== undefined) connection.isProven = true;

@@ -1,8 +1,8 @@
 /**
- * Work that many ask for at once is shared out over turns of the event loop. Thousands of connections, requests or errors
- * that come in one instant would otherwise be handled in one turn, in which nobody else is served. Only some are handled
- * in each turn; the others wait, and whoever asks takes turns, one piece of work each. So someone who asks for one thing
- * has it in the next turn, however much others ask for.
+ * Spreads work over turns of the event loop. Thousands of connections, requests or errors that come in one instant would
+ * otherwise be handled in one turn, in which nobody else is served. Only a limited number is handled in each turn. The rest
+ * waits in one queue for each asker, served in rotation, so that someone with one job has it done in the next turn, however much
+ * others ask for.
  */
 export class FairTurns {
   readonly #perTurn: number;

@@ -1,6 +1,5 @@
 /**
- * How many files this process may have open, sockets included. Node raises its own limit to the hardest allowed when it
- * starts, so what is read here is what there is.
+ * How many files this process may have open, sockets included. Node raises its own soft limit to the hard one when it starts.
  */
 import { readFileSync } from "node:fs";
 

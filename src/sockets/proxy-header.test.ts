@@ -9,7 +9,7 @@ const read = (text: string) => readProxyHeader(Buffer.from(text, "latin1"));
 const sourceOf = (bytes: Buffer) => (readProxyHeader(bytes) as ProxyHeader).source;
 const plain = (address: string) => new SocketAddress({ address, family: "ipv6" }).address;
 
-/** The answer to bytes that come in these pieces, and after how many of them it was there. */
+/** The answer to bytes that come in these chunks, and after how many of them it was there. */
 function readInPieces(bytes: Buffer, cuts: readonly number[]) {
   const ends = [...new Set([...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])];
   for (const end of ends.sort((a, b) => a - b)) {
@@ -162,7 +162,7 @@ test("both versions say the same of every address and port", () => {
   );
 });
 
-test("a header in any pieces, with anything behind it, gives the same answer as in one", () => {
+test("a header split in any way, with anything behind it, gives the same answer as a whole one", () => {
   const cuts = fc.array(fc.nat());
   fc.assert(
     fc.property(header, fc.uint8Array(), cuts, (bytes, behind, at) => {
@@ -188,7 +188,7 @@ const garbage = fc.oneof(
   fc.string({ unit: "binary-ascii" }).map((text) => Buffer.from(`PROXY ${text}\r\n`, "latin1")),
 );
 
-test("garbage never fails, never takes more than the limits, and gives the same answer in any pieces", () => {
+test("garbage never fails, never takes more than the limits, and gives the same answer however it is split", () => {
   fc.assert(
     fc.property(fc.oneof(bent, garbage), fc.array(fc.nat()), (bytes, cuts) => {
       const answer = readProxyHeader(bytes);

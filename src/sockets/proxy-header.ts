@@ -1,15 +1,15 @@
 /**
- * The PROXY header: the first bytes of a connection, with which a load balancer that passes on TCP says whom it passes on
- * ("The PROXY protocol" by HAProxy, sections 2.1 and 2.2).
+ * The PROXY header: the first bytes of a connection, in which a load balancer that passes on TCP names the client ("The PROXY
+ * protocol" by HAProxy, sections 2.1 and 2.2).
  *
  *   version 1   PROXY TCP4 203.0.113.7 10.0.0.1 56324 443\r\n
  *   version 2   signature (12 bytes), version and command, family and transport, length of the rest (2 bytes),
  *               source address, destination address, source port, destination port, more fields (TLVs)
  *
  * What does not match the specification is wrong; there is no guessing. The TLVs are skipped unread, the checksum among
- * them, as a receiver may: TCP has checksums of its own, and whoever may send this header is believed anyway.
+ * them, as a receiver may: TCP has checksums of its own, and the sender of this header is trusted anyway.
  *
- * A header in pieces gives the same answer as one in one piece: an answer to the first bytes is final, whatever follows.
+ * However the header is split, the answer is the same: an answer to the first bytes is final.
  */
 import { isIPv4, isIPv6, SocketAddress } from "node:net";
 
@@ -28,7 +28,7 @@ export interface ConnectionSource {
 export interface ProxyHeader {
   /** How many bytes it takes; what comes after them is the visitor's. */
   readonly length: number;
-  /** Null: the sender speaks for itself, as in a health check, or cannot say for whom. */
+  /** Null: the connection is the sender's own, as in a health check, or the client is not known. */
   readonly source: ConnectionSource | null;
 }
 

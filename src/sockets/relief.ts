@@ -2,12 +2,6 @@
  * What is done when file handles run out. A part that could not get one, such as a connection to an origin, asks here. Which
  * part has handles to spare (the visitors' listener, with its idle connections) is known only later.
  */
-import { closeSync, openSync } from "node:fs";
-import { devNull } from "node:os";
-import type { World } from "../core/world.ts";
-
-const LOOK_EVERY_MS = 1_000;
-
 export class Relief {
   #ask: (error: Error) => boolean = () => false;
 
@@ -26,19 +20,4 @@ export class Relief {
 export function isOutOfHandles(error: Error): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "EMFILE" || code === "ENFILE";
-}
-
-/**
- * Checks once a second whether a file handle can still be had, and returns the way to stop. Without one the system turns new
- * connections away without telling us. The reserve of `socket-limits.ts` prevents this, unless the limit was lowered meanwhile
- * or the whole machine has run out.
- */
-export function watchHandles(relief: Relief, world: World): () => void {
-  return world.timers.every(LOOK_EVERY_MS, () => {
-    try {
-      closeSync(openSync(devNull, "r"));
-    } catch (error) {
-      if (isOutOfHandles(error as Error)) relief.ask(error as Error);
-    }
-  });
 }

@@ -19,7 +19,7 @@ export interface Whereabouts {
   readonly network: string;
 }
 
-/** What is not an IP address is all one place: whoever comes through a socket that has none. */
+/** The one key of everything that is not an IP address, such as a socket that has none. */
 const NOWHERE: Whereabouts = { address: "", network: "" };
 
 /** The address alone, as `whereabouts` has it. */

@@ -68,7 +68,7 @@ test("where nothing is set everybody joins at once, with no dice thrown and noth
   assert.deepEqual([verdict.kind, verdict.kind === "ok" && verdict.isProven], ["ok", false]);
 });
 
-test("whoever must prove that they keep a cookie comes back with a slip, and has no delay and no work", () => {
+test("a visitor who must prove that they keep a cookie comes back with a slip, and has no delay and no work", () => {
   const guard = guardOf({});
   const first = comeBack(ask(guard, NOW, { mustProve: true }), "firstContact");
   assert.deepEqual([first.waitMs, first.work], [0, null]);
@@ -112,7 +112,7 @@ test("with an entry delay a place is given at the second contact, a second after
   assert.equal(ask(guard, NOW + 1_000, { slip: first.slip }).kind, "ok");
 });
 
-test("whoever keeps nothing never gets a place", () => {
+test("a visitor who keeps nothing never gets a place", () => {
   const guard = guardOf({ entryDelay: true });
   for (let i = 0; i < 100; i++) comeBack(ask(guard, NOW + i * 1_000), "firstContact");
 });
@@ -150,7 +150,7 @@ test("a slip shown again at once leaves the cookie alone: its place is on the wa
   assert.equal(ask(guard, NOW + 7_000, { slip: fresh }).kind, "ok");
 });
 
-test("a join that came to nothing is given back: budget, slip and work are good again, and nobody's gets harder", () => {
+test("a join that came to nothing is given back: budget, slip and work are good again, and nobody has more work for it", () => {
   const guard = guardOf({ joinsPerMinutePerAddress: 1, joinsPerMinutePerNetwork: 1, proofOfWork: WORK });
   const { slip, work } = comeBack(ask(guard, NOW), "firstContact");
   const solution = solve(work!.challenge, work!.bits);

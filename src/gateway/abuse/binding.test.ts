@@ -26,7 +26,7 @@ test("a binding is 32 bits, and nothing only where nothing is bound", () => {
   assert.equal(bindingOf("none", home, key), UNBOUND);
 });
 
-test("whoever got a token may use it, again and again", () => {
+test("the visitor who got a token may use it, again and again", () => {
   fc.assert(
     fc.property(bound, anySender, (mode, sender) => {
       const binding = new Binding(mode, secrets);
@@ -54,7 +54,7 @@ test("bound to a network, a token moves between browsers and inside the network"
   assert.equal(binding.isOwn(six, at("", "2001:db8:2::5")), false);
 });
 
-test("a change of the setting takes nobody's place: what a token is bound to is read from it", () => {
+test("a change of the setting takes no place away: what a token is bound to is read from it", () => {
   const [byBrowser, byNetwork, off] = (["userAgent", "network", "none"] as const).map(
     (mode) => new Binding(mode, secrets),
   ) as [Binding, Binding, Binding];

@@ -3,7 +3,7 @@
  * say what it is bound to and thirty of a keyed hash of that, so a stolen token tells neither the browser's name nor
  * the address it would need.
  *
- * What a token is bound to is read from the token, not from the settings: whoever got theirs under other settings
+ * What a token is bound to is read from the token, not from the settings: a visitor who got theirs under other settings
  * keeps their place when these change. And keys of previous secrets still count, as they do for signatures.
  */
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
@@ -13,13 +13,13 @@ import { Keyring } from "../tokens/keyring.ts";
 
 export type BindMode = AbuseSettings["bindTickets"];
 
-/** Whoever sent a request, as far as a token can be bound to them. */
+/** The sender of a request, as far as a token can be bound to them. */
 export interface Sender {
   readonly userAgent: string | undefined;
   readonly address: string;
 }
 
-/** A token that anyone may use who has it. */
+/** A token that is bound to nothing. */
 export const UNBOUND = 0;
 /** More of a User-Agent than this is not looked at. */
 const USER_AGENT_CHARACTERS_MAX = 1_024;

@@ -100,7 +100,7 @@ test("no text whatever makes reading throw", () => {
   );
 });
 
-test("a slip is told from a ticket and a pass by its first letters, and none is taken for another", () => {
+test("a slip is told from a ticket and a pass by its first characters, and none is taken for another", () => {
   const room = "main";
   const who = { id: "00112233445566778899aabbccddeeff", room, lane: 0, joinedAt: NOW, node: 0 };
   const place = { sequence: 5, draw: 0, issuedAt: NOW, aheadShown: 3, aheadAtJoin: 3, ...NONE_MISSED };

@@ -1,5 +1,5 @@
 /**
- * The proof of work, as the gateway sees it: whether SHA-256 of `challenge:solution` begins with so many zero bits. One
+ * The proof of work, as the gateway sees it: whether SHA-256 of `challenge:solution` begins with enough zero bits. One
  * hash to check, about 2^bits to find. The challenge is a slip's text, so that work is good once, in one room, for as
  * long as the slip.
  *

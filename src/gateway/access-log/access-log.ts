@@ -1,6 +1,6 @@
 /**
  * The access log: a line for every request that is over, with what was decided about it. `line.ts` writes the line,
- * `line-writer.ts` gets it to the disk; whoever serves a request notes what it knows in its entry (`entry.ts`).
+ * `line-writer.ts` gets it to the disk; the parts that serve a request note what they know in its entry (`entry.ts`).
  *
  * An entry begins when the gateway takes a request up, and is over when its response closes, or for an upgrade its
  * connection. Boards and check-ins that got their ordinary answer leave no line: there may be thousands a second, and
@@ -85,7 +85,7 @@ export class AccessLog {
     return entry;
   }
 
-  /** The same where there is no response of Node's: whoever begins it says when it has `ended`. */
+  /** The same where there is no response of Node's: the caller says when it has `ended`. */
   beginElsewhere(request: LoggedRequest): AccessEntry | null {
     return this.sink === null ? null : new AccessEntry(request, this.#clock.now());
   }

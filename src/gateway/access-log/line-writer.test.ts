@@ -56,7 +56,7 @@ class HandDisk implements Destination {
     return this.#done !== null;
   }
 
-  /** Ends the write under way after at most so many bytes. */
+  /** Ends the write under way after at most this many bytes. */
   finish(error: Error | null = null, most?: number): void {
     assert.ok(this.#done, "nothing is being written");
     this.#done(error, most);

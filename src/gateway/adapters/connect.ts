@@ -63,7 +63,7 @@ function belowMount(sent: string, { whole, below }: { whole: string; below: stri
 
 type Heads = http.OutgoingHttpHeaders | readonly http.OutgoingHttpHeader[];
 
-/** Tells whoever watches how the site does, and what it has to say to us. */
+/** Tells the watch how the site does, and its command to us. */
 function watch(response: ServerResponse, forward: Forward, watcher: Watch, clock: Clock): void {
   const startedAt = clock.now();
   watcher.asked();

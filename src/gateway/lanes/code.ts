@@ -25,7 +25,7 @@ const MAC_BYTES = 20;
 const CODE_BYTES = MAC_AT + MAC_BYTES;
 const SECONDS_MAX = 0xffff_ffff;
 export const CODE_CHARACTERS = (CODE_BYTES * 4) / 3;
-/** Bytes of an id, for whoever throws the dice. */
+/** Bytes of an id, for the caller who makes a random one. */
 export const CODE_ID_BYTES = ID_BYTES;
 
 export interface LaneCode {

@@ -1,9 +1,9 @@
 /**
- * Whether a JWT that the site issued makes its bearer a member of a lane: its signature, its time, who issued
- * it and for whom, and one claim.
+ * Whether a JWT that the site issued makes its bearer a member of a lane: its signature, its time, its issuer,
+ * its audience, and one claim.
  *
  * Which algorithms count follows from the key alone, never from the token (RFC 8725, section 3.1): HS256 for
- * a secret, those of its own kind for a public key. A token must say when it runs out, or whoever once copied
+ * a secret, those of its own kind for a public key. A token must say when it runs out, or someone who once copied
  * it would be a member for ever.
  *
  * Checking a signature takes a moment, so what came out of it is remembered under the token's hash: the next

@@ -170,15 +170,15 @@ function shown(url: string): string {
 async function fetchDocument(url: string, signal: AbortSignal): Promise<string> {
   const headers = { accept: "application/jwk-set+json, application/json", "user-agent": "fairgate" };
   const { statusCode, body } = await request(url, { signal, headers, reset: true });
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    bytes += piece.length;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
     if (statusCode !== 200 || bytes > KEY_SET_CHARACTERS_MAX) break;
-    pieces.push(piece);
+    chunks.push(chunk);
   }
   if (statusCode !== 200) throw new Error(`the answer has status ${statusCode}, not 200`);
   if (bytes > KEY_SET_CHARACTERS_MAX)
     throw new Error(`the answer has more than ${KEY_SET_CHARACTERS_MAX} bytes`);
-  return Buffer.concat(pieces).toString("utf8");
+  return Buffer.concat(chunks).toString("utf8");
 }

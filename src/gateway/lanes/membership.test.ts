@@ -88,7 +88,7 @@ test("in a room without lanes nothing is looked at", () => {
   assert.deepEqual([membership.hasLanes, membership.takesCodes], [false, false]);
 });
 
-test("whoever brings nothing is in everybody's lane, and is told so at once", () => {
+test("a visitor who brings nothing is in everybody's lane, and is told so at once", () => {
   const { membership } = membershipOf({
     vip: { header: { name: "X-Tier", values: ["gold"] }, addresses: ["198.51.100.0/24"], jwt: BY_JWT.jwt },
   });

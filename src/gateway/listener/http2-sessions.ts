@@ -97,7 +97,7 @@ export class Http2Sessions {
     return hasServed ? this.limits.keepAliveTimeoutMs : this.limits.headersTimeoutMs;
   }
 
-  /** While all is being closed, the listener's own deadline is for whoever is slow to read the end of an answer. */
+  /** While the listener closes, its own deadline is for visitors who are slow to read the end of an answer. */
   #lookAtRest(session: ServerHttp2Session, seen: Seen, now: number): void {
     seen.overSinceAt ??= now;
     if (!this.#isClosing && now - seen.overSinceAt >= LINGER_MS) this.#cut(session);

@@ -2,7 +2,7 @@
  * A request whose headers become an object only when someone asks for them. Node's server asks at every request, to
  * learn three things: whether there is a Host, whether a body follows, and whether the sender waits for a word before
  * it sends that. It is told these from the raw list. The object, a twentieth of what a request costs, is made after
- * `handOver`, for whoever wants more than `rawHeader` gives.
+ * `handOver`, for code that wants more than `rawHeader` gives.
  *
  * A body said to be empty is none, so that Node spares such requests the life of a stream: every check-in is one.
  */
@@ -36,7 +36,7 @@ export class LeanRequest extends IncomingMessage {
     });
   }
 
-  /** Whoever has the request from here on sees it whole. */
+  /** From here on `headers` is the whole object. */
   handOver(): void {
     this.isHandedOver = true;
   }

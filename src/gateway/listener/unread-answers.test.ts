@@ -71,7 +71,7 @@ function ask(session: http2.ClientHttp2Session, count: number): { ended: number 
 
 const requests = (count: number) => "GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(count);
 
-test("on one connection only so many requests wait behind another; with one more it is closed", async (t) => {
+test("only a limited number of requests may wait behind another on a connection; with one more it is closed", async (t) => {
   const stage = await open(t, {}, { page: null });
   const patient = net.connect(stage.listener.address.port, "127.0.0.1");
   const greedy = net.connect(stage.listener.address.port, "127.0.0.1");

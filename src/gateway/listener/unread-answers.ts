@@ -6,7 +6,7 @@
  *
  *   - an answer must be taken at the pace that is asked of every reader (`answerPace`), or is cut off
  *   - when all of them together need more memory than `spooledAnswersBytes`, the slowest are cut off at once
- *   - on one connection of HTTP/1 only so many answers may wait behind the one under way
+ *   - on one connection of HTTP/1 only a limited number of answers may wait behind the one under way
  *
  * Once a second all connections are looked at; nothing is done for a request that comes alone.
  */
@@ -84,7 +84,7 @@ export class UnreadAnswers {
     const { answerPace: perSecond, paceWindowMs: windowMs, spooledAnswersBytes } = this.limits;
     let bytes = 0;
     for (const { reader, pace, taken, waiting } of unread) {
-      if (pace.isTooSlow(now, taken, { windowMs, perSecond, piece: waiting })) cut(reader);
+      if (pace.isTooSlow(now, taken, { windowMs, perSecond, step: waiting })) cut(reader);
       else bytes += waiting;
     }
     if (bytes > spooledAnswersBytes) cutSlowest(unread, bytes - spooledAnswersBytes, now);
@@ -134,7 +134,7 @@ function cut(reader: Reader): void {
   else reader.destroy();
 }
 
-/** Frees so many bytes. Those whose pace nobody knows yet go last. */
+/** Frees this many bytes. Readers whose pace is not known yet go last. */
 function cutSlowest(unread: readonly Unread[], bytes: number, now: number): void {
   const paced = unread.map((one) => ({ ...one, current: one.pace.current(now, one.taken) }));
   let left = bytes;

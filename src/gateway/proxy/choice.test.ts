@@ -151,7 +151,7 @@ test("errors that all addresses have alike hold none of them back", () => {
 
 const KEYS = Array.from({ length: 3_000 }, (_, n) => `visitor-${n}`);
 
-test("keys are spread evenly, alike on every gateway, and whoever reads the addresses in whatever order", () => {
+test("keys are spread evenly, and alike on every gateway, in any order of the addresses", () => {
   const { places, pick } = open(THREE, true);
   const other = open(THREE.toReversed(), true);
   const counts = new Map<string, number>();

@@ -36,7 +36,7 @@ export const STATUS_VISITOR_LEFT = 499;
 
 /** RFC 9110, section 9.2.2. */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
-/** A piece of a body larger than this is passed on at once. */
+/** A chunk of a body larger than this is passed on at once. */
 const HELD_BYTES_MAX = 16_384;
 
 class VisitorLeft extends Error {
@@ -68,7 +68,7 @@ export class Exchange extends OriginRequest implements PoolHandler, TurnTaker, B
   private readonly upload: Upload | null;
   private controller: Dispatcher.DispatchController | null = null;
   private isAnswered = false;
-  /** The first small part of a body, until the end of the tick in which it came. */
+  /** The first small chunk of a body, until the end of the tick in which it came. */
   private held: Buffer | null = null;
   private isFlushed = false;
   /** Only for an answer that its visitor does not take at once. */
@@ -200,7 +200,7 @@ export class Exchange extends OriginRequest implements PoolHandler, TurnTaker, B
     process.nextTick(flush, this);
   }
 
-  /** Tells whoever watches, and gives the headers to add. */
+  /** Tells the watch, and returns the headers to add. */
   private watched(status: number, raw: readonly string[]): readonly string[] {
     const { watch, responseHeaders } = this.forward;
     if (watch === null) return responseHeaders;
@@ -291,7 +291,7 @@ export class Exchange extends OriginRequest implements PoolHandler, TurnTaker, B
   private finish(status: number): void {
     this.isOver = true;
     this.clearTimer();
-    // Before undici does it, so that whoever reads the rest of the visitor's body is not stopped again.
+    // Before undici does it, so that reading the rest of the visitor's body is not stopped again.
     this.upload?.destroy();
     if (this.askedAt === null) return;
     this.forward.watch?.done();
@@ -311,7 +311,7 @@ export class Exchange extends OriginRequest implements PoolHandler, TurnTaker, B
     this.response.addTrailers(trailers);
   }
 
-  /** Sends what is held back: a small piece of the body, or at least the head. */
+  /** Sends what is held back: a small chunk of the body, or at least the head. */
   flush(): void {
     if (this.isFlushed || this.isOver) return;
     this.isFlushed = true;
@@ -337,7 +337,7 @@ export class Exchange extends OriginRequest implements PoolHandler, TurnTaker, B
     if (connection !== null) connection.moved += bytes;
   }
 
-  /** After it has passed on so many bytes, waits where others have to have their turn first. */
+  /** Counts what it has passed on, and waits where it is the turn of others. */
   private takeTurns(bytes: number): void {
     const { turns } = this.proxy.slow;
     if (!this.isLarge) turns.enter();
@@ -378,7 +378,7 @@ export class Exchange extends OriginRequest implements PoolHandler, TurnTaker, B
     if (this.forward.isContinueExpected && !this.response.headersSent) this.response.writeContinue();
   }
 
-  /** Ends it for its visitor's slowness. Whoever waits for the connection has it at once. */
+  /** Ends it because its visitor is too slow. The connection is free at once. */
   private cutOff(what: SlowKind, error: Error): void {
     const { controller, address } = this;
     this.proxy.onCut?.(what);

@@ -25,19 +25,19 @@ export interface Forward {
   readonly responseHeaders: readonly string[];
   /** Behind a line: the answer is for this visitor alone, whatever the origin says to shared caches. */
   readonly isPersonal: boolean;
-  /** Of someone with a visit, for whom the last of the origin's connections are kept. */
+  /** Of a visitor with a pass: the last of the origin's connections are kept for these. */
   readonly isOnSite: boolean;
   /** Who sent it, as far as it can be believed. */
   readonly sender: Client;
-  /** In whose share its connection to the origin counts: an address, or with IPv6 its /64. Null where that is not known. */
+  /** The client in whose share its connection to the origin counts: an address, or with IPv6 its /64. Null where not known. */
   readonly client: string | null;
-  /** Whose requests go to the same address of a sticky origin. Null: to any. */
+  /** Requests with one key go to the same address of a sticky origin. Null: to any. */
   readonly stickyKey: string | null;
   /** The visitor sent `Expect: 100-continue` and waits for our 100 before sending the body. */
   readonly isContinueExpected: boolean;
-  /** Who wants to know how the origin does. Null: nobody. */
+  /** Told how the origin does; null where that is not wanted. */
   readonly watch: Watch | null;
-  /** Counts what passes, where the visitor's socket does not tell. Null: nobody wants to know. */
+  /** Counts the bytes that pass, where the visitor's socket does not; null where that is not wanted. */
   readonly connection: { moved: number } | null;
 }
 
@@ -51,8 +51,8 @@ export interface Watch {
   /** It is over, one way or another; called once for each `asked`. */
   done(): void;
   /**
-   * The origin's answer had a word for us in it. Gives the headers for the visitor in place of the `responseHeaders`
-   * there were; null leaves those.
+   * The origin's answer had a command in it. Returns the headers for the visitor in place of `responseHeaders`; null leaves
+   * those.
    */
   commanded(forward: Forward, command: string): readonly string[] | null;
 }

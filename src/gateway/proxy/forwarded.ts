@@ -1,6 +1,6 @@
 /**
- * The two ways in which proxies tell each other who asked: `X-Forwarded-For` lists and RFC 7239 `Forwarded`. This file
- * reads and writes their words; whom to believe is decided in `trust.ts`.
+ * The two headers in which proxies name the client: `X-Forwarded-For` lists and RFC 7239 `Forwarded`. This file
+ * reads and writes them; what to believe is decided in `trust.ts`.
  *
  * Bad input is never an error: what cannot be read is left out, and a reader stops at the first thing that is no
  * address, since nothing before it can be believed either.

@@ -41,7 +41,7 @@ class ConnectTimeout extends Error {
 export class Http2Pool {
   readonly #options: Http2PoolOptions;
   readonly #sessions = new Set<OriginSession>();
-  /** At most as many as `connectionsMax` together: whoever is here has taken one of these. Those begun before go first. */
+  /** At most `connectionsMax` together, since each request has taken one of these. Those begun before go first. */
   #again: Waiting[] = [];
   #waiting: Waiting[] = [];
   /** How many requests are sent over one connection. */
@@ -72,7 +72,7 @@ export class Http2Pool {
     for (const session of this.#sessions) session.destroy();
   }
 
-  /** Those who wait get what room there is. Where that is not enough, one connection more is made. */
+  /** Sends what waits over the connections with room. Where that is not enough, one more is made. */
   #serve(): void {
     for (const session of this.#sessions) {
       if (session.isClosed) this.#sessions.delete(session);
@@ -142,8 +142,8 @@ export class Http2Pool {
   }
 
   /**
-   * Many servers take so many requests on a connection and refuse what comes after that. We stop before they do, since
-   * not every request can be sent again. A limit that nobody insists on is raised.
+   * Many servers take a fixed number of requests on a connection and refuse the next. We stop before that, since not every
+   * request can be sent again. A limit that turns out not to be one is raised.
    */
   #learn({ taken, refused, isGone }: RequestCounts): void {
     if (isGone && refused > 0) this.#requestsMax = Math.max(1, taken);
@@ -169,7 +169,7 @@ export class Http2Pool {
     for (const { call } of this.#takeWaiting()) call.fail(error);
   }
 
-  /** Whoever comes from here on makes a new connection. */
+  /** The next request makes a new connection. */
   #takeWaiting(): Waiting[] {
     const waiting = [...this.#again, ...this.#waiting];
     this.#isConnecting = false;

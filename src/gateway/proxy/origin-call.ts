@@ -122,7 +122,7 @@ export class OriginCall implements Dispatcher.DispatchController {
     else this.#stopWaiting = this.#options.world.timers.after(CONTINUE_WAIT_MS, () => this.sendBody());
   }
 
-  /** The origin wants the body. Whoever says so again is not listened to. */
+  /** The origin wants the body. A second time is ignored. */
   sendBody(): void {
     if (this.#isSending || this.#isOver || this.#incoming !== null) return;
     this.#isSending = true;
@@ -138,7 +138,7 @@ export class OriginCall implements Dispatcher.DispatchController {
 
   /**
    * The origin did nothing for it. True when another connection may carry it: once (RFC 9110, section 9.2.2), and a few
-   * times where it is the connection that goes away, since servers close one after so many requests, however many are on it.
+   * times where it is the connection that goes away, since servers close one after a number of requests, even with many on it.
    */
   takeBack(isConnectionGoing: boolean): boolean {
     if (this.#isOver || this.#incoming !== null || this.#kept === null) return false;
@@ -276,7 +276,7 @@ export class OriginCall implements Dispatcher.DispatchController {
     this.#stopTimer = timers.after(timeoutMs, look);
   }
 
-  /** True while the origin waits for the visitor: to send the rest of the body, or to take what there is of the answer. */
+  /** True while the origin waits for the visitor: to send the rest of the body, or to read the answer. */
   #isHeldUp(): boolean {
     if (this.#incoming !== null) return this.paused;
     return this.#isSending && !this.#isBodySent && !this.#body!.isPaused();

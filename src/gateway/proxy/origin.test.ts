@@ -24,7 +24,7 @@ function open(t: TestContext, count: number, connectionsMax = 512) {
   return { origin, world, codes };
 }
 
-test("an address that goes and comes back is one log line each time, whoever tells it", (t) => {
+test("an address that goes and comes back is one log line each time, whichever request finds out", (t) => {
   const { origin, codes } = open(t, 2);
   const [address] = origin.addresses;
   for (let n = 0; n < 10; n++) {
@@ -152,7 +152,7 @@ test("greedy clients always leave connections for others, who get theirs at once
   await release(3, "b");
   assert.equal(wait("greedy", { isOnSite: true, client: "a" }), "overShare");
   assert.ok(take(true, "honest") && take(true, "another"));
-  // One is free, and it is not for whoever has eleven.
+  // One is free, and it is not for the client that has eleven.
   assert.deepEqual(await release(1, "c"), []);
   assert.deepEqual(await release(6, "a"), ["greedy"]);
   for (const [client, held] of Object.entries({ a: 6, b: 1, honest: 1, another: 1 }))
@@ -174,7 +174,7 @@ test("a client who is over its share lets those behind it pass", async (t) => {
   await release(1, "a");
 });
 
-test("when all are taken, whoever has the most gives up the connection that carries least, beyond what a browser needs", (t) => {
+test("when all are taken, the client with the most gives up the one that carries least, beyond what a browser needs", (t) => {
   const { origin } = open(t, 1, 60);
   const [address] = origin.addresses;
   const claims: ConnectionClaim[] = [];

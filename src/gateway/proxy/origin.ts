@@ -262,7 +262,7 @@ function letGo(clients: Map<string, Set<ConnectionClaim>>, claim: ConnectionClai
   if (held.size === 0) clients.delete(claim.client);
 }
 
-/** Of whoever has the most connections, the one that carries least. */
+/** Of the client with the most connections, the one that carries least. */
 function greediest(
   clients: ReadonlyMap<string, ReadonlySet<ConnectionClaim>>,
   now: number,

@@ -23,7 +23,7 @@ test("when hundreds wait for a connection, slow visitors are cut off a few at a 
   }
   const left = () => outside.size / CUTS_AT_ONCE;
   slow.press(address);
-  assert.equal(outside.size, 3 * CUTS_AT_ONCE - 1, "whoever comes has one cut off at once");
+  assert.equal(outside.size, 3 * CUTS_AT_ONCE - 1, "a new request has one cut off at once");
   for (let rounds = 0; left() > 0; rounds++) {
     const before = left();
     world.pass(CUTS_EVERY_MS);

@@ -4,7 +4,7 @@
  *
  * The pace is for quiet times, and friendly. When every connection to an origin is taken and a request has to wait, the
  * slowest of those who hold one up gives it to the request: thousands of visitors who are each just fast enough cannot
- * keep everybody else out. When nobody holds one up, whoever has the most gives up one that carries next to nothing.
+ * keep everybody else out. When nobody holds one up, the client with the most gives up one that carries next to nothing.
  */
 import type { LimitSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
@@ -12,7 +12,7 @@ import { AnswerTurns } from "./turns.ts";
 
 const LOOK_EVERY_MS = 100;
 const LOOKS_PER_WINDOW = 8;
-/** Who is faster than this, in bytes per second, keeps the connection even when others wait for one. */
+/** A visitor faster than this, in bytes per second, keeps the connection even when others wait for one. */
 const PRESSED_PACE = 16_384;
 /** And that is measured over this time at least. */
 export const PRESSED_WINDOW_MS = 1_000;
@@ -98,7 +98,7 @@ export class SlowVisitors {
     this.#flows.delete(flow);
   }
 
-  /** Somebody waits for a connection to the address: whoever holds one up most slowly has to give it. */
+  /** A request waits for a connection to the address: the slowest visitor who holds one up has to give it. */
   press(address: Pressed): void {
     this.#pressed.add(address);
     this.#relieve(address, 1);
@@ -223,20 +223,20 @@ export class StreamPace {
 
   /**
    * True when fewer than `perSecond` bytes a second came through in the window that is just over. `bytes` is how far the
-   * stream has come. `piece`: where progress shows only once so many bytes are through, it gets the time for that, and
-   * a part of a piece may have come that does not show yet.
+   * stream has come. `step`: where progress shows only in steps of this many bytes, it gets the time for one, and part of the
+   * next may have come.
    */
   isTooSlow(
     now: number,
     bytes: number,
-    { windowMs, perSecond, piece = 0 }: { windowMs: number; perSecond: number; piece?: number },
+    { windowMs, perSecond, step = 0 }: { windowMs: number; perSecond: number; step?: number },
   ): boolean {
     // Marks are set now, so that the pace of late is known when somebody asks.
     this.current(now, bytes);
     const lastedMs = now - this.#start.at;
-    if (lastedMs < Math.max(windowMs, (piece / perSecond) * 1_000)) return false;
+    if (lastedMs < Math.max(windowMs, (step / perSecond) * 1_000)) return false;
     const came = bytes - this.#start.bytes;
     this.#start = { at: now, bytes };
-    return came <= 0 || came + piece < (perSecond * lastedMs) / 1_000;
+    return came <= 0 || came + step < (perSecond * lastedMs) / 1_000;
   }
 }

@@ -3,10 +3,10 @@
  * to a limit, so that the origin can finish and its connection is free while the visitor reads on. Beyond the limit the
  * origin is paused.
  *
- * A visitor who takes too little of what is waiting is cut off. Nothing is held against one for whom nothing waits: an
- * origin may be silent for as long as its own limits allow.
+ * A visitor who takes too little of what is waiting is cut off. While nothing waits there is nothing to judge: an origin may be
+ * silent for as long as its own limits allow.
  *
- * How much one answer may keep depends on what memory is free (Choudhury and Hahne 1998): whoever reads many answers
+ * How much one answer may keep depends on what memory is free (Choudhury and Hahne 1998): a client that reads many answers
  * slowly gets less for each, and there is always something left for others.
  */
 import type { ServerResponse } from "node:http";
@@ -17,7 +17,7 @@ import { type Pressed, type SlowVisitors, StreamPace, type WatchedFlow } from ".
 const SHARE_OF_FREE = 1 / 8;
 /** How much is given to the response at a time. Progress shows only when all of it has been taken. */
 const BATCH_BYTES = 65_536;
-/** The same for a slow visitor, and who that is: whoever needs longer than this for a batch. */
+/** The same for a slow visitor, who needs longer than this for a batch. */
 const SLOW_BATCH_BYTES = 16_384;
 const SLOW_BATCH_MS = 1_000;
 
@@ -89,7 +89,7 @@ export class Spool implements WatchedFlow {
     const taken = this.#handed - waiting;
     // Nothing waits, or it waits behind the answer to an earlier request of the same connection.
     if (waiting === 0 || isBehindAnother(this.#response)) this.#pace.restart(now, taken);
-    else if (this.#pace.isTooSlow(now, taken, { windowMs, perSecond, piece: waiting })) this.cut();
+    else if (this.#pace.isTooSlow(now, taken, { windowMs, perSecond, step: waiting })) this.cut();
   }
 
   holdingUp(address: Pressed, now: number): number {
@@ -133,12 +133,12 @@ export class Spool implements WatchedFlow {
     let at = 0;
     while (given < batchBytes && at < this.#chunks.length) {
       const chunk = this.#chunks[at]!;
-      const piece = chunk.subarray(0, batchBytes - given);
-      if (piece.length === chunk.length) at++;
-      else this.#chunks[at] = chunk.subarray(piece.length);
-      given += piece.length;
+      const part = chunk.subarray(0, batchBytes - given);
+      if (part.length === chunk.length) at++;
+      else this.#chunks[at] = chunk.subarray(part.length);
+      given += part.length;
       const isLast = given >= batchBytes || at === this.#chunks.length;
-      plain.write(piece, isLast ? this.#onTaken : undefined);
+      plain.write(part, isLast ? this.#onTaken : undefined);
     }
     this.#chunks.splice(0, at);
     this.#letGo(given);

@@ -1,9 +1,9 @@
 /**
- * Who is really asking. Whoever opened the connection, or is named in its PROXY header, is the peer; only when the peer is
- * a proxy the operator named are its words about the visitor believed, and then only as far back as the chain of named
- * proxies reaches: the first address from the right that is not one of them is the visitor.
+ * The visitor behind a request. The other end of the connection, or the address in its PROXY header, is the peer. What it says
+ * about the visitor is believed only when it is a trusted proxy, and only as far back as the chain of trusted proxies reaches:
+ * the first address from the right that is none of them is the visitor.
  *
- * A peer that is not named is the visitor, whatever its headers say.
+ * Any other peer is the visitor, whatever its headers say.
  */
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { addressKey } from "../../sockets/whereabouts.ts";
@@ -31,11 +31,11 @@ export interface Incoming {
 export interface Trust {
   /** True for an address that belongs to a proxy the operator named. */
   isTrusted(address: string): boolean;
-  /** Who is asking, as far as it can be believed. Never fails. */
+  /** The visitor, as far as headers can be believed. Never fails. */
   client(request: Incoming): Client;
 }
 
-/** Whom a visitor counts for; null for a proxy of the operator's that does not say whom it asks for. */
+/** The key a visitor is counted by; null for a trusted proxy that does not name the visitor. */
 export function countedAs({ address, peer, isPeerTrusted }: Client): string | null {
   return isPeerTrusted && address === peer ? null : addressKey(address);
 }

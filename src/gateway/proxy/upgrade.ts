@@ -152,7 +152,7 @@ export class UpgradedConnection extends OriginRequest implements WatchedFlow {
     const waiting = visitor.writableLength;
     const taken = visitor.bytesWritten - waiting;
     if (waiting === 0) this.pace.restart(now, taken);
-    else if (this.pace.isTooSlow(now, taken, { windowMs, perSecond, piece: waiting })) this.cut();
+    else if (this.pace.isTooSlow(now, taken, { windowMs, perSecond, step: waiting })) this.cut();
   }
 
   /** Upgraded connections may be silent for as long as nobody needs theirs (`carriedPace`). */

@@ -3,8 +3,8 @@
  * room's streams as the same bytes; a turn goes to the one it belongs to. While a stream is open the gateway checks
  * in for its visitor, so such a page sends nothing at all.
  *
- * An event is framed once for everybody: a new board costs one write a stream and nothing else. Fifteen thousand writes still take 70 ms, so a round of a board goes on over as many turns of
- * the event loop as it needs, and others are served between them.
+ * An event is framed once for all streams: a new board costs one write a stream. Fifteen thousand writes still take 70 ms, so
+ * they are spread over several turns of the event loop, and other requests are served between them.
  *
  * A stream whose reader does not keep up is closed; the page falls back to the board by itself. And one whose ticket
  * has lived half its time says bye: the page opens another, and gets its ticket anew with that.
@@ -78,43 +78,34 @@ interface Round {
 /** What was full, when there is no room for one more stream. */
 export type StreamRefusal = "all" | "address" | "ticket";
 
+interface StreamParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly traffic: Traffic;
+  readonly world: World;
+}
+
 export class EventStreams {
-  readonly #engine: Engine;
-  readonly #ask: AskEngine;
-  readonly #world: World;
-  readonly #traffic: Traffic;
+  readonly #parts: StreamParts;
   readonly #rooms = new Map<string, Set<Stream>>();
   readonly #bySequence = new Map<string, Set<Stream>>();
   readonly #byAddress = new Map<string, number>();
   /** By room. */
   readonly #rounds = new Map<string, Round>();
-  readonly #nextTurn: (work: () => void) => void;
   readonly #stop: () => void;
   #size = 0;
   #isClosed = false;
   limits: StreamLimits;
 
-  constructor(parts: {
-    engine: Engine;
-    ask: AskEngine;
-    traffic: Traffic;
-    limits: StreamLimits;
-    world: World;
-    /** Calls its argument in the next turn of the event loop. */
-    nextTurn?: (work: () => void) => void;
-  }) {
+  constructor(parts: StreamParts & { limits: StreamLimits }) {
     this.limits = parts.limits;
-    this.#nextTurn = parts.nextTurn ?? setImmediate;
-    this.#engine = parts.engine;
-    this.#ask = parts.ask;
-    this.#traffic = parts.traffic;
-    this.#world = parts.world;
+    this.#parts = parts;
     this.#stop = parts.world.timers.every(CHECK_PERIOD_MS, () => this.#checkIn());
   }
 
   /**
-   * Opens a stream for a waiting visitor and sends the present board; or says what there is no room for. `begin` sends the
-   * head. Whoever opens one calls `closed` when its reader is gone.
+   * Opens a stream for a waiting visitor and sends the present board; or returns which limit was reached. `begin` sends the head.
+   * The caller calls `closed` when its reader is gone.
    */
   open({ held, front, address: from }: OpenStream, begin: () => StreamSink): Stream | StreamRefusal {
     const { room, issuedAt, expiresAt } = held.ticket;
@@ -127,13 +118,13 @@ export class EventStreams {
     if (siblings.size >= perTicketMax) return "ticket";
     if (neighbours >= perAddressMax) return "address";
     const freshUntil = (issuedAt + expiresAt) / 2;
-    const nextCheckInAt = this.#world.clock.now();
+    const nextCheckInAt = this.#parts.world.clock.now();
     const stream = { held, sink: begin(), freshUntil, nextCheckInAt, address, key };
     this.#bySequence.set(key, siblings.add(stream));
     this.#byAddress.set(address, neighbours + 1);
     const streams = this.#rooms.get(room) ?? new Set();
     this.#rooms.set(room, streams.add(stream));
-    this.#traffic.sseConnections = ++this.#size;
+    this.#parts.traffic.sseConnections = ++this.#size;
     write(stream, eventOf(`retry: ${RETRY_MS}\n${boardText(front.board)}`));
     this.#checkInOne(stream);
     return stream;
@@ -167,7 +158,7 @@ export class EventStreams {
       if (open.has(stream)) write(stream, round.event);
     }
     if (round.sent < round.streams.length) {
-      this.#nextTurn(() => this.#goRound(room));
+      setImmediate(() => this.#goRound(room));
       return;
     }
     this.#rounds.delete(room);
@@ -184,10 +175,10 @@ export class EventStreams {
 
   /** Places in this room have changed hands: everyone's new one is asked for, within a few seconds. */
   showDraw(room: string): void {
-    const now = this.#world.clock.now();
+    const now = this.#parts.world.clock.now();
     for (const stream of this.#rooms.get(room) ?? []) {
       this.#callBy(stream, "");
-      stream.nextCheckInAt = now + this.#world.random.fraction() * DRAW_SPREAD_MS;
+      stream.nextCheckInAt = now + this.#parts.world.random.fraction() * DRAW_SPREAD_MS;
     }
   }
 
@@ -199,7 +190,7 @@ export class EventStreams {
   }
 
   #checkIn(): void {
-    const now = this.#world.clock.now();
+    const now = this.#parts.world.clock.now();
     for (const streams of this.#rooms.values()) {
       for (const stream of streams) {
         if (stream.freshUntil <= now) this.#end(stream);
@@ -209,15 +200,16 @@ export class EventStreams {
   }
 
   #checkInOne(stream: Stream): void {
-    stream.nextCheckInAt = this.#world.clock.now() + CHECK_AGAIN_MS;
-    this.#ask.hear(
-      () => this.#engine.checkIn(stream.held.ticket),
+    stream.nextCheckInAt = this.#parts.world.clock.now() + CHECK_AGAIN_MS;
+    const { engine, ask } = this.#parts;
+    ask.hear(
+      () => engine.checkIn(stream.held.ticket),
       (answer) => {
         if (answer === ENGINE_AWAY) return;
         if (answer.kind === "waiting") {
           this.#callBy(stream, keyOf(answer.ticket));
           replaceTicket(stream.held, tellAhead(answer.ticket, answer.ahead));
-          stream.nextCheckInAt = this.#world.clock.now() + answer.nextCheckInMs;
+          stream.nextCheckInAt = this.#parts.world.clock.now() + answer.nextCheckInMs;
         } else write(stream, TURN);
       },
     );
@@ -247,7 +239,7 @@ export class EventStreams {
   closed(stream: Stream): void {
     if (!this.#rooms.get(stream.held.ticket.room)?.delete(stream)) return;
     this.#uncall(stream);
-    this.#traffic.sseConnections = --this.#size;
+    this.#parts.traffic.sseConnections = --this.#size;
     const neighbours = this.#byAddress.get(stream.address)! - 1;
     if (neighbours === 0) this.#byAddress.delete(stream.address);
     else this.#byAddress.set(stream.address, neighbours);

@@ -19,25 +19,26 @@ export interface StrayConnection extends Listed {
   readonly since: number;
 }
 
+interface StrayParts {
+  readonly engine: Engine;
+  readonly ask: AskEngine;
+  readonly world: World;
+  readonly onEnd: () => void;
+}
+
 export class StrayConnections {
-  readonly #engine: Engine;
-  readonly #ask: AskEngine;
-  readonly #world: World;
-  readonly #onEnd: () => void;
+  readonly #parts: StrayParts;
   readonly #open = new OpenList<StrayConnection>();
   readonly #stop: () => void;
 
-  constructor(parts: { engine: Engine; ask: AskEngine; world: World; onEnd: () => void }) {
-    this.#engine = parts.engine;
-    this.#ask = parts.ask;
-    this.#world = parts.world;
-    this.#onEnd = parts.onEnd;
+  constructor(parts: StrayParts) {
+    this.#parts = parts;
     this.#stop = parts.world.timers.every(LOOK_EVERY_MS, () => this.#look());
   }
 
-  /** Whoever opens one says when it is `closed`. */
+  /** The caller says when it is `closed`. */
   open(answer: OpenAnswer, room: string): StrayConnection {
-    const connection = { answer, room, since: this.#world.clock.now(), listedAt: -1 };
+    const connection = { answer, room, since: this.#parts.world.clock.now(), listedAt: -1 };
     this.#open.add(connection);
     return connection;
   }
@@ -52,9 +53,10 @@ export class StrayConnections {
 
   #look(): void {
     const rooms = new Set(this.#lasting().map(({ room }) => room));
+    const { engine, ask } = this.#parts;
     for (const room of rooms)
-      this.#ask.hear(
-        () => this.#engine.hasRoom(room),
+      ask.hear(
+        () => engine.hasRoom(room),
         (hasRoom) => {
           // An engine that is away says nothing about room.
           if (hasRoom === false) this.#end(room);
@@ -63,7 +65,7 @@ export class StrayConnections {
   }
 
   #lasting(): StrayConnection[] {
-    const before = this.#world.clock.now() - STRAY_GRACE_MS;
+    const before = this.#parts.world.clock.now() - STRAY_GRACE_MS;
     return this.#open.items.filter(({ since }) => since <= before);
   }
 
@@ -71,7 +73,7 @@ export class StrayConnections {
     for (const connection of this.#lasting()) {
       if (connection.room !== room) continue;
       this.#open.remove(connection);
-      this.#onEnd();
+      this.#parts.onEnd();
       connection.answer.end();
     }
   }

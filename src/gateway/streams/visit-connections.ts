@@ -110,7 +110,7 @@ export class VisitConnections {
     this.#stop = parts.world.timers.every(LOOK_EVERY_MS, () => this.#look());
   }
 
-  /** A connection that is under way. Whoever opens it says when it is `closed`. */
+  /** A connection that is under way. The caller says when it is `closed`. */
   open(answer: OpenAnswer, front: RoomFront, pass: Pass): VisitConnection {
     const connection = new VisitConnection(answer, front, pass);
     this.#fresh.add(connection);
@@ -236,7 +236,7 @@ export class VisitConnections {
       () => engine.resume(visit.pass, false),
       (entered) => {
         visit.isAsked = false;
-        // An engine that is away ends nobody's visit.
+        // An engine that is away ends no visit.
         if (entered === ENGINE_AWAY) return;
         if (entered !== null && entered.pass.expiresAt > now) visit.pass = entered.pass;
         else this.#runOut(visit);

@@ -1,4 +1,4 @@
-/** The addresses under /.fairgate/<room>/: what each answers to whom, and what it costs the engine. */
+/** The addresses under /.fairgate/<room>/: what each answers, and what it costs the engine. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStage, type Stage } from "../../testing/gateway/stage.ts";

@@ -93,7 +93,7 @@ test("one ticket may open a few streams and no more", async (t) => {
   assert.deepEqual(stage.proxied.gateway.traffic.streamsRefused, { ticket: 1 });
 });
 
-test("one address may open so many streams, whatever the tickets, and others are not touched", async (t) => {
+test("an address may open a limited number of streams, with any tickets, and others are not touched", async (t) => {
   const settings = { trustedProxies: ["127.0.0.1"], limits: { streamsPerAddressMax: 3 } };
   const stage = await openStage(t, { settings });
   await stage.occupant();

@@ -202,7 +202,7 @@ describeBoth("a whole visit, from the line to the site and out again", async (_t
   assert.equal(stage.underWay(), 0);
 });
 
-describeBoth("whoever waits is told so in the form they asked for", async (_t, open) => {
+describeBoth("a visitor who waits is told so in the form they asked for", async (_t, open) => {
   const stage = await open();
   await stage.occupant();
   const program = await stage.visitor().ask("/api", { headers: JSON_CLIENT });

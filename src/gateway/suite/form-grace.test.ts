@@ -6,7 +6,7 @@ import { PAGE, type Visitor } from "../../testing/gateway/visitor.ts";
 
 const FORM = { method: "POST", headers: PAGE, body: "seat=7" };
 
-/** Someone on the site whose pass ran out so many milliseconds ago. */
+/** Someone on the site whose pass ran out this many milliseconds ago. */
 async function late(
   t: Parameters<typeof openStage>[0],
   ms: number,

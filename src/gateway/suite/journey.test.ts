@@ -116,7 +116,7 @@ test("a turn nobody takes goes to the next, and its holder is the first of the o
   assert.deepEqual(await whoEnters([fourth, first]), [1]);
 });
 
-/** Two in a full room's line, of whom the first has missed the only turn that a place may miss. */
+/** Two in a full room's line. The first has missed the only turn that a place may miss. */
 async function withLostPlace(t: TestContext): Promise<{ stage: Stage; late: Visitor; inside: Visitor }> {
   const stage = await openStage(t, { room: { claimWindow: "5s", lapseAfter: "1m", missedTurnsMax: 1 } });
   const occupant = await stage.occupant();
@@ -129,7 +129,7 @@ async function withLostPlace(t: TestContext): Promise<{ stage: Stage; late: Visi
 
 const PLACE_LOST = /data-live="notice"[^>]*>Your turn came several times and was not used/;
 
-test("whoever lost the place by missed turns is told so with the new one, once", async (t) => {
+test("a visitor who lost the place by missed turns is told so with the new one, once", async (t) => {
   const { stage, late } = await withLostPlace(t);
   const page = await late.open();
   assertWaitingPage(page);
@@ -152,7 +152,7 @@ test("a program is told so too, and not again when it checks in", async (t) => {
   }
 });
 
-test("whoever lost the place by missed turns and finds room goes in", async (t) => {
+test("a visitor who lost the place by missed turns and finds room goes in", async (t) => {
   const { stage, late, inside } = await withLostPlace(t);
   await inside.call("leave");
   stage.world.pass(1_000);

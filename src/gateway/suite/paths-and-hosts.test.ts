@@ -258,7 +258,7 @@ test("behind a proxy that hands on a visitor's X-Forwarded-Host, the room is the
     assert.equal(await statusOf(stage, lines), 429, claim);
   }
   assert.equal(stage.origin.seen.length, 0);
-  // And whoever is let into one room tells the origin no other host.
+  // And a visitor of one room cannot tell the origin another host.
   const lines = `GET / HTTP/1.1\r\nConnection: close\r\nHost: open.example.com\r\n${usual}`;
   const claims =
     "X-Forwarded-Host: shop.example.com\r\nForwarded: for=1.1.1.1;host=shop.example.com\r\nX-Host: shop.example.com";

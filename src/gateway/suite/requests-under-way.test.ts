@@ -1,4 +1,4 @@
-/** One visitor, or one address, has only so many requests under way; everybody else is served meanwhile. */
+/** One visitor, or one address, has only a limited number of requests under way; everybody else is served meanwhile. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import http, { type RequestListener, type ServerResponse } from "node:http";
@@ -57,7 +57,7 @@ test("a visitor over the limit gets 429 with word when to try again; others and 
   assert.deepEqual({ ...stage.proxied.gateway.traffic.requestsRefused }, { visitor: 1 });
 });
 
-test("whoever asks for JSON gets JSON, and what is no page gets a line", async (t) => {
+test("a program that asks for JSON gets JSON, and what is no page gets a line", async (t) => {
   const { stage, held } = await openSlow(t, { requestsPerVisitorMax: 1 });
   const greedy = await stage.occupant();
   await hold(greedy, held, 1);

@@ -1,5 +1,5 @@
 /**
- * A slot is taken by somebody who can keep it: what belongs to no visit takes none, and whoever does not come back holds one
+ * A slot is taken by somebody who can keep it: what belongs to no visit takes none, and a visitor who does not come back holds one
  * for a short time only.
  */
 import assert from "node:assert/strict";
@@ -81,7 +81,7 @@ test("a place on a page whose style is asked for without its cookie is given up,
   assert.doesNotMatch(
     (await late.visitor.open()).text,
     /cookies\.css\?place=/,
-    "whoever has a cookie needs no proof",
+    "a visitor with a cookie needs no proof",
   );
 });
 
@@ -166,7 +166,7 @@ test("while nobody waits an address has a budget of requests without a visit, an
   assert.deepEqual([await passed(), await passed()], [true, false]);
 });
 
-test("whoever comes back with the cookie has a whole session, by whatever they ask for", async (t) => {
+test("a visitor who comes back with the cookie has a whole session, with any request", async (t) => {
   const stage = await openStage(t, { room: ROOM });
   const visitor = stage.visitor();
   await visitor.open();

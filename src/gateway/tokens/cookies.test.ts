@@ -10,7 +10,7 @@ test("a cookie is found by its whole name only", () => {
   assert.equal(readCookie("", "fairgate_main"), null);
 });
 
-test("a cookie inside another's value is none, so whoever writes that value cannot replace it", () => {
+test("a cookie inside another's value is none, so the writer of that value cannot replace it", () => {
   assert.equal(readCookie("q=a fairgate_main=no; fairgate_main=yes", "fairgate_main"), "yes");
   assert.equal(readCookie('q="a fairgate_main=no"', "fairgate_main"), null);
   assert.equal(readCookie("a=1; \t fairgate_main=yes", "fairgate_main"), "yes");

@@ -32,7 +32,7 @@ export interface HeldPass {
   readonly kind: "pass";
   readonly pass: Pass;
   readonly badge: Badge;
-  /** What the origin was told of this visitor, and by whom it was worked out. */
+  /** What the origin was told of this visitor, with the signer that made it. */
   described: Described | null;
   /** The same pass with more time, once one was made for it. */
   renewed: { readonly token: string; readonly pass: Pass } | null;

@@ -33,7 +33,7 @@ export class OriginTokens {
     this.#private = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   }
 
-  /** The key an origin checks HS256 tokens with, for the operator to hand to it. */
+  /** The key with which an origin verifies HS256 tokens, for the operator to configure there. */
   sharedKey(): string {
     return Buffer.from(this.#shared).toString("base64url");
   }

@@ -46,7 +46,7 @@ export interface Badge {
   readonly since: number;
 }
 
-/** The badge of someone of whom nothing is noted. */
+/** The badge of someone unknown. */
 export const NO_BADGE: Badge = { binding: 0, visits: 0, since: 0 };
 
 export type TokenRefusal =

@@ -34,7 +34,7 @@ test("a refused connection is a 502 page with an id that the log knows", async (
   assert.equal(outcomes[0]?.status, 502);
 });
 
-test("whoever asks for JSON gets the problem as JSON", async (t) => {
+test("a program that asks for JSON gets the problem as JSON", async (t) => {
   const { port } = await openProxyStage(t, [`http://127.0.0.1:${await closedPort()}`]);
   const answer = await askProxy(port, { method: "POST", headers: { accept: "application/json" }, body: "x" });
   const { kind, status, id } = JSON.parse(answer.body.toString());

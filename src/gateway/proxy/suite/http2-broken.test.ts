@@ -177,7 +177,7 @@ test("an origin that closes each connection after a few requests answers all of 
     arrived++;
     // As nginx does: what comes after the tenth it does not look at. GOAWAY says so.
     if (count > 10) return;
-    // Late, so that whoever sends more than ten over one connection has done so.
+    // Late, so that a gateway that sends more than ten over one connection has done so.
     await until(() => arrived >= 40);
     if (count === 10) session.goaway(NO_ERROR, request.stream.id);
     response.end((await request.toArray()).join(""));

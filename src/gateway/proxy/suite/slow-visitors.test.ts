@@ -1,4 +1,4 @@
-/** Slow visitors: small bodies hold no connection to the origin, and whoever is slower than the pace is cut off. */
+/** Slow visitors: small bodies hold no connection to the origin, and visitors slower than the pace are cut off. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -268,7 +268,7 @@ test("an answer that fits is kept for a slow reader: the origin is done with it 
   await until(() => slow.answers.taken === 0);
 });
 
-test("kept answers never take all the memory: whoever reads many slowly gets less for each", async (t) => {
+test("kept answers never take all the memory: a client that reads many slowly gets less for each", async (t) => {
   const origin = await openProxiedOrigin(t, (_request, response) => {
     response.end(Buffer.alloc(LARGE / 4));
   });
@@ -279,7 +279,7 @@ test("kept answers never take all the memory: whoever reads many slowly gets les
   assert.ok(slow.answers.free > 0, "no memory is left for others");
 });
 
-test("whoever does not take the end of an answer is cut off, though the origin is long done with it", async (t) => {
+test("a visitor who does not take the end of an answer is cut off, though the origin is long done with it", async (t) => {
   let asked = 0;
   const origin = await openProxiedOrigin(t, (_request, response) => {
     asked++;
@@ -313,7 +313,7 @@ test("an answer that waits behind an earlier one of its connection is not blamed
   assert.match(heard(), /the first/);
 });
 
-test("a silent origin is nobody's fault: events that come seldom are not cut by the pace", async (t) => {
+test("a silent origin is not the visitor's fault: events that come seldom are not cut by the pace", async (t) => {
   const streams: ServerResponse[] = [];
   const origin = await openProxiedOrigin(t, (_request, response) => {
     streams.push(response.writeHead(200, { "Content-Type": "text/event-stream" }));
@@ -495,7 +495,7 @@ test("an upgrade that waits for a connection gets the next that is free", async 
 
 test("when all connections are taken, the slowest upload gives its own to a request that is there whole", async (t) => {
   const { port, proxy, seen, time } = await openCounting(t, { origin: { connectionsMax: 2 } });
-  // Gathered whole, in however many pieces it comes: what they are judged by is what they send after it.
+  // Gathered whole, in however many chunks it comes: visitors are judged by what they send after it.
   const part = "x".repeat(LIMITS.bufferedBodyBytes);
   const uploads = [0, 1].map(() => connect(t, port));
   for (const { socket } of uploads)
@@ -505,7 +505,7 @@ test("when all connections are taken, the slowest upload gives its own to a requ
   third.socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n${part}`);
   await until(() => proxy.inFlight() === 3);
   time.pass(1_000);
-  assert.equal(proxy.inFlight(), 3, "an upload takes nobody's connection");
+  assert.equal(proxy.inFlight(), 3, "an upload takes no connection away");
   // Above the pace that is asked for when nobody waits, and the first is faster than the second.
   uploads[0]!.socket.write("x".repeat(20_000));
   uploads[1]!.socket.write("x".repeat(10_000));
@@ -517,7 +517,7 @@ test("when all connections are taken, the slowest upload gives its own to a requ
   await until(() => seen.length === 4, "the upload that waited");
 });
 
-test("whoever is fast keeps the connection, however many wait", async (t) => {
+test("a fast visitor keeps the connection, however many wait", async (t) => {
   const { port, proxy, seen, time } = await openCounting(t, { origin: { connectionsMax: 1 } });
   const { socket, heard } = connect(t, port);
   const part = "x".repeat(100_000);

@@ -10,7 +10,7 @@ const BEHIND_PROXY = { trustedProxies: ["127.0.0.1"] };
 const FROM = (address: string) => ({ "x-forwarded-for": address });
 const PICTURE = { accept: "image/*", "sec-fetch-dest": "image" };
 
-test("from one address only so many join a minute; more get a page and JSON that say when to try again", async (t) => {
+test("from one address only a limited number join a minute; more get a page and JSON that say when to try again", async (t) => {
   const room = { abuse: { joinsPerMinutePerAddress: 2 } };
   const stage = await openStage(t, { room, settings: BEHIND_PROXY });
   await stage.occupant();

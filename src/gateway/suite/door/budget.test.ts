@@ -64,7 +64,7 @@ test(
   },
 );
 
-test("rooms of one budget never have more than its total together, whoever comes and goes", async (t) => {
+test("rooms of one budget never have more than its total together, while visitors come and go", async (t) => {
   const stage = await openShared(t, { a: 1, b: 2 });
   const dice = seededFraction(7);
   const here: { visitor: Visitor; room: "a" | "b" }[] = [];

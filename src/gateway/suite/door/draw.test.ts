@@ -28,7 +28,7 @@ const ROOM = {
   events: [saleEvent({ shuffleAtEventStart: true })],
 };
 
-/** A room with its site taken and so many people gathered for the draw. */
+/** A room with its site taken and this many people gathered for the draw. */
 async function gather(
   t: TestContext,
   count: number,
@@ -142,7 +142,7 @@ test("a receipt outlives the turn: the same for someone on the site", async (t) 
   assert.equal(stage.origin.seen.at(-1)!.headers["fairgate-visitor"], before[last]!.ticket);
 });
 
-test("whoever was in no draw has no receipt: newcomers, latecomers and people from before the prequeue", async (t) => {
+test("a visitor who was in no draw has no receipt: newcomers, latecomers and people from before the prequeue", async (t) => {
   const { stage, onSite } = await gather(t, 2);
   passTo(stage, STARTS_MS + 1_000);
   const [late] = await joinLine(stage, 1);

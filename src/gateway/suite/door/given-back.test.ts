@@ -47,7 +47,7 @@ function upgrade({ slip, solution }: Solved): string {
   return `GET /live HTTP/1.1\r\nHost: a\r\n${cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
 }
 
-test("work that is shown again and again by what cannot wait makes nobody's work harder", async (t) => {
+test("work that is shown again and again by what cannot wait makes work harder for nobody", async (t) => {
   const stage = await openStage(t, { room: { abuse: WORK, queueAll: true } });
   const before = await stage.engine.counts("main");
   const attackers = [await solved(stage), await solved(stage), await solved(stage)];
@@ -63,7 +63,7 @@ test("work that is shown again and again by what cannot wait makes nobody's work
     assert.equal((await visitor.call("join", { headers: { "fairgate-work": solution } })).status, "waiting");
 });
 
-test("work that is shown to a room that takes nobody makes nobody's work harder, and stays good", async (t) => {
+test("work that is shown to a room that takes nobody makes work harder for nobody, and stays good", async (t) => {
   const room = { abuse: WORK, queueAll: true };
   const stage = await openStage(t, { room: { ...room, closed: true } });
   const { visitor, solution } = await solved(stage);
@@ -74,7 +74,7 @@ test("work that is shown to a room that takes nobody makes nobody's work harder,
   assert.equal((await visitor.call("join", work)).status, "waiting");
 });
 
-test("a picture uses up nobody's code", async (t) => {
+test("a picture uses up no code", async (t) => {
   const stage = await openStage(t, { room: VIP_LANE });
   await stage.occupant();
   const code = newCode({ kind: "once" });
@@ -140,7 +140,7 @@ test("one ticket and a code that is good for many give one place in the lane, ho
   assert.equal((await stage.engine.counts("main")).waiting, 1);
 });
 
-test("whoever is gone before the answer leaves no place and no visit behind, and loses no slip", async (t) => {
+test("a visitor who is gone before the answer leaves no place and no visit behind, and loses no slip", async (t) => {
   for (const isFull of [true, false]) {
     const stage = await openStage(t, { room: { abuse: WORK, totalActiveUsers: 5, queueAll: isFull } });
     const { visitor, slip, solution } = await solved(stage);

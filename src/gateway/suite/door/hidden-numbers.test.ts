@@ -18,7 +18,7 @@ interface Sent {
   readonly stream: string;
 }
 
-/** Everything that the last visitor in a line of so many is sent, but for what is theirs alone or of the moment. */
+/** Everything that the last visitor in a line of this length is sent, but for what is theirs alone or of the moment. */
 async function sentTo(t: TestContext, waiting: number, show: RoomInput["show"]): Promise<Sent> {
   const stage = await openStage(t, { room: { show } });
   await stage.occupant();

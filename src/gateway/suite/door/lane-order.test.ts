@@ -11,7 +11,7 @@ const MEMBERS = { header: { name: "X-Tier", values: ["gold"] } };
 const SETTINGS = { trustedProxies: ["127.0.0.1"] };
 const COUNT = 20;
 
-/** A full site with so many waiting in either lane, everybody's first; then all are let in, one each tick. */
+/** A full site with visitors waiting in both lanes, everybody's first; then all are let in, one each tick. */
 async function lanesOfTurns(t: TestContext, room: RoomInput): Promise<string> {
   const stage = await openStage(t, {
     room: { totalActiveUsers: 100, newUsersPerMinute: 100, paused: true, lapseAfter: "10m", ...room },

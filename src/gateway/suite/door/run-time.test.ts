@@ -31,7 +31,7 @@ for (const [what, room] of HELD) {
   });
 }
 
-test("whoever waits when the method becomes reject goes on waiting and is let in", async (t) => {
+test("a visitor who waits when the method becomes reject goes on waiting and is let in", async (t) => {
   const stage = await openStage(t);
   const onSite = await stage.occupant();
   const line = await joinLine(stage, 3);
