@@ -22,7 +22,7 @@ export const SCENE_MS = 60 * MINUTE_MS;
 export const CROWD_AT_MS = 5 * MINUTE_MS;
 export const FAILS_AT_MS = 25 * MINUTE_MS;
 export const REPAIRED_AT_MS = 40 * MINUTE_MS;
-/** What is plotted and judged is put together over so long. */
+/** Plots and goals use averages over this time. */
 const MOMENT_MS = 5_000;
 /** Nearly twice what the site can serve. */
 export const SET = { totalActiveUsers: 2_000, newUsersPerMinute: 800 };
@@ -37,7 +37,7 @@ const RULES: AdaptiveRules = {
 const SHAPE = { serviceMs: 200, crowdedAt: 300, inFlightMax: 900 };
 /** What the idle site would be allowed: the 95th percentile of its service times, times the factor. */
 export const TARGET_MS = RULES.latencyFactor * SHAPE.serviceMs * (0.5 + 0.5 * Math.log(20));
-/** Above this share of errors a moment is not within the target either. */
+/** A period with a larger share of errors is outside the target, too. */
 export const ERRORS_MAX = RULES.errors;
 
 const START = Date.UTC(2026, 5, 1, 10);
@@ -47,7 +47,7 @@ const REPORT_MS = 1_000;
 const WORKERS = 40;
 const WORKERS_LEFT = 30;
 const GATEWAYS = ["first", "second"];
-/** An answer that takes longer is one that never came. */
+/** An answer that takes longer counts as an error. */
 const TIMEOUT_MS = 15_000;
 const QUIET_ARRIVALS_PER_SECOND = 1;
 const LINE = 1_000_000;
@@ -81,7 +81,7 @@ export interface Hour {
   readonly latencies: readonly number[];
 }
 
-/** Plays the hour. The loop is on or off; nothing else differs. */
+/** Plays the hour. Only the adaptive loop is on or off; nothing else differs. */
 export function playHour(seed: number, isAdaptive: boolean): Hour {
   const scene = new Scene(seed, isAdaptive);
   const moments: Moment[] = [];

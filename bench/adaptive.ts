@@ -1,5 +1,5 @@
 /**
- * What adaptive capacity is worth: a site that degrades with load, behind limits that are set too high, with the loop
+ * What adaptive capacity gains: a site that degrades with load, behind limits that are set too high, with the loop
  * and without it. Virtual time and fixed seeds: the same numbers on every machine. Draws the first hour as
  * `bench/results/adaptive.svg`, and as `docs/adaptive.svg` when run whole.
  */

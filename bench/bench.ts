@@ -1,6 +1,7 @@
 /**
- * What a bench is and how its rows are made. A value is measured beside its baseline in the same run, in turn, because
- * machines are noisy; the ratio of the two is what counts. Goals stand in the bench's own file. A row without a baseline or a goal is there to be read.
+ * What a bench is and how its rows are made. A value and its baseline are measured in the same run, in turn, because machines are
+ * noisy; only the ratio of the two is judged. Goals are in the bench's own file. A row without a baseline or a goal is for
+ * information.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -21,7 +22,7 @@ export interface Row {
 export interface Bench {
   readonly name: string;
   readonly about: string;
-  /** Names of what can be run alone with `--only`, where a bench has such parts. */
+  /** Names of the parts that can be run alone with `--only`. */
   readonly parts?: readonly string[];
   run(options: RunOptions): Promise<Row[]>;
   /** The rows as a table for people, where one line a row would not be readable. */
@@ -47,7 +48,7 @@ export function row(parts: {
   unit: string;
   value: number;
   baseline?: number | null;
-  /** Where it is not simply the one by the other. */
+  /** Set where the ratio is not simply value / baseline. */
   ratio?: number;
   goal?: Goal;
 }): Row {
@@ -67,7 +68,7 @@ export interface Pair {
   baseline(): Promise<number>;
 }
 
-/** What was found of a pair: both medians, and the median of the ratios of neighbouring measurements. */
+/** The result for a pair: both medians, and the median of the ratios of neighbouring measurements. */
 export interface Found {
   readonly value: number;
   readonly baseline: number;
@@ -75,10 +76,10 @@ export interface Found {
 }
 
 /**
- * Measures a value beside its baseline, again and again in turn, over several starts of the servers: one process may be
- * luckier than another in how it came to lie in memory. A machine's speed drifts by more than what is to be measured,
- * so each ratio is of two measurements made one after the other, and the median of all of them counts. Servers are run
- * warm first, since a cold one is several times slower.
+ * Measures a value beside its baseline, again and again in turn, over several starts of the servers: one process may be luckier
+ * than another in its memory layout. A machine's speed drifts by more than the difference to be measured, so each ratio is of two
+ * neighbouring measurements, and the median of all ratios counts. Servers are warmed up first, since a cold one is several times
+ * slower.
  */
 export async function measurePair(
   starts: number,
@@ -100,7 +101,7 @@ export async function measurePair(
   };
 }
 
-/** The order turns around each round, so that nobody always runs first. */
+/** The order is reversed each round, so that neither side always runs first. */
 async function measureOnce(pair: Pair, round: number): Promise<Found> {
   const first = round % 2 === 0 ? await pair.value() : await pair.baseline();
   const second = round % 2 === 0 ? await pair.baseline() : await pair.value();
@@ -143,7 +144,7 @@ export function table(rows: readonly Row[]): string {
   return aligned([header, ...body], (column) => column === 1 || column === 3 || column === 4);
 }
 
-/** Lines of cells as columns; numbers stand at the right of theirs. */
+/** Lines of cells as columns; numbers are right-aligned. */
 export function aligned(
   lines: readonly (readonly string[])[],
   isNumber: (column: number) => boolean,

@@ -11,7 +11,7 @@ const SERVER_CORE = "0";
 const CLIENT_CORE = "1";
 const canPin = spawnSync("taskset", ["-c", "-p", CLIENT_CORE, String(process.pid)]).status === 0;
 
-/** For a process that is neither: it gets the cores that are left, or both where there are no others. */
+/** For a third process: it gets the remaining cores, or both where there are no others. */
 export function unpin(pid: number): void {
   const first = cpus().length > 2 ? 2 : 0;
   if (canPin) spawnSync("taskset", ["-a", "-c", "-p", `${first}-${cpus().length - 1}`, String(pid)]);
@@ -22,7 +22,7 @@ export function pinToServerCore(pid: number): void {
   if (canPin) spawnSync("taskset", ["-a", "-c", "-p", SERVER_CORE, String(pid)]);
 }
 
-/** What was compiled, kept for the next time. */
+/** Compiled code, cached for the next start. */
 const COMPILED = fileURLToPath(new URL("../node_modules/.cache/fairgate-bench", import.meta.url));
 
 export interface Child<Ready> {
@@ -41,7 +41,7 @@ export function startChild<Ready>(
   return start({ name, args, execArgv, cores: SERVER_CORE, environment: {} });
 }
 
-/** The same for one of many that start together: it may use all cores, and what was compiled for one is there for all. */
+/** The same for one of many that start together: it may use all cores, and they share one cache of compiled code. */
 export function startOneOfMany<Ready>(name: string, args: readonly string[]): Promise<Child<Ready>> {
   const environment = { NODE_COMPILE_CACHE: COMPILED };
   return start({ name, args, execArgv: [], cores: `0-${cpus().length - 1}`, environment });

@@ -1,7 +1,7 @@
 /**
- * A cluster of processes under load, again and again: two of five nodes are killed with -9 a second apart, one is added, and the root
- * is cut off for a while. The nodes, the crowd and the books are those of test/cluster. All plays have the one seed with which the
- * pass of someone who had left was taken once; processes and time make each of them another one.
+ * A cluster of processes under load, again and again: two of five nodes are killed with -9 a second apart, one is added, and the
+ * root is cut off for a while. The nodes, the crowd and the books are those of test/cluster. All runs use the one seed that once
+ * found a bug (the pass of a visitor who had left was accepted); timing makes each run different.
  */
 import { inspect } from "node:util";
 import { assertKept, type ClusterOutcome } from "../test/cluster/cluster-play.ts";
@@ -11,7 +11,7 @@ import { type Bench, median, row } from "./bench.ts";
 const SEED = 104_546_185;
 const PLAYS = 100;
 const PLAYS_QUICK = 1;
-/** A play mostly waits: for nodes to be missed, and for a cut to be noticed. */
+/** A run mostly waits: for dead nodes and cuts to be detected. */
 const SIDE_BY_SIDE = 3;
 const NONE = { of: "value", atMost: 0 } as const;
 const ALL = { of: "ratio", atLeast: 1 } as const;
@@ -48,7 +48,7 @@ export const clusterKillsBench: Bench = {
       sum((one) => one.violations.filter((v) => v.wrong === wrong).length);
     return [
       count("plays", plays),
-      row({ name: "plays that failed", unit: "", value: failed.length, goal: NONE }),
+      row({ name: "runs that failed", unit: "", value: failed.length, goal: NONE }),
       count(
         "visitors",
         sum(({ visitors }) => visitors),
@@ -69,7 +69,7 @@ export const clusterKillsBench: Bench = {
         value: violations("ended pass taken") + violations("spent ticket taken"),
       }),
       row({
-        name: "highest on site in any play, of the room there is",
+        name: "most on site in any run, beside totalActiveUsers",
         unit: "visitors",
         value: most(({ highestOnSite }) => highestOnSite),
         baseline: most(({ capacity }) => capacity),
@@ -82,12 +82,12 @@ export const clusterKillsBench: Bench = {
         value: most(({ quietTau }) => quietTau),
       }),
       row({
-        name: "joined later and let in before one of these, highest",
+        name: "largest difference in joining time of two admitted out of order",
         unit: "ms",
         value: most(({ overtakingMs }) => overtakingMs),
       }),
       row({
-        name: "one play, median",
+        name: "one run, median",
         unit: "s",
         value: median(outcomes.map(({ seconds }) => seconds.at(-1)!)),
       }),

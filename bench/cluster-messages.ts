@@ -1,13 +1,13 @@
 /**
- * How many messages it takes to admit k visitors at once, with eight nodes on a virtual clock: a room is closed for the
- * time being, k and a thousand more wait in it, and it opens for k. All messages count that have to do with admitting
- * (of counting rounds, and of handing the root on) from there until the last of the k has their turn; and, in a second
- * number, all that nodes say to each other until everyone knows of all turns.
+ * How many messages it takes to admit k visitors at once, with eight nodes on a virtual clock: a room is closed, k visitors and a
+ * thousand more wait in it, and it opens for k. The first number counts the messages of admission (counting rounds and moves of
+ * the root) until the last of the k has their turn; the second counts all messages between nodes until every node knows of all
+ * turns.
  *
- * The baseline is how the paper does it (Koopmans 2024, 4.3 and 4.5): the root counts who is on the site, once, and then
- * calls for `deleteMin` k times. Each call travels to where the root is by then, and the root is handed on to whoever has
- * the next smallest key. It is run with our QPID on the same tree for the same line. Answers of QPID are not counted: the
- * paper's network loses nothing, so that nobody has to say that something came.
+ * The baseline is how the paper does it (Koopmans 2024, 4.3 and 4.5): the root counts who is on the site, once, and then calls
+ * for `deleteMin` k times. Each call travels to where the root is by then, and the root moves to the node that has the next
+ * smallest key. It is run with our QPID on the same tree for the same line. Acknowledgements are not counted: the paper's network
+ * loses nothing and needs none.
  */
 import { ANYBODY } from "../src/core/engine.ts";
 import { DEFAULT_RULES, type RoomRules } from "../src/core/rules.ts";
@@ -20,7 +20,7 @@ import { type Row, row } from "./bench.ts";
 const NODES = 8;
 const OPENINGS = [1, 100, 10_000] as const;
 const WAIT_ON = 1_000;
-/** Of all messages of an opening for the most, beside one for a hundred. */
+/** For all messages of the largest opening, beside one for a hundred. */
 const GROWTH_MAX = 1.5;
 const ROOM = "main";
 const STEP_MS = 1;
@@ -57,7 +57,7 @@ export function messageRows(progress: (text: string) => void): Row[] {
       goal: { of: "ratio", atMost: GROWTH_MAX },
     }),
     row({
-      name: "the same with everything else that nodes say to each other",
+      name: "the same with all other messages between nodes",
       unit: "messages",
       value: most!.ours.all,
       baseline: some!.ours.all,
@@ -112,7 +112,7 @@ class Cluster {
     return sum;
   }
 
-  /** True when everyone knows of so many turns. */
+  /** True when every node knows of this many turns. */
   isKnown(turns: number): boolean {
     return [...this.#nodes.values()].every((node) => node.counts(ROOM, this.#now).admitted === turns);
   }
@@ -121,7 +121,7 @@ class Cluster {
     for (const node of this.#nodes.values()) node.configure(ROOM, rules, this.#now);
   }
 
-  /** So many more, at one node after the other. */
+  /** Adds this many visitors, at one node after the other. */
   join(count: number): void {
     for (let n = 1; n <= count; n++) {
       const id = (++this.#joined).toString(16).padStart(32, "0");
@@ -168,7 +168,7 @@ class Cluster {
   }
 }
 
-/** How many messages it takes to count, and to let so many in one by one. */
+/** How many messages it takes to count, and to admit `count` visitors one by one. */
 function deleteMins(admitted: number): number {
   const slots = Array.from({ length: NODES }, (_, slot) => slot);
   const tree = treeOf(slots);
@@ -201,7 +201,7 @@ function edgesBetween(tree: Tree, { from, to }: { readonly from: number; readonl
   return edges;
 }
 
-/** Until nobody has anything more to say. Tells how many messages that took, answers left out. */
+/** Runs until no messages are left. Returns how many there were, without acknowledgements. */
 function exchange(nodes: readonly Qpid[]): number {
   let messages = 0;
   for (let isQuiet = false; !isQuiet; ) {

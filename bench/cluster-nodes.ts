@@ -25,7 +25,7 @@ export class ClusterNodes {
     this.#nodes = nodes;
   }
 
-  /** Starts them all, and waits until each knows each. */
+  /** Starts them all, and waits until all know each other. */
   static async start({ server, count, slots }: ClusterScene): Promise<ClusterNodes> {
     const startNode = (founder: string) => startOneOfMany<Ready>(server, [founder, String(slots)]);
     const first = await startNode("");
@@ -41,7 +41,7 @@ export class ClusterNodes {
     return this.#nodes.map(({ ready }) => ready.port);
   }
 
-  /** Of the room, as one of them knows it. */
+  /** The room's counts, as one of them knows them. */
   counts(): Promise<Counts> {
     return this.#nodes[0]!.ask("counts");
   }
@@ -52,7 +52,7 @@ export class ClusterNodes {
     return spent.reduce((sum, { user, system }) => sum + user + system, 0);
   }
 
-  /** The room has so many from now on. */
+  /** Gives the room this many slots. */
   async setSlots(slots: number): Promise<void> {
     await this.#askAll({ slots });
   }

@@ -1,24 +1,23 @@
 /**
- * How many users a second get through a cluster of node processes on one machine, as in section 6.2 of the paper
- * (Koopmans 2024), beside what it measured there: 5,000 users, up to 500 at once, with 3, 8 and 16 nodes on two virtual
- * cores, everyone over HTTP, the users on another machine. Here the users share the nodes' cores.
+ * How many users a second get through a cluster of node processes on one machine, as in section 6.2 of the paper (Koopmans 2024),
+ * beside what it measured there: 5,000 users, up to 500 at once, with 3, 8 and 16 nodes on two virtual cores, everyone over HTTP,
+ * the users on another machine. Here the users share the nodes' cores.
  *
- * The headline is that of the line itself: users speak lines of text, which cost next to nothing, with nodes whose
- * engine and transport are the real ones. With HTTP, tokens and event streams in front most of the time goes into
- * those, so that is measured by itself, beside a single gateway that has its line in memory.
+ * The headline is that of the line itself: users speak lines of text, which cost next to nothing, with nodes whose engine and
+ * transport are the real ones. With HTTP, tokens and event streams in front, most of the time goes into those; that is measured
+ * separately, beside a single gateway with its line in memory.
  *
- * With a slot for each of the 500 many find the door open, and go through without a line, which the paper's users never
- * do. So everything is measured once more with fewer slots: then there is a line nearly all the time, and what is
- * measured is how fast it is admitted from.
+ * With a slot for each of the 500, many users go straight through, which the paper's users never do. So everything is measured
+ * again with fewer slots: then there is a line nearly all the time, and the rate of admission from it is measured.
  *
- * Nodes are run warm first, but for the rows that say otherwise. The best of several runs counts. All of this is kinder to
- * the nodes than the paper was, so there are rows measured its way as well: over HTTP, users who poll as they are told,
- * nodes started anew for each run, and the mean time of three runs. A gateway holds a slot for some seconds after its visit
- * was left, so in these rows the slots set a limit of their own, which has a row; the last rows have slots enough for
- * everybody, and show what the nodes can do over HTTP.
+ * Nodes are warmed up first, except in the rows that say otherwise. The best of several runs counts. All of this is kinder to the
+ * nodes than the paper was, so there are rows measured its way as well: over HTTP, users who poll as they are told, nodes started
+ * anew for each run, and the mean time of three runs. A gateway holds a slot for some seconds after its visit was left, so in
+ * these rows the slots set a limit of their own, which has a row; the last rows have slots enough for everybody, and show what
+ * the nodes can do over HTTP.
  *
- * What is kept with more nodes is a ratio, so clusters of each size are measured in turn, several times over, and the median
- * of neighbours counts.
+ * The throughput kept with more nodes is a ratio, so clusters of each size are measured in turn, several times, and the median of
+ * neighbours counts.
  */
 import { lingerMs } from "../src/core/pass.ts";
 import { median, type Row, row } from "./bench.ts";
@@ -37,7 +36,7 @@ const USERS = 5_000;
 const AT_ONCE = 500;
 const SLOTS = 500;
 const FEWER_SLOTS = 400;
-/** Enough for one run while those of the run before are still held. */
+/** Enough for one run while the slots of the run before are still held. */
 const SLOTS_OVER_HTTP = 15_000;
 /** The paper's table 6.2, users a second by nodes. */
 const PAPER: readonly Paper[] = [
@@ -46,7 +45,7 @@ const PAPER: readonly Paper[] = [
   { count: 16, perSecond: 23.4 },
 ];
 const TIMES_THE_PAPER_MIN = 100;
-/** With 16 nodes, of what it is with 3. The paper's: 0.64. */
+/** Throughput with 16 nodes as a share of that with 3. The paper's: 0.64. */
 const KEPT_MIN = 0.67;
 const HTTP_NODES = 3;
 /** Runs of which the paper took the mean. */
@@ -186,7 +185,7 @@ async function bestOf(runs: number, nodes: ClusterNodes, users: Users): Promise<
   return { ...fastest(all), usualPerSecond: median(all.map(({ perSecond }) => perSecond)) };
 }
 
-/** The best of all rounds for each size; and what is left with many nodes of what there is with few, round by round. */
+/** The best of all rounds for each size; and throughput with many nodes as a share of that with few, round by round. */
 function lineRows(rounds: readonly (readonly Speed[])[]): Row[] {
   const found = rounds[0]!.map((_, i) => bestOfRounds(rounds.map((round) => round[i]!)));
   const few = found[0]!;
@@ -240,7 +239,7 @@ function keptRow(rounds: readonly (readonly Speed[])[], scene: "open" | "inLine"
   });
 }
 
-/** How fast, and how many of them there was a line for. */
+/** Throughput, and the share of users who waited in line. */
 function besideThePaper(found: readonly Speed[], scene: "open" | "inLine"): Row[] {
   const slots = scene === "open" ? SLOTS : FEWER_SLOTS;
   const speeds = found.map(({ paper, [scene]: { perSecond } }, index) =>
@@ -264,7 +263,7 @@ async function httpRows(runs: Runs, progress: (text: string) => void): Promise<R
   const slots = SLOTS_OVER_HTTP;
   const nodes = await ClusterNodes.start({ server: "cluster-gateway", count: HTTP_NODES, slots });
   const alone = await startOneOfMany<{ port: number }>("cluster-gateway", ["", String(slots), "memory"]);
-  // So many that nobody waits for a connection.
+  // Enough that nobody waits for a connection.
   const there = await usersByHttp(nodes.ports, AT_ONCE / 2);
   const here = await usersByHttp([alone.ready.port], AT_ONCE);
   try {

@@ -1,11 +1,11 @@
 /**
- * Users as in section 6.2 of the paper that the cluster is from (Koopmans 2024): each joins at a random node, stays
- * with it, waits for their turn and gets a pass. They then leave, which those of the paper had no need for, so that their slot is
- * somebody else's. So many are under way at once: as one leaves, the next joins.
+ * Users as in section 6.2 of the paper that the cluster is from (Koopmans 2024): each joins at a random node, stays with it,
+ * waits for their turn and gets a pass. They then leave, which the paper's users did not have to, to free their slot. A fixed
+ * number is under way at once: as one leaves, the next joins.
  *
- * Over lines (`servers/cluster-node.ts`) or over HTTP. Over lines word of a turn is pushed. Over HTTP it is either pushed,
- * on an event stream that each who waits has open, or polled for as the paper's users do, who ask again after as many
- * seconds as they are told.
+ * Over lines (`servers/cluster-node.ts`) or over HTTP. Over lines, turns are pushed. Over HTTP they are either pushed, on an
+ * event stream for each waiting user, or polled for as the paper's users do, who ask again after the number of seconds they are
+ * told.
  */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,7 +28,7 @@ export interface Passage {
   readonly waited: number;
 }
 
-/** Lets so many users through. */
+/** Lets `count` users through. */
 export async function letThrough(
   { journey }: Users,
   { users, atOnce }: { readonly users: number; readonly atOnce: number },
@@ -83,10 +83,10 @@ export async function usersByLine(ports: readonly number[]): Promise<Users> {
   };
 }
 
-/** What a node says to one user: what it is, and a ticket, a pass or the reason. */
+/** A node's message to one user: its kind, and a ticket, a pass or the reason. */
 type Word = readonly [what: string, shown: string];
 
-/** Holds what came before somebody asks for it. */
+/** Keeps messages that came before they are asked for. */
 class Letterbox {
   readonly #words: Word[] = [];
   #take: ((word: Word) => void) | null = null;
@@ -158,7 +158,7 @@ async function httpUsers(
       let told = toldIn(answer);
       let cookie = answer.cookie!;
       const hasWaited = told.status !== "entered";
-      // A turn may be somebody else's by the time it is used, where the machine is overloaded.
+      // On an overloaded machine a turn may have gone to another user by the time it is used.
       while (told.status !== "entered") {
         await waitForTurn(node, { cookie, told });
         answer = await client.ask("POST", "/.fairgate/main/enter", cookie);
@@ -179,7 +179,7 @@ function toldIn({ body }: Answer): Told {
   return JSON.parse(body);
 }
 
-/** Waits for word of a turn on an event stream. */
+/** Waits for the turn on an event stream. */
 async function turnOf(port: number, cookie: string): Promise<void> {
   const socket = await open(port);
   const head = `GET /.fairgate/main/events HTTP/1.1\r\nHost: shop.example\r\nCookie: ${cookie}\r\n\r\n`;

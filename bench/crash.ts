@@ -1,5 +1,5 @@
 /**
- * kill -9 again and again under load: what it costs visitors (nothing) and how soon the gateway answers again. The
+ * kill -9 again and again under load: what visitors lose (nothing) and how soon the gateway answers again. The
  * crowd, the operator and the books are those of the crash test.
  */
 import { spawnSync } from "node:child_process";
@@ -53,14 +53,14 @@ export const crashBench: Bench = {
       }),
       row({ name: "unfairness (Kendall tau)", unit: "", value: outcome.tau, goal: NONE }),
       row({
-        name: "highest on site, of the room there is",
+        name: "most on site, beside totalActiveUsers",
         unit: "visitors",
         value: outcome.highestOnSite,
         baseline: outcome.capacity,
         goal: { of: "ratio", atMost: 1 },
       }),
       row({
-        name: "the same by the site's own book",
+        name: "the same by the site's own records",
         unit: "visitors",
         value: outcome.highestAtOrigin,
         baseline: outcome.capacity,

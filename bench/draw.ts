@@ -1,7 +1,6 @@
 /**
- * How long a draw of a million takes, and what those who gather for it cost. A process draws once, so each
- * sample is the first draw of a process of its own, with nothing warm. Beside it the same hashes, made one by
- * one by Node's own cryptography, without sorting anything.
+ * How long a draw of a million takes, and how much memory the gathered visitors take. A process draws once, so each sample is the
+ * first draw of a fresh process. The baseline is the same hashes, made one by one with Node's own cryptography, without sorting.
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -12,7 +11,7 @@ const DRAW_MS_MAX = 2_000;
 const BYTES_MAX = 25;
 
 export interface DrawCosts {
-  /** Of the pool, for each who gathered. */
+  /** Memory of the pool for each visitor who gathered. */
   readonly bytesEach: number;
   readonly drawMs: number;
   /** The same hashes by Node. */
@@ -55,7 +54,7 @@ function rows(all: readonly DrawCosts[]): Row[] {
       goal: { of: "value", atMost: DRAW_MS_MAX },
     }),
     row({
-      name: "someone who gathers",
+      name: "memory of a visitor who gathers",
       unit: "bytes each",
       value: middle(({ bytesEach }) => bytesEach),
       goal: { of: "value", atMost: BYTES_MAX },

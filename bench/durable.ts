@@ -1,5 +1,5 @@
 /**
- * What gates, cache and group commit are worth: the naive counter of a durable object, called by 64 at once, beside the
+ * What gates, cache and group commit gain: the naive counter of a durable object, called by 64 at once, beside the
  * same store used directly with one synced transaction a call, and beside the same object with no disk at all.
  */
 import { execFileSync } from "node:child_process";
@@ -44,7 +44,7 @@ export const durableBench: Bench = {
   },
 };
 
-/** One process: the three in turn, several times. */
+/** One process: the three variants in turn, several times. */
 function measure(rounds: number, keys: number): DurableCosts {
   const script = fileURLToPath(new URL("./servers/durable-costs.ts", import.meta.url));
   return JSON.parse(
@@ -86,7 +86,7 @@ function rows(all: readonly DurableCosts[]): Row[] {
   ];
 }
 
-/** The most that callers who each wait for a sync can get: the times of a bare sync and of their own work add up. */
+/** The upper bound for callers who each wait for a sync: the time of a bare sync plus that of their own work. */
 function allowed({ memory, syncs }: Sample): number {
   return 1 / (1 / memory + 1 / syncs);
 }

@@ -1,6 +1,6 @@
 /**
- * What waiting visitors cost: board and check-in, beside a bare `node:http` server that answers the very same bytes
- * with no thought at all. Goals are from the product's promise: a gateway is at most a tenth slower than nothing.
+ * What waiting visitors cost: board and check-in, beside a bare `node:http` server that answers the same bytes without any work.
+ * Goals are from the product's promise: a gateway is at most a tenth slower than nothing.
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -9,10 +9,10 @@ import { startChild } from "./child.ts";
 import { load } from "./load.ts";
 
 const CONNECTIONS = 64;
-/** Short slices and many of them: each side then gets its share of the machine's good moments. */
+/** Many short slices, so that both sides get their share of the machine's fast moments. */
 const SLICE_MS = 300;
 
-/** What a gateway server tells when it is ready. */
+/** What a gateway server reports when it is ready. */
 export interface Ready {
   readonly port: number;
   readonly tokens: readonly string[];
@@ -108,7 +108,7 @@ async function measure({ name, server, request, goal }: Case, isQuick: boolean):
 
 /**
  * Where the time goes: what a check-in costs inside our own handler, beside the whole of a request to the bare server,
- * as a share of both together. Free of the noise of sockets, and so the steadier of the two ways to look at it.
+ * as a share of both together. Without the noise of sockets, so it is the steadier of the two measurements.
  */
 function ownParts(rows: readonly Row[]): Row[] {
   const script = fileURLToPath(new URL("./servers/handler-cost.ts", import.meta.url));
@@ -128,7 +128,7 @@ function ownParts(rows: readonly Row[]): Row[] {
   return [...part("check-in, engine", costs.eagerNs), ...part("check-in, early", costs.earlyNs)];
 }
 
-/** One real answer of the gateway, for the bare server to repeat. */
+/** A real answer of the gateway, for the bare server to repeat. */
 async function sampleAnswer(port: number, request: Buffer): Promise<string> {
   const [line = "", ...rest] = request.toString().split("\r\n");
   const [method = "", path = ""] = line.split(" ");

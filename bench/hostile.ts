@@ -1,11 +1,11 @@
 /**
- * Every attack of `test/hostile` in full, one line each: what it tried and got, how long honest visitors waited for a
- * page before and during it, what it cost them, and the gateway's memory. The same gateway, site and visitors serve for
- * before and during, so the ratio of the two is the attack's doing.
+ * Every attack of `test/hostile` in full, one line each: what it tried and got, how long honest visitors waited for a page before
+ * and during it, what it cost them, and the gateway's memory. The same gateway, site and visitors serve for before and during, so
+ * the ratio of the two is due to the attack.
  *
- * "Beside" is the same while another gateway on this machine suffers the same attack: how much of the ratio is due to
- * attacker, site and gateway sharing the machine's cores. It is there to be read, and only measured where single attacks are
- * asked for (`--only`), since it takes as long again; the mark is for the ratio to before.
+ * "Beside" is the same while another gateway on this machine suffers the same attack: how much of the ratio is due to attacker,
+ * site and gateway sharing the machine's cores. It is for information and measured only for single attacks (`--only`), since it
+ * doubles the time; the goal is for the ratio to before.
  */
 import { ensurePrograms } from "../scripts/debian.ts";
 import { ORIGINS } from "../scripts/origins.ts";
@@ -44,7 +44,7 @@ export const hostileBench: Bench = {
       for (const line of [...(siege.examples ?? []), ...siege.complaints].slice(0, 5))
         console.error(`  ${attack.name}: ${line}`);
       const measured = rowsOf(attack.name, siege);
-      // A run in full takes long: each line is shown as soon as it is known.
+      // A full run takes long: each line is shown as soon as it is known.
       if (!isQuick) console.log(attackTable(measured));
       rows.push(...measured);
     }

@@ -1,6 +1,6 @@
 /**
  * Whole journeys over real HTTP: join, board, check-in, enter, first page, leave. The gateway has one core, the
- * visitors and the origin the other. Visitors are many more than there are slots, so everyone waits their turn.
+ * visitors and the origin the other. There are many more visitors than slots, so everyone waits in line.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -65,8 +65,8 @@ export const journeyBench: Bench = {
 };
 
 /**
- * Word of whose turn it is, as every page has it from the board: one reader for all visitors here, since a stream each
- * is another bench's subject.
+ * Turns, as every page reads them from the board: one reader for all visitors here, since a stream for each is measured by
+ * another bench.
  */
 class Turns {
   readonly #waiting = new Map<number, () => void>();
@@ -100,7 +100,7 @@ class Turns {
   }
 }
 
-/** One visitor from the street to the shop and out again. Gives the number of requests it took. */
+/** One visitor from joining to leaving. Returns the number of requests it took. */
 async function journey(client: Client, turns: Turns): Promise<number> {
   const joined = await client.ask("POST", "/.fairgate/main/join", null);
   await client.ask("GET", "/.fairgate/main/board", null);

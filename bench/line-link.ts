@@ -1,4 +1,4 @@
-/** Lines of words over a socket, either way. What is said in one turn of the event loop goes out in one piece. */
+/** Lines of words over a socket, either way. Lines of one turn of the event loop go out in one write. */
 import type { Socket } from "node:net";
 
 export class LineLink {
@@ -15,7 +15,7 @@ export class LineLink {
       rest = lines.pop()!;
       for (const line of lines) onLine(line.split(" "));
     });
-    // Whoever is gone is noticed by those who wait for an answer.
+    // A lost connection is noticed by the callers that wait for an answer.
     socket.on("error", () => {});
   }
 

@@ -1,6 +1,6 @@
 /**
- * How much a long line costs: bytes a visitor, and whether join, ahead and admit stay as cheap at ten million as at
- * ten thousand. Run on the memory engine's own room, by itself in a process, so that memory can be read off.
+ * What a long line costs: bytes a visitor, and whether join, ahead and admit stay as cheap at ten million as at
+ * ten thousand. Run on the memory engine's own room, alone in a process, so that its memory can be measured.
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * A small, cheap HTTP/1.1 load: so many keep-alive connections, each sending its next request when the last answer is
- * whole. Written on bare sockets so that the client costs less than any server it measures.
+ * A small, cheap HTTP/1.1 load: a number of keep-alive connections, each sending its next request when the last answer is
+ * complete. Written on bare sockets so that the client costs less than any server it measures.
  */
 import { connect, type Socket } from "node:net";
 
@@ -12,7 +12,7 @@ export interface Load {
   readonly request: (connection: number, n: number) => Buffer;
   /** Status every answer must have; another one fails the bench. */
   readonly status?: number;
-  /** Sleep between answers, and leave the core to someone else meanwhile. */
+  /** Sleep between answers, and leave the core to other processes meanwhile. */
   readonly maySleep?: boolean;
 }
 
@@ -33,8 +33,8 @@ export async function load(options: Load): Promise<number> {
 }
 
 /**
- * Keeps this process from sleeping between answers. A server that is a little slower than its client otherwise pays for
- * waking it with every answer, and one that is a little faster does not, which blows a small difference up.
+ * Keeps this process from sleeping between answers. Otherwise a server that is a little slower than its client pays for waking it
+ * with every answer and a faster one does not, which exaggerates a small difference.
  */
 function stayAwake(): () => void {
   let isAwake = true;
@@ -91,7 +91,7 @@ function drive(
 const HEAD_END = Buffer.from("\r\n\r\n");
 const LENGTH = /\r\ncontent-length: (\d+)/i;
 
-/** Where the answer at the start of these bytes ends, or -1 when that cannot be told yet. */
+/** Where the answer at the start of these bytes ends, or -1 when it is not complete. */
 function answerEnd(bytes: Buffer): number {
   const head = bytes.indexOf(HEAD_END);
   if (head < 0) return -1;

@@ -1,11 +1,11 @@
 /**
- * Three addresses, one of them broken: what visitors notice through our proxy, beside nginx with `least_conn` in the same
- * run. Each play has fresh processes and a moment of good times first, so that what is measured begins when the address
- * breaks. Visitors ask for pages one after the other, each answered after 20 ms by an address that is well.
+ * Three addresses, one of them broken: what visitors notice through our proxy, beside nginx with `least_conn` in the same run.
+ * Each run has fresh processes and a short time without faults first, so that the measurement begins when the address breaks.
+ * Visitors request pages one after the other; a healthy address answers after 20 ms.
  *
  *   dead        its process is gone; connections are refused
  *   swallowing  it was never there: connections are neither taken nor refused
- *   silent      it takes connections and requests, and says nothing
+ *   silent      it takes connections and requests, and never answers
  *   resetting   it hangs up on every request
  *   failing     it answers every request with 500 at once
  *   slow        it takes ten times as long as the others
@@ -23,9 +23,9 @@ import type { Mode } from "./servers/shaky-origin.ts";
 
 const VISITORS = 24;
 const SERVICE_MS = 20;
-/** For a connection, and for an answer to begin. */
+/** Timeouts for a connection, and for an answer to begin. */
 const PATIENCE = "1s";
-/** Nobody waits for longer unless an address made them. */
+/** A longer wait is due to the broken address. */
 const WAIT_MS = 900;
 const GOOD_TIMES_MS = 500;
 const BACKLOG = 511;
@@ -44,7 +44,7 @@ const LATER = "share later";
 const LINES = "log lines";
 const MENDED = "share once mended";
 
-/** A third, and what chance adds to it. */
+/** A third, and some random variation. */
 const EQUAL_SHARE = 34;
 const GOALS: Readonly<Record<string, Goal>> = {
   [`dead: ${ERRORS}`]: { of: "value", atMost: 0 },
@@ -151,7 +151,7 @@ async function perform(
   return found;
 }
 
-/** The share of an address that is well again, after the time in which its errors are forgotten. */
+/** The share of requests that a recovered address gets, after the time in which its errors are forgotten. */
 async function mend(scene: Scene, front: Front): Promise<number> {
   await scene.origins[0]!.ask({ mode: "well" satisfies Mode });
   await visit(front.port, VISITORS, ERRORS_REMEMBERED_MS);
@@ -183,7 +183,7 @@ async function openScene(play: Play): Promise<Scene> {
     origins,
     ports: origins.map(({ ready }) => ready.port),
     breakIt,
-    // Who is gone does not say.
+    // A dead address does not report its number of requests.
     requests: () => (isGone ? Promise.resolve(lastCount) : ask({})),
     stop: async () => {
       await Promise.all(origins.map((origin, n) => (play === "dead" && n === 0 ? null : origin.stop())));
@@ -191,7 +191,7 @@ async function openScene(play: Play): Promise<Scene> {
   };
 }
 
-/** Nobody else gets a connection after this. They stay open for as long as the process that listens lives. */
+/** Nothing else gets a connection after this. They stay open for as long as the process that listens lives. */
 async function fillBacklog(port: number): Promise<void> {
   for (let n = 0; n < FILLING; n++) {
     const socket = connect(port, "127.0.0.1").on("error", () => {});
@@ -221,7 +221,7 @@ function rowsOf(play: Play, ours: Found, nginx: Found): Row[] {
   });
 }
 
-/** One line a play, ours and nginx's side by side. */
+/** One line for each run, ours and nginx's side by side. */
 function playTable(rows: readonly Row[]): string {
   const cell = (play: Play, what: string) => {
     const found = rows.find(({ name }) => name === `${play}: ${what}`);

@@ -1,6 +1,6 @@
 /**
- * What it costs to read text from outside, by its worst letters: nanoseconds a byte at four sizes, for every parser there
- * is. A parser that takes its time in proportion costs as much a byte at 64 KB as at 4; one that squares, sixteen times.
+ * What it costs to read untrusted text at its worst: nanoseconds a byte at four sizes, for every parser. A linear parser costs as
+ * much a byte at 64 KB as at 4; a quadratic one sixteen times as much.
  */
 import { costOf, worstFor } from "../src/testing/parsers/cost.ts";
 import { PARSERS } from "../src/testing/parsers/parsers.ts";
@@ -12,7 +12,7 @@ const GROWTH = { of: "ratio", atMost: 4 } as const;
 
 export const parsersBench: Bench = {
   name: "parsers",
-  about: "every parser of outside text with its worst letters: ns a byte, and the growth from 4 KB to 64 KB",
+  about: "every parser of untrusted text with its worst input: ns a byte, and the growth from 4 KB to 64 KB",
   async run({ isQuick, progress }) {
     const tries = isQuick ? 3 : 10;
     const rows: Row[] = [];

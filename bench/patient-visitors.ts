@@ -1,6 +1,6 @@
 /**
- * Visitors who keep asking, whatever they get: each has one keep-alive connection and sends its next request when the last
- * is answered, or when its connection is closed, over a new one. Every request's time and outcome is written down.
+ * Visitors who send requests without end, whatever they get: each has one keep-alive connection and sends its next request when
+ * the last is answered, or when its connection is closed, over a new one. The time and outcome of every request is recorded.
  */
 import { Agent } from "node:http";
 import { ask } from "../src/visitor/ask.ts";
@@ -14,7 +14,7 @@ export interface Visits {
   readonly errors: number;
 }
 
-/** So many visitors at a port for so long, until each has the answer to the last request it sent in time. */
+/** Runs `count` visitors against a port for a time; returns when each has the answer to the last request it sent in that time. */
 export async function visit(port: number, visitors: number, milliseconds: number): Promise<Visits> {
   const tookMs: number[] = [];
   let errors = 0;
@@ -27,7 +27,7 @@ export async function visit(port: number, visitors: number, milliseconds: number
       tookMs.push(performance.now() - from);
       if (answer?.status === 200) continue;
       errors++;
-      // An error page may come with the last word on its connection.
+      // An error page may be the last answer on its connection.
       agent.destroy();
     }
     agent.destroy();
@@ -36,7 +36,7 @@ export async function visit(port: number, visitors: number, milliseconds: number
   return { tookMs: tookMs.sort((a, b) => a - b), errors };
 }
 
-/** The value below which this part of all lies. */
+/** The value below which this share of all values lies. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }

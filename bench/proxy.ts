@@ -1,7 +1,7 @@
 /**
- * What the waiting room costs those who are on the site: small pages through the whole gateway with a valid pass,
- * beside the same proxy code with no waiting room at all; and what an access log costs on top. The origin answers at once,
- * so that the proxy is what is measured.
+ * What the waiting room costs those who are on the site: small pages through the whole gateway with a valid pass, beside the same
+ * proxy code with no waiting room at all; and what an access log costs on top. The origin answers at once, so that only the proxy
+ * is measured.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ import { startChild } from "./child.ts";
 import { load } from "./load.ts";
 
 const CONNECTIONS = 64;
-/** Short slices and many of them: each side then gets its share of the machine's good moments. */
+/** Many short slices, so that both sides get their share of the machine's fast moments. */
 const SLICE_MS = 400;
 const PAGE = Buffer.from(`<!doctype html><title>A page</title>${"<p>Some text.</p>".repeat(100)}`);
 

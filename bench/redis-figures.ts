@@ -1,9 +1,9 @@
-/** What a Redis tells of itself, as numbers. */
+/** Figures that a Redis reports of itself. */
 import { RedisClient } from "@redis/client";
 
-/** Commands of gateways that no function calls; where there are functions, all others are called by them. */
+/** Commands that gateways send directly; where functions are used, they call all the others. */
 const FROM_GATEWAYS = ["fcall", "fcall_ro", "wait", "ping"];
-/** What asking for these figures takes itself. */
+/** The cost of asking for these figures. */
 const OUR_OWN = ["info", "hello", "client|setinfo", "client|setname", "command"];
 
 /** `createClient` puts a class with every command together for each address, which takes longer than a command. */
@@ -29,7 +29,7 @@ export async function commandCalls(url: string): Promise<Calls> {
   return new Map([...listed].map(([, name, calls]) => [name!, Number(calls)]));
 }
 
-/** Of the calls between two such looks: those that a gateway waited for, and all that were carried out. */
+/** Calls between two readings: those that a gateway waited for, and all that were executed. */
 export function callsBetween(before: Calls, after: Calls): { trips: number; commands: number } {
   const counted = [...after].map(([name, calls]) => [name, calls - (before.get(name) ?? 0)] as const);
   const all = counted.filter(([name]) => !OUR_OWN.includes(name));

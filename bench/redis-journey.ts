@@ -1,7 +1,7 @@
 /**
- * How much of Redis one visitor takes from the street to the site and out again, counted by Redis itself: join, some
- * check-ins, the turn, entering, some pages, presence, leaving. Once for a crowd that comes together, and once for
- * visitors who come one at a time, when there is nobody to share a call with. The door's own turns and boards count too.
+ * What one visitor costs Redis from joining to leaving, counted by Redis itself: join, some check-ins, the turn, entering, some
+ * pages, presence, leaving. Once for a crowd that comes together, and once for visitors who come one at a time, when no calls can
+ * be batched. The door's own calls and the boards count, too.
  *
  * The plain queue has no step for entering, and none for leaving: access runs out.
  */
@@ -20,7 +20,7 @@ const APART = 500;
 const APART_QUICK = 50;
 const CHECK_INS = 2;
 const PAGES = 5;
-/** Within this time it was told who is on the site. */
+/** Presence was reported within this time. */
 const PRESENCE_MS = 1_200;
 const BOARD_MS = 50;
 const BOARDS_MAX = 600;
@@ -30,7 +30,7 @@ interface Step {
   readonly path: string;
 }
 
-/** What a visitor asks for; null: there is no such step. */
+/** The steps of a visitor; null: there is no such step. */
 interface Way {
   readonly join: Step;
   readonly checkIn: Step;
@@ -131,7 +131,7 @@ class Visitor {
   }
 }
 
-/** By the board, which costs no call: everyone has a turn. */
+/** By the board, which costs no call, everyone has a turn. */
 async function untilNobodyWaits(client: Client): Promise<void> {
   for (let n = 0; n < BOARDS_MAX; n++) {
     const { body } = await client.ask("GET", "/.fairgate/main/board", null);

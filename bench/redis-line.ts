@@ -1,7 +1,7 @@
 /**
- * Whether a long line in Redis costs more than a short one: a join and a check-in of the engine, with no HTTP, where very
- * many wait beside where few do. And what each who waits takes of Redis's memory, beside one entry of a sorted set, which
- * is all that a plain queue keeps.
+ * Whether a long line in Redis costs more than a short one: a join and a check-in of the engine, with no HTTP, in a very long
+ * line beside a short one. And the memory that each waiting visitor takes in Redis, beside one entry of a sorted set, which is
+ * all that a plain queue keeps.
  */
 import { randomBytes } from "node:crypto";
 import { type RedisServer, startRedis } from "../src/testing/redis/servers.ts";
@@ -39,7 +39,7 @@ export async function lineRows(isQuick: boolean, progress: (text: string) => voi
       await growth("checkIn", { large, small, waiting, isQuick }),
       row({ name: `filling a line with ${written(waiting)}`, unit: "joins/s", value: joinsPerSecond }),
       row({
-        name: "memory of each who waits, beside an entry of a sorted set",
+        name: "memory of each waiting visitor, beside an entry of a sorted set",
         unit: "bytes",
         value: bytesEach,
         baseline: await entryBytes(),
@@ -74,7 +74,7 @@ async function stop({ redis, engine }: Line): Promise<void> {
   await redis.stop();
 }
 
-/** What a session's id takes in a sorted set by the time it came. */
+/** Memory of a session's id in a sorted set ordered by time of arrival. */
 async function entryBytes(): Promise<number> {
   await using redis = await startRedis();
   const before = await usedMemory(redis.url);

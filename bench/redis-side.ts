@@ -18,7 +18,7 @@ export class Side {
     this.#server = server;
   }
 
-  /** Starts `bench/servers/<name>` with so many slots, all of them taken. */
+  /** Starts `bench/servers/<name>` with a number of slots, all of them taken. */
   static async open(name: "redis-gateway" | "plain-queue", slots: number, ...more: string[]): Promise<Side> {
     const redis = await startRedis();
     unpin(redis.pid!);

@@ -1,11 +1,11 @@
 /**
- * Joins and check-ins a second over HTTP, with the line in a Redis, beside a plain queue (servers/plain-queue.ts). Both get the same
- * requests over the same connections, one at a time on each, and answer JSON: a full site, a line, everyone waits. A
+ * Joins and check-ins a second over HTTP, with the line in a Redis, beside a plain queue (servers/plain-queue.ts). Both get the
+ * same requests over the same connections, one at a time on each, and answer JSON: a full site, a line, everyone waits. A
  * check-in is a small request of its own here, and the page asked for once more there; each is answered from Redis.
  *
- * The client sleeps when it has nothing to do: where there are two cores, Redis has no other to run on than the client's.
- * Beside the rates stands what each side spends of the processors, which tells where the time goes; and a bare
- * `node:http` server that answers the same bytes, which no gateway made with it can be faster than.
+ * The client sleeps when it has nothing to do: with two cores, Redis has to share the client's. Beside the rates is the processor
+ * time of each side, which shows where the time goes, and a bare `node:http` server that answers the same bytes, the upper bound
+ * for any gateway built on it.
  */
 import { type Goal, measurePair, median, type Row, row } from "./bench.ts";
 import { startChild } from "./child.ts";
@@ -72,7 +72,7 @@ async function checkIns(costs: Costs) {
   };
 }
 
-/** What is left of a check-in when there is nothing to do but to answer. */
+/** A check-in without any work but to answer. */
 async function bareBesideSeed() {
   const [ours, seed] = await bothSides();
   const [cookie] = await joinAll(ours, 1);
@@ -93,11 +93,11 @@ async function bareBesideSeed() {
   };
 }
 
-/** What was spent on each answer, slice by slice. */
+/** Processor time of each answer, slice by slice. */
 class Costs {
   readonly #found: Record<"ours" | "seed", Spent[]> = { ours: [], seed: [] };
 
-  /** A measurement that also notes what it took. */
+  /** A measurement that also records processor time. */
   measure(who: "ours" | "seed", side: Side, one: Subject): () => Promise<number> {
     return async () => {
       let answers = 0;
@@ -149,7 +149,7 @@ function inTurn(requests: readonly Buffer[]): Request {
   return () => requests[next++ % requests.length]!;
 }
 
-/** Cookies of so many who joined. */
+/** Cookies of `count` visitors who joined. */
 async function joinAll({ port }: Side, count = VISITORS): Promise<string[]> {
   const client = await Client.open(port, Math.min(count, CONNECTIONS));
   const answers = await Promise.all(Array.from({ length: count }, () => client.ask("GET", "/event/1", null)));

@@ -1,5 +1,5 @@
 /**
- * A line in Redis: how fast one gateway is with it, what a visitor's journey takes of it, and whether a long line costs
+ * A line in Redis: how fast one gateway is with it, what a visitor's journey costs it, and whether a long line costs
  * more than a short one. The baseline is the plain queue of Holmström 2016, one Redis command after another
  * (servers/plain-queue.ts), in front of a Redis of its own.
  */

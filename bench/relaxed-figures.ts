@@ -3,16 +3,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { type Axis, type Chart, chart, type Series } from "./relaxed-plot.ts";
 import type { Peis, Strategy } from "./relaxed-scene.ts";
 
-/** Scenes that differ in one number, by it. */
+/** Scenes that differ in one number, by that number. */
 export type Sweep = ReadonlyMap<number, Peis>;
 
-/** Everything that was played. */
+/** The results of all scenes. */
 export interface Played {
   /** 20 shards, 2 peeks. */
   readonly basic: Peis;
   /** The same by the number of items. */
   readonly byLag: Readonly<Record<DrawnStrategy, Sweep>>;
-  /** The same with a peek before the add as the paper's words have it. */
+  /** The same with a peek before the add, as the paper literally says. */
   readonly byTheWord: Peis;
   readonly byShards: Sweep;
   /** 100 shards. */
@@ -142,7 +142,7 @@ function guardedClients({ byClients }: Played): Chart {
   };
 }
 
-/** Those to compare with have no name of their own. */
+/** Series to compare with are not in the legend. */
 function charted(front: readonly Series[], behind: readonly Series[]): Series[] {
   return [...front, ...behind.map((one) => ({ ...one, name: "" }))];
 }

@@ -16,7 +16,7 @@ const CHARACTER = 6.9;
 export interface Axis {
   readonly label: string;
   readonly min: number;
-  /** Of the upright axis it rises with the values. */
+  /** Whether the vertical axis rises with the values. */
   readonly max: number;
   readonly ticks: readonly number[];
   readonly isLog?: boolean;
@@ -29,13 +29,13 @@ export interface Series {
   readonly color: string;
   readonly points: readonly (readonly [x: number, y: number])[];
   readonly dash?: string;
-  /** Thin, without marks, and behind the others: there to compare with. */
+  /** Thin, without marks and behind the others, to compare with. */
   readonly isFaint?: boolean;
 }
 
 export interface Chart {
   readonly title: string;
-  /** What was played. */
+  /** What was simulated. */
   readonly about: string;
   /** What the paper says of it. */
   readonly paper: string;

@@ -1,8 +1,8 @@
 /**
- * The simulation of the relaxed queue in Lin and Liang 2020 (section 4), with the policy that the product has:
- * a client adds one item, then pops one, so the number of items stays; noted is how far down each popped item stood
- * among all, its popped element index (PEI). With several clients at once, who goes on next is drawn: an item is added
- * and the shards are peeked at in one step, and popped from in a later one. The same seed gives the same numbers.
+ * The simulation of the relaxed queue in Lin and Liang 2020 (section 4), with the product's policy. A client adds one item, then
+ * pops one, so the number of items is constant; the result is the index of each popped item among all items in order, its popped
+ * element index (PEI). With several clients at once the next to act is drawn: an item is added and the shards are peeked at in
+ * one step, and popped from in a later one. The same seed gives the same numbers.
  */
 import {
   type ConcurrencyPolicy,
@@ -17,16 +17,16 @@ import { seededFraction } from "../src/sim/hand-world.ts";
 
 /**
  * When the client looks at shards: before it pops, before it adds, or never. It adds to the one whose first item is
- * the worst; the paper writes "with the highest top priority", and by the word that is the one whose first is the best.
+ * the worst; the paper writes "with the highest top priority", which literally is the one whose first item is the best.
  */
 export type Strategy = "peekBeforePop" | "peekBeforeAdd" | "peekBeforeAddByTheWord" | "noPeek";
 
 export interface Scene {
   readonly shards: number;
   readonly peek: number;
-  /** How many items there are all the time. */
+  /** The constant number of items. */
   readonly lag: number;
-  /** How many pops are noted, after as many others as there are items. */
+  /** How many pops are recorded, after a warm-up of as many pops as there are items. */
   readonly pops: number;
   readonly clients?: number;
   readonly policy?: ConcurrencyPolicy;
@@ -56,7 +56,7 @@ export class Peis {
   }
 }
 
-/** Priorities are whole numbers below this, each at most once at a time, so that an index is never in doubt. */
+/** Priorities are whole numbers below this, each at most once at a time, so that every index is unique. */
 const PRIORITIES = 2 ** 20;
 
 /** Plays a scene to its end. */
@@ -72,7 +72,7 @@ export function play(scene: Scene): Peis {
   return new Peis(crowd.indexes);
 }
 
-/** The shards, and everybody's place among all. */
+/** The shards, and the rank of every item among all. */
 class Crowd {
   readonly dice: Dice;
   readonly indexes: Uint32Array;

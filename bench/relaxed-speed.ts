@@ -9,20 +9,20 @@ import { eventually } from "../src/testing/cli/eventually.ts";
 import { type RedisServer, startRedis } from "../src/testing/redis/servers.ts";
 
 export interface Stand extends AsyncDisposable {
-  /** Pops and commits for so long. */
+  /** Pops and commits for this long. */
   run(scene: { readonly consumers: number; readonly runMs: number }): Promise<Speed>;
 }
 
 export interface Speed {
   /** Popped and committed in a second. */
   readonly perSecond: number;
-  /** Of pop and commit together, in order. */
+  /** Latencies of pop and commit together, sorted. */
   readonly latenciesMs: readonly number[];
 }
 
 const SERVER_CORE = "0";
 const BATCH = 250;
-/** Added before, and whenever none are left. */
+/** Number of items added at the start, and whenever none are left. */
 const ITEMS = 5_000;
 const PAYLOAD = "x".repeat(100);
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
@@ -30,7 +30,7 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 /** A queue of as many shards as it has processes, filled. `args` are the servers', as on the command line. */
 export async function openStand(processes: number, args: readonly string[] = []): Promise<Stand> {
   const servers = await Promise.all(Array.from({ length: processes }, () => startRedis({ args })));
-  // They inherit this process's core otherwise. Where cores cannot be given out, the system shares them.
+  // Otherwise they inherit this process's core. Where cores cannot be assigned, the system shares them.
   for (const { pid } of servers) spawnSync("taskset", ["-a", "-c", "-p", SERVER_CORE, String(pid)]);
   const queue = await openQueue(servers);
   await fill(queue);

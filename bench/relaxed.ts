@@ -1,7 +1,7 @@
 /**
- * The relaxed queue: how sharp its order is, by simulation with the policy that the product has (fixed seeds, the same
+ * The relaxed queue: how sharp its order is, by simulation with the product's policy (fixed random seeds, the same
  * numbers on every machine), and how fast items are popped over real Redis processes. The paper is Lin and Liang 2020;
- * what it says stands in the names of the rows. Draws its figures 2 to 7 into `bench/results/relaxed/`, and into
+ * its claims are quoted in the names of the rows. Draws its figures 2 to 7 into `bench/results/relaxed/`, and into
  * `docs/relaxed/` when run whole.
  */
 import { type Bench, median, type Row, row } from "./bench.ts";
@@ -18,11 +18,11 @@ const PEEKS = Array.from({ length: 20 }, (_, i) => i + 1);
 const SHARDS_IN_PRACTICE = [4, 8, 16, 32];
 const PEEKS_IN_PRACTICE = [2, 3, 5, 10];
 const CLIENTS = [1, 2, 4, 8, 16, 32, 64, 128];
-/** With fewer, there is little to be halved. */
+/** With fewer there is little to halve. */
 const CLIENTS_JUDGED = [8, 16, 32, 64, 128];
 const HALF = 0.5;
 const R_SQUARED_MIN = 0.98;
-/** Of what the paper reached with several client machines. */
+/** As a share of the paper's result with several client machines. */
 const PAPER_PER_SECOND = 600;
 const PROCESSES = [1, 2, 4];
 const CONSUMERS = 16;
@@ -101,7 +101,7 @@ function order(played: Played, pops: number): Row[] {
 
 /**
  * The best item's shard is among those peeked at with a chance of exactly peeks / shards, whatever was popped
- * before; "over 10 %" can only be that and luck. So the goal is no less than it, within three standard errors.
+ * before; "over 10 %" can only be that chance and luck. So the goal is that chance less three standard errors.
  */
 function best(basic: Peis, pops: number): Row {
   const chance = BASIC.peek / BASIC.shards;
@@ -131,7 +131,7 @@ function addRows({ byLag, byTheWord }: Played): Row[] {
   const name = "mean index, 20 shards, peek 2 before add, beside no peek";
   return [
     row({ name, unit: "index", value, baseline }),
-    row({ name: `${name}, by the paper's word`, unit: "index", value: byTheWord.mean, baseline }),
+    row({ name: `${name}, as the paper literally says`, unit: "index", value: byTheWord.mean, baseline }),
   ];
 }
 
@@ -151,7 +151,7 @@ function linearity(byShards: Sweep): Row[] {
   ];
 }
 
-/** How much of the spread a straight line through the points explains. */
+/** R²: the share of the variance that a straight line through the points explains. */
 function rSquared(points: readonly (readonly [number, number])[]): number {
   const mean = (of: (point: readonly [number, number]) => number) =>
     points.reduce((sum, point) => sum + of(point), 0) / points.length;
@@ -160,7 +160,7 @@ function rSquared(points: readonly (readonly [number, number])[]): number {
   return covariance ** 2 / (mean(([x]) => (x - mx) ** 2) * mean(([, y]) => (y - my) ** 2));
 }
 
-/** The paper claims it of all percentiles; ours is judged by the mean, and the percentiles are there to be read. */
+/** The paper claims it for all percentiles; the goal here is for the mean, and the percentiles are for information. */
 function halving({ byClients }: Played, clients: number, percent?: number): Row {
   const of = (peis: Peis) => (percent === undefined ? peis.mean : peis.percentile(percent));
   const name = percent === undefined ? "mean" : `${percent}th percentile`;
@@ -179,7 +179,7 @@ async function speed(isQuick: boolean, progress: (text: string) => void): Promis
     stack.use(await openStand(processes, args));
   const stands = await Promise.all([...PROCESSES.map((processes) => open(processes)), open(4, KEPT)]);
   const found: number[][] = stands.map(() => []);
-  // In turn, since a machine's speed drifts; the first round is to get warm.
+  // In turn, since a machine's speed drifts; the first round is for warming up.
   const rounds = isQuick ? 4 : 10;
   for (let round = 0; round < rounds; round++)
     for (const [i, stand] of stands.entries()) {

@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- NAME…] [--quick] [--only WORDS]`: runs the benches, prints a table each, and writes the results.
  * `--only` runs just the parts of a bench whose name contains the words: `-- hostile --only "slow readers"`. The report
- * is written when everything a bench has was run in full.
+ * is written when a bench was run in full.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -102,7 +102,7 @@ function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K  ${text}`);
 }
 
-/** The report with what was measured now in it; of benches that did not run it keeps what it had. */
+/** The report with this run's results; benches that did not run keep their old ones. */
 function report(measured: readonly [Bench, Row[]][]): string {
   const before = existsSync(REPORT)
     ? readFileSync(REPORT, "utf8")

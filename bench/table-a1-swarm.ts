@@ -1,6 +1,6 @@
 /**
- * Many seeds of the wind tunnel, over all kinds of plan, on as many threads as the machine has cores: which of them
- * break a promise. This file is also what each thread runs.
+ * Many seeds of the wind tunnel, over all kinds of plan, on as many threads as the machine has cores: and which of them break a
+ * promise. Each thread runs this file, too.
  */
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
@@ -13,7 +13,7 @@ const THREADS_MAX = 8;
 export interface Swarm {
   /** From 1 on. */
   readonly seeds: number;
-  /** What is taken in place of what a seed draws. */
+  /** Options that replace what a random seed draws. */
   readonly sizes: Omit<PlanOptions, "seed">;
 }
 

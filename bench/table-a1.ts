@@ -2,7 +2,7 @@
  * Koopmans' simulation with our cluster in it: its 27 configurations beside the numbers of its Table A.1, which are the
  * baselines here (averages of 1,000 runs; its program is not run again). First with the settings that nodes are shipped
  * with, then with Koopmans' own, which admit one by one without limit and cannot be set. Then what it left out: more users,
- * lost messages, partitions and skewed clocks, and thousands of seeds in which everything goes wrong. Simulated time and
+ * lost messages, partitions and skewed clocks, and thousands of random seeds with every kind of fault. Simulated time and
  * fixed seeds: except for the speed, the same numbers on every machine. Draws its figures 6.1 to 6.3 into
  * `bench/results/table-a1/`.
  */
@@ -23,7 +23,7 @@ import { type Bench, type Goal, median, type Row, row } from "./bench.ts";
 import { unpin } from "./child.ts";
 import { runSwarm, type SwarmRun } from "./table-a1-swarm.ts";
 
-/** Taus are small: of a million pairs, so many are the wrong way round. */
+/** Taus are small, so they are shown as pairs out of order in a million. */
 const UNIT = "wrong of 1M";
 const MILLION = 1e6;
 const USUAL = { target: 100, users: 2_500, changed: 0, settings: "shipped" } as const;
@@ -45,7 +45,7 @@ const QUICK = {
 export const tableA1Bench: Bench = {
   name: "table-a1",
   about:
-    "Koopmans' simulation with our cluster, beside its Table A.1: with nodes as shipped, and one by one without limit as in the paper, which no setting of ours does; more users, trouble, and many seeds",
+    "Koopmans' simulation with our cluster, beside its Table A.1: with nodes as shipped, and one by one without limit as in the paper, which no setting of ours does; more users, faults, and many random seeds",
   async run({ isQuick, progress }) {
     const { seeds, troubleSeeds, manyUsers, speedRuns, swarm } = isQuick ? QUICK : WHOLE;
     // Quick: the extremes of nodes changed alone.
@@ -54,7 +54,7 @@ export const tableA1Bench: Bench = {
       progress(`configurations: run ${number} of ${runs}`);
     const comparisons = compareAll({ configurations, seeds, progress: tell });
     draw(comparisons);
-    // Benches of servers keep this process on one core; the threads of the swarm may have all.
+    // Benches of servers keep this process on one core; the threads of the swarm may use all.
     unpin(process.pid);
     const swarmed = await runSwarm(swarm, (done) => progress(`${done} of ${swarm.seeds} seeds`));
     progress("how fast it goes");
@@ -151,7 +151,7 @@ function brokenRow(comparisons: readonly Comparison[]): Row {
   });
 }
 
-/** Held to the goal that Koopmans set itself; beside what it measured. */
+/** Judged by the goal that Koopmans set; beside what Koopmans measured. */
 function shippedRow(comparison: Comparison): Row {
   return tauRow(comparison, { way: "as shipped", ours: comparison.shipped, goal: tauGoal() });
 }
@@ -243,7 +243,7 @@ function tauGoal(): Goal {
   return { of: "value", atMost: KOOPMANS_TAU_MAX * MILLION };
 }
 
-/** A run that failed is never good: not everybody was counted. */
+/** A failed run never meets its goal: not everybody was counted. */
 function millionths({ tau, failure }: ExperimentResult): number {
   return failure === null ? tau * MILLION : MILLION;
 }
@@ -254,7 +254,7 @@ function failedText(outcomes: readonly ExperimentResult[]): string {
   );
 }
 
-/** Where nobody waits tau is of those who went straight through, and says nothing of a line. */
+/** Where nobody waits, tau is of visitors who went straight through, and says nothing about a line. */
 function lineText(runs: readonly { readonly waited: number }[]): string {
   return runs.every(({ waited }) => waited === 0) ? " (nobody waits)" : "";
 }

@@ -1,6 +1,6 @@
 /**
  * Programs that the tests need and npm does not bring: found on the machine, or installed from Debian's packages.
- * What is installed, how and why is said before the first package is fetched. apt-get's own output is shown only when
+ * It prints what is installed, how and why before the first package is fetched. apt-get's own output is shown only when
  * it fails.
  */
 import { spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ export interface Program {
   /** What it is needed for, as a sentence without its full stop: `the browser tests drive a real browser`. */
   readonly why: string;
   readonly debianPackage: string;
-  /** Where it usually is, best first. */
+  /** Where it usually is, preferred first. */
   readonly places: readonly string[];
   /** The environment variable that names another place. */
   readonly variable: string;
@@ -49,7 +49,7 @@ function install(programs: readonly Program[]): string | undefined {
   const packages = programs.map(({ debianPackage }) => debianPackage);
   console.log(announcement(programs));
   const startedAt = performance.now();
-  // Old lists may still have the packages, so a failure here is not the end; and what it said may explain a later one.
+  // Old package lists may be enough, so a failure here is not fatal; its output may explain a later one.
   const update = aptGet("update");
   const { isGood, printed } = aptGet("install", "-y", "--no-install-recommends", ...packages);
   if (!isGood) return `apt-get failed:\n${`${update.printed}${printed}`.trimEnd().replaceAll(/^/gm, "    ")}`;

@@ -1,4 +1,4 @@
-/** `docs/errors.md`, from the catalogue in `src/core/errors.ts`: a table for each place where a code is met. */
+/** `docs/errors.md`, from the catalogue in `src/core/errors.ts`: a table for each kind of code. */
 import {
   type CatalogueEntry,
   CONTROL_REFUSALS,
@@ -32,7 +32,7 @@ interface Section {
   /** What the codes are called there. */
   readonly column: string;
   readonly catalogue: Readonly<Record<string, CatalogueEntry>>;
-  /** What is seen beside the code. */
+  /** What is shown beside the code. */
   readonly seen?: (code: string) => string;
 }
 

@@ -1,4 +1,4 @@
-/** Proxies of other makers that ask Fairgate about each request, from Debian's packages. The third is nginx, in `origins.ts`. */
+/** Third-party proxies that ask Fairgate about each request, from Debian's packages. The third is nginx, in `origins.ts`. */
 import type { Program } from "./debian.ts";
 
 export const CADDY: Program = {

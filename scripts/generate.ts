@@ -1,7 +1,7 @@
 /**
- * Writes the files that are made from others: the index of languages; from the settings' schema `fairgate.example.yaml` and
+ * Writes the generated files: the index of languages; from the settings' schema `fairgate.example.yaml` and
  * `docs/settings.md`; the table in `docs/engines.md` from the engines' capabilities; and `docs/errors.md` from the catalogue
- * of errors. Tests fail when they are out of step; `npm run generate` puts them right.
+ * of errors. Tests fail when they are out of date; `npm run generate` updates them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * Work that is done once for each state of what it is made from, and said before it starts: npm packages with a lock file of
+ * Work that is done once for each state of its input files, and announced before it starts: npm packages with a lock file of
  * their own, or something built.
  */
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,4 @@
-/** Origins of other makers that stand behind a gateway in tests and benches: nginx, PHP and Flask, from Debian's packages. */
+/** Third-party origins behind a gateway in tests and benches: nginx, PHP and Flask, from Debian's packages. */
 import { findProgram, type Program } from "./debian.ts";
 
 const why = (what: string) => `the tests of hostile paths have ${what} behind the gateway`;

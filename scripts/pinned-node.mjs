@@ -71,7 +71,7 @@ const child = spawn(nodeBinary, [join(root, "scripts", "task.ts"), ...process.ar
 // Ctrl-C reaches the whole group; the child decides when it is done.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.on(signal, () => signal !== "SIGINT" && child.kill(signal));
-// A killed npm takes its shell along without a word to us; a new parent is the only sign of it.
+// A killed npm ends its shell without a signal to us; a new parent process is the only sign of it.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), 1_000).unref();
 child.on("exit", (code, signal) => process.exit(code ?? (signal ? 1 : 0)));

@@ -1,7 +1,7 @@
 /**
- * What `npm run test:real` needs and `npm test` does not: programs from Debian's packages, and the npm packages of the sites
- * in `test/real`, which have a lock file of their own so that the project's stays small. Each is said before it is installed.
- * The Next.js site is built here, once for each state of its files. What cannot be had ends the run.
+ * What `npm run test:real` needs and `npm test` does not: programs from Debian's packages, and the npm packages of the sites in
+ * `test/real`, which have a lock file of their own so that the project's stays small. Each is announced before it is installed.
+ * The Next.js site is built here, once for each state of its files. A program that cannot be installed ends the run.
  */
 import { join } from "node:path";
 import { CHROMIUM, WHOLE_CHROMIUM } from "./chromium.ts";
@@ -29,10 +29,10 @@ export const REAL = join(import.meta.dirname, "..", "test", "real");
 export const REAL_MODULES = join(REAL, "node_modules");
 export const NEXT_SITE = join(REAL, "sites", "next");
 
-/** Nothing is sent and nothing is fetched but by npm. */
+/** Next.js sends no telemetry, and only npm fetches anything. */
 export const NEXT_ENVIRONMENT = { NEXT_TELEMETRY_DISABLED: "1", NEXT_IGNORE_INCORRECT_LOCKFILE: "1" };
 
-/** Makes sure that everything is there, or says what is missing and stops. */
+/** Makes sure that everything is there, or prints what is missing and stops. */
 export function ensureRealSites(): void {
   ensurePrograms(PROGRAMS);
   installOnce(REAL, [

@@ -20,7 +20,7 @@ interface Run {
   readonly number: number;
   readonly isBusy: boolean;
   readonly minutes: number;
-  /** The tests that failed, or what else was wrong; none when it was green. */
+  /** The tests that failed, or other reasons; empty when it was green. */
   readonly failures: readonly string[];
   /** Where everything that a failed run printed is. */
   readonly log: string | null;

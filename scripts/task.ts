@@ -86,17 +86,17 @@ interface Group {
   readonly name: string;
   readonly has: RegExp;
   readonly options: readonly string[];
-  /** Computes most of the time, and leaves the processors to those who watch a clock. */
+  /** Test files that compute most of the time, at low priority, so that tests with timeouts get the processor first. */
   readonly isPatient: boolean;
 }
 
-/** One process for all files: one for each would cost more than most of them take. */
+/** One process for all files: starting one for each would take longer than most of them run. */
 const SHARED = ["--test-isolation=none"];
 const THREE_FILES = ["--test-concurrency=3"];
 
-/** A test belongs to the first group that has it. */
+/** A test belongs to the first group that matches. */
 const GROUPS: readonly Group[] = [
-  // One of the crashes is itself the program that it kills.
+  // One of the crash tests is itself the program that it kills.
   {
     name: "crashes",
     has: /^src\/durable\/crash|^test\/(crash|cluster)\//,
@@ -117,7 +117,7 @@ const GROUPS: readonly Group[] = [
     options: SHARED,
     isPatient: true,
   },
-  // Not the page in a real browser, commands, nor what is measured.
+  // Not browser tests, commands, or measurements.
   {
     name: "source",
     has: /^src\/(?!gateway\/page\/suite\/|cli\/doctor\/suite\/|testing\/(linear|parsers\/))/,
@@ -130,18 +130,21 @@ const GROUPS: readonly Group[] = [
 ];
 
 /**
- * Groups of a kind that run at the same time; the next one starts as soon as one ends. Patient ones compute in whatever
- * time the others leave, and two of them hold both cores once the others are through.
+ * Groups of a kind run at the same time; the next one starts as soon as one ends. Patient groups run at low priority, and two of
+ * them use both cores once the others are done.
  */
 const AT_ONCE = { patient: 2, hurried: 2 };
 
-/** Enough that others go first, and not so much that busy programs beside the tests starve them. */
+/** Enough that others go first, but not so much that other busy programs starve them. */
 const PATIENT_NICENESS = 4;
 
-/** A group that takes longer hangs, and is ended; it then says in which files. */
+/** A group that takes longer is ended; it then prints which files hung. */
 const GROUP_MAX_MS = 1_800_000;
 
-/** Runs the tests in files that the patterns name, and ends with code 1 when one fails or leaves something in the temporary folder. */
+/**
+ * Runs the tests in files that the patterns name, and ends with code 1 when one fails or leaves something in the temporary
+ * folder.
+ */
 async function test(temp: TempFolder, patterns: string[]): Promise<void> {
   const failed = await testGroups(testFiles(patterns));
   const leftovers = temp.leftovers();
@@ -170,7 +173,7 @@ async function testGroups(files: readonly string[]): Promise<string[]> {
   return failed;
 }
 
-/** True when all is good. One group is shown as it goes; what another prints comes in one piece, once it is through. */
+/** True when all is good. One group's output is shown as it goes; that of the others is printed whole when they are done. */
 async function testGroup({ name, options, isPatient }: Group, files: string[], isShown: boolean) {
   const startedAt = performance.now();
   const child = start(process.execPath, ["--test", ...options, ...files], {
@@ -186,7 +189,7 @@ async function testGroup({ name, options, isPatient }: Group, files: string[], i
   return code === 0;
 }
 
-/** Every test, or those whose path contains one of the words given. What npm installed is none of ours. */
+/** Every test, or those whose path contains one of the words given; none from node_modules. */
 function testFiles(patterns: string[]): string[] {
   const all = globSync(patterns, { cwd: root, exclude: ["**/node_modules/**"] }).sort();
   return rest.length === 0 ? all : all.filter((file) => rest.some((word) => file.includes(word)));
@@ -200,7 +203,7 @@ function tool(name: string, ...args: string[]): Promise<void> {
   return run(join(root, "node_modules", ".bin", name), args);
 }
 
-/** Starts a program, which does not outlive a signal that ends this process. */
+/** Starts a program, which ends with a signal that ends this process. */
 function start(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, { cwd: root, ...options });
   running.add(child);

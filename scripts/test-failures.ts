@@ -1,4 +1,4 @@
-/** What a failed run of `npm test` says about why, read from all that it printed. */
+/** The reasons why a run of `npm test` failed, read from its output. */
 
 /** As the test runner lists them at the end of a group: where the test is, and its name. */
 const FAILED = /^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm;
@@ -6,7 +6,7 @@ const FAILED = /^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm;
 const OTHER = /^(?:Tests left .*|Nothing was started\..*|\S+\(\d+,\d+\): error .*)$/gm;
 const LAST_WORDS_MAX = 200;
 
-/** Each failed test and each other reason, once; at least one, if only the last words of the run. */
+/** Each failed test and each other reason, once; at least one, if only the last lines of the output. */
 export function failuresIn(printed: string): string[] {
   const tests = [...printed.matchAll(FAILED)].map(([, file, name]) => `${file}: ${name}`);
   const others = printed.match(OTHER) ?? [];

@@ -1,5 +1,5 @@
-// Entry of every npm script: it needs a Node that can install the pinned one and start it. What is newer than modules
-// themselves comes after this.
+// Entry of every npm script: it needs a Node that can install the pinned one and start it. Syntax newer than modules comes
+// after this.
 const MAJOR_MIN = 20;
 
 const { node } = process.versions;

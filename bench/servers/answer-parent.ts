@@ -1,6 +1,6 @@
 /**
- * What the bench asks each node of a cluster: how many it is with, what its room counts, what it has cost so far, and to
- * give its room other slots.
+ * What the bench asks each node of a cluster: how many nodes it knows, its room's counts, its processor time so far; and it
+ * changes the room's slots.
  */
 import type { ClusterEngine } from "../../src/engines/cluster/cluster-engine.ts";
 
@@ -24,7 +24,7 @@ function answerOf({ engine, room, setSlots }: Asked, question: NodeQuestion): un
   return process.cpuUsage();
 }
 
-/** None before all is settled. */
+/** None before the cluster is settled. */
 function membersOf(engine: ClusterEngine): number {
   const { view, isSettled } = engine.status(false);
   return view && isSettled ? view.members.length : 0;

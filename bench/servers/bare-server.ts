@@ -1,5 +1,5 @@
 /**
- * The baseline: a bare `node:http` server that answers whatever it is told to, the same bytes to every request. The
+ * The baseline: a bare `node:http` server that answers every request with the same bytes. The
  * answer (status, flat header list, body) comes as JSON in the first argument.
  */
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ const { status, headers, body } = JSON.parse(process.argv[2]!) as {
 
 const server = createServer((_request, response) => {
   response.writeHead(status, headers);
-  // A text in Latin-1 is the fastest form: Node puts head and body into one write.
+  // A Latin-1 string is the fastest form: Node puts head and body into one write.
   response.end(body, "latin1");
 });
 server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }));

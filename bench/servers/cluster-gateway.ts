@@ -1,6 +1,6 @@
 /**
- * A gateway with HTTP and tokens in front of a room, as `fairgate run` has it: a node of a cluster as with `--cluster`, or
- * by itself with the line in memory, to compare with.
+ * A gateway with HTTP and tokens in front of a room, as `fairgate run` has it: a node of a cluster as with `--cluster`, or alone
+ * with the line in memory, to compare with.
  */
 
 import { openFairgate } from "../../src/assembly/open-fairgate.ts";

@@ -1,7 +1,7 @@
 /**
- * One node of a cluster as `fairgate run --cluster` has it, without HTTP and tokens: the engine over its real transport.
- * Users speak lines with it over TCP. As over HTTP the ticket and the pass are theirs to keep and to show, and a turn is told
- * where they joined, as an event stream tells it.
+ * One node of a cluster as `fairgate run --cluster` has it, without HTTP and tokens: the engine over its real transport. Users
+ * speak lines with it over TCP. As over HTTP they keep and send their ticket and pass, and the node where they joined pushes the
+ * turn, as an event stream does.
  *
  *   join 17             ─▶   wait 17 TICKET, or pass 17 PASS
  *                       ◀─   turn 17
@@ -23,7 +23,7 @@ const [founder = "", slots = ""] = process.argv.slice(2);
 const ROOM = "main";
 const SECRET = "bench-secret-0123456789-abcdefghij";
 const world = nodeWorld({ level: "error" });
-/** How to tell those who joined here of their turn, by their sequence. */
+/** Callbacks that push the turn to visitors who joined here, by their sequence. */
 const waiting = new Map<number, () => void>();
 
 const engine = await openNode();

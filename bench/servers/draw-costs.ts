@@ -1,5 +1,5 @@
 /**
- * Gathers so many, draws once, and prints what that cost as JSON: memory, the draw, the same hashes by Node,
+ * Gathers a number of visitors, draws once, and prints the cost as JSON: memory, the draw, the same hashes by Node,
  * finding each ticket's new place, and checking the record.
  */
 import { hash, randomBytes } from "node:crypto";

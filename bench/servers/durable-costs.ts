@@ -1,7 +1,6 @@
 /**
- * What a durable object costs, measured in a process of its own: the naive counter called by many at once through a
- * stub, on disk, on memory only, and the same store used directly with a transaction and a sync for each call. Prints
- * one line of JSON.
+ * What a durable object costs, measured in a process of its own: the naive counter, with many calls at once through a stub, on
+ * disk, on memory only, and the same store used directly with a transaction and a sync for each call. Prints one line of JSON.
  */
 import { closeSync, fdatasync, fsyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +18,7 @@ const MANY_CALLERS = 1_024;
 const SLICE_MS = 250;
 const WARM_UP_ROUNDS = 3;
 const KEYS_PER_PUT = 128;
-/** A page and what the log writes before it. */
+/** A database page and its header in the log. */
 const LOGGED_PAGE_BYTES = 4_096 + 24;
 const BARE_FILE_PAGES = 1_024;
 
@@ -38,7 +37,7 @@ class Counter {
   }
 }
 
-/** Calls a second of so many callers who each call again as soon as they have their answer. */
+/** Calls a second of a number of callers who each call again as soon as they have their answer. */
 async function callsPerSecond(next: () => Promise<number>, callers = CALLERS): Promise<number> {
   const startAt = performance.now();
   const endAt = startAt + SLICE_MS;
@@ -84,7 +83,7 @@ function directStore(): { callsPerSecond(): number; close(): void } {
   };
 }
 
-/** What this disk allows: one write of a page and its sync after another, in a file that does not grow, and no more. */
+/** What this disk allows: writes of one page, each with its sync, in a file that does not grow. */
 function bareSyncs(): { callsPerSecond(): Promise<number>; close(): void } {
   const descriptor = openSync(join(root, "bare"), "w+");
   const page = Buffer.alloc(LOGGED_PAGE_BYTES, 1);

@@ -1,4 +1,4 @@
-/** An engine that asks everyone to come back at once, so that every check-in is answered by it anew. */
+/** An engine that asks everyone to come back at once, so that it answers every check-in itself. */
 import type { Eventually, TicketAnswer } from "../../src/core/engine.ts";
 import type { Ticket } from "../../src/core/ticket.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";

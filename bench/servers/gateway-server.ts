@@ -1,6 +1,6 @@
 /**
- * A gateway with a full room and some waiting, kept in a directory if one is named: answers board and check-ins. Tickets are signed
- * here and handed to the client through the parent.
+ * A gateway with a full room and some waiting visitors, with a data directory if one is named: it answers board and check-ins.
+ * Tickets are signed here and handed to the client through the parent.
  */
 
 import { openData } from "../../src/assembly/data.ts";
@@ -18,7 +18,7 @@ import { listenAndTell } from "./listen-and-tell.ts";
 const [kind = "", waitingText = "10000", directory = null] = process.argv.slice(2);
 const SECRET = "bench-secret-0123456789-abcdefghij";
 const TICKETS = 64;
-/** Different tokens for one place, so that none is ever met twice: the cost of verifying each time. */
+/** Different tokens for one place, so that none is in the cache: the cost of verifying each time. */
 const COLD_TOKENS = kind === "cold" ? 300_000 : 0;
 
 const world = nodeWorld({ level: "error" });

@@ -71,7 +71,7 @@ function call(handle: ProxiedGateway["handle"]): (cookie: string) => void {
   };
 }
 
-/** Nanoseconds a call, making the cookie's string included. */
+/** Nanoseconds a call, including the cookie's string. */
 function run(cookies: readonly Buffer[], use: (cookie: string) => void): number {
   const from = process.hrtime.bigint();
   for (let i = 0; i < CALLS; i++) use(cookies[i % cookies.length]!.toString("latin1"));

@@ -20,7 +20,7 @@ const result = settingsFrom(
 if (!result.ok) throw new Error(JSON.stringify(result.problems));
 const engine = new MemoryEngine(world);
 const gateway = await ProxiedGateway.open({ settings: result.settings, engine, world });
-// Fills the room, so that nobody goes straight through; these leave when the first visitors have queued up.
+// Fills the room, so that nobody goes straight through; these visitors leave when the first ones have queued up.
 const joined = await Promise.all(Array.from({ length: Number(capacity) }, () => engine.join("main")));
 const held = joined.flatMap((answer) => (answer.kind === "entered" ? [answer.pass] : []));
 process.on("message", (question) => {

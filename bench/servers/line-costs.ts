@@ -1,5 +1,5 @@
 /**
- * Fills a room with so many waiting and prints what joining, asking `ahead` and admitting then cost, as JSON. Costs
+ * Fills a room with a number of waiting visitors and prints what join, `ahead` and admit then cost, as JSON. Costs
  * are of whole engine calls: a ticket made, a deadline set, an answer built.
  */
 import { ANYBODY } from "../../src/core/engine.ts";
@@ -12,12 +12,12 @@ import { seededFraction } from "../../src/sim/hand-world.ts";
 const waiting = Number(process.argv[2]);
 const CALLS = 20_000;
 const ROUNDS = 15;
-/** A turn of the door is small beside the machine's hiccups, so it is tried more often. */
+/** An admission takes less time than the machine's hiccups, so it is measured more often. */
 const TURNS = 60;
 const ID = "0".repeat(32);
 const NOW = Date.UTC(2026, 0, 1);
 const MOMENT = { dice: 0, now: NOW };
-/** A room nobody is admitted to by itself, so that the line has the length we want. */
+/** A room that admits nobody by itself, so that the line keeps its length. */
 const PAUSED = { ...DEFAULT_RULES, totalActiveUsers: 1, paused: true, lapseAfterMs: 86_400_000 };
 const OPEN = { ...PAUSED, totalActiveUsers: null, paused: false };
 
@@ -58,7 +58,7 @@ const admitNs = bestAdmission();
 if (sink < 0) throw new Error("unreachable");
 console.log(JSON.stringify({ bytesEach, joinNs, aheadNs, checkInNs, admitNs }));
 
-/** The bare line, as the room holds it: what `ahead` alone costs. */
+/** The bare line that the room uses: what `ahead` alone costs. */
 function lineOf(count: number): Line {
   const made = new Line();
   for (let i = 0; i < count; i++) made.add(first.sequence + i);
@@ -81,8 +81,8 @@ function bestRound(work: () => void, tidy: () => void = () => {}): number {
 }
 
 /**
- * Admissions through one turn of the door, some thousand at a time, with as many joining again afterwards. What a turn
- * costs that admits nobody (mostly the bounded sweep for lapsed visitors) is measured beside it and taken off.
+ * Admissions of some thousand visitors at a time, with as many joining again afterwards. The cost of a call that admits nobody
+ * (mostly the bounded sweep for lapsed visitors) is measured as well and subtracted.
  */
 function bestAdmission(): number {
   const batch = Math.min(5_000, waiting / 2);

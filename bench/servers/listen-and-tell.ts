@@ -1,4 +1,4 @@
-/** Puts handlers behind the product's own listener on a free port, and tells the parent process where. */
+/** Puts handlers behind the product's own listener on a free port, and reports the port to the parent process. */
 import type { Settings } from "../../src/config/schema.ts";
 import type { World } from "../../src/core/world.ts";
 import type { AccessLog } from "../../src/gateway/access-log/access-log.ts";

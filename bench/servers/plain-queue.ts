@@ -1,14 +1,14 @@
 /**
- * The baseline: the queue of Holmström 2016, as plainly as it is described there. Sessions wait in a sorted set by the time they came, and
- * those who may be on the site are in a second one by the time their access ends; every step is one Redis command, and each
- * is awaited before the next.
+ * The baseline: the queue of Holmström 2016, as plainly as it is described there. Sessions wait in a sorted set by the time they
+ * came, and those who may be on the site are in a second one by the time their access ends; every step is one Redis command, and
+ * each is awaited before the next.
  *
  *   from Holmström    Express with one route for every address (7.3); a session's id in a cookie (7.3.1); the two sorted
  *                     sets and the seven commands of appendix A; `addToQueue` (appendix D) and `grantAccessToMax`
  *                     (appendix E); the number ahead shown on every visit (7.4.1); a purge of what has run out (7.4.2)
- *   filled in here    which commands a visit takes and in what order: is there access (ZSCORE), if not, where do I stand
- *                     (ZRANK), if nowhere, add me (ZADD) and look again (ZRANK)
- *   left out          whatever would only make it slower: the template (an answer is JSON), the store of express-session
+ *   filled in here    which commands a visit takes and in what order: is there access (ZSCORE), if not, the rank (ZRANK), if
+ *                     there is none, add (ZADD) and get the rank again (ZRANK)
+ *   left out          everything that would only make it slower: the template (an answer is JSON), the store of express-session
  *                     (only its signed cookie is here), the meter of requests for each address (the queue is always on)
  */
 import { createHmac, randomBytes } from "node:crypto";
@@ -63,7 +63,7 @@ async function visit(request: Request, response: Response): Promise<void> {
   response.json({ status: "waiting", ahead });
 }
 
-/** The id of a session, by the cookie as express-session has it; a new one for who brings none. */
+/** The id of a session, by the cookie as express-session has it; a new one for a visitor without a cookie. */
 function session(request: Request, response: Response): string {
   const shown = new RegExp(`${COOKIE}=s%3A([^.;]+)\\.([^;]+)`).exec(request.headers.cookie ?? "");
   if (shown && decodeURIComponent(shown[2]!) === signature(shown[1]!)) return shown[1]!;

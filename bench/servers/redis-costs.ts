@@ -1,7 +1,7 @@
 /**
- * Fills a room in a Redis with so many waiting, by the engine's own joins, and tells what each of them takes there. Then,
- * asked `join` or `checkIn`, it does some thousand of these and tells how long one took. The engine is used directly:
- * no HTTP, no tokens.
+ * Fills a room in a Redis with a number of waiting visitors, by the engine's own joins, and prints the memory of each. Then, told
+ * `join` or `checkIn`, it makes some thousand of these calls and prints how long one took. The engine is used directly: no HTTP,
+ * no tokens.
  */
 
 import { openEngine } from "../../src/assembly/engines.ts";
@@ -59,7 +59,7 @@ async function fill(): Promise<Ticket[]> {
   return tickets;
 }
 
-/** Those who join leave again before the next time, so that the line keeps its length. */
+/** These visitors leave again before the next round, so that the line keeps its length. */
 async function joinNs(): Promise<number> {
   const joined: Ticket[] = [];
   const ns = await nsEach(async () => {
@@ -81,7 +81,7 @@ async function nsEach(work: () => Promise<void>): Promise<number> {
   return Number(process.hrtime.bigint() - from) / CALLS;
 }
 
-/** Does something so often, `AT_ONCE` at a time. */
+/** Repeats a call `count` times, `AT_ONCE` at a time. */
 async function many(times: number, work: () => Promise<void>): Promise<void> {
   let left = times;
   const worker = async () => {

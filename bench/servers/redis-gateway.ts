@@ -20,7 +20,7 @@ const result = settingsFrom(
     ...(origin && { origin: { addresses: [origin] } }),
     // All of them come from one address.
     limits: { newcomersPerAddressMax: null },
-    // Nobody lapses while we measure.
+    // Nobody lapses during the measurement.
     rooms: { main: { totalActiveUsers: Number(slots), jsonResponseEnabled: true, lapseAfter: "1h" } },
   },
   { environment: {}, readFile: () => "", needsOrigin: origin !== "" },

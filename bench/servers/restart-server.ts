@@ -1,4 +1,4 @@
-/** Opens a kept room and tells how long that took and how many wait in it, after letting so many more join. */
+/** Opens a stored room and prints how long that took and how many wait in it, after a number of further joins. */
 
 import { openData } from "../../src/assembly/data.ts";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";

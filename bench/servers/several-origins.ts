@@ -1,4 +1,4 @@
-/** Our proxy in front of several addresses, with everything by default but the two times. Says how many lines it has logged. */
+/** Our proxy in front of several addresses, with default settings but for two timeouts. Reports how many lines it has logged. */
 import { settingsFrom } from "../../src/config/load.ts";
 import { nodeWorld } from "../../src/node.ts";
 import { bareProxy } from "./bare-proxy.ts";

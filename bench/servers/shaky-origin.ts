@@ -1,7 +1,7 @@
 /**
- * One address of an origin, which breaks when it is told to: `{ mode }` changes how it answers, and every message is
- * answered with how many requests it has had. With a backlog of 1 and the process stopped, the system takes a connection
- * or two for it and swallows all others.
+ * One address of an origin, which breaks on command: `{ mode }` changes how it answers, and every message is answered with the
+ * number of its requests so far. With a backlog of 1 and the process stopped, the system accepts a connection or two for it and
+ * ignores all others.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

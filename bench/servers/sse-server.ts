@@ -1,4 +1,4 @@
-/** A gateway whose room is full, for visitors who only listen. Asked `memory` or `push`, it answers. */
+/** A gateway with a full room, for visitors who only listen. It answers the commands `memory` and `push`. */
 import { settingsFrom } from "../../src/config/load.ts";
 import { toRules } from "../../src/config/rules.ts";
 import { MemoryEngine } from "../../src/engines/memory/memory-engine.ts";
@@ -7,7 +7,7 @@ import { nodeWorld } from "../../src/node.ts";
 import { listenAndTell } from "./listen-and-tell.ts";
 
 const real = nodeWorld({ level: "error" });
-/** No timers: a board goes out when the bench says so. */
+/** No timers: a board is sent on command. */
 const world = { ...real, timers: { every: () => () => {}, after: real.timers.after } };
 const result = settingsFrom(
   {
@@ -29,7 +29,7 @@ process.on("message", (question) => {
     process.send?.(process.memoryUsage().rss);
   } else {
     const at = Number(process.hrtime.bigint());
-    // A change of rules shows a new board to everyone at once.
+    // A change of rules sends a new board to everyone at once.
     engine.configure("main", rules);
     process.send?.(at);
   }
