@@ -10,7 +10,7 @@ import "./needs-node.ts";
 import type { Log } from "./core/world.ts";
 import type { RelaxedQueue } from "./engines/redis/relaxed/queue.ts";
 import type { QueueOptions } from "./engines/redis/relaxed/queue-options.ts";
-import type { GivenPlaces } from "./relaxed-places.ts";
+import type { GivenServers } from "./relaxed-servers.ts";
 
 export type { ConcurrencyPolicy } from "./core/relaxed.ts";
 export type { Log } from "./core/world.ts";
@@ -27,14 +27,14 @@ export {
   ShardsMismatch,
 } from "./engines/redis/relaxed/relaxed-problem.ts";
 export type { CommitAnswer } from "./engines/redis/relaxed/shard.ts";
-export type { RedisClusterPlace, RedisLogin, RedisSentinelPlace } from "./relaxed-places.ts";
+export type { RedisClusterAddresses, RedisLogin, RedisSentinelAddresses } from "./relaxed-servers.ts";
 
 export interface RelaxedQueueOptions extends QueueOptions {
   /**
    * A server by its URL; several that know nothing of each other, to which the shards are dealt out in this order; a
    * cluster; or sentinels.
    */
-  readonly redis: GivenPlaces;
+  readonly redis: GivenServers;
   /** How long an answer of Redis may take. */
   readonly callTimeoutMs?: number;
   /** A logger with debug, info, warn and error, such as pino. Lines of JSON on standard output when left out. */
@@ -50,12 +50,12 @@ export async function openRelaxedQueue(options: RelaxedQueueOptions): Promise<Re
   const { RelaxedQueue } = await import("./engines/redis/relaxed/queue.ts");
   const { withDefaults } = await import("./engines/redis/relaxed/queue-options.ts");
   const { nodeWorld } = await import("./node.ts");
-  const { redisPlaces } = await import("./relaxed-places.ts");
+  const { redisServers } = await import("./relaxed-servers.ts");
   const { redis, callTimeoutMs: timeoutMs = CALL_TIMEOUT_MS, log, ...own } = options;
   withDefaults(own);
-  const places = redisPlaces(redis);
+  const all = redisServers(redis);
   const world = nodeWorld(log ? { log } : {});
   const library = relaxedLibrary();
-  const links = await Promise.all(places.map((place) => openLink({ place, library, world, timeoutMs })));
+  const links = await Promise.all(all.map((servers) => openLink({ servers, library, world, timeoutMs })));
   return new RelaxedQueue(own, links, world);
 }

@@ -11,7 +11,7 @@ import { RedisData } from "./redis-data.ts";
 /** Opens the link, reads the line's clock, and makes the engine. */
 export async function openRedis(settings: RedisSettings, world: World): Promise<OpenEngine> {
   const { prefix, replicas, timeoutMs } = settings;
-  const link = await openLink({ place: settings, library: roomLibrary(), world, timeoutMs });
+  const link = await openLink({ servers: settings, library: roomLibrary(), world, timeoutMs });
   const clock = new RedisClock(link, world);
   await clock.look();
   const shared = { ...world, clock };

@@ -1,8 +1,8 @@
 /** The cluster: whether the nodes in the settings answer, who else there is, and whether all slots are served. */
 import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import type { RedisSettings } from "../../config/redis-settings.ts";
-import { addressIn } from "../../engines/redis/link/place.ts";
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
+import { addressIn } from "../../engines/redis/link/servers.ts";
 import { configOf, readInfo, type ServerFacts } from "./facts.ts";
 import type { Node, Search } from "./node.ts";
 import { Probe, serverLogin } from "./probe.ts";

@@ -88,19 +88,19 @@ export class Places {
   /** The lane a place was given in. */
   lane(sequence: number): number {
     if (this.#lanes.length === 0) return EVERYBODY;
-    const slot = this.#find(numberOf(sequence))?.lanes?.[offsetOf(sequence)] ?? 0;
-    return slot === 0 ? EVERYBODY : this.#lanes[slot - 1]!;
+    const code = this.#find(numberOf(sequence))?.lanes?.[offsetOf(sequence)] ?? 0;
+    return code === 0 ? EVERYBODY : this.#lanes[code - 1]!;
   }
 
   setLane(sequence: number, lane: number): void {
     if (lane === EVERYBODY && this.#lanes.length === 0) return;
     const segment = this.#segment(numberOf(sequence));
-    const slot = this.#slotOf(lane);
-    if (slot === 0 && segment.lanes === null) return;
+    const code = this.#codeOf(lane);
+    if (code === 0 && segment.lanes === null) return;
     segment.lanes ??= new Uint8Array(SEGMENT_SIZE);
     const offset = offsetOf(sequence);
-    if (segment.lanes[offset] === slot) return;
-    segment.lanes[offset] = slot;
+    if (segment.lanes[offset] === code) return;
+    segment.lanes[offset] = code;
     if (this.#isKept) this.#note(segment, offset);
   }
 
@@ -120,13 +120,13 @@ export class Places {
   move(from: Float64Array, to: Float64Array): void {
     const states = new Uint8Array(from.length);
     const deadlines = new Uint32Array(from.length);
-    const slots = new Uint8Array(from.length);
+    const codes = new Uint8Array(from.length);
     for (let i = 0; i < from.length; i++) {
       const segment = this.#segment(numberOf(from[i]!));
       const offset = offsetOf(from[i]!);
       states[i] = segment.states[offset]!;
       deadlines[i] = segment.deadlines[offset]!;
-      slots[i] = segment.lanes?.[offset] ?? 0;
+      codes[i] = segment.lanes?.[offset] ?? 0;
     }
     for (let i = 0; i < to.length; i++) {
       const segment = this.#segment(numberOf(to[i]!));
@@ -137,8 +137,8 @@ export class Places {
       segment.states[offset] = states[i]!;
       segment.deadlines[offset] = deadlines[i]!;
       lowerSoonest(segment, offset);
-      if (slots[i]! > 0) segment.lanes ??= new Uint8Array(SEGMENT_SIZE);
-      if (segment.lanes) segment.lanes[offset] = slots[i]!;
+      if (codes[i]! > 0) segment.lanes ??= new Uint8Array(SEGMENT_SIZE);
+      if (segment.lanes) segment.lanes[offset] = codes[i]!;
       if (this.#isKept) this.#note(segment, offset);
     }
   }
@@ -236,7 +236,7 @@ export class Places {
   }
 
   /** The byte that stands for a lane. Beyond what fits into one a lane is everybody's. */
-  #slotOf(lane: number): number {
+  #codeOf(lane: number): number {
     if (lane === EVERYBODY) return 0;
     const known = this.#lanes.indexOf(lane);
     if (known >= 0) return known + 1;

@@ -15,7 +15,7 @@ import {
 import { starvingTests } from "../../testing/engines/starving.ts";
 import { connectionLives } from "../../testing/gateway/connection-lives.ts";
 import { realWorld } from "../../testing/real-world.ts";
-import { redisPlaceOf, TIMEOUT_MS } from "../../testing/redis/open-link.ts";
+import { redisServersOf, TIMEOUT_MS } from "../../testing/redis/open-link.ts";
 import { startRedis } from "../../testing/redis/servers.ts";
 import { roomLibrary } from "./library.ts";
 import { openLink } from "./link/link.ts";
@@ -28,7 +28,7 @@ const SECOND_MS = 1_000;
 
 const server = await startRedis();
 const link = await openLink({
-  place: redisPlaceOf([server.port]),
+  servers: redisServersOf([server.port]),
   library: roomLibrary(),
   world: realWorld(),
   timeoutMs: TIMEOUT_MS,

@@ -9,7 +9,7 @@
 import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
 import { ID_BYTES, idFromBytes } from "../../core/id.ts";
 import type { RelaxedRules, RoomRules } from "../../core/rules.ts";
-import { NONE_MISSED, setBackTicket, type Ticket } from "../../core/ticket.ts";
+import { newTicket, setBackTicket, type Ticket } from "../../core/ticket.ts";
 import { type LineParts, readLook, readTurn } from "./exact-line.ts";
 import { RedisProblem } from "./link/problem.ts";
 import { type LinePart, ordersOf, shardKeyOf } from "./orders.ts";
@@ -251,9 +251,8 @@ export class RelaxedLine implements RoomLine {
     const id = member.slice(0, ID_DIGITS);
     const joinedAt = Number(member.slice(ID_DIGITS));
     const { name, world } = this.#parts;
-    const now = world.clock.now();
-    const unknown = { lane: 0, draw: 0, node: 0, aheadShown: 0, aheadAtJoin: 0, ...NONE_MISSED };
-    return { id, room: name, joinedAt, sequence, issuedAt: now, expiresAt: now, ...unknown };
+    const expiresAt = world.clock.now();
+    return newTicket({ id, room: name, lane: 0, sequence, joinedAt, expiresAt, node: 0 });
   }
 
   async #unlessAway<T>(work: Promise<T>): Promise<T | null> {

@@ -13,7 +13,7 @@ import { laneOf } from "../../core/lanes.ts";
 import type { Pass } from "../../core/pass.ts";
 import { isAheadShown } from "../../core/room-view.ts";
 import type { DoorRules } from "../../core/rules.ts";
-import { AHEAD_UNKNOWN, NONE_MISSED, setBackTicket, shownAhead, type Ticket } from "../../core/ticket.ts";
+import { newTicket, setBackTicket, shownAhead, type Ticket } from "../../core/ticket.ts";
 import type { ToldTimes } from "./told-times.ts";
 import type { Doing, VisitReply } from "./visit-calls.ts";
 
@@ -79,6 +79,8 @@ export function endedUntil({ values, at }: VisitReply): number {
 export function isReturned({ values, at }: VisitReply): boolean {
   return values[at] === HAS_RETURNED;
 }
+
+type FiveNumbers = [number, number, number, number, number];
 
 /** Reads answers for a room whose rules, as they are at an instant, `rulesAt` tells. */
 export class AnswerReader {
@@ -147,31 +149,14 @@ export class AnswerReader {
     };
   }
 
+  /** Its sequence and draw are in the reply. */
   #newTicket(id: string, lane: number, now: number, ttlMs: number): Ticket {
-    return {
-      id,
-      room: this.#room,
-      lane,
-      joinedAt: now,
-      sequence: 0,
-      draw: 0,
-      issuedAt: now,
-      expiresAt: now + ttlMs,
-      node: 0,
-      aheadShown: AHEAD_UNKNOWN,
-      aheadAtJoin: AHEAD_UNKNOWN,
-      ...NONE_MISSED,
-    };
+    const expiresAt = now + ttlMs;
+    return newTicket({ id, room: this.#room, lane, sequence: 0, joinedAt: now, expiresAt, node: 0 });
   }
 
   #entered({ values, at }: VisitReply, id: string): Entered {
-    const [joinedAt, admittedAt, createdAt, expiresAt, lane] = values.slice(at + 1, at + 6) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [joinedAt, admittedAt, createdAt, expiresAt, lane] = values.slice(at + 1, at + 6) as FiveNumbers;
     const pass = { id, room: this.#room, lane, joinedAt, admittedAt, createdAt, expiresAt, node: 0 };
     return { kind: "entered", pass };
   }

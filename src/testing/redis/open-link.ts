@@ -4,8 +4,8 @@ import { setImmediate } from "node:timers/promises";
 import type { World } from "../../core/world.ts";
 import { type Library, libraryOf } from "../../engines/redis/library.ts";
 import { openLink, type RedisLink } from "../../engines/redis/link/link.ts";
-import type { RedisPlace } from "../../engines/redis/link/place.ts";
 import { RedisProblem, type RedisProblemKind } from "../../engines/redis/link/problem.ts";
+import type { RedisServers } from "../../engines/redis/link/servers.ts";
 import type { HandWorld } from "../../sim/hand-world.ts";
 import { ASK_EVERY_MS, eventually } from "../cli/eventually.ts";
 import { type RecordedEntry, realWorld } from "../real-world.ts";
@@ -23,7 +23,7 @@ export interface TestLink extends RedisLink, AsyncDisposable {
   readonly entries: readonly RecordedEntry[];
 }
 
-export interface TestLinkOptions extends Partial<RedisPlace> {
+export interface TestLinkOptions extends Partial<RedisServers> {
   readonly timeoutMs?: number;
   /** The small one of the tests unless told otherwise. */
   readonly library?: Library;
@@ -36,11 +36,11 @@ export interface TestLinkOptions extends Partial<RedisPlace> {
 /** Opens a link to some ports of this machine, and waits until it stands. It is closed when the test is over. */
 export async function openTestLink(
   ports: readonly number[],
-  { timeoutMs = TIMEOUT_MS, library: ownLibrary, problem, world: ownWorld, ...place }: TestLinkOptions = {},
+  { timeoutMs = TIMEOUT_MS, library: ownLibrary, problem, world: ownWorld, ...servers }: TestLinkOptions = {},
 ): Promise<TestLink> {
   const world = realWorld();
   const link = await openLink({
-    ...{ place: redisPlaceOf(ports, place), library: ownLibrary ?? library },
+    ...{ servers: redisServersOf(ports, servers), library: ownLibrary ?? library },
     ...{ world: ownWorld ?? world, timeoutMs },
   });
   await untilProblem(link, problem ?? null);
@@ -50,8 +50,8 @@ export async function openTestLink(
   return Object.assign(link, extra);
 }
 
-/** A place on this machine, without a password unless told otherwise. */
-export function redisPlaceOf(ports: readonly number[], more: Partial<RedisPlace> = {}): RedisPlace {
+/** A servers on this machine, without a password unless told otherwise. */
+export function redisServersOf(ports: readonly number[], more: Partial<RedisServers> = {}): RedisServers {
   return {
     mode: "standalone",
     addresses: ports.map((port) => ({ host: "127.0.0.1", port })),

@@ -3,10 +3,10 @@
  * give each a timer.
  */
 import { RedisClient } from "@redis/client";
-import type { RedisPlace, ServerAddress } from "./place.ts";
+import type { RedisServers, ServerAddress } from "./servers.ts";
 
 /** How to be let in. */
-export type Login = Pick<RedisPlace, "mode" | "username" | "password" | "database" | "tls"> & {
+export type Login = Pick<RedisServers, "mode" | "username" | "password" | "database" | "tls"> & {
   readonly isSentinel?: boolean;
 };
 

@@ -12,7 +12,6 @@ import type { RedisCall } from "./call.ts";
 import type { Login } from "./client.ts";
 import { type Connection, tooMany, UNANSWERED_MAX } from "./connection.ts";
 import { keySlot, SLOT_COUNT } from "./key-slot.ts";
-import { addressIn, addressText, type ServerAddress } from "./place.ts";
 import type { Primaries, PrimariesOptions } from "./primaries.ts";
 import { Primary } from "./primary.ts";
 import {
@@ -23,6 +22,7 @@ import {
   redisProblemOf,
   refusalFor,
 } from "./problem.ts";
+import { addressIn, addressText, type ServerAddress } from "./servers.ts";
 import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./slots.ts";
 import { within } from "./within.ts";
 
@@ -55,11 +55,11 @@ export class ClusterPrimaries implements Primaries {
   #isClosed = false;
 
   constructor(options: PrimariesOptions) {
-    const { place } = options;
+    const { servers } = options;
     this.#options = options;
-    this.#login = { ...place, database: 0 };
-    this.#asked = { where: place.addresses.map(addressText).join(", "), mode: "cluster" };
-    for (const address of place.addresses) this.#known.set(addressText(address), address);
+    this.#login = { ...servers, database: 0 };
+    this.#asked = { where: servers.addresses.map(addressText).join(", "), mode: "cluster" };
+    for (const address of servers.addresses) this.#known.set(addressText(address), address);
     const text = `The cluster of ${this.#asked.where} is not connected yet.`;
     this.#slotsProblem = new RedisProblem("away", text, true);
   }

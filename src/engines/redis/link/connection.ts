@@ -10,7 +10,6 @@ import { ErrorReply } from "@redis/client";
 import type { World } from "../../../core/world.ts";
 import { clientFor, type LinkClient, type Login } from "./client.ts";
 import { type Flight, Flights } from "./flights.ts";
-import { addressText, type ServerAddress } from "./place.ts";
 import {
   type AskedServer,
   doubtFor,
@@ -19,6 +18,7 @@ import {
   redisProblemOf,
   refusalFor,
 } from "./problem.ts";
+import { addressText, type ServerAddress } from "./servers.ts";
 
 /** How many commands may wait for an answer; more are turned away. */
 export const UNANSWERED_MAX = 10_000;

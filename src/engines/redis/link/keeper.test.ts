@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { handWorld } from "../../../sim/hand-world.ts";
 import { Keeper } from "./keeper.ts";
-import type { ServerAddress } from "./place.ts";
 import { RedisProblem } from "./problem.ts";
+import type { ServerAddress } from "./servers.ts";
 
 const STEP_MS = 5;
 const login = { mode: "standalone", username: null, password: null, database: 0, tls: null } as const;

@@ -9,8 +9,8 @@
  */
 import type { Login } from "./client.ts";
 import { Connection, type Surroundings } from "./connection.ts";
-import type { ServerAddress } from "./place.ts";
 import { RedisProblem, redisProblemOf, refusalFor } from "./problem.ts";
+import type { ServerAddress } from "./servers.ts";
 
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 2_000;

@@ -13,10 +13,10 @@ import type { Kept, RedisCall } from "./call.ts";
 import { ClusterPrimaries } from "./cluster.ts";
 import type { Connection } from "./connection.ts";
 import { type Ear, Ears } from "./ears.ts";
-import { addressText, type RedisPlace } from "./place.ts";
 import type { Primaries, PrimariesOptions } from "./primaries.ts";
 import { RedisProblem } from "./problem.ts";
 import { SentinelPrimary } from "./sentinels.ts";
+import { addressText, type RedisServers } from "./servers.ts";
 import { StandalonePrimary } from "./standalone.ts";
 import { within } from "./within.ts";
 
@@ -46,7 +46,7 @@ export interface RedisLink {
 }
 
 export interface LinkOptions {
-  readonly place: RedisPlace;
+  readonly servers: RedisServers;
   readonly library: Library;
   readonly world: World;
   /** How long an answer may take. */
@@ -74,14 +74,14 @@ class Link implements RedisLink {
   #closing: Promise<void> | null = null;
 
   constructor(options: LinkOptions) {
-    const { place, world, timeoutMs } = options;
+    const { servers, world, timeoutMs } = options;
     const surroundings = { world, timeoutMs, open: this.#open, onChange: () => this.#onChange() };
     this.#options = options;
     this.#primaries = primariesOf({ ...options, ...surroundings });
     this.#ears = new Ears({
       ...surroundings,
-      login: { ...place, database: 0 },
-      where: addressText(place.addresses[0]!),
+      login: { ...servers, database: 0 },
+      where: addressText(servers.addresses[0]!),
       find: () => this.#primaries.findToHear(),
     });
     this.#sweepMs = Math.min(SWEEP_MAX_MS, timeoutMs / SWEEPS_PER_TIMEOUT);
@@ -183,8 +183,8 @@ class Link implements RedisLink {
 }
 
 function primariesOf(options: PrimariesOptions): Primaries {
-  if (options.place.mode === "cluster") return new ClusterPrimaries(options);
-  return options.place.mode === "sentinel" ? new SentinelPrimary(options) : new StandalonePrimary(options);
+  if (options.servers.mode === "cluster") return new ClusterPrimaries(options);
+  return options.servers.mode === "sentinel" ? new SentinelPrimary(options) : new StandalonePrimary(options);
 }
 
 function closed(): RedisProblem {

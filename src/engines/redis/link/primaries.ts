@@ -2,17 +2,17 @@
 import type { Library } from "../library.ts";
 import type { RedisCall } from "./call.ts";
 import type { Connection, Surroundings } from "./connection.ts";
-import type { RedisPlace, ServerAddress } from "./place.ts";
 import type { RedisProblem } from "./problem.ts";
+import type { RedisServers, ServerAddress } from "./servers.ts";
 
 export interface PrimariesOptions extends Surroundings {
-  readonly place: RedisPlace;
+  readonly servers: RedisServers;
   readonly library: Library;
   /** Told when `problem` may have changed. */
   onChange(): void;
 }
 
-/** All primaries of a place, however many. */
+/** All primaries, however many. */
 export interface Primaries {
   readonly problem: RedisProblem | null;
   /** Tries for the first time. Resolves when that went well or failed. */

@@ -12,10 +12,10 @@ import type { Kept, RedisCall } from "./call.ts";
 import type { Login } from "./client.ts";
 import { type Connection, type Surroundings, tooMany } from "./connection.ts";
 import { Keeper } from "./keeper.ts";
-import type { ServerAddress } from "./place.ts";
 import { loadLibrary, prepare } from "./prepare.ts";
 import { doubtFor, isDemoted, isFunctionMissing, RedisProblem, redisProblemOf } from "./problem.ts";
 import { StandingRefusal } from "./refusal.ts";
+import type { ServerAddress } from "./servers.ts";
 
 /** A call may be two commands: the call itself and WAIT. */
 const COMMANDS_PER_CALL = 2;

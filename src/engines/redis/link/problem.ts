@@ -7,7 +7,7 @@
  */
 import { ErrorReply } from "@redis/client";
 import type { REDIS_PROBLEMS } from "../../../core/errors.ts";
-import type { RedisPlace } from "./place.ts";
+import type { RedisServers } from "./servers.ts";
 
 export type RedisProblemKind = keyof typeof REDIS_PROBLEMS;
 
@@ -30,7 +30,7 @@ export class RedisProblem extends Error {
 /** Who was asked. `where` is `host:port`. */
 export interface AskedServer {
   readonly where: string;
-  readonly mode: RedisPlace["mode"];
+  readonly mode: RedisServers["mode"];
   readonly isSentinel?: boolean;
 }
 

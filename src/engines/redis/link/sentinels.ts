@@ -6,10 +6,10 @@
  */
 import type { Connection, Surroundings } from "./connection.ts";
 import { Keeper } from "./keeper.ts";
-import { addressText, type RedisPlace, type ServerAddress } from "./place.ts";
 import type { Primaries, PrimariesOptions } from "./primaries.ts";
 import { Primary } from "./primary.ts";
 import { notPrimary, RedisProblem, redisProblemOf } from "./problem.ts";
+import { addressText, type RedisServers, type ServerAddress } from "./servers.ts";
 import { within } from "./within.ts";
 
 const ASK_EVERY_MS = 500;
@@ -25,12 +25,12 @@ export class SentinelPrimary extends Primary implements Primaries {
   #askedAt = 0;
 
   constructor(options: PrimariesOptions) {
-    const { place } = options;
+    const { servers } = options;
     const find = async () => {
       this.#named = await this.#sentinels.primary();
       return this.#named;
     };
-    super({ ...options, login: place, where: addressText(place.addresses[0]!), find });
+    super({ ...options, login: servers, where: addressText(servers.addresses[0]!), find });
     this.#open = options.open;
     this.#sentinels = new Sentinels(options);
   }
@@ -73,18 +73,18 @@ interface View {
 }
 
 class Sentinels {
-  readonly #options: Surroundings & { readonly place: RedisPlace };
+  readonly #options: Surroundings & { readonly servers: RedisServers };
   readonly #keepers: readonly Keeper[];
   #asking: Promise<ServerAddress> | null = null;
   /** Of what was believed last: each failover has a higher one. */
   #epoch = 0;
 
-  constructor(options: Surroundings & { readonly place: RedisPlace }) {
-    const { place } = options;
-    const { sentinelUsername: username, sentinelPassword: password } = place;
-    const login = { ...place, username, password, database: 0, isSentinel: true };
+  constructor(options: Surroundings & { readonly servers: RedisServers }) {
+    const { servers } = options;
+    const { sentinelUsername: username, sentinelPassword: password } = servers;
+    const login = { ...servers, username, password, database: 0, isSentinel: true };
     this.#options = options;
-    this.#keepers = place.addresses.map((address) => {
+    this.#keepers = servers.addresses.map((address) => {
       const find = () => Promise.resolve(address);
       const prepare = () => Promise.resolve();
       return new Keeper({
@@ -135,7 +135,7 @@ class Sentinels {
     await keeper.try();
     const { connection } = keeper;
     if (!connection) throw keeper.problem;
-    const name = this.#options.place.masterName ?? "";
+    const name = this.#options.servers.masterName ?? "";
     try {
       // The sentinel that leads a failover gives the old address here until all replicas have followed, so of this only
       // the epoch is used.

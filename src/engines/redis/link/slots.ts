@@ -2,8 +2,8 @@
 
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { SLOT_COUNT } from "./key-slot.ts";
-import type { ServerAddress } from "./place.ts";
 import { RedisProblem, redisProblemOf } from "./problem.ts";
+import type { ServerAddress } from "./servers.ts";
 
 export interface SlotRange {
   readonly first: number;

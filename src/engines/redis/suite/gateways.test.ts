@@ -10,7 +10,7 @@ import type { Ticket } from "../../../core/ticket.ts";
 import { eventually } from "../../../testing/cli/eventually.ts";
 import { changeRoom, inForce } from "../../../testing/plain-building.ts";
 import { realWorld } from "../../../testing/real-world.ts";
-import { redisPlaceOf, TIMEOUT_MS } from "../../../testing/redis/open-link.ts";
+import { redisServersOf, TIMEOUT_MS } from "../../../testing/redis/open-link.ts";
 import { startRedis } from "../../../testing/redis/servers.ts";
 import { roomLibrary } from "../library.ts";
 import { openLink, type RedisLink } from "../link/link.ts";
@@ -37,7 +37,7 @@ async function gateways(count: number, rules: Partial<RoomRules>, prefix = newPr
   for (let i = 0; i < count; i++) {
     const world = realWorld();
     const link = await openLink({
-      place: redisPlaceOf([server.port]),
+      servers: redisServersOf([server.port]),
       library: roomLibrary(),
       world,
       timeoutMs: TIMEOUT_MS,
@@ -210,7 +210,7 @@ test("gateways go by the clock of Redis, however wrong their own is", async () =
   const wrong = { ...world, clock: { now: () => Date.now() - 3_600_000 } };
   await using stack = new AsyncDisposableStack();
   const link = await openLink({
-    place: redisPlaceOf([server.port]),
+    servers: redisServersOf([server.port]),
     library: roomLibrary(),
     world: wrong,
     timeoutMs: TIMEOUT_MS,

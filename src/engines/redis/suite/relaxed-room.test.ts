@@ -10,7 +10,7 @@ import { DEFAULT_RULES, type RoomRules } from "../../../core/rules.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import { eventually, GIVE_UP_MS } from "../../../testing/cli/eventually.ts";
 import { realWorld } from "../../../testing/real-world.ts";
-import { redisPlaceOf } from "../../../testing/redis/open-link.ts";
+import { redisServersOf } from "../../../testing/redis/open-link.ts";
 import { startCluster } from "../../../testing/redis/servers.ts";
 import { roomLibrary } from "../library.ts";
 import { openLink } from "../link/link.ts";
@@ -36,11 +36,11 @@ async function openGateways(
   const engines: RedisEngine[] = [];
   for (let i = 0; i < count; i++) {
     const world = realWorld();
-    const place = redisPlaceOf(
+    const place = redisServersOf(
       cluster.nodes.map(({ port }) => port),
       { mode: "cluster" },
     );
-    const link = await openLink({ place, library: roomLibrary(), world, timeoutMs: TIMEOUT_MS });
+    const link = await openLink({ servers: place, library: roomLibrary(), world, timeoutMs: TIMEOUT_MS });
     opened.defer(() => link.close());
     await eventually("the cluster is reached", () => link.problem === null);
     const engine = new RedisEngine({ link, world, prefix, replicas: 1, timeoutMs });

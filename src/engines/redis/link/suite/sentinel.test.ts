@@ -16,15 +16,15 @@ const AT_A_TIME = 4;
 /** Far longer than a replica takes to confirm. */
 const KEEP_MS = 30_000;
 
-const placed = (sentinels: RedisSentinels) =>
+const serversOf = (sentinels: RedisSentinels) =>
   [sentinels.sentinelPorts, { mode: "sentinel", masterName: sentinels.name }] as const;
 
 describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
   test("after the primary is killed, calls go to the next one, and nothing that was kept is lost", async () => {
     const password = "secret-of-servers";
     await using sentinels = await startSentinels({ password });
-    const [ports, place] = placed(sentinels);
-    await using link = await openTestLink(ports, { ...place, password });
+    const [ports, servers] = serversOf(sentinels);
+    await using link = await openTestLink(ports, { ...servers, password });
     const heard: string[] = [];
     link.hear("news", { onMessage: (text) => heard.push(text), onGap: () => heard.push("(gap)") });
     const kept: string[] = [];
@@ -67,9 +67,9 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
 
   test("a primary that stood still while another took over is not used again", async () => {
     await using sentinels = await startSentinels();
-    const [ports, place] = placed(sentinels);
+    const [ports, servers] = serversOf(sentinels);
     // Its silence alone would not be noticed in time.
-    await using link = await openTestLink(ports, { ...place, timeoutMs: GIVE_UP_MS });
+    await using link = await openTestLink(ports, { ...servers, timeoutMs: GIVE_UP_MS });
     await untilAnswered(link, "add", "list", ["before"]);
     await sentinels.watchClosely();
     const old = await sentinels.primary();
@@ -111,11 +111,11 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
 
   test("sentinels may be away as long as one answers; the name must be one they know", async () => {
     await using sentinels = await startSentinels();
-    const [ports, place] = placed(sentinels);
+    const [ports, servers] = serversOf(sentinels);
     await sentinels.sentinels[0]!.kill();
     sentinels.sentinels[1]!.pause();
     // Short, since the one that stands still is waited for each time.
-    const quick = { ...place, timeoutMs: 500 };
+    const quick = { ...servers, timeoutMs: 500 };
     await using link = await openTestLink(ports, quick);
     await untilAnswered(link, "add", "list", ["1"]);
     await using misnamed = await openTestLink(ports, { ...quick, masterName: "nobody", problem: "other" });
@@ -125,7 +125,7 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
     await sentinels.sentinels[1]!.kill();
     // Whoever is connected needs them no more, for now.
     assert.deepEqual(await untilAnswered(link, "number", "k"), [7]);
-    await using late = await openTestLink(ports, { ...place, problem: "away" });
+    await using late = await openTestLink(ports, { ...servers, problem: "away" });
     assert.match(late.problem?.message ?? "", /^The sentinel at 127.0.0.1:\d+ refuses connections/);
     assert.equal((await problemFrom(late.call("number", "k", []))).wasRefused, true);
   });

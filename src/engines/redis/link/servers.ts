@@ -1,11 +1,10 @@
-/** Where Redis is, as the settings say it. */
-
+/** The servers of one Redis, as the settings name them. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
 }
 
-export interface RedisPlace {
+export interface RedisServers {
   readonly mode: "standalone" | "sentinel" | "cluster";
   /** The server; or the sentinels; or some nodes of the cluster. */
   readonly addresses: readonly ServerAddress[];

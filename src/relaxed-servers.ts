@@ -1,7 +1,7 @@
 /** Where a relaxed queue's Redis is, as a program writes it, and as connections to it need it. */
 import { readRedisUrl } from "./config/redis-schema.ts";
 import { readHostPort } from "./config/route.ts";
-import type { RedisPlace } from "./engines/redis/link/place.ts";
+import type { RedisServers } from "./engines/redis/link/servers.ts";
 
 /** How to be let in, where it is not in the URL. */
 export interface RedisLogin {
@@ -12,12 +12,12 @@ export interface RedisLogin {
 }
 
 /** Some nodes of a cluster, as `host:port`. */
-export interface RedisClusterPlace extends RedisLogin {
+export interface RedisClusterAddresses extends RedisLogin {
   readonly cluster: readonly string[];
 }
 
 /** Some sentinels, as `host:port`, and the name under which they watch the primary. */
-export interface RedisSentinelPlace extends RedisLogin {
+export interface RedisSentinelAddresses extends RedisLogin {
   readonly sentinels: readonly string[];
   readonly masterName: string;
   readonly sentinelUsername?: string;
@@ -25,7 +25,7 @@ export interface RedisSentinelPlace extends RedisLogin {
   readonly database?: number;
 }
 
-export type GivenPlaces = string | readonly string[] | RedisClusterPlace | RedisSentinelPlace;
+export type GivenServers = string | readonly string[] | RedisClusterAddresses | RedisSentinelAddresses;
 
 const REDIS_PORT = 6_379;
 const SENTINEL_PORT = 26_379;
@@ -41,15 +41,15 @@ const NO_LOGIN = {
 } as const;
 
 /** Throws a `RangeError` that says what is wrong with an address. */
-export function redisPlaces(redis: GivenPlaces): RedisPlace[] {
-  if (typeof redis === "string") return [serverPlace(redis)];
-  if ("cluster" in redis) return [clusterPlace(redis)];
-  if ("sentinels" in redis) return [sentinelPlace(redis)];
+export function redisServers(redis: GivenServers): RedisServers[] {
+  if (typeof redis === "string") return [standaloneIn(redis)];
+  if ("cluster" in redis) return [clusterIn(redis)];
+  if ("sentinels" in redis) return [sentinelsIn(redis)];
   if (redis.length === 0) throw new RangeError("redis names no server; give at least one address");
-  return redis.map(serverPlace);
+  return redis.map(standaloneIn);
 }
 
-function serverPlace(written: string): RedisPlace {
+function standaloneIn(written: string): RedisServers {
   const read = readRedisUrl(written);
   // Not quoted: it may have a password in it.
   if ("wrong" in read) throw new RangeError(`redis ${read.wrong}; such as redis://10.0.0.1:6379/0`);
@@ -65,11 +65,16 @@ function serverPlace(written: string): RedisPlace {
   };
 }
 
-function clusterPlace({ cluster, ...login }: RedisClusterPlace): RedisPlace {
+function clusterIn({ cluster, ...login }: RedisClusterAddresses): RedisServers {
   return { ...NO_LOGIN, ...loginOf(login), mode: "cluster", addresses: addressesIn(cluster, REDIS_PORT) };
 }
 
-function sentinelPlace({ sentinels, masterName, database = 0, ...login }: RedisSentinelPlace): RedisPlace {
+function sentinelsIn({
+  sentinels,
+  masterName,
+  database = 0,
+  ...login
+}: RedisSentinelAddresses): RedisServers {
   const addresses = addressesIn(sentinels, SENTINEL_PORT);
   const { sentinelUsername = null, sentinelPassword = null } = login;
   return {
@@ -94,7 +99,7 @@ function loginOf({ username = null, password = null, tls }: Unset<RedisLogin>) {
 /** The same, where null says as well that it is not set. */
 type Unset<T> = { readonly [K in keyof T]: T[K] | null };
 
-function addressesIn(written: readonly string[], port: number): RedisPlace["addresses"] {
+function addressesIn(written: readonly string[], port: number): RedisServers["addresses"] {
   if (written.length === 0) throw new RangeError("redis has an empty list of addresses; give at least one");
   return written.map((one) => {
     const read = readHostPort(one, port);
