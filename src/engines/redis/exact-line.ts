@@ -1,4 +1,4 @@
-/** The exact line: all of a room is in one slot, and every question is one step there. */
+/** The exact line: all of a room is in one hash slot, and every question is one step there. */
 import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
 import { ID_BYTES, idFromBytes } from "../../core/id.ts";
 import type { RoomRules } from "../../core/rules.ts";

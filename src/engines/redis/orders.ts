@@ -13,7 +13,7 @@ export interface RoomKeys {
   readonly budget: string;
 }
 
-/** Rooms that share a budget are asked about each other in one step, so they are in one slot. */
+/** Rooms that share a budget are asked about each other in one step, so they are in one hash slot. */
 export function keysOf(prefix: string, name: string, { budget }: RoomRules): RoomKeys {
   if (budget === null) return { room: `${prefix}:{${name}}:${name}`, budget: "" };
   const tag = `${prefix}:{budget/${budget.name}}`;

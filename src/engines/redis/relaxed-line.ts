@@ -1,5 +1,5 @@
 /**
- * The relaxed line: cut into shards in slots of their own, so that one very long line can be spread over the nodes of a
+ * The relaxed line: cut into shards in hash slots of their own, so that one very long line can be spread over the nodes of a
  * cluster. A place is in the shard that its ticket's id says, which is as good as one picked by dice. Turns go to the best of
  * a few shards that are looked at, so the order is nearly that of arrival and `ahead` is an estimate.
  *

@@ -20,7 +20,7 @@ export interface RedisCall {
   readonly dueAt: number;
   /** How often it was sent again since its function was missing. */
   loads: number;
-  /** How often it was sent again since its slot had moved. */
+  /** How often it was sent again since its hash slot had moved. */
   moves: number;
   resolve(answer: unknown): void;
   reject(problem: RedisProblem): void;

@@ -1,8 +1,8 @@
 /**
- * Calls to the primaries of a cluster, each over the connection of the node that has the key's slot.
+ * Calls to the primaries of a cluster, each over the connection of the node that has the key's hash slot.
  *
- * Who has which slot is asked at the start, now and then, and often while something is wrong; each time another node is
- * asked, since one that was cut off may be behind. Where a node says that a slot has moved, that holds at once. Calls
+ * Who has which hash slot is asked at the start, now and then, and often while something is wrong; each time another node is
+ * asked, since one that was cut off may be behind. Where a node says that a hash slot has moved, that holds at once. Calls
  * that it refused for this reason are sent to the new node in their order, and calls made meanwhile come after
  * them; that nothing is under way to the old node any more is known from its answer to a PING that was sent last.
  */
@@ -26,23 +26,23 @@ import { addressIn, addressText, type ServerAddress } from "./servers.ts";
 import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./slots.ts";
 import { within } from "./within.ts";
 
-/** How often the slots are asked for while all is well, while something is wrong, and at least while nobody answers. */
+/** How often the hash slots are asked for while all is well, while something is wrong, and at least while nobody answers. */
 const ASK_EVERY_MS = 5_000;
 const ASK_OFTEN_MS = 300;
 const ASK_OFTEN_MAX_MS = 2_000;
-/** How often a call follows its slot; beyond that the nodes do not agree. */
+/** How often a call follows its hash slot; beyond that the nodes do not agree. */
 const MOVES_MAX = 3;
 
 export class ClusterPrimaries implements Primaries {
   readonly #options: PrimariesOptions;
   readonly #login: Login;
   readonly #asked: AskedServer;
-  /** The primaries that have slots, by `host:port`. */
+  /** The primaries that have hash slots, by `host:port`. */
   readonly #nodes = new Map<string, Primary>();
   readonly #slots = new Array<Primary | null>(SLOT_COUNT).fill(null);
-  /** Calls of slots that are changing nodes. */
+  /** Calls of hash slots that are changing nodes. */
   readonly #moving = new Map<number, Backlog>();
-  /** Nodes that may know the slots: those in the settings, and all that were ever named. */
+  /** Nodes that may know the hash slots: those in the settings, and all that were ever named. */
   readonly #known = new Map<string, ServerAddress>();
   #slotsProblem: RedisProblem | null;
   #asking: Promise<void> | null = null;
@@ -112,7 +112,7 @@ export class ClusterPrimaries implements Primaries {
     return choice[this.#turn++ % choice.length];
   }
 
-  /** Asks for the slots; one question at a time. Never rejects. */
+  /** Asks for the hash slots; one question at a time. Never rejects. */
   #ask(): Promise<void> {
     this.#asking ??= this.#askOnce().finally(() => {
       this.#asking = null;
@@ -179,7 +179,7 @@ export class ClusterPrimaries implements Primaries {
     return node;
   }
 
-  /** Leaves a node that has no slots any more, once it has answered. */
+  /** Leaves a node that has no hash slots any more, once it has answered. */
   #retire(where: string, node: Primary): void {
     this.#nodes.delete(where);
     const { connection } = node.keeper;
@@ -228,6 +228,6 @@ function noNode({ where }: AskedServer): RedisProblem {
 }
 
 function uncovered({ where }: AskedServer, missing: number): RedisProblem {
-  const text = `The cluster of ${where} has no node for ${missing} of its ${SLOT_COUNT} slots: bring it back.`;
+  const text = `The cluster of ${where} has no node for ${missing} of its ${SLOT_COUNT} hash slots: bring it back.`;
   return new RedisProblem("failover", text, true);
 }

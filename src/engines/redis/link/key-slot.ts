@@ -1,5 +1,5 @@
 /**
- * Which of a cluster's slots a key belongs to: CRC16 (XMODEM) of what is between the first `{` and the next `}`, or of
+ * Which of a cluster's hash slots a key belongs to: CRC16 (XMODEM) of what is between the first `{` and the next `}`, or of
  * the whole key when there is nothing between them. Redis Cluster specification, "Key distribution model".
  */
 export const SLOT_COUNT = 16_384;
@@ -11,7 +11,7 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** The slot of a key. */
+/** The hash slot of a key. */
 export function keySlot(key: string): number {
   let crc = 0;
   for (const byte of Buffer.from(hashed(key), "utf8")) crc = (crc << 8) ^ TABLE[((crc >> 8) ^ byte) & 0xff]!;

@@ -5,7 +5,7 @@
  * clients send commands again by themselves and keep them back while they look for a primary: a caller would learn late
  * that Redis is away, never whether a command was carried out, and later calls could overtake earlier ones. Here a call
  * is sent once, over the connection of its key, in the order of calling; while there is no connection it is refused at
- * once. Only what Redis refused without doing anything (a missing function, a slot that has moved) is sent again.
+ * once. Only what Redis refused without doing anything (a missing function, a hash slot that has moved) is sent again.
  */
 import type { World } from "../../../core/world.ts";
 import type { Library } from "../library.ts";

@@ -107,19 +107,20 @@ const REFUSALS: readonly Case[] = [
     /^CLUSTERDOWN/,
     "failover",
     (asked, text) =>
-      `The cluster of ${asked.where} does not serve all slots (${text}): bring its nodes back.`,
+      `The cluster of ${asked.where} does not serve all hash slots (${text}): bring its nodes back.`,
   ],
   [
     /^(TRYAGAIN|ASK )/,
     "failover",
-    (asked) => `The cluster of ${asked.where} is moving the slot to another node: wait until it has moved.`,
+    (asked) =>
+      `The cluster of ${asked.where} is moving the hash slot to another node: wait until it has moved.`,
   ],
   [
     /^MOVED/,
     "other",
     (asked) =>
       asked.mode === "cluster"
-        ? `The nodes of the cluster of ${asked.where} do not agree on who holds the slot: look at CLUSTER NODES.`
+        ? `The nodes of the cluster of ${asked.where} do not agree on which of them has the hash slot: look at CLUSTER NODES.`
         : `${at(asked)} is a node of a cluster: give the addresses of its nodes as a cluster's.`,
   ],
   [
@@ -187,7 +188,8 @@ const HALFWAY: readonly Case[] = [
   [
     /access a non local key/i,
     "failover",
-    (asked) => `The cluster of ${asked.where} is moving the slot to another node: wait until it has moved.`,
+    (asked) =>
+      `The cluster of ${asked.where} is moving the hash slot to another node: wait until it has moved.`,
   ],
   [/^UNBLOCKED/, "failover", (asked) => `${at(asked)} was made a replica while we waited for its replicas.`],
   [

@@ -1,4 +1,4 @@
-/** Who has which slots, as a node of the cluster says it (CLUSTER SLOTS). */
+/** Who has which hash slots, as a node of the cluster says it (CLUSTER SLOTS). */
 
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { SLOT_COUNT } from "./key-slot.ts";
@@ -32,7 +32,7 @@ export async function askNodeForSlots(options: ConnectionOptions): Promise<reado
   }
 }
 
-/** How many slots nobody has. */
+/** How many hash slots nobody has. */
 export function missingSlots(ranges: readonly SlotRange[]): number {
   return ranges.reduce((missing, { first, last }) => missing - (last - first + 1), SLOT_COUNT);
 }
