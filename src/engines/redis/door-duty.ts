@@ -17,9 +17,9 @@ import type { RoomCalls } from "./room-calls.ts";
 import type { RoomLine, Turned } from "./room-line.ts";
 import { figuresOf, type Look, memoOf } from "./room-look.ts";
 
-/** Dice for one turn of a door that picks at random; who is picked beyond that comes with the next call. */
+/** How many dice one call of a random-order door gets; more visitors are picked with the next call. */
 const DICE_PER_TURN = 64;
-/** Calls of one turn, each of which lets in hundreds: a turn must end. */
+/** The most calls in one turn, each of which admits hundreds: a turn must end. */
 const CALLS_PER_TURN_MAX = 200;
 /** How many turns may wait for each other. */
 const TURNS_WAITING_MAX = 1;
@@ -46,9 +46,9 @@ export class DoorDuty {
   #adjuster = new Adjuster();
   #isAdjusterKnown = false;
   #loadsHeard = 0;
-  /** 0: another gateway has the lease, or nobody. */
+  /** 0: this gateway does not have the lease. */
   #fence = 0;
-  /** Before this there is no use in asking for the lease. */
+  /** When the lease of another gateway ends: it is not asked for earlier. */
   #askAt = Number.NEGATIVE_INFINITY;
   #board: Board | null = null;
   #last: Promise<unknown> = Promise.resolve();
@@ -68,13 +68,13 @@ export class DoorDuty {
     await this.#last.catch(() => {});
   }
 
-  /** One turn of the door, if it is this gateway's. */
+  /** One turn of the door, if this gateway has the lease or can get it. */
   turn(): Promise<Admission> {
     const now = this.#parts.calls.now();
     return this.#afterOthers(() => this.#turn(now));
   }
 
-  /** The same by the timer: not while the turn before is under way, nor while another gateway has the lease. */
+  /** The same, called by the timer: does nothing while a turn is under way or another gateway has the lease. */
   tick(): Promise<unknown> {
     const { calls, world } = this.#parts;
     const isBusy = calls.now() === "" && this.#waiting >= TURNS_WAITING_MAX;
@@ -87,7 +87,7 @@ export class DoorDuty {
     this.#askAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Shows a new board to everyone, if that is this gateway's to do. */
+  /** Publishes a new board, if this gateway has the lease or can get it. */
   showBoard(): Promise<Board | null> {
     const now = this.#parts.calls.now();
     return this.#afterOthers(() => this.#show(now));
@@ -138,7 +138,7 @@ export class DoorDuty {
     return { admitted, reason };
   }
 
-  /** Dice for a call, where chance decides: those not used yet, and new ones up to as many as a call can use. */
+  /** Dice for a call in random order: those not used yet, filled up with new ones. */
   #diceFor(now: string, unused: readonly string[]): readonly string[] {
     const { rules, world } = this.#parts;
     if (this.#phase(rules(), now).rules.queueingMethod !== "random") return [];
@@ -153,7 +153,7 @@ export class DoorDuty {
     return turned;
   }
 
-  /** Notes whether the lease is ours; if not, for how long it is somebody else's. */
+  /** Notes whether this gateway has the lease; if not, for how long another has it. */
   #hold(fence: number, leftMs = 0): void {
     if (fence !== this.#fence) this.#isAdjusterKnown = false;
     this.#fence = fence;
@@ -164,7 +164,7 @@ export class DoorDuty {
     return phaseAt(rules, now === "" ? this.#parts.world.clock.now() : Number(now));
   }
 
-  /** What the load says of the line and the limits, for the turn to follow; empty where nothing is to be said. */
+  /** What standby and the adaptive loop order for the coming turn; empty texts where nothing changes. */
   async #weigh(now: string): Promise<readonly string[]> {
     const { rules, events } = this.#parts;
     const inForce = this.#phase(rules(), now).rules;
@@ -197,7 +197,7 @@ export class DoorDuty {
     }
   }
 
-  /** Keeps what standby and the adaptive loop remember where the next gateway finds it. */
+  /** Stores in Redis what standby and the adaptive loop remember, for the next holder of the lease. */
   async #note(remarks: readonly Remark[]): Promise<void> {
     const { calls, gateway } = this.#parts;
     const memo = JSON.stringify(this.#adjuster.memo());
@@ -214,7 +214,7 @@ export class DoorDuty {
     return true;
   }
 
-  /** Those who wait for an opening should not have to wait for the next board as well. */
+  /** When the room opens, visitors should not have to wait for the next periodic board. */
   async #followState(waiting: number, now: string): Promise<void> {
     const { rules } = this.#parts;
     if (this.#board && stateOf(this.#phase(rules(), now), waiting) !== this.#board.state)

@@ -10,7 +10,7 @@ import { ID_BYTES } from "../../core/id.ts";
 import type { RoomCalls } from "./room-calls.ts";
 import type { DrawLook } from "./room-look.ts";
 
-/** Of someone who gathered: digits of their sequence and of when they joined, and of their id. */
+/** Digits in the text for each visitor who gathered: sequence, time of joining, id. */
 const SEQUENCE_DIGITS = 16;
 const JOINED_DIGITS = 13;
 const ID_DIGITS = 2 * ID_BYTES;
@@ -18,7 +18,7 @@ const GATHERED_LENGTH = SEQUENCE_DIGITS + JOINED_DIGITS + ID_DIGITS;
 /** How many are read or moved in one step; Redis does nothing else meanwhile. */
 const READ_MAX = 16_384;
 const MOVED_MAX = 1_000;
-/** Records of draws that are kept ready. */
+/** How many records of draws are cached. */
 const RECORDS_MAX = 4;
 
 interface Gathered {
@@ -32,7 +32,7 @@ export interface Drawer {
   readonly fence: number;
 }
 
-/** Draws, with everything that follows for the places. False: the lease was lost on the way. */
+/** Draws, and moves the places accordingly. False: the lease was lost meanwhile. */
 export async function drawLots(
   calls: RoomCalls,
   draw: Pick<DrawLook, "number" | "seed">,
@@ -51,7 +51,7 @@ export async function drawLots(
   return isDone === 1;
 }
 
-/** Who gathered so far, told by how long the text is. */
+/** How many gathered so far, by the length of the text. */
 export async function gatheredCount(calls: RoomCalls, pool: number): Promise<number> {
   return Number(await calls.command("STRLEN", poolKey(calls, String(pool)))) / GATHERED_LENGTH;
 }

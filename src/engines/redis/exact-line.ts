@@ -1,4 +1,4 @@
-/** The exact line: all of a room is in one hash slot, and every question is one step there. */
+/** The exact line: all of a room is in one hash slot, and every call is one atomic step there. */
 import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
 import { ID_BYTES, idFromBytes } from "../../core/id.ts";
 import type { RoomRules } from "../../core/rules.ts";
@@ -11,7 +11,7 @@ import type { Look } from "./room-look.ts";
 import { type AnswerReader, endedUntil, joining, showing } from "./visit-answers.ts";
 import type { VisitCalls } from "./visit-calls.ts";
 
-/** Values before the sequences in what a turn gives. */
+/** How many values precede the sequences in the reply to a turn. */
 const TURN_HEAD_LENGTH = 5;
 
 export interface LineParts {
@@ -19,7 +19,7 @@ export interface LineParts {
   readonly prefix: string;
   readonly world: World;
   readonly reader: AnswerReader;
-  /** The room's own, where its visits are. */
+  /** To the main key of the room, where its visits are. */
   readonly calls: RoomCalls;
   readonly visits: VisitCalls;
 }

@@ -1,6 +1,6 @@
 /**
- * Redis's clock, as a gateway has it between two looks: tickets and passes are dated by it, so that they mean the same at
- * every gateway, however wrong its own clock is. While Redis cannot be asked, what was seen last holds.
+ * An estimate of Redis's clock, which dates tickets and passes, so that they mean the same at every gateway, however wrong its
+ * own clock is. While Redis cannot be asked, the last measured offset holds.
  */
 import type { Clock, World } from "../../core/world.ts";
 import type { RedisLink } from "./link/link.ts";

@@ -1,9 +1,9 @@
 /**
  * The Redis engine: rooms that any number of gateways share. Everything that is decided is decided there, in one step, by
- * server-side functions that go by Redis's own clock; gateways keep nothing that matters and may come and go.
+ * server-side functions that go by Redis's own clock; gateways keep no state that matters and may come and go.
  *
  * Each room is all in one hash slot, so it works the same on one server, behind sentinels and on a cluster. While Redis is
- * away every call is refused at once, and what visitors then get is the gateway's setting; when it is back, so are we.
+ * away every call is refused at once, and what visitors then get is a setting of the gateway. Once it is back, calls work again.
  */
 import type { Board } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
@@ -133,7 +133,7 @@ export class RedisEngine implements Engine {
     return this.#room(room).admit();
   }
 
-  /** A new room opens as soon as Redis can be reached, if that is not now; a change is refused then. */
+  /** While Redis is away, a new room opens later by itself, and a change of a known one is refused. */
   async configure(name: string, rules: RoomRules): Promise<void> {
     const known = this.#rooms.get(name);
     if (known?.isOpen) return known.change(rules);
@@ -184,7 +184,7 @@ export class RedisEngine implements Engine {
     });
   }
 
-  /** Opens a room in Redis. While that cannot be reached it is tried again, for good. */
+  /** Opens a room in Redis. While Redis is away, it is opened later, on reconnection. */
   async #open(name: string, room: RedisRoom): Promise<void> {
     try {
       await room.open();
@@ -194,7 +194,7 @@ export class RedisEngine implements Engine {
     }
   }
 
-  /** Redis may be another than before, in which not all is as it was. */
+  /** After reconnection Redis may be another server, with older data. */
   #comeBack(): void {
     for (const [name, room] of this.#rooms) {
       if (room.isOpen) room.catchUp();
@@ -205,7 +205,7 @@ export class RedisEngine implements Engine {
     }
   }
 
-  /** What fails here is no more than delayed, and why is told once, by the link. */
+  /** Work that fails here is done again with the next timer; the link reports the reason once. */
   #eachOpen(complaint: string, work: (room: RedisRoom) => Promise<void>): void {
     for (const [name, room] of this.#rooms)
       if (room.isOpen) work(room).catch((cause: unknown) => this.#complain(complaint, name, cause));

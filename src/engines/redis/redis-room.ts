@@ -1,8 +1,8 @@
 /**
- * One room in Redis, as one gateway sees it: what visitors do goes there many at a time, what everyone must hear comes
- * from there, and if this gateway has the lease it does the door's duties as well.
+ * One room in Redis, as one gateway sees it. It sends what visitors do in batches, hears news from other gateways, and turns
+ * the door while this gateway has the lease.
  *
- * What happens elsewhere is heard on a channel: `<gateway> turns|ended|board|remarks|drawn|resigned …`. A gateway skips what
+ * News comes over a channel: `<gateway> turns|ended|board|remarks|drawn|resigned …`. A gateway skips what
  * it said itself, since it knows that from the answers it got.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -75,7 +75,7 @@ export class RedisRoom {
     this.#phase = phaseAt(rules, this.#world.clock.now());
     this.#told = new ToldTimes(this.#world.clock);
     this.#calls = new RoomCalls(mainKeyOf(prefix, name, rules), calls, () => this.#sendOrders());
-    // A clock that is moved by hand stands still meanwhile, so what it set off before comes first.
+    // With a clock moved by hand, the work that its last move set off comes first.
     const ready = () => (calls.time === "handed" ? this.#duty.idle() : null);
     this.#unheard = new UnheardJoins((id) => this.leaveVisit(id));
     this.#visits = new VisitCalls(this.#calls, gateway, ready, (id, cause) => this.#unheard.note(id, cause));
@@ -103,7 +103,7 @@ export class RedisRoom {
     });
   }
 
-  /** Opens the room in Redis, or takes part in the one that is open there. */
+  /** Opens the room in Redis, or joins the one that is open there. */
   async open(): Promise<void> {
     this.#stopHearing ??= this.#parts.calls.link.hear(`${this.#calls.key}:news`, {
       onMessage: (text) => this.#hear(text),
@@ -177,7 +177,7 @@ export class RedisRoom {
     return countsOf(figuresOf(this.#parts.name, this.#rules, look));
   }
 
-  /** The board that everyone has. While Redis was never reached, an empty one that any other follows. */
+  /** The latest board. Until Redis was reached once, an empty one with the lowest version. */
   async board(): Promise<Board> {
     await this.#duty.idle();
     if (this.#board) return this.#board;
@@ -199,8 +199,8 @@ export class RedisRoom {
   }
 
   /**
-   * What may have been missed is read: boards and ended visits. Turns are learned at the next check-in. And what nobody
-   * may have heard of is ended.
+   * Reads what may have been missed: boards and ended visits. Turns are learned at the next check-in. Visits begun by joins that
+   * were never answered are ended.
    */
   catchUp(): void {
     this.#isBehind = false;
@@ -247,7 +247,7 @@ export class RedisRoom {
     this.#parts.events.onBoard(board);
   }
 
-  /** What has ended stays so: visits whose end Redis has lost, in a failover, are ended there again. */
+  /** Reads ended visits. Those whose end Redis lost in a failover are ended there again. */
   async #readEnded(): Promise<void> {
     const listed = (await this.#calls.call("ended", [])) as string[];
     const before = [...this.ended.all()];

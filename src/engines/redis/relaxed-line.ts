@@ -3,7 +3,7 @@
  * cluster. A place is in the shard that its ticket's id says, which is as good as one picked by dice. Turns go to the best of
  * a few shards that are looked at, so the order is nearly that of arrival and `ahead` is an estimate.
  *
- * Everything else is in the main part, which alone decides who enters: how many, at what rate, and that no ticket does twice.
+ * Everything else is in the main part, which alone decides who enters: how many, at what rate, and that no ticket is used twice.
  * A newcomer asks there only while no line is known; a shard whose node is away is left out until it is back.
  */
 import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
@@ -21,16 +21,16 @@ import type { Look } from "./room-look.ts";
 import { endedUntil, isReturned, joining, showing, type TurnOutcome } from "./visit-answers.ts";
 import { VisitCalls, type VisitReply } from "./visit-calls.ts";
 
-/** For so long after a line was seen a newcomer goes to its end without asking whether there still is one. */
+/** How long after a line was last seen newcomers go to its end without asking the main part. */
 const LINE_SEEN_MS = 1_000;
 /** Digits of an id that say which shard it belongs to. */
 const SHARD_DIGITS = 8;
-/** Where a shard is away a newcomer tries others. */
+/** How many shards a newcomer tries when some are away. */
 const JOIN_TRIES_MAX = 4;
 const ID_DIGITS = 2 * ID_BYTES;
 /** The holder of a loose turn found no room, and goes back to their shard. */
 const RETURNED = Symbol("returned");
-/** Values of a turn before how many are to be taken. */
+/** How many values precede the number to be taken in the reply to `reserve`. */
 const TURN_LENGTH = 5;
 
 export interface RelaxedParts extends LineParts {
@@ -188,7 +188,7 @@ export class RelaxedLine implements RoomLine {
     return { ...answer, ticket: setBackTicket(answer.ticket, { sequence, missedTurns, missedAt }) };
   }
 
-  /** What a shard says to a check-in, or of what came of a turn. */
+  /** The answer of a shard to a check-in, or to the outcome of a turn. */
   #ask(what: "c" | TurnOutcome, ticket: Ticket): Promise<TicketAnswer | null> {
     const { reader, world } = this.#parts;
     const doing = showing(what, ticket, world.random.fraction());
@@ -197,7 +197,7 @@ export class RelaxedLine implements RoomLine {
     );
   }
 
-  /** What the main part says to someone who would enter; null when it knows no turn and no visit of theirs. */
+  /** The answer of the main part to someone who would enter; null when it knows neither a turn nor a visit of theirs. */
   #askMain(ticket: Ticket): Promise<TicketAnswer | typeof RETURNED | null> {
     const { reader, world, visits } = this.#parts;
     const doing = showing("e", ticket, world.random.fraction());

@@ -1,9 +1,9 @@
-/** A room whose line is in shards, told as one: counts are added up, and marks are put together from those of the shards. */
+/** One look at a room with a relaxed line: the counts of its shards are added up, and their marks are merged. */
 import { aheadOnBoard, type Mark, markRanks } from "../../core/board.ts";
 import { EVERYBODY } from "../../core/rules.ts";
 import type { Look } from "./room-look.ts";
 
-/** The main part, with everything that is told of the shards in it. */
+/** The look of the main part, with those of the shards merged in. */
 export function mergedLook(main: Look, shards: readonly Look[]): Look {
   const sum = (of: (look: Look) => number) => shards.reduce((total, shard) => total + of(shard), 0);
   const waiting = sum((shard) => shard.waiting);
@@ -30,7 +30,7 @@ function mergedTotals(looks: readonly Look[]): Readonly<Record<string, string>> 
   return Object.fromEntries(Object.entries(totals).map(([name, value]) => [name, String(value)]));
 }
 
-/** Ranks and sequences, in turn. Where somebody stands among all is where they stand in each shard, added up. */
+/** Ranks and sequences, alternating. A rank among all is the sum of the ranks in each shard. */
 function mergedMarks(shards: readonly Look[], waiting: number): (number | string)[] {
   const known = shards.map((shard) => ({ marks: marksOf(shard), waiting: shard.waiting }));
   const all = known
@@ -57,7 +57,7 @@ function aheadAmong(
   return ahead;
 }
 
-/** The sequence with about `rank` before it: on a straight line between the two nearest that are known. */
+/** The sequence with about `rank` before it, by linear interpolation between the nearest known. */
 function sequenceOf(all: readonly Mark[], rank: number): number {
   const next = all.findIndex(([, ahead]) => ahead >= rank);
   if (next <= 0) return all.at(next)![0];

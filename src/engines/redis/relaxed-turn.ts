@@ -7,7 +7,7 @@ import { keysToSee, planPops, type RelaxedKey, type Sight, shardsToPeek } from "
 import { carryOut } from "./relaxed/carry-out.ts";
 import type { RoomCalls } from "./room-calls.ts";
 
-/** Values of each one that was taken. */
+/** How many values the reply has for each visitor taken. */
 const TAKEN_LENGTH = 4;
 
 /** Someone who was taken out of a shard. */

@@ -6,7 +6,7 @@ import type { IN_SHARDS } from "./library.ts";
 import type { Kept } from "./link/call.ts";
 import type { RedisLink } from "./link/link.ts";
 
-/** Whose time holds: Redis's own, or, for tests, one that is moved by hand. */
+/** Which clock holds: that of Redis or, for tests, one that is moved by hand. */
 export type TimeSource = "redis" | "handed";
 
 export interface RoomCallsParts {
@@ -36,7 +36,7 @@ export class RoomCalls {
     this.kept = { replicas: parts.replicas, timeoutMs: parts.timeoutMs };
   }
 
-  /** The instant of a call that is made now, as the functions take it. */
+  /** The time argument of a call made now. */
   now(): string {
     return this.#parts.time === "redis" ? "" : String(this.#parts.world.clock.now());
   }

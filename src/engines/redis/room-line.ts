@@ -1,6 +1,6 @@
 /**
- * A room's line, as the rest of the engine asks it: exact, in one hash slot, or relaxed, in shards on several. Presence and the
- * ends of visits are no matter of the line, and so is who has the lease.
+ * The interface of a room's line: exact, in one hash slot, or relaxed, in shards on several. Presence, the ends of visits and
+ * the lease are handled outside.
  */
 import type { JoinAnswer, Newcomer, TicketAnswer } from "../../core/engine.ts";
 import type { RoomRules } from "../../core/rules.ts";
@@ -47,6 +47,6 @@ export interface RoomLine {
   leave(ticket: Ticket): Promise<number>;
   look(options: LookOptions, now: string): Promise<Look>;
   turn(call: TurnCall): Promise<Turned>;
-  /** Sends what has gathered. */
+  /** Sends the calls that have gathered. */
   flush(): void;
 }

@@ -1,4 +1,4 @@
-/** A room as Redis tells it, read into the figures that boards and counts are made of. */
+/** What Redis tells of a room, as the figures that boards and counts are made of. */
 import { limitsAt } from "../../core/adaptive.ts";
 import type { AdjusterMemo } from "../../core/adjuster.ts";
 import { seedHash } from "../../core/draw.ts";
@@ -36,7 +36,7 @@ interface LaneLook {
   readonly waiting: number;
   readonly admitted: number;
   readonly highest?: string;
-  /** Ranks and sequences, in turn. An empty list is an empty object there. */
+  /** Ranks and sequences, alternating. Lua encodes an empty list as an empty object. */
   readonly marks: readonly (number | string)[] | Record<string, never>;
 }
 
@@ -53,7 +53,7 @@ export interface DrawLook {
   readonly size: number;
 }
 
-/** A room of which nothing is known yet. */
+/** For a room that Redis has not told of yet. */
 export function emptyLook(now: number): Look {
   const nobody = { waiting: 0, admitted: 0, looseTurns: 0, onSite: 0, lapsed: 0, noShows: 0 };
   return { now, ...nobody, share: 1, isAwake: false, perMs: "0", doubt: "0", totals: {}, lanes: [] };

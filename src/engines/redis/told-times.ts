@@ -1,6 +1,6 @@
 /**
- * For how long visitors were told to stay away, of late. Should Redis lose a room with its line, nobody is let in there for
- * as long, so that those who waited are back before anyone who comes anew.
+ * The longest check-in interval that visitors were told lately. If Redis loses a room with its line, the new one admits nobody
+ * for that long, so that those who waited are back before newcomers.
  */
 import type { Clock } from "../../core/world.ts";
 

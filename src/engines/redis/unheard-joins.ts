@@ -1,11 +1,11 @@
 /**
- * Joins that failed, and of which nobody knows whether they were carried out. Their senders were told that the line is
- * away and know of no visit; one that began all the same would hold a slot for a whole session. So it is ended once Redis
- * answers again. A place that came of such a join lapses by itself.
+ * Joins that failed with an unknown outcome. Their senders were told that the line is away; a visit that began all the same
+ * would hold a slot for a whole session, so it is ended once Redis answers again. A place that came of such a join lapses by
+ * itself.
  */
 import { RedisProblem } from "./link/problem.ts";
 
-/** Beyond this the slots of the rest are free only when their sessions are over. */
+/** Beyond this, visits of such joins last until their sessions run out. */
 const REMEMBERED_MAX = 10_000;
 
 export class UnheardJoins {

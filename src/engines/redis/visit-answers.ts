@@ -38,7 +38,7 @@ export function joining(id: string, { lane, invite, canWait, visitMs }: Newcomer
 
 /** What is done with a ticket: check in, enter, leave; or, to a shard of a line, what came of its turn. */
 export type Showing = "c" | "e" | "l" | TurnOutcome;
-/** Its holder is in (k), it was none (a), or they came when it was loose and there was no room (b). */
+/** Its holder is on the site (k), the turn was void (a), or it was loose and there was no room (b). */
 export type TurnOutcome = "k" | "a" | "b";
 
 export function showing(what: Showing, ticket: Ticket, dice: number): Doing {
@@ -82,7 +82,7 @@ export function isReturned({ values, at }: VisitReply): boolean {
 
 type FiveNumbers = [number, number, number, number, number];
 
-/** Reads answers for a room whose rules, as they are at an instant, `rulesAt` tells. */
+/** Reads the answers for one room, by the rules of the instant of each. */
 export class AnswerReader {
   readonly #room: string;
   readonly #rulesAt: (now: number) => DoorRules;
@@ -172,7 +172,7 @@ function current(reply: VisitReply, ticket: Ticket): Ticket {
   return setBackTicket({ ...ticket, draw }, { sequence, missedTurns, missedAt });
 }
 
-/** How someone stands, their missed turns, and when the latest was given. */
+/** A visitor's standing, their missed turns, and when the latest of these was given. */
 function standingIn({
   values,
   at,

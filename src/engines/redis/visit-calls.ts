@@ -7,11 +7,11 @@
 import { RedisProblem } from "./link/problem.ts";
 import type { RoomCalls } from "./room-calls.ts";
 
-/** A longer call would hold up others in Redis. */
+/** Visitors in one call; a longer one would block others in Redis. */
 const BATCH_MAX = 250;
-/** One to be answered, and one to be worked on meanwhile. */
+/** Calls under way: one on the network while Redis works on the other. */
 const CALLS_MAX = 2;
-/** Values that come before the answers, and of each answer. */
+/** How many values come before the answers, and how many each answer has. */
 const HEAD_LENGTH = 3;
 const ANSWER_LENGTH = 6;
 
@@ -46,7 +46,7 @@ export class VisitCalls {
   readonly #ready: () => Promise<void> | null;
   readonly #onFailedJoin: (id: string, cause: unknown) => void;
   #asked: Asked[] = [];
-  /** The instant of those who gather. */
+  /** The time argument of the visitors gathered so far. */
   #now = "";
   #underWay = 0;
   #isScheduled = false;
@@ -121,7 +121,7 @@ export class VisitCalls {
     }
   }
 
-  /** Only newcomers are turned away when memory has run out: the others are asked about again without them. */
+  /** When Redis is out of memory only newcomers are turned away: the others are sent again without them. */
   #failed(asked: readonly Asked[], now: string, cause: unknown): void {
     const others = asked.filter(({ doing }) => !doing.isJoin);
     const isOnlyMemory =

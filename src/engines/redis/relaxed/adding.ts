@@ -33,7 +33,7 @@ export async function addAll(
 ): Promise<Added[]> {
   const answers: Answer[] = [];
   let open: Open[] = items.map((item, index) => ({ index, item }));
-  // Each round that leaves something open has found one more shard away.
+  // Each round that leaves items open has found one more shard away.
   for (let round = 0; round < shards.length && open.length > 0; round++) {
     const answered = await addOnce(open, shards, random);
     for (const { index, answer } of answered) answers[index] = answer;

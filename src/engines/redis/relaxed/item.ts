@@ -30,7 +30,7 @@ export const PAYLOAD_BYTES_MAX = 65_536;
 export const ID_BYTES_MAX = 256;
 /** Of one call: add, pop, peek, commit, abort. */
 export const ITEMS_MAX = 256;
-/** What of a wrong value is shown. */
+/** How much of a wrong value is quoted. */
 const QUOTED_MAX = 80;
 
 /** Throws when the items cannot be added as they are: a mistake of the caller, told before anything is sent. */

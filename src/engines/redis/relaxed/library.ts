@@ -1,4 +1,4 @@
-/** The server-side functions of the relaxed queue, in a library of their own: who uses the one need not load the other. */
+/** The server-side functions of the relaxed queue: a library apart from that of rooms, so that each is loaded only where used. */
 import { type Library, libraryOf, luaFiles } from "../library.ts";
 
 /** Reads the library of relaxed queues. */

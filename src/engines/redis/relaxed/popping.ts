@@ -30,7 +30,7 @@ export interface PopOptions {
   readonly policy: ConcurrencyPolicy;
   /** How many shards to look at for each item. */
   readonly peek: number;
-  /** After so long an item that was not committed goes back. */
+  /** How long until an item that was not committed goes back. */
   readonly timeoutMs: number;
 }
 
@@ -56,7 +56,7 @@ export class Popping {
     const reachable = reachableOf(this.#shards, "canBePopped");
     const dice = () => this.#world.random.fraction();
     const picks = Array.from({ length: count }, () => shardsToPeek(reachable, peek, dice));
-    // That all of a few shards are away says nothing yet of the others.
+    // If the few shards picked are all away, others may still answer.
     const popped = await this.#carryOut(planPops(await this.#lookOrNothing(picks, true), picks, policy));
     for (let sweep = 0; popped.length < count && sweep < SWEEPS_MAX; sweep++)
       if (!(await this.#sweep(count, popped))) break;

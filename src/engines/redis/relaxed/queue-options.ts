@@ -10,7 +10,7 @@ export interface QueueOptions {
   /** How many shards to look at before popping. */
   readonly peek?: number;
   readonly policy?: ConcurrencyPolicy;
-  /** After so long an item that was not committed goes back. */
+  /** How long until an item that was not committed goes back. */
   readonly timeoutMs?: number;
   /** How many replicas must have what was added before it counts as added. */
   readonly replicas?: number;

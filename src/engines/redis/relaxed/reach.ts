@@ -1,4 +1,4 @@
-/** Which shards to ask, and what to make of one that does not answer: the others go on without it. */
+/** Which shards to ask, and how calls go on without those that do not answer. */
 import { RedisProblem } from "../link/problem.ts";
 import type { Shard } from "./shard.ts";
 

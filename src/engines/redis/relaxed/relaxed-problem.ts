@@ -1,4 +1,4 @@
-/** What is thrown when Redis could not do what was asked for some items, and what has become of each. */
+/** What is thrown when a call failed for some items, with the outcome of each. */
 import type { RedisProblem } from "../link/problem.ts";
 
 /** `refused`: certainly not done. `unknown`: it may have been done; doing it again is harmless. */

@@ -137,7 +137,7 @@ export class Shard {
     }
   }
 
-  /** The answer without the word that says whether we have the number of shards right. */
+  /** The answer without its first value, which says whether the number of shards is right. */
   #agreed([actual, ...answer]: readonly unknown[]): readonly unknown[] {
     const { key, shards } = this.#options;
     if (actual !== 0) throw new ShardsMismatch(key, shards, Number(actual));
