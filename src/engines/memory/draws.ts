@@ -1,6 +1,6 @@
 /**
- * The draws of a room in memory, and what of them is kept: seeds and who gathered. So a process that dies in the middle of
- * one makes the same one again.
+ * The draws of a room in memory. Seeds and who gathered are kept on disk, so a process that dies during a draw makes the same
+ * one again.
  */
 import { drawOrder } from "../../core/draw.ts";
 import { Draw, DrawLedger, type DrawPlan, type Moves } from "../../core/draw-ledger.ts";
@@ -14,7 +14,7 @@ export interface DrawMemo extends DrawPlan {
   readonly late: readonly (readonly [id: string, sequence: number])[];
 }
 
-/** A ticket from an earlier life, and from before a draw of which nothing is known: its holder needs a new place. */
+/** A ticket of an earlier process, older than a draw that did not include it: its holder needs a new place. */
 export const TOO_LATE = Symbol("too late for the draw");
 
 class MemoryDraw extends Draw<DrawPool> {
@@ -27,13 +27,13 @@ class MemoryDraw extends Draw<DrawPool> {
 }
 
 export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
-  /** Draws that are dropped, with pools whose emptiness has yet to be kept. */
+  /** Draws that were dropped; that their pools are empty has yet to be kept. */
   #dropped: MemoryDraw[] = [];
   readonly #isKept: boolean;
-  /** Of those who joined earlier nothing is known. */
+  /** Visitors who joined before this are unknown here. */
   #knownFrom: number;
 
-  /** `isKept`: someone takes the changes. */
+  /** `isKept`: changes are noted, for `takeChanges`. */
   constructor(isKept: boolean, now: number) {
     super((plan) => new MemoryDraw(plan));
     this.#isKept = isKept;
@@ -113,7 +113,7 @@ export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
     }
   }
 
-  /** The draw that a ticket must have been in that was given before it. */
+  /** The draw made since this ticket was given, in which it should have been. */
   #missed({ joinedAt }: Ticket): MemoryDraw | undefined {
     return this.draws.find(
       ({ drawnAt, prequeueAt, startAt }) => drawnAt !== null && joinedAt >= prequeueAt && joinedAt < startAt,

@@ -1,4 +1,4 @@
-/** One-time codes that have given a place already, remembered until they would have run out by themselves. */
+/** One-time codes that were used, remembered until they expire. */
 import { Deadlines } from "../../core/deadlines.ts";
 import type { Invite } from "../../core/engine.ts";
 
@@ -8,7 +8,7 @@ export class Invites {
   readonly #changed = new Set<string>();
   readonly #isKept: boolean;
 
-  /** `isKept`: someone takes the changes. */
+  /** `isKept`: changes are noted, for `takeChanges`. */
   constructor(isKept: boolean) {
     this.#isKept = isKept;
   }
@@ -33,7 +33,7 @@ export class Invites {
     return this.#changed.size > 0;
   }
 
-  /** When each code runs out that was used or forgotten since this was last asked; null for one forgotten. */
+  /** The codes used or forgotten since the last call, with when each expires; null for one forgotten. */
   takeChanges(): Map<string, number | null> {
     const changes = new Map<string, number | null>();
     for (const id of this.#changed) changes.set(id, this.#used.get(id) ?? null);

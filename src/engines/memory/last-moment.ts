@@ -1,32 +1,31 @@
 /**
- * The last moment before an unclean end: places given then are known to nobody but their tickets. A room restored from
- * the disk therefore holds back everyone behind them until their holders have had the time they were told to stay away,
- * and a little more.
+ * Places given just before a crash may be missing on disk; only their tickets prove them. A restored room therefore holds back
+ * everyone behind them until their holders have had the time they were told to stay away, and a little more.
  *
- * How long that can be has to be on disk before anyone is told to stay away for longer.
+ * So a longer time must be on disk before anyone is told it.
  */
 
-/** How much longer than they were told the holders may take to come back. */
+/** How much later than they were told the holders may come back. */
 const SETTLE_MS = 3_000;
 /** The next ones may be told to stay away this many times longer than any before, without keeping that first. */
 const TOLD_RESERVE = 3;
 
-/** Until then nobody from this sequence on is admitted: some before them may not be back yet. */
+/** Until `until` nobody from sequence `from` on is admitted: some before them may not be back yet. */
 interface Hold {
   readonly from: number;
   readonly until: number;
 }
 
 export interface LastMomentMemo {
-  /** Nobody whose place is not kept was told to stay away longer than this. 0: there is no such place. */
+  /** The longest that holders of places not on disk may have been told to stay away. 0: there are none. */
   readonly toldMs: number;
-  /** What earlier unclean ends still hold back. */
+  /** Those of earlier crashes that still hold. */
   readonly holds: readonly Hold[];
 }
 
 export class LastMoment {
   #toldMs = 0;
-  /** What of `toldMs` is on disk for sure, whichever of the last two memos is there. */
+  /** The `toldMs` that is certainly on disk, whichever of the last two memos is there. */
   #toldKeptMs: number;
   #holds: Hold[] = [];
 
@@ -63,7 +62,7 @@ export class LastMoment {
     this.#toldKeptMs = toldMs;
   }
 
-  /** After an unclean end, with the first sequence that may have been given out unseen; null after a clean one. */
+  /** `unseenFrom`: the first sequence that may have been given out without being kept; null after a clean end. */
   restore({ toldMs, holds }: LastMomentMemo, unseenFrom: number | null, now: number): void {
     this.#holds = [...holds];
     if (unseenFrom !== null && toldMs > 0)

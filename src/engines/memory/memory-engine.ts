@@ -2,8 +2,8 @@
  * The embedded engine: every room of one process, in memory, exact. It turns each room's door a few times a second
  * and shows a new board once a second, or at once when the rules change.
  *
- * Given storage it survives: every room is kept there, and what grants or frees a slot is answered once that is on
- * disk. Everything else, a place in the line above all, is answered at once as without.
+ * Given storage, rooms survive the process. An answer that grants or frees a slot waits until it is on disk; everything else,
+ * a place in the line above all, is answered at once.
  */
 import type { Board } from "../../core/board.ts";
 import { type BudgetRoom, freeInBudget } from "../../core/budget.ts";
@@ -35,13 +35,13 @@ import { RoomKeeper } from "./room-keeper.ts";
 
 const TICK_MS = 200;
 const BOARD_PERIOD_MS = 1_000;
-/** How long a place in the line may be known to nobody but its ticket. */
+/** How long a new place may be proven by its ticket alone. */
 const KEEP_MS = 50;
 
-/** A room and whether what happens in it is on disk. */
+/** A room, kept on disk or not. */
 interface OpenRoom {
   readonly room: MemoryRoom;
-  /** The same, also while it is away. */
+  /** The same, also while its storage is away. */
   readonly last: MemoryRoom;
   readonly isAway: boolean;
   unconfirmed(): Promise<void> | null;
@@ -204,7 +204,7 @@ export class MemoryEngine implements Engine {
     for (const [name, open] of this.#rooms) {
       if (open.isAway) continue;
       this.admit(name);
-      // Those who wait for an opening should not have to wait for the next board as well.
+      // When the room opens, visitors should not have to wait for the next periodic board.
       if (open.room.state(this.#world.clock.now()) !== this.#boards.get(name)?.state) this.#showBoard(name);
     }
   }
@@ -256,13 +256,13 @@ export class MemoryEngine implements Engine {
   }
 }
 
-/** An answer that must be on disk first is told then; the others at once. */
+/** Answers that must be on disk first wait for that; others are given at once. */
 function told<Answer extends JoinAnswer | TicketAnswer>(open: OpenRoom, answer: Answer): Eventually<Answer> {
   if (!open.room.mustBeKept(answer)) return answer;
   return open.unconfirmed()?.then(() => answer) ?? answer;
 }
 
-/** A room that lives as long as the process. */
+/** A room in memory alone. */
 function unkept(parts: Omit<RoomParts, "now" | "isKept">, { clock }: World): OpenRoom {
   const room = new MemoryRoom({ ...parts, now: clock.now(), isKept: false });
   return {

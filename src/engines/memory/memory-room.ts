@@ -31,12 +31,12 @@ export class MemoryRoom extends RoomAnswers {
     this.books.change(rules, now);
   }
 
-  /** Visitors on the site and firm turns, for a budget shared with other rooms. */
+  /** Slots in use, for a budget shared with other rooms: visitors on the site and firm turns. */
   get used(): number {
     return this.books.visits.size + this.books.turns.firm;
   }
 
-  /** How many it would admit now, were it not for the budget. */
+  /** How many it would admit now without the budget. */
   wanted(now: number): number {
     const unbudgeted = new RoomCrowd(this.books, () => Number.POSITIVE_INFINITY);
     return this.books.door.open(unbudgeted, now).admit;

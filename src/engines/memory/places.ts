@@ -28,23 +28,23 @@ export const FORFEITED = 6;
 export type State = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 const STATE_BITS = 0x0f;
-/** Set once a place has lapsed: its holder was late by their own doing. */
+/** Set once a place has lapsed: its holder was late. */
 const WAS_LATE = 0x10;
-/** Its holder came with a loose turn to a full site and went back to the front, since they last missed a turn. */
+/** Since its last missed turn, its holder came with a loose turn to a full site and went back to the front. */
 const HAS_RETURNED = 0x20;
 const SEGMENT_SIZE = 65_536;
-/** Places in one piece of what is kept on disk. */
+/** Places in one block as kept on disk. */
 export const BLOCK_SIZE = 4_096;
 const BLOCK_SHIFT = 12;
 const BLOCKS_PER_SEGMENT = SEGMENT_SIZE / BLOCK_SIZE;
 const TENTH_MS = 100;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** The most lanes a room can have had while it is remembered. */
+/** The most lanes that one byte can tell apart. */
 const LANES_MAX = 255;
 
 export class Places {
-  /** The numbers of lanes by the byte that stands for them, less one: 0 is everybody's. */
+  /** Lane numbers by their code, less one: code 0 is everybody's lane. */
   #lanes: number[] = [];
   readonly #epoch: number;
   #segments = new Map<number, Segment>();
@@ -54,7 +54,7 @@ export class Places {
   readonly #changed = new Set<Segment>();
   #dropped: number[] = [];
 
-  /** `isKept`: someone takes the changes. */
+  /** `isKept`: changes are noted, for `takeChanges`. */
   constructor(now: number, isKept: boolean) {
     this.#isKept = isKept;
     this.#epoch = Math.floor(now / TENTH_MS) * TENTH_MS;
@@ -104,7 +104,7 @@ export class Places {
     if (this.#isKept) this.#note(segment, offset);
   }
 
-  /** What the kept blocks say of lanes means these. */
+  /** The lanes that codes in kept blocks stand for. */
   get lanes(): readonly number[] {
     return this.#lanes;
   }
@@ -200,7 +200,7 @@ export class Places {
     return this.#changed.size > 0 || this.#dropped.length > 0;
   }
 
-  /** Blocks whose states changed since this was last asked, as bytes; null for one that was dropped. */
+  /** Blocks whose states changed since the last call, as bytes; null for one that was dropped. */
   takeChanges(): Map<number, Uint8Array | null> {
     const changes = new Map<number, Uint8Array | null>();
     for (const block of this.#dropped) changes.set(block, null);
@@ -216,7 +216,7 @@ export class Places {
     return changes;
   }
 
-  /** Takes a block in again as `takeChanges` gave it, telling of each place in it; `deadlineOf` gives it a deadline. */
+  /** Restores a block that `takeChanges` gave; `deadlineOf` is told of each place in it and gives its deadline. */
   restore(block: number, bytes: Uint8Array, deadlineOf: (sequence: number, state: State) => number): void {
     const segment = this.#segment(Math.floor(block / BLOCKS_PER_SEGMENT));
     const from = (block % BLOCKS_PER_SEGMENT) * BLOCK_SIZE;
@@ -235,7 +235,7 @@ export class Places {
     }
   }
 
-  /** The byte that stands for a lane. Beyond what fits into one a lane is everybody's. */
+  /** The code of a lane. When there are too many, further lanes count as everybody's. */
   #codeOf(lane: number): number {
     if (lane === EVERYBODY) return 0;
     const known = this.#lanes.indexOf(lane);
@@ -293,7 +293,7 @@ function lowerSoonest(segment: Segment, offset: number): void {
   segment.soonest = Math.min(segment.soonest, segment.deadlines[offset]!);
 }
 
-/** States and, where there are any, lanes behind them. */
+/** States, followed by lanes where there are any. */
 function blockBytes({ states, lanes }: Segment, from: number): Uint8Array {
   if (lanes === null) return states.slice(from, from + BLOCK_SIZE);
   const bytes = new Uint8Array(BLOCK_SIZE * 2);
@@ -314,7 +314,7 @@ function offsetOf(sequence: number): number {
 interface Segment {
   readonly number: number;
   readonly states: Uint8Array;
-  /** Null while all of it is everybody's lane. */
+  /** Null while all of it is in everybody's lane. */
   lanes: Uint8Array | null;
   readonly deadlines: Uint32Array;
   /** In tenths, as deadlines are: nobody waiting in it lapses before. */

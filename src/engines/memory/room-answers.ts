@@ -2,8 +2,8 @@
  * A room's answers to visitors: to those who join, check in, enter with their turn, are seen on the site, or
  * leave.
  *
- * A check-in of someone who waits is what a room does most, and joining comes next. These two ways must stay
- * short: no lookup that a room without lanes and events can do without, and nothing made that outlives the
+ * A check-in of someone who waits is what a room does most, and joining comes next. These two must stay
+ * fast: no lookup that a room without lanes and events can do without, and no allocation that outlives the
  * answer.
  */
 import {
@@ -25,7 +25,7 @@ import { ADMITTED, FORFEITED, GONE, LAPSED, ON_SITE, UNKNOWN, WAITING } from "./
 import { RoomBooks, type RoomParts } from "./room-books.ts";
 import type { Visit } from "./visits.ts";
 
-/** What can be done with a room by those who come to it. */
+/** What visitors can do with a room. */
 export class RoomAnswers {
   protected readonly books: RoomBooks;
 
@@ -95,7 +95,7 @@ export class RoomAnswers {
     return isFirm ? waitWithTurn(books, answer, moment.now) : returnToFront(books, answer, moment);
   }
 
-  /** A visitor with a pass that has run out. */
+  /** Answers a visitor whose pass has expired: the visit goes on, begins again, or is over (null). */
   resume(pass: Pass, mayBegin: boolean, now: number): Entered | null {
     const { books } = this;
     const { visits } = books;
@@ -150,7 +150,7 @@ export class RoomAnswers {
   }
 }
 
-/** Someone new, and the number that is theirs. */
+/** A newcomer with their sequence. */
 interface Arrival {
   readonly id: string;
   readonly sequence: number;
@@ -174,7 +174,7 @@ function goStraightThrough(
   return startVisit(books, { id, sequence, lane, joinedAt: now, admittedAt: now, expiresAt }, now);
 }
 
-/** A place of one's own, gathered for the draw if there is to be one. */
+/** Gives a new place, and gathers it for the draw if there is to be one. */
 function takePlace(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
   gather(books, ticket, moment.now);
   books.places.setLane(ticket.sequence, ticket.lane);
@@ -187,7 +187,7 @@ function gather({ door, draws }: RoomBooks, { sequence, id, joinedAt }: Ticket, 
   if (!draws.isDrawn(event)) draws.gather(event, sequence, id);
 }
 
-/** The holder is here and waits: (back) into the line, with a new deadline. */
+/** Puts a place (back) into the line, with a new deadline. */
 function wait(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
   books.lines.add(books.laneOf(ticket.lane), ticket.sequence);
   return goOnWaiting(books, ticket, moment);
@@ -199,7 +199,7 @@ function comeBack(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
   return answer;
 }
 
-/** The same for someone who is in the line. */
+/** Gives someone in the line a new deadline. */
 function goOnWaiting(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting {
   const { places } = books;
   const { now } = moment;
@@ -227,7 +227,7 @@ function currentTicket(books: RoomBooks, shown: Ticket, now: number): Ticket {
   return shown;
 }
 
-/** A ticket knows of missed turns that this process does not: an earlier life's. Where the place lives, it goes there. */
+/** A ticket tells of turns missed in an earlier process. If the place still waits, it moves there. */
 function learnSetBack(books: RoomBooks, ticket: Ticket): void {
   const { places, lines, setBacks } = books;
   const { origin, sequence } = ticket;
@@ -239,7 +239,7 @@ function learnSetBack(books: RoomBooks, ticket: Ticket): void {
   if (state === WAITING) lines.add(lane, sequence);
 }
 
-/** A good ticket this process never saw: an earlier life's. Its sequence must not be given out again. */
+/** Takes back a good ticket of an earlier process. Its sequence must not be given out again. */
 function takeBack(books: RoomBooks, ticket: Ticket, now: number): void {
   books.nextSequence = Math.max(books.nextSequence, Math.floor(ticket.sequence) + 1);
   books.totals.returned++;
@@ -247,7 +247,7 @@ function takeBack(books: RoomBooks, ticket: Ticket, now: number): void {
   books.places.setLane(originOf(ticket), ticket.lane);
 }
 
-/** More came than were expected. The turn is kept, and lasts. */
+/** More came than were expected: the firm turn is kept and lengthened. */
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, now: number): Waiting {
   const place = originOf(ticket);
   const turn = books.door.lengthenedTurn(now);
@@ -256,7 +256,7 @@ function waitWithTurn(books: RoomBooks, { ticket }: Admitted, now: number): Wait
   return turnInHand(ticket);
 }
 
-/** The turn is loose, and there is no room. Its holder is here, so the next turn is theirs; that is so once. */
+/** The turn is loose and there is no room: its holder goes to the front of the line, once. */
 function returnToFront(books: RoomBooks, { ticket }: Admitted, moment: Moment): Waiting {
   const place = originOf(ticket);
   const isFront = books.rulesAt(moment.now).queueingMethod !== "random";
@@ -294,12 +294,12 @@ function stillOnSite(books: RoomBooks, ticket: Ticket, now: number): TicketAnswe
   return visit ? stayedOnSite(books, visit, now) : { kind: "refused", reason: "ticketSpent" };
 }
 
-/** A visit as it is. */
+/** Shows a visit its pass as it is. */
 function stayedOnSite(books: RoomBooks, visit: Visit, now: number): Entered {
   return { kind: "entered", pass: passAsItIs(books, visit, now) };
 }
 
-/** A visit with a new pass. */
+/** Gives a visit a new pass. */
 function enteredWith(books: RoomBooks, visit: Visit, now: number): Entered {
   return { kind: "entered", pass: { ...passAsItIs(books, visit, now), createdAt: now } };
 }

@@ -2,11 +2,11 @@
  * A room that survives: what changes in it goes to durable storage, in groups. Changes gather while the group before
  * them is on its way to the disk, so a busy room costs one write for very many visitors.
  *
- * Whatever grants or frees a slot waits for `confirm` before anyone hears of it. A place in the line does not: its
- * signed ticket is the proof, and brings it back should the disk never have seen it.
+ * What grants or frees a slot waits for `confirm` before anyone hears of it. A place in the line does not: its signed
+ * ticket is the proof, and brings it back if it was never kept.
  *
- * When a write fails nothing of the group counts. The room is then away, and is made anew from the disk as soon as
- * that takes writes again.
+ * When a write fails, nothing of the group counts. The room is then away until the disk takes writes again, and is then
+ * restored from it.
  */
 import type { RoomRules } from "../../core/rules.ts";
 import type { SetBack } from "../../core/ticket.ts";
@@ -41,7 +41,7 @@ export interface RoomKeeperParts {
   readonly name: string;
   readonly rules: RoomRules;
   readonly events: RoomEvents;
-  /** Asked for again after a write has failed: what was got before is then of no more use. */
+  /** Called again after a failed write: the storage from before can no longer be used. */
   readonly storage: () => DurableStorage;
   readonly budgetFree: () => number;
   readonly world: World;
@@ -103,7 +103,7 @@ export class RoomKeeper {
     return this.#gathering ?? this.#underWay;
   }
 
-  /** Keeps what changed, when there is something and nothing is on its way already. */
+  /** Writes what changed, unless a write is under way. */
   keep(): void {
     if (this.#failure || this.#gathering || this.#underWay) return;
     // `room` throws the failure for callers that must know of it.
@@ -119,7 +119,7 @@ export class RoomKeeper {
 
   async #write(before: Promise<void> | null): Promise<void> {
     try {
-      // Even with nothing before it, what happens in this very moment is still gathered.
+      // Even with nothing before it, the rest of this turn of the event loop is still gathered.
       await before;
       this.#underWay = this.#gathering;
       this.#gathering = null;
@@ -171,10 +171,10 @@ export class RoomKeeper {
     for (const [id, until] of room.ended()) events.onRevoked(id, until);
   }
 
-  /** The room's events, heard of once what they tell is on disk. */
+  /** The room's events, passed on once they are on disk. */
   #held(): RoomEvents {
     const { onTurns, onRevoked, onDraw, onRemark } = this.#parts.events;
-    // What could not be kept did not happen.
+    // An event that could not be kept did not happen.
     const ignore = () => {};
     return {
       onTurns: (sequences) => void this.confirm().then(() => onTurns(sequences), ignore),
@@ -202,7 +202,7 @@ export class RoomKeeper {
     this.#stopRetrying = this.#parts.world.timers.after(RETRY_MS, () => void this.#retry());
   }
 
-  /** From the disk, since what was in memory may have been told to nobody; and only if the disk takes a write. */
+  /** Restores the room from the disk, since its state in memory was never confirmed; only once a write succeeds. */
   async #retry(): Promise<void> {
     const { world, name } = this.#parts;
     try {

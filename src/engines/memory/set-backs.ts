@@ -1,8 +1,8 @@
 /**
  * Places that missed a turn and went back in the line. A place is known by its first sequence, its origin, for as long as
- * it lives: state, deadline and lane stay there, and old tickets find it. Only its number in the line is another one.
+ * it lives: state, deadline and lane stay there, and old tickets find it. Only its number in the line changes.
  *
- * Few places ever miss a turn, so these are in maps. What is over is forgotten here; its state at the origin says enough.
+ * Few places ever miss a turn, so maps are enough. Places that are over are forgotten here; the state at the origin remains.
  */
 import { Gaps } from "../../core/missed-turns.ts";
 import type { SetBack } from "../../core/ticket.ts";
@@ -15,7 +15,7 @@ export class SetBacks {
   readonly #changed = new Set<number>();
   readonly #isKept: boolean;
 
-  /** `isKept`: someone takes the changes. */
+  /** `isKept`: changes are noted, for `takeChanges`. */
   constructor(isKept: boolean) {
     this.#isKept = isKept;
   }
@@ -40,7 +40,7 @@ export class SetBacks {
     return this.#origins.get(sequence) ?? sequence;
   }
 
-  /** A number behind this one that nobody has. */
+  /** A free number behind this one. */
   numberBehind(sequence: number): number {
     return this.#gaps.next(sequence);
   }
@@ -53,7 +53,7 @@ export class SetBacks {
     this.#note(origin);
   }
 
-  /** Takes one in whose number was given by an earlier life of the room. */
+  /** Takes in one whose number an earlier process gave. */
   restore(origin: number, setBack: SetBack): void {
     this.#gaps.note(setBack.sequence);
     this.set(origin, setBack);
@@ -69,7 +69,7 @@ export class SetBacks {
     this.#note(origin);
   }
 
-  /** What has become of each place that changed since this was last asked; null for one that is over. */
+  /** The places that changed since the last call; null for one that is over. */
   takeChanges(): Map<number, SetBack | null> {
     const changes = new Map<number, SetBack | null>();
     for (const origin of this.#changed) changes.set(origin, this.#byOrigin.get(origin) ?? null);

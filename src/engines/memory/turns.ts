@@ -1,6 +1,6 @@
 /**
- * Turns given and not used yet: when each was given, until when it is firm, and when it is missed. A turn whose process
- * died begins anew, but it was given when it was given.
+ * Turns given and not used yet: when each was given, until when it is firm, and when it is missed. A turn that a
+ * restart interrupted gets its whole time again, but keeps the instant at which it was given.
  */
 import { Deadlines } from "../../core/deadlines.ts";
 
@@ -15,7 +15,7 @@ export interface KeptTurn {
 /** A turn as it is given. */
 export interface NewTurn extends KeptTurn {
   readonly claimBy: number;
-  /** Of no meaning for a turn that is loose already. */
+  /** Ignored for a turn that is loose already. */
   readonly firmUntil: number;
 }
 
@@ -36,7 +36,7 @@ export class Turns {
   readonly #changed = new Set<number>();
   readonly #isKept: boolean;
 
-  /** `isKept`: someone takes the changes. */
+  /** `isKept`: changes are noted, for `takeChanges`. */
   constructor(isKept: boolean) {
     this.#isKept = isKept;
   }
@@ -73,7 +73,7 @@ export class Turns {
     this.#firmDue.add(firmUntil, place);
   }
 
-  /** Loosens what has been firm for long enough, telling of each. */
+  /** Makes turns loose that have been firm for long enough, calling back for each. */
   loosen(now: number, onLoose: () => void): void {
     for (let place = this.#firmDue.takeDue(now); place; place = this.#firmDue.takeDue(now)) {
       const turn = this.#turns.get(place);
@@ -85,7 +85,7 @@ export class Turns {
     }
   }
 
-  /** Ends a turn, used or not. What was known of it is returned; undefined when there is none. */
+  /** Ends a turn, used or not, and returns it; undefined when there is none. */
   end(place: number): KeptTurn | undefined {
     const turn = this.#turns.get(place);
     if (!turn) return undefined;
@@ -100,7 +100,7 @@ export class Turns {
     for (const [place, { isFirm }] of this.#turns) if (isFirm) yield place;
   }
 
-  /** One whose time to be used may be over; the caller knows. */
+  /** A place whose turn may be over; the caller has to check. */
   takeDue(now: number): number | undefined {
     return this.#due.takeDue(now);
   }
@@ -109,7 +109,7 @@ export class Turns {
     return this.#changed.size > 0;
   }
 
-  /** Each turn that began, went loose or ended since this was last asked; null for one that ended. */
+  /** Turns that began, went loose or ended since the last call; null for one that ended. */
   takeChanges(): Map<number, KeptTurn | null> {
     const changes = new Map<number, KeptTurn | null>();
     for (const place of this.#changed) {
