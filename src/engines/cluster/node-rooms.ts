@@ -21,7 +21,7 @@ export class NodeRooms {
   readonly #books = new Map<string, RoomBooks>();
   readonly #rules = new Map<string, RoomRules>();
   #view: View | null = null;
-  #slot = 0;
+  #nodeNumber = 0;
 
   constructor(parts: NodeRoomsParts) {
     this.#parts = parts;
@@ -47,9 +47,9 @@ export class NodeRooms {
   }
 
   /** Starts a view, in which this node has that number. */
-  start(view: View, slot: number): void {
+  start(view: View, nodeNumber: number): void {
     this.#view = view;
-    this.#slot = slot;
+    this.#nodeNumber = nodeNumber;
     for (const books of this.#books.values()) this.#standAs(books);
   }
 
@@ -89,7 +89,7 @@ export class NodeRooms {
     }
     if (view)
       books.setBacks.share(
-        this.#slot,
+        this.#nodeNumber,
         [...view.members, ...view.lost].map(({ slot }) => slot),
       );
     books.flow.share = view ? view.members.length / (view.members.length + view.lost.length) : 1;

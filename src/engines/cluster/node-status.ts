@@ -78,7 +78,14 @@ export function statusOf(parts: {
   const { view, selfId } = membership;
   const [name, life] = splitId(selfId);
   return {
-    ...{ name, life, slot: membership.slot, rounds, problem: membership.problem, isGone: membership.isGone },
+    ...{
+      name,
+      life,
+      slot: membership.nodeNumber,
+      rounds,
+      problem: membership.problem,
+      isGone: membership.isGone,
+    },
     view: view && {
       version: view.version,
       number: viewNumber(view),
@@ -91,7 +98,7 @@ export function statusOf(parts: {
       isMajority: view.isMajority,
     },
     isRoot: qpid.isRoot,
-    root: qpid.isRoot ? membership.slot : parts.root,
+    root: qpid.isRoot ? membership.nodeNumber : parts.root,
     pointer: qpid.pointer,
     isSettled: replication.isSettled && replication.isCaughtUp,
     rooms: Object.fromEntries([...rooms].map(([room, books]) => [room, roomStatus(books)])),

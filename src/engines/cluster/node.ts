@@ -110,7 +110,7 @@ export class ClusterNode {
     });
     const rooms = this.#rooms.books;
     this.#swim = new Swim(self, swim, dice);
-    this.#clock = new OrderClock({ slot: 0, skewMaxMs });
+    this.#clock = new OrderClock({ node: 0, skewMaxMs });
     this.#clocks = new ClockWatch(skewMaxMs);
     const replication = new parts.Replication(self, rooms, replicateMs);
     this.#replication = replication;
@@ -138,7 +138,7 @@ export class ClusterNode {
     this.#visitors = new VisitorCalls({
       ...{ rooms, replication, routes: this.#routes, requests: this.#requests },
       ...{ lending: this.#lending, clock: this.#clock },
-      slot: () => this.#membership.slot ?? 0,
+      nodeNumber: () => this.#membership.nodeNumber ?? 0,
       now: () => this.#now,
     });
     this.#timed = [
@@ -357,7 +357,7 @@ export class ClusterNode {
     const byId = [this.#visitors, this.#swim, this.#replication, this.#requests, this.#lending, this.#notes];
     for (const part of byId) for (const { to, body } of part.takeOutbox()) this.#mail.postTo(to, body);
     for (const part of [this.#qpid, this.#duty.counter])
-      for (const { to, body } of part.takeOutbox()) this.#mail.postToSlot(to, body);
+      for (const { to, body } of part.takeOutbox()) this.#mail.postToNumber(to, body);
     return this.#mail.take();
   }
 
@@ -454,18 +454,18 @@ export class ClusterNode {
     this.#view = view;
     this.#routes.start(view);
     this.#mail.start(view);
-    const slot = this.#membership.slot!;
-    this.#clock.slot = slot;
+    const number = this.#membership.nodeNumber!;
+    this.#clock.node = number;
     const tree = treeOf(view.members.map((member) => member.slot));
-    const neighbours = tree.neighboursOf(slot);
-    const towards = slot === tree.root ? null : tree.towards(slot, tree.root);
+    const neighbours = tree.neighboursOf(number);
+    const towards = number === tree.root ? null : tree.towards(number, tree.root);
     const members = view.members.map(idOf);
     this.#swim.watch(members, now);
     this.#clocks.keep(members);
     this.#qpid.start({ version: viewNumber(view), neighbours, towards }, now);
     this.#replication.start(view, now);
-    this.#duty.start(view, { slot, neighbours }, now);
-    this.#rooms.start(view, slot);
+    this.#duty.start(view, { number, neighbours }, now);
+    this.#rooms.start(view, number);
     this.#requests.reroute(now);
     this.#lending.start(viewNumber(view));
     this.#notes.start(this.#peers().map(idOf), now);

@@ -58,7 +58,7 @@ export interface DoorDutyParts {
 }
 
 export interface TreePlace {
-  readonly slot: number;
+  readonly number: number;
   readonly neighbours: readonly number[];
 }
 
@@ -66,7 +66,7 @@ export class DoorDuty {
   readonly #parts: DoorDutyParts;
   readonly counter: Counter;
   #view: View | null = null;
-  #slot = 0;
+  #number = 0;
   #round: Round | null = null;
   #seq = 0;
   #turn: (now: number) => void = () => {};
@@ -95,13 +95,13 @@ export class DoorDuty {
   }
 
   /** Another view: the round under way is void. */
-  start(view: View, { slot, neighbours }: TreePlace, now: number): void {
+  start(view: View, { number, neighbours }: TreePlace, now: number): void {
     if (this.#round) this.#dropped = [...this.#dropped, this.#roundId(this.#seq)].slice(-OFFERS_MAX);
     // A lone node runs no rounds, so its memo dates from before it was alone. The next root needs what happened since.
     if (this.#view && isWhole(this.#view)) this.#memo = this.#makeMemo(now);
     this.#view = view;
     this.#turn = isWhole(view) ? (at) => this.#turnWhole(at) : (at) => this.#begin(at);
-    this.#slot = slot;
+    this.#number = number;
     this.#round = null;
     this.#seq = 0;
     this.#drawWhen = [];
@@ -177,7 +177,7 @@ export class DoorDuty {
     const { rooms } = this.#parts;
     const drawn = [...rooms].flatMap(([room, books]) => books.draws.numbers().map((n) => [room, n] as const));
     const memoAt: CountBody["memoAt"] = [this.#memo?.view ?? -1, this.#memo?.seq ?? -1];
-    return { seq: this.#seq, root: this.#slot, draws, drawn, memoAt };
+    return { seq: this.#seq, root: this.#number, draws, drawn, memoAt };
   }
 
   #dueDraws(now: number): string[] {

@@ -35,7 +35,7 @@ function booksOf(rules: Partial<RoomRules>, known: readonly number[] = [], name 
   return books;
 }
 
-const keyOf = (n: number) => keyAt({ at: START + n, slot: 0 });
+const keyOf = (n: number) => keyAt({ at: START + n, node: 0 });
 
 function roundOf(books: readonly RoomBooks[], more: Partial<RoundSettings> = {}): Round {
   const rooms = new Map(books.map((one) => [one.name, one]));

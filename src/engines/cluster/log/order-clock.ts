@@ -5,7 +5,7 @@
  * and everything given out or heard, with a counter for events of the same millisecond. A key that was given out after hearing of
  * another is larger, whatever the wall clocks say; otherwise keys follow the clocks.
  *
- *   key = milliseconds since 2025 · 8192 + counter · 64 + node number (`slot`)      (below 2^53 until the autumn of 2059)
+ *   key = milliseconds since 2025 · 8192 + counter · 64 + node number      (below 2^53 until the autumn of 2059)
  *
  * The node number makes keys of different members different. A counter that overflows borrows the next millisecond. Peers tell
  * each other the time with the counter as its fraction (128 steps a millisecond), which a double holds exactly. So hearing costs
@@ -16,35 +16,35 @@
  * Invariant: keys rise strictly, also when the wall clock jumps back and when the node number changes.
  */
 const EPOCH_AT = Date.UTC(2025, 0, 1);
-const SLOTS = 64;
+const NODES = 64;
 const COUNTS = 128;
-const KEYS_PER_MS = SLOTS * COUNTS;
+const KEYS_PER_MS = NODES * COUNTS;
 const END_AT = EPOCH_AT + Math.floor(Number.MAX_SAFE_INTEGER / KEYS_PER_MS);
 
 export class OrderClock {
-  #slot: number;
+  #node: number;
   readonly #skewMaxMs: number;
   /** The last step given out or heard: milliseconds since 1970, with the counter as fraction. */
   #time = EPOCH_AT;
 
-  constructor({ slot, skewMaxMs }: { slot: number; skewMaxMs: number }) {
-    this.#slot = checkedSlot(slot);
+  constructor({ node, skewMaxMs }: { node: number; skewMaxMs: number }) {
+    this.#node = checkedNode(node);
     this.#skewMaxMs = skewMaxMs;
   }
 
   /** The number of the node that gives out the keys from now on. */
-  set slot(slot: number) {
-    this.#slot = checkedSlot(slot);
+  set node(node: number) {
+    this.#node = checkedNode(node);
   }
 
-  get slot(): number {
-    return this.#slot;
+  get node(): number {
+    return this.#node;
   }
 
   /** A key larger than all that were given out here, and than all that a peer gave out before it told its time. */
   next(now: number): number {
     this.#time = Math.max(this.#time + 1 / COUNTS, Math.floor(now));
-    return keyOf(this.#time, this.#slot);
+    return keyOf(this.#time, this.#node);
   }
 
   /** Takes in a peer's `time`. Returns false, and ignores it, when it is too far ahead of `now` or invalid. */
@@ -62,8 +62,8 @@ export class OrderClock {
 }
 
 /** The number of the node that gave a key out. */
-export function slotOfKey(key: number): number {
-  return key % SLOTS;
+export function nodeOfKey(key: number): number {
+  return key % NODES;
 }
 
 /** The millisecond since 1970 in which a key was given out, by the clock of the node that did. */
@@ -72,17 +72,17 @@ export function timeOfKey(key: number): number {
 }
 
 /** The smallest key that a node can give out in the millisecond `at`. */
-export function keyAt({ at, slot }: { at: number; slot: number }): number {
-  return keyOf(Math.floor(at), checkedSlot(slot));
+export function keyAt({ at, node }: { at: number; node: number }): number {
+  return keyOf(Math.floor(at), checkedNode(node));
 }
 
-function keyOf(time: number, slot: number): number {
+function keyOf(time: number, node: number): number {
   if (!(time >= EPOCH_AT && time < END_AT + 1))
     throw new RangeError(`there are no order keys for the time ${time}, only from ${EPOCH_AT} to ${END_AT}`);
-  return (time - EPOCH_AT) * KEYS_PER_MS + slot;
+  return (time - EPOCH_AT) * KEYS_PER_MS + node;
 }
 
-function checkedSlot(slot: number): number {
-  if (Number.isInteger(slot) && slot >= 0 && slot < SLOTS) return slot;
-  throw new RangeError(`node number ${slot} is not a whole number from 0 to ${SLOTS - 1}`);
+function checkedNode(node: number): number {
+  if (Number.isInteger(node) && node >= 0 && node < NODES) return node;
+  throw new RangeError(`node number ${node} is not a whole number from 0 to ${NODES - 1}`);
 }

@@ -53,7 +53,7 @@ class Peer {
 
   /** The n-th key that this node gives out. */
   key(n: number): number {
-    return keyAt({ at: START + n, slot: this.slot });
+    return keyAt({ at: START + n, node: this.slot });
   }
 
   wait(...ns: number[]): void {

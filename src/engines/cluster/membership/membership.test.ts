@@ -110,7 +110,7 @@ test("a node that knows one member joins all of them", () => {
   network.run(1_000);
   assert.deepEqual(network.views(), { a: "abc-", b: "abc-", c: "abc-" });
   assert.deepEqual(
-    [...network.nodes.values()].map(({ slot }) => slot),
+    [...network.nodes.values()].map(({ nodeNumber }) => nodeNumber),
     [0, 1, 2],
   );
   assert.ok(network.isAgreed());

@@ -120,7 +120,7 @@ export class Membership {
     return this.#problem;
   }
 
-  get slot(): number | null {
+  get nodeNumber(): number | null {
     const id = this.selfId;
     return this.#view?.members.find((member) => idOf(member) === id)?.slot ?? null;
   }
@@ -156,10 +156,10 @@ export class Membership {
     else known.lastAt = now;
     this.#founding.refused(address, now);
     const view = this.#view;
-    if (!view || view.lost.length === 0 || this.#coordinator(view) !== this.slot) return;
+    if (!view || view.lost.length === 0 || this.#coordinator(view) !== this.nodeNumber) return;
     const since = this.#refusals.get(address)!.since;
     const dead = view.lost.filter((member) => member.address === address && now - since >= REFUSED_FOR_MS);
-    if (dead.length > 0) this.#make(withoutDead(view, dead.map(idOf), this.slot!), now);
+    if (dead.length > 0) this.#make(withoutDead(view, dead.map(idOf), this.nodeNumber!), now);
   }
 
   heard(address: string, now: number): void {
@@ -171,7 +171,7 @@ export class Membership {
   forget(name: string, now: number): boolean {
     const gone = this.#view?.lost.filter((member) => member.name === name) ?? [];
     if (gone.length === 0) return false;
-    this.#make(withoutDead(this.#view!, gone.map(idOf), this.slot!), now);
+    this.#make(withoutDead(this.#view!, gone.map(idOf), this.nodeNumber!), now);
     return true;
   }
 
@@ -253,7 +253,7 @@ export class Membership {
     if (known?.life === member.life) return this.#tellView(member.address, now);
     if (known && known.life > member.life) return;
     const coordinator = this.#coordinator(view);
-    if (coordinator !== this.slot) {
+    if (coordinator !== this.nodeNumber) {
       const to = view.members.find(({ slot }) => slot === coordinator)!.address;
       if (to !== from) this.#send(to, { kind: "joinMe", member });
       return;
@@ -288,7 +288,7 @@ export class Membership {
   #forward(theirs: View, now: number): void {
     const view = this.#view!;
     const slot = this.#coordinator(view, theirs);
-    if (slot === this.slot) {
+    if (slot === this.nodeNumber) {
       if (slot !== this.#coordinator(view) || !leads(view, theirs))
         this.#knockAt(theirs.members[0]!.address, now);
       return;
@@ -306,7 +306,7 @@ export class Membership {
     if (hasMe && (isMember || viewNumber(theirs) > viewNumber(view)))
       return this.#hearView(from, theirs, now);
     // Both must hear each other before one of them makes one view of the two.
-    const isCoordinator = this.#coordinator(view, theirs) === this.slot;
+    const isCoordinator = this.#coordinator(view, theirs) === this.nodeNumber;
     if (isCoordinator && (hasMe || leads(view, theirs))) this.#knockAt(from, now);
   }
 
@@ -314,14 +314,14 @@ export class Membership {
     const view = this.#view;
     const knockedAt = this.#knocks.get(number);
     if (!view || knockedAt === undefined || now - knockedAt > KNOCK_GOOD_MS || this.isLeaving) return;
-    if (this.#coordinator(view, theirs) !== this.slot) return;
+    if (this.#coordinator(view, theirs) !== this.nodeNumber) return;
     if (viewNumber(theirs) === viewNumber(view)) return;
     const isBehind = viewNumber(theirs) < viewNumber(view);
     // A part that has not heard of the latest view yet needs no other.
     if (isBehind && theirs.members.every((member) => view.members.some((own) => idOf(own) === idOf(member))))
       return this.#tellView(from, now);
     const hasMe = theirs.members.some((member) => idOf(member) === this.selfId);
-    if (hasMe || leads(view, theirs)) this.#make(merged(view, theirs, this.slot!), now);
+    if (hasMe || leads(view, theirs)) this.#make(merged(view, theirs, this.nodeNumber!), now);
   }
 
   #hearGoodbye(from: string, id: string, now: number): void {
@@ -329,10 +329,10 @@ export class Membership {
     if (!view || id === this.selfId) return;
     if (view.members.some((member) => idOf(member) === id)) {
       this.#dead.add(id);
-      const isCoordinator = this.#coordinator(view) === this.slot;
+      const isCoordinator = this.#coordinator(view) === this.nodeNumber;
       this.#dead.delete(id);
       if (!isCoordinator) return;
-      this.#make(withoutDead(view, [id], this.slot!), now);
+      this.#make(withoutDead(view, [id], this.nodeNumber!), now);
     }
     // A leaving node may stop once it sees a view without itself.
     this.#tellView(from, now);
@@ -350,7 +350,7 @@ export class Membership {
     this.#nextAt = now + KNOCK_PERIOD_MS;
     const view = this.#view!;
     for (const [number, at] of this.#knocks) if (now - at > KNOCK_GOOD_MS) this.#knocks.delete(number);
-    if (this.#coordinator(view) !== this.slot) return;
+    if (this.#coordinator(view) !== this.nodeNumber) return;
     const members = new Set(view.members.map(({ address }) => address));
     const others = new Set([...view.lost.map(({ address }) => address), ...this.#join]);
     for (const to of others) if (!members.has(to)) this.#knockAt(to, now);
@@ -365,10 +365,10 @@ export class Membership {
   #removeDead(now: number): void {
     const view = this.#view!;
     const dead = new Set(view.members.map(idOf).filter((id) => this.#dead.has(id)));
-    if (dead.size === 0 || this.#coordinator(view) !== this.slot) return;
-    const next = withoutLost(view, dead, this.slot!);
+    if (dead.size === 0 || this.#coordinator(view) !== this.nodeNumber) return;
+    const next = withoutLost(view, dead, this.nodeNumber!);
     const isTrusted = this.#settings.reclaimAfterMs === 0;
-    this.#make(isTrusted ? withoutDead(next, [...dead], this.slot!) : next, now);
+    this.#make(isTrusted ? withoutDead(next, [...dead], this.nodeNumber!) : next, now);
   }
 
   /** Declares members dead that were lost for long enough, if this part may do so. */
@@ -383,8 +383,8 @@ export class Membership {
       if (reclaimAfterMs !== null && forMs >= reclaimAfterMs) over.push(id);
     }
     const isAgreed = view.isMajority && view.bases.length === 1;
-    if (over.length > 0 && isAgreed && this.#coordinator(view) === this.slot)
-      this.#make(withoutDead(view, over, this.slot!), now);
+    if (over.length > 0 && isAgreed && this.#coordinator(view) === this.nodeNumber)
+      this.#make(withoutDead(view, over, this.nodeNumber!), now);
   }
 
   /**

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { type Tree, treeOf } from "./tree.ts";
 
-const slots = fc.uniqueArray(fc.integer({ min: 0, max: 63 }), { minLength: 1, maxLength: 64, size: "max" });
+const nodes = fc.uniqueArray(fc.integer({ min: 0, max: 63 }), { minLength: 1, maxLength: 64, size: "max" });
 
 /** Who can be reached from the root by going to children. */
 function reachable(tree: Tree): number[] {
   const found = [tree.root];
-  for (const slot of found) found.push(...tree.childrenOf(slot));
+  for (const node of found) found.push(...tree.childrenOf(node));
   return found;
 }
 
@@ -33,18 +33,18 @@ test("five members hang as in a heap", () => {
 
 test("any members form one tree: all are connected by one edge fewer than there are members", () => {
   fc.assert(
-    fc.property(slots, (members) => {
+    fc.property(nodes, (members) => {
       const tree = treeOf(members);
       assert.deepEqual(
         reachable(tree).sort((a, b) => a - b),
         [...members].sort((a, b) => a - b),
       );
-      const ends = members.flatMap((slot) => tree.neighboursOf(slot));
+      const ends = members.flatMap((node) => tree.neighboursOf(node));
       assert.equal(ends.length, 2 * (members.length - 1));
-      for (const slot of members) {
+      for (const node of members) {
         assert.equal(tree.root, Math.min(...members));
-        for (const child of tree.childrenOf(slot)) assert.equal(tree.parentOf(child), slot);
-        for (const other of tree.neighboursOf(slot)) assert.ok(tree.neighboursOf(other).includes(slot));
+        for (const child of tree.childrenOf(node)) assert.equal(tree.parentOf(child), node);
+        for (const other of tree.neighboursOf(node)) assert.ok(tree.neighboursOf(other).includes(node));
       }
     }),
   );
@@ -52,7 +52,7 @@ test("any members form one tree: all are connected by one edge fewer than there 
 
 test("the tree is as shallow as three children each allow", () => {
   fc.assert(
-    fc.property(slots, (members) => {
+    fc.property(nodes, (members) => {
       const levelsMax = Math.ceil(Math.log(2 * members.length + 1) / Math.log(3) - 1e-9);
       assert.equal(treeOf(members).depth + 1, levelsMax);
     }),
@@ -60,7 +60,7 @@ test("the tree is as shallow as three children each allow", () => {
 });
 
 test("the order of the members, and naming one twice, change nothing", () => {
-  const mixed = slots.chain((members) =>
+  const mixed = nodes.chain((members) =>
     fc.tuple(
       fc.constant(members),
       fc.shuffledSubarray(members, { minLength: members.length }),
@@ -71,14 +71,14 @@ test("the order of the members, and naming one twice, change nothing", () => {
     fc.property(mixed, ([members, shuffled, again]) => {
       const tree = treeOf(members);
       const other = treeOf([...shuffled, ...again]);
-      for (const slot of members) assert.deepEqual(other.neighboursOf(slot), tree.neighboursOf(slot));
+      for (const node of members) assert.deepEqual(other.neighboursOf(node), tree.neighboursOf(node));
     }),
   );
 });
 
 test("whoever walks towards a member arrives, over edges, never far", () => {
   fc.assert(
-    fc.property(slots, fc.nat(), fc.nat(), (members, a, b) => {
+    fc.property(nodes, fc.nat(), fc.nat(), (members, a, b) => {
       const tree = treeOf(members);
       let at = members[a % members.length]!;
       const to = members[b % members.length]!;
@@ -93,9 +93,9 @@ test("whoever walks towards a member arrives, over edges, never far", () => {
   );
 });
 
-test("no members, slots that are none and strangers are refused", () => {
+test("no members, nodes that are none and strangers are refused", () => {
   assert.throws(() => treeOf([]), RangeError);
-  for (const slot of [-1, 64, 1.5, Number.NaN]) assert.throws(() => treeOf([1, slot]), RangeError);
+  for (const node of [-1, 64, 1.5, Number.NaN]) assert.throws(() => treeOf([1, node]), RangeError);
   const tree = treeOf([1, 2]);
   assert.equal(tree.has(3), false);
   assert.throws(() => tree.parentOf(3), RangeError);

@@ -8,7 +8,7 @@ import {
   isView,
   leads,
   merged,
-  SLOTS_MAX,
+  NODES_MAX,
   type View,
   viewNumber,
   withMember,
@@ -86,7 +86,7 @@ test("the number of a lost member is given to no other, and that of a dead one n
   const view = withMember(losing(clusterOf("a", "b", "c"), "b"), node("d"), 0)!;
   assert.deepEqual(slotsIn(view.members), { a: 0, c: 2, d: 3 });
   let later = withoutDead(view, ["b#1"], 0);
-  for (let slot = 4; slot < SLOTS_MAX; slot++) {
+  for (let slot = 4; slot < NODES_MAX; slot++) {
     later = withMember(later, node(`n${slot}`), 0)!;
     assert.equal(slotsIn(later.members)[`n${slot}`], slot);
   }
@@ -94,11 +94,11 @@ test("the number of a lost member is given to no other, and that of a dead one n
 });
 
 test("no node is taken in when all numbers are in use, but a new life of a member is", () => {
-  const view = clusterOf(...Array.from({ length: SLOTS_MAX }, (_, i) => `n${i}`));
-  assert.equal(view.members.length, SLOTS_MAX);
+  const view = clusterOf(...Array.from({ length: NODES_MAX }, (_, i) => `n${i}`));
+  assert.equal(view.members.length, NODES_MAX);
   assert.equal(withMember(view, node("more"), 0), null);
   assert.equal(withMember(losing(view, "n7"), node("more"), 0), null);
-  assert.equal(withMember(view, node("n7", 2), 0)?.members.length, SLOTS_MAX);
+  assert.equal(withMember(view, node("n7", 2), 0)?.members.length, NODES_MAX);
 });
 
 test("two parts that meet merge, with no member lost", () => {

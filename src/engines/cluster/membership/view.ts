@@ -40,7 +40,7 @@ export interface View {
   readonly lastSlot: number;
 }
 
-export const SLOTS_MAX = 64;
+export const NODES_MAX = 64;
 /** Far more changes than any cluster sees; numbers made from versions stay whole. */
 const VERSION_MAX = 2 ** 40;
 
@@ -56,7 +56,7 @@ export function isWhole({ members, lost }: View): boolean {
 
 /** One number for a view: higher for a later one, and different for different ones of the same version. */
 export function viewNumber({ version, maker }: Pick<View, "version" | "maker">): number {
-  return version * SLOTS_MAX + maker;
+  return version * NODES_MAX + maker;
 }
 
 /** A cluster of one. */
@@ -82,7 +82,7 @@ export function committed(view: View): View {
 /** Adds a new node, or a new life that ends the former one. Null when all node numbers are taken. */
 export function withMember(view: View, newcomer: Omit<Member, "slot">, maker: number): View | null {
   const before = [...view.members, ...view.lost].find(({ name }) => name === newcomer.name);
-  const slot = before?.slot ?? freeSlot([...view.members, ...view.lost], view.lastSlot);
+  const slot = before?.slot ?? freeNumber([...view.members, ...view.lost], view.lastSlot);
   if (slot === null) return null;
   const without = withoutProven(view, before ? [idOf(before)] : []);
   const members = [...without.members, { ...newcomer, slot }];
@@ -112,7 +112,9 @@ export function merged(leading: View, other: View, maker: number): View {
     const older = members.findIndex(({ name }) => name === member.name);
     if (older >= 0) members.splice(older, 1);
     const isTaken = members.some(({ slot }) => slot === member.slot);
-    const slot = isTaken ? freeSlot([...members, ...leading.lost, ...other.members], lastSlot) : member.slot;
+    const slot = isTaken
+      ? freeNumber([...members, ...leading.lost, ...other.members], lastSlot)
+      : member.slot;
     if (slot !== null) members.push({ ...member, slot });
   }
   const names = new Set(members.map(({ name }) => name));
@@ -129,9 +131,9 @@ export function leads(view: View, other: View): boolean {
   return idOf(view.members[0]!) <= idOf(other.members[0]!);
 }
 
-const slot = upTo(SLOTS_MAX - 1);
+const slot = upTo(NODES_MAX - 1);
 const anyText: Shape = (value) => typeof value === "string";
-const members = list(record({ slot, name: anyText, life: whole, address: anyText }), SLOTS_MAX);
+const members = list(record({ slot, name: anyText, life: whole, address: anyText }), NODES_MAX);
 const viewShape = record({
   ...{ version: upTo(VERSION_MAX), maker: slot, members, lost: members, bases: list(list(anyText)) },
   ...{ isMajority: flag, lastSlot: slot },
@@ -185,9 +187,9 @@ function isSameBase(bases: View["bases"], base: readonly string[]): boolean {
   return bases.length === 1 && bases[0]!.length === base.length && base.every((id) => bases[0]!.includes(id));
 }
 
-function freeSlot(taken: readonly Member[], lastSlot: number): number | null {
-  for (let step = 1; step <= SLOTS_MAX; step++) {
-    const slot = (lastSlot + step) % SLOTS_MAX;
+function freeNumber(taken: readonly Member[], lastSlot: number): number | null {
+  for (let step = 1; step <= NODES_MAX; step++) {
+    const slot = (lastSlot + step) % NODES_MAX;
     if (!taken.some((member) => member.slot === slot)) return slot;
   }
   return null;

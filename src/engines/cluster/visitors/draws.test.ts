@@ -59,7 +59,7 @@ class Node {
 
   /** Someone joins here in the n-th millisecond of the prequeue. */
   join(n: number): number {
-    const key = keyAt({ at: OPENS_AT + n, slot: this.slot });
+    const key = keyAt({ at: OPENS_AT + n, node: this.slot });
     this.books.write([OP.wait, key, 0, HOW.new, this.books.isGathering(key) ? idOf(64 * n + this.slot) : ""]);
     return key;
   }
@@ -158,7 +158,7 @@ test("places go to those whom the draw names, and old tickets are read as what t
   const [a, b, c] = played({ joins: [0, 1, 2, 0, 1, 2, 1], before: [], after: [] });
   b.read(c);
   const pool = [0, 1, 2, 0, 1, 2, 1].map((slot, n) => ({
-    key: keyAt({ at: OPENS_AT + n, slot }),
+    key: keyAt({ at: OPENS_AT + n, node: slot }),
     n: 64 * n + slot,
   }));
   const expected = drawOrder(

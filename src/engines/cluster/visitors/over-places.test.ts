@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 0, 1);
 
 /** Keys as nodes give them out, and as passes have them. */
 const KEYS = [
-  ...Array.from({ length: 40 }, (_, n) => keyAt({ at: START + (n >> 2), slot: n & 3 })),
+  ...Array.from({ length: 40 }, (_, n) => keyAt({ at: START + (n >> 2), node: n & 3 })),
   ...Array.from({ length: 20 }, (_, n) => -1 - n * 0x1_0000_0000),
 ];
 
@@ -61,7 +61,7 @@ test("a hundred thousand places are found, and can be removed again", () => {
   const over = new OverPlaces();
   const keys = Array.from(
     { length: 100_000 },
-    (_, n) => keyAt({ at: START + Math.floor(n / 9), slot: n % 16 }) + (n % 9) * 64,
+    (_, n) => keyAt({ at: START + Math.floor(n / 9), node: n % 16 }) + (n % 9) * 64,
   );
   for (const key of keys) over.tell({ ...PLACE, key, until: key }, "b#1");
   assert.equal(over.size, new Set(keys).size);

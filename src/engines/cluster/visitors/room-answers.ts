@@ -18,7 +18,7 @@ import { EVERYBODY } from "../../../core/rules.ts";
 import { newTicket, originOf, setBackTicket, type Ticket } from "../../../core/ticket.ts";
 import { type Moment, turnInHand, waitingAnswer } from "../../../core/waiting.ts";
 import { HOW, OP } from "../log/entries.ts";
-import { slotOfKey } from "../log/order-clock.ts";
+import { nodeOfKey } from "../log/order-clock.ts";
 import {
   ADMITTED,
   isFirm,
@@ -325,7 +325,7 @@ function visitOf(books: RoomBooks, place: Place, now: number): Entered {
   const { sessionDurationMs } = books.rulesAt(now);
   const pass = passOf(visit, {
     room: books.name,
-    node: slotOfKey(Math.max(0, place.key)),
+    node: nodeOfKey(Math.max(0, place.key)),
     sessionDurationMs,
   });
   return { kind: "entered", pass };

@@ -9,7 +9,7 @@ import { RoomBooks } from "./room-books.ts";
 
 const START = Date.UTC(2026, 0, 1);
 const LATER = START + 600_000;
-const KEY = keyAt({ at: START, slot: 1 });
+const KEY = keyAt({ at: START, node: 1 });
 
 /** Books, what was written in them, and what listeners heard. */
 function booksOf(owner = "self#1", rules: RoomRules = DEFAULT_RULES) {
@@ -240,7 +240,7 @@ test("listeners hear of turns together, and of a visit's end at once", () => {
 
 // Logs of three owners about the same few places, as random as entries can be.
 
-const KEYS = [0, 1, 2, 3].map((n) => keyAt({ at: START + n, slot: n }));
+const KEYS = [0, 1, 2, 3].map((n) => keyAt({ at: START + n, node: n }));
 
 interface Said {
   readonly place: number;

@@ -3,7 +3,7 @@
  * out or, when that node is gone, by the member `homeOf` names; so are invite codes and visits known by their pass alone.
  */
 import { originOf } from "../../../core/ticket.ts";
-import { slotOfKey } from "../log/order-clock.ts";
+import { nodeOfKey } from "../log/order-clock.ts";
 import type { Replication } from "../log/replication.ts";
 import { homeOf } from "../log/takeover.ts";
 import { idOf, type Member, type View } from "../membership/view.ts";
@@ -24,7 +24,7 @@ export interface RoutesParts {
 export class Routes {
   readonly #parts: RoutesParts;
   #view: View | null = null;
-  #slots: ReadonlyMap<number, Member> = new Map();
+  #byNumber: ReadonlyMap<number, Member> = new Map();
 
   constructor(parts: RoutesParts) {
     this.#parts = parts;
@@ -32,7 +32,7 @@ export class Routes {
 
   start(view: View): void {
     this.#view = view;
-    this.#slots = new Map(view.members.map((member) => [member.slot, member]));
+    this.#byNumber = new Map(view.members.map((member) => [member.slot, member]));
   }
 
   /** The node for an operation. */
@@ -75,12 +75,12 @@ export class Routes {
   }
 
   #homeOfUnknown(key: number): CallRoute {
-    const slot = slotOfKey(Math.max(0, key));
-    const giver = this.#slots.get(slot);
+    const node = nodeOfKey(Math.max(0, key));
+    const giver = this.#byNumber.get(node);
     if (giver) return this.#orSelf(idOf(giver));
     // Only a part with the majority takes anything from members that may still be alive.
     const mayTake = this.#view?.isMajority === true && this.#parts.replication.isSettled;
-    const isTheirs = !mayTake && this.#view?.lost.some((member) => member.slot === slot) === true;
+    const isTheirs = !mayTake && this.#view?.lost.some((member) => member.slot === node) === true;
     return isTheirs ? null : this.#home(key);
   }
 

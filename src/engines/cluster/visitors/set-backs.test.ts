@@ -43,14 +43,14 @@ test("the report with the most missed turns is right, in whatever order it arriv
 });
 
 test("no two members give out the same number, and none a key, however many there are", () => {
-  const slots = fc.uniqueArray(fc.nat({ max: 63 }), { minLength: 1, maxLength: 40 });
+  const nodes = fc.uniqueArray(fc.nat({ max: 63 }), { minLength: 1, maxLength: 40 });
   fc.assert(
-    fc.property(slots, fc.nat({ max: 63 }), fc.integer({ min: 1, max: 12 }), (members, slotOfKey, count) => {
+    fc.property(nodes, fc.nat({ max: 63 }), fc.integer({ min: 1, max: 12 }), (members, nodeOfKey, count) => {
       const given = new Set<number>();
-      const behind = KEY + slotOfKey;
-      for (const slot of members) {
+      const behind = KEY + nodeOfKey;
+      for (const node of members) {
         const backs = new SetBacks();
-        backs.share(slot, members);
+        backs.share(node, members);
         for (let n = 1; n <= count; n++) {
           const sequence = setBack(backs, n, behind);
           assert.ok(!given.has(sequence) && sequence > behind);

@@ -9,7 +9,7 @@
  * remainders by 64 that are no member's number are shared out among the members: no two nodes give out the same number, and none
  * gives out a key. In a cluster with nearly all node numbers in use, a node uses its own remainder where it is free.
  */
-const SLOTS = 64;
+const NODES = 64;
 
 export interface SetBackPlace {
   /** Its number in the line. */
@@ -29,8 +29,8 @@ export class SetBacks {
   #isOwn = restsOf(0, [0]);
 
   /** This node's number, and those of all members, lost ones included. */
-  share(slot: number, slots: readonly number[]): void {
-    this.#isOwn = restsOf(slot, slots);
+  share(node: number, nodes: readonly number[]): void {
+    this.#isOwn = restsOf(node, nodes);
   }
 
   /** The key of the place with that number in the line. */
@@ -42,7 +42,7 @@ export class SetBacks {
   next(behind: number, isTaken: (sequence: number) => boolean): number {
     let sequence = Math.max(behind, this.#last.get(behind) ?? behind);
     do sequence = Math.floor(sequence) + 1;
-    while (!this.#isOwn[sequence % SLOTS] || this.#keys.has(sequence) || isTaken(sequence));
+    while (!this.#isOwn[sequence % NODES] || this.#keys.has(sequence) || isTaken(sequence));
     return sequence;
   }
 
@@ -81,12 +81,12 @@ function isMore(a: SetBackPlace, b: SetBackPlace): boolean {
 }
 
 /** The remainders for one node: every n-th of those that are no member's number. */
-function restsOf(slot: number, slots: readonly number[]): boolean[] {
-  const members = [...new Set([slot, ...slots])].sort((a, b) => a - b);
-  const rests = new Array<boolean>(SLOTS).fill(false);
+function restsOf(node: number, nodes: readonly number[]): boolean[] {
+  const members = [...new Set([node, ...nodes])].sort((a, b) => a - b);
+  const rests = new Array<boolean>(NODES).fill(false);
   let free = 0;
-  for (let rest = 0; rest < SLOTS; rest++)
-    if (!members.includes(rest)) rests[rest] = free++ % members.length === members.indexOf(slot);
-  if (!rests.includes(true)) rests[slot] = true;
+  for (let rest = 0; rest < NODES; rest++)
+    if (!members.includes(rest)) rests[rest] = free++ % members.length === members.indexOf(node);
+  if (!rests.includes(true)) rests[node] = true;
   return rests;
 }

@@ -64,7 +64,7 @@ export interface VisitorCallsParts {
   readonly replication: Pick<Replication, "whenCopied">;
   readonly clock: OrderClock;
   /** This node's number; 0 while it has none. */
-  readonly slot: () => number;
+  readonly nodeNumber: () => number;
   /** The time when an answer comes later. */
   readonly now: () => number;
 }
@@ -85,9 +85,9 @@ export class VisitorCalls {
     now: number,
     answer: (answer: JoinAnswer) => void,
   ): void {
-    const { clock, slot } = this.#parts;
+    const { clock, nodeNumber } = this.#parts;
     const key = clock.next(now);
-    const node = slot();
+    const node = nodeNumber();
     const go = (who: Newcomer) => {
       const moment = { dice, now: this.#parts.now() };
       const given = join(books, { id, key, node, newcomer: who }, moment);

@@ -68,8 +68,8 @@ export class Mailbag {
     this.post(through, { kind: "relay", to: id, letter: message });
   }
 
-  postToSlot(slot: number, body: MessageBody): void {
-    const member = this.#members.find((one) => one.slot === slot);
+  postToNumber(number: number, body: MessageBody): void {
+    const member = this.#members.find((one) => one.slot === number);
     if (member) this.postTo(idOf(member), body);
   }
 
