@@ -64,7 +64,7 @@ const MISSED_TURNS_MAX = 100;
 export const PREVIOUS_SECRETS_MAX = 8;
 /** In place of a file name. */
 export const STANDARD_OUTPUT = "stdout";
-const LOGO_CHARACTERS_MAX = 100_000;
+const PICTURE_CHARACTERS_MAX = 100_000;
 const REQUESTS_MAX = 1_000_000;
 const CONNECTIONS_MAX = 1_000_000;
 
@@ -161,19 +161,17 @@ const pageSchema = z.strictObject({
   title: setting(text({ max: 200 }), null).describe(
     "Name of the site, shown above the heading of the waiting page and in its tab. null: none.",
   ),
-  logo: setting(
-    readable(readLogo, {
-      kind: "logo",
-      max: LOGO_CHARACTERS_MAX,
-      shape: "a data:image/… address, an https:// address, or a path such as /logo.svg",
-    }),
-    null,
-  ).describe(
+  logo: setting(picture("/logo.svg"), null).describe(
     "Image above the heading. A data: address needs no request; a path should lie outside the room. null: none.",
   ),
   logoAlt: setting(text({ max: 200 }), "").describe("What the image shows, for visitors who cannot see it."),
-  colour: setting(colour(), "#1d4ed8").describe("Colour of the progress bar and of links."),
+  colour: setting(colour(), "#1d4ed8").describe(
+    "Accent colour: heading, progress bar and button. It is made darker or lighter where it could not be read.",
+  ),
   background: setting(colour(), null).describe("Background colour in light mode. null: the page's own."),
+  backgroundImage: setting(picture("/crowd.jpg"), null).describe(
+    "Image behind the page, cropped to fill the window. An https: address, or a path outside the room, can be cached by browsers. null: none.",
+  ),
   defaultLanguage: setting(
     readable(readLanguage, { kind: "language", max: 35, shape: `one of ${LANGUAGE_TAGS.join(", ")}` }),
     "en",
@@ -573,7 +571,13 @@ function readCheckPath(written: string): Read<string> {
   return { value: written };
 }
 
-function readLogo(written: string): Read<string> {
+/** The address of an image on the page. */
+function picture(example: string) {
+  const shape = `a data:image/… address, an https:// address, or a path such as ${example}`;
+  return readable(readPicture, { kind: "picture", max: PICTURE_CHARACTERS_MAX, shape });
+}
+
+function readPicture(written: string): Read<string> {
   const isPicture = /^data:image\/[a-z0-9.+-]+[;,][^\s"'<>]*$/i.test(written);
   const isAddress = /^https?:\/\/[^\s"'<>]+$/i.test(written) && URL.canParse(written);
   const isPath = /^\/(?:[^/\\\s"'<>][^\\\s"'<>]*)?$/.test(written);

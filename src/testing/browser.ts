@@ -126,7 +126,7 @@ export class Person {
 
   /** Waits until the page says how many are ahead: a number and words, or that this person is next. */
   async seesAhead(count: number): Promise<void> {
-    if (count === 0) return this.sees("aheadLabel", "You are next");
+    if (count === 0) return this.page.getByText("You are next").filter({ visible: true }).first().waitFor();
     await this.sees("ahead", new RegExp(`^${count}$`));
     await this.sees("aheadLabel", count === 1 ? "person ahead of you" : "people ahead of you");
   }

@@ -17,21 +17,26 @@ test("contrast is WCAG's", () => {
   assert.ok(Math.abs(contrast("#767676", "#ffffff") - 4.54) < 0.01);
 });
 
-test("whatever colour is set, shapes in it stand out and text on it can be read", () => {
+test("whatever colour is set, text in it and on it can be read, and shapes in it stand out from the track", () => {
   const colour = fc
     .integer({ min: 0, max: 0xffffff })
     .map((value) => `#${value.toString(16).padStart(6, "0")}`);
   fc.assert(
-    fc.property(colour, fc.constantFrom("#dfe4eb", "#323c48"), (wanted, ground) => {
-      const { accent, onAccent } = accentOn(wanted, ground);
-      assert.ok(contrast(accent, ground) >= 3, `${wanted} became ${accent}`);
-      assert.ok(contrast(onAccent, accent) >= 4.5, `${onAccent} on ${accent}`);
-    }),
+    fc.property(
+      colour,
+      fc.constantFrom(["#ffffff", "#dfe4eb"], ["#191f27", "#323c48"]),
+      (wanted, [card = "", track = ""]) => {
+        const accent = accentOn(wanted, card);
+        assert.ok(contrast(accent, card) >= 4.5, `${wanted} became ${accent}`);
+        assert.ok(contrast(accent, track) >= 3, `${wanted} became ${accent}`);
+        assert.ok(contrast(textOn(wanted), wanted) >= 4.5, wanted);
+      },
+    ),
     { numRuns: 500 },
   );
 });
 
 test("a colour that stands out already is kept", () => {
-  assert.equal(accentOn("#1d4ed8", "#dfe4eb").accent, "#1d4ed8");
+  assert.equal(accentOn("#1d4ed8", "#ffffff"), "#1d4ed8");
   assert.equal(textOn("#ffe45c"), "#000000");
 });

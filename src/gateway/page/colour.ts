@@ -1,19 +1,13 @@
 /**
  * The operator's one colour, made safe to use. It is pushed towards black on light ground and towards white on dark
- * ground until shapes in it stand out (WCAG 2.2, 1.4.11: 3 to 1), and text on it is black or white, whichever is
- * easier to read (1.4.3 asks for 4.5 to 1, and one of the two always has it). Whatever colour is set, nobody is left
- * with a bar or a button they cannot see.
+ * ground until text in it can be read (WCAG 2.2, 1.4.3: 4.5 to 1); shapes in it then stand out from the progress bar's
+ * track too (1.4.11: 3 to 1). Text on it is black or white, whichever is easier to read: one of the two always has 4.5
+ * to 1. Whatever colour is set, everyone can see the heading, the bar and the button.
  */
-export interface Accent {
-  readonly accent: string;
-  /** Text on the accent. */
-  readonly onAccent: string;
-}
-
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** WCAG's least contrast of a shape that means something. */
-export const SHAPE_CONTRAST_MIN = 3;
+/** WCAG's least contrast of text. */
+const TEXT_CONTRAST_MIN = 4.5;
 const STEPS = 50;
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
@@ -26,15 +20,15 @@ export function readColour(written: string): string {
   return `#${digits.toLowerCase()}`;
 }
 
-/** The nearest colour to `colour` that stands out from `ground`, and the text to put on it. */
-export function accentOn(colour: string, ground: string): Accent {
+/** The nearest colour to `colour` that can be read on `ground`. */
+export function accentOn(colour: string, ground: string): string {
   const wanted = toRgb(colour);
   const target = luminance(toRgb(ground)) > 0.18 ? BLACK : WHITE;
   let accent = colour;
-  for (let step = 1; contrast(accent, ground) < SHAPE_CONTRAST_MIN && step <= STEPS; step++) {
+  for (let step = 1; contrast(accent, ground) < TEXT_CONTRAST_MIN && step <= STEPS; step++) {
     accent = toHex(mix(wanted, target, step / STEPS));
   }
-  return { accent, onAccent: textOn(accent) };
+  return accent;
 }
 
 /** Black or white, whichever is easier to read on `ground`. At least one always reaches 4.5 to 1. */

@@ -2,51 +2,76 @@
  * How the page looks, checked once when the gateway starts: the operator's colour made readable on light and on dark
  * ground, the logo's address made harmless, and the headers that keep everything else out.
  */
-import { accentOn, readColour } from "./colour.ts";
+import { accentOn, readColour, textOn } from "./colour.ts";
 
-/** The progress bar's track, as --line in page.css: what the accent must stand out from the most. */
-const LIGHT_TRACK = "#dfe4eb";
-const DARK_TRACK = "#323c48";
+/** As --card in page.css: the ground of the accent. */
+const LIGHT_CARD = "#ffffff";
+const DARK_CARD = "#191f27";
 
-/** Style text that sets the colours page.css leaves open. It goes behind it. */
-export function colourStyle(colour: string, background: string | null): string {
+export interface CardLook {
+  /** #rgb or #rrggbb. */
+  readonly colour: string;
+  /** The same, behind the card in light mode. */
+  readonly background?: string | null;
+  /** The address of a picture behind the card. */
+  readonly backgroundImage?: string | null;
+}
+
+/** The style that page.css leaves to the operator. It is appended to it. */
+export function lookStyle({ colour, background, backgroundImage }: CardLook): string {
   const wanted = readColour(colour);
-  const light = `:root{${accentText(wanted, LIGHT_TRACK)}}`;
-  const dark = `@media (prefers-color-scheme:dark){:root{${accentText(wanted, DARK_TRACK)}}}`;
-  if (background === null) return light + dark;
-  return `${light}${dark}@media (prefers-color-scheme:light){:root{--ground:${readColour(background)}}}`;
+  const rules = [
+    `:root{--b:${wanted};--on:${textOn(wanted)};--a:${accentOn(wanted, LIGHT_CARD)}}`,
+    `@media (prefers-color-scheme:dark){:root{--a:${accentOn(wanted, DARK_CARD)}}}`,
+  ];
+  if (background)
+    rules.push(`@media (prefers-color-scheme:light){:root{--ground:${readColour(background)}}}`);
+  if (backgroundImage) {
+    rules.push(
+      `body::before{content:"";position:fixed;inset:0;z-index:-1;background:url("${cssAddress(backgroundImage)}") center/cover}`,
+      "@media (prefers-color-scheme:dark){body::before{filter:brightness(.6)}}",
+    );
+  }
+  return rules.join("");
 }
 
 /** A small picture for the tab: a door ajar in the operator's colour. */
 export function tabIcon(colour: string): string {
-  const { accent, onAccent } = accentOn(readColour(colour), LIGHT_TRACK);
-  const door = `<path fill="${onAccent}" d="M9 7h9v18H9z"/><path fill="${accent}" d="M15 15h1v3h-1z"/>`;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${accent}"/>${door}</svg>`;
+  const ground = readColour(colour);
+  const door = `<path fill="${textOn(ground)}" d="M9 7h9v18H9z"/><path fill="${ground}" d="M15 15h1v3h-1z"/>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${ground}"/>${door}</svg>`;
   return `data:image/svg+xml,${svg.replace(/[%#<>"]/g, encodeURIComponent)}`;
 }
 
-/** The logo's address as it was set; throws an Error for one that is neither a picture nor a web address. */
-export function readLogo(logo: string): string {
-  if (/^data:image\/[a-z0-9.+-]+[;,]/i.test(logo)) return logo;
-  if (/^https?:\/\//i.test(logo) && URL.canParse(logo)) return logo;
-  if (/^\/(?:[^/\\\s][^\\\s]*)?$/.test(logo)) return logo;
+/** A picture's address as it was set; throws an Error for anything else. `what` names it there. */
+export function readPicture(address: string, what: string): string {
+  if (/^data:image\/[a-z0-9.+-]+[;,]/i.test(address)) return address;
+  if (/^https?:\/\//i.test(address) && URL.canParse(address)) return address;
+  if (/^\/(?:[^/\\\s][^\\\s]*)?$/.test(address)) return address;
   throw new Error(
-    `the logo "${logo.slice(0, 40)}" is not an https:// or data:image/ address, or a path such as /logo.svg`,
+    `the ${what} "${address.slice(0, 40)}" is not an https:// or data:image/ address, or a path such as /picture.svg`,
   );
 }
 
+/** A picture's address for a quoted url() inside a style element. */
+function cssAddress(address: string): string {
+  return readPicture(address, "background image").replace(/["\\<>\s]/g, encodeURIComponent);
+}
+
 export interface Policy {
-  readonly logo: string | null;
+  /** Addresses of the pictures that the look has. */
+  readonly pictures: readonly (string | null | undefined)[];
   /** A page of the operator's own may show pictures, fonts and styles from elsewhere; scripts need the nonce. */
   readonly isCustom: boolean;
 }
 
 /** What the page may load: nothing but itself, and what the look calls for. The text before and after the nonces. */
-export function contentPolicy({ logo, isCustom }: Policy): (nonce: string) => string {
+export function contentPolicy({ pictures, isCustom }: Policy): (nonce: string) => string {
   const elsewhere = isCustom ? " https:" : "";
-  const logoFrom = logo !== null && /^https?:/i.test(logo) ? ` ${new URL(logo).origin}` : "";
+  const remote = pictures.filter((address) => address && /^https?:/i.test(address));
+  const origins = new Set(remote.map((address) => ` ${new URL(address!).origin}`));
   const rest = [
-    `img-src 'self' data:${isCustom ? elsewhere : logoFrom}`,
+    `img-src 'self' data:${isCustom ? elsewhere : [...origins].join("")}`,
     ...(isCustom ? ["font-src 'self' data: https:"] : []),
     "connect-src 'self'",
     "base-uri 'none'",
@@ -56,9 +81,4 @@ export function contentPolicy({ logo, isCustom }: Policy): (nonce: string) => st
   const styles = isCustom ? " https:" : "";
   return (nonce) =>
     `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}' 'self'${styles}; ${rest}`;
-}
-
-function accentText(wanted: string, track: string): string {
-  const { accent, onAccent } = accentOn(wanted, track);
-  return `--a:${accent};--on:${onAccent}`;
 }

@@ -190,13 +190,19 @@ function count(number) {
 
 function redraw() {
   const { ahead, state, waiting, waitMs, message } = seen;
-  const heading = texts.heading[state] ?? texts.heading.queueing;
+  const isMoving = state === "queueing" || state === "open";
+  const isFront = isMoving && ahead === 0;
+  const heading = isFront ? texts.next : (texts.heading[state] ?? texts.heading.queueing);
   const label = ahead === null ? "" : ahead ? form(texts.ahead, language, ahead) : texts.next;
-  const wait = may.wait && (waitMs || state !== "prequeue") ? waitWords(texts.wait, language, waitMs) : "";
+  const wait =
+    may.wait && ahead !== 0 && (waitMs || state !== "prequeue")
+      ? waitWords(texts.wait, language, waitMs)
+      : "";
   const behind = peopleBehind(ahead, waiting);
   put("heading", heading);
   put("lead", leadNow());
   put("ahead", count(ahead));
+  reveal("count", !isFront);
   reveal("ahead", ahead);
   put("aheadLabel", label);
   put("wait", wait);
@@ -210,12 +216,19 @@ function redraw() {
     reveal("messageBox", message);
   }
   reveal("place", true);
-  reveal("progress", ahead !== null && seen.aheadAtJoin);
-  for (const bar of all("progress")) bar.value = progress(seen.aheadAtJoin, ahead);
+  reveal("progress", ahead === 0 || (ahead && seen.aheadAtJoin));
+  for (const bar of all("progress")) {
+    bar.value = progress(seen.aheadAtJoin, ahead);
+    bar.classList.toggle("moves", isMoving);
+  }
   drawTime();
   drawNotice();
   document.title = tabTitle({ heading, ahead, language, title: view.title });
-  const news = [heading, ahead ? `${count(ahead)} ${label}` : label, wait && `${texts.wait.label}: ${wait}`];
+  const news = [
+    heading,
+    ahead ? `${count(ahead)} ${label}` : !isFront && label,
+    wait && `${texts.wait.label}: ${wait}`,
+  ];
   announce(news.filter(Boolean).join(". "));
   for (const watch of watchers) watch();
 }

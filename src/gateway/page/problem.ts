@@ -9,7 +9,7 @@
  */
 import { createHash } from "node:crypto";
 import { languageChooser, type PageKind, type Texts, textsOf } from "./languages.ts";
-import { colourStyle, tabIcon } from "./look.ts";
+import { lookStyle, tabIcon } from "./look.ts";
 import { EVENT_STYLE, readAsset, STYLE } from "./render.ts";
 import { squeezeScript } from "./squeeze.ts";
 import {
@@ -47,7 +47,7 @@ interface Script {
 }
 
 const COLOUR = "#1d4ed8";
-const STYLE_TEXT = STYLE + EVENT_STYLE + colourStyle(COLOUR, null);
+const STYLE_TEXT = STYLE + EVENT_STYLE + lookStyle({ colour: COLOUR });
 /** Problems that may be over when the same address is opened again. */
 const PASSING: ReadonlySet<PageKind> = new Set([
   "originAway",

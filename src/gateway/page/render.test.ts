@@ -89,9 +89,20 @@ test("each state has its own words", () => {
   assert.match(html({ state: "prequeue" }), /<h1[^>]*>Not open yet</);
   assert.match(html({ state: "closed" }), /<h1[^>]*>Closed for now</);
   assert.match(html({ state: "open" }), /<h1[^>]*>You are in line</);
-  assert.match(html({ ahead: 0 }), /<b data-live="ahead" hidden>0<\/b> <span[^>]*>You are next</);
   assert.match(html({ waitMs: null }), />not known yet</);
   assert.match(html({ aheadAtJoin: null }), /data-live="progress" hidden/);
+});
+
+test("for those who are next the heading says so, beside a full bar and no wait", () => {
+  const page = html({ ahead: 0 });
+  assert.match(page, /<h1[^>]*>You are next</);
+  assert.match(page, /<p class="ahead" data-live="count" hidden>/);
+  assert.match(page, /<progress max="100" value="100" [^>]*class="moves" data-live="progress">/);
+  assert.match(page, /data-live="waitRow" hidden/);
+  const paused = html({ ahead: 0, state: "paused" });
+  assert.match(paused, /<h1[^>]*>The line is paused</);
+  assert.match(paused, /data-live="count"><b data-live="ahead" hidden>0<\/b> <span[^>]*>You are next</);
+  assert.doesNotMatch(paused, /class="moves"/);
 });
 
 test("before the opening the page says when that is, in UTC for those without the script", () => {
@@ -221,6 +232,7 @@ test("a look that cannot be used is refused with the reason", () => {
   const wrong: [Partial<PageLook>, RegExp][] = [
     [{ colour: "red" }, /"red" is not a colour/],
     [{ background: "blue" }, /"blue" is not a colour/],
+    [{ backgroundImage: "javascript:alert(1)" }, /the background image "javascript:alert\(1\)" is not/],
     [{ logo: "javascript:alert(1)" }, /the logo "javascript:alert\(1\)" is not/],
     [{ logo: "data:text/html,<script>" }, /the logo/],
     [{ logo: "//evil.example/x.png" }, /the logo/],
@@ -253,6 +265,17 @@ test("a logo from elsewhere opens the door to that place only", () => {
   assert.match(policyFor("https://cdn.example/logo.svg"), /img-src 'self' data: https:\/\/cdn\.example;/);
   assert.match(policyFor("data:image/png;base64,AAAA"), /img-src 'self' data:;/);
   assert.match(policyFor("/logo.svg"), /img-src 'self' data:;/);
+});
+
+test("a background image fills the window, from its own origin only, and cannot leave its url()", () => {
+  const look = { backgroundImage: "https://cdn.example/hall.jpg?a=1", logo: "https://cdn.example/logo.svg" };
+  assert.match(html({}, look), /url\("https:\/\/cdn\.example\/hall\.jpg\?a=1"\) center\/cover/);
+  const policy = pairs(createPage({ ...LOOK, ...look }).headers("n")).get("Content-Security-Policy")!;
+  assert.match(policy, /img-src 'self' data: https:\/\/cdn\.example;/);
+  const backgroundImage = 'data:image/svg+xml,")}</style><script>alert(1)</script>\\';
+  assert.equal(html({}, { backgroundImage }).match(/<script\b/g)?.length, 2);
+  assert.match(html({}, { backgroundImage }), /url\("data:image\/svg\+xml,%22\)\}%3C\/style%3E[^"]*%5C"\)/);
+  assert.doesNotMatch(html(), /body::before/);
 });
 
 test("scripts and styles carry the nonce", () => {

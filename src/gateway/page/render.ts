@@ -9,7 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import { languageChooser, lookUpLanguage, type Texts, textsOf } from "./languages.ts";
-import { colourStyle, contentPolicy, readLogo, tabIcon } from "./look.ts";
+import { type CardLook, contentPolicy, lookStyle, readPicture, tabIcon } from "./look.ts";
 import { squeezeScript, squeezeStyle } from "./squeeze.ts";
 import {
   compileTemplate,
@@ -33,14 +33,10 @@ export { TEMPLATE_VARIABLES } from "./variables.ts";
 export type { PageNotice, PageView } from "./view.ts";
 
 /** How an operator wants the page to look. */
-export interface PageLook {
+export interface PageLook extends CardLook {
   readonly title: string | null;
   readonly logo: string | null;
   readonly logoAlt: string;
-  /** #rgb or #rrggbb. */
-  readonly colour: string;
-  /** The same, behind the card in light mode. */
-  readonly background?: string | null;
   readonly defaultLanguage: string;
   readonly customPageHtml: string | null;
 }
@@ -87,8 +83,9 @@ const BUILT_IN = compileTemplate(
 /** Sets the page up; throws an Error that says what is wrong with the look or the custom page. */
 export function createPage(look: PageLook): Page {
   const template = fillTemplate(compile(look.customPageHtml), lookValues(look));
-  const colours = colourStyle(look.colour, look.background ?? null);
-  const policy = contentPolicy({ logo: look.logo, isCustom: look.customPageHtml !== null });
+  const ownStyle = lookStyle(look);
+  const pictures = [look.logo, look.backgroundImage];
+  const policy = contentPolicy({ pictures, isCustom: look.customPageHtml !== null });
   const spokenIn = new Map<string, Spoken>();
   return {
     render(view) {
@@ -99,7 +96,7 @@ export function createPage(look: PageLook): Page {
       }
       const values = {
         ...viewValues(view, spoken),
-        style: styleElement(view, colours),
+        style: styleElement(view, ownStyle),
         script: scriptElements(view, spoken),
       };
       return Buffer.from(renderTemplate(spoken.template, values));
@@ -151,7 +148,7 @@ function speak(wanted: string, look: Template, title: string | null): Spoken {
 function lookValues(look: PageLook): TemplateValues {
   return {
     title: look.title ?? "",
-    logo: look.logo === null ? "" : readLogo(look.logo),
+    logo: look.logo === null ? "" : readPicture(look.logo, "logo"),
     logoAlt: look.logoAlt,
     hasBrand: look.title !== null || look.logo !== null,
     colour: look.colour,
@@ -181,8 +178,8 @@ function textValues(language: string, texts: Texts): TemplateValues {
   };
 }
 
-function styleElement(view: PageView, colours: string): string {
-  return `<style nonce="${view.nonce}">${STYLE}${variantOf(view) % 4 > 0 ? EVENT_STYLE : ""}${colours}</style>`;
+function styleElement(view: PageView, ownStyle: string): string {
+  return `<style nonce="${view.nonce}">${STYLE}${variantOf(view) % 4 > 0 ? EVENT_STYLE : ""}${ownStyle}</style>`;
 }
 
 function scriptElements(view: PageView, spoken: Spoken): string {

@@ -160,7 +160,7 @@ export function scriptTexts(texts: Texts, { hasOpening, hasDraw }: Extras): obje
 function stateValues(view: PageView, { texts, language, title }: Voice): TemplateValues {
   const state = view.state === "open" ? "queueing" : view.state;
   const { heading, text: lead } = outsideTexts(view, texts) ?? {
-    heading: texts.heading[state],
+    heading: isFront(view) ? texts.next : texts.heading[state],
     text: isGathering(view) ? texts.draw.gathering : texts.lead[state],
   };
   return {
@@ -185,10 +185,11 @@ function placeValues(view: PageView, { texts, language }: Voice): TemplateValues
     hasPlace: ahead !== null || (view.sequence >= 0 && view.notice !== "engineAway"),
     hasAhead: ahead !== null,
     isNext: ahead === 0,
+    isFront: isFront(view),
     ahead: count(ahead),
     aheadLabel: ahead === null ? "" : ahead === 0 ? texts.next : form(texts.ahead, language, ahead),
-    hasProgress: aheadAtJoin > 0,
-    progressPercent: progress(aheadAtJoin, ahead ?? 0),
+    hasProgress: ahead === 0 || aheadAtJoin > 0,
+    progressPercent: progress(aheadAtJoin, ahead ?? Infinity),
     hasWaiting: waiting !== null,
     waitingLabel: isGathering(view) ? texts.draw.gathered : texts.waiting,
     waiting: count(waiting),
@@ -201,7 +202,7 @@ function waitValues(view: PageView, { texts, language }: Voice): TemplateValues 
   const isHidden = view.show?.wait === false;
   const waitMs = isHidden ? null : view.waitMs;
   // Before the opening the countdown says it all, and "not known yet" would only worry people.
-  const hasWait = !isHidden && (waitMs !== null || view.state !== "prequeue");
+  const hasWait = !isHidden && knownAhead(view) !== 0 && (waitMs !== null || view.state !== "prequeue");
   return {
     hasWait,
     waitText: hasWait ? waitWords(texts.wait, language, waitMs) : "",
@@ -223,6 +224,11 @@ function eventValues(view: PageView, { texts, calendar }: Voice): TemplateValues
     seedHash: hasDraw ? view.draw!.seedHash : "",
     seed: view.draw?.seed ?? "",
   };
+}
+
+/** True for the visitor at the front of a moving line: "you are next" then takes the place of numbers and wait. */
+function isFront(view: PageView): boolean {
+  return knownAhead(view) === 0 && (view.state === "queueing" || view.state === "open");
 }
 
 /** True while those who are here wait for their places to be drawn. */

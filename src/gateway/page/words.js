@@ -45,9 +45,10 @@ export function peopleBehind(ahead, waiting) {
   return ahead === null || waiting === null ? null : Math.max(0, waiting - ahead - 1);
 }
 
-/** How much of the way is behind, 0 to 100. */
+/** How much of the way is behind, 0 to 100. Only those who are next have come the whole way. */
 export function progress(aheadAtJoin, ahead) {
-  return aheadAtJoin > 0 ? Math.round(100 * Math.min(1, Math.max(0, 1 - ahead / aheadAtJoin))) : 0;
+  if (ahead === 0) return 100;
+  return aheadAtJoin > 0 ? Math.min(99, Math.max(0, Math.round(100 - (100 * ahead) / aheadAtJoin))) : 0;
 }
 
 /** A whole or half number as the language writes it. */

@@ -157,7 +157,9 @@ test("progress runs from nothing to all, whatever it is given", () => {
   assert.equal(progress(400, 400), 0);
   assert.equal(progress(400, 100), 75);
   assert.equal(progress(400, 0), 100);
-  assert.equal(progress(0, 0), 0);
+  assert.equal(progress(0, 0), 100);
+  assert.equal(progress(1_000, 1), 99);
+  assert.equal(progress(0, 3), 0);
   assert.equal(progress(10, 900), 0);
 });
 

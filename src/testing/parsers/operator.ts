@@ -7,7 +7,7 @@ import { parseDuration, parseInstant, parsePercent, parseSize } from "../../conf
 import { readReceipt } from "../../core/draw-receipt.ts";
 import { readRecord } from "../../core/draw-record.ts";
 import { readColour } from "../../gateway/page/colour.ts";
-import { readLogo } from "../../gateway/page/look.ts";
+import { readPicture } from "../../gateway/page/look.ts";
 import { createPage } from "../../gateway/page/render.ts";
 import { compileTemplate, escapeHtml } from "../../gateway/page/template.ts";
 import { createHiding } from "../../office/hidden-values.ts";
@@ -93,7 +93,7 @@ const pages: readonly Parser[] = [
   { name: "colour", read: (text) => attempt(() => readColour(text)), worst: [again("#f")] },
   {
     name: "logo",
-    read: (text) => attempt(() => readLogo(text)),
+    read: (text) => attempt(() => readPicture(text, "logo")),
     worst: [again("a", { before: "data:image/" }), again("/", { before: "/" }), again("https://")],
   },
 ];

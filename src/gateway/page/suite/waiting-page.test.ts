@@ -41,12 +41,16 @@ describe("the page with events", TOGETHER, () => {
       assert.equal(await shownText(page, "message"), "Seats in block B have been added.");
       assert.equal(await page.title(), "57 · You are in line – Harbour Tickets");
       assert.equal(await page.locator("progress").getAttribute("value"), "86");
+      assert.equal(await page.locator("progress").getAttribute("class"), "moves");
       gateway.push({ ahead: 57, state: "paused" });
       await shows(page, "heading", "The line is paused");
       assert.equal(await shownText(page, "wait"), "not known yet");
       assert.equal(await page.locator('[data-live="messageBox"]').isVisible(), false);
       gateway.push({ ahead: 0 });
-      await shows(page, "aheadLabel", "You are next");
+      await shows(page, "heading", "You are next");
+      assert.equal(await page.locator("progress").getAttribute("value"), "100");
+      for (const name of ["count", "waitRow"])
+        assert.equal(await page.locator(`[data-live="${name}"]`).isVisible(), false, name);
       assert.match((await shownText(page, "announce")) ?? "", /You are next/);
       assert.deepEqual(faults, []);
     });
@@ -305,7 +309,7 @@ describe("the turn", TOGETHER, () => {
     };
     await visit({ prepare }, async ({ gateway, page }) => {
       await shows(page, "heading", "Your place has expired");
-      assert.equal(await page.locator('[data-live="place"]').isVisible(), false);
+      assert.equal(await page.locator('[data-live="place"]').first().isVisible(), false);
       gateway.checkIn = { ...WAITING, ahead: 128, waitMs: WAIT_MS };
       await page.getByRole("link", { name: "Join the line again" }).click();
       await shows(page, "heading", "You are in line");
@@ -378,6 +382,10 @@ describe("everyone can use it", TOGETHER, () => {
       browser: { locale: "de-AT" },
       look: { colour: "#ffe45c", background: "#fff6c2" },
     },
+    "dark-colour-and-image": {
+      browser: { colorScheme: "dark" },
+      look: { colour: "#0b1020", backgroundImage: "data:image/svg+xml,<svg/>" },
+    },
     "forced-colours": { browser: { forcedColors: "active" } },
   };
   for (const [name, plan] of Object.entries(looks)) {
@@ -399,6 +407,30 @@ describe("everyone can use it", TOGETHER, () => {
       });
     });
   }
+
+  for (const locale of ["en", "de", "fi", "ar"])
+    test(`that the place is kept is seen without scrolling: ${locale}`, async () => {
+      await visit({ browser: { locale } }, async ({ page }) => {
+        await page.locator('[data-live="alerts"]').waitFor();
+        for (const [width, height] of [
+          [1_280, 800],
+          [390, 844],
+          [360, 640],
+        ] as const) {
+          await page.setViewportSize({ width, height });
+          const { y, height: own } = (await page.locator('[data-live="help"]').boundingBox())!;
+          assert.ok(y >= 0 && y + own <= height, `${width} x ${height}: ${y} + ${own}`);
+        }
+      });
+    });
+
+  test("nothing moves for those who asked for no motion", async () => {
+    const moving = "document.getAnimations().length";
+    await visit({}, async ({ page }) => assert.equal(await page.evaluate(moving), 1));
+    await visit({ browser: { reducedMotion: "reduce" } }, async ({ page }) =>
+      assert.equal(await page.evaluate(moving), 0),
+    );
+  });
 
   test("nothing is lost at 320 pixels wide with text at twice its size", async () => {
     const plan = { browser: { viewport: { width: 320, height: 640 }, locale: "de" } };
