@@ -1,17 +1,17 @@
 /**
- * Where the access log can go: a file, by its name, or standard output.
+ * The outputs of the access log: a file, by its name, or standard output.
  *
- * Files are written on libuv's threads, since a disk may take its time. Standard output is mostly a pipe or a socket,
- * which Node writes without waiting; where it is a file, it is written as one.
+ * Files are written on libuv's threads, since a disk may be slow. Standard output is usually a pipe or a socket, which Node
+ * writes without waiting; if it is a file, it is written like one.
  */
 import { close, constants, fstatSync, open, write, writeSync } from "node:fs";
 import { STANDARD_OUTPUT } from "../config/schema.ts";
 import type { Destination, Output } from "../gateway/access-log/line-writer.ts";
 
 const STDOUT_FD = 1;
-/** A line has a visitor's address in it: not for everyone on the machine. */
+/** Not readable by everyone: lines contain visitors' addresses. */
 const FILE_MODE = 0o640;
-/** A pipe that nobody reads is then an error, and nothing to wait for. */
+/** With O_NONBLOCK a pipe without a reader is an error instead of a wait. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -60,14 +60,14 @@ function fileOutput(fd: number, closeFile: () => void): Output {
 function standardOutput(): Output {
   if (fstatSync(STDOUT_FD).isFile()) return fileOutput(STDOUT_FD, () => {});
   const { stdout } = process;
-  // An error that nobody listens for would end the process; the one who wrote is told as well.
+  // An error without a listener would end the process; the writer gets it by its callback.
   if (stdout.listenerCount("error") === 0) stdout.on("error", () => {});
   return {
     identity: STANDARD_OUTPUT,
     write: (bytes, done) => {
       stdout.write(bytes, (error) => done(error ?? null, error ? 0 : bytes.length));
     },
-    // Written at once where there is room; the process does not wait for a reader.
+    // Written at once if there is room; the process does not wait for a reader.
     writeNow: (bytes) => void stdout.write(bytes),
     close: () => {},
   };

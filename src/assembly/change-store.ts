@@ -1,64 +1,60 @@
 /**
- * Where changes made at run time are kept, as texts of JSON: in a directory, in Redis, or with the nodes of a cluster. What
- * is read there may have been written by another version or by a hand, so every text is looked at before it is believed.
+ * Where changes made at run time are stored, as JSON texts: in a directory, in Redis, or with the nodes of a cluster. A text
+ * may have been written by another version or by hand, so every text is checked when it is read.
  */
-
+import { isRecord } from "../config/salvage.ts";
 import type { AsideChange } from "../office/desk.ts";
-import { isMapping, type Mapping } from "./fitting-change.ts";
+import type { Mapping } from "./fitting-change.ts";
 
-/** A change as it is kept. */
+/** A change as it is stored. */
 export interface KeptChange {
-  /** What the file said of the room when it was changed, as `ChangeStore.mark` has it. */
+  /** What the file said about the room at the time, as `ChangeStore.mark` returned it. */
   readonly file: string;
   readonly change: Mapping;
 }
 
-/** Where changes are kept, one text for each room. What is read may have been written by anybody. */
+/** Stores changes, one text per room. */
 export interface ChangeStore {
   /** True when no other process reads it. */
   readonly isOwn: boolean;
-  /** The longest text; null: any. */
+  /** The longest text; null: no limit. */
   readonly charactersMax: number | null;
-  /** What is kept of the words that a file has for a room, to know them again. */
+  /** A mark of the settings that the file has for a room, to recognise them later. */
   mark(words: string): string;
-  /** Null while it cannot be read. */
+  /** Null while the store cannot be read. */
   read(): Promise<ReadonlyMap<string, string> | null>;
-  /** Puts one text in place of another, null for none. False: there is yet another one by now. */
+  /** Replaces a room's text; null is none. False: the stored text is no longer `before`. */
   replace(room: string, before: string | null, after: string | null): Promise<boolean>;
   readAside(): Promise<ReadonlyMap<string, string>>;
   putAside(room: string, text: string): Promise<void>;
-  /** Forgets everything, also what was put aside. */
+  /** Deletes everything, including what was put aside. */
   forget(): Promise<void>;
 }
 
-/** The change that a text stands for; null when it is none. */
+/** The change in a stored text; null if it is not one. */
 export function keptIn(text: string): KeptChange | null {
   const value = meaningOf(text);
-  if (!isMapping(value) || typeof value.file !== "string" || !isMapping(value.change)) return null;
-  if (jsonOf(value.change) === null) return null;
-  return { file: value.file, change: value.change };
-}
-
-/** Null for what is nested too deep to be written, though it could be read. */
-function jsonOf(value: unknown): string | null {
+  if (!isRecord(value) || typeof value.file !== "string" || !isRecord(value.change)) return null;
   try {
-    return JSON.stringify(value);
+    // Something nested too deeply can be parsed but not written.
+    JSON.stringify(value.change);
   } catch {
     return null;
   }
+  return { file: value.file, change: value.change };
 }
 
-/** What was put aside, as `asideText` wrote it; null when it was not. */
+/** A change put aside, as `asideText` wrote it; null if the text is not one. */
 export function asideOf(room: string, text: string): AsideChange | null {
   const value = meaningOf(text);
-  if (!isMapping(value) || typeof value.at !== "number" || typeof value.reason !== "string") return null;
+  if (!isRecord(value) || typeof value.at !== "number" || typeof value.reason !== "string") return null;
   const settings = Array.isArray(value.settings)
     ? value.settings.filter((one) => typeof one === "string")
     : [];
   return { room, at: value.at, settings, reason: value.reason, change: value.change };
 }
 
-/** The value that a text stands for; the text itself where it stands for none. */
+/** The parsed JSON; the text itself if it is not JSON. */
 export function meaningOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -68,7 +68,7 @@ describe("where nodes are", () => {
     const found = await findNodes(places("dns:nowhere.internal", "10.0.0.8"), machine());
     assert.deepEqual(found, {
       addresses: ["10.0.0.8:7100"],
-      problems: ["dns:nowhere.internal:7100 has no addresses: nobody knows the name"],
+      problems: ["dns:nowhere.internal:7100 has no addresses: the name is unknown"],
     });
   });
 });

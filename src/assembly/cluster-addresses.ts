@@ -1,9 +1,9 @@
 /**
- * Where the nodes of a cluster are, by what the settings say and DNS answers, and which address is this node's own.
+ * Finds the addresses of a cluster's nodes from the settings and DNS, and which of them is this node's own.
  *
- * Everyone finds the same list in the same order, so that everyone agrees who founds the cluster when nobody answers: as it
- * is written, or, with a name in it, from the lowest address to the highest. Of a name with both kinds of addresses
- * only those of IPv4 count, or every node would be there twice.
+ * Every node finds the same list in the same order, so that all agree which node creates the cluster when none answers: in
+ * the written order, or, with a name in the list, from the lowest address to the highest. Of a name with both kinds of
+ * addresses only IPv4 counts, or every node would be listed twice.
  */
 import { lookup, resolveSrv } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -17,15 +17,15 @@ const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
 const ADDRESSES_MAX = 64;
 const SHOWN_MAX = 8;
 
-/** What this machine knows of names and of itself, and how it waits before it asks again. */
+/** Name lookup, this machine's own addresses, and waiting, replaceable in tests. */
 export interface Machine {
-  /** All addresses of a host; rejects when there are none. */
+  /** All addresses of a host; rejects if there are none. */
   addressesOf(host: string): Promise<readonly string[]>;
-  /** All hosts of a service; rejects when there are none. */
+  /** All hosts of a service; rejects if there are none. */
   hostsOf(service: string): Promise<readonly { readonly name: string; readonly port: number }[]>;
-  /** Its own addresses. */
+  /** This machine's addresses. */
   own(): readonly { readonly address: string; readonly internal: boolean }[];
-  /** Keeps the process alive meanwhile: before the start nothing else does. */
+  /** Also keeps the process alive: before the start nothing else does. */
   pause(ms: number): Promise<void>;
 }
 
@@ -38,13 +38,13 @@ export const MACHINE_HERE: Machine = {
 };
 
 export interface Found {
-  /** `host:port`, in the order in which everybody has them. */
+  /** `host:port`, in the same order on every node. */
   readonly addresses: readonly string[];
   /** A sentence for each name that could not be found. */
   readonly problems: readonly string[];
 }
 
-/** Everyone the settings name. */
+/** All nodes the settings name. */
 export async function findNodes(join: readonly JoinPlace[], machine: Machine): Promise<Found> {
   const found = await Promise.all(join.map((place) => findPlace(place, machine)));
   const addresses = [...new Set(found.flatMap((each) => each.addresses))].slice(0, ADDRESSES_MAX);
@@ -54,7 +54,7 @@ export async function findNodes(join: readonly JoinPlace[], machine: Machine): P
   };
 }
 
-/** True when the list may change while nobody touches the settings. */
+/** True if the list depends on DNS. */
 export function isByName(join: readonly JoinPlace[]): boolean {
   return join.some(({ by }) => by !== "address");
 }
@@ -76,15 +76,15 @@ async function findPlace(place: JoinPlace, machine: Machine): Promise<Found> {
 
 function whyNotFound(cause: unknown): string {
   const { code = "", message } = cause as NodeJS.ErrnoException;
-  if (code === "ENOTFOUND" || code === "ENODATA") return "has no addresses: nobody knows the name";
+  if (code === "ENOTFOUND" || code === "ENODATA") return "has no addresses: the name is unknown";
   if (code === "EAI_AGAIN" || code === "ETIMEOUT")
     return "cannot be looked up: the name server does not answer";
   return `cannot be looked up (${code || message})`;
 }
 
 /**
- * The address under which the others reach this node: what the settings say, or the one of the list that is where this
- * node listens, or where it listens, or the only address of this machine. Throws, in words for people, when none is.
+ * The address under which the other nodes reach this one: the setting, or the one in the list where this node listens, or
+ * where it listens, or this machine's only address. Throws with a message for people if there is none.
  */
 export async function ownAddress(
   { advertise, listen }: Pick<ClusterSettings, "advertise" | "listen">,
@@ -121,7 +121,7 @@ function onlyAddress(port: number, machine: Machine): string {
   );
 }
 
-/** An address is itself; a name that nobody knows is nowhere. */
+/** The addresses of a host; none for an unknown name. */
 async function addressesOf(host: string, machine: Machine): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
   try {
@@ -131,19 +131,18 @@ async function addressesOf(host: string, machine: Machine): Promise<readonly str
   }
 }
 
-/** Those of IPv4, or those of IPv6 where there are none. */
+/** The IPv4 addresses, or if there are none the IPv6 ones. */
 function oneKind(addresses: readonly string[]): readonly string[] {
   const short = addresses.filter((address) => isIP(address) === 4);
   return short.length > 0 ? short : addresses;
 }
 
-/** From the lowest to the highest, by the numbers in them: 10.0.0.9 is before 10.0.0.10. */
+/** Sorted by the numbers in them: 10.0.0.9 is before 10.0.0.10. */
 export function inOrder(addresses: readonly string[]): string[] {
   const key = (address: string) => address.replace(/\d+/g, (digits) => digits.padStart(5, "0"));
   return addresses.toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
 }
 
-/** As it is written everywhere else. */
 function hostName(name: string): string {
   return name.toLowerCase().replace(/\.$/, "");
 }

@@ -1,9 +1,9 @@
 /**
- * What the nodes of a cluster keep together: changes made to rooms at run time, and how far the ring of keys was turned.
- * What one of them keeps the others hear of, and a node that joins hears all of it; when the last node ends it is gone.
- * The rooms themselves are the engine's.
+ * Data shared by the nodes of a cluster: changes made to rooms at run time, and the state of the key ring. Every node gets
+ * what any of them stores, and a joining node gets all of it; it is lost when the last node stops. The rooms themselves
+ * are the engine's.
  *
- * Of two who change one room at the same moment the later one wins, whole.
+ * If two nodes change one room at the same moment, the later change wins as a whole.
  */
 import { createHash } from "node:crypto";
 import type { World } from "../core/world.ts";
@@ -14,12 +14,12 @@ import { type Data, usableRing } from "./data.ts";
 const CHANGE = "change/";
 const ASIDE = "aside/";
 const RING = "ring";
-/** Everyone keeps it and tells it to whoever joins. A page of one's own may be longer, and belongs into the file. */
+/** Every node stores it and sends it to joining nodes. A custom page may be longer, and belongs in the file. */
 const CHANGE_CHARACTERS_MAX = 65_536;
 
-/** Small values that all nodes have; the engine's part of this. */
+/** Small values that all nodes share; provided by the engine. */
 export interface ClusterNotes {
-  /** The last to write a name wins. null: nothing. */
+  /** Stores a value; null deletes it. The last write to a name wins. */
   keep(name: string, value: unknown): void;
   kept(): ReadonlyMap<string, unknown>;
   onKept(listener: (name: string) => void): () => void;
@@ -34,7 +34,7 @@ export class ClusterData implements Data {
   readonly #stop: () => void;
   #isWriting = false;
 
-  /** `broken` settles when this node cannot go on. */
+  /** `broken` resolves when this node cannot go on. */
   constructor(options: { notes: ClusterNotes; world: World; broken?: Promise<Error> }) {
     this.#notes = options.notes;
     this.#world = options.world;
@@ -45,7 +45,7 @@ export class ClusterData implements Data {
   readonly changes: ChangeStore = {
     isOwn: false,
     charactersMax: CHANGE_CHARACTERS_MAX,
-    // What a file says of a room may be long.
+    // A digest, since a room's settings may be long.
     mark: (words) => createHash("sha256").update(words).digest("base64url"),
     read: async () => this.#texts(CHANGE),
     replace: async (room, before, after) => {
@@ -55,10 +55,10 @@ export class ClusterData implements Data {
     },
     readAside: async () => this.#texts(ASIDE),
     putAside: async (room, text) => {
-      // One that is too long for all to keep is in the log alone.
+      // A text that is too long to share is only in the log.
       if (text.length <= CHANGE_CHARACTERS_MAX) this.#write(ASIDE + room, JSON.parse(text));
     },
-    // The others drop what they know of changes when they read their file.
+    // The other nodes forget changes when they read their file.
     forget: async () => {
       for (const prefix of [CHANGE, ASIDE])
         for (const room of this.#texts(prefix).keys()) this.#write(prefix + room, null);
@@ -83,7 +83,7 @@ export class ClusterData implements Data {
     this.#listeners.clear();
   }
 
-  /** What is kept under names that begin like this, by the rest of the name. */
+  /** The values whose names start with `prefix`, by the rest of the name. */
   #texts(prefix: string): Map<string, string> {
     const texts = new Map<string, string>();
     for (const [name, value] of this.#notes.kept())

@@ -1,8 +1,7 @@
 /**
- * One node of a cluster as seen by whoever runs it: whether it is in a cluster yet, what it reports, what it tells in the
- * log, and the note by which the others see whether it has the same settings.
+ * One node of a cluster for its operator: whether it has joined, its report, its log lines, and the note by which the other
+ * nodes see whether it has the same settings.
  */
-
 import type { ClusterSettings } from "../config/cluster-settings.ts";
 import type { World } from "../core/world.ts";
 import type { ClusterEngine } from "../engines/cluster/cluster-engine.ts";
@@ -24,7 +23,7 @@ const LOOK_MS = 250;
 export interface NodeDeskParts {
   readonly settings: NotedSettings & { readonly cluster: ClusterSettings };
   readonly engine: Pick<ClusterEngine, "forget" | "keep" | "kept"> & {
-    /** Counting looks at every place, so it is asked for only when someone wants to see it. */
+    /** Counting visits every place, so it is done only for a report. */
     status(isCounted: boolean): NodeStatus;
   };
   readonly transport: Pick<Transport, "address" | "peers">;
@@ -32,9 +31,9 @@ export interface NodeDeskParts {
 }
 
 export class NodeDesk implements ClusterDesk {
-  /** Resolves once this node is in a cluster and may take visitors. */
+  /** Resolves once this node has joined and may take visitors. */
   readonly joined: Promise<void>;
-  /** Settles when another node has taken this one's name, and this one must stop. */
+  /** Resolves when another node has taken this one's name, and this one must stop. */
   readonly broken: Promise<Error>;
   readonly #parts: NodeDeskParts;
   readonly #watch: ClusterWatch;
@@ -63,9 +62,9 @@ export class NodeDesk implements ClusterDesk {
     return this.#isJoined;
   }
 
-  /** Other settings are in force here, and the others may know. */
+  /** Publishes the note of new settings. */
   note(settings: NotedSettings): void {
-    // What concerns the cluster itself is taken once, at the start.
+    // The cluster's own settings are read once, at the start.
     this.#note = { ...settingsNote(settings), timing: this.#note.timing };
     this.#keepNote();
   }

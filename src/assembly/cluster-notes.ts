@@ -1,19 +1,20 @@
 /**
- * Whether all nodes of a cluster were started with the same settings. Each keeps a short digest of its own where all see
- * it; two that differ show that a change is on its way from node to node, or that one machine was forgotten.
+ * Detects nodes of a cluster with different settings. Each node publishes a short digest of its own; two that differ mean
+ * that a change is being rolled out from node to node, or that one machine was forgotten.
  *
- * What is told is what differs, never by what: a digest says nothing of a secret, and a room's settings may hold some.
+ * Only which settings differ is reported, never their values: settings may contain secrets, and a digest reveals none.
  */
 import { createHash, hkdfSync } from "node:crypto";
+import { isRecord } from "../config/salvage.ts";
 import type { Settings } from "../config/schema.ts";
 import { writtenRoom } from "../config/written.ts";
 
-/** What notes of settings are called, before the node's name. */
+/** Prefix of the notes' names, before the node's name. */
 export const SETTINGS_NOTE = "settings/";
 const DIGEST_CHARACTERS = 12;
 const KEY_BYTES = 32;
 
-/** Digests of what must be the same everywhere. */
+/** Digests of the settings that must be the same on every node. */
 export interface SettingsNote {
   readonly rooms: string;
   readonly secret: string;
@@ -33,13 +34,13 @@ export function settingsNote({ rooms, budgets, secret, cluster }: NotedSettings)
   const byName = Object.entries(rooms).map(([name, room]) => [name, writtenRoom(room)] as const);
   return {
     rooms: digest([byName.toSorted(([a], [b]) => (a < b ? -1 : 1)), Object.entries(budgets).toSorted()]),
-    // Not the secret's own digest, which could be used to try out secrets faster.
+    // Not a plain digest of the secret, which would make guessing it faster.
     secret: digest(Buffer.from(derived(secret ?? "", "same secret")).toString("hex")),
     timing: digest([cluster?.reclaimAfterMs, cluster?.skewMaxMs]),
   };
 }
 
-/** A sentence for each other node whose settings are not like ours. */
+/** A sentence for each other node whose settings differ from ours. */
 export function settingsDifferences(
   own: SettingsNote,
   kept: ReadonlyMap<string, unknown>,
@@ -54,7 +55,7 @@ export function settingsDifferences(
   });
 }
 
-/** The cluster's secret where the settings have none of its own. */
+/** The cluster's secret if the settings have none: derived from the visitors' secret. */
 export function clusterSecretFrom(secret: string): string {
   return Buffer.from(derived(secret, "cluster secret")).toString("base64url");
 }
@@ -68,11 +69,7 @@ function digest(value: unknown): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, DIGEST_CHARACTERS);
 }
 
-/** A node of another version may keep anything. */
+/** A node of another version may publish anything. */
 function isNote(value: unknown): value is SettingsNote {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    Object.keys(WORDS).every((key) => typeof (value as Record<string, unknown>)[key] === "string")
-  );
+  return isRecord(value) && Object.keys(WORDS).every((key) => typeof value[key] === "string");
 }

@@ -85,7 +85,7 @@ test("each thing that is wrong is a sentence that says what to do", () => {
     isMajority: true,
   };
   assert.deepEqual(report(statusOf({ view }), { wire, differences: ["gate-2 has other rooms"] }).problems, [
-    "gate-3 is lost: its slots stay taken for 10m at most; if it is dead for sure, say so with `fairgate cluster forget gate-3`",
+    "gate-3 is lost: its slots stay taken for 10m at most; if it is certainly dead, say so with `fairgate cluster forget gate-3`",
     "gate-2 does not answer at the moment",
     "10.0.0.3:7100 does not listen",
     "gate-2 has other rooms",
@@ -114,7 +114,7 @@ test("a node in no cluster says so, with what is wrong with those it asked", () 
   });
   assert.deepEqual([view, nodes, root], [null, [], null]);
   assert.deepEqual(problems, [
-    "this node is in no cluster yet, and takes no visitors: nobody has answered it",
+    "this node is in no cluster yet, and takes no visitors: no node has answered it",
     "10.0.0.2:7100 does not know our cluster secret",
   ]);
 });

@@ -1,8 +1,8 @@
 /**
- * A cluster as its operators see it, from what one node knows: the tree, the root, what each node has, and what is wrong,
- * in sentences that say what to do.
+ * A cluster as operators see it, from what one node knows: the tree, the root, each node's places, and problems in sentences
+ * that say what to do.
  *
- * A node knows who counted last; before anyone has, it knows of the root only the way to it.
+ * A node knows the root by the last counting round; before the first round it knows only the direction.
  */
 import { formatDuration } from "../config/units.ts";
 import { clockText } from "../engines/cluster/membership/clock-watch.ts";
@@ -15,9 +15,9 @@ export interface ReportParts {
   readonly status: NodeStatus;
   readonly address: string;
   readonly reclaimAfterMs: number | null;
-  /** What differs in other nodes' settings, in sentences. */
+  /** Differences in other nodes' settings, in sentences. */
   readonly differences: readonly string[];
-  /** What is wrong with connections, by address, in sentences. */
+  /** Problems with connections, by address, in sentences. */
   readonly wire: ReadonlyMap<string, string>;
 }
 
@@ -97,12 +97,12 @@ export function isReplaced({ view, problem }: NodeStatus): boolean {
 function wrongClock({ name, clockWrongMs }: MemberStatus): string[] {
   if (clockWrongMs === null) return [];
   return [
-    `the clock of ${name} is ${clockText(clockWrongMs)} this node's, so those who join there get wrong places: synchronise both with the same time server`,
+    `the clock of ${name} is ${clockText(clockWrongMs)} this node's, so visitors who join there get wrong places: synchronise both with the same time server`,
   ];
 }
 
 function notJoined(problem: string | null): string {
-  return `this node is in no cluster yet, and takes no visitors: ${problem ?? "nobody has answered it"}`;
+  return `this node is in no cluster yet, and takes no visitors: ${problem ?? "no node has answered it"}`;
 }
 
 function noMajority({ status, reclaimAfterMs }: ReportParts): string {
@@ -110,13 +110,13 @@ function noMajority({ status, reclaimAfterMs }: ReportParts): string {
   const here = `only ${members.length} of ${members.length + lost.length} nodes are here, which is no majority`;
   const until =
     reclaimAfterMs === null || reclaimAfterMs === 0
-      ? "they let in what slots of their own allow"
-      : `they let in what slots of their own allow, and after ${formatDuration(reclaimAfterMs)} nobody`;
+      ? "they admit visitors only to their own slots"
+      : `they admit visitors only to their own slots, and after ${formatDuration(reclaimAfterMs)} nobody`;
   return `${here}: ${until}`;
 }
 
 function lostNode(name: string, { status, reclaimAfterMs }: ReportParts): string {
-  const word = `if it is dead for sure, say so with \`fairgate cluster forget ${name}\``;
+  const word = `if it is certainly dead, say so with \`fairgate cluster forget ${name}\``;
   const isReclaimed = reclaimAfterMs !== null && status.view!.isMajority;
   const until = isReclaimed ? `for ${formatDuration(reclaimAfterMs)} at most` : "until it is back";
   return `${name} is lost: its slots stay taken ${until}; ${word}`;

@@ -1,15 +1,15 @@
 /**
- * What happens to a cluster, told in the log of each of its nodes: who joined, left and was lost, when a majority was lost
- * and found again, and settings that stay different. Looks at a node's status now and then, and keeps nothing else.
+ * Logs what happens to a cluster, on each of its nodes: nodes that joined, left or were lost, a majority lost and regained,
+ * and settings that stay different. It compares the node's status from time to time.
  *
- * While settings are changed from node to node they differ for a while; only what lasts is told.
+ * During a rolling change settings differ for a while; only lasting differences are logged.
  */
 import type { Log } from "../core/world.ts";
 import type { NodeStatus } from "../engines/cluster/node-status.ts";
 
-/** A rolling change of settings may take so long. */
+/** How long a difference must last to be logged: longer than a rolling change. */
 export const DIFFERENCE_TOLD_AFTER_MS = 60_000;
-/** Waiting to be taken in is told so often. */
+/** How often waiting to join is logged. */
 export const WAITING_TOLD_EVERY_MS = 10_000;
 
 interface Known {
@@ -22,7 +22,7 @@ export class ClusterWatch {
   readonly #log: Log;
   #known: Known | null = null;
   #waitingToldAt: number;
-  /** When each difference was first seen; Infinity once it was told. */
+  /** When each difference was first seen; Infinity once it was logged. */
   #differentSince = new Map<string, number>();
 
   constructor(log: Log, now: number) {
@@ -30,7 +30,7 @@ export class ClusterWatch {
     this.#waitingToldAt = now;
   }
 
-  /** Looks once. `wire`: what is wrong with connections. */
+  /** Compares the status with the last one. `wire`: problems with connections. */
   look(
     status: NodeStatus,
     now: number,

@@ -67,7 +67,7 @@ test("a file that says something else about the room is newer, and the change is
   await inOneLife(directory, async ({ changes }) => {
     assert.equal((await inForce(changes, changed, world)).rooms.main!.paused, false);
   });
-  assert.match(JSON.stringify(world.logged[0]), /something else about the room/);
+  assert.match(JSON.stringify(world.logged[0]), /has changed for this room/);
   await inOneLife(directory, async ({ changes }) => {
     assert.equal((await inForce(changes, file, world)).rooms.main!.paused, false, "no longer in force");
     const [aside] = await new RoomChanges({ store: changes, world, checkPage: () => null }).aside();

@@ -79,7 +79,7 @@ export function withKeptSecret(settings: Settings): Settings {
   return { ...settings, secret };
 }
 
-/** A ring that can be turned to; what is none is told, and left alone. */
+/** The stored key ring; undefined, with a log line, if it cannot be used. */
 export function usableRing(kept: unknown, { log }: World): KeyringMemo | undefined {
   if (kept === undefined || isKeyringMemo(kept)) return kept;
   log.error({}, "what is kept of the ring of keys cannot be used; the keys stay as they are");

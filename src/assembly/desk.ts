@@ -1,4 +1,4 @@
-/** What the office works with, put together from the engine and the gateway. */
+/** The office's desk, made from the engine and the gateway. */
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { ProxiedGateway } from "../gateway/proxied-gateway.ts";
@@ -6,10 +6,10 @@ import { EngineAway } from "../office/ask-engine.ts";
 import { type Desk, NotKept } from "../office/desk.ts";
 import type { Data } from "./data.ts";
 import type { OpenEngine } from "./engine-record.ts";
-import { KeepFailed, NotInForce, type RoomChanges } from "./kept-changes.ts";
+import { NotInForce, type RoomChanges } from "./kept-changes.ts";
 import { version } from "./version.ts";
 
-/** Does one thing after the other, each when the one before has settled. */
+/** Runs one task after the other, each when the one before has settled. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createDesk(parts: {
@@ -18,9 +18,9 @@ export function createDesk(parts: {
   keeps: Data;
   changes: RoomChanges;
   node: OpenEngine["node"];
-  /** The settings as their file has them. */
+  /** The settings as in their file. */
   file: () => Settings;
-  /** Does one thing that changes the settings at a time. */
+  /** Runs tasks that change the settings one at a time. */
   inTurn: InTurn;
   isDraining: () => boolean;
 }): Desk {
@@ -58,17 +58,16 @@ async function answers(engine: Engine, room: string | undefined): Promise<boolea
   }
 }
 
-/** What became of a change, or why it failed in the office's words. */
+/** The result of a change; its errors become the office's. */
 async function told<T>(making: Promise<T>): Promise<T> {
   try {
     return await making;
   } catch (cause) {
-    if (cause instanceof KeepFailed) throw new NotKept(cause.cause);
     throw cause instanceof NotInForce ? new EngineAway(cause.cause) : cause;
   }
 }
 
-/** Waits until it is on disk. */
+/** Waits until it is stored. */
 async function kept(writing: Promise<void>): Promise<void> {
   try {
     await writing;

@@ -1,5 +1,5 @@
 /**
- * What the product needs of an engine. This is the checklist for a new one:
+ * What the product needs from an engine. The checklist for a new one:
  *
  *   1. core/capabilities.ts   a row: what it can do. What it cannot is refused by the settings check from then on.
  *   2. engines/NAME/          the engine, and a test that runs every suite of `engines/` with that row.
@@ -24,12 +24,12 @@ export interface EngineRecord {
 
 export interface OpenEngine {
   readonly engine: Engine;
-  /** What outlives this process, or is shared with others: changes made at run time, and the ring of keys. */
+  /** Data that outlives this process or is shared with others: changes made at run time, and the key ring. */
   readonly keeps: Data;
-  /** The world by the line's own clock. */
+  /** The world with the line's clock. */
   readonly world: World;
-  /** What a node of a cluster tells the office; no visitors may be taken before it has joined. Null for other engines. */
+  /** The cluster node's desk; no visitors may be served before it has joined. Null for other engines. */
   readonly node: Pick<NodeDesk, "joined" | "isJoined" | "note" | "report" | "forget"> | null;
-  /** Closes the engine, then what it stands on. */
+  /** Closes the engine, then what it uses. */
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { MemoryEngine } from "../engines/memory/memory-engine.ts";
 import { openData } from "./data.ts";
 import type { EngineRecord, EngineSettings, OpenEngine } from "./engine-record.ts";
 
-// The modules of the others are some hundred files, which most starts have no use for.
+// Loaded on demand: these modules are about a hundred files that most starts do not need.
 const openRedis: EngineRecord["open"] = async ({ redis }, world) =>
   (await import("./open-redis.ts")).openRedis(redis!, world);
 

@@ -1,17 +1,18 @@
 /**
- * How much of a kept change can be used. It may have been made by an earlier version, a later one, or a hand, so nothing
- * about it is believed: it passes the same checks as one that comes in now. Where it does not fit as a whole, each of its
- * settings is tried by itself, so that a page that no longer works does not open a room that was paused.
+ * How much of a stored change can be used. It may have been written by an earlier version, a later one, or by hand, so it
+ * passes the same checks as a new one. If it does not fit as a whole, each of its settings is tried by itself, so that a
+ * page that no longer works does not open a room that was paused.
  */
+import { isRecord } from "../config/salvage.ts";
 import type { RoomSettings } from "../config/schema.ts";
 
-/** So many settings of one change are tried by themselves, and so deep; real ones have a few. */
+/** The most settings of one change that are tried by themselves, and how deeply nested; real changes have a few. */
 const SETTINGS_MAX = 200;
 const DEPTH_MAX = 8;
 
 export type Mapping = Readonly<Record<string, unknown>>;
 
-/** The room with a change in it, or why it cannot be made. */
+/** Returns the room with the change, or why it cannot be made. */
 export type TryChange = (change: Mapping) => Tried;
 export type Tried =
   | { readonly ok: true; readonly room: RoomSettings }
@@ -36,7 +37,7 @@ interface Leaf {
   readonly value: unknown;
 }
 
-/** As much of a change as fits a room. */
+/** The room with as much of the change as fits. */
 export function fitChange(room: RoomSettings, change: Mapping, tryChange: TryChange): Fitting {
   const whole = tryChange(change);
   if (whole.ok) return { room: whole.room, used: change, unused: [] };
@@ -45,7 +46,7 @@ export function fitChange(room: RoomSettings, change: Mapping, tryChange: TryCha
   return fitOneByOne(room, leaves, tryChange);
 }
 
-/** Some fit only together with others that come later, so they are tried until no more can be added. */
+/** Some settings fit only together with later ones, so they are tried until no more can be added. */
 function fitOneByOne(room: RoomSettings, leaves: readonly Leaf[], tryChange: TryChange): Fitting {
   let best = { room, used: {} as Mapping };
   let left = leaves;
@@ -68,12 +69,12 @@ function reasonOf(used: Mapping, leaf: Leaf, tryChange: TryChange): string {
   return tried.ok ? "" : tried.reason;
 }
 
-/** One change after another: mappings are merged, everything else is replaced. */
+/** Two changes as one: mappings are merged, everything else is replaced. */
 export function changeOnTop(before: Mapping, change: Mapping): Mapping {
   return leavesOf(change).reduce(withLeaf, before);
 }
 
-/** Whether `change` says something of the setting at `path`, or of one above or below it. */
+/** True if `change` sets the setting at `path`, or one above or below it. */
 export function isAbout(change: Mapping, path: readonly string[]): boolean {
   return leavesOf(change).some((leaf) =>
     path.every((part, index) => index >= leaf.path.length || part === leaf.path[index]),
@@ -89,11 +90,11 @@ export function partOf(change: Mapping, paths: readonly (readonly string[])[]): 
     .reduce(withLeaf, {} as Mapping);
 }
 
-/** The settings in a change with their values; what is too deep to be one is taken as it is. */
+/** The single settings in a change; beyond `DEPTH_MAX` a mapping counts as one value. */
 function leavesOf(change: Mapping): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const walk = (value: unknown, path: readonly string[]): void => {
-    const inner = isMapping(value) && path.length < DEPTH_MAX ? Object.entries(value) : [];
+    const inner = isRecord(value) && path.length < DEPTH_MAX ? Object.entries(value) : [];
     if (inner.length === 0 && path.length > 0) leaves.push({ path, value });
     for (const [key, next] of inner) walk(next, [...path, key]);
   };
@@ -104,14 +105,10 @@ function leavesOf(change: Mapping): readonly Leaf[] {
 function withLeaf(mapping: Mapping, { path, value }: Leaf): Mapping {
   const [key, ...rest] = path;
   const inner = Object.hasOwn(mapping, key!) ? mapping[key!] : undefined;
-  const known = isMapping(inner) ? inner : {};
-  // An empty mapping changes nothing of one that is there.
-  const last = isMapping(value) && Object.keys(value).length === 0 ? known : value;
+  const known = isRecord(inner) ? inner : {};
+  // An empty mapping does not change an existing one.
+  const last = isRecord(value) && Object.keys(value).length === 0 ? known : value;
   const next = rest.length === 0 ? last : withLeaf(known, { path: rest, value });
   // Not by assigning: a key from outside may be `__proto__`.
   return Object.fromEntries([...Object.entries(mapping).filter(([name]) => name !== key), [key, next]]);
-}
-
-export function isMapping(value: unknown): value is Mapping {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

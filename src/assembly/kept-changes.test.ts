@@ -4,11 +4,12 @@ import { settingsFrom } from "../config/load.ts";
 import type { RoomInput, Settings } from "../config/schema.ts";
 import { writtenRoom } from "../config/written.ts";
 import { checkTemplate } from "../gateway/page/render.ts";
+import { NotKept } from "../office/desk.ts";
 import { handWorld } from "../sim/hand-world.ts";
 import { plainBuilding } from "../testing/plain-building.ts";
 import type { ChangeStore } from "./change-store.ts";
 import { openData } from "./data.ts";
-import { type Building, KeepFailed, NotInForce, RoomChanges } from "./kept-changes.ts";
+import { type Building, NotInForce, RoomChanges } from "./kept-changes.ts";
 
 const BAD_PAGE = "<h1>{{#nosuch}}</h1>";
 
@@ -110,7 +111,7 @@ test("what cannot be kept is not put in force, and what was built for it is let 
     discard: () => void done.push("discarded"),
     putInForce: async () => void done.push("put in force"),
   };
-  await assert.rejects(make({ changes }, { paused: true }, { building }), KeepFailed);
+  await assert.rejects(make({ changes }, { paused: true }, { building }), NotKept);
   assert.deepEqual(done, ["discarded"]);
 });
 

@@ -1,49 +1,39 @@
 /**
- * Changes made to rooms at run time: kept, and put on top of what the settings file says.
+ * Changes made to rooms at run time: stored, and applied on top of the settings file.
  *
- *   change ─▶ on top of what is kept ─▶ check ─▶ build ─▶ keep ─▶ put in force
- *   start, or another gateway's change ─▶ what is kept ─▶ check ─▶ build ─▶ what fits is put in force
+ *   change ─▶ on top of the stored one ─▶ check ─▶ build ─▶ store ─▶ put in force
+ *   start, or another gateway's change ─▶ read ─▶ check ─▶ build ─▶ put in force what fits
  *
- * Nothing is kept that cannot be used. What is kept all the same and cannot be used here (by another version, by a hand, or
- * since the file says something else now) is put aside room by room and setting by setting; the rest is used. A store
- * that is this process's own is cleared of it: it is moved to where an operator can see it. In one that is shared it
- * stays, since others may be able to use it.
+ * A change that cannot be used is not stored. A stored change that cannot be used here (written by another version or by
+ * hand, or the file has changed) is put aside room by room and setting by setting; the rest is used. In a store of this
+ * process alone it is moved to where an operator can see it. In a shared store it stays, since others may be able to use it.
  */
-
 import { lineKindOf } from "../config/capability-check.ts";
 import { formatPath, type Problem } from "../config/problem.ts";
 import { checkRoomChange, type RoomContext } from "../config/room-change.ts";
+import { isRecord } from "../config/salvage.ts";
 import type { RoomSettings, Settings } from "../config/schema.ts";
 import { ownWords, writtenRoom } from "../config/written.ts";
 import type { World } from "../core/world.ts";
-import type { AsideChange, UnusedChange } from "../office/desk.ts";
+import { type AsideChange, type ChangeAnswer, NotKept, type UnusedChange } from "../office/desk.ts";
 import { asideOf, asideText, type ChangeStore, keptIn, meaningOf } from "./change-store.ts";
 import {
   changeOnTop,
   type Fitting,
   fitChange,
   isAbout,
-  isMapping,
   type Mapping,
   partOf,
   type Tried,
   type Unused,
 } from "./fitting-change.ts";
 
-/** Others may change the same room at the same moment; so often it is tried on top of theirs. */
+/** How often a change is retried when others change the same room at the same moment. */
 const TRIES_MAX = 10;
-/** Reasons of one room that are told; more help nobody. */
+/** The most reasons that are reported for one room. */
 const REASONS_MAX = 5;
 
-/** The store did not take it, so nothing was changed. */
-export class KeepFailed extends Error {
-  constructor(cause: unknown) {
-    super("the change could not be kept", { cause });
-    this.name = "KeepFailed";
-  }
-}
-
-/** It could not be put in force, so it is not kept either. */
+/** The change could not be put in force, so it is not stored either. */
 export class NotInForce extends Error {
   constructor(cause: unknown) {
     super("the change could not be put in force", { cause });
@@ -51,11 +41,7 @@ export class NotInForce extends Error {
   }
 }
 
-export type ChangeResult =
-  | { readonly ok: true; readonly room: RoomSettings }
-  | { readonly ok: false; readonly problems: readonly Pick<Problem, "path" | "message" | "hint">[] };
-
-/** What the gateway does in a change. */
+/** The gateway's part in a change. */
 export interface Building<Built> {
   /** Why a room cannot be built; null when it can. */
   problemOf(settings: Settings, room: string): string | null;
@@ -71,10 +57,10 @@ export interface WantedChange {
   readonly change: unknown;
 }
 
-/** One kept text, read against the file. */
+/** A stored text, compared with the file. */
 interface Understood {
   readonly fitting: Fitting | null;
-  /** What is kept on, in the store; null: it says nothing that can be built on. */
+  /** The stored change that a new one is put on top of; null: the text cannot be used. */
   readonly base: Mapping | null;
   readonly unused: readonly Unused[];
 }
@@ -91,7 +77,7 @@ export class RoomChanges {
     this.#checkPage = parts.checkPage;
   }
 
-  /** What is kept and not in force here, as of the last time it was read. */
+  /** Stored changes not in force here, as of the last read. */
   get unused(): readonly UnusedChange[] {
     return this.#unused;
   }
@@ -101,7 +87,7 @@ export class RoomChanges {
     return [...kept].flatMap(([room, text]) => asideOf(room, text) ?? []);
   }
 
-  /** The file's settings with what is kept in them. Null while that cannot be read. */
+  /** The file's settings with the stored changes applied. Null while the store cannot be read. */
   async applyTo(file: Settings, building: Pick<Building<unknown>, "problemOf">): Promise<Settings | null> {
     const kept = await this.#store.read();
     if (kept === null) return null;
@@ -121,24 +107,24 @@ export class RoomChanges {
   }
 
   /**
-   * Makes a change: checks it, builds all of it, keeps it, and puts it in force. Whatever fails, nothing is changed.
-   * Throws `KeepFailed` and `NotInForce`.
+   * Makes a change: checks it, builds everything, stores it, and puts it in force. If any step fails, nothing is changed.
+   * Throws `NotKept` and `NotInForce`.
    */
-  async make<Built>(wanted: WantedChange, building: Building<Built>): Promise<ChangeResult> {
+  async make<Built>(wanted: WantedChange, building: Building<Built>): Promise<ChangeAnswer> {
     const { file, inForce, room } = wanted;
     if (!Object.hasOwn(inForce.rooms, room) || !Object.hasOwn(file.rooms, room))
       return refused(`there is no room "${room}"`);
-    // What is wrong with it by itself is told best against what is in force.
+    // A problem of the change itself is best described against the settings in force.
     const alone = checkRoomChange(inForce.rooms[room]!, wanted.change, this.#context(file));
     if (!alone.ok) return alone;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const answer = await this.#tryOnce(wanted, building);
       if (answer !== "others were faster") return answer;
     }
-    throw new KeepFailed(new Error(`room "${room}" is being changed by others all the time`));
+    throw new NotKept(new Error(`room "${room}" is being changed by others all the time`));
   }
 
-  /** The file was read again, and says it all. */
+  /** The file was read again and replaces all changes. */
   async forget(): Promise<void> {
     await this.#store.forget();
     this.#unused = [];
@@ -147,13 +133,13 @@ export class RoomChanges {
   async #tryOnce<Built>(
     { file, inForce, room, change }: WantedChange,
     building: Building<Built>,
-  ): Promise<ChangeResult | "others were faster"> {
+  ): Promise<ChangeAnswer | "others were faster"> {
     const before = await this.#readOne(room);
     const understood = before === null ? NOTHING_KEPT : this.#understand(file, room, before, building);
     const onTop = changeOnTop(understood.base ?? {}, change as Mapping);
     const fileRoom = file.rooms[room]!;
     const fitting = fitChange(fileRoom, onTop, this.#tryIn(file, room, building));
-    // Settings that were of no use before stay, for those who can use them. No others may be.
+    // Settings that were unusable before stay, for gateways that can use them. All others must fit.
     const wasUnused = new Set(understood.unused.map(({ path }) => formatPath(path)));
     const wrong = fitting.unused.filter(
       ({ path }) => !wasUnused.has(formatPath(path)) || isAbout(change as Mapping, path),
@@ -181,7 +167,7 @@ export class RoomChanges {
 
   async #readOne(room: string): Promise<string | null> {
     const kept = await keeping(() => this.#store.read());
-    if (kept === null) throw new KeepFailed(new Error("what is kept cannot be read now"));
+    if (kept === null) throw new NotKept(new Error("the stored changes cannot be read now"));
     return kept.get(room) ?? null;
   }
 
@@ -192,13 +178,13 @@ export class RoomChanges {
     { base, unused }: Understood,
   ): Promise<boolean> {
     return keeping(async () => {
-      // What cannot be built on is replaced, and must not be lost by that.
+      // A text that cannot be used is replaced, and must not be lost.
       if (before !== null && base === null) await this.#putAside(aboutUnused(room, unused), before);
       return this.#store.replace(room, before, text);
     });
   }
 
-  /** Puts in force what was kept. When that fails it is not kept either. */
+  /** Puts a stored change in force. If that fails, the store is restored. */
   async #use<Built>(
     building: Building<Built>,
     built: Built,
@@ -210,7 +196,7 @@ export class RoomChanges {
       try {
         await this.#store.replace(room, text, before);
       } catch (again) {
-        const message = "a change is kept that could not be put in force, and holds from the next start on";
+        const message = "a change is stored that could not be put in force, and holds from the next start on";
         this.#world.log.error({ err: again, room }, message);
       }
       throw new NotInForce(cause);
@@ -226,15 +212,14 @@ export class RoomChanges {
     const fileRoom = Object.hasOwn(file.rooms, room) ? file.rooms[room] : undefined;
     if (!fileRoom) return unusable("the settings file has no such room");
     const kept = keptIn(text);
-    if (!kept) return unusable("it cannot be read; another version, or a hand, may have written it");
-    if (!this.#isAbout(kept.file, fileRoom))
-      return unusable("the settings file says something else about the room now");
+    if (!kept) return unusable("it cannot be read; it may have been written by another version or by hand");
+    if (!this.#isAbout(kept.file, fileRoom)) return unusable("the settings file has changed for this room");
     const fitting = fitChange(fileRoom, kept.change, this.#tryIn(file, room, building));
     const isNoChange = fitting.unused.some(({ path }) => path.length === 0);
     return { fitting, base: isNoChange ? null : kept.change, unused: fitting.unused };
   }
 
-  /** Checks a change to a room of the file, and builds the room. */
+  /** Tries changes to a room of the file: checks them and builds the room. */
   #tryIn(file: Settings, room: string, building: Pick<Building<unknown>, "problemOf">) {
     const context = this.#context(file);
     return (change: Mapping): Tried => {
@@ -253,14 +238,14 @@ export class RoomChanges {
     return this.#store.mark(ownWords(writtenRoom(room)));
   }
 
-  /** Whether what is kept of a file's words fits what the file says now. Earlier versions kept the defaults too. */
+  /** True if the mark is of the room as the file has it now. Earlier versions included the defaults. */
   #isAbout(mark: string, room: RoomSettings): boolean {
     if (mark === this.#markOf(room)) return true;
     const words = meaningOf(mark);
-    return isMapping(words) && ownWords(words) === ownWords(writtenRoom(room));
+    return isRecord(words) && ownWords(words) === ownWords(writtenRoom(room));
   }
 
-  /** Takes what cannot be used out of a store that nobody else reads. */
+  /** Removes what cannot be used from a store that no other process reads. */
   async #moveAside(about: UnusedChange, text: string, { fitting, base, unused }: Understood): Promise<void> {
     const paths = unused.map(({ path }) => path);
     await this.#putAside(about, base ? partOf(base, paths) : text);
@@ -270,14 +255,14 @@ export class RoomChanges {
     await this.#store.replace(about.room, text, rest);
   }
 
-  /** `change`: the part that is not used, or the whole text where it could not be read. */
+  /** `change`: the unused part, or the whole text if it could not be read. */
   async #putAside({ room, settings, reason }: UnusedChange, change: Mapping | string): Promise<void> {
     const at = this.#world.clock.now();
     const known = typeof change === "string" ? (keptIn(change)?.change ?? change) : change;
     await this.#store.putAside(room, asideText({ at, settings, reason, change: known }));
   }
 
-  /** Says once what is not used, however often it is met. */
+  /** Logs an unused change, once. */
   #tell(about: UnusedChange): void {
     const isKnown = this.#unused.some(({ room, reason }) => room === about.room && reason === about.reason);
     if (isKnown) return;
@@ -307,11 +292,11 @@ function asProblem({ path, reason }: Unused): Pick<Problem, "path" | "message" |
   return { path: formatPath(path), message: reason, hint: "" };
 }
 
-function refused(message: string): ChangeResult {
+function refused(message: string): ChangeAnswer {
   return { ok: false, problems: [{ path: "", message, hint: "" }] };
 }
 
-function tooLong(room: string, length: number, max: number): ChangeResult {
+function tooLong(room: string, length: number, max: number): ChangeAnswer {
   const message = `the changes to room "${room}" have ${length} characters, and at most ${max} can be kept`;
   return { ok: false, problems: [{ path: "", message, hint: "Write them into the settings file." }] };
 }
@@ -336,6 +321,6 @@ async function keeping<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw new KeepFailed(cause);
+    throw new NotKept(cause);
   }
 }

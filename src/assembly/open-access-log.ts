@@ -1,9 +1,7 @@
 /**
- * The access log of one process, put together: which lines, in which form, to where. Another file or form takes over at a
- * reload; everything gathered is written when it is closed, and when the process ends in any other way that leaves it
- * the time.
+ * Opens the access log of one process: format and destination. A reload may change both. Buffered lines are written when
+ * the log is closed, and when the process exits.
  */
-
 import type { AccessLogSettings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { AccessLog } from "../gateway/access-log/access-log.ts";
@@ -16,33 +14,33 @@ export interface OpenAccessLog {
   readonly log: AccessLog;
   /** Opens what these settings name. Rejects, changing nothing, when it cannot be opened. */
   prepare(settings: AccessLogSettings | null): Promise<PreparedAccessLog>;
-  /** Opens the file again by its name. */
+  /** Reopens the file by its name. */
   reopen(): void;
   close(): Promise<void>;
 }
 
-/** A log that is open and not yet used. */
+/** A log that is open and not yet in use. */
 export interface PreparedAccessLog {
-  /** Takes over from the one before, which writes what it has and closes. */
+  /** Takes over from the current log, which writes its lines and closes. */
   use(): void;
   discard(): Promise<void>;
 }
 
-/** Those of this process that may still have something to write. */
+/** The writers of this process that may still have lines. */
 const writers = new Set<LineWriter<Finished>>();
 
 function writeAllNow(): void {
   for (const writer of writers) writer.writeNow();
 }
 
-/** `trust` is asked for with the first request. Rejects when the file cannot be opened. */
+/** Opens the log; `trust` is called with the first request. Rejects if the file cannot be opened. */
 export async function openAccessLog(
   settings: AccessLogSettings | null,
   { world, trust }: { world: World; trust: () => Trust },
 ): Promise<OpenAccessLog> {
   const log = new AccessLog(world.clock, trust);
   let current: LineWriter<Finished> | null = null;
-  /** Those before that have yet to end. */
+  /** Earlier writers that are still closing. */
   const ending = new Set<Promise<void>>();
   const turnTo = (next: LineWriter<Finished> | null): void => {
     if (current) {

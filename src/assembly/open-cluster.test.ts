@@ -147,6 +147,6 @@ test("a name that nobody knows yet is told of once, and again when the problem i
   });
   const told = node.entries.map(({ message }) => message).filter((text) => /looked up again/.test(text));
   assert.equal(told.length, 2, told.join("\n"));
-  assert.match(told[0]!, /nobody knows the name/);
+  assert.match(told[0]!, /the name is unknown/);
   assert.match(told[1]!, /does not answer/);
 });

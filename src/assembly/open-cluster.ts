@@ -24,19 +24,19 @@ import { NodeDesk } from "./cluster-desk.ts";
 import { clusterSecretFrom, type NotedSettings } from "./cluster-notes.ts";
 import type { OpenEngine } from "./engine-record.ts";
 
-/** So often a name that was not found is looked up again before the start, and so long in all. */
+/** Before the start: how often a name that was not found is looked up again, and for how long in all. */
 const LOOK_UP_EVERY_MS = 2_000;
 const LOOK_UP_MAX_MS = 60_000;
-/** So often names are looked up again while this node is in no cluster, and once it is in one. */
+/** How often names are looked up again before this node has joined, and afterwards. */
 const REFRESH_MS = 2_000;
 const REFRESH_JOINED_MS = 30_000;
-/** A peer that is away is told of so often, and of so many addresses it is remembered. */
+/** How often a problem with a peer is logged again, and the most addresses that are remembered. */
 const TELL_AGAIN_MS = 60_000;
 const TOLD_MAX = 1_000;
 
 export type NodeSettingsInForce = NotedSettings & { readonly cluster: ClusterSettings };
 
-/** Opens one node. Rejects, in words for people, when it cannot listen or does not find out its own address. */
+/** Opens one node. Rejects with a message for people when it cannot listen or cannot tell its own address. */
 export async function openCluster(
   settings: NodeSettingsInForce,
   world: World,
@@ -45,7 +45,7 @@ export async function openCluster(
   const { cluster } = settings;
   const nodes = await findAtStart(cluster.join, world, machine);
   const address = await ownAddress(cluster, nodes, machine);
-  // Whoever writes before the node is there writes again.
+  // Peers that send before the node exists send again.
   let node: ClusterEngine | null = null;
   const events: TransportEvents = {
     onMessage: (from, message) => node?.deliver(from, message),
@@ -70,7 +70,7 @@ export async function openCluster(
   };
 }
 
-/** Everyone the settings name. A name that nobody knows may be a slip, so no cluster is founded on it. */
+/** All nodes the settings name. An unknown name may be a typing mistake, so no cluster is created then. */
 async function findAtStart(
   join: readonly JoinPlace[],
   world: World,
@@ -83,7 +83,7 @@ async function findAtStart(
     if (addresses.length > 0 || problems.length === 0) return addresses;
     const why = `cluster.join: ${problems.join("; ")}`;
     if (world.clock.now() >= giveUpAt) throw new Error(why);
-    // It gives up before the same would have to be told again.
+    // It gives up before the same problem would have to be logged again.
     if (why !== told) world.log.warn({}, `${why}; it is looked up again until it is found, for a minute`);
     told = why;
     await machine.pause(LOOK_UP_EVERY_MS);
@@ -95,7 +95,7 @@ function transportSettings({ cluster, secret }: NodeSettingsInForce, address: st
   return { listen, address, tls, secret: cluster.secret ?? (secret && clusterSecretFrom(secret)) };
 }
 
-/** Tells what is wrong with a peer; while it stays the same, once in a while. */
+/** Logs problems with peers; an unchanged problem only once in a while. */
 function telling(world: World): NonNullable<TransportEvents["onProblem"]> {
   const told = new Map<string, { text: string; at: number }>();
   return ({ address, text }) => {
@@ -124,7 +124,7 @@ function startNode(
   });
 }
 
-/** A name may not have this node's address yet; so that all agree who is the first, it is put where it will be. */
+/** DNS may not have this node's address yet; it is inserted where it will be, so that all nodes agree on the first. */
 function withSelf(nodes: readonly string[], self: string, join: readonly JoinPlace[]): readonly string[] {
   return isByName(join) && !nodes.includes(self) ? inOrder([...nodes, self]) : nodes;
 }
@@ -137,7 +137,7 @@ interface Refreshed {
   readonly self: string;
 }
 
-/** Looks names up again and again. Whatever cannot be found stays as it was. */
+/** Looks names up periodically. If one cannot be found, the list stays as it was. */
 function refresh(join: readonly JoinPlace[], { engine, desk, world, machine, self }: Refreshed): () => void {
   if (!isByName(join)) return () => {};
   let lookedAt = world.clock.now();

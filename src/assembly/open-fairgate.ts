@@ -1,11 +1,11 @@
 /**
- * The product, put together in one way for `fairgate run`, the demo, the library and the tests:
+ * Assembles the product, in the same way for `fairgate run`, the demo, the library and the tests:
  *
  *   settings ─▶ engine ─▶ gateway ◀─ changes made at run time, the ring of keys, what other gateways keep
  *                           └─▶ desk, for the office
  *
- * The gateway opens with what is kept on top of its settings, so one that starts later never undoes what an operator
- * did. Listening is left to the caller: a program has a server of its own, `run` has two.
+ * The gateway starts with stored changes on top of its settings, so a later start never undoes what an operator did.
+ * Listening is left to the caller: a program has its own server, `run` has two.
  */
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
@@ -25,36 +25,36 @@ import { RoomChanges } from "./kept-changes.ts";
 import { type OpenAccessLog, openAccessLog } from "./open-access-log.ts";
 
 export interface FairgateOptions {
-  /** An engine of the caller's own, who also closes it. Nothing is kept then. */
+  /** The caller's own engine, which the caller also closes. Nothing is stored then. */
   readonly engine?: Engine;
-  /** How many files this process may open. */
+  /** The most files this process may open. */
   readonly filesMax?: number;
 }
 
 export interface Fairgate {
   readonly engine: Engine;
-  /** The world by the line's own clock. */
+  /** The world with the line's clock. */
   readonly world: World;
   readonly proxied: ProxiedGateway;
   readonly accessLog: OpenAccessLog;
   readonly desk: Desk;
-  /** Asked for file handles when there are none left to reach an origin with. */
+  /** Frees file handles when none are left for connections to an origin. */
   readonly relief: Relief;
-  /** Resolves once visitors may be taken: a node of a cluster must have joined it. */
+  /** Resolves once visitors may be served: a cluster node must have joined first. */
   readonly joined: Promise<void>;
-  /** Settles when what is kept can no longer be written, and a new start is the only way on. */
+  /** Resolves when data can no longer be written, and only a restart helps. */
   readonly broken: Promise<Error>;
   /**
-   * Puts other settings in force, and forgets changes made at run time. Fails, changing nothing, when they cannot be.
-   * `alsoReload` runs once everything is built and nothing is in force; it may fail too.
+   * Puts new settings in force and forgets changes made at run time. If it fails, nothing is changed. `alsoReload` runs
+   * when everything is built and nothing is in force yet; it may fail too.
    */
   reload(settings: Settings, alsoReload?: () => Promise<void>): Promise<void>;
-  /** From now on it is not ready, and no event stream is open. Requests are still served. */
+  /** Reports not ready from now on, and closes event streams. Requests are still served. */
   drain(): void;
   close(): Promise<void>;
 }
 
-/** Opens everything but listeners. Fails, leaving nothing open, when a part cannot be opened. */
+/** Opens everything except listeners. If a part cannot be opened, it fails and closes the others. */
 export async function openFairgate(
   given: Settings,
   machine: World,
@@ -125,12 +125,12 @@ export async function openFairgate(
   }
 }
 
-/** An engine that somebody else opened, and closes. */
+/** An engine that the caller opened and closes. */
 async function withOwnEngine(engine: Engine, world: World): Promise<OpenEngine> {
   return { engine, keeps: await openData(null, world), world, node: null, close: async () => {} };
 }
 
-/** First what may still fail: a certificate that cannot be used must leave everything as it was. */
+/** Does first what may still fail: a bad certificate must leave everything as it was. */
 async function putInForce(
   next: Settings,
   parts: Pick<Fairgate, "accessLog" | "proxied"> & { alsoReload: (() => Promise<void>) | undefined },
@@ -160,7 +160,7 @@ function oneAtATime(): InTurn {
   };
 }
 
-/** Takes over what other gateways kept: once at a time, and once more when something was kept meanwhile. */
+/** Applies what other gateways stored: one run at a time, and another if something was stored meanwhile. */
 function followOthers(takeOver: () => Promise<void>, world: World): () => void {
   let last: Promise<void> = Promise.resolve();
   let isWaiting = false;
@@ -174,7 +174,7 @@ function followOthers(takeOver: () => Promise<void>, world: World): () => void {
       } catch (cause) {
         // While Redis is away that is known, and it is tried again when it is back.
         const level = (cause as Error).name === "RedisProblem" ? "debug" : "error";
-        world.log[level]({ err: cause }, "what another gateway changed could not be taken over");
+        world.log[level]({ err: cause }, "a change of another gateway could not be applied");
       }
     });
   };

@@ -1,4 +1,4 @@
-/** A gateway inside somebody's program: the settings as an object, checked, and everything opened but a listener. */
+/** A gateway inside a program: checks the settings object, and opens everything except a listener. */
 import { readFileSync } from "node:fs";
 import { explain } from "../config/explain.ts";
 import { settingsFrom } from "../config/load.ts";
@@ -10,13 +10,13 @@ import { type Fairgate, openFairgate } from "./open-fairgate.ts";
 
 /** The settings file's keys as an object, and what only a program can give. */
 export type GatewayOptions = SettingsInput & {
-  /** Where the line lives; one of your own, or what the settings say when left out. */
+  /** Your own engine. When left out, the settings decide. */
   readonly engine?: Engine;
   /** A logger with debug, info, warn and error, such as pino. Lines of JSON on standard output when left out. */
   readonly log?: Log;
 };
 
-/** Settings that are not right throw one Error that names every problem. */
+/** Throws one Error that names every problem of the settings. */
 export async function openForProgram(
   options: GatewayOptions,
   newWorld: (options: { log: Log } | { level: Settings["log"]["level"] }) => World,

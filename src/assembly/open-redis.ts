@@ -1,4 +1,4 @@
-/** A line that lives in a Redis, and what stands on the same connection. */
+/** Opens the Redis engine and the shared data on one connection. */
 import type { RedisSettings } from "../config/redis-settings.ts";
 import type { World } from "../core/world.ts";
 import { roomLibrary } from "../engines/redis/library.ts";

@@ -1,8 +1,7 @@
 /**
- * What gateways with one Redis keep together: changes made to rooms at run time, and how far the ring of keys was turned.
- * What one of them keeps the others hear of. The rooms themselves are the engine's.
+ * Data shared by the gateways on one Redis: changes made to rooms at run time, and the state of the key ring. Every gateway
+ * hears of what another stores. The rooms themselves are the engine's.
  */
-
 import { toHex } from "../core/hex.ts";
 import type { World } from "../core/world.ts";
 import type { RedisLink } from "../engines/redis/link/link.ts";
@@ -13,7 +12,7 @@ import { type Data, usableRing } from "./data.ts";
 
 const RING = "ring";
 const NAME_BYTES = 8;
-/** The longest text of changes to a room; a page of one's own is the most of it. */
+/** The longest text of changes to a room; most of it can be a custom page. */
 const TEXT_CHARACTERS_MAX = 16 * 1_048_576;
 
 export class RedisData implements Data {
@@ -56,7 +55,7 @@ export class RedisData implements Data {
     isOwn: false,
     charactersMax: TEXT_CHARACTERS_MAX,
     mark: (words) => words,
-    // While Redis is away nothing is known; `onChange` tells when there is more.
+    // While Redis is away this is null; `onChange` fires when it is back.
     read: () => this.#unlessAway(() => this.#readAll(this.#changes)),
     replace: async (room, before, after) => {
       const [isDone] = await this.#link.call("swap", this.#changes, [room, before ?? "", after ?? ""]);
@@ -67,7 +66,7 @@ export class RedisData implements Data {
     putAside: async (room, text) => {
       await this.#link.command(this.#aside, ["HSET", this.#aside, room, text]);
     },
-    // The others drop what they know of changes when they read their file.
+    // The other gateways forget changes when they read their file.
     forget: async () => {
       for (const key of [this.#changes, this.#aside]) await this.#link.command(key, ["DEL", key]);
     },
@@ -118,7 +117,7 @@ export class RedisData implements Data {
       return await work();
     } catch (cause) {
       if (!(cause instanceof RedisProblem)) throw cause;
-      this.#world.log.debug({ err: cause }, "what gateways keep together cannot be read yet");
+      this.#world.log.debug({ err: cause }, "the data that gateways share cannot be read yet");
       return null;
     }
   }

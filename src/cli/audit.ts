@@ -133,9 +133,9 @@ function unknownOf(hasRecord: boolean, hasHash: boolean): string[] {
       ? []
       : ["That the hash was published before people gathered: give the one you noted then with --hash."]),
     ...(hasRecord
-      ? ["That nobody was added or left out: whoever has a receipt can see whether this record fits it."]
+      ? ["That nobody was added or left out: anyone with a receipt can check it against this record."]
       : ["That the place is exactly the one drawn, and the others' too: the record of the draw shows that."]),
-    "That whoever held the seed before the start made no tickets to suit it.",
+    "That nobody who knew the seed before the start made tickets to suit it.",
   ];
 }
 

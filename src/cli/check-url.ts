@@ -35,7 +35,7 @@ export interface Explanation {
   explain(asked: AskedRequest): Eventually<Explained>;
 }
 
-/** In the order in which they are told; the first that says so decides. */
+/** In the order they are shown; the first that applies decides. */
 const EXPLANATIONS: readonly Explanation[] = [
   { about: "bypass", explain: explainBypass },
   { about: "suspended", explain: explainSuspended },

@@ -34,7 +34,7 @@ export function checkCommand(command: Command): Command {
     });
 }
 
-/** Checks, and prints what there is to say. Exit code 2 when the settings or the question are not right. */
+/** Checks the settings and prints the result. Exit code 2 when the settings or the question are wrong. */
 export async function check(flags: CheckFlags): Promise<void> {
   const asked = readQuestion(flags);
   const result = readSettings(flags);

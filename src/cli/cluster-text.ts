@@ -144,7 +144,7 @@ function problems({ problems }: ClusterReport, width: number): string {
   return problems.map((text) => wrap(`! ${safeText(text, PROBLEM_CHARACTERS_MAX)}`, width)).join("\n");
 }
 
-/** Words on lines of so many columns, all but the first indented. */
+/** Text wrapped to `columns`, all lines except the first indented. */
 function wrap(text: string, columns: number): string {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
@@ -156,7 +156,7 @@ function wrap(text: string, columns: number): string {
   return lines.join("\n");
 }
 
-/** In exactly so many columns. */
+/** Cut or padded to exactly this many columns. */
 function fit(text: string, columns: number): string {
   return text.length > columns ? `${text.slice(0, columns - 1)}…` : text.padEnd(columns);
 }

@@ -1,5 +1,5 @@
 /**
- * `fairgate codes new`: codes that get whoever brings them into a lane, one a line on standard output.
+ * `fairgate codes new`: codes that let their holder into a lane, one a line on standard output.
  * `fairgate codes check`: what a code is for and whether it is good. Both take the secret from where `run`
  * takes it, so what is made here is good there.
  *
@@ -74,7 +74,7 @@ export class CommandRefusal extends Error {
 
 /** The commands, under one that the program has made for them. */
 export function codesCommand(codes: Command): Command {
-  codes.description("Codes that get whoever brings them into a lane.");
+  codes.description("Codes that let their holder into a lane.");
   withSource(codes.command("new"))
     .description("Print new codes.")
     .option("--room <name>", "the room; may be left out when there is one")
@@ -125,7 +125,7 @@ export function checkCode(written: string, flags: CodesCheckFlags, { settings, n
   return { text, isGood: found.refusal === null };
 }
 
-/** A code as far as it can be told what it is. */
+/** A description of a code. */
 interface Found {
   readonly refusal: "malformed" | "forged" | "expired" | "unknownLane" | "wrongLane" | null;
   readonly about: { readonly room: string; readonly lane: string | null; readonly code: LaneCode } | null;
@@ -179,7 +179,7 @@ function forPrograms({ refusal, about }: Found): object {
   return { ok: refusal === null, refusal, room, lane, kind, id, expiresAt };
 }
 
-/** The settings with the secret that `run` would have; one that it has yet to make is nobody's. */
+/** The settings with the secret that `run` would use; fails if it has not been generated yet. */
 function settingsOf({ config, data }: SourceFlags): SecretSettings {
   const result = readSettings({ ...(config && { config }), ...(data && { data }) });
   if (!result.ok) throw new CommandRefusal(explain(result.problems));

@@ -72,7 +72,7 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
   ),
 };
 
-// All of them together take half a second to load; whoever asks for one does not wait for the others.
+// All of them together take half a second to load, so only the requested command is loaded.
 for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
   await COMMANDS[name]!(program.command(name));
 await program.parseAsync();

@@ -37,7 +37,7 @@ export function doctorCommand(command: Command): Command {
     });
 }
 
-/** Looks, and prints what there is to say. */
+/** Examines Redis and prints the findings. */
 export async function doctor(flags: DoctorFlags): Promise<void> {
   const result = isRedisAlone(flags) ? redisAlone(flags) : readSettings(flags);
   if (!result.ok) return refuse(flags, result.problems);

@@ -1,6 +1,6 @@
 /**
  * The request that `fairgate check --url` is asked about, from its flags. The address is taken as it is
- * written, dots and all: those who try to get past the line do not use a browser that would tidy it up.
+ * written, dots and all: people who try to get past the line do not use a browser, which would normalise it.
  */
 import { METHODS } from "node:http";
 import { isIP } from "node:net";

@@ -1,5 +1,5 @@
 /**
- * `fairgate run`: stands in front of a site until it is told to stop. SIGHUP reads the settings again and swaps them
+ * `fairgate run`: serves in front of a site until it is stopped. SIGHUP reads the settings again and swaps them
  * in only if they are good. SIGUSR2 opens the access log again. SIGTERM and Ctrl-C finish what is under way; a later one
  * does not wait.
  */
@@ -36,7 +36,7 @@ export async function run(flags: SettingsFlags): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  // Before the word is out: whoever reads it may send a signal at once.
+  // Before the line is printed: a program that reads it may send a signal at once.
   onSignals(running, flags, { world, output });
   void running.broken.then((problem) => {
     world.log.error({ err: problem }, "this process cannot go on; stopping, to be started anew");

@@ -32,7 +32,7 @@ const SHOWN_CHARACTERS_MAX = 60;
 export interface SeedOptions {
   /** Left out with a canary: 1. */
   readonly seed?: number;
-  /** So many seeds, one after the other. */
+  /** How many seeds to run, one after the other. */
   readonly runs?: number;
   readonly kind?: string;
   readonly nodes?: number;

@@ -1,5 +1,5 @@
 /**
- * `fairgate simulate --config fairgate.yaml --crowd 50000`: what would happen if so many came, with the operator's own
+ * `fairgate simulate --config fairgate.yaml --crowd 50000`: what would happen if that many people came, with the operator's own
  * settings. A table on standard output, or JSON; with `--out` also an HTML report.
  *
  * Nothing is asked of Redis, the site or the clock: the answer follows from the settings, the flags and the seed. Where

@@ -1,5 +1,5 @@
 /**
- * `fairgate simulate`: with `--crowd`, what would happen if so many came, with one's own settings; with `--seed` alone, a
+ * `fairgate simulate`: with `--crowd`, what would happen if that many people came, with your own settings; with `--seed` alone, a
  * whole cluster and everything that can go wrong, from one number; with `--table`, a paper's experiments again. Each takes flags of its own, and those of the other are
  * refused, since they would do nothing.
  *
@@ -29,9 +29,16 @@ const CROWD_FLAGS: readonly SimulateFlag[] = [
   { flag: "--arrivals <shape>", description: "how they come: constant, spike or sigmoid (default: sigmoid)" },
   { flag: "--over <time>", description: "how long they take to come (default: 10m, a spike 5s)" },
   { flag: "--stay <time>", description: "how long they stay, on average (default: the session's length)" },
-  { flag: "--impatient <percent>", description: "so many give up waiting (default: 0)" },
-  { flag: "--no-show <percent>", description: "so many do not use their turn (default: 0)", key: "show" },
-  { flag: "--leave <percent>", description: "so many say so when they go (default: 0)" },
+  { flag: "--impatient <percent>", description: "share of visitors who give up waiting (default: 0)" },
+  {
+    flag: "--no-show <percent>",
+    description: "share of visitors who do not use their turn (default: 0)",
+    key: "show",
+  },
+  {
+    flag: "--leave <percent>",
+    description: "share of visitors who end their visit when they go (default: 0)",
+  },
   { flag: "--at <time>", description: "when the first come: a time, or the name of an event" },
   { flag: "--out <file>", description: "write a report, as a page with pictures" },
 ];
@@ -41,14 +48,14 @@ const TABLE_FLAGS: readonly SimulateFlag[] = [
     flag: "--seeds <number>",
     description: "runs of each configuration, as shipped and as in the paper (default: 2)",
   },
-  { flag: "--users <number>", description: "so many users instead of the paper's" },
+  { flag: "--users <number>", description: "number of users instead of the paper's" },
   { flag: "--plot <directory>", description: "draw the paper's figures there" },
 ];
 /** With `--seed` alone. */
 const SEED_FLAGS: readonly SimulateFlag[] = [
   {
     flag: "--runs <number>",
-    description: "so many seeds, one after the other (default: 1; with --canary 40)",
+    description: "number of seeds to run, one after the other (default: 1; with --canary 40)",
   },
   {
     flag: "--kind <name>",
@@ -65,7 +72,7 @@ const SEED_FLAGS: readonly SimulateFlag[] = [
     flag: "--canary <name>",
     description: `break a rule on purpose, to see that it is found: ${CANARIES.join(", ")}`,
   },
-  { flag: "--check-letters", description: "run each seed again with letters copied, and compare" },
+  { flag: "--check-letters", description: "run each seed again with messages copied, and compare" },
   { flag: "--trace", description: "print every event" },
 ];
 
@@ -78,7 +85,7 @@ export function simulateCommand(command: Command): Command {
     key: option.attributeName(),
   }));
   command
-    .description("What if so many came? Or, by a seed: a cluster, its visitors, and all that can go wrong.")
+    .description("What if that many people came? Or, from a seed: a cluster, its visitors, and every fault.")
     .option("--crowd <number>", "how many come")
     .option("--seed <number>", "the number that everything follows from; with --crowd 1 unless it is given")
     .option("--table <name>", "repeat the experiments of a paper: A1, the 27 configurations of the cluster's")

@@ -21,7 +21,7 @@ export class StandardOutput {
 
   constructor(stream: Writable = process.stdout) {
     this.#stream = stream;
-    // The reader is gone. That is no reason to stop, and there is nobody to tell.
+    // The reader has gone. That is no reason to stop.
     stream.on("error", () => {});
   }
 

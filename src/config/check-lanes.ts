@@ -7,7 +7,7 @@ import { isLaneName, LANE_NAME_SHAPE } from "./name.ts";
 import { nearest } from "./nearest.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 
-/** The lane of everybody who is in no other; it is there without being written. */
+/** The lane for everybody who is in no other; every room has it. */
 const EVERYBODYS = "everybody";
 const NAME_CHARACTERS_MAX = 60;
 
@@ -60,7 +60,7 @@ function sameNumbers(names: readonly string[], path: Path): Finding[] {
   });
 }
 
-/** The shares of the named lanes leave something for everybody's; `path` is where the lanes are written. */
+/** Problems with the sum of the shares of the lanes at `path`. */
 export function checkShares({ lanes }: KnownRoom, path: Path): Finding[] {
   const shares = Object.values(lanes ?? {}).map((lane) => lane?.share ?? 0);
   const sum = shares.reduce((total, share) => total + share, 0);

@@ -35,7 +35,7 @@ function checkOtherPlaces({ data, redis }: Known<FileSettings>): Finding[] {
     const message = `${key} and cluster are both set, and a line can only live in one place`;
     return { code: "conflict", path: [key], at: "key", message, hint };
   };
-  const nodes = "Nodes of a cluster keep each other's places, and need neither a directory nor a Redis.";
+  const nodes = "Nodes of a cluster store each other's places, and need neither a directory nor Redis.";
   return [
     ...(data == null ? [] : [conflict("data", `${nodes} Take data out, or cluster for a single gateway.`)]),
     ...(redis == null
@@ -74,7 +74,7 @@ function checkAdvertised(advertise: string): Finding[] {
   return [{ code: "invalid", path: ["cluster", "advertise"], at: "value", message, hint }];
 }
 
-/** A node that only this machine can reach, with others elsewhere. */
+/** A node that only this machine can reach, while other nodes are elsewhere. */
 function checkReach({ listen, advertise, join }: KnownCluster): Finding[] {
   if (listen?.host === undefined || !isLoopback(listen.host)) return [];
   const elsewhere = (join ?? []).find(
@@ -108,7 +108,7 @@ function checkTwice({ join }: KnownCluster): Finding[] {
 
 function alone({ join }: KnownCluster): Finding[] {
   if (join?.length !== 0) return [];
-  const message = "cluster.join is empty, so this node founds a cluster at every start";
+  const message = "cluster.join is empty, so this node creates a cluster of its own at every start";
   const hint =
     "Name all nodes there, this one first, the same list everywhere: then a restart finds the rest.";
   return [{ code: "caution", path: ["cluster", "join"], at: "key", message, hint }];
@@ -117,7 +117,7 @@ function alone({ join }: KnownCluster): Finding[] {
 function trusting({ reclaimAfter }: KnownCluster): Finding[] {
   if (reclaimAfter !== 0) return [];
   const message = "cluster.reclaimAfter is 0s";
-  const hint = "After a cut in the network each part lets people in as if the others were gone.";
+  const hint = "In a network partition each part admits visitors as if the others were gone.";
   return [{ code: "caution", path: ["cluster", "reclaimAfter"], at: "value", message, hint }];
 }
 

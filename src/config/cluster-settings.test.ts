@@ -195,7 +195,7 @@ describe("what does not go with a cluster", () => {
 
   test("is told of as a caution where it does no harm", () => {
     assert.deepEqual(warnings({ cluster: "" }), [
-      "cluster.join is empty, so this node founds a cluster at every start",
+      "cluster.join is empty, so this node creates a cluster of its own at every start",
     ]);
     const listed = { cluster: `listen: ':7100', ${THREE}` };
     assert.deepEqual(warnings(listed), []);

@@ -2,34 +2,34 @@
 import type { KnownRoom } from "./door-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 
-/** A host that browsers would throw the cookie away for. */
+/** Problems with a host for which browsers would reject the cookie. */
 export function checkCookieDomain(room: KnownRoom, path: Path): Finding[] {
   const domain = room.cookieDomain;
   if (domain == null) return [];
   for (const host of hostsOf(room)) {
     if (isBelow(host, domain)) continue;
     const at = [...path, "cookieDomain"];
-    const message = `${formatPath(at)} is ${domain}, and the room is also for ${host}, where browsers do not take such a cookie`;
+    const message = `${formatPath(at)} is ${domain}, and the room is also for ${host}, where browsers do not accept such a cookie`;
     const hint = "Visitors there could not keep a place. Give that host a room of its own.";
     return [{ code: "conflict", path: at, at: "value", message, hint }];
   }
   return [];
 }
 
-/** Several hosts, each with a cookie of its own: one visitor is as many. At most one for each room. */
+/** A warning for several hosts with a cookie each, where one person counts as several visitors. At most one per room. */
 export function cookieCautions(room: KnownRoom, path: Path): Finding[] {
   if (room.cookieDomain != null) return [];
   const hosts = hostsOf(room);
   if (hosts.length < 2) return [];
   const [first, second] = hosts;
-  const message = `${formatPath(path)} is for ${first} and ${second}, and the cookie of one does not reach the other: whoever visits both is two visitors`;
+  const message = `${formatPath(path)} is for ${first} and ${second}, and the cookie of one does not reach the other: a person who visits both counts as two visitors`;
   const shared = sharedDomain(hosts);
   const hint =
     shared === null ? "No cookie reaches both. Give each a room of its own." : `Set cookieDomain: ${shared}.`;
   return [{ code: "caution", path, at: "key", message, hint }];
 }
 
-/** Those that are named. */
+/** The hosts that the room names. */
 function hostsOf({ host, additionalRoutes = [] }: KnownRoom): string[] {
   const named = [host, ...additionalRoutes.map((route) => route.host)];
   return [...new Set(named)].filter((one) => typeof one === "string");

@@ -192,7 +192,7 @@ function checkAddresses(addresses: readonly string[], path: Path, settings: Know
     }
     const isOwn = isSameAddress(address, settings.listen) || isSameAddress(address, settings.control?.listen);
     if (!isOwn) return [];
-    const message = `${address} is where Fairgate itself listens, so a request would go round for ever`;
+    const message = `${address} is where Fairgate itself listens, so a request would loop forever`;
     return [{ ...at, message, hint: "An origin is the address of the site behind Fairgate." }];
   });
 }

@@ -11,7 +11,7 @@ import type { EventSettings } from "./schema.ts";
 import { settingsDuring } from "./settings-during.ts";
 import { formatDuration, formatInstant } from "./units.ts";
 
-/** Shorter than this nobody could be let in, find their way and come. */
+/** In a shorter event nobody could be admitted and enter. */
 const EVENT_MIN_MS = 10_000;
 
 /** Problems with the events of one room. */
@@ -75,7 +75,7 @@ function checkShuffle({ shuffleAtEventStart, prequeueStartTime }: EventSettings,
   return [{ code: "conflict", path: at, at: "value", message, hint }];
 }
 
-/** The room as it would be during the event. A room that is wrong by itself is told of as the room. */
+/** Problems of the room as it would be during the event; those of the room itself are reported with the room. */
 function checkOverrides(
   room: KnownRoom,
   event: EventSettings,

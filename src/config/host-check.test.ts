@@ -13,7 +13,7 @@ const shop = { host: "shop.example", totalActiveUsers: 5 };
 
 test("passing other hosts on is cautioned against beside rooms that are bound to one", () => {
   assert.deepEqual(cautionsOf({ otherHosts: "pass", rooms: { shop } }), [
-    "otherHosts is pass, so whoever asks for another host than shop.example goes past the line of room shop",
+    "otherHosts is pass, so a request for another host than shop.example skips the line of room shop",
   ]);
   assert.deepEqual(cautionsOf({ rooms: { shop } }), []);
   assert.deepEqual(cautionsOf({ otherHosts: "pass", rooms: { all: { totalActiveUsers: 5 } } }), []);
@@ -42,7 +42,7 @@ test("a path that another host serves without the room is cautioned against, onc
     { host: "a.example", path: "/buy" },
   ];
   assert.deepEqual(cautionsOf({ rooms: { tickets: { ...tickets, additionalRoutes: both }, buy } }), [
-    "rooms.tickets is for a.example and b.example, and the cookie of one does not reach the other: whoever visits both is two visitors",
+    "rooms.tickets is for a.example and b.example, and the cookie of one does not reach the other: a person who visits both counts as two visitors",
   ]);
   assert.deepEqual(
     cautionsOf({ rooms: { tickets: { ...tickets, origin: ORIGIN }, buy: { ...buy, origin: ORIGIN } } }),

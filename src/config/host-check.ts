@@ -21,7 +21,7 @@ function otherHosts({ otherHosts, origin }: Known<FileSettings>, claims: readonl
   const bound = claims.find(({ route }) => route.host !== null);
   const isCovered = claims.some(({ route }) => route.host === null && route.path === "/");
   if (otherHosts !== "pass" || !origin || !bound || isCovered) return [];
-  const message = `otherHosts is pass, so whoever asks for another host than ${bound.route.host} goes past the line of room ${bound.room}`;
+  const message = `otherHosts is pass, so a request for another host than ${bound.route.host} skips the line of room ${bound.room}`;
   const hint =
     "Keep it at refuse unless the origin tells hosts apart. A room that is suspended lets a host past.";
   return [{ code: "caution", path: ["otherHosts"], at: "value", message, hint }];

@@ -14,7 +14,7 @@ const VALUE_CHARACTERS_MAX = 60;
 /** A list of more names than this helps nobody. */
 const KNOWN_KEYS_SHOWN_MAX = 30;
 export const UNKNOWN_KEYS_MAX = 50;
-/** Of more than this, people are told how many there are. */
+/** Beyond this, only the number of further problems is shown. */
 const ISSUES_MAX = 200;
 
 /** The findings for everything zod reported about `input`. */

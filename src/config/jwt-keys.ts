@@ -1,7 +1,7 @@
 /**
  * The public keys by which somebody else's JWTs are checked, as operators write them: one key in PEM form, or
  * a key set (RFC 7517, section 5) as JSON. What is private is refused: a key that signs has no business in a
- * settings file, and whoever reads it there could make themselves a member of any lane.
+ * settings file, and anyone who reads it there could join any lane.
  *
  * A key says by itself which algorithms it is for, so a token never gets to choose (RFC 8725, section 3.1).
  */

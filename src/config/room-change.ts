@@ -1,12 +1,11 @@
 /**
- * A change to a room while it runs. It is JSON with the names and the ways of writing of the settings file, and holds only
- * what is to change. The room it makes is then written out as its file would have it and passes that file's checks, so
- * what the file would refuse is refused here.
+ * A change to a room while it runs: JSON with the names and values of the settings file, containing only what is to change.
+ * The resulting room is written out as in a file and passes the file's checks, so anything the file would refuse is
+ * refused here.
  *
- * Routes, origins and budgets are not changed this way, since they concern other rooms too; nor are names of files,
- * since whoever may change a room must not thereby read the machine's disk; nor which lanes there are and by whose
- * signature one gets into them. Events are changed as one list. How the line is kept is settled when the gateway starts,
- * since those who wait stand in it.
+ * Some settings cannot be changed this way: routes, origins and budgets, since they concern other rooms too; file names,
+ * since permission to change a room must not give access to the disk; the set of lanes and the keys for their members.
+ * Events are changed as one list. How the line is kept is fixed at the start, since visitors wait in it.
  */
 import { z } from "zod";
 import { noSuchLane } from "./check-lanes.ts";

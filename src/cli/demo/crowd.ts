@@ -1,5 +1,5 @@
 /**
- * The demo's crowd: visitors over real HTTP, who join, wait as they are told, enter, look around and leave. Some give
+ * The demo's crowd: visitors over real HTTP, who join, check in when told to, enter, look around and leave. Some give
  * up, some close the tab without a word. Enough new ones come that the line stays about as long as asked for.
  */
 import { Agent } from "node:http";

@@ -1,5 +1,5 @@
 /**
- * The examination of a Redis: find its servers, connect to each, ask what there is to ask, and judge.
+ * The examination of a Redis: find its servers, connect to each, query it, and judge the answers.
  *
  *   settings ──▶ sentinels or cluster ──▶ nodes ──▶ connections ──▶ facts ──▶ verdicts
  */

@@ -91,7 +91,7 @@ function missing({ kind, message }: RedisProblem): string {
   return "This user may not do all that functions do, or not under our prefix.";
 }
 
-/** What a user needs, as Redis is told it. */
+/** The permissions a user needs, as Redis writes them. */
 function rights({ mode, username, prefix }: RedisSettings): string {
   const all = "+@connection +@scripting +@read +@write +@pubsub +wait +info +time";
   const more = mode === "cluster" ? " +cluster" : "";

@@ -54,7 +54,7 @@ export function checkTimeout({ timeoutMs }: RedisSettings): DoctorVerdict {
     );
   if (timeoutMs > TIMEOUT_MAX_MS)
     return timeout.caution(
-      `${is}: so long everyone waits before they are told that the line is away.`,
+      `${is}: visitors wait this long before they learn that the line is unavailable.`,
       "Set it to 2s or so.",
     );
   return timeout.ok(`${is}.`);

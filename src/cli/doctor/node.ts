@@ -9,7 +9,7 @@ export interface Node {
   readonly slots: readonly (readonly [first: number, last: number])[] | null;
 }
 
-/** Who holds the line, and what there is to say of the way to them. */
+/** The servers that hold the line, and findings about the way to them. */
 export interface Search {
   readonly nodes: readonly Node[];
   readonly verdicts: readonly DoctorVerdict[];

@@ -51,7 +51,7 @@ function appendOnly(facts: ServerFacts): DoctorVerdict {
   return persistence.ok("appendonly; how often it is synced cannot be seen.");
 }
 
-/** `3600 1 300 100 60 10000` as words: after so many seconds if there were so many changes. */
+/** `3600 1 300 100 60 10000` as words: pairs of seconds and changes. */
 function snapshots(save: string): string {
   const numbers = save.trim().split(/\s+/).map(Number);
   const rules = numbers.flatMap((seconds, i) =>

@@ -8,7 +8,7 @@ const ORDER = [
 ];
 const GAP = "  ";
 const WIDTH_MIN = 60;
-/** So many servers are named; more are counted. */
+/** The most servers that are named; further ones are counted. */
 const NAMED_MAX = 2;
 const COLOURS: Readonly<Record<Level, string>> = { ok: "", caution: "\x1b[33m", problem: "\x1b[31m" };
 const NO_COLOUR = "\x1b[0m";

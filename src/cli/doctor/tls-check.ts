@@ -22,7 +22,7 @@ export async function examineTls(address: HostPort, { tls }: RedisSettings): Pro
     await secured(socket);
     return [judge(where, socket.getPeerCertificate(), socket.getProtocol() ?? "TLS")];
   } catch {
-    // The connection itself has been made and told of already; it failed the same way, or the server is gone since.
+    // The connection itself was examined already: it failed the same way, or the server has gone since.
     return [about("tls", where).caution("The certificate cannot be seen.", "Try again.")];
   } finally {
     socket.destroy();
@@ -34,7 +34,7 @@ export function checkPassword(address: HostPort, { password }: RedisSettings): D
   if (password !== null || isHere(address)) return [];
   return [
     about("password", formatHostPort(address)).caution(
-      "It asks for no password: whoever reaches it can change the line.",
+      "It asks for no password: anyone who can reach it can change the line.",
       "Give it one (requirepass, or a user of our own), and set redis.password.",
     ),
   ];
@@ -42,7 +42,7 @@ export function checkPassword(address: HostPort, { password }: RedisSettings): D
 
 function plain(where: string): DoctorVerdict {
   return about("tls", where).caution(
-    "Not used: whoever is on the network between can read and change what is said, the password too.",
+    "Not used: anyone on the network in between can read and change the traffic, including the password.",
     "Use rediss:// or redis.tls, unless the network is your own.",
   );
 }
