@@ -16,6 +16,7 @@ import { FORWARD_AUTH_HOSTS } from "./forward-auth-hosts.ts";
 import { ORIGINS } from "./origins.ts";
 import { ensureRealSites } from "./real-sites.ts";
 import { REDIS } from "./redis.ts";
+import { release } from "./release.ts";
 import { SYSTEMD } from "./systemd.ts";
 import { type TempFolder, useOwnTempFolder } from "./temp-folder.ts";
 
@@ -43,7 +44,7 @@ const tasks: Record<string, () => Promise<void>> = {
     // What was just checked need not be checked again.
     await build("--noCheck");
     const patterns = ["src/**/*.test.ts", "test/**/*.test.ts"];
-    if (testFiles(patterns).some((file) => file.startsWith("test/release/"))) {
+    if (testFiles(patterns).some((file) => /^test\/(release|docs)\//.test(file))) {
       if (process.platform === "linux") ensurePrograms([SYSTEMD]);
       ensureExecutable();
     }
@@ -64,7 +65,7 @@ const tasks: Record<string, () => Promise<void>> = {
   bench: () => node("bench/run.ts", ...rest),
   release: async () => {
     await build();
-    await node("scripts/release.ts", ...rest);
+    release();
   },
   steady: () => node("scripts/steady.ts", ...rest),
   generate: () => node("scripts/generate.ts", ...rest),

@@ -4,6 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { releaseNames } from "../../scripts/release.ts";
 import { type Block, blocksOf, commandsOf } from "./blocks.ts";
 import { Reader, whyNotHere } from "./reader.ts";
 
@@ -13,18 +14,23 @@ const DOCUMENTS = globSync(["README.md", "CONTRIBUTING.md", "docs/*.md"], { cwd:
 /** Commands that are not run here, wherever they stand, and why. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^git clone\b/, "this is the clone"],
-  [/^npm (ci|install)\b/, "the packed tarball is installed by test/cli/package.test.ts"],
+  [/^npm ci\b|^npm install (?!.*\.tgz)/, "it needs a registry that has Fairgate, or writes into the clone"],
   [/^npm test\b|^npm run ok\b/, "this is how the tests are run"],
   [/^npm start\b|\bfairgate demo\b/, "the demo is started by test/cli/demo.test.ts"],
-  [/^npm run (bench|build|generate|format)\b/, "it takes long, or writes into the clone"],
+  [/^npm run (bench|build|generate|format|release)\b/, "it takes long, or writes into the clone"],
+  [/^docker\b/, "there may be no Docker where the tests run; test/release checks its files"],
+  [/^(sudo )?(systemctl|install|rm|journalctl)\b/, "it changes the machine; test/release checks the unit"],
 ];
+
+/** Documents that say how to get Fairgate: their reader has what is published, and nothing else. */
+const WAYS_IN = ["README.md", "docs/install.md"];
 
 for (const name of DOCUMENTS) {
   const document = readFileSync(join(ROOT, name), "utf8");
   const blocks = blocksOf(document).filter(isForReaders);
   if (blocks.length === 0) continue;
   test(`a reader of ${name} gets what it says`, async (t) => {
-    await using reader = await Reader.sitDown();
+    await using reader = await Reader.sitDown({ hasFairgate: !WAYS_IN.includes(name) });
     for (const block of blocks) await t.test(`line ${block.line}`, (inner) => follow(reader, block, inner));
   });
 }
@@ -83,6 +89,8 @@ async function follow(
 }
 
 function reasonAgainst(command: string): string | undefined {
+  const isOfLinux = /-linux-x64\.tar|^\.\/fairgate\b/.test(command);
+  if (isOfLinux && !releaseNames().archive.includes("-linux-x64.")) return "it is for another platform";
   return NOT_RUN.find(([pattern]) => pattern.test(command))?.[1] ?? whyNotHere(command);
 }
 

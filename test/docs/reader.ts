@@ -2,14 +2,16 @@
  * Someone who reads a document and types what it says, in an empty folder: commands one after the other in one shell's
  * environment, settings files saved as they come, and whatever keeps running left running until the next one starts.
  *
- * `npx fairgate` is the program from source. What the document says of ports is kept apart from this machine's: the
+ * `fairgate` and `npx fairgate` are the program from source; or, for a reader of how to get it, what is published is in `release`
+ * and nothing is installed yet. What the document says of ports is kept apart from this machine's: the
  * site at 127.0.0.1:3000 is a test's, 8080 and 8081 are wherever the running Fairgate listens, as is 7100 for nodes of a
  * cluster, and at 6379 is a Redis that is started when it is spoken of. An event of a day in the document is on today.
  */
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { writeRelease } from "../../scripts/release.ts";
 import { formatInstant } from "../../src/config/units.ts";
 import type { RoomState } from "../../src/core/board.ts";
 import { Child } from "../../src/testing/cli/child.ts";
@@ -30,6 +32,15 @@ const CURL = (process.env.PATH ?? "")
   .map((folder) => join(folder, "curl"))
   .find(existsSync);
 
+/** A folder with what is published, which is also where npm installs for everyone. Made for the first reader who wants it. */
+let publishedFolder: ReturnType<typeof ownFolder> | undefined;
+function published() {
+  if (publishedFolder) return publishedFolder;
+  publishedFolder = ownFolder();
+  writeRelease(join(publishedFolder.path, "release"), { level: 0 });
+  return publishedFolder;
+}
+
 /** Why a command cannot be run here; undefined when it can. */
 export function whyNotHere(command: string): string | undefined {
   return /^curl\b/.test(command) && CURL === undefined ? "there is no curl on this machine" : undefined;
@@ -45,20 +56,30 @@ export class Reader {
   #gathered: ProcessVisitor | null = null;
   #isDrawn = false;
 
-  static async sitDown(): Promise<Reader> {
-    return new Reader(await TestOrigin.open());
+  static async sitDown({ hasFairgate = true } = {}): Promise<Reader> {
+    return new Reader(await TestOrigin.open(), hasFairgate);
   }
 
-  private constructor(origin: TestOrigin) {
+  private constructor(origin: TestOrigin, hasFairgate: boolean) {
     this.#origin = origin;
     const programs = join(this.#folder.path, "programs");
     mkdirSync(programs);
     const fairgate = `exec "${process.execPath}" "${MAIN}" "$@"`;
-    this.#program("fairgate", fairgate);
-    this.#program("npx", `[ "$1" = fairgate ] || exit 127\nshift\n${fairgate}`);
+    if (hasFairgate) {
+      this.#program("fairgate", fairgate);
+      this.#program("npx", `[ "$1" = fairgate ] || exit 127\nshift\n${fairgate}`);
+    } else symlinkSync(join(published().path, "release"), join(this.#folder.path, "release"));
     this.#program("curl", `exec "${CURL}" --silent --show-error --fail-with-body "$@"`);
-    const path = `${programs}${delimiter}${process.env.PATH}`;
-    this.#environment = { PATH: path, FAIRGATE_SECRET: SECRET, FAIRGATE_CONTROL_TOKEN: TOKEN };
+    const global = join(hasFairgate ? this.#folder.path : published().path, "global");
+    const path = [programs, join(global, "bin"), dirname(process.execPath), process.env.PATH].join(delimiter);
+    this.#environment = {
+      PATH: path,
+      FAIRGATE_SECRET: SECRET,
+      FAIRGATE_CONTROL_TOKEN: TOKEN,
+      npm_config_prefix: global,
+      npm_config_prefer_offline: "true",
+      npm_config_audit: "false",
+    };
   }
 
   /** Saves a whole settings file where `fairgate run` looks for it. */
