@@ -19,14 +19,14 @@ export const ARGUMENTS = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
-  // Sound goes nowhere: the library for it would leave a folder behind.
+  // No sound: its library would leave a folder behind.
   "--disable-audio-output",
 ];
 /** Only reached when something is broken. */
 export const WAIT_MAX_MS = GIVE_UP_MS;
 /** Not kept in the repository. */
 export const SCREENSHOTS = fileURLToPath(new URL("../../test/screenshots/", import.meta.url));
-/** Whoever stays on the site looks at a page this often. */
+/** A visitor who stays on the site loads a page this often. */
 const PAGE_EVERY_MS = 3_000;
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -53,11 +53,11 @@ export interface ShownPage {
 /** A person at a browser of their own: one context, one tab at a time. */
 export class Person {
   page!: Page;
-  /** What the console complained of, and requests that went to anyone else. */
+  /** Console errors, and requests to other hosts. */
   readonly faults: string[] = [];
   /** Everything the page has shown so far, where it has JavaScript. */
   readonly shown: ShownPage[] = [];
-  /** Pages loaded in the tab, however it came about. */
+  /** Pages loaded in the tab, for any reason. */
   loads = 0;
   readonly #address: string;
   readonly #newPage: () => Promise<Page>;
@@ -148,7 +148,7 @@ export class Person {
     this.#staying = look();
   }
 
-  /** Goes away for good, as a site's own sign-out would do it. */
+  /** Leaves for good, as a site's own sign-out would. */
   async leaveSite(): Promise<void> {
     await this.#stopStaying();
     const { status } = await this.page.request
@@ -167,7 +167,7 @@ export class Person {
     await this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
   }
 
-  /** What axe finds wrong on the page as it is. */
+  /** The accessibility problems that axe finds on the page. */
   async violations(): Promise<string[]> {
     await this.page.evaluate(axe.source);
     const found = (await this.page.evaluate(

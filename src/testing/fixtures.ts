@@ -1,4 +1,4 @@
-/** Certificates and keys that tests use, made for them alone and good for nothing else. */
+/** Certificates and keys for tests only. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

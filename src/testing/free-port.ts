@@ -1,10 +1,10 @@
 /**
- * Ports for processes that come back to where they were. They are below the range from which the kernel gives ports to
- * outgoing connections: whoever dials a node that is dead could be given its port, and talk to themselves. So are those
- * 10,000 above, where the nodes of a Redis Cluster talk. None is among those that browsers refuse to ask (10080 is).
+ * Ports for processes that restart at the same port. They are below the kernel's range for outgoing connections: a client that
+ * dials a dead node could be given its port, and connect to itself. So are the ports 10,000 above, for the bus of a Redis
+ * Cluster. Browsers block none of them (they block 10080).
  *
- * Several tests run at the same time, and a port that was given out is not listened on at once. So each test has a block
- * of ports for itself, for as long as it listens on the first of them.
+ * Several tests run at the same time, and a port that was given out is not listened on at once. So each test reserves a block of
+ * ports by listening on the first of them.
  */
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -23,13 +23,13 @@ interface Block {
 
 let own: Promise<Block> | null = null;
 
-/** A port of 127.0.0.1 that nobody listens on and that is given out only here, and again only after all others of its block. */
+/** A free port of 127.0.0.1, given out only here, and again only after all others of its block. */
 export async function freePort(): Promise<number> {
   own ??= findBlock();
   const block = await own;
   for (let tries = 1; tries < BLOCK_PORTS; tries++) {
     block.given = (block.given % (BLOCK_PORTS - 1)) + 1;
-    // Somebody else in this process may ask while this one is tried.
+    // Another call in this process may run while this port is tried.
     const port = block.first + block.given;
     const server = await listening(port);
     if (!server) continue;
@@ -49,7 +49,7 @@ async function findBlock(): Promise<Block> {
   throw new Error(`no block of ports is free from ${PORT_FIRST} on`);
 }
 
-/** null: somebody else has it. */
+/** null: another process has it. */
 async function listening(port: number): Promise<Server | null> {
   const server = createServer((socket) => socket.destroy());
   try {

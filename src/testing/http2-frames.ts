@@ -1,4 +1,4 @@
-/** HTTP/2 spoken by hand (RFC 9113), for frames that no library would send: as many as the other side takes. */
+/** HTTP/2 frames written by hand (RFC 9113), for what no library would send. */
 import { once } from "node:events";
 import tls, { type TLSSocket } from "node:tls";
 
@@ -50,7 +50,7 @@ export function headersFor(method: "GET" | "POST", path: string): Buffer {
   ]);
 }
 
-/** One connection, with preface and settings sent. It reads and throws away what comes, and answers nothing. */
+/** One connection, with preface and settings sent. It reads and discards what comes, and answers nothing. */
 export class RawSession {
   readonly socket: TLSSocket;
   isOver = false;
@@ -80,13 +80,13 @@ export class RawSession {
     return this.isOver || this.socket.write(Buffer.concat(frames));
   }
 
-  /** Waits until what was sent has been taken, or the connection is over. */
+  /** Waits until the sent data is accepted, or the connection is closed. */
   async taken(): Promise<void> {
     if (this.isOver || !this.socket.writableNeedDrain) return;
     await Promise.race([once(this.socket, "drain"), once(this.socket, "close")]).catch(() => {});
   }
 
-  /** True when the other side ends it; false when it answers one more ping, and so is still well. */
+  /** True when the other side closes it; false when it still answers a ping. */
   async endsSoon(): Promise<boolean> {
     let isAnswered = false;
     this.socket.on("data", (chunk: Buffer) => {

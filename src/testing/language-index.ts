@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "..", "gateway", "page", "languages");
 
-/** Put in below, since this file exports no such thing. */
+/** Inserted below, since this file exports no such thing. */
 const EXPORT = "export const LANGUAGE_TAGS";
 
 /** `src/config/language-tags.ts`, whole. */

@@ -1,4 +1,4 @@
-/** The judge of parsers can see: what is quadratic is found out, what is linear is not accused. */
+/** The check of parsers works: quadratic work is found, linear work is not accused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertLinear } from "./linear.ts";
@@ -6,7 +6,7 @@ import { assertLinear } from "./linear.ts";
 const LENGTHS = { small: 2_048, large: 32_768 };
 let sum = 0;
 
-test("work that looks at each letter once is linear", () => {
+test("work that looks at each character once is linear", () => {
   const once = (length: number) => {
     for (let i = 0; i < length * 20; i++) sum += i & 1;
   };
@@ -14,7 +14,7 @@ test("work that looks at each letter once is linear", () => {
   assert.ok(sum > 0);
 });
 
-test("work that looks at each letter for each letter is not", () => {
+test("work that looks at every character for each character is not", () => {
   const squared = (length: number) => {
     for (let i = 0; i < (length * length) / 500; i++) sum += i & 1;
   };

@@ -1,7 +1,7 @@
 /**
- * Whether work takes time by the length of what it reads. It is measured in processor time of this thread, which goes on
- * only while the thread runs, so a busy machine makes it no longer. What is left of chance is met by trying again: work
- * that is worse than linear is so every time.
+ * Whether work takes time in proportion to the length of its input. It is measured in processor time of this thread, which counts
+ * only while the thread runs, so a busy machine does not matter. The remaining noise is met by retries: work that is worse than
+ * linear is so every time.
  */
 import assert from "node:assert/strict";
 

@@ -1,4 +1,4 @@
-/** Changes to rooms with a gateway that takes whatever passes the checks, for tests of what is kept. */
+/** Changes to rooms with a gateway that accepts every change that passes the checks, for tests of stored changes. */
 import assert from "node:assert/strict";
 import type { ChangeStore } from "../assembly/change-store.ts";
 import { type Building, RoomChanges } from "../assembly/kept-changes.ts";
@@ -13,7 +13,7 @@ export const plainBuilding: Building<Settings> = {
   putInForce: async () => {},
 };
 
-/** What is in force where these settings are the file's. */
+/** The settings in force when these are the file's. */
 export async function inForce(store: ChangeStore, file: Settings, world: World): Promise<Settings> {
   const applied = await new RoomChanges({ store, world, checkPage: checkTemplate }).applyTo(
     file,

@@ -1,6 +1,6 @@
 /**
- * The world as it is, for black-box tests: the machine's clock, dice and timers, and a log that says nothing but keeps
- * every entry, so that a test can look for the id a visitor was shown.
+ * The real world, for black-box tests: the machine's clock, dice and timers, and a log that prints nothing but keeps every entry,
+ * so that a test can look for the id a visitor was shown.
  */
 import { randomBytes } from "node:crypto";
 import type { World } from "../core/world.ts";

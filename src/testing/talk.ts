@@ -1,4 +1,4 @@
-/** For what no client would say: bytes as they are written. */
+/** Raw bytes, for what no client would send. */
 import net from "node:net";
 
 /** Bytes as written to the port, and everything that comes back until the connection is closed or `enough` is seen. */

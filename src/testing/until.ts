@@ -1,4 +1,4 @@
-/** Waiting for something that is about to become true, with an end to patience that only a broken program reaches. */
+/** Waiting for a condition, with a timeout that only a broken program reaches. */
 const PATIENCE_MS = 180_000;
 
 export async function until(

@@ -1,6 +1,5 @@
 /**
- * A program started by a test: everything it prints, its end, and no way to outlive the test. Hold it with
- * `await using`, and it is gone when the test is over, whatever happened.
+ * A program started by a test: its output and its exit. Held with `await using`, it never outlives the test.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * Waiting for something in another process to become true. A black-box test cannot move that process's time, so it
- * asks again and again, and gives up only after far longer than it should take.
+ * Waiting for something in another process to become true. A black-box test cannot move that process's time, so it polls, and
+ * gives up only after far longer than it should take.
  */
 import { connect } from "node:net";
 

@@ -45,7 +45,7 @@ export async function startRun(args: readonly string[], options: ChildOptions = 
   return running(child);
 }
 
-/** The run that a child is, once it says where it listens. */
+/** A child as a `Run`, once it prints where it listens. */
 export async function running(child: Child): Promise<Run> {
   try {
     const line = await child.prints(/^\{.*"fairgate is running".*\}$/m);
@@ -96,13 +96,13 @@ export interface ControlAnswer<T> {
   readonly text: string;
 }
 
-/** Those that nobody has removed yet. */
+/** Folders that are not removed yet. */
 const folders = new Set<string>();
 process.on("exit", () => {
   for (const path of folders) rmSync(path, { recursive: true, force: true });
 });
 
-/** A folder of its own for a test, gone when the test is over, and in any case with this process. */
+/** A folder of its own for a test, removed when the test or this process ends. */
 export function ownFolder(files: Readonly<Record<string, string>> = {}): {
   readonly path: string;
   write(name: string, text: string): void;

@@ -1,6 +1,6 @@
 /**
- * The site behind the gateway in black-box tests. `/` is a small page, `/download` sends half and waits until the test
- * lets the rest go, and everything that arrived is kept for the test to look at.
+ * The site behind the gateway in black-box tests. `/` is a small page, `/download` sends half and waits until the test releases
+ * the rest. All requests are kept for the test to inspect.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";

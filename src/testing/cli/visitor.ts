@@ -1,4 +1,4 @@
-/** A visitor of a gateway in another process, who asks for JSON so that a wait comes as numbers. */
+/** A visitor of a gateway in another process, who asks for JSON, to read the wait as numbers. */
 import type { Board } from "../../core/board.ts";
 import { ask } from "../../visitor/ask.ts";
 import { HttpVisitor } from "../../visitor/http-visitor.ts";
@@ -8,7 +8,7 @@ export type VisitorStanding =
   | { readonly isIn: false; readonly ahead: number; readonly message: string };
 
 export class ProcessVisitor extends HttpVisitor {
-  /** A visitor who has come already, and how they stand. */
+  /** A visitor who has made a first request, and its answer. */
   static async arrive<V extends ProcessVisitor>(
     this: new (
       address: string,
@@ -19,7 +19,7 @@ export class ProcessVisitor extends HttpVisitor {
     return Object.assign(visitor, { standing: await visitor.come() });
   }
 
-  /** Asks for the site: in, or waiting with so many ahead. */
+  /** Asks for the site: in, or waiting, with the number ahead. */
   async come(): Promise<VisitorStanding> {
     const { status, text } = await this.ask("/", { headers: { accept: "application/json" } });
     if (status === 200) return { isIn: true };

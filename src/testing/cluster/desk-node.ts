@@ -1,4 +1,4 @@
-/** A node that is a window of one desk; see `one-desk.ts`. */
+/** A node that shares one desk with all others; see `one-desk.ts`. */
 
 import type { Board } from "../../core/board.ts";
 import type { Counts, JoinAnswer, Presence, TicketAnswer } from "../../core/engine.ts";
@@ -20,7 +20,7 @@ import type { OneDesk } from "./one-desk.ts";
 
 const TICK_MS = 100;
 
-/** Nodes that are windows of this desk. */
+/** Nodes that share this desk. */
 export function nodesOf(desk: OneDesk): MakeNode {
   return (settings, dice, now) => new DeskNode(desk, settings, { dice, now });
 }
@@ -33,9 +33,9 @@ class DeskNode implements SimNode {
   #nextAt: number;
   #outbox: SimOutgoing[] = [];
   #events: SimNodeEvent[] = [];
-  /** How many of those who left its gateway was told of. */
+  /** How many ended visits its gateway has been told of. */
   #toldOf = 0;
-  /** What a careless node would put into messages and go on changing. */
+  /** An object that is put into messages and changed afterwards. */
   readonly #sent: number[] = [];
 
   constructor(desk: OneDesk, settings: NodeSettings, { dice, now }: { dice: Dice; now: number }) {

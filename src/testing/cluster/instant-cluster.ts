@@ -1,7 +1,7 @@
 /**
- * Several nodes as one engine, over a network on which every message arrives at once: for the suites that every engine
- * passes. Visitors join at the first node and are then served by one after the other, so that nobody is served
- * twice in a row by the node that owns their place.
+ * Several nodes as one engine, over a network on which every message arrives at once, for the suites that every engine passes.
+ * Visitors join at the first node and are then served by the nodes in turn, so that no visitor is served twice in a row by the
+ * owner of their place.
  */
 import type { Board } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
@@ -25,7 +25,7 @@ import { ClusterEngine } from "../../engines/cluster/cluster-engine.ts";
 import { DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node-settings.ts";
 
 const MESSAGES_MAX = 100_000;
-/** Doors are turned by hand alone. */
+/** Visitors are admitted only on the test's command. */
 const NEVER_MS = 1e9;
 
 export class InstantCluster implements Engine {
@@ -57,7 +57,7 @@ export class InstantCluster implements Engine {
   }
 
   async join(room: string, newcomer?: Newcomer): Promise<JoinAnswer> {
-    // Rooms that share a capacity are handed their parts of it ahead of time: a round goes by between two newcomers.
+    // Rooms that share a capacity get their shares ahead of time, so there is a round between two newcomers.
     if (this.#budgeted.has(room) && this.#first.counts(room).waiting === 0) await this.admit(room);
     return this.#do(this.#first, (node) => node.join(room, newcomer));
   }
@@ -113,7 +113,7 @@ export class InstantCluster implements Engine {
     for (const node of this.#nodes) node.configure(room, rules);
     this.#pump();
     if (rules.budget) this.#budgeted.add(room);
-    // Slots are handed out before the next visitor comes.
+    // Slots are distributed before the next visitor comes.
     if (this.#first.counts(room).waiting === 0) await this.admit(room);
   }
 
@@ -156,7 +156,7 @@ export class InstantCluster implements Engine {
     return answer;
   }
 
-  /** Delivers until nobody has anything more to say. */
+  /** Delivers messages until there are none left. */
   #pump(): void {
     let delivered = 0;
     for (let quiet = 0; quiet < 2; quiet++) {

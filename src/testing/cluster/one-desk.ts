@@ -1,7 +1,6 @@
 /**
- * A stand-in for a cluster, to test the tunnel itself with: its nodes are windows of one desk, which knows everything at
- * once and forgets nothing, so by itself it can do nothing wrong. Each way of being wrong in `WRONGS` breaks one promise
- * on purpose, and the check for it must see that.
+ * A stand-in for a cluster, to test the simulator itself: its nodes share one desk, which knows everything at once and forgets
+ * nothing, so it is correct. Each entry of `WRONGS` breaks one promise on purpose, and the check for it must find that.
  *
  * It sends a few messages so that there is traffic, and does not depend on them.
  */
@@ -41,9 +40,9 @@ export const WRONGS = [
 ] as const;
 export type Wrong = (typeof WRONGS)[number];
 
-/** Nodes that did not tick for this long are taken for dead. */
+/** Nodes that did not tick for this long count as dead. */
 const SILENT_MS = 1_500;
-/** The desk is right until so many have joined. */
+/** The desk is correct until this many visitors have joined. */
 const RIGHT_UNTIL = 30;
 
 interface Place {
@@ -79,7 +78,7 @@ export class OneDesk {
     this.wrong = wrong;
   }
 
-  /** True once it is time to be wrong in this way. */
+  /** True once it is time to break this promise. */
   is(wrong: Wrong): boolean {
     return this.wrong === wrong && this.#joined > RIGHT_UNTIL;
   }
@@ -156,7 +155,7 @@ export class OneDesk {
     if (place?.state === "on site") place.until = Math.max(place.until, expiresAt + PRESENCE_GRACE_MS);
   }
 
-  /** One turn of the door: the sequences of those whose turn it is now. */
+  /** Admits visitors: the sequences of those who got their turn. */
   admit(dice: Dice): SimNodeEvent[] {
     this.#runOut();
     const sequences: number[] = [];

@@ -1,7 +1,6 @@
 /**
  * A few nodes on one virtual clock, for tests of what they do together: messages arrive in the step they are sent in, as
- * copies, unless `arrives` says that they are lost. Faults of every kind are the simulator's; here a test says by hand
- * what goes wrong.
+ * copies, unless `arrives` says that they are lost. The simulator draws faults at random; here a test causes each one itself.
  */
 import { ANYBODY, type JoinAnswer, type TicketAnswer } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
@@ -22,7 +21,7 @@ export class VirtualCluster {
   #state = 1;
   #ids = 0;
 
-  /** One node for each letter of `names`, all in one view, with room `r` open. */
+  /** One node for each character of `names`, all in one view, with room `r` open. */
   constructor(names: string, rules: RoomRules, settings: Partial<NodeSettings> = {}) {
     for (const name of names) this.start(name, { join: name === names[0] ? [] : [names[0]!], ...settings });
     this.run(SETTLE_MS);
@@ -66,7 +65,7 @@ export class VirtualCluster {
     }
   }
 
-  /** What a newcomer at that node gets, within a second. */
+  /** The answer that a newcomer at that node gets within a second. */
   join(name: string): JoinAnswer {
     const id = (++this.#ids).toString(16).padStart(32, "0");
     return this.#answered((answer) =>

@@ -6,7 +6,7 @@ import net, { type AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
 export interface BalancerOptions {
-  /** The port to pass on to. */
+  /** The port to forward to. */
   readonly to: number;
   /** The header of the next connection. */
   header(): Buffer;

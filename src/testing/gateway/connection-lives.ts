@@ -1,9 +1,9 @@
 /**
- * A property of every engine together with the gateway's list of connections: whatever visitors and operators do, the site never has
- * more visitors than its capacity, counting everyone with a good pass and everyone with a connection that is still open.
+ * A property of every engine together with the gateway's list of connections: whatever visitors and operators do, the site never
+ * has more visitors than its capacity, counting everyone with a valid pass or an open connection.
  *
- * Random lives: people join, enter, come back, open connections at one gateway or another, talk on them or fall silent, leave,
- * and are sent away. The engine is real, and so are the list and the reports of presence; only the sockets are not.
+ * Random lives: people join, enter, come back, open connections at one gateway or another, send on them or fall silent, leave,
+ * and are revoked. The engine, the list and the reports of presence are real; only the sockets are not.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -59,7 +59,7 @@ const life: fc.Arbitrary<Life> = fc.record({
   deeds: fc.array(deed, { minLength: 20, maxLength: 80 }),
 });
 
-/** Declares the property for one engine with so many gateways. */
+/** Declares the property for one engine with a number of gateways. */
 export function connectionLives(subject: EngineUnderTest, gateways: number, runs = RUNS): void {
   test(`${subject.name} engine: connections and passes are never more than the capacity`, () =>
     holdInEveryLife(subject, gateways, runs, lingerMs));
@@ -208,7 +208,7 @@ class Stage {
     this.#assertNotTooMany();
   }
 
-  /** Time passes, the door is turned, and whoever has a turn uses it. */
+  /** Time passes, visitors are admitted, and those with a turn use it. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= STEP_MS) {
       this.#world.pass(STEP_MS);
@@ -268,11 +268,11 @@ class Stage {
   }
 }
 
-/** Waits for what was asked of an engine by those who do not wait for its answer. */
+/** Waits for engine calls whose callers do not wait for the answer. */
 class Pending {
   readonly #answers = new Set<Promise<unknown>>();
 
-  /** The engine, with everything that is asked of it noted. */
+  /** The engine, with all calls recorded. */
   watched(engine: Engine): Engine {
     return new Proxy(engine, {
       get: (target, name) => {
@@ -287,7 +287,7 @@ class Pending {
   async settled(): Promise<void> {
     do {
       await Promise.all(this.#answers);
-      // Whoever waited for an answer may ask for more.
+      // A caller that got its answer may make more calls.
       await new Promise((resolve) => setImmediate(resolve));
     } while (this.#answers.size > 0);
   }

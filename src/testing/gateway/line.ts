@@ -1,4 +1,4 @@
-/** A line of visitors for the tests of the door: who joins, what they are told, and in which order they are let in. */
+/** A line of visitors for the tests of the door: they join, get answers, and are let in in some order. */
 import assert from "node:assert/strict";
 import type { OutgoingHttpHeaders } from "node:http";
 import type { RoomInput } from "../../config/schema.ts";
@@ -25,12 +25,12 @@ export interface ToldPlace {
 /** When every stage is opened, by its own clock. */
 export const OPENED_AT = handWorld().clock.now();
 
-/** An instant so long after that, as settings have it. */
+/** An instant this long after that, as settings have it. */
 export function instantAfter(afterMs: number): string {
   return new Date(OPENED_AT + afterMs).toISOString().replace(".000Z", "Z");
 }
 
-/** So long after the stage is opened `saleEvent` gathers people, starts and ends. */
+/** When, after the stage is opened, `saleEvent` gathers people, starts and ends. */
 export const GATHERS_MS = 10_000;
 export const STARTS_MS = 30_000;
 export const ENDS_MS = 60_000;
@@ -46,12 +46,12 @@ export function saleEvent(overrides: Partial<EventInput> = {}): EventInput {
   };
 }
 
-/** Moves the stage's clock to so long after its opening. */
+/** Moves the stage's clock to this long after its opening. */
 export function passTo(stage: Stage, afterMs: number): void {
   stage.world.pass(OPENED_AT + afterMs - stage.world.clock.now());
 }
 
-/** So many visitors who join one after the other, and must wait. */
+/** `count` visitors who join one after the other, and must wait. */
 export async function joinLine(
   stage: Stage,
   count: number,
@@ -80,7 +80,7 @@ export async function boardAt(stage: Stage, room = "main"): Promise<Board> {
   return JSON.parse((await stage.visitor().ask(`/.fairgate/${room}/board`)).text) as Board;
 }
 
-/** Lets visitors in one at a time, each after the one before has left, and tells in which order they came. */
+/** Lets visitors in one at a time, each after the one before has left, and returns the order in which they entered. */
 export async function orderOfEntry(
   stage: Stage,
   { line, onSite, path = "/" }: { line: readonly Visitor[]; onSite: Visitor; path?: string },
@@ -97,7 +97,7 @@ export async function orderOfEntry(
   return order;
 }
 
-/** Which visitor, other than those who had their turn, is let in now. */
+/** The visitor who is let in now, other than those who had their turn. */
 async function firstInside(line: readonly Visitor[], done: readonly number[], path: string): Promise<number> {
   const inside: number[] = [];
   for (const [index, visitor] of line.entries())
@@ -127,7 +127,7 @@ export function assertSite(answer: Answer): void {
   assert.deepEqual([answer.status, answer.text.slice(0, 100)], [200, "the site"]);
 }
 
-/** A page that says why there is no place: its status, and something of its text. */
+/** A page that says why there is no place: its status and part of its text. */
 export function assertProblemPage(answer: Answer, status: number, text: RegExp): void {
   assert.equal(answer.status, status);
   assert.match(answer.headers["content-type"] ?? "", /^text\/html/);

@@ -1,4 +1,4 @@
-/** PROXY headers as load balancers write them, and as they should not. */
+/** PROXY headers, well-formed as load balancers write them, and malformed. */
 import { isIPv6, SocketAddress } from "node:net";
 
 const SIGNATURE = Buffer.from("0d0a0d0a000d0a515549540a", "hex");
@@ -9,7 +9,7 @@ export function headerV1(address: string, port = 56_324): Buffer {
   return Buffer.from(`PROXY ${family} ${address} ${to} ${port} 443\r\n`, "latin1");
 }
 
-/** Version 2, for a visitor from this address, with as many bytes of other fields (TLVs) as are wanted. */
+/** Version 2, for a visitor from this address, with a number of bytes of other fields (TLVs). */
 export function headerV2(
   address: string,
   { port = 56_324, tlvs = Buffer.alloc(0) }: { port?: number; tlvs?: Buffer } = {},
@@ -36,7 +36,7 @@ export function rawV2(header: {
   readonly versionAndCommand: number;
   readonly family: number;
   readonly rest: Buffer;
-  /** What its length field says; by default the truth. */
+  /** What its length field says; by default the real length. */
   readonly length?: number;
 }): Buffer {
   const { versionAndCommand, family, rest, length = rest.length } = header;

@@ -1,7 +1,7 @@
 /**
- * The stage for gateway tests: an origin that writes down what it got, the embedded engine behind a window, a gateway
- * and its listener on loopback, all taken down at the end of the test. Time is moved by hand, so nothing lapses,
- * expires or is admitted before a test says so.
+ * The stage for gateway tests: an origin that records its requests, the embedded engine behind a recorder, a gateway and its
+ * listener on loopback, all taken down at the end of the test. Time is moved by hand, so nothing lapses, expires or is admitted
+ * before a test says so.
  */
 import { readFileSync } from "node:fs";
 import http, { type IncomingHttpHeaders, type RequestListener } from "node:http";
@@ -21,15 +21,15 @@ import { fixturePath } from "../fixtures.ts";
 import { Visitor } from "./visitor.ts";
 import { WatchedEngine } from "./watched-engine.ts";
 
-// Where a name has two addresses, being slow must not look like an address at which nobody answers.
+// With two addresses for a name, a slow connection must not count as an address that does not answer.
 setDefaultAutoSelectFamilyAttemptTimeout(60_000);
 
-/** How long origins keep a connection that is not used: longer than any test has to wait for the machine. */
+/** How long origins keep an idle connection: longer than any test waits. */
 const ORIGIN_KEEPS_MS = 300_000;
 
 export const STAGE_SECRET = "a-secret-of-the-tests-long-enough-to-be-one";
 
-/** So long after a visit was revoked its slot is free: until then connections of it may be open. */
+/** How long after a revoked visit its slot is free: until then it may have open connections. */
 export const SLOT_FREE_MS = lingerMs(0);
 
 /** A certificate for localhost, for tests only. */
@@ -86,7 +86,7 @@ export interface StageOptions {
   readonly answer?: RequestListener;
   /** How many connections there may be; as many as come when left out. */
   readonly connections?: ConnectionLimits;
-  /** So long after the usual instant it is opened: boards are made once a second from then on. */
+  /** How long after the usual instant the stage is opened; boards are made once a second from then on. */
   readonly opensLaterMs?: number;
 }
 
@@ -106,9 +106,9 @@ export interface Stage {
   readonly world: HandWorld;
   /** The access log so far. */
   readonly accesses: Access[];
-  /** Settings as the stage was opened with, changed here and there. */
+  /** The stage's settings with some changed. */
   settings(change?: { room?: RoomInput; settings?: Partial<SettingsInput> }): Settings;
-  /** Requests that have neither been answered nor been given up. */
+  /** Requests that are neither answered nor aborted. */
   underWay(): number;
   visitor(): Visitor;
   /** A visitor who fills one slot of the site. */
@@ -127,7 +127,7 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
       listen: "127.0.0.1:0",
       secret: STAGE_SECRET,
       origin: { addresses: [origin.address] },
-      // Every visit lasts a session: what is special about a visitor's first pass has tests of its own.
+      // Every visit lasts a session: a visitor's shorter first pass has tests of its own.
       rooms: {
         main: { totalActiveUsers: 1, newcomerDuration: "1d", ...options.room, ...change.room },
       },

@@ -1,13 +1,13 @@
 /**
- * The embedded engine with a window and a plug: every call is counted by name, and while it is `broken` calls fail in
- * the chosen way. Plugged in again it goes on with everything it had, as a store does that was away for a while.
+ * The embedded engine with a call counter and a fault switch: every call is counted by name, and while it is `broken` calls fail
+ * in the chosen way. Afterwards it goes on with everything it had, as a store that was away for a while does.
  *
- * Turning the door and showing boards go on meanwhile: they are the engine's own, and pass no gateway.
+ * Admission and boards go on meanwhile: they are the engine's own work, not a gateway's.
  */
 import type { Engine, EngineListener, Eventually, Load } from "../../core/engine.ts";
 import type { RoomRules } from "../../core/rules.ts";
 
-/** How calls fail: at once, later, or not even that. `late`: they succeed, but later. */
+/** How calls fail: at once, later, or never with an answer. `late`: they succeed, but later. */
 export type Breakage = "throws" | "rejects" | "silent" | "late";
 
 type Call = "hasRoom" | "join" | "checkIn" | "enter" | "resume" | "touch" | "leave" | "revoke" | "configure";
@@ -27,7 +27,7 @@ export class WatchedEngine implements Engine {
     revoke: 0,
     configure: 0,
   };
-  /** What gateways told of their origins. */
+  /** The gateways' reports of their origins. */
   readonly reports: Load[] = [];
   readonly join: Engine["join"];
   readonly hasRoom: Engine["hasRoom"];

@@ -1,6 +1,6 @@
 /**
  * A scene for the office's tests: the product as it runs, with its own desk, a memory engine and time that is moved by
- * hand; only listeners are missing. What no test can bring about is put in place of the desk's own word.
+ * hand; only listeners are missing. Answers of the desk that no test can cause are replaced by the test.
  */
 import { openFairgate } from "../../assembly/open-fairgate.ts";
 import type { RoomInput, SettingsInput } from "../../config/schema.ts";
@@ -15,7 +15,7 @@ export const DESK_TOKEN = "a-token-that-is-long-enough-for-anyone";
 
 export interface Scene {
   readonly world: HandWorld;
-  /** The product's own desk; a test may put something else in place of what it says. */
+  /** The product's own desk; a test may replace its answers. */
   readonly desk: { -readonly [Key in keyof Desk]: Desk[Key] };
   readonly engine: MemoryEngine;
   /** What the gateway counts. */

@@ -1,6 +1,6 @@
 /**
- * A stand-in for the gateway, for testing the waiting page alone: it serves the real page and answers the visitor's
- * addresses as a test tells it to. It has no line and no clock; a test moves everything by hand.
+ * A stand-in for the gateway, for testing the waiting page alone: it serves the real page and answers the page's calls as a test
+ * says. It has no line and no clock; a test moves everything by hand.
  */
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -26,9 +26,9 @@ type Answer = object | "broken";
 
 export class FakeGateway {
   readonly asked: string[] = [];
-  /** What the next page shows beyond the usual. */
+  /** Additional content of the next page. */
   view: Partial<PageView> = {};
-  /** What the page is told of its cookie; empty: it comes back. */
+  /** The page's cookie check; empty: the cookie came back. */
   cookieStyle = "";
   refreshSeconds: number | null = null;
   isAdmitted = false;
@@ -64,7 +64,7 @@ export class FakeGateway {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** How often something was asked for, such as "GET /". */
+  /** Number of requests, by kind, such as "GET /". */
   count(what: string): number {
     return this.asked.filter((asked) => asked === what).length;
   }
@@ -75,7 +75,7 @@ export class FakeGateway {
     this.send("board", this.board);
   }
 
-  /** Waits until events have been listened to so many times. */
+  /** Waits until event streams have been opened this many times. */
   async listeners(times: number): Promise<void> {
     while (this.#openedCount < times) await once(this.#opened, "stream");
   }
@@ -107,7 +107,7 @@ export class FakeGateway {
     else this.#servePage(request, response);
   }
 
-  /** Whatever comes as a solution is taken. */
+  /** Every solution is accepted. */
   #join(request: IncomingMessage, response: ServerResponse): void {
     this.solutions.push(String(request.headers["fairgate-work"]));
     this.problem = null;
@@ -155,7 +155,7 @@ export class FakeGateway {
 
 export const SPEED = { low: 170, middle: 200, high: 235 };
 
-/** Marks that put the visitor behind so many. */
+/** Marks that put the visitor behind `ahead` others. */
 export function marksWith(ahead: number): Board["marks"] {
   return [
     [SEQUENCE - ahead, 0],
@@ -212,7 +212,7 @@ function viewOf(board: Board): Omit<PageView, "language" | "nonce"> {
     sequence: SEQUENCE,
     opensAt: board.nextEventAt,
     draw: board.draw ?? null,
-    // None by itself within a test: a page that starts slowly must not ask what nobody answers.
+    // No check-in by itself within a test: a page that starts slowly must not call what the test does not answer.
     nextCheckInMs: 60_000,
     now: Date.UTC(2030, 0, 31, 12, 0, 0),
     message: board.message,

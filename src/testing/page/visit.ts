@@ -1,4 +1,4 @@
-/** A visit to a page of the stand-in gateway in a real browser, and what the tests look at there. */
+/** A visit to a page of the stand-in gateway in a real browser, and what the tests read there. */
 import { mkdirSync } from "node:fs";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -24,7 +24,7 @@ export interface PageVisit {
   readonly gateway: FakeGateway;
   readonly page: Page;
   readonly address: string;
-  /** What the console complained of, and requests that went elsewhere. */
+  /** Console errors, and requests to other hosts. */
   readonly faults: string[];
 }
 
@@ -75,7 +75,7 @@ export async function isTooWide(page: Page): Promise<boolean> {
   return (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) as boolean;
 }
 
-/** What axe finds wrong on the page as it is. */
+/** The accessibility problems that axe finds on the page. */
 export async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const results = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(RULES)} })`)) as axe.AxeResults;

@@ -1,4 +1,4 @@
-/** Parsers of what origins, key servers, Redis and peers answer: they may be broken into, too. */
+/** Parsers of answers from origins, key servers, Redis and peers, which may be compromised, too. */
 import { parseKeySet } from "../../config/jwt-keys.ts";
 import { entriesIn } from "../../engines/cluster/log/entry-blocks.ts";
 import { placeOf } from "../../engines/cluster/wire/address.ts";
@@ -148,7 +148,7 @@ function lines(name: string, text: string, letters: number): string[] {
   return raw;
 }
 
-/** A frame with the text in it, and after that the text as it is, in pieces of so many bytes. */
+/** A frame with the text in it, and after that the raw text, in chunks of this many bytes. */
 function readFrames(text: string, pieceBytes: number): number {
   const reader = new FrameReader(FRAME_BYTES_MAX);
   const body = Buffer.from(text, "latin1");

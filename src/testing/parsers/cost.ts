@@ -1,7 +1,7 @@
 /**
- * What it costs to read a text. The least of several measurements counts: whatever else the machine does makes one
- * longer, and nothing makes one shorter. On a busy machine that holds for short readings only, since a long one is
- * interrupted every time; `processorCostOf` does not count the interruptions, and takes longer.
+ * What it costs to read a text. The shortest of several measurements counts: other work on the machine makes one longer, and
+ * nothing makes one shorter. On a busy machine that holds for short readings only, since a long one is interrupted every time;
+ * `processorCostOf` does not count the interruptions, and takes longer.
  */
 import { type Letters, type Parser, SPECIAL_LETTERS } from "./parser.ts";
 
@@ -12,7 +12,7 @@ const TOGETHER_MAX = 4_096;
 /** The system counts processor time in steps of some milliseconds. */
 const PROCESSOR_US_MIN = 40_000;
 
-/** The letters that took longest of all that are tried on a parser, each read once. */
+/** The slowest inputs of all that are tried on a parser, each read once. */
 export async function worstFor(parser: Parser, kilobytes: number, count: number): Promise<Letters[]> {
   const tried: { letters: Letters; tookNs: number }[] = [];
   for (const letters of [...parser.worst, ...SPECIAL_LETTERS])
@@ -21,7 +21,7 @@ export async function worstFor(parser: Parser, kilobytes: number, count: number)
   return tried.slice(0, count).map(({ letters }) => letters);
 }
 
-/** Nanoseconds to read so many kilobytes of these letters, at best. */
+/** Nanoseconds to read this many kilobytes of this input, at best. */
 export async function costOf(
   { read }: Parser,
   letters: Letters,

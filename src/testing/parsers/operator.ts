@@ -1,4 +1,4 @@
-/** Parsers of what comes in at the control address, and of what operators write: files, pages and records to check. */
+/** Parsers of requests to the control address, and of operators' files, pages and records. */
 import { hideSecrets, safeText } from "../../config/problem.ts";
 import { checkRoomChange } from "../../config/room-change.ts";
 import { readAddress, readHost, readPath } from "../../config/route.ts";
@@ -148,7 +148,7 @@ async function ask(path: string, headers: Record<string, string>, body?: string)
   }
 }
 
-/** A text cut into short names, each another one. */
+/** A text cut into short names, all different. */
 function names(text: string): string[] {
   const found: string[] = [];
   for (let at = 0; at < text.length; at += 15) found.push(`${text.slice(at, at + 15)}${at}`);

@@ -1,9 +1,9 @@
 /**
- * What a parser of outside text is, for the table of all of them (`parsers.ts`): how it is called, and which letters could
- * be worst for it. The test and the bench try those, and every special letter alone besides.
+ * A parser of untrusted text, for the table of all of them (`parsers.ts`): how it is called, and its worst inputs. The test and
+ * the bench try those, and every special character alone.
  */
 
-/** Letters in a row, as many as are wanted. */
+/** An input of any length. */
 export interface Letters {
   /** Such as `"a" "\\"… "a/"`. */
   readonly name: string;
@@ -13,13 +13,13 @@ export interface Letters {
 export interface Parser {
   /** What is read, such as `path`. */
   readonly name: string;
-  /** Reads one text from outside. What it answers does not matter, nor whether it throws. */
+  /** Reads one untrusted text. The result does not matter, nor whether it throws. */
   read(text: string): unknown;
-  /** Letters that could be worse for it than any special letter alone. */
+  /** Inputs that could be worse for it than any special character alone. */
   readonly worst: readonly Letters[];
 }
 
-/** The same letters again and again, with others before and after. */
+/** The same unit repeated, with text before and after. */
 export function again(unit: string, { before = "", after = "" } = {}): Letters {
   const quoted = (text: string) => (text === "" ? "" : JSON.stringify(text));
   return {
@@ -33,7 +33,7 @@ export function again(unit: string, { before = "", after = "" } = {}): Letters {
 
 const SPECIAL = [..." \t!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "a", "Z", "0", "\x00", "\n", "\xe9"];
 
-/** Every special letter alone, with a letter behind it that few parsers expect there, and in turn with a plain one. */
+/** Every special character repeated, with a character behind it that few parsers expect, and alternating with a plain one. */
 export const SPECIAL_LETTERS: readonly Letters[] = SPECIAL.flatMap((letter) => [
   again(letter, { after: "\x01" }),
   again(`a${letter}`),

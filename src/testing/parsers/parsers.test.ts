@@ -1,6 +1,6 @@
 /**
- * No request costs more than its bytes: every parser of outside text reads sixteen times the text in about sixteen times
- * the time. One that goes over the same letters again and again would take 256 times as long.
+ * No request costs more than its bytes: every parser of untrusted text reads sixteen times the text in about sixteen times the
+ * time. A quadratic one would take 256 times as long.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,17 +10,17 @@ import { PARSERS } from "./parsers.ts";
 
 const SMALL = 4;
 const LARGE = 64;
-/** Four times as much as it should be: caches and the garbage collector have their say, squares are far beyond. */
+/** Four times the expected ratio: caches and the garbage collector add noise, quadratic parsers are far beyond. */
 const GROWTH_MAX = 4 * (LARGE / SMALL);
-/** One measurement is enough for nearly all; the others are measured again before they are found guilty. */
+/** One measurement is enough for nearly all; the others are measured again before the test fails. */
 const LARGE_TRIES = [1, 3, 10, 30];
 const SMALL_TRIES = 4;
-/** What takes this long is not measured more often. */
+/** An input that takes this long is measured once. */
 const LARGE_NS_MAX = 1e9;
-/** All letters are read once; these many, which took longest, are measured. A square stands out by far. */
+/** All inputs are read once, and this many of the slowest are measured. A quadratic one stands out by far. */
 const LETTERS_MEASURED = 4;
 
-/** How many times as long the large text takes; with as many tries as are needed to find it harmless. */
+/** How many times as long the large text takes; with as many tries as are needed to clear it. */
 async function growth(
   parser: Parser,
   letters: Letters,
@@ -46,7 +46,7 @@ async function processorGrowth(
 }
 
 for (const parser of PARSERS)
-  test(`${parser.name}: its time grows with the text, whatever the letters`, async () => {
+  test(`${parser.name}: its time is linear in the text, for every input`, async () => {
     const guilty: string[] = [];
     for (const letters of await worstFor(parser, LARGE, LETTERS_MEASURED)) {
       const times = await growth(parser, letters);
@@ -55,7 +55,7 @@ for (const parser of PARSERS)
     assert.deepEqual(guilty, []);
   });
 
-test("the checks can see: an expression that goes over the same letters again and again is found", async () => {
+test("the check works: an expression that reads the same characters again and again is found", async () => {
   const trailing: Parser = { name: "trailing slashes", read: (text) => text.replace(/\/+$/, ""), worst: [] };
   const sizes = { small: SMALL / 4, large: LARGE / 4 };
   assert.ok((await growth(trailing, again("/", { after: "a" }), sizes)) > GROWTH_MAX);

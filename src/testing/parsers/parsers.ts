@@ -1,5 +1,5 @@
 /**
- * Every parser of text from outside. Each must take time in proportion to the text (`parsers.test.ts`); what each costs
+ * Every parser of untrusted text. Each must take time linear in the text (`parsers.test.ts`); what each costs
  * is printed by `npm run bench -- parsers`. A new parser is added here.
  *
  * Not here, since nothing of ours reads them: bodies of visitors' requests and Range go to the origin as they came, and

@@ -1,4 +1,4 @@
-/** Parsers of what visitors prove something with: tickets, passes, slips, work, codes and JWTs. */
+/** Parsers of visitors' proofs: tickets, passes, slips, work, codes and JWTs. */
 import { laneMembersSchema } from "../../config/lane-schema.ts";
 import { readSlip } from "../../gateway/abuse/slip.ts";
 import { isSolved } from "../../gateway/abuse/work.ts";
@@ -35,7 +35,7 @@ const jwtCheck = createJwtCheck(jwt!, {
 
 let hours = 0;
 
-/** Later each time than anything is remembered for. */
+/** Later each time than any cache lasts. */
 function nextHour(): number {
   return reading.now + ++hours * 3_600_000;
 }

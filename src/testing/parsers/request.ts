@@ -287,7 +287,7 @@ export const REQUEST_PARSERS: readonly Parser[] = [
   ...rules,
 ];
 
-/** A header's text in as many lines as there is text for, of so many letters each. */
+/** A header's text in lines of this many characters each. */
 function crumbs(name: string, text: string, letters: number): string[] {
   const raw: string[] = [];
   for (let at = 0; at < text.length; at += letters) raw.push(name, text.slice(at, at + letters));

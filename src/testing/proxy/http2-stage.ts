@@ -1,4 +1,4 @@
-/** Origins that speak HTTP/2: a real server, and one whose frames are written by hand for what no server would send. */
+/** Origins that speak HTTP/2: a real server, and one with hand-written frames for what no server would send. */
 import { readFileSync } from "node:fs";
 import http2, { type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
@@ -14,7 +14,7 @@ export const ORIGIN_TLS = {
 export const ca = readFileSync(ORIGIN_TLS.certificateFile);
 export const pair = { cert: ca, key: readFileSync(ORIGIN_TLS.keyFile) };
 
-/** The fixtures' certificate is good until the test ends. */
+/** The fixtures' certificate is trusted until the test ends. */
 export function trustFixtures(t: TestContext): void {
   const usual = tls.getCACertificates("default");
   tls.setDefaultCACertificates([...usual, ca]);
@@ -50,7 +50,7 @@ export async function openServer<S extends Server>(t: TestContext, server: S): P
   return origin;
 }
 
-/** An origin that answers with `handle`, over HTTP/1.1 to those who do not ask for HTTP/2. */
+/** An origin that answers with `handle`, over HTTP/1.1 to clients that do not ask for HTTP/2. */
 export function openHttp2Origin(
   t: TestContext,
   handle: (request: Http2ServerRequest, response: Http2ServerResponse) => void,

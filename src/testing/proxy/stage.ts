@@ -1,7 +1,7 @@
 /**
- * The stage for proxy tests: a small origin, a listener and a proxy in between, all on loopback with real sockets, taken
- * down together at the end of the test. Times are long, so that none runs out while the machine is busy with other
- * things; a test that is about one makes it short, or moves it by hand.
+ * The stage for proxy tests: a small origin, a listener and a proxy in between, all on loopback with real sockets, taken down
+ * together at the end of the test. Timeouts are long, so that none passes while the machine is busy; a test about a timeout makes
+ * it short, or moves time by hand.
  */
 import http, { type RequestListener } from "node:http";
 import net, { type AddressInfo, type Socket } from "node:net";
@@ -22,10 +22,10 @@ export { freePort as closedPort } from "../free-port.ts";
 export { talk } from "../talk.ts";
 export { until } from "../until.ts";
 
-// Where a name has two addresses, being slow must not look like an address at which nobody answers.
+// With two addresses for a name, a slow connection must not count as an address that does not answer.
 net.setDefaultAutoSelectFamilyAttemptTimeout(60_000);
 
-/** How long origins keep a connection that is not used. The proxy keeps it a little shorter, since they say so. */
+/** How long origins keep an idle connection. The proxy keeps it a little shorter, since origins announce it. */
 const ORIGIN_KEEPS_MS = 300_000;
 
 export const LIMITS: LimitSettings = {

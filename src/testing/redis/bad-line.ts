@@ -1,6 +1,6 @@
 /**
- * A way to a Redis that can go bad. Connections can die without a word, as when a firewall forgets them: both ends stay
- * open, nothing comes through any more, and new connections work. Or everything can take its time.
+ * A TCP proxy to a Redis that can fail. Connections can die silently, as when a firewall forgets them: both ends stay open,
+ * nothing comes through any more, and new connections work. Or answers can be delayed.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -21,11 +21,11 @@ export interface BadLine extends AsyncDisposable {
 
 interface Answer {
   readonly data: string | Buffer;
-  /** To the one who asked. Does nothing the second time. */
+  /** Sends the delayed answer on. Does nothing the second time. */
   deliver(): void;
 }
 
-/** Opens a way to a port of this machine. A delay is as long as the timers say. */
+/** Opens a proxy to a port of this machine. A delay is as long as the timers say. */
 export async function openBadLine(target: number, timers: Timers = realWorld().timers): Promise<BadLine> {
   const pairs: { readonly near: Socket; readonly far: Socket; isCut: boolean }[] = [];
   const delayed = new Set<Answer>();

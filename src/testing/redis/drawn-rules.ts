@@ -1,4 +1,4 @@
-/** Rules, crowds and times as a test draws them: of all kinds, and often just where a limit is met. */
+/** Random rules, crowds and times for tests: of all kinds, and often at a limit. */
 import fc from "fast-check";
 import type { Budget } from "../../core/budget.ts";
 import type { AtTheDoor } from "../../core/door.ts";
@@ -67,10 +67,10 @@ export const doorRules: fc.Arbitrary<DoorRules> = fc
     adaptive: isAdaptive ? ADAPTIVE : null,
   }));
 
-/** Parts of a claim window that are over: at the ends of its steps, and beyond it. */
+/** Elapsed parts of a claim window: at the ends of its steps, and beyond it. */
 export const ages = fc.oneof(share, fc.constantFrom(-0.1, 0.125, 0.25, 0.875, 1.1));
 
-/** What may be known of turns: often that none was ever used as late as this, nor missed. */
+/** Statistics of turns: often none was ever used as late as this, nor missed. */
 export const noShowsMemos: fc.Arbitrary<NoShowsMemo> = fc.record({
   usedAt: fc.array(fc.constantFrom(0, 0, 0.1, 0.2), { minLength: 8, maxLength: 8 }),
   missed: fc.constantFrom(0, 0, 0.1, 0.3),
@@ -90,7 +90,7 @@ export const crowds: fc.Arbitrary<AtTheDoor> = fc
   })
   .map(({ expectedShare, ...at }) => ({ ...at, expected: at.admitted * expectedShare }));
 
-/** Rooms that share, and about as much as they use and want: where the last slots do not go round. */
+/** Rooms that share a budget of about what they use and want, so that the last slots are not enough for all. */
 export const budgets: fc.Arbitrary<Budget> = fc.constantFrom(4, 60, 200_000).chain((most) => {
   const slots = fc.nat(most);
   const room = fc.record({ used: slots, wanted: slots, guaranteed: slots, lastTurnAt: fc.nat(4) });
@@ -106,7 +106,7 @@ export const budgets: fc.Arbitrary<Budget> = fc.constantFrom(4, 60, 200_000).cha
 /** Numbers that a lane may have; two of them are beyond a signed 16-bit number. */
 export const LANE_NUMBERS: readonly number[] = [1, 2, 3, 40_000, 65_535];
 
-/** Beyond what settings allow, too: shares of nothing, and shares that come to more than a hundred. */
+/** Beyond what settings allow, too: shares of zero, and shares of more than a hundred together. */
 export const drawnLanesRules: fc.Arbitrary<LanesRules> = fc.record({
   order: fc.constantFrom("strict", "weighted"),
   othersShare: fc.integer({ min: 0, max: 99 }),
@@ -124,7 +124,7 @@ export const drawnLanesRules: fc.Arbitrary<LanesRules> = fc.record({
 /** Any of the lanes, everybody's among them. */
 export const someLanes = fc.subarray([EVERYBODY, ...LANE_NUMBERS]);
 
-/** A turn of the door, for those who measure its speed. */
+/** Admissions, for measurements of their speed. */
 export interface DrawnTurn {
   readonly admitted: number;
   readonly isLine: boolean;

@@ -1,8 +1,8 @@
 /**
- * The rules of the door in Lua, on a real Redis, beside those of core. A test plays a case on core and notes what Lua
- * must say to the same calls; many cases then go to Redis at once, and each answer is judged.
+ * The rules of the door in Lua, on a real Redis, beside those of core. A test runs a case on core and records what Lua must
+ * answer to the same calls; many cases then go to Redis at once, and each answer is checked.
  *
- * Numbers travel so that they are read back exactly, both ways.
+ * Numbers are encoded so that they are read back exactly, both ways.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,14 +13,14 @@ import { luaFiles } from "../../engines/redis/library.ts";
 import { shrunkBriefly } from "../engines/shrinking.ts";
 import { type RedisServer, startRedis } from "./redis-server.ts";
 
-/** How far what is near may be off, relative. */
+/** The relative error that `near` allows. */
 export const NEAR = 1e-12;
 
-/** At most so many cases go to Redis at once. */
+/** The most cases that go to Redis at once. */
 const CASES_MAX = 30;
-/** So many times. A case of a single call is cheap, and there must be many to meet every limit. */
+/** Number of cases. A case of a single call is cheap, and it takes many to meet every limit. */
 const RUNS = { long: 25, short: 200 };
-/** Rules that never come to an end would keep a test waiting for good. */
+/** Rules that never end would block a test forever. */
 const GIVE_UP_MS = 300_000;
 
 const DRIVER = new URL("rules-driver.lua", import.meta.url);
@@ -42,17 +42,17 @@ export class Case {
     this.rules = rules;
   }
 
-  /** The Lua function `call` must say just this. */
+  /** The Lua function `call` must answer exactly this. */
   same(call: string, what: object, ...expected: readonly Value[]): void {
     this.judged(call, what, (told) => assert.deepEqual(told, expected.map(plain)));
   }
 
-  /** The same but for a hair. */
+  /** The same, within the relative error. */
   near(call: string, what: object, ...expected: readonly Value[]): void {
     this.judged(call, what, (told) => assertNear(told, expected));
   }
 
-  /** What it says is looked at by `judge`. */
+  /** `judge` checks the answer. */
   judged(call: string, what: object, judge: Judge): void {
     this.calls.push({ call, ...what });
     this.#judges.push(judge);
@@ -98,7 +98,7 @@ export class LuaRules {
     return rules;
   }
 
-  /** A test: `play` plays what was drawn on core and says what Lua must answer. */
+  /** A test: `play` runs what was drawn on core and returns what Lua must answer. */
   sameAsCore<T>(name: string, cases: keyof typeof RUNS, drawn: fc.Arbitrary<T>, play: (of: T) => Case): void {
     const many = fc.array(drawn, { minLength: 1, maxLength: CASES_MAX, size: "max" });
     const property = fc.asyncProperty(
@@ -108,14 +108,14 @@ export class LuaRules {
     test(name, { timeout: GIVE_UP_MS }, () => fc.assert(property, { numRuns: RUNS[cases] }));
   }
 
-  /** The functions that the rules have and that nobody asked. */
+  /** The functions of the rules that no case called. */
   get unasked(): string[] {
     const made = [...this.#text.matchAll(MADE)].map((match) => match[1]!);
     assert.ok(made.length > RULES.length, "every file of rules makes functions");
     return made.filter((name) => !this.#asked.has(name));
   }
 
-  /** Asks Redis about many cases at once; fails at the first answer that is not as it should be. */
+  /** Asks Redis about many cases at once; fails at the first wrong answer. */
   async judge(cases: readonly Case[]): Promise<void> {
     const asked = cases.map(({ rules, calls }) => ({ rules, calls }));
     const words = ["FCALL", "rules_driver", "0", JSON.stringify(asked, withoutNulls)];
@@ -139,7 +139,7 @@ export class LuaRules {
   }
 }
 
-/** Fails when an answer is off by more than a hair. */
+/** Fails when an answer is off by more than the relative error. */
 export function assertNear(told: readonly Value[], expected: readonly Value[]): void {
   assert.equal(told.length, expected.length);
   for (const [i, right] of expected.entries()) {

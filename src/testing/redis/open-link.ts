@@ -1,4 +1,4 @@
-/** Links to real Redis processes for tests, with a small library, and with a record of every problem they told of. */
+/** Links to real Redis processes for tests, with a small library and a record of every problem they reported. */
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import type { World } from "../../core/world.ts";
@@ -12,13 +12,13 @@ import { type RecordedEntry, realWorld } from "../real-world.ts";
 
 export const library = libraryOf("linktest", [new URL("link-library.lua", import.meta.url)]);
 
-/** Nothing takes this long, however busy the machine is. A test about slowness moves time by hand. */
+/** No call takes this long, however busy the machine is. A test about slowness moves time by hand. */
 export const TIMEOUT_MS = 30_000;
 /** Turns of the event loop that a refusal without any waiting may take. */
 const AT_ONCE_TURNS = 3;
 
 export interface TestLink extends RedisLink, AsyncDisposable {
-  /** Every problem that was told of, in order; null for well again. */
+  /** Every problem that was reported, in order; null: well again. */
   readonly told: (RedisProblem | null)[];
   readonly entries: readonly RecordedEntry[];
 }
@@ -29,11 +29,11 @@ export interface TestLinkOptions extends Partial<RedisServers> {
   readonly library?: Library;
   /** Its clock and timers; the real ones unless told otherwise. */
   readonly world?: World;
-  /** The problem it should come to have; without one, all should come to be well. */
+  /** The problem to wait for; without one, that there is none. */
   readonly problem?: RedisProblemKind;
 }
 
-/** Opens a link to some ports of this machine, and waits until it stands. It is closed when the test is over. */
+/** Opens a link to some ports of this machine, and waits until it is connected. It is closed when the test is over. */
 export async function openTestLink(
   ports: readonly number[],
   { timeoutMs = TIMEOUT_MS, library: ownLibrary, problem, world: ownWorld, ...servers }: TestLinkOptions = {},
@@ -80,7 +80,7 @@ export async function problemFrom(work: Promise<unknown>): Promise<RedisProblem>
 /** The same, of work that must be refused without waiting for anything. */
 export async function refusedAtOnce(work: Promise<unknown>): Promise<RedisProblem> {
   const refusal = problemFrom(work);
-  // Looked at in any case below; until then a failure in it is nobody's.
+  // Awaited in any case below; until then its failure must not count as unhandled.
   refusal.catch(() => {});
   let isOver = false;
   void work.then(
@@ -98,7 +98,7 @@ export async function refusedAtOnce(work: Promise<unknown>): Promise<RedisProble
   return problem;
 }
 
-/** Waits until the link's problem is of this kind, or until all is well. `world` is the link's, if moved by hand. */
+/** Waits until the link's problem is of this kind, or until there is none. `world` is the link's, if moved by hand. */
 export function untilProblem(
   link: RedisLink,
   kind: RedisProblemKind | null,

@@ -1,4 +1,4 @@
-/** Servers that only pretend to be a Redis, for answers that a real one of today cannot be made to give. */
+/** Servers that imitate a Redis, for answers that a current one cannot be made to give. */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
@@ -13,7 +13,7 @@ export const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\
 /** A list as Redis writes it, of parts that are written already. */
 export const list = (...parts: readonly string[]) => `*${parts.length}\r\n${parts.join("")}`;
 
-/** Answers whatever comes over a connection, all in one piece. */
+/** Answers everything that comes over a connection with one write. */
 export async function pretendRedis(answer: (asked: string, socket: Socket) => string): Promise<PretendRedis> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

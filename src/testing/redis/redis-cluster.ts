@@ -1,14 +1,13 @@
 /**
- * A Redis Cluster of six processes: three primaries that share the slots, and a replica of each. No node is taken for
- * dead because the machine is busy. Once they watch each other closely, a primary that dies is replaced by its replica
- * after about two seconds.
+ * A Redis Cluster of six processes: three primaries that share the hash slots, and a replica of each. No node counts as dead
+ * because the machine is busy. Once timeouts are short, a primary that dies is replaced by its replica after about two seconds.
  */
 import { eventually } from "../cli/eventually.ts";
 import { type RedisOptions, type RedisServer, startAll, stopAll } from "./redis-server.ts";
 
 const PRIMARY_COUNT = 3;
 const SLOT_COUNT = 16_384;
-/** After so long without an answer a node counts as gone: while they watch closely, and otherwise. */
+/** Timeout after which a node counts as gone: short, and otherwise. */
 const CLOSE_TIMEOUT_MS = 1_000;
 const CALM_TIMEOUT_MS = 60_000;
 
@@ -18,18 +17,18 @@ export interface RedisCluster extends AsyncDisposable {
   /** The first three began as primaries, the others as their replicas, in the same order. */
   readonly nodes: readonly RedisServer[];
   readonly urls: readonly string[];
-  /** Who holds the key now, as the newest of what the running nodes say; a dead one until it is replaced. */
+  /** The node that holds the key now, by the newest view of the running nodes; a dead one until it is replaced. */
   primaryOf(key: string): Promise<RedisServer>;
-  /** To be called before a node is to be found dead. */
+  /** Call this before a node is to be found dead. */
   watchClosely(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the six, forms the cluster, and waits until every node knows it whole. */
+/** Starts the six, forms the cluster, and waits until every node knows all others. */
 export async function startCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
   // While they get to know each other, and after a restart, a short timeout makes them talk often.
   const own = ["--cluster-enabled", "yes", "--cluster-node-timeout", `${CLOSE_TIMEOUT_MS}`];
-  // Nobody is replaced meanwhile; and later a replica takes over however long its primary has been dead.
+  // No node is replaced meanwhile; and later a replica takes over however long its primary has been dead.
   const takeover = ["--cluster-replica-no-failover", "yes", "--cluster-replica-validity-factor", "0"];
   const args = [...own, ...takeover, ...(options.args ?? [])];
   const nodes = await startAll(Array.from({ length: 2 * PRIMARY_COUNT }, () => ({ ...options, args })));
@@ -73,7 +72,7 @@ async function form(nodes: readonly RedisServer[]): Promise<void> {
       await node.command("CLUSTER", "ADDSLOTSRANGE", first(i), first(i + 1) - 1);
     }),
   );
-  // Everyone meets everyone: quicker than word of mouth.
+  // All pairs meet directly: faster than gossip.
   await Promise.all(
     nodes.flatMap((node, i) =>
       nodes.slice(i + 1).map((other) => node.command("CLUSTER", "MEET", "127.0.0.1", other.port)),
@@ -122,7 +121,7 @@ async function primaryOf(nodes: readonly RedisServer[], key: string): Promise<Re
   return holder;
 }
 
-/** What a line of CLUSTER NODES says about a slot: `id ip:port@bus flags primary ping pong epoch link slots…`. */
+/** What a line of CLUSTER NODES says about a hash slot: `id ip:port@bus flags primary ping pong epoch link slots…`. */
 function claimOf(line: string, slot: number): { readonly port: number; readonly epoch: number } | undefined {
   const [, address = "", , , , , epoch, , ...ranges] = line.trim().split(" ");
   const holds = ranges.some((range) => {

@@ -1,7 +1,7 @@
 /**
- * A Redis watched by sentinels: a primary, two replicas, and three sentinels of which two must agree. Nobody is taken for
- * dead because the machine is busy. Once the sentinels watch closely, a primary that dies is replaced by one of its
- * replicas after about two seconds.
+ * A Redis watched by sentinels: a primary, two replicas, and three sentinels of which two must agree. No server counts as dead
+ * because the machine is busy. Once the sentinels' timeouts are short, a primary that dies is replaced by one of its replicas
+ * after about two seconds.
  */
 import { eventually } from "../cli/eventually.ts";
 import { type RedisOptions, type RedisServer, startAll, stopAll } from "./redis-server.ts";
@@ -10,11 +10,11 @@ const NAME = "fairgate";
 const SENTINEL_COUNT = 3;
 const REPLICA_COUNT = 2;
 const QUORUM = 2;
-/** After so long without an answer somebody counts as gone: while they watch closely, and otherwise. */
+/** Timeout after which a server counts as gone: short, and otherwise. */
 const CLOSE_DOWN_AFTER_MS = 1_000;
 const CALM_DOWN_AFTER_MS = 60_000;
 const FAILOVER_TIMEOUT_MS = 3_000;
-/** How often sentinels tell of themselves and look at the servers. Their own two and ten seconds make tests wait. */
+/** How often sentinels announce themselves and check the servers. Their defaults of two and ten seconds are slow for tests. */
 const NEWS_EVERY_MS = 100;
 
 export type SentinelsOptions = Pick<RedisOptions, "args" | "password">;
@@ -26,9 +26,9 @@ export interface RedisSentinels extends AsyncDisposable {
   readonly sentinels: readonly RedisServer[];
   /** The first began as the primary. */
   readonly servers: readonly RedisServer[];
-  /** The primary now, as the newest of what the running sentinels say; a dead one until it is replaced. */
+  /** The primary now, by the newest view of the running sentinels; a dead one until it is replaced. */
   primary(): Promise<RedisServer>;
-  /** To be called before a server or sentinel is to be found dead. */
+  /** Call this before a server or sentinel is to be found dead. */
   watchClosely(): Promise<void>;
   stop(): Promise<void>;
 }

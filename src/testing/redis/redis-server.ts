@@ -1,9 +1,9 @@
 /**
- * Real Redis processes for tests and benches. Hold one with `await using`, and it is gone when the test is over,
- * whatever happened; what is forgotten ends with this process.
+ * Real Redis processes for tests and benches. Hold one with `await using`, and it ends with the test; forgotten ones end with
+ * this process.
  *
- * Ports are this process's own (free-port.ts): whoever started a server at the port of one that is dead would be in its
- * way when it comes back. If Redis cannot have one all the same, the next one is tried.
+ * Ports are this process's own (free-port.ts): a server started at the port of a dead one would be in its way when it restarts.
+ * If Redis cannot have one all the same, the next one is tried.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -25,10 +25,10 @@ import { eventually, GIVE_UP_MS } from "../cli/eventually.ts";
 import { freePort } from "../free-port.ts";
 
 const PORT_TRIES_MAX = 50;
-/** Reached only when a server stands still for good. */
+/** Reached only when a server hangs. */
 const COMMAND_MS = 30_000;
 const NOTHING_KEPT = ["--save", "", "--appendonly", "no"];
-/** Copies to replicas begin at once, and a cluster shows a replica to clients after the first word it had to copy. */
+/** Replication begins at once, and a cluster shows a replica to clients after its first replicated command. */
 const QUICK_REPLICAS = ["--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"];
 
 export interface RedisOptions {
@@ -82,7 +82,7 @@ export async function startAll(each: readonly RedisOptions[]): Promise<RedisServ
   throw failed.reason;
 }
 
-/** Stops all, at once, so that none acts on the others' absence. */
+/** Stops all at the same time, so that none reacts to the others' end. */
 export async function stopAll(servers: readonly RedisServer[]): Promise<void> {
   await Promise.all(servers.map((server) => server.stop()));
 }
@@ -116,7 +116,7 @@ export class RedisServer {
     return this.#child !== undefined && !this.#isPaused;
   }
 
-  /** Everything it printed, over all its lives. */
+  /** Everything it printed, over all restarts. */
   get log(): string {
     return existsSync(this.#file("log")) ? readFileSync(this.#file("log"), "utf8") : "";
   }
@@ -168,7 +168,7 @@ export class RedisServer {
     }
   }
 
-  /** One command over a connection of its own: works through restarts, fails at once when nobody is there. */
+  /** One command over a connection of its own: works through restarts, fails at once when there is no server. */
   async command(...words: readonly (string | number)[]): Promise<unknown> {
     const client = newClient({
       ...PROTOCOL,
@@ -226,7 +226,7 @@ export class RedisServer {
   }
 }
 
-/** Words before a command that end it together with this process, even one that is killed with -9 (Linux). */
+/** Command prefix that ends a program together with this process, even after kill -9 (Linux). */
 function withThisProcess(): readonly string[] {
   return existsSync("/usr/bin/setpriv") ? ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] : [];
 }

@@ -1,4 +1,4 @@
-/** A consumer to be killed: pops what it is told to, prints the ids as JSON, and neither commits nor ends. */
+/** A consumer to be killed: pops the items it is told to, prints the ids as JSON, and neither commits nor ends. */
 import { openRelaxedQueue, type RelaxedQueueOptions } from "../../relaxed.ts";
 
 const [options = "", count = ""] = process.argv.slice(2);

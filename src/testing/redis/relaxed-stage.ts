@@ -1,4 +1,4 @@
-/** What the tests of the relaxed queue share: queues on real servers, closed with the test, and consumers that keep books. */
+/** What the tests of the relaxed queue share: queues on real servers, closed with the test, and consumers that keep records. */
 import assert from "node:assert/strict";
 import {
   openRelaxedQueue,
@@ -30,7 +30,7 @@ async function areAllThere(queue: RelaxedQueue): Promise<boolean> {
   }
 }
 
-/** Items with priorities 0, 1, 2 …, whose payloads say so, without ids of their own. */
+/** Items with priorities 0, 1, 2 …, repeated in the payload, without ids of their own. */
 export function numbered(count: number, from = 0): { readonly priority: number; readonly payload: string }[] {
   return Array.from({ length: count }, (_, i) => ({ priority: from + i, payload: `item ${from + i}` }));
 }
@@ -39,9 +39,9 @@ export function sortedIds(texts: Iterable<string>): string[] {
   return [...texts].sort();
 }
 
-/** Who holds what, as the consumers see it; an item that two hold at once is an error at once. */
+/** Which consumer holds which item; an item that two hold at once is an error. */
 export class Books {
-  /** Ids in somebody's hands. */
+  /** Ids that a consumer holds. */
   readonly held = new Set<string>();
   /** How often each id was committed. */
   readonly committed = new Map<string, number>();
@@ -51,7 +51,7 @@ export class Books {
     this.held.add(item.id);
   }
 
-  /** To be noted before Redis is told: as soon as it knows, somebody else may have the item. */
+  /** Recorded before Redis is told: from then on another consumer may have the item. */
   letGo(items: readonly Popped[]): void {
     for (const { id } of items) assert.ok(this.held.delete(id));
   }

@@ -1,6 +1,6 @@
 /**
- * A producer and a consumer of a relaxed queue that work on while servers die, and keep books of what they were told.
- * Hold it with `await using`, and both stop with the test, whatever happened.
+ * A producer and a consumer of a relaxed queue that go on while servers die, and record every answer. Held with `await using`,
+ * both stop with the test.
  */
 import assert from "node:assert/strict";
 import { type ItemOutcome, RedisProblem, RelaxedProblem, type RelaxedQueue } from "../../relaxed.ts";
@@ -19,7 +19,7 @@ interface Held {
 export class RelaxedTraffic {
   /** Ids that the queue said are added. */
   readonly acknowledged = new Set<string>();
-  /** Ids that were added again, since nobody knew whether they were. */
+  /** Ids that were added again, since the first outcome was unknown. */
   readonly addedAgain = new Set<string>();
   /** How often each id was committed, as the queue said. */
   readonly committed = new Map<string, number>();
@@ -40,7 +40,7 @@ export class RelaxedTraffic {
     this.#consuming = this.#consume();
   }
 
-  /** Waits until so many more are committed that things can be said to flow. */
+  /** Waits until enough further items are committed to show that the queue works. */
   async flows(when: string): Promise<void> {
     const wanted = this.committed.size + FLOW;
     await eventually(`items flow ${when}`, () => this.committed.size >= wanted);
@@ -105,7 +105,7 @@ export class RelaxedTraffic {
       const { id } = held[i]!;
       const times = this.committed.get(id) ?? 0;
       if (answer === "committed") this.committed.set(id, times + 1);
-      // The first try, of which nobody knew, had done it.
+      // The first attempt, with an unknown outcome, had succeeded.
       if (answer === "alreadyCommitted") this.committed.set(id, Math.max(times, 1));
     }
   }
@@ -123,7 +123,7 @@ async function outcomes(
   }
 }
 
-/** The answer; undefined when Redis was away, which is what these tests are about. Anything else is a fault. */
+/** The answer; undefined when Redis was away, which these tests cause. Any other error is thrown. */
 export async function orRelaxedProblem<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -1,4 +1,4 @@
-/** The servers that other tests stand on: they die, come back and are replaced as those tests believe. */
+/** The servers that other tests rely on die, restart and are replaced as those tests expect. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -8,11 +8,11 @@ import { eventually } from "../cli/eventually.ts";
 import { ownFolder } from "../cli/fairgate.ts";
 import { type RedisServer, startCluster, startRedis, startSentinels } from "./servers.ts";
 
-/** With signs that have a meaning in addresses and on command lines. */
+/** With characters that have a meaning in addresses and on command lines. */
 const PASSWORD = "p@ss/w:rd 1";
 /** An answer that takes longer is none. */
 const SILENCE_MS = 300;
-/** Within this long replicas must have what they are sent; Redis takes no longer than it needs. */
+/** How long replicas may take to acknowledge. */
 const COPIED_MS = 20_000;
 /** Far longer than all of it takes. */
 const LIMIT_MS = 600_000;
@@ -21,7 +21,7 @@ const KEPT = ["--appendonly", "yes", "--appendfsync", "always"];
 const NO_SETPRIV = !existsSync("/usr/bin/setpriv") && "only Linux ends a child together with its parent";
 
 describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
-  test("one that is killed is gone, comes back at the same port, and has kept nothing", async () => {
+  test("a killed server restarts at the same port and has kept nothing", async () => {
     await using server = await startRedis();
     const { pid, port } = server;
     await server.command("SET", "seat", "7");
@@ -35,7 +35,7 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
     assert.equal(await server.command("GET", "seat"), null);
   });
 
-  test("one that is ended politely keeps nothing either", async () => {
+  test("a server ended with SIGTERM keeps nothing either", async () => {
     await using server = await startRedis();
     await server.command("SET", "seat", "7");
     await server.kill("SIGTERM");
@@ -43,7 +43,7 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
     assert.equal(await server.command("GET", "seat"), null);
   });
 
-  test("one that is told to keeps everything through kill -9", async () => {
+  test("a server with persistence keeps everything through kill -9", async () => {
     await using server = await startRedis({ args: KEPT });
     await server.command("SET", "seat", "7");
     await server.kill();
@@ -51,7 +51,7 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
     assert.equal(await server.command("GET", "seat"), "7");
   });
 
-  test("one that is paused takes connections and answers nothing until it is resumed", async () => {
+  test("a paused server accepts connections and answers nothing until it is resumed", async () => {
     await using server = await startRedis();
     server.pause();
     assert.equal(server.isRunning, false);
@@ -62,7 +62,7 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
     assert.equal(server.isRunning, true);
   });
 
-  test("one that is paused can be ended and started again", async () => {
+  test("a paused server can be ended and started again", async () => {
     await using server = await startRedis();
     server.pause();
     await server.kill("SIGTERM");
@@ -73,7 +73,7 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
     assert.equal(await server.command("PING"), "PONG");
   });
 
-  test("its own directory goes with it, and the caller's stays", async () => {
+  test("a server's own directory is removed with it, and the caller's stays", async () => {
     using folder = ownFolder();
     const directory = folder.path;
     const own = await startRedis();
@@ -86,20 +86,22 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
     await again.stop();
   });
 
-  test("at a port that is taken none is started, and the log is told", async () => {
+  test("no server starts at a port that is taken, and the log says so", async () => {
     await using first = await startRedis();
     await assert.rejects(startRedis({ port: first.port }), /Its log:[\s\S]*Address already in use/);
     assert.equal(await first.command("PING"), "PONG");
   });
 
-  test("settings that Redis refuses are told at once", async () => {
+  test("settings that Redis refuses are reported at once", async () => {
     await assert.rejects(
       startRedis({ args: ["--no-such-setting", "1"] }),
       /ended\. Its log:[\s\S]*no-such-setting/,
     );
   });
 
-  test("what is forgotten ends with a process that is killed with -9", { skip: NO_SETPRIV }, async (t) => {
+  test("a forgotten server ends with its test process, even after kill -9", {
+    skip: NO_SETPRIV,
+  }, async (t) => {
     const program = `
       import { startRedis } from ${JSON.stringify(new URL("./servers.ts", import.meta.url).href)};
       const { pid, directory } = await startRedis();
@@ -117,7 +119,7 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
     await eventually("the forgotten server is gone", () => !isAlive(pid));
   });
 
-  test("a cluster's replica takes over from a primary that dies, and has what it knew", async () => {
+  test("a cluster's replica takes over from a dead primary and has its data", async () => {
     await using cluster = await startCluster({ password: PASSWORD });
     const holders = await Promise.all(["a", "b", "c", "d", "e", "f"].map((key) => cluster.primaryOf(key)));
     assert.deepEqual(new Set(holders), new Set(cluster.nodes.slice(0, 3)));
@@ -138,7 +140,7 @@ describe("real Redis servers", { concurrency: true, timeout: LIMIT_MS }, () => {
     assert.equal(await cluster.primaryOf("seat"), next);
   });
 
-  test("sentinels put a replica in the place of a primary that dies, and take it back as a replica", async () => {
+  test("sentinels promote a replica when the primary dies, and take the old primary back as a replica", async () => {
     await using watched = await startSentinels({ password: PASSWORD });
     const [primary] = watched.servers;
     assert.equal(await watched.primary(), primary);
@@ -171,7 +173,7 @@ async function isReplicaOf(server: RedisServer, primary: RedisServer): Promise<b
   return told.includes(`master_port:${primary.port}\r\n`) && told.includes("master_link_status:up");
 }
 
-/** False for one that has ended, even if nobody has asked how yet. */
+/** False for a process that has ended, even if its exit code was not read yet. */
 function isAlive(pid: number): boolean {
   const file = `/proc/${pid}/stat`;
   return existsSync(file) && !/\) Z /.test(readFileSync(file, "utf8"));

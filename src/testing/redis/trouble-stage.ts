@@ -1,5 +1,5 @@
 /**
- * One gateway in this process, before a Redis that a test makes trouble with. It has two rooms, each for one visitor at a
+ * One gateway in this process, with a Redis that a test disturbs. It has two rooms, each for one visitor at a
  * time: one that is closed to newcomers while the line cannot be reached, and one that is open then. Everything it logs
  * is kept.
  */
@@ -20,7 +20,7 @@ const ROOMS = [CLOSED, OPEN] as const;
 /** What one room is for. */
 export type Mode = (typeof ROOMS)[number];
 
-/** Nothing takes this long, however busy the machine is. Tests of slowness set a shorter one. */
+/** No call takes this long, however busy the machine is. Tests of slowness set a shorter timeout. */
 const TIMEOUT = "30s";
 
 export interface TroubleStage {
@@ -32,7 +32,7 @@ export interface TroubleStage {
   fill(): Promise<{ occupant: Visitor; waiting: Visitor }>;
   /** What a newcomer gets. */
   newcomer(room: Mode): Promise<Answer>;
-  /** Waits until newcomers get what the operator chose for when the line cannot be reached. */
+  /** Waits until newcomers get what `engineFailure` says. */
   untilAway(): Promise<void>;
   /** Waits until newcomers are given places or passes again. */
   untilWell(): Promise<void>;
@@ -89,7 +89,7 @@ export async function openTroubleStage(
   };
 }
 
-/** True for someone who was given a place or a pass. Whoever is let through because the line is away gets neither. */
+/** True for someone who was given a place or a pass. A visitor who is let through because the line is away gets neither. */
 function isTaken({ status, headers }: Answer): boolean {
   return status === 200 && headers["set-cookie"] !== undefined;
 }

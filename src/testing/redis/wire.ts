@@ -1,7 +1,6 @@
 /**
- * The network between one gateway and its Redis, which a test can cut: a TCP proxy that passes on what it is given, says
- * nothing, or closes every connection. What was on its way when it fell silent is still delivered once it is mended, as
- * a real network may do.
+ * The network between one gateway and its Redis, which a test can cut: a TCP proxy that forwards, drops, or closes every
+ * connection. Data held back while it dropped is delivered once it is restored, as a real network may do.
  */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -39,7 +38,7 @@ export class Wire {
     for (const socket of this.#sockets()) socket.destroy();
   }
 
-  /** Nothing comes through any more, and nobody is told: connections stay open, and new ones are accepted. */
+  /** Nothing comes through any more, without an error: connections stay open, and new ones are accepted. */
   fallSilent(): void {
     this.#state = "silent";
     for (const socket of this.#sockets()) socket.pause();
@@ -51,7 +50,7 @@ export class Wire {
     for (const socket of this.#sockets()) socket.destroy();
   }
 
-  /** All is well again. What was held back comes through. */
+  /** Restores the network. Data that was held back comes through. */
   mend(): void {
     this.#state = "passing";
     for (const socket of this.#sockets()) socket.resume();
@@ -82,7 +81,7 @@ export class Wire {
   #pass(from: Socket, to: Socket): void {
     from.on("data", (piece) => to.write(piece));
     from.on("end", () => to.end());
-    // An end of one is the other's; why it ended is seen by those who talk.
+    // When one end closes, so does the other; the talking ends see the reason.
     from.on("error", () => {});
     from.on("close", () => {
       to.destroySoon();

@@ -1,7 +1,7 @@
 /**
- * The tests that say which requirement they show. They are found in the programs, not in their text: a test counts when
+ * The tests that name the requirement they prove. They are found in the syntax tree, not in the text: a test counts when
  * `proves(ids, name)` is the first argument of a call that declares a test. One that was removed, renamed or commented
- * out is not found under its old name, and the table in docs/settings.md is then out of step.
+ * out is not found under its old name, and the table in docs/settings.md is then out of date.
  */
 import { globSync, readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";

@@ -1,6 +1,6 @@
 /**
- * Ties a test to what it proves: `test(proves(["ce4"], "turns come in order"), …)` is an ordinary test by that name, and
- * `covering-tests.ts` finds the call. A requirement that does not exist is an error of types.
+ * Ties a test to the requirements it proves: `test(proves(["ce4"], "turns come in order"), …)` is an ordinary test by that name,
+ * and `covering-tests.ts` finds the call. A requirement that does not exist is an error of types.
  */
 import type { RequirementId } from "./requirements.ts";
 

@@ -44,13 +44,13 @@ function isSetting(written: string): boolean {
   );
 }
 
-test("every setting in the table can be written so", () => {
+test("every setting in the table is valid", () => {
   for (const { id, settings } of REQUIREMENTS)
     for (const written of settings) assert.ok(isSetting(written), `${id}: ${written}`);
   assert.ok(!isSetting("queueingMethod: lifo") && !isSetting("shuffle: true"));
 });
 
-test("a test counts when its own call says what it proves, and not when that is only written somewhere", () => {
+test("a test counts only when its own call names what it proves", () => {
   const say = (...lines: string[]) =>
     coveringTestsIn(
       "some.test.ts",

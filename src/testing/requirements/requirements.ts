@@ -1,8 +1,8 @@
 /**
- * What a waiting room must be able to do, by the requirements of Pluijmaekers 2020 (chapter 2): how customers enter
- * (ce), how they pay (cp), how near to the order of arrival (ma), and how many shops there are (mt). Beside each stands
- * the setting that does it; tests say themselves which they prove (`proves.ts`). `docs/settings.md` has both as a table,
- * and a test sees to it that the settings are good ones and that each requirement has a test.
+ * What a waiting room must be able to do, by the requirements of Pluijmaekers 2020 (chapter 2): how customers enter (ce), how
+ * they pay (cp), how near to the order of arrival (ma), and how many shops there are (mt). Each has the setting that meets it;
+ * tests name the requirements they prove (`proves.ts`). `docs/settings.md` has both as a table, and a test checks that the
+ * settings are valid and that each requirement has a test.
  *
  * Pluijmaekers speaks of a shop; here that is a room. Paying is a room of its own, for the path of the payment page.
  */
