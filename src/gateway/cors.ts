@@ -3,6 +3,7 @@
  * says to their visitors. Only origins that the operator names, each with the visitor's cookie. What the site itself answers
  * is the site's matter and stays as it is.
  */
+import { NOTHING } from "./answer-headers.ts";
 import { type Facts, headerOf } from "./facts.ts";
 
 /** What a page may read of our answers beside their body. */
@@ -16,7 +17,6 @@ const SITE_AGE_SECONDS = "5";
 const REQUESTED_CHARACTERS_MAX = 1_000;
 /** Names as a browser lists them. */
 const REQUESTED = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
-const NOTHING: readonly string[] = [];
 
 export class Cors {
   readonly #origins: ReadonlySet<string>;

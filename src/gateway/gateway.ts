@@ -16,7 +16,7 @@ import type { Engine, Eventually } from "../core/engine.ts";
 import { toHex } from "../core/hex.ts";
 import type { World } from "../core/world.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
-import { PERSONAL_JSON } from "./answer-headers.ts";
+import { NOTHING, PERSONAL_JSON } from "./answer-headers.ts";
 import { AskEngine } from "./ask-engine.ts";
 import { type Call, readCarrier } from "./call.ts";
 import { type Facts, headerOf } from "./facts.ts";
@@ -50,7 +50,6 @@ import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
 const JWKS_PATH = "/.fairgate/jwks.json";
 const FORGET_PERIOD_MS = 10_000;
 const REPORT_PERIOD_MS = 1_000;
-const NOTHING: readonly string[] = [];
 const JWKS_HEADERS: readonly string[] = [
   "Content-Type",
   "application/json",

@@ -8,7 +8,7 @@ import { isAheadShown } from "../core/room-view.ts";
 import type { DoorRules } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { holdJson } from "./abuse/hold-json.ts";
-import { PERSONAL_JSON, PERSONAL_TEXT } from "./answer-headers.ts";
+import { NOTHING, PERSONAL_JSON, PERSONAL_TEXT, PLAIN, PLAIN_UTF8 } from "./answer-headers.ts";
 import type { Asking } from "./asking.ts";
 import { headerOf } from "./facts.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
@@ -46,8 +46,6 @@ const UNDER_WAY_RETRY_SECONDS = 5;
 const UNDER_WAY = "Too many requests under way. Try again in a moment.\n";
 /** Of those who join at several nodes at once, each is known to all of them by then. */
 const AHEAD_KNOWN_AFTER_MS = 3_000;
-const PLAIN: readonly string[] = ["Content-Type", "text/plain", "Cache-Control", "no-store"];
-const NOTHING: readonly string[] = [];
 
 /** An answer without its length. */
 export interface Rendered {
@@ -199,11 +197,6 @@ function tooMany({ accept, language, headers: given }: TooManyUnderWay): Rendere
   });
   return { status: TOO_MANY, headers: [...headers, ...retry], body, isLast };
 }
-
-const PLAIN_UTF8: readonly string[] = [
-  ...["Content-Type", "text/plain; charset=utf-8"],
-  ...["Cache-Control", "no-store"],
-];
 
 function waitingJson({ call: { front }, waiting, isAnew }: Wait): string {
   const own = `/.fairgate/${front.name}`;

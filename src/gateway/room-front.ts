@@ -16,6 +16,7 @@ import { phaseAt } from "../core/schedule.ts";
 import type { World } from "../core/world.ts";
 import { AbuseGuard } from "./abuse/abuse-guard.ts";
 import { Binding } from "./abuse/binding.ts";
+import { BOARD_HEADERS } from "./answer-headers.ts";
 import { type Bypass, createBypass } from "./bypass.ts";
 import { Cors } from "./cors.ts";
 import { FirstVisits } from "./first-visits.ts";
@@ -29,15 +30,6 @@ import { Strays } from "./strays.ts";
 import { createRoomCookie, type RoomCookie } from "./tokens/cookies.ts";
 import type { Keyring } from "./tokens/keyring.ts";
 import { asciiJson, atLeast, flattened, rangeJson } from "./waiting-json.ts";
-
-const BOARD_HEADERS: readonly string[] = [
-  "Content-Type",
-  "application/json; charset=utf-8",
-  "Cache-Control",
-  "public, max-age=1",
-  "X-Content-Type-Options",
-  "nosniff",
-];
 
 /** Waits whose text is remembered. */
 const CLOSINGS_MAX = 5_000;

@@ -13,6 +13,7 @@ import { isFirstPass, isRenewalDue, type Pass, renewPass } from "../core/pass.ts
 import { EVERYBODY } from "../core/rules.ts";
 import type { Ticket } from "../core/ticket.ts";
 import type { Decision } from "./access-log/line.ts";
+import { NOTHING } from "./answer-headers.ts";
 import { type AskEngine, type Away, after, ENGINE_AWAY } from "./ask-engine.ts";
 import { type Asking, readAsking } from "./asking.ts";
 import type { Call } from "./call.ts";
@@ -32,7 +33,6 @@ import type { Traffic } from "./traffic.ts";
 import type { UnprovenPlaces } from "./unproven-places.ts";
 import type { PassOn, Told, Verdict } from "./verdict.ts";
 
-const NOTHING: readonly string[] = [];
 /** What someone is told who shows a token that was given to another browser. */
 const STRANGE: TurnedAway = { kind: "turnedAway", reason: "wrongBrowser", until: null };
 /** The same for a request that belongs to no visit. */

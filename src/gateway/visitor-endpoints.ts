@@ -18,7 +18,7 @@ import type { Pass } from "../core/pass.ts";
 import { drawnEvent } from "../core/schedule.ts";
 import { tellAhead } from "../core/ticket.ts";
 import { holdJson } from "./abuse/hold-json.ts";
-import { PERSONAL_JSON } from "./answer-headers.ts";
+import { NOTHING, PERSONAL_JSON } from "./answer-headers.ts";
 import { type AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { headerOf } from "./facts.ts";
@@ -67,7 +67,6 @@ export const ENDPOINTS = Object.keys(METHODS) as readonly Endpoint[];
 const RETRY_SECONDS = 5;
 /** A check-in that comes before this share of the time it was told is answered from the last answer. */
 const EARLY_SHARE = 0.5;
-const NOTHING: readonly string[] = [];
 const STYLE: readonly string[] = [
   ...["Content-Type", "text/css; charset=utf-8", "Cache-Control", "no-store"],
   ...["X-Content-Type-Options", "nosniff"],

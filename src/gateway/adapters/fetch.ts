@@ -12,7 +12,7 @@ import { isIP } from "node:net";
 import type { World } from "../../core/world.ts";
 import type { AccessLog } from "../access-log/access-log.ts";
 import type { AccessEntry } from "../access-log/entry.ts";
-import { STREAM_HEADERS } from "../answer-headers.ts";
+import { PLAIN, STREAM_HEADERS } from "../answer-headers.ts";
 import type { Facts } from "../facts.ts";
 import type { Gateway } from "../gateway.ts";
 import { COMMAND } from "../headers.ts";
@@ -40,7 +40,6 @@ const NO_CONTENT = 204;
 /** The visitor left first; nobody reads it. */
 const LEFT = 499;
 const VISIT_OVER = "The visit is over.\n";
-const OVER_HEADERS: readonly string[] = ["Content-Type", "text/plain", "Cache-Control", "no-store"];
 const BAD_METHOD: Refusal = { status: 405, reason: "method not allowed" };
 const BAD_HOST: Refusal = { status: 400, reason: "malformed Host" };
 
@@ -137,7 +136,7 @@ export class FetchAdapter<Context> {
     });
     try {
       const answer = await passage.unlessEnded(async () => site(forSite(request, verdict, passage)));
-      if (answer === null) return new Response(VISIT_OVER, { status: 503, headers: headersOf(OVER_HEADERS) });
+      if (answer === null) return new Response(VISIT_OVER, { status: 503, headers: headersOf(PLAIN) });
       status = answer.status;
       watch?.answered(status, world.clock.now() - startedAt);
       const command = watch ? answer.headers.get(COMMAND) : null;

@@ -12,6 +12,7 @@
  */
 import type { Eventually } from "../../core/engine.ts";
 import type { World } from "../../core/world.ts";
+import { PLAIN } from "../answer-headers.ts";
 import { after } from "../ask-engine.ts";
 import { type Facts, headerOf } from "../facts.ts";
 import type { Gateway } from "../gateway.ts";
@@ -30,7 +31,6 @@ const METHOD = /^[A-Z][A-Z-]{0,31}$/;
 /** As the parser of a request line takes it. */
 const TARGET = /^\/[\x21-\x7e\x80-\xff]*$/;
 const NO_STORE: readonly string[] = ["Cache-Control", "no-store"];
-const PLAIN: readonly string[] = ["Content-Type", "text/plain", ...NO_STORE];
 const PASS: readonly string[] = ["Fairgate-Auth", "pass"];
 const COME_BACK: readonly string[] = ["Retry-After", "1", "Fairgate-Status", "comeBack"];
 const STOP: readonly string[] = ["Fairgate-Auth", "stop"];

@@ -2,12 +2,11 @@
 import type { Duplex } from "node:stream";
 import type { World } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
+import { PLAIN } from "../answer-headers.ts";
 import { answerWhole } from "../proxy/answer.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Refusal } from "../proxy/framing.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
-
-const HEADERS: readonly string[] = ["Content-Type", "text/plain", "Cache-Control", "no-store"];
 
 /** Answers a request with why it is refused. `isLast`: nothing more is read from its connection. */
 export function refuse(
@@ -18,14 +17,14 @@ export function refuse(
 ): void {
   entryOf(response)?.decide("refused");
   const { status, body } = told(refusal, world);
-  answerWhole(request, response, { status, headers: [...HEADERS], body, isLast, timers: world.timers });
+  answerWhole(request, response, { status, headers: [...PLAIN], body, isLast, timers: world.timers });
 }
 
 /** The same for an upgrade. */
 export function refuseUpgrade(socket: Duplex, refusal: Refusal, world: World): void {
   entryOf(socket)?.decide("refused");
   const { status, body } = told(refusal, world);
-  answerRaw(socket, { status, headers: HEADERS, body });
+  answerRaw(socket, { status, headers: PLAIN, body });
 }
 
 function told({ status, reason }: Refusal, { log }: World): { status: number; body: Buffer } {

@@ -11,13 +11,12 @@ import type { Timers } from "../../core/world.ts";
 import { FairTurns } from "../../sockets/fair-turns.ts";
 import { answerUnderWay } from "../../sockets/idle-connections.ts";
 import type { AccessLog } from "../access-log/access-log.ts";
+import { PLAIN_TYPE } from "../answer-headers.ts";
 import { LINGER_MAX_MS } from "../proxy/answer.ts";
 import { answerRaw, closeSoon } from "../proxy/raw-answer.ts";
 
 /** Answered in one turn of the event loop: one or two milliseconds. */
 const ANSWERED_PER_TURN = 32;
-
-const TEXT: readonly string[] = ["Content-Type", "text/plain"];
 
 const KNOWN: Readonly<Record<string, readonly [status: number, reason: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "header too large"],
@@ -61,6 +60,6 @@ export class ClientErrors {
     const linger = current === null ? { linger: { maxMs: LINGER_MAX_MS, timers: this.#timers } } : {};
     const body = Buffer.from(`${reason}\n`);
     this.#accessLog?.malformed(socket, status, body.length);
-    answerRaw(socket, { status, headers: TEXT, body, ...linger });
+    answerRaw(socket, { status, headers: PLAIN_TYPE, body, ...linger });
   }
 }

@@ -23,6 +23,7 @@ import { FairTurns } from "../../sockets/fair-turns.ts";
 import { IdleConnections } from "../../sockets/idle-connections.ts";
 import type { AccessLog } from "../access-log/access-log.ts";
 import { refuse, refuseUpgrade } from "../adapters/refuse.ts";
+import { PLAIN, PLAIN_TYPE } from "../answer-headers.ts";
 import { answerWhole, breakOff, hasBody, writeHead } from "../proxy/answer.ts";
 import { type AnyRequest, type AnyResponse, isHttp2 } from "../proxy/any-http.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
@@ -96,8 +97,6 @@ export interface Listener {
 
 type Server = http.Server | Http2SecureServer;
 
-const TEXT: readonly string[] = ["Content-Type", "text/plain"];
-const PLAIN: readonly string[] = [...TEXT, "Cache-Control", "no-store"];
 const NO_UPGRADE: Refusal = { status: 400, reason: "cannot upgrade to this protocol" };
 
 /** Listens; rejects when the address cannot be had or the certificate cannot be read. */
@@ -360,14 +359,7 @@ class Door {
     }
     const { timers } = this.#options.world;
     const body = Buffer.from("body took too long\n");
-    answerWhole(request, response, {
-      status: 408,
-
-      headers: [...PLAIN],
-      body,
-      isLast: true,
-      timers,
-    });
+    answerWhole(request, response, { status: 408, headers: [...PLAIN], body, isLast: true, timers });
   }
 }
 
@@ -397,7 +389,7 @@ function refuseConnect(
   if (!isHttp2(request)) {
     (other as Duplex).on("error", () => {});
     accessLog?.beginUpgrade(request, other as Duplex)?.decide("refused");
-    answerRaw(other as Duplex, { status: 405, headers: TEXT, body });
+    answerRaw(other as Duplex, { status: 405, headers: PLAIN_TYPE, body });
     return;
   }
   accessLog?.begin(request, other as AnyResponse)?.decide("refused");

@@ -74,10 +74,7 @@ export class Choice<T extends Candidate> {
     const { stickyKey } = seeker;
     if (candidates.length === 1) return seeker.tried.length === 0 ? candidates[0]! : null;
     this.#survey(now);
-    const best =
-      this.#isSticky && stickyKey !== null
-        ? this.#byKey(seeker, hashOf(stickyKey), now)
-        : this.#byLoad(seeker, now);
+    const best = this.#best(seeker, now, this.#isSticky && stickyKey !== null ? hashOf(stickyKey) : null);
     if (best !== null) this.#choose(best, seeker, now);
     return best;
   }
@@ -108,39 +105,18 @@ export class Choice<T extends Candidate> {
     this.#errorShareMin = errorShareMin;
   }
 
-  #byLoad(seeker: Seeker, now: number): T | null {
+  /** By `keyHash`; or without one by load, those with equal loads in turn. */
+  #best(seeker: Seeker, now: number, keyHash: number | null): T | null {
     const candidates = this.#candidates;
     let best: T | null = null;
     let bestRank = Number.POSITIVE_INFINITY;
     for (let i = 0; i < candidates.length; i++) {
       const candidate = candidates[(this.#turn + i) % candidates.length]!;
       if (seeker.tried.includes(candidate)) continue;
-      const rank = this.#rank(candidate, seeker, now);
+      const rank =
+        keyHash === null ? this.#rank(candidate, seeker, now) : this.#rankForKey(candidate, seeker, now);
       if (rank > bestRank) continue;
-      if (best !== null && rank === bestRank) {
-        if (rank === STANDING.down ? !failedBefore(candidate, best) : candidate.load() >= best.load())
-          continue;
-      }
-      best = candidate;
-      bestRank = rank;
-    }
-    return best;
-  }
-
-  #byKey(seeker: Seeker, keyHash: number, now: number): T | null {
-    let best: T | null = null;
-    let bestRank = Number.POSITIVE_INFINITY;
-    for (const candidate of this.#candidates) {
-      if (seeker.tried.includes(candidate)) continue;
-      const rank = this.#rankForKey(candidate, seeker, now);
-      if (rank > bestRank) continue;
-      if (best !== null && rank === bestRank) {
-        const isBetter =
-          rank === STANDING.down
-            ? failedBefore(candidate, best)
-            : mix(keyHash ^ candidate.hash) > mix(keyHash ^ best.hash);
-        if (!isBetter) continue;
-      }
+      if (best !== null && rank === bestRank && !isPreferred(candidate, best, rank, keyHash)) continue;
       best = candidate;
       bestRank = rank;
     }
@@ -188,8 +164,10 @@ export class Choice<T extends Candidate> {
   }
 }
 
-function failedBefore({ health }: Candidate, other: Candidate): boolean {
-  return health.failedAt < other.health.failedAt;
+/** Of two with one rank: of those that are down, the one that failed longer ago is preferred. */
+function isPreferred(one: Candidate, other: Candidate, rank: number, keyHash: number | null): boolean {
+  if (rank === STANDING.down) return one.health.failedAt < other.health.failedAt;
+  return keyHash === null ? one.load() < other.load() : mix(keyHash ^ one.hash) > mix(keyHash ^ other.hash);
 }
 
 /** A text as 32 bits (FNV-1a). */
