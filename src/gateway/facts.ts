@@ -14,7 +14,7 @@ export interface Facts extends Incoming {
   readonly now: number;
   /** It wants to change the protocol (WebSocket): its answers have no body, and it takes no place in the line. */
   readonly isUpgrade: boolean;
-  /** True once nobody is left to be answered. */
+  /** True once the client is gone. */
   isGone(): boolean;
 }
 

@@ -1,15 +1,10 @@
 /**
- * The gateway: what becomes of one request. It finds the room, reads what the visitor carries, asks the engine only when
- * it must, and says what is to be done as a value. Adapters (`adapters/`) make the facts and act on the verdict.
+ * The gateway decides about one request. It finds the room and reads the visitor's token. With a valid pass the request goes on
+ * without an engine call; without one `threshold.ts` decides. Adapters (`adapters/`) make the facts and act on the verdict.
  *
  *   facts ─▶ visit ─▶ verdict ─┬─ passOn ─▶ depart ─▶ the site, by whatever way the adapter has
  *                              ├─ stream ─▶ opened by the adapter
  *                              └─ all else ─▶ render ─▶ status, headers, body
- *
- *   valid pass ─────────────▶ passOn            (no engine call)
- *   ticket ─▶ engine.enter ─▶ passOn | wait
- *   nothing ─▶ engine.join ─▶ passOn | wait
- *   engine away ────────────▶ passOn (fail open) | engineAway (fail closed)
  */
 import type { Settings } from "../config/schema.ts";
 import type { Engine, Eventually } from "../core/engine.ts";
@@ -56,7 +51,7 @@ const JWKS_HEADERS: readonly string[] = [
   "Cache-Control",
   "public, max-age=300",
 ];
-/** Where requests of a whole proxy are refused, this is what its operator forgot. */
+/** The log message; where it is a whole proxy that is refused, with what its operator forgot. */
 const HINTS: Readonly<Record<Limited, string>> = {
   visitor: "one visitor has too many requests under way",
   address:
@@ -78,9 +73,9 @@ export interface Prepared {
   readonly keyring: Keyring;
 }
 
-/** What the access log notes of one of our own addresses that belongs to no room. */
+/** For the access log: an answer of one of our own addresses that belongs to no room. */
 const OWN = { decision: "own", room: null, visitor: null } as const;
-/** The same of what is no request that is acted on. */
+/** The same for a refused request. */
 const REFUSED = { decision: "refused", room: null, visitor: null } as const;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -179,7 +174,7 @@ export class Gateway {
     return this.#inForce.trust;
   }
 
-  /** Builds all that follows from settings, and changes nothing. Throws when they cannot be used. */
+  /** Builds everything that depends on the settings, and changes nothing. Throws when they cannot be used. */
   prepare(settings: Settings): Prepared {
     const keyring = this.#keyringFor(settings);
     const fronts = new Map(
@@ -251,7 +246,7 @@ export class Gateway {
     return hasCode(call) ? redirectWithoutCode(call, headers) : this.#passOn(call, held, headers, "pass");
   }
 
-  /** A request that is not acted on. */
+  /** Refuses a request without acting on it. */
   refuse({ status, reason }: Refusal): Refuse {
     this.#world.log.debug({ code: "REQUEST_REFUSED", status, reason }, "request refused");
     return { kind: "refuse", ...REFUSED, status, reason };
@@ -287,7 +282,7 @@ export class Gateway {
     };
   }
 
-  /** Turns the ring of keys as far as it was in an earlier life. */
+  /** Turns the key ring as far as it was before a restart. */
   restoreKeyring(memo: KeyringMemo): void {
     this.#tokens.keyring.restore(memo);
   }
@@ -338,7 +333,7 @@ export class Gateway {
     return front;
   }
 
-  /** Gives these rooms of the engine the rules back that are in force. */
+  /** Gives these rooms of the engine back the rules in force. */
   async #configureBack(rooms: readonly string[]): Promise<void> {
     const before = rooms.flatMap((room) => this.#inForce?.fronts.get(room) ?? []);
     try {
@@ -379,7 +374,7 @@ export class Gateway {
     return rule !== null;
   }
 
-  /** Addresses of our own that were not written as one: with a query or an odd path; the key set; or none of ours. */
+  /** Other spellings of our own addresses (with a query or an odd path), the key set, and unknown addresses. */
   #visitOwn(url: string, facts: Facts): Eventually<Verdict> {
     const path = url.split("?", 1)[0]!;
     const own = facts.isUpgrade ? undefined : this.#inForce.own.find(path);

@@ -162,7 +162,7 @@ export class Newcomers {
     return { kind: "turnedAway", reason, until: openingFor(reason, arriving) };
   }
 
-  /** Leaves a place or a visit that nobody got. */
+  /** Gives up a place or a visit whose visitor is gone. */
   #giveUp(answer: JoinAnswer): void {
     if (answer.kind === "refused") return;
     const { ask, engine } = this.#parts;

@@ -17,7 +17,7 @@ export interface WatchParts {
   readonly world: World;
 }
 
-/** Null where nobody wants to know. */
+/** Null where neither the load nor a command of the origin matters. */
 export function createWatch(front: RoomFront, parts: WatchParts): Watch | null {
   const { load, isLoadWatched } = front;
   const hasCommands = front

@@ -1,6 +1,6 @@
 /**
  * The addresses under `/.fairgate/` and what answers there. Looked up with every request, so by length first: a map
- * would take a hash of each request's text and intern it, which costs more than comparing it with the few as long.
+ * would hash and intern the URL of each request, which costs more than comparing it with the few of its length.
  */
 import type { RoomFront } from "./room-front.ts";
 import { ENDPOINTS, type Endpoint } from "./visitor-endpoints.ts";

@@ -21,11 +21,11 @@ import { answerRaw } from "./proxy/raw-answer.ts";
 import { SlowVisitors } from "./proxy/slow-visitors.ts";
 
 export interface ProxiedGatewayParts extends GatewayParts {
-  /** What becomes of requests is noted there. */
+  /** Notes every request. */
   readonly accessLog?: AccessLog;
   /** Frees file handles when there are none left to connect with. */
   readonly relief?: Relief;
-  /** The settings to begin with in place of `settings`. The gateway has no rooms yet; it can say which would be good. */
+  /** The settings to begin with in place of `settings`. The gateway has no rooms yet; it can validate them. */
   readonly amend?: (gateway: Gateway) => Promise<Settings>;
 }
 
@@ -99,7 +99,7 @@ export class ProxiedGateway {
     return this.gateway.problemOf(settings, room);
   }
 
-  /** Builds all that follows from settings, and changes nothing. Throws when they cannot be used. */
+  /** Builds everything that depends on the settings, and changes nothing. Throws when they cannot be used. */
   prepare(settings: Settings): PreparedAll {
     return { prepared: this.gateway.prepare(settings), proxies: this.#prepareProxies(settings) };
   }
@@ -116,7 +116,7 @@ export class ProxiedGateway {
     this.#proxies = proxies;
   }
 
-  /** Lets go of what was prepared and is not wanted. */
+  /** Discards what was prepared and is not used. */
   discard({ proxies }: PreparedAll): void {
     for (const proxy of missingFrom(this.#proxies, proxies)) void proxy.close();
   }
@@ -126,7 +126,7 @@ export class ProxiedGateway {
     await this.putInForce(this.prepare(settings));
   }
 
-  /** How every address does, and whose it is: a room's, or the one for rooms that have none of their own. */
+  /** The state of every origin address, with its owner: a room, or all rooms that have no origin of their own. */
   origins(): ShownOriginAddress[] {
     const { origin: shared, rooms } = this.gateway.settings;
     const settingsOf = new Map(Object.entries(rooms).map(([room, { origin }]) => [room, origin]));

@@ -1,7 +1,7 @@
 /**
- * A verdict as an answer: status, headers and body. Someone who must wait gets, at the address they asked for, the page,
- * JSON, a plain line, or the page with word that their form was not sent; and the same while the engine is away, and for
- * those who get no place. An upgrade gets a status and nothing else.
+ * A verdict as an answer: status, headers and body. A visitor who must wait gets, at the address they asked for, the page, JSON,
+ * a plain line, or the page that says that their form was not sent. The same goes for an engine that is away and for a visitor
+ * who gets no place. An upgrade gets a status alone.
  */
 import type { Waiting } from "../core/engine.ts";
 import { isAheadShown } from "../core/room-view.ts";
@@ -54,7 +54,7 @@ export interface Rendered {
   readonly headers: readonly string[];
   /** A text is ASCII, or text in UTF-8 that is sent as it is. */
   readonly body: string | Uint8Array;
-  /** Nothing more is read from the connection. */
+  /** The connection is closed after it. */
   readonly isLast?: boolean;
 }
 

@@ -75,7 +75,7 @@ export class RoomFront {
   binding!: Binding;
   strays!: Strays;
   messageJson!: string;
-  /** Hears of the origin's answers. Null: nobody wants to know. */
+  /** Hears of the origin's answers; null where that is not wanted. */
   watch: Watch | null = null;
   /** The board as everyone gets it. */
   boardAnswer: OwnAnswer;

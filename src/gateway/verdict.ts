@@ -1,6 +1,6 @@
 /**
- * What becomes of one request, as a value. `Gateway.visit` makes it, `render` turns all but two kinds into an answer, and
- * an adapter acts on it: `passOn` goes to the site, `stream` is opened, `gone` has nobody left to hear it.
+ * The decision about one request, as a value. `Gateway.visit` makes it, and an adapter acts on it: `passOn` goes to the site,
+ * `stream` is opened, for `gone` nothing is done, and everything else is shown (`render.ts`).
  */
 import type { OriginSettings } from "../config/schema.ts";
 import type { Waiting } from "../core/engine.ts";
@@ -86,7 +86,7 @@ export interface Redirect extends Noted {
   readonly headers: readonly string[];
 }
 
-/** It is no request that is acted on. */
+/** The request is refused without being acted on. */
 export interface Refuse extends Noted {
   readonly kind: "refuse";
   readonly status: number;

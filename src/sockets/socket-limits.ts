@@ -1,6 +1,6 @@
 /**
- * Who gets how many of the files that this process may open: every connection is one. Visitors get what is left when the
- * rest has its share, so that however many come, origins, disk, Redis, other nodes and the control address stay within
+ * How the files that this process may open are divided: every connection is one. Visitors get what is left when the rest has
+ * its share, so that however many come, origins, disk, Redis, other nodes and the control address stay within
  * reach.
  *
  *   limit on open files = runtime + control + Redis + cluster + origins + visitors

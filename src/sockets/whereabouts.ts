@@ -1,5 +1,5 @@
 /**
- * Whom an address belongs to, as far as budgets and binding care. One visitor with IPv6 has a whole /64 to choose
+ * The keys by which budgets and binding count addresses. One visitor with IPv6 has a whole /64 to choose
  * addresses from, so that counts as one address; a network is what one customer of a provider, or one small site,
  * usually has: a /24 with IPv4, a /48 with IPv6.
  */

@@ -21,7 +21,7 @@ import type { Finished } from "./line.ts";
 
 const OK = 200;
 
-/** What is known of something that is no request. */
+/** The fields of something that could not be read as a request. */
 const UNREAD: Omit<Finished, "endedAt" | "address" | "status" | "bytes"> = {
   ...{ method: null, path: null, httpVersion: null, referer: null, userAgent: null, host: null },
   ...{ room: null, decision: "refused", visitor: null, origin: null, originMs: null, tookMs: 0, id: null },
@@ -29,7 +29,7 @@ const UNREAD: Omit<Finished, "endedAt" | "address" | "status" | "bytes"> = {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Takes what is over, and keeps nothing of it: the same object comes again for the next request. */
+/** Takes finished requests. It must not keep the object, which is used again for the next one. */
 export interface Sink {
   add(finished: Finished): void;
 }
@@ -95,7 +95,7 @@ export class AccessLog {
     this.#finish(entry);
   }
 
-  /** Something came that is no request, and was answered with this status. */
+  /** Bytes that could not be read as a request were answered with this status. */
   malformed(connection: Duplex, status: number, bytes: number): void {
     const { sink } = this;
     if (sink === null) return;

@@ -1,7 +1,7 @@
 /**
  * What is noted of one request for the access log, from when it came until it is over. An entry hangs on its response,
  * or for an upgrade on its connection, so that each part that decides something about the request notes it there. While the
- * access log is off there are no entries, and nothing is paid but a look.
+ * access log is off there are no entries, and the cost is one check.
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";

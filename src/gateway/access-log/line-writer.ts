@@ -1,6 +1,6 @@
 /**
- * Gets lines to a file or to standard output, without a write for each of them and without anybody waiting. Lines are
- * gathered; when there are enough, or after a moment, they go out together, one write at a time.
+ * Writes lines to a file or to standard output in batches, without making a request wait. A batch goes out when it is full, or
+ * after a moment, one write at a time.
  *
  *   add ──▶ gathering ──▶ batches ──▶ output          256 KB, or 200 ms after the first line
  *                            │           │ fails: opened again by its name, every few seconds
@@ -17,11 +17,11 @@ import type { World } from "../../core/world.ts";
 import { PacedLog } from "../paced-log.ts";
 import { LINE_BYTES_MAX, LineBuffer } from "./line-buffer.ts";
 
-/** So many bytes are written at once: handing them to another thread takes 0.1 ms, however many. Lines are far shorter. */
+/** Bytes in a batch: handing one to another thread takes 0.1 ms, whatever its size. Lines are far shorter. */
 export const BATCH_BYTES = 256 * 1_024;
 /** How long a line waits for others. */
 export const GATHER_MS = 200;
-/** What waits to be written, all told. */
+/** The most bytes that wait to be written. */
 export const BUFFERED_BYTES_MAX = 8 * 1_024 * 1_024;
 /** After a failure. */
 export const RETRY_AFTER_MS = 5_000;
@@ -30,7 +30,7 @@ export const CLOSE_WITHIN_MS = 1_000;
 
 const LINE_FEED = 0x0a;
 
-/** Something that was opened to write to. */
+/** An open file or stream. */
 export interface Output {
   /** The same for the same file, by whichever name it was opened. */
   readonly identity: string;
@@ -41,11 +41,11 @@ export interface Output {
   close(): void;
 }
 
-/** What can be opened to write to, more than once. */
+/** Where lines go; it can be opened again. */
 export interface Destination {
   /** For the log. */
   readonly name: string;
-  /** Where the process's own log goes as well: while nothing gets through there, nothing is said there. */
+  /** True when the process's own log goes there too: then its failure cannot be logged. */
   readonly hasOwnLog: boolean;
   open(): Promise<Output>;
 }
@@ -192,13 +192,13 @@ export class LineWriter<Line> {
       this.#retry(error, "the access log cannot be written");
     } else {
       this.#tellDropped();
-      // What is only just being gathered has its time.
+      // Lines that are still being gathered go out later.
       if (this.#batches.length > 0 || this.#isClosed) this.#write();
     }
     if (!this.#isWriting) this.#onIdle?.();
   };
 
-  /** So many bytes of the first batch are written. */
+  /** This many bytes of the first batch are written. */
   #takeOff(written: number): void {
     const [batch] = this.#batches as [Batch];
     const { rest } = batch;
@@ -222,7 +222,7 @@ export class LineWriter<Line> {
     this.#output = output;
     this.#isFailing = false;
     former.close();
-    // What the other file has the beginning of does not go on in this one.
+    // A line that begins in the other file is dropped, not continued in this one.
     if (this.#isFirstTorn && former.identity !== output.identity) this.#dropTorn();
     this.#write();
   }

@@ -31,7 +31,7 @@ export interface FetchAdapterParts<Context> {
   readonly world: World;
   /** The other end of the connection: the visitor, or a proxy. */
   readonly address: (request: Request, context: Context) => string | undefined;
-  /** What becomes of requests is noted there. */
+  /** Notes every request. */
   readonly accessLog?: AccessLog;
 }
 

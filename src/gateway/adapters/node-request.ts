@@ -68,7 +68,7 @@ export class NodeRequest implements Facts, OpenAnswer {
   }
 }
 
-/** True when nobody is there to get an answer: they left while an engine took its time. */
+/** True when the client left, such as while an engine took its time. */
 export function isGone(answer: AnyResponse | Duplex): boolean {
   return "statusCode" in answer && isHttp2(answer) ? answer.stream.destroyed : (answer as Duplex).destroyed;
 }

@@ -1,5 +1,5 @@
 /**
- * Connections on which something came that is no HTTP, or that took too long over a header. Each is told so and closed.
+ * Connections that sent something other than HTTP, or took too long over a header. Each gets an error answer and is closed.
  *
  * Telling and closing takes some 50 µs of system calls. Thousands of connections that send nonsense in one instant would
  * hold up everybody else for a second, so in one turn of the event loop only a few are answered; the others wait for the

@@ -49,7 +49,7 @@ const UNLIMITED: ConnectionLimits = {
   perAddressMax: Number.POSITIVE_INFINITY,
 };
 
-/** The limits that are the listener's to keep. */
+/** The limits that the listener enforces. */
 export type ListenLimits = Pick<
   LimitSettings,
   | "headerBytes"
@@ -102,24 +102,24 @@ const NO_UPGRADE: Refusal = { status: 400, reason: "cannot upgrade to this proto
 /** Listens; rejects when the address cannot be had or the certificate cannot be read. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { settings, world } = options;
-  const door = new Door(options);
+  const intake = new Intake(options);
   const server = await createServer(settings);
-  door.attach(server);
+  intake.attach(server);
   await open(server, settings.listen);
   const { address, port } = server.address() as AddressInfo;
   let closing: Promise<void> | null = null;
   return {
     address: { host: address, port },
-    connections: door.connections.counts,
-    ranOut: (error) => door.connections.ranOut(error),
+    connections: intake.connections.counts,
+    ranOut: (error) => intake.connections.ranOut(error),
     async reload(next) {
       if (next.tls !== null && server instanceof http.Server === false)
         (server as Http2SecureServer).setSecureContext(await readCertificate(next.tls));
       applyLimits(server, next.limits);
-      door.turnTo(next);
+      intake.turnTo(next);
     },
     close: () =>
-      (closing ??= closeGently(server, { door, world, deadlineMs: door.limits.shutdownTimeoutMs })),
+      (closing ??= closeGently(server, { intake, world, deadlineMs: intake.limits.shutdownTimeoutMs })),
   };
 }
 
@@ -213,7 +213,7 @@ export function isUpgradeRefused(
 }
 
 /** What stands between the server's events and the handlers. */
-class Door {
+class Intake {
   limits: ListenLimits;
   isClosing = false;
   readonly sessions: Http2Sessions;
@@ -398,22 +398,22 @@ function refuseConnect(
 
 function closeGently(
   server: Server,
-  { door, world, deadlineMs }: { door: Door; world: World; deadlineMs: number },
+  { intake, world, deadlineMs }: { intake: Intake; world: World; deadlineMs: number },
 ): Promise<void> {
-  door.isClosing = true;
+  intake.isClosing = true;
   return new Promise((resolve) => {
     const stopLooking = world.timers.every(CLOSING_LOOK_EVERY_MS, () =>
       (server as http.Server).closeIdleConnections?.(),
     );
     const stopDeadline = world.timers.after(deadlineMs, () => {
-      for (const socket of door.connections.sockets()) socket.destroy();
+      for (const socket of intake.connections.sockets()) socket.destroy();
     });
     server.close(() => {
       stopLooking();
       stopDeadline();
       resolve();
     });
-    door.sessions.closeGently();
-    door.headers.close();
+    intake.sessions.closeGently();
+    intake.headers.close();
   });
 }

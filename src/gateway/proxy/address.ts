@@ -1,10 +1,10 @@
-/** One place where an origin listens, as its own parts see it, and what wants one of its connections. */
+/** One address where an origin listens, and what uses or waits for its connections. */
 import type { AddressUser } from "./address-health.ts";
 import type { AddressPool } from "./address-pool.ts";
 import type { Candidate } from "./choice.ts";
 import type { Connector } from "./pool.ts";
 
-/** One place where the origin listens. Its counts are kept by `Origin`. */
+/** One address where the origin listens. Its counts are kept by `Origin`. */
 export interface OriginAddress extends Candidate {
   readonly url: URL;
   readonly hostname: string;
@@ -28,15 +28,15 @@ export interface OriginAddress extends Candidate {
 /** What uses an address: a request through its pool, or an upgraded connection of its own. */
 export type Use = "requests" | "tunnels";
 
-/** What waits for a connection. */
+/** The lines in which requests wait for a connection. */
 export type WaitingLine = "onSite" | "outside" | "uploads" | "overShare";
 
-/** What wants a connection. */
+/** A request or an upgrade that needs a connection. */
 export interface ConnectionClaim extends AddressUser {
   readonly use: Use;
   /** True for visitors who have a pass for what they ask. */
   readonly isOnSite: boolean;
-  /** Whose share it counts in; null where many visitors are behind one address. */
+  /** The client in whose share it counts; null where many visitors are behind one address. */
   readonly client: string | null;
   /** Bytes a second that its connection has carried so far; Infinity while that is not known. */
   carriedPace(now: number): number;

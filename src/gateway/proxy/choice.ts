@@ -39,7 +39,7 @@ export interface Candidate {
   credit: number;
 }
 
-/** What wants an address. */
+/** A request that needs an address. */
 export interface Seeker extends AddressUser {
   /** Addresses that failed this request already. */
   readonly tried: readonly Candidate[];

@@ -1,4 +1,4 @@
-/** What an exchange is told of the request it carries, and what it knows of the proxy it belongs to. */
+/** What the gateway tells the proxy about a request, and what the parts of a proxy share. */
 import type { OriginSettings } from "../../config/schema.ts";
 import type { World } from "../../core/world.ts";
 import type { Relief } from "../../sockets/relief.ts";
@@ -41,7 +41,7 @@ export interface Forward {
   readonly connection: { moved: number } | null;
 }
 
-/** Told what becomes of requests on their way to the origin. One for all requests of a room. */
+/** Hears how requests to the origin end. One for all requests of a room. */
 export interface Watch {
   asked(): void;
   /** The origin began its answer, so long after it was asked. */

@@ -66,7 +66,7 @@ export interface Origin {
   begin(address: OriginAddress, claim: ConnectionClaim): void;
   /** It has its connection: the address is up. */
   connected(address: OriginAddress, claim: ConnectionClaim): void;
-  /** Somebody else than a request has connected. */
+  /** A check or a probe has connected. */
   reached(address: OriginAddress): void;
   /** An answer began. */
   answered(address: OriginAddress, claim: ConnectionClaim, status: number): void;
