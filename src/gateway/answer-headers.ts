@@ -1,6 +1,6 @@
 /** Flat header lists of our own answers. */
 
-export const NOTHING: readonly string[] = [];
+export const NONE_ADDED: readonly string[] = [];
 const NO_SNIFF: readonly string[] = ["X-Content-Type-Options", "nosniff"];
 const NO_STORE: readonly string[] = ["Cache-Control", "no-store"];
 const JSON_TYPE: readonly string[] = ["Content-Type", "application/json; charset=utf-8"];

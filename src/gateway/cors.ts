@@ -3,7 +3,7 @@
  * says to their visitors. Only origins that the operator names, each with the visitor's cookie. What the site itself answers
  * is the site's matter and stays as it is.
  */
-import { NOTHING } from "./answer-headers.ts";
+import { NONE_ADDED } from "./answer-headers.ts";
 import { type Facts, headerOf } from "./facts.ts";
 
 /** What a page may read of our answers beside their body. */
@@ -43,12 +43,12 @@ export class Cors {
 
   /** Flat header list that lets such a page read the token that comes with one of the site's answers. */
   tokenHeaders(facts: Pick<Facts, "headers">): readonly string[] {
-    return this.allows(facts) ? ["Access-Control-Expose-Headers", "Fairgate-Token"] : NOTHING;
+    return this.allows(facts) ? ["Access-Control-Expose-Headers", "Fairgate-Token"] : NONE_ADDED;
   }
 
   /** Flat header list that lets the page read the answer, where it may. */
   headersFor(facts: Pick<Facts, "headers">): readonly string[] {
-    if (!this.isOn) return NOTHING;
+    if (!this.isOn) return NONE_ADDED;
     // Another origin gets another answer, also from a cache.
     if (!this.allows(facts)) return ["Vary", "Origin"];
     return [

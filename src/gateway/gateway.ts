@@ -11,7 +11,7 @@ import type { Engine, Eventually } from "../core/engine.ts";
 import { toHex } from "../core/hex.ts";
 import type { World } from "../core/world.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
-import { NOTHING, PERSONAL_JSON } from "./answer-headers.ts";
+import { NONE_ADDED, PERSONAL_JSON } from "./answer-headers.ts";
 import { AskEngine } from "./ask-engine.ts";
 import { type Call, readCarrier } from "./call.ts";
 import { type Facts, headerOf } from "./facts.ts";
@@ -236,10 +236,11 @@ export class Gateway {
     // An odd spelling of an address of ours.
     if (target.startsWith(OWN_PREFIX)) return this.#visitOwn(target, facts);
     const front = routed.room === null ? undefined : this.#inForce.fronts.get(routed.room);
-    if (front === undefined) return this.#passOn(this.#callOf(null, facts, target), null, NOTHING, "outside");
+    if (front === undefined)
+      return this.#passOn(this.#callOf(null, facts, target), null, NONE_ADDED, "outside");
     front.turn(facts.now);
     const call = this.#callOf(front, facts, target);
-    if (this.#isLetPast(call)) return this.#passOn(call, null, NOTHING, "bypassed");
+    if (this.#isLetPast(call)) return this.#passOn(call, null, NONE_ADDED, "bypassed");
     const held = this.#tokens.read(call);
     if (held?.kind !== "pass") return this.#threshold.come(call, held);
     const { headers } = this.#stay(call, held);
@@ -400,7 +401,7 @@ export class Gateway {
       this.#connections.renewed(renewal.pass);
     } else if (!held.isReported) this.#presence.report(held.pass, leftMs);
     held.isReported = true;
-    return renewal ?? { headers: NOTHING, pass: held.pass };
+    return renewal ?? { headers: NONE_ADDED, pass: held.pass };
   }
 
   #passOn(
@@ -419,7 +420,7 @@ export class Gateway {
       front,
       origin: front?.settings.origin ?? this.#inForce.settings.origin,
       target: front?.membership.takesCodes ? withoutCode(target) : target,
-      requestHeaders: NOTHING,
+      requestHeaders: NONE_ADDED,
       responseHeaders: isToken && front ? [...given, ...front.cors.tokenHeaders(facts)] : given,
       isPersonal: decision !== "bypassed" && decision !== "outside",
       isOnSite: held !== null,

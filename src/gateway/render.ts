@@ -8,7 +8,7 @@ import { isAheadShown } from "../core/room-view.ts";
 import type { DoorRules } from "../core/rules.ts";
 import type { World } from "../core/world.ts";
 import { holdJson } from "./abuse/hold-json.ts";
-import { NOTHING, PERSONAL_JSON, PERSONAL_TEXT, PLAIN, PLAIN_UTF8 } from "./answer-headers.ts";
+import { NONE_ADDED, PERSONAL_JSON, PERSONAL_TEXT, PLAIN, PLAIN_UTF8 } from "./answer-headers.ts";
 import type { Asking } from "./asking.ts";
 import { headerOf } from "./facts.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
@@ -112,7 +112,7 @@ export function renderUpgrade(verdict: Shown, now: number): Rendered {
 }
 
 function bare(status: number, retryAfterSeconds: number | null = null): Rendered {
-  const headers = retryAfterSeconds === null ? NOTHING : ["Retry-After", String(retryAfterSeconds)];
+  const headers = retryAfterSeconds === null ? NONE_ADDED : ["Retry-After", String(retryAfterSeconds)];
   return { status, headers, body: "" };
 }
 
@@ -248,7 +248,7 @@ function page(told: Wait | EngineIsAway, words: PageWords, { clock, random }: Re
     nonce,
   });
   // A form is its sender's to send again; asking for the page anew would throw it away.
-  const again = notice === "formNotSent" ? NOTHING : refresh;
+  const again = notice === "formNotSent" ? NONE_ADDED : refresh;
   const headers = [...own.headers(nonce), "Cache-Control", "no-store", ...again, ...words.headers];
   return readable(told, words.status, headers, body);
 }

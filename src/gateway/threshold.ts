@@ -13,7 +13,7 @@ import { isFirstPass, isRenewalDue, type Pass, renewPass } from "../core/pass.ts
 import { EVERYBODY } from "../core/rules.ts";
 import type { Ticket } from "../core/ticket.ts";
 import type { Decision } from "./access-log/line.ts";
-import { NOTHING } from "./answer-headers.ts";
+import { NONE_ADDED } from "./answer-headers.ts";
 import { type AskEngine, type Away, after, ENGINE_AWAY } from "./ask-engine.ts";
 import { type Asking, readAsking } from "./asking.ts";
 import type { Call } from "./call.ts";
@@ -185,8 +185,8 @@ export class Threshold {
   /** The engine does not answer: fail open or closed, by setting. */
   #engineAway(call: Call, asking: Asking, sequence: number): Eventually<Verdict> {
     if (call.front.settings.engineFailure === "open")
-      return this.#parts.passOn(call, null, NOTHING, "failedOpen");
-    return { kind: "engineAway", ...told(call, asking, "engineAway", NOTHING, sequence) };
+      return this.#parts.passOn(call, null, NONE_ADDED, "failedOpen");
+    return { kind: "engineAway", ...told(call, asking, "engineAway", NONE_ADDED, sequence) };
   }
 
   #turnAway(call: Call, asking: Asking, why: TurnedAway | HeldBack): Verdict {
@@ -200,10 +200,10 @@ export class Threshold {
   /** A slip, for someone who is to come back with it; for someone with another's token, what takes that away. */
   #tokensFor(call: Call, why: TurnedAway | HeldBack): readonly string[] {
     const { tokens } = this.#parts;
-    if (call.facts.isUpgrade) return NOTHING;
-    if (why.kind === "turnedAway") return why.reason === "wrongBrowser" ? tokens.takeAway(call) : NOTHING;
+    if (call.facts.isUpgrade) return NONE_ADDED;
+    if (why.kind === "turnedAway") return why.reason === "wrongBrowser" ? tokens.takeAway(call) : NONE_ADDED;
     const slip = why.verdict.kind === "comeBack" ? why.verdict.slip : null;
-    return slip === null ? NOTHING : tokens.giveSlip(call, slip);
+    return slip === null ? NONE_ADDED : tokens.giveSlip(call, slip);
   }
 
   #countWait({ answer }: Asking): void {
@@ -237,7 +237,7 @@ export class Threshold {
         const { address } = tokens.sender(facts);
         const mayPass = hasRoom && front.strays.take(address, asking.isPreflight, facts.now);
         traffic.count("strays", mayPass ? "passed" : "refused");
-        return mayPass ? passOn(call, null, NOTHING, "stray") : this.#turnAway(call, asking, MUST_WAIT);
+        return mayPass ? passOn(call, null, NONE_ADDED, "stray") : this.#turnAway(call, asking, MUST_WAIT);
       },
     );
   }
@@ -258,7 +258,7 @@ function told(
   call: Call,
   asking: Asking,
   decision: Decision,
-  headers: readonly string[] = NOTHING,
+  headers: readonly string[] = NONE_ADDED,
   sequence = -1,
 ): Told {
   return { decision, room: call.front.name, visitor: null, call, asking, headers, sequence };

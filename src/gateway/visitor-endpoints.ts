@@ -18,7 +18,7 @@ import type { Pass } from "../core/pass.ts";
 import { drawnEvent } from "../core/schedule.ts";
 import { tellAhead } from "../core/ticket.ts";
 import { holdJson } from "./abuse/hold-json.ts";
-import { NOTHING, PERSONAL_JSON } from "./answer-headers.ts";
+import { NONE_ADDED, PERSONAL_JSON } from "./answer-headers.ts";
 import { type AskEngine, after, ENGINE_AWAY } from "./ask-engine.ts";
 import type { Call } from "./call.ts";
 import { headerOf } from "./facts.ts";
@@ -168,7 +168,7 @@ export class VisitorEndpoints {
     if (held?.kind !== "ticket") return said(call, 403, PERSONAL_JSON, NOT_HELD);
     const { front, facts } = call;
     const { tokens } = this.#parts;
-    const given = tokens.refreshTicket(call, held) ?? { held, headers: NOTHING };
+    const given = tokens.refreshTicket(call, held) ?? { held, headers: NONE_ADDED };
     const { address } = tokens.sender(facts);
     const headers = front.cors.isOn ? [...given.headers, ...front.cors.headersFor(facts)] : given.headers;
     const who = { decision: "own", room: front.name, visitor: held.ticket.id } as const;
@@ -364,7 +364,12 @@ function away(call: Call): OwnAnswer {
   return said(call, 503, [...PERSONAL_JSON, ...RETRY], ENGINE_AWAY_JSON);
 }
 
-function refused(call: Call, status: number, error: string, headers: readonly string[] = NOTHING): OwnAnswer {
+function refused(
+  call: Call,
+  status: number,
+  error: string,
+  headers: readonly string[] = NONE_ADDED,
+): OwnAnswer {
   return said(call, status, [...PERSONAL_JSON, ...headers], JSON.stringify({ error }));
 }
 
@@ -391,7 +396,11 @@ function answerFor(room: string, status: number, headers: readonly string[], bod
 }
 
 /** The busiest answer: a waiting visitor's JSON, known to be ASCII. */
-function asciiAnswer({ front, facts }: Call, body: string, headers: readonly string[] = NOTHING): OwnAnswer {
+function asciiAnswer(
+  { front, facts }: Call,
+  body: string,
+  headers: readonly string[] = NONE_ADDED,
+): OwnAnswer {
   // Written out rather than spread: this is the busiest line of all.
   const all = [
     "Content-Type",
