@@ -58,6 +58,13 @@ function cssAddress(address: string): string {
   return readPicture(address, "background image").replace(/["\\<>\s]/g, encodeURIComponent);
 }
 
+/** Headers that every page of ours has, names and values in turn. */
+export const SAFE_HEADERS: readonly string[] = Object.entries({
+  "Referrer-Policy": "same-origin",
+  "X-Content-Type-Options": "nosniff",
+  "X-Robots-Tag": "noindex",
+}).flat();
+
 export interface Policy {
   /** Addresses of the pictures that the look has. */
   readonly pictures: readonly (string | null | undefined)[];

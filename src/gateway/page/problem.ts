@@ -9,7 +9,7 @@
  */
 import { createHash } from "node:crypto";
 import { languageChooser, type PageKind, type Texts, textsOf } from "./languages.ts";
-import { lookStyle, tabIcon } from "./look.ts";
+import { lookStyle, SAFE_HEADERS, tabIcon } from "./look.ts";
 import { EVENT_STYLE, readAsset, STYLE } from "./render.ts";
 import { squeezeScript } from "./squeeze.ts";
 import {
@@ -262,12 +262,7 @@ function headersWith({ policy }: Script): readonly string[] {
     "no-store",
     "Content-Security-Policy",
     `default-src 'none'; style-src 'sha256-${hashOf(STYLE_TEXT)}';${policy} img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
-    "Referrer-Policy",
-    "same-origin",
-    "X-Content-Type-Options",
-    "nosniff",
-    "X-Robots-Tag",
-    "noindex",
+    ...SAFE_HEADERS,
   ];
 }
 

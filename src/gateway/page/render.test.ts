@@ -5,7 +5,8 @@ import fc from "fast-check";
 import type { DrawNotice } from "../../core/board.ts";
 import { AHEAD_UNKNOWN } from "../../core/ticket.ts";
 import { languages } from "./languages.ts";
-import { checkTemplate, createPage, type PageLook, type PageView, TEMPLATE_VARIABLES } from "./render.ts";
+import { checkTemplate, createPage, type PageLook, type PageView } from "./render.ts";
+import { TEMPLATE_VARIABLES } from "./variables.ts";
 
 const PAGE_BYTES_MAX = 20 * 1_024;
 /** With the countdown, and the draw and how it works in words. */

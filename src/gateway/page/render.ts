@@ -9,7 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import { languageChooser, lookUpLanguage, type Texts, textsOf } from "./languages.ts";
-import { type CardLook, contentPolicy, lookStyle, readPicture, tabIcon } from "./look.ts";
+import { type CardLook, contentPolicy, lookStyle, readPicture, SAFE_HEADERS, tabIcon } from "./look.ts";
 import { squeezeScript, squeezeStyle } from "./squeeze.ts";
 import {
   compileTemplate,
@@ -29,7 +29,6 @@ import {
   viewValues,
 } from "./view.ts";
 
-export { TEMPLATE_VARIABLES } from "./variables.ts";
 export type { PageNotice, PageView } from "./view.ts";
 
 /** How an operator wants the page to look. */
@@ -207,14 +206,9 @@ function pageHeaders(policy: string): string[] {
     "text/html; charset=utf-8",
     "Content-Security-Policy",
     policy,
-    "Referrer-Policy",
-    "same-origin",
-    "X-Content-Type-Options",
-    "nosniff",
     "X-Frame-Options",
     "SAMEORIGIN",
-    "X-Robots-Tag",
-    "noindex",
+    ...SAFE_HEADERS,
   ];
 }
 

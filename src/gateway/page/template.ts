@@ -136,58 +136,36 @@ interface Place {
   readonly source: string;
 }
 
-function takeTag(match: RegExpExecArray, place: Place): void {
+function takeTag(match: RegExpExecArray, { names, open, parts, source }: Place): void {
   const [tag, rawName, sign, written = ""] = match;
   const { index } = match;
-  const name = written.trim();
+  const name = (rawName ?? written).trim();
   if (rawName !== undefined) {
-    takeRaw(rawName.trim(), index, place);
-  } else if (sign === "/") {
-    closeSection(name, index, place);
-  } else if (sign !== "!") {
-    takeName({ tag, sign: sign ?? "", name, index }, place);
-  }
-}
-
-interface NameTag {
-  readonly tag: string;
-  readonly sign: string;
-  readonly name: string;
-  readonly index: number;
-}
-
-function takeName({ tag, sign, name, index }: NameTag, place: Place): void {
-  if (!place.names.escaped.has(name)) throw wrong(place.source, index, unknownName(tag, name, place.names));
-  if (sign === "") {
-    place.parts.push({ kind: "escaped", name });
-    return;
-  }
-  if (place.open.length >= SECTIONS_DEEP_MAX)
-    throw wrong(
-      place.source,
-      index,
-      `${tag} is inside ${SECTIONS_DEEP_MAX} other sections, which is too deep`,
-    );
-  const section: Section = { kind: "section", name, isInverted: sign === "^", index, parts: [] };
-  place.parts.push(section);
-  place.open.push(section);
-}
-
-function takeRaw(name: string, index: number, { names, parts, source }: Place): void {
-  if (names.raw.has(name)) {
+    if (!names.raw.has(name)) throw wrong(source, index, notRaw(name, names));
     parts.push({ kind: "raw", name });
-    return;
+  } else if (sign === "/") closeSection(name, index, { open, source });
+  else if (sign !== "!") {
+    if (!names.escaped.has(name)) throw wrong(source, index, unknownName(tag, name, names));
+    if (sign === "") return void parts.push({ kind: "escaped", name });
+    if (open.length >= SECTIONS_DEEP_MAX)
+      throw wrong(source, index, `${tag} is inside ${SECTIONS_DEEP_MAX} other sections, which is too deep`);
+    const section: Section = { kind: "section", name, isInverted: sign === "^", index, parts: [] };
+    parts.push(section);
+    open.push(section);
   }
-  if (!names.escaped.has(name)) throw wrong(source, index, unknownName(`{{{${name}}}}`, name, names));
-  throw wrong(source, index, `{{{${name}}}} would not be safe; write {{${name}}}`);
 }
 
-function closeSection(name: string, index: number, { open, source }: Place): void {
+function closeSection(name: string, index: number, { open, source }: Pick<Place, "open" | "source">): void {
   const section = open.pop();
   if (section === undefined) throw wrong(source, index, `{{/${name}}} closes nothing`);
   if (section.name === name) return;
   const opened = `for the section opened in line ${lineAt(source, section.index)}`;
   throw wrong(source, index, `{{/${name}}} comes where {{/${section.name}}} should, ${opened}`);
+}
+
+function notRaw(name: string, names: TemplateNames): string {
+  if (names.escaped.has(name)) return `{{{${name}}}} would not be safe; write {{${name}}}`;
+  return unknownName(`{{{${name}}}}`, name, names);
 }
 
 function unknownName(tag: string, name: string, names: TemplateNames): string {

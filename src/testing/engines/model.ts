@@ -1,6 +1,6 @@
 /**
  * The model-based random test: thousands of small random lives of a room, each step done both by the engine under
- * test and by `core/room.ts`, answers and counts compared after every one. A failure prints the seed and the
+ * test and by `room.ts`, answers and counts compared after every one. A failure prints the seed and the
  * shortest list of steps that still fails.
  *
  * The engine turns its own door by its timers; here the timers never fire (time is moved past them by hand in
@@ -12,11 +12,11 @@ import fc from "fast-check";
 import { CAPABILITIES, type Capability } from "../../core/capabilities.ts";
 import type { Engine, Newcomer, TicketAnswer } from "../../core/engine.ts";
 import type { Pass } from "../../core/pass.ts";
-import { type ModelVisitor, Room, type Standing } from "../../core/room.ts";
 import { DEFAULT_RULES, type DoorRules, type EventRules, type RoomRules } from "../../core/rules.ts";
 import { renewTicket, type Ticket } from "../../core/ticket.ts";
 import { type HandWorld, handWorld, seededFraction } from "../../sim/hand-world.ts";
 import { type EngineUnderTest, whyNot } from "./conformance-stage.ts";
+import { type ModelVisitor, Room, type Standing } from "./room.ts";
 import { shrunkBriefly } from "./shrinking.ts";
 
 const ROOM = "main";

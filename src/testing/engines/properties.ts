@@ -3,7 +3,7 @@
  * are patient, slow, vanish, return and give up, while an operator changes the rules. Everything anyone could see goes
  * into a list, and checks that know nothing of engines go through it afterwards.
  *
- * The model-based test compares an engine with `core/room.ts` step by step; here it is asked whether what they both do
+ * The model-based test compares an engine with `room.ts` step by step; here it is asked whether what they both do
  * is what was promised. Timers of the engine never fire: the door is turned by hand, so that each admission has its
  * instant.
  */

@@ -1,6 +1,6 @@
 /**
  * A room, written to be read: one object a visitor, a list in order, no cleverness. It is the model that every engine
- * is compared with, step by step, by `testing/engines/model.ts`; where an engine and this file differ, one of them is wrong.
+ * is compared with, step by step, by model.ts; where an engine and this file differ, one of them is wrong.
  *
  * It asks the doorkeeper, as every engine does: what the doorkeeper says has tests and twins of its own. What becomes of a
  * place by it (lines, ranks, lapses, missed turns, draws, deadlines) is written here a second time, in the plainest way. If it
@@ -10,17 +10,17 @@
  * It does not sign, pace or estimate. Identity (ticket id and order key) and the check-in time a visitor was told are
  * taken from the engine under test; everything that follows from them is decided here.
  */
-import { type Crowd, Doorkeeper } from "./doorkeeper.ts";
-import type { Newcomer, RefusalReason } from "./engine.ts";
-import { fromHex, toHex } from "./hex.ts";
-import { aheadInLanes, laneOf } from "./lanes.ts";
-import { Gaps, isForfeited, placesBack, sequenceToFollow } from "./missed-turns.ts";
-import { compareOrder, type OrderKey } from "./order.ts";
-import { lapseDeadline } from "./pacing.ts";
-import { type Pass, PRESENCE_GRACE_MS, resumedUntil } from "./pass.ts";
-import { Resumes } from "./resumes.ts";
-import type { DoorRules, EventRules, RoomRules } from "./rules.ts";
-import { sha256 } from "./sha256.ts";
+import { type Crowd, Doorkeeper } from "../../core/doorkeeper.ts";
+import type { Newcomer, RefusalReason } from "../../core/engine.ts";
+import { fromHex, toHex } from "../../core/hex.ts";
+import { aheadInLanes, laneOf } from "../../core/lanes.ts";
+import { Gaps, isForfeited, placesBack, sequenceToFollow } from "../../core/missed-turns.ts";
+import { compareOrder, type OrderKey } from "../../core/order.ts";
+import { lapseDeadline } from "../../core/pacing.ts";
+import { type Pass, PRESENCE_GRACE_MS, resumedUntil } from "../../core/pass.ts";
+import { Resumes } from "../../core/resumes.ts";
+import type { DoorRules, EventRules, RoomRules } from "../../core/rules.ts";
+import { sha256 } from "../../core/sha256.ts";
 
 export type Standing = "waiting" | "lapsed" | "admitted" | "on site" | "gone" | "forfeited";
 
