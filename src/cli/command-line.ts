@@ -17,6 +17,12 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
     if (asked === "run") (await import("./short-pauses.ts")).keepPausesShort();
     (await withSettings(command))
       .description("Stand in front of a site. Reads fairgate.yaml unless flags say it all.")
+      .addOption(
+        new Option("--log <form>", "write the log as json or text (default: text on a terminal)").choices([
+          "json",
+          "text",
+        ]),
+      )
       .action((await import("./run.ts")).run);
   },
   check: async (command) => (await import("./check.ts")).checkCommand(await withSettings(command)),

@@ -3,19 +3,28 @@
  * in only if they are good. SIGUSR2 opens the access log again. SIGTERM and Ctrl-C finish what is under way; a later one
  * does not wait.
  */
+import { version } from "../assembly/version.ts";
 import { explain } from "../config/explain.ts";
 import { formatHostPort } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { nodeWorld } from "../node.ts";
+import { bannerText } from "./operate/banner.ts";
 import type { ControlToken } from "./operate/control-files.ts";
+import { ReadableLog } from "./operate/readable-log.ts";
+import { tellStory } from "./operate/story.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 import { type Running, serve } from "./serve.ts";
 import { StandardOutput } from "./standard-output.ts";
 import { startFailure } from "./start-failure.ts";
 import { onStopSignals } from "./stop-signals.ts";
 
-export async function run(flags: SettingsFlags): Promise<void> {
+export type RunFlags = SettingsFlags & {
+  /** How the log is written; text on a terminal and JSON elsewhere when left out. */
+  readonly log?: "json" | "text";
+};
+
+export async function run(flags: RunFlags): Promise<void> {
   const result = readSettings(flags);
   const isColour = process.stderr.isTTY === true && process.env.NO_COLOR === undefined;
   if (!result.ok) {
@@ -27,11 +36,14 @@ export async function run(flags: SettingsFlags): Promise<void> {
   if (warnings.length > 0)
     process.stderr.write(`${explain(warnings, { colour: isColour, noun: "warning" })}\n`);
   const output = new StandardOutput();
-  const world = nodeWorld({ level: settings.log.level, output });
+  const isText = flags.log === undefined ? process.stdout.isTTY === true : flags.log === "text";
+  const readable = isText ? new ReadableLog(output, process.stdout.isTTY === true && isColour) : null;
+  const world = nodeWorld({ level: settings.log.level, output: readable ?? output });
   let running: Running;
   try {
     running = await serve(settings, world);
   } catch (cause) {
+    readable?.release();
     process.stderr.write(`${startFailure(cause, settings)}\n`);
     process.exitCode = 1;
     return;
@@ -50,13 +62,26 @@ export async function run(flags: SettingsFlags): Promise<void> {
     },
     "fairgate is running",
   );
+  const { caution } = running.controlToken;
+  if (caution !== null) world.log.warn({ code: "TOKEN_EXPOSED" }, caution);
+  tellStory(running.desk, world);
+  if (readable) return readable.release(banner(running, settings));
   tellOfMemory(settings, world);
-  tellOfToken(running.controlToken, world);
+  tellOfToken(running.controlToken);
+}
+
+function banner(running: Running, settings: Settings): string {
+  return bannerText({
+    ...running,
+    version,
+    settings,
+    columns: process.stdout.columns ?? 80,
+    folder: process.cwd(),
+  });
 }
 
 /** A token that is kept nowhere is printed, once, and beside the log. */
-function tellOfToken({ token, from, caution }: ControlToken, world: World): void {
-  if (caution !== null) world.log.warn({ code: "TOKEN_EXPOSED" }, caution);
+function tellOfToken({ token, from }: ControlToken): void {
   if (from === "process") process.stderr.write(`The control token, good until this process ends: ${token}\n`);
 }
 

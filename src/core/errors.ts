@@ -320,6 +320,22 @@ export const LOG_CODES = {
     why: "Other users of the machine could read the kept control token. Its file is for its owner alone again.",
     action: "Delete the file and start again if one of them may have read it.",
   },
+  LINE_FORMED: {
+    why: "People wait in a room's line; `limit` is the setting that keeps them there. At most one line a minute tells of each room.",
+    action: "Nothing; `fairgate watch` shows it.",
+  },
+  LINE_DOUBLED: {
+    why: "The line is twice as long as when it was told of before.",
+    action: "Let more in if the site can bear it (`fairgate set totalActiveUsers=…`).",
+  },
+  LINE_PEAK: {
+    why: "The line is getting shorter; `peak` is the most who waited at once.",
+    action: "Nothing.",
+  },
+  LINE_CLEARED: {
+    why: "Nobody waits any more. How long it lasted, how many were let in, and the longest wait.",
+    action: "Nothing.",
+  },
   ACCESS_LOG: {
     why: "The access log cannot be written, is written again, or lost lines.",
     action: "Look at the disk, the directory's rights, or the program that reads the log.",
