@@ -1,7 +1,7 @@
 /** What `run` says on a terminal once it listens: addresses, rooms, where everything is kept, how to look and how to stop. Pure. */
 import { relative } from "node:path";
+import { formatListen, type Listen } from "../../";
 import { describeCluster } from "../../config/cluster-settings.ts";
-import { formatListen, type Listen } from "../../config/kinds.ts";
 import { safeText } from "../../config/problem.ts";
 import { describeRedis } from "../../config/redis-settings.ts";
 import type { RoomSettings, Settings } from "../../config/schema.ts";
