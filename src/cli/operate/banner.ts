@@ -1,7 +1,7 @@
 /** What `run` says on a terminal once it listens: addresses, rooms, where everything is kept, how to look and how to stop. Pure. */
 import { relative } from "node:path";
-import { formatListen, type Listen } from "../../";
 import { describeCluster } from "../../config/cluster-settings.ts";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import { safeText } from "../../config/problem.ts";
 import { describeRedis } from "../../config/redis-settings.ts";
 import type { RoomSettings, Settings } from "../../config/schema.ts";
@@ -20,8 +20,8 @@ const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
 export interface BannerFacts {
   readonly version: string;
   readonly settings: Settings;
-  readonly address: Listen;
-  readonly controlAddress: Listen;
+  readonly address: HostPort;
+  readonly controlAddress: HostPort;
   readonly controlToken: ControlToken;
   readonly columns: number;
   /** The folder that names of files are shown from. */
@@ -52,8 +52,8 @@ export function bannerText(facts: BannerFacts): string {
 }
 
 /** The address, and what an address for everybody means. */
-function shownAddress({ host, port }: Listen, more = "  (every address of this machine)"): string {
-  return EVERY_ADDRESS.has(host) ? `127.0.0.1:${port}${more}` : formatListen({ host, port });
+function shownAddress({ host, port }: HostPort, more = "  (every address of this machine)"): string {
+  return EVERY_ADDRESS.has(host) ? `127.0.0.1:${port}${more}` : formatHostPort({ host, port });
 }
 
 function siteOf({ origin, rooms }: Settings): string {

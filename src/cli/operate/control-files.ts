@@ -11,7 +11,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatHostPort, type HostPort } from "../../";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import type { Settings } from "../../config/schema.ts";
 
 export const TOKEN_FILE = "control-token";

@@ -3,9 +3,9 @@
  * takes longer to load than a command takes to run: it is loaded only where the file has to be looked at.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { formatHostPort, type HostPort } from "../../";
 import { locateFile, tryRead } from "../../config/check-files.ts";
 import { explain } from "../../config/explain.ts";
+import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import { settingsOutline } from "../../config/outline.ts";
 import { safeText, sortProblems } from "../../config/problem.ts";
 import { isRecord, salvage } from "../../config/salvage.ts";
