@@ -60,7 +60,7 @@ export class ReadableLog {
     const more = shown
       .slice(0, FIELDS_MAX)
       .map(([key, value]) => `  ${safeText(key, 40)}=${valueText(value)}`);
-    return `${clockText(new Date(Number(time)))}  ${word}${message}${more.length > 0 ? paint(more.join(""), 2) : ""}\n`;
+    return `${timeOfDay(new Date(Number(time)))}  ${word}${message}${more.length > 0 ? paint(more.join(""), 2) : ""}\n`;
   }
 }
 
@@ -80,7 +80,7 @@ function valueText(value: unknown): string {
 }
 
 /** The time of day here, in seconds. */
-export function clockText(at: Date): string {
+export function timeOfDay(at: Date): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()]
     .map((part) => String(part).padStart(2, "0"))
     .join(":");
