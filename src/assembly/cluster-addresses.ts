@@ -9,11 +9,11 @@ import { lookup, resolveSrv } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
+import { EVERY_ADDRESS } from "../config/cluster-check.ts";
 import type { JoinPlace } from "../config/cluster-schema.ts";
 import { type ClusterSettings, formatJoinPlace } from "../config/cluster-settings.ts";
 import { formatHostPort } from "../config/kinds.ts";
 
-const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
 const ADDRESSES_MAX = 64;
 const SHOWN_MAX = 8;
 

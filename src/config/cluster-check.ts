@@ -8,7 +8,8 @@ import type { FileSettings } from "./schema.ts";
 
 type KnownCluster = Known<ClusterInFile>;
 
-const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
+/** Hosts that stand for every address of this machine. */
+export const EVERY_ADDRESS: ReadonlySet<string> = new Set(["", "0.0.0.0", "::"]);
 
 /** Problems between the settings of a cluster and others. */
 export function checkCluster(settings: Known<FileSettings>): Finding[] {
@@ -23,7 +24,7 @@ export function checkCluster(settings: Known<FileSettings>): Finding[] {
   ];
 }
 
-/** Settings of a cluster that are allowed and seldom meant. */
+/** Warnings for settings of a cluster that are allowed but seldom intended. */
 export function clusterCautions({ cluster }: Known<FileSettings>): Finding[] {
   if (!cluster) return [];
   return [...alone(cluster), ...trusting(cluster)];
@@ -121,6 +122,7 @@ function trusting({ reclaimAfter }: KnownCluster): Finding[] {
   return [{ code: "caution", path: ["cluster", "reclaimAfter"], at: "value", message, hint }];
 }
 
-function isLoopback(host: string): boolean {
+/** True for a host that only this machine can reach. */
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -1,11 +1,11 @@
 /**
- * What one setting means for another: the checks that no single setting can fail by itself. They run on whatever is
- * known (see `salvage.ts`), so a missing piece is passed over here; it has its own problem already.
+ * Checks between settings. They run on what could be parsed (see `salvage.ts`) and skip what is missing, which has its own
+ * problem already.
  */
 import { checkBudgets } from "./budget-check.ts";
 import { bypassCautions } from "./bypass-schema.ts";
 import { checkLineNeedsRedis, lineKindOf } from "./capability-check.ts";
-import { checkCluster, clusterCautions } from "./cluster-check.ts";
+import { checkCluster, clusterCautions, EVERY_ADDRESS, isLoopback } from "./cluster-check.ts";
 import { cookieCautions } from "./cookie-check.ts";
 import { doorCautions } from "./door-check.ts";
 import { hostCautions } from "./host-check.ts";
@@ -40,7 +40,7 @@ export function crossCheck(settings: Known<FileSettings>): Finding[] {
   ];
 }
 
-/** Settings that are allowed and seldom meant. */
+/** Warnings for settings that are allowed but seldom intended. */
 export function cautions(settings: Known<FileSettings>): Finding[] {
   const found: Finding[] = [];
   const add = (path: Path, message: string, hint: string) => {
@@ -133,7 +133,7 @@ function checkListen({ listen, control }: Known<FileSettings>): Finding[] {
   ];
 }
 
-/** Nobody could send a PROXY header, and the load balancer's would all be malformed requests. */
+/** Without trusted proxies every PROXY header is a malformed request. */
 function checkProxyProtocol({ proxyProtocol, trustedProxies }: Known<FileSettings>): Finding[] {
   if (proxyProtocol !== true || trustedProxies?.length !== 0) return [];
   return [
@@ -147,7 +147,7 @@ function checkProxyProtocol({ proxyProtocol, trustedProxies }: Known<FileSetting
   ];
 }
 
-/** Nobody could ask. */
+/** Settings that leave nobody who may ask, or that clash with forward-auth. */
 function checkForwardAuth(settings: Known<FileSettings>): Finding[] {
   const { forwardAuth, proxyProtocol, rooms, trustedProxies } = settings;
   if (forwardAuth !== true) return [];
@@ -206,7 +206,6 @@ function checkHealth(health: Known<OriginSettings["healthCheck"]> | undefined, p
 }
 
 const LOOPBACK_NAMES = new Set(["localhost", "127.0.0.1", "::1"]);
-const EVERY_ADDRESS = new Set(["", "0.0.0.0", "::"]);
 
 function isSameAddress(address: string, listen: Partial<HostPort> | undefined): boolean {
   if (!listen?.port || listen.host === undefined) return false;
@@ -217,8 +216,4 @@ function isSameAddress(address: string, listen: Partial<HostPort> | undefined): 
   if (EVERY_ADDRESS.has(host)) return EVERY_ADDRESS.has(listen.host) || LOOPBACK_NAMES.has(listen.host);
   if (EVERY_ADDRESS.has(listen.host)) return isLoopback(host);
   return host === listen.host || (LOOPBACK_NAMES.has(host) && LOOPBACK_NAMES.has(listen.host));
-}
-
-function isLoopback(host: string): boolean {
-  return LOOPBACK_NAMES.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
