@@ -12,7 +12,7 @@ import type { Failure } from "./tunnel.ts";
 
 const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
 const SMALL = { visitors: 50, seconds: 10 };
-/** One of each kind has so many visitors that order and numbers of people ahead are judged closely. */
+/** One of each kind has enough visitors to judge the order and the numbers ahead closely. */
 const BIG_SEED = 25;
 const BIG = { visitors: 300, seconds: 30, nodes: 4 };
 

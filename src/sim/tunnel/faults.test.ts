@@ -8,7 +8,7 @@ import { Faults } from "./faults.ts";
 import type { Notice } from "./notice.ts";
 import { Tunnel } from "./tunnel.ts";
 
-/** So many nodes, all of them members for long enough that one may die. */
+/** Nodes that have all been members for long enough that one may die. */
 function stage(nodes: number, settledMs = 8_000) {
   const seen: Notice[] = [];
   const see = (notice: Notice) => {

@@ -421,7 +421,7 @@ test("a state is sent again every so often until it is heard, and then no more",
   assert.equal(node.nextAt(), Number.POSITIVE_INFINITY);
   node.tick(9_000);
   assert.deepEqual(bodies(node), []);
-  // The answer may have been lost: whoever sends again is answered again, and answers are not.
+  // The answer may have been lost: a repeated state is answered again, and answers are not.
   root.receive(1, first, 9_000);
   assert.deepEqual(bodies(root), [answer]);
   node.receive(0, answer, 9_000);

@@ -113,7 +113,7 @@ test("an entry that readers may have to wait for begins a block", () => {
   );
 });
 
-/** A copy in so many parts. */
+/** A copy in that many parts. */
 function copyOf(log: OwnerLog, parts: number): EntriesBody[] {
   return Array.from({ length: parts }, (_, part) => ({
     ...{ kind: "entries", log: log.id, from: log.head, blocks: [], isUrgent: true },

@@ -304,7 +304,7 @@ function logsOf(all: readonly (readonly Said[])[]): Entry[][] {
   return logs;
 }
 
-/** Whoever finds their place taken over says first how it really is. */
+/** An owner whose place was taken over first tells how it really is. */
 function saySo(log: Entry[], key: number, head: number): void {
   const isOfState = (op: number) => op !== OP.touch && op !== OP.loose && op !== OP.back;
   const at = log.findIndex((entry, index) => index >= head && isOfState(entry[0]) && entry[1] === key);

@@ -23,11 +23,11 @@ interface Flow {
   readonly from?: number;
   readonly everyMs?: number;
   readonly first?: number;
-  /** Every so many-th uses their turn, at once. */
+  /** Every n-th uses their turn, at once. */
   readonly usedOf?: number;
 }
 
-/** So many turns, one every so often, and who uses them. */
+/** How many turns, how often, and which are used. */
 function turns(count: number, { from = 0, everyMs = 1_000, first = 1, usedOf = 1 }: Flow = {}): Notice[] {
   return Array.from({ length: count }, (_, i) => i).flatMap((i) => {
     const at = from + i * everyMs;
