@@ -126,9 +126,9 @@ export class VisitorEndpoints {
     const held = this.#parts.tokens.read(call);
     if (held?.kind === "stranger") return said(call, 403, PERSONAL_JSON, WRONG_BROWSER);
     const isPoll = endpoint === "check-in";
-    return after(this.#act(endpoint, call, held), (answer) =>
-      answer.kind === "answer" ? noted(answer, held, isPoll) : answer,
-    );
+    const isTicketShown = isPoll || endpoint === "enter";
+    const answered = isTicketShown ? this.#useTicket(endpoint, call, held) : this.#act(endpoint, call, held);
+    return after(answered, (answer) => (answer.kind === "answer" ? noted(answer, held, isPoll) : answer));
   }
 
   /** The board alone: nothing of the request matters but its address. */
@@ -154,9 +154,6 @@ export class VisitorEndpoints {
         return held
           ? this.#useTicket("check-in", call, held, (spent) => this.#join(call, isForfeit(spent)))
           : this.#resume(call, () => this.#join(call, false));
-      case "check-in":
-      case "enter":
-        return this.#useTicket(endpoint, call, held);
       case "leave":
         return this.#leave(call, held);
       default:

@@ -7,29 +7,13 @@ import type { Duplex } from "node:stream";
 import type { Timers } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
 import { STREAM_HEADERS } from "../answer-headers.ts";
-import type { OwnAnswer } from "../own-answer.ts";
-import { answerWhole, discardRest, hasBody } from "../proxy/answer.ts";
+import { answerWhole } from "../proxy/answer.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 import type { Rendered } from "../render.ts";
 import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
-
-/** Sends the answer of one of our own addresses, in one write. Nothing there takes a body; one that comes is cut off. */
-export function sendAnswer(
-  request: AnyRequest,
-  response: AnyResponse,
-  answer: OwnAnswer,
-  timers: Timers,
-): void {
-  if (hasBody(request)) discardRest(request, response, timers);
-  // Node's two response classes type a flat list differently; both take one.
-  const plain = response as ServerResponse;
-  entryOf(response)?.sent(answer.body.length);
-  plain.writeHead(answer.status, answer.headers as string[]);
-  plain.end(answer.body, "latin1");
-}
 
 /** Sends an answer at an address of the site, whatever of the request is still unread. */
 export function sendRendered(

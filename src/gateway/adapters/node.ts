@@ -10,11 +10,12 @@ import { entryOf } from "../access-log/entry.ts";
 import type { Gateway } from "../gateway.ts";
 import { withoutCode } from "../lanes/carried-code.ts";
 import { PacedLog } from "../paced-log.ts";
+import { discardRest, hasBody } from "../proxy/answer.ts";
 import type { AnyResponse } from "../proxy/any-http.ts";
 import { render, renderUpgrade } from "../render.ts";
 import type { OpenStream, PassOn, Verdict } from "../verdict.ts";
 import { type CheckedRequest, checkFor } from "./forward-auth.ts";
-import { beginStream, sendAnswer, sendOnSocket, sendRendered } from "./node-answers.ts";
+import { beginStream, sendOnSocket, sendRendered } from "./node-answers.ts";
 import { isGivenUp, type NodeRequest } from "./node-request.ts";
 
 export interface NodeAdapterParts {
@@ -74,8 +75,15 @@ export class NodeAdapter {
     if (verdict.kind === "passOn") this.#passOn(verdict, call);
     else if (verdict.kind === "stream") this.#stream(verdict, call);
     else if (isUpgrade) sendOnSocket(answer as Duplex, renderUpgrade(verdict, clock.now()));
-    else if (verdict.kind === "answer") sendAnswer(request, answer as AnyResponse, verdict, timers);
-    else sendRendered(request, answer as AnyResponse, render(verdict, this.#world), timers);
+    else if (verdict.kind === "answer") {
+      // Node's two response classes type a flat list differently; both take one.
+      const response = answer as ServerResponse;
+      // Nothing there takes a body; one that comes is cut off.
+      if (hasBody(request)) discardRest(request, response, timers);
+      entryOf(response)?.sent(verdict.body.length);
+      response.writeHead(verdict.status, verdict.headers as string[]);
+      response.end(verdict.body, "latin1");
+    } else sendRendered(request, answer as AnyResponse, render(verdict, this.#world), timers);
   }
 
   #passOn(verdict: PassOn, call: NodeRequest): void {
