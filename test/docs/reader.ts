@@ -2,7 +2,7 @@
  * Someone who reads a document and types what it says, in an empty folder: commands one after the other in one shell's
  * environment, settings files saved as they come, and whatever keeps running left running until the next one starts.
  *
- * `fairgate` and `npx fairgate` are the program from source; or, for a reader of how to get it, what is published is in `release`
+ * `fairgate` is the program from source; or, for a reader of how to get it, what is published is in `release`
  * and nothing is installed yet. What the document says of ports is kept apart from this machine's: the
  * site at 127.0.0.1:3000 is a test's, 8080 and 8081 are wherever the running Fairgate listens, as is 7100 for nodes of a
  * cluster, and at 6379 is a Redis that is started when it is spoken of. An event of a day in the document is on today.
@@ -23,7 +23,7 @@ import { type RedisServer, startRedis } from "../../src/testing/redis/servers.ts
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const KEEPS_RUNNING = /\bfairgate run\b/;
-const MAIN_ROOM = "npx fairgate run --origin http://127.0.0.1:3000 --total-active-users 200";
+const MAIN_ROOM = "fairgate run --origin http://127.0.0.1:3000 --total-active-users 200";
 const REDIS = "127.0.0.1:6379";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -64,11 +64,8 @@ export class Reader {
     this.#origin = origin;
     const programs = join(this.#folder.path, "programs");
     mkdirSync(programs);
-    const fairgate = `exec "${process.execPath}" "${MAIN}" "$@"`;
-    if (hasFairgate) {
-      this.#program("fairgate", fairgate);
-      this.#program("npx", `[ "$1" = fairgate ] || exit 127\nshift\n${fairgate}`);
-    } else symlinkSync(join(published().path, "release"), join(this.#folder.path, "release"));
+    if (hasFairgate) this.#program("fairgate", `exec "${process.execPath}" "${MAIN}" "$@"`);
+    else symlinkSync(join(published().path, "release"), join(this.#folder.path, "release"));
     this.#program("curl", `exec "${CURL}" --silent --show-error --fail-with-body "$@"`);
     const global = join(hasFairgate ? this.#folder.path : published().path, "global");
     const path = [programs, join(global, "bin"), dirname(process.execPath), process.env.PATH].join(delimiter);
@@ -120,7 +117,7 @@ export class Reader {
       (_, key: keyof typeof today) => `${key}: ${fromNow(today[key])}`,
     );
     this.saveSettings(this.#here(moved));
-    await this.#start("npx fairgate run", "prequeue");
+    await this.#start("fairgate run", "prequeue");
     this.#gathered = await ProcessVisitor.arrive(this.#run!.address);
   }
 
