@@ -60,6 +60,7 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
       .option("--hash <digits>", "the hash of the seed, as noted before the event")
       .option("--json", "print the result as JSON")
       .action((await import("./audit.ts")).auditDraw),
+  watch: async (command) => (await import("./operate/watch.ts")).watchCommand(command),
   ...Object.fromEntries(
     [
       "status",
