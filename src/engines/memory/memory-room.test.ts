@@ -359,7 +359,7 @@ function lapsedAround(scene: Scene, instants: readonly number[]): number[] {
   );
 }
 
-test("after a restart, whoever does not come back lapses at the deadline given then", () => {
+test("after a restart, visitors who do not come back lapse at the deadline given then", () => {
   const scene = new Scene({ totalActiveUsers: 1 });
   scene.entered();
   for (let i = 0; i < 2; i++) scene.waiting();
@@ -420,7 +420,7 @@ test("when lanes change, the very next board and turn have everyone in their new
   ]);
 });
 
-test("in any life, whoever was told something finds it true after a restart", () => {
+test("after any history, what visitors were told is still true after a restart", () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.constant({ do: "join", who: 0 } as const) },
     {

@@ -42,7 +42,7 @@ test("segments where nobody is due take up none of a sweep's looks", () => {
   assert.deepEqual(sweep(places, NOW + 10 * SECOND, ONE_LOOK), [5]);
 });
 
-test("a segment that was looked at in vain takes up no looks until somebody in it is due", () => {
+test("a segment where nobody was due is not looked at again until somebody in it is", () => {
   const places = spread(12);
   for (let i = 0; i < 12; i++) {
     places.set(i * SEGMENT_SIZE + 6, WAITING, NOW + SECOND);
@@ -88,7 +88,7 @@ test("a deadline moved sooner is found at its new instant", () => {
   assert.deepEqual(sweep(places, NOW + 2 * SECOND), [SEGMENT_SIZE + 5]);
 });
 
-test("whoever lapsed, came back and stays away again lapses again", () => {
+test("a visitor who lapsed and came back lapses again when they stay away", () => {
   const places = spread(1);
   assert.deepEqual(sweep(places, NOW + 10 * SECOND), [5]);
   places.set(5, WAITING, NOW + 20 * SECOND);
@@ -96,7 +96,7 @@ test("whoever lapsed, came back and stays away again lapses again", () => {
   assert.deepEqual(sweep(places, NOW + 20 * SECOND), [5]);
 });
 
-test("whoever has a turn or is gone does not lapse, and the next in their segment is still found", () => {
+test("visitors with a turn and those gone do not lapse, and the next in their segment is still found", () => {
   const places = spread(1);
   places.set(6, WAITING, NOW + 11 * SECOND);
   places.set(7, WAITING, NOW + 12 * SECOND);

@@ -64,7 +64,7 @@ export class EngineStage {
     }
   }
 
-  /** Whoever of these has a turn uses it. */
+  /** Those of them with a turn use it. */
   async enterAll(tickets: readonly Ticket[]): Promise<Ticket[]> {
     const entered: Ticket[] = [];
     for (const ticket of tickets)

@@ -142,7 +142,7 @@ function firmAndLoose(play: Play): void {
   );
 }
 
-/** The first in line gets a turn and lets it go loose; whoever comes then is on the site. */
+/** The first in line gets a turn and lets it go loose; then others take the site. */
 async function nextOnSite(stage: EngineStage, stuck: Ticket): Promise<Entered> {
   await stage.pass(TICK_MS, [stuck]);
   expectKind(await stage.engine.checkIn(stuck), "admitted");
@@ -217,9 +217,9 @@ function settingBack(play: Play): void {
           letIn = (await line.letIn()) - before;
         }
         const { aheadShown, missedTurns, missedAt, origin } = line.latest;
-        // The door turned once more before it was asked: whoever that let in is not among them, and no longer ahead.
+        // The door turned once more before it was asked: those let in then are not among them, and no longer ahead.
         const least = times * (earlier - 1) - (letIn - earlier);
-        // The second turn is loose, so whoever is next may get one at the same turn of the door.
+        // The second turn is loose, so the next in line may get one at the same turn of the door.
         const most = times * (letIn + missed - 1);
         const seen = `${aheadShown} ahead, ${earlier} to ${letIn} were let in meanwhile`;
         assert.ok(aheadShown >= least && aheadShown <= most, seen);
@@ -272,7 +272,7 @@ function settingBack(play: Play): void {
       }
       assert.equal((await stage.engine.counts(ROOM)).waiting, waiting);
       await line.until("admitted");
-      // Loose: whoever finds no share of the minute left is the next to get one.
+      // Loose: a visitor who finds no share of the minute left is the next to get one.
       for (let i = 0; i < 5 && (await stage.engine.enter(line.first)).kind !== "entered"; i++)
         await stage.pass(TICK_MS);
       expectKind(await stage.engine.enter(line.first), "entered");

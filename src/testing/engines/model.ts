@@ -48,7 +48,7 @@ const KIND_OF: Record<Standing, TicketAnswer["kind"]> = {
 /** The model draws all of these. */
 const NEEDED = Object.keys(CAPABILITIES.memory) as Capability[];
 
-/** Declares the random test for one engine: so many lives, fewer for one that is far slower. */
+/** Declares the random test for one engine; `runs` is lower for one that is far slower. */
 export function modelTest(subject: EngineUnderTest, runs = RUNS): void {
   test(`${subject.name} engine does what the model does, in any order of events`, {
     skip: whyNot(subject, NEEDED),
@@ -302,7 +302,7 @@ class Pair {
     if (answer.kind === "waiting") {
       this.#room.checkIn(visitor, answer.nextCheckInMs, now);
       const ahead = isTooFull ? 0 : this.#room.ahead(visitor, now);
-      // Whoever missed a turn since they were last told may have more people ahead than before.
+      // Visitors who missed a turn since they were last told may have more people ahead than before.
       const isSetBack = visitor.missedTurns > ticket.missedTurns;
       const shown = isSetBack ? Number.POSITIVE_INFINITY : ticket.aheadShown;
       assert.equal(answer.ahead, ahead === null ? null : Math.min(ahead, shown));
@@ -316,7 +316,7 @@ class Pair {
     return answer;
   }
 
-  /** Whoever sends a form in time. Their place is behind them: they have a pass for good. */
+  /** A visitor who sends a form in time keeps a pass for good; their place is over. */
   async #resume(known: Known): Promise<void> {
     const now = this.#world.clock.now();
     const { pass, visitor } = known;

@@ -24,7 +24,7 @@ import { shrunkBriefly } from "./shrinking.ts";
 const RUNS = 15;
 const LIFE_MS = 90_000;
 const MINUTE_MS = 60_000;
-/** Whoever is patient is in after this, by far. */
+/** More than enough for every patient visitor to get in. */
 const PATIENCE_MS = 900_000;
 const CALM_STEP_MS = 1_000;
 /** Missed turns by which the door takes two in five for no-shows. */
@@ -458,7 +458,7 @@ function laneOfGuest({ ticket, pass }: Guest): number {
 }
 
 /**
- * While people wait in a lane, others get at most so many turns in a row: a round or two of what the lanes owe it. Turns
+ * While people wait in a lane, others get a bounded number of turns in a row: a round or two of what the lanes owe it. Turns
  * that are given at the same instant are in no order.
  */
 export function noLaneStarves(seen: readonly Seen[]): void {

@@ -47,7 +47,7 @@ test("what cannot be added is refused before anything is sent, with the value an
   refused({ payload: "half of \ud83d" }, /not well-formed/);
 });
 
-test("one call takes so many items and no more", () => {
+test("one call takes up to its limit of items and no more", () => {
   checkItemCount(ITEMS_MAX, "items");
   checkItemCount(0, "items");
   for (const count of [ITEMS_MAX + 1, -1, 1.5, Number.NaN])

@@ -245,7 +245,7 @@ describe("something is wrong with the Redis that has the line", { concurrency: A
     await assertToldWell(stage);
   });
 
-  test("it comes back without the last of what it did: whoever had left stays gone", async (t) => {
+  test("it comes back without its last writes: visitors who had left stay gone", async (t) => {
     await using redis = await startRedis();
     const stage = await openTroubleStage(t, { url: redis.url });
     const { occupant, waiting } = await stage.fill();
@@ -260,7 +260,7 @@ describe("something is wrong with the Redis that has the line", { concurrency: A
     assert.ok(await ghost.isIn(`/${OPEN}`), "who did not leave the other room");
   });
 
-  test("newcomers whom it could not answer in time hold no slots afterwards", async (t) => {
+  test("newcomers that got no answer in time hold no slots afterwards", async (t) => {
     await using redis = await startRedis();
     const room = { totalActiveUsers: 3 };
     const stage = await openTroubleStage(t, { url: redis.url, timeout: SHORT_TIMEOUT }, room);

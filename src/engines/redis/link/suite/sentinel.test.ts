@@ -123,7 +123,7 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
     await sentinels.sentinels[2]!.kill();
     sentinels.sentinels[1]!.resume();
     await sentinels.sentinels[1]!.kill();
-    // Whoever is connected needs them no more, for now.
+    // Links that are connected do not need the sentinels for now.
     assert.deepEqual(await untilAnswered(link, "number", "k"), [7]);
     await using late = await openTestLink(ports, { ...servers, problem: "away" });
     assert.match(late.problem?.message ?? "", /^The sentinel at 127.0.0.1:\d+ refuses connections/);

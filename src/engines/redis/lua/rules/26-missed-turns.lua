@@ -16,7 +16,7 @@ do
   end
 
   -- The sequence that a place goes behind: of the `back`-th one living after it, or of the last. `size` is the
-  -- length of its line, `ahead` how many of it are before the place, and at(rank) who has so many before them.
+  -- length of its line, `ahead` how many of it are before the place, and at(rank) the one with `rank` before them.
   function missed_turns.to_follow(size, ahead, at, own, back)
     if size == 0 then return own end
     local rank = math.min(ahead + back, size) - 1

@@ -65,7 +65,7 @@ do
     return math.ceil(at / DEADLINE_STEP_MS) * DEADLINE_STEP_MS
   end
 
-  -- Until when a turn given now may be used by someone who is waited for until `lapse_at`: whoever comes when
+  -- Until when a turn given now may be used by someone who is waited for until `lapse_at`: a visitor who comes when
   -- told never misses a turn.
   function pacing.claim_deadline(now, lapse_at, lapse_after, claim_window)
     local expected_at = lapse_at - lapse_after

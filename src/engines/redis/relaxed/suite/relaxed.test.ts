@@ -86,7 +86,7 @@ describe("one producer and one consumer", () => {
     );
   });
 
-  test("an id is one item as long as it is there, however often it is added and by whomever", async () => {
+  test("an id is one item as long as it is there, however often and by whichever producer it is added", async () => {
     await using queue = await fresh();
     await using other = await another();
     const order = { id: "order-1", priority: 1, payload: "first" };
