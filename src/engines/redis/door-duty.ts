@@ -58,11 +58,6 @@ export class DoorDuty {
     this.#parts = parts;
   }
 
-  /** True while this gateway turns the door, as far as it knows. */
-  get isHolder(): boolean {
-    return this.#fence > 0;
-  }
-
   /** Settles when everything begun before is done. */
   async idle(): Promise<void> {
     await this.#last.catch(() => {});

@@ -65,9 +65,8 @@ local known_orders = {}
 
 local STATE = {
   "orders", "run", "next", "lapsed", "lastTurn", "share", "active", "noShows", "lanesUsed", "paceSums",
-  "flowEmpty", "flowCount", "flowBack", "flowBackAt", "loose", "hasSetBacks", "hasReturned", "draws", "pool", "seenAt", "told", "toldBefore",
-  "toldAt", "heldFrom", "heldUntil", "pardonUntil", "createdAt",
-  "boardVersion",
+  "flowEmpty", "flowCount", "flowBack", "flowBackAt", "loose", "hasSetBacks", "hasReturned", "draws", "pool", "seenAt",
+  "told", "toldBefore", "toldAt", "heldFrom", "heldUntil", "pardonUntil", "createdAt", "boardVersion",
 }
 
 local function orders_of(prefix, version)

@@ -400,7 +400,7 @@ function visitors.touch(self, answers, id, lane, joined_at, admitted_at, expires
   answer(answers, NOTHING)
 end
 
--- Takes a slot for a visit that was over, if there is one, and an entry from those to come. How often: core/resumes.ts, which says why.
+-- Takes a free slot for a visit that was over, if there is one, and counts it in the rate; core/resumes.ts says how often.
 local function begin_again(self, id)
   local key = self.prefix .. ":resumes"
   local next_at = redis.call("ZSCORE", key, id)

@@ -1,5 +1,6 @@
 -- One turn of a room's door: visits and turns whose time is up end, turns that have been firm for long enough go loose, those
--- who stopped checking in lapse, and as many get a turn as the door says. And the lease: one gateway at a time turns the door, and one that lost the lease does nothing.
+-- who stopped checking in lapse, and as many get a turn as the door says. And the lease: one gateway at a time turns the
+-- door, and one that lost the lease does nothing.
 
 local turn = {}
 
