@@ -21,7 +21,7 @@
  * nothing is lowered or nothing more can be: in between, slowness is most likely our visitors' doing.
  *
  * Limits never rise above what is set. Nobody who is on the site is sent away. It cannot help a site that suffers from
- * something else than its visitors; `least` bounds what is lost by trying.
+ * something other than its visitors; `least` bounds what is lost by trying.
  */
 import type { Limits, Remark } from "./engine.ts";
 import { figure, percentText, span } from "./figures.ts";
@@ -43,13 +43,13 @@ const RAISE_EVERY_MS = 10_000;
 const NEAR = 0.1;
 const CAREFUL_STEP = 0.01;
 const CAREFUL_EVERY_MS = 30_000;
-/** When nothing was heard of the origin for so long, limits rise again. */
+/** After this long without news of the origin, limits rise again. */
 const SILENCE_MS = 60_000;
 /** Nobody minds the difference between 1 ms and 3 ms. */
 const BASELINE_FLOOR_MS = 50;
 const BASELINE_FALLS_IN_MS = 60_000;
 const BASELINE_DOUBLES_IN_MS = 3_600_000;
-/** So much of the set capacity on the site is a light load. */
+/** The site is lightly loaded up to this share of the set capacity. */
 const LIGHT_LOAD = 0.5;
 /** A longer pause between two turns was not watched. */
 const WATCHED_MAX_MS = 10_000;
@@ -70,7 +70,7 @@ export interface AdaptiveMemo {
 interface Strain {
   /** Above 1 is too much. */
   readonly times: number;
-  /** Not so much that more would be too much. */
+  /** True while there is room for more. */
   readonly isWell: boolean;
   readonly why: () => string;
 }
@@ -81,9 +81,9 @@ export class Adaptive {
   #turnedAt: number | null = null;
   #newsAt = 0;
   #loweredAt = Number.NEGATIVE_INFINITY;
-  /** So much of the set limits was in use when the origin suffered last. Null: it never did. */
+  /** Share of the set limits that was in use when the origin last suffered. Null: it never did. */
   #sufferedAt: number | null = null;
-  /** Since then nothing spoke against raising, and nothing was raised. */
+  /** Since then nothing has spoken against raising, and nothing was raised. */
   #wellSince = 0;
 
   /** Of the set limits, 0 to 1. */

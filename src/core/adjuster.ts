@@ -1,8 +1,8 @@
 /**
- * What a room does by itself as the load of its origin goes: standby starts and stops the line, the adaptive loop moves
- * the limits. About once a second both look at the load, and every change is a remark for the operator.
+ * What a room does without an operator as the load of its origin changes: standby starts and stops the line, the adaptive
+ * loop moves the limits. Both look at the load about once a second, and every change is a remark for the operator.
  *
- * Synchronous and told the time. What must go on after a restart, or at another gateway, fits into a small memo.
+ * Synchronous and told the time. What must survive a restart, or move to another gateway, fits into a small memo.
  */
 import { Adaptive, type AdaptiveMemo } from "./adaptive.ts";
 import type { Limits, Load, Remark } from "./engine.ts";
@@ -10,7 +10,7 @@ import { LoadMeter } from "./load.ts";
 import type { DoorRules } from "./rules.ts";
 import { Standby, type StandbyMemo } from "./standby.ts";
 
-/** So often the load is weighed. */
+/** Time from one look at the load to the next. */
 export const WEIGH_MS = 1_000;
 const REMARKS_MAX = 50;
 
@@ -57,12 +57,12 @@ export class Adjuster {
     this.#load.hear(load, now);
   }
 
-  /** True when it is time to weigh, and there is anything to decide by it. */
+  /** True when the load must be looked at now: standby or adaptive is on, and the last look was long enough ago. */
   isDue({ standby, adaptive }: DoorRules, now: number): boolean {
     return now - this.#weighedAt >= WEIGH_MS && (standby !== null || adaptive !== null);
   }
 
-  /** Weighs the load: does the line start or stop, do the limits move. Gives what there is to say. */
+  /** Looks at the load: starts or stops the line and moves the limits. Returns the new remarks. */
   weigh(rules: DoorRules, room: Weighed, now: number): readonly Remark[] {
     if (!this.isDue(rules, now)) return [];
     this.#weighedAt = now;

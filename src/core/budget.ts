@@ -1,16 +1,14 @@
 /**
- * A shared budget: rooms in front of one origin share its capacity, and a crowd in one does not close the
- * others (seed requirements mt3 and mt4).
+ * A shared budget: rooms in front of one origin share its capacity, and a crowd in one does not close the others.
  *
- * What is guaranteed to a room is its own: nobody else gets it, used or not. What is left over belongs to
- * whoever wants it, and free slots are poured out like water: first to the room that holds the fewest of
- * them, until it stands as high as the next, then to both, and so on. A room that holds more than the others
- * therefore waits while any of them wants a slot, and as its visitors leave the levels become even (max-min
- * fairness, without ever sending anybody away). Where the last slots do not go round, the room goes first
- * that has been without a turn for longest, or a budget with fewer slots than rooms would starve some.
+ * Slots guaranteed to a room are never given to another, used or not. The rest is shared by max-min fairness: free slots are
+ * poured out like water, first to the room that holds the fewest, until it is level with the next, then to both, and so on.
+ * A room that holds more than the others waits while any of them wants a slot, and as its visitors leave the levels become
+ * even; nobody is sent away. When the last slots do not go round, the room that has waited longest for a turn goes first;
+ * otherwise a budget with fewer slots than rooms would starve some.
  *
- * All rooms may act on their answers at once: together these never exceed what is free. A guarantee that the
- * budget cannot keep (more is guaranteed than there is) is poured out in the same way.
+ * All rooms may act on their answers at once: together the answers never exceed what is free. Guarantees that add up to more
+ * than the budget are poured out in the same way.
  */
 export interface Budget {
   /** For all rooms together. */
@@ -21,25 +19,22 @@ export interface Budget {
 export interface BudgetRoom {
   /** On the site, or admitted and not yet entered. */
   readonly used: number;
-  /**
-   * How many it would admit now, were it not for the budget: of those waiting, as many as its own limits let
-   * through. 0 for a room that is held, or it would keep slots from the others that it does not use.
-   */
+  /** How many of its waiting visitors its own limits would let in now. 0 for a paused room, which would only block slots. */
   readonly wanted: number;
-  /** So many slots are always this room's. */
+  /** Slots that are reserved for this room. */
   readonly guaranteed: number;
   /** When it last admitted anybody; 0: never. */
   readonly lastTurnAt: number;
 }
 
-/** A room as something that slots are poured into: how high it stands, and how many more it can take. */
+/** A room as a vessel: how high it is filled, and how many more slots it can take. */
 interface Vessel {
   readonly level: number;
   readonly space: number;
   readonly lastTurnAt: number;
 }
 
-/** How many of those it wants to admit the room at `index` may admit now. Takes rooms times log(slots). */
+/** How many of the visitors it wants to admit the room at `index` may admit now. Takes rooms × log(slots) steps. */
 export function freeInBudget({ totalActiveUsers, rooms }: Budget, index: number): number {
   let used = 0;
   let taken = 0;

@@ -1,27 +1,27 @@
 /**
- * What each engine can do, as data. The settings check refuses what a room's engine cannot do, the suites leave out
- * what an engine does not promise, and docs/engines.md prints the table. How each one is opened is in
- * `assembly/engines.ts`, which is also the checklist for a new engine.
+ * What each engine can do, as data. The settings check refuses what a room's engine cannot do, the suites skip what an engine
+ * does not promise, and docs/engines.md prints the table. `assembly/engines.ts` opens the engines and is the checklist for a
+ * new one.
  */
 
 export interface Capabilities {
-  /** People are let in in the very order in which they came. */
+  /** Visitors are let in in the exact order in which they came. */
   readonly exactOrder: boolean;
   /** Several lanes in one room, and one-time codes. */
   readonly lanes: boolean;
   /** `queueingMethod: random`. */
   readonly randomOrder: boolean;
-  /** Drawing lots among those who gathered for an event. */
+  /** Random draws among the visitors gathered for an event. */
   readonly draws: boolean;
   /** One capacity for several rooms. */
   readonly budgets: boolean;
-  /** `fillNoShows`: as many turns on top as will not be used. */
+  /** `fillNoShows`: turns given on top for those that will not be used. */
   readonly turnsOnTop: boolean;
 }
 
 export type Capability = keyof Capabilities;
 
-/** A relaxed line is in Redis too, and is another engine by what it can do. */
+/** A relaxed line is in Redis too, but counts as an engine of its own here, since it can do less. */
 export type EngineKind = "memory" | "redis" | "relaxed" | "cluster";
 
 const ALL: Capabilities = {
@@ -36,7 +36,7 @@ const ALL: Capabilities = {
 export const CAPABILITIES: Readonly<Record<EngineKind, Capabilities>> = {
   memory: ALL,
   redis: ALL,
-  // Its shards know nothing of each other: there is no one order, and no one place where anything else is counted.
+  // Its shards are independent: there is no total order, and no single place to count anything.
   relaxed: {
     exactOrder: false,
     lanes: false,
@@ -45,11 +45,11 @@ export const CAPABILITIES: Readonly<Record<EngineKind, Capabilities>> = {
     budgets: false,
     turnsOnTop: false,
   },
-  // Nodes give turns on their own, so none of them knows how many will not be used.
+  // Nodes give turns independently, so none of them knows how many will not be used.
   cluster: { ...ALL, turnsOnTop: false },
 };
 
-/** Those of `needed` that an engine has not. */
+/** The needed capabilities that an engine lacks. */
 export function lacking(capabilities: Capabilities, needed: readonly Capability[]): readonly Capability[] {
   return needed.filter((capability) => !capabilities[capability]);
 }

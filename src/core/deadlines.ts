@@ -1,7 +1,7 @@
 /**
- * Things with a deadline, soonest first: a binary heap. A deadline that moves is not moved here; the owner looks at
- * the thing when it comes up and puts it back with its new deadline. So renewing a visit costs nothing, and each
- * visit costs one look per session length.
+ * Items with a deadline, soonest first: a binary heap. A deadline that changes is not moved in the heap; the owner checks the
+ * item when it comes up and puts it back with its new deadline. So renewing a visit costs nothing, and each visit costs one
+ * check per session length.
  */
 export class Deadlines<T> {
   #at: number[] = [];
@@ -25,7 +25,7 @@ export class Deadlines<T> {
     this.#items[index] = item;
   }
 
-  /** Takes out the next thing whose deadline is at or before `now`; undefined when there is none. */
+  /** Removes and returns the next item whose deadline is at or before `now`; undefined when there is none. */
   takeDue(now: number): T | undefined {
     if (this.#at.length === 0 || this.#at[0]! > now) return undefined;
     const due = this.#items[0]!;

@@ -1,7 +1,7 @@
 /**
- * How hard the proof of work is, in leading zero bits of a hash: the easiest while few join, then one bit (twice the
- * work) for each doubling of the join rate, up to the hardest. A crowd twice as large therefore costs one computer that
- * plays the whole crowd four times as much, and each visitor of it twice.
+ * How hard the proof of work is, in leading zero bits of a hash: the easiest while few join, then one bit more (twice the
+ * work) for each doubling of the join rate, up to the hardest. When the crowd doubles, each visitor works twice as much, and
+ * one computer that plays the whole crowd four times as much.
  */
 export interface WorkRules {
   /** Bits while few join. */
@@ -11,7 +11,7 @@ export interface WorkRules {
   readonly joinsPerSecond: number;
 }
 
-/** Bits for the work of someone who comes while this many join a second. */
+/** The bits that a newcomer must solve at this join rate. */
 export function difficulty(rules: WorkRules, joinsPerSecond: number): number {
   const doublings = Math.floor(Math.log2(joinsPerSecond / rules.joinsPerSecond));
   return Math.min(rules.hardest, rules.easiest + Math.max(0, doublings));

@@ -1,16 +1,16 @@
 /**
- * What a turn of a room's door comes to once what is over has ended: an event that begins draws its places, and then as
- * many get a turn as the doorkeeper says, each from the lane that is next, by rank or by lot.
+ * One turn of a room's door, after expired visits and turns have ended: an event that begins draws its places, then the
+ * doorkeeper says how many get a turn, and each comes from the lane that is next, by rank or at random.
  */
 import type { Crowd, Doorkeeper } from "./doorkeeper.ts";
 import type { DoorReason } from "./engine.ts";
 import type { EventRules } from "./rules.ts";
 import type { Phase } from "./schedule.ts";
 
-/** Those who may be let in, by lane. */
+/** The waiting visitors who may be let in, by lane. */
 export interface NextInLine {
   waitingIn(lane: number): number;
-  /** The sequence of the one with `rank` before them in their lane. */
+  /** The sequence of the visitor with exactly `rank` others before them in their lane. */
   at(lane: number, rank: number): number;
 }
 
@@ -18,18 +18,18 @@ export interface NextInLine {
 export interface TurningRoom {
   readonly door: Doorkeeper;
   readonly crowd: Crowd;
-  /** Draws the places of an event that begins. False: that has to wait, and all with it. */
+  /** Draws the places of an event that begins. False: not yet possible, so nobody is let in. */
   draw(event: EventRules, now: number): boolean;
   isDrawDue(phase: Phase): boolean;
 }
 
-/** Gives the turn; from then on they are in no line. False: they have to wait for now, and whoever is behind them. */
+/** Gives the turn and takes its holder out of the line. False: they, and everyone behind them, have to wait for now. */
 export type Give = (sequence: number, lane: number, rank: number) => boolean;
 
 export interface TurnOfDoor {
   readonly sequences: readonly number[];
   readonly reason: DoorReason;
-  /** Whether there was a line to be let in: only then does what comes of it say how fast the door is. */
+  /** True when there was a line to let in. Only such turns say how fast the door is. */
   readonly isLine: boolean;
 }
 

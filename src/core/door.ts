@@ -11,7 +11,7 @@ import type { Flow } from "./flow.ts";
 import { turnsToGive } from "./no-shows.ts";
 import type { DoorRules } from "./rules.ts";
 
-/** The rules that the door looks at. */
+/** The rules that the door reads. */
 export type OpenRules = Pick<
   DoorRules,
   | "totalActiveUsers"
@@ -26,7 +26,7 @@ export type OpenRules = Pick<
 
 export type DoorCounts = Pick<Counts, "waiting" | "admitted" | "onSite">;
 
-/** A flow as the door asks it. */
+/** What the door asks of a flow. */
 export type Allowance = Pick<Flow, "allowance">;
 export type EntriesLeft = Pick<Flow, "entriesLeft">;
 
@@ -36,7 +36,7 @@ export interface AtTheDoor extends DoorCounts {
   readonly isPrequeue: boolean;
   /** False while the room stands by: then there is no line. */
   readonly isActive: boolean;
-  /** Slots that other rooms of the same budget leave to this one. */
+  /** Slots that the shared budget leaves to this room. */
   readonly budgetFree: number;
   /** Share of turns that will not be used, and how many visitors are expected from those that are out. */
   readonly noShows: number;
@@ -48,7 +48,7 @@ export interface Opening {
   readonly reason: DoorReason;
 }
 
-/** However wide the door stands, one turn of it lets in no more: a turn must be short. */
+/** The most admitted in one turn of the door, however wide it is open: a turn must be short. */
 export const TURN_MAX = 50_000;
 
 /** How many of those waiting may be admitted at `now`. The caller records what it admits with `flow.giveTurns`. */
@@ -71,29 +71,29 @@ export function isDoorOpen(rules: OpenRules, at: AtTheDoor, flow: Allowance, now
   return at.waiting === 0 && isRoomForOne(rules, at, flow, now);
 }
 
-/** True when the door would let one in, whoever waits. */
+/** True when the door would let one visitor in, even if others wait. */
 export function isRoomForOne(rules: OpenRules, at: AtTheDoor, flow: Allowance, now: number): boolean {
   return door(rules, { ...at, waiting: 1 }, flow, now).admit === 1;
 }
 
 /**
- * True when a visit that was over may begin again, whoever waits. Turns that are given on top do not count: the site never has
- * more for it. The rate does not keep it out, as it does not keep out who stayed; whoever enters next pays for it.
+ * True when an expired visit may begin again, even if others wait. Turns given on top do not make room for it. The rate does
+ * not keep it out, as it does not end visits that go on; the next visitors to enter wait longer for it.
  */
 export function isSlotFree(rules: OpenRules, at: AtTheDoor): boolean {
   if (whyShut(rules, at)) return false;
   return isWideOpen(rules, at) || ownFree(rules, at) > 0;
 }
 
-/** Why a newcomer for whom the door is not open gets no place either; null when they get one. */
+/** Why a newcomer who finds the door shut gets no place either; null when they get one. */
 export function whyNoPlace(rules: OpenRules, at: Pick<AtTheDoor, "isPrequeue">): RefusalReason | null {
   if (rules.closed) return "closed";
   return rules.queueingMethod === "reject" && !at.isPrequeue ? "rejected" : null;
 }
 
 /**
- * True when someone with a firm turn may come in. Always, but where turns are given out on top, or where the rate was
- * lowered since: then they wait with their turn in hand until there is room.
+ * True when a visitor with a firm turn may enter. Only with turns given on top, or after the rate was lowered, may they have
+ * to wait, and they keep their turn.
  */
 export function mayUseTurn(rules: OpenRules, at: AtTheDoor, entries: EntriesLeft, now: number): boolean {
   if (isWideOpen(rules, at)) return true;
@@ -102,7 +102,7 @@ export function mayUseTurn(rules: OpenRules, at: AtTheDoor, entries: EntriesLeft
   return entries.entriesLeft(rules.newUsersPerMinute, now) > 0;
 }
 
-/** Turns a minute that bring `newUsersPerMinute` visitors in. */
+/** How many turns a minute it takes to bring `newUsersPerMinute` visitors in. */
 export function rateOfTurns(
   { newUsersPerMinute, fillNoShows }: Pick<DoorRules, "newUsersPerMinute" | "fillNoShows">,
   noShows: number,

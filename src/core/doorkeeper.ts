@@ -1,11 +1,11 @@
 /**
- * The doorkeeper of a room: all that decides who is let in, and what it remembers for that. Every engine has one for
- * each room, tells it what happens, and asks it; so the policies are the same everywhere.
+ * The doorkeeper of a room: every rule about who is let in, with the state it needs. Each engine has one per room, tells it
+ * what happens and asks it, so the policies are the same everywhere.
  *
  *   rules ──▶ schedule ──▶ rules in force ──▶ adaptive: the limits in force ──▶ door: how many, from which lanes
  *                              load of the origin ──▶ standby: is there a line at all
  *
- * Synchronous and told the time. What it remembers fits into a small memo, from which it goes on after a restart.
+ * Synchronous and told the time. Its state fits into a small memo, from which it continues after a restart.
  */
 import { Adjuster, type AdjusterMemo } from "./adjuster.ts";
 import {
@@ -29,15 +29,15 @@ import { claimDeadline, wholeTenth } from "./pacing.ts";
 import { type DoorRules, EVERYBODY, type RoomRules } from "./rules.ts";
 import { type Phase, phaseAt } from "./schedule.ts";
 
-/** Who is where in the room, as its engine knows it. Those `admitted` are the ones with a firm turn. */
+/** The room's numbers, from its engine. `admitted` counts firm turns. */
 export interface Crowd extends DoorCounts {
   /** Living tickets in one lane. */
   waitingIn(lane: number): number;
-  /** Slots that other rooms of the same budget leave to this one. */
+  /** Slots that the shared budget leaves to this room. */
   readonly budgetFree: number;
-  /** How much of its claim window is over for each firm turn, 0 to 1. */
+  /** For each firm turn, how much of its claim window is over, 0 to 1. */
   turnAges(now: number): Iterable<number>;
-  /** True when others come first though nobody waits: some may be back soon, or a draw is due. */
+  /** True when newcomers must not pass although nobody waits: some may be back soon, or a draw is due. */
   isHeldBack(now: number): boolean;
 }
 
@@ -47,7 +47,7 @@ export interface TurnBy {
   readonly firmUntil: number;
 }
 
-/** What a newcomer gets who would have to wait. */
+/** What a newcomer who has to wait gets. */
 function placeFor({ canWait }: Newcomer): "place" | "mustWait" {
   return canWait ? "place" : "mustWait";
 }
@@ -60,7 +60,7 @@ export interface DoorkeeperMemo extends AdjusterMemo {
   readonly looseTurns: number;
 }
 
-/** Where a doorkeeper asks for its share of the rate, and writes down the turns it gives and those who enter. */
+/** The flow that a doorkeeper takes turns from and records entries in. */
 export type RateBook = Pick<
   Flow,
   "allowance" | "take" | "giveTurns" | "giveTurnsBack" | "enter" | "entriesLeft" | "bySecond" | "restore"
@@ -77,7 +77,7 @@ export class Doorkeeper {
   #inForce: DoorRules;
   #inForceShare = 1;
 
-  /** `flow`: a book of its own, but where several doors share one rate. */
+  /** `flow`: given where several doors share one rate. */
   constructor(rules: RoomRules, now: number, flow: RateBook = new Flow()) {
     this.#flow = flow;
     this.#rules = rules;
@@ -101,7 +101,7 @@ export class Doorkeeper {
     return this.#phase;
   }
 
-  /** The rules that hold now, with the limits that hold now. The same object until something changes. */
+  /** The rules and limits in force now. The same object until something changes. */
   inForce(now: number): DoorRules {
     this.phase(now);
     if (this.#inForceShare !== this.#share()) this.#adapt();
@@ -113,12 +113,12 @@ export class Doorkeeper {
     return { totalActiveUsers, newUsersPerMinute };
   }
 
-  /** The capacity in force when it was last asked about the time. */
+  /** The capacity that was in force at the last call that was told the time. */
   get capacity(): number | null {
     return this.#inForce.totalActiveUsers;
   }
 
-  /** The rate in force then. */
+  /** The rate, likewise. */
   get rate(): number | null {
     return this.#inForce.newUsersPerMinute;
   }
@@ -135,7 +135,7 @@ export class Doorkeeper {
     return this.#adjuster.remarks;
   }
 
-  /** What a newcomer gets: through, a place, or a reason for neither. */
+  /** What a newcomer gets: straight through, a place in the line, or the reason for neither. */
   greet(newcomer: Newcomer, crowd: Crowd, now: number): "through" | "place" | RefusalReason {
     const rules = this.inForce(now);
     if (!this.#isLaneServed(rules, newcomer.lane)) return rules.closed ? "closed" : "notPrivileged";
@@ -147,40 +147,40 @@ export class Doorkeeper {
     return whyNoPlace(rules, this.#phase) ?? placeFor(newcomer);
   }
 
-  /** True when a visit that was over may begin again. */
+  /** True when an expired visit may begin again. */
   mayResume(crowd: Crowd, now: number): boolean {
     const rules = this.inForce(now);
     return isSlotFree(rules, this.#at(rules, crowd, now));
   }
 
-  /** A visit that was over began again, and counts as one who enters: others are let in later by as much. */
+  /** Records that an expired visit began again. It counts as an entry, so others are let in later. */
   resumed(now: number): void {
     this.#flow.take(rateOfTurns(this.inForce(now), this.#noShows.share), 1, now);
   }
 
-  /** How many are let in at this turn. What is then done is told by `admitted`. */
+  /** How many to admit in this turn of the door. The caller reports those it admits with `admitted`. */
   open(crowd: Crowd, now: number): Opening {
     const rules = this.inForce(now);
     return door(rules, this.#at(rules, crowd, now), this.#flow, now);
   }
 
-  /** Which lane the next one comes from; null when nobody waits who may be let in. */
+  /** The lane that the next turn goes to; null when nobody who may be let in waits. */
   nextLane(waitingIn: (lane: number) => number, now: number): number | null {
     const rules = this.inForce(now);
     if (rules.lanes.named.length === 0) return waitingIn(EVERYBODY) > 0 ? EVERYBODY : null;
     return this.#lanes.next(rules.lanes, (lane) => waitingIn(lane) > 0 && this.#isLaneServed(rules, lane));
   }
 
-  /** So many got a turn, or went straight through. */
+  /** Records how many got a turn or went straight through. */
   admitted(count: number, now: number): void {
     const rate = rateOfTurns(this.inForce(now), this.#noShows.share);
     if (count > 0) this.#flow.giveTurns(rate, count, now);
   }
 
-  /** A turn that is given now, to someone who was waited for until `lapseAt`. */
+  /** The deadlines of a turn given now to a visitor who would have lapsed at `lapseAt`. */
   turn({ lapseAt, hasReturned, hasMissed }: TurnHolder & { readonly lapseAt: number }, now: number): TurnBy {
     const rules = this.inForce(now);
-    // In random order nobody goes back to the front, so a place whose turns are always loose might never get in.
+    // In random order there is no front to go back to, so a place whose turns are always loose might never get in.
     const isLoose = hasMissed && rules.queueingMethod !== "random";
     const firmMs = this.#firmTurns.firmMs(rules, { hasReturned, hasMissed: isLoose });
     const { lapseAfterMs, claimWindowMs } = rules;
@@ -188,7 +188,7 @@ export class Doorkeeper {
     return { claimBy, firmUntil: wholeTenth(now + firmMs) };
   }
 
-  /** The turn of someone who came with a firm one and finds no room, because more came than were expected: it lasts. */
+  /** New deadlines for a visitor who came with a firm turn and found no room, because more came than were expected. */
   lengthenedTurn(now: number): TurnBy {
     const rules = this.inForce(now);
     const firmMs = this.#firmTurns.firmMs(rules, { hasReturned: true, hasMissed: false });
@@ -200,13 +200,13 @@ export class Doorkeeper {
     return 1 - (claimBy - now) / this.inForce(now).claimWindowMs;
   }
 
-  /** A firm turn is given back: it was firm for long enough, or its holder left. */
+  /** Records that a firm turn became loose, or that its holder left. */
   gaveBack(why: "loose" | "left", now: number): void {
     this.#flow.giveTurnsBack(1, now);
     if (why === "loose") this.#firmTurns.loosened();
   }
 
-  /** True when someone with a turn may come in at once. */
+  /** True when a visitor with a turn may enter now. */
   mayEnter(crowd: Crowd, isFirm: boolean, now: number): boolean {
     const rules = this.inForce(now);
     const at = this.#at(rules, crowd, now);
@@ -214,7 +214,7 @@ export class Doorkeeper {
     return this.#mayUseTurn(rules, at, now);
   }
 
-  /** Someone came in: with a turn, so much of whose claim window was over, or straight through (null). */
+  /** Records an entry, with the age of the turn that was used; null: straight through. */
   entered(turnAge: number | null, now: number): void {
     this.#flow.enter(1, now);
     if (turnAge === null) return;
@@ -222,7 +222,7 @@ export class Doorkeeper {
     this.#firmTurns.used();
   }
 
-  /** A turn was not used in time. */
+  /** Records that a turn was not used in time. */
   missed(): void {
     this.#noShows.missed();
   }
@@ -231,7 +231,7 @@ export class Doorkeeper {
     this.#adjuster.hear(load, now);
   }
 
-  /** Weighs the load, about once a second: does the line start or stop, do the limits move. Gives what there is to say. */
+  /** Looks at the load, about once a second: starts or stops the line and moves the limits. Returns the new remarks. */
   weigh(crowd: DoorCounts, now: number): readonly Remark[] {
     const { waiting, onSite } = crowd;
     const noShows = this.#noShows.share;
@@ -270,7 +270,7 @@ export class Doorkeeper {
     const { rules } = this.#phase;
     this.#inForceShare = this.#share();
     let inForce = this.#inForceShare === 1 ? rules : { ...rules, ...this.#adjuster.limits(rules) };
-    // Rooms that share a capacity could not each tell what turns on top of it the others have given.
+    // A room does not know how many turns on top the other rooms of its budget have given.
     if (this.#rules.budget && rules.fillNoShows) inForce = { ...inForce, fillNoShows: false };
     this.#inForce = inForce;
   }
@@ -300,7 +300,7 @@ export class Doorkeeper {
     };
   }
 
-  /** How many wait who may be let in. */
+  /** How many of those who may be let in are waiting. */
   #waiting(rules: DoorRules, crowd: Crowd): number {
     if (!rules.privilegedOnly) return crowd.waiting;
     let waiting = 0;

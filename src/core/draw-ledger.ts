@@ -1,10 +1,9 @@
 /**
- * The draws of a room: whoever joins during the prequeue of a shuffled event gathers; at its start the places change hands
- * as the lot says (draw.ts), and an old ticket is read as the one it has become. A draw follows from its seed and from
- * who gathered, whoever makes it, and however often.
+ * The draws of a room. Visitors who join during the prequeue of a shuffled event gather. At its start their places are
+ * shuffled (draw.ts), and a ticket from before is read as the one it has become. The seed and the gathered ids determine a
+ * draw, so it comes out the same however often and wherever it is made.
  *
- * How those who gathered are kept, and when a draw is made, is each engine's own; what a draw is, and what everyone may know
- * of it, is here.
+ * Engines decide how the gathered ids are stored and when a draw is made; what a draw is and what is published is here.
  */
 import { type Drawn, type DrawRecord, seedHash } from "./draw.ts";
 import type { EventRules } from "./rules.ts";
@@ -19,16 +18,16 @@ export interface Pool {
   clear(): void;
 }
 
-/** What there is to know of a draw besides its pool. */
+/** A draw without its pool. */
 export interface DrawPlan {
   readonly event: string;
-  /** By which tickets know it. */
+  /** The number that tickets carry. */
   readonly number: number;
   readonly seed: string;
   readonly prequeueAt: number;
   readonly startAt: number;
   readonly drawnAt: number | null;
-  /** Until then someone may hold a ticket from before it. */
+  /** Until then a valid ticket may date from before it. */
   readonly keepUntil: number;
 }
 
@@ -56,7 +55,7 @@ export class Draw<P extends Pool> implements DrawPlan {
     this.drawnAt = drawnAt;
   }
 
-  /** It is drawn. Gives the sequences that change hands: each in `from` becomes the one at the same index of `to`. */
+  /** Stores the result. Returns the moves: each sequence in `from` becomes the one at the same index of `to`. */
   settle(drawn: Drawn, { at, keepUntil }: { at: number; keepUntil: number }): Moves {
     this.drawn = drawn;
     this.drawnAt = at;
@@ -72,7 +71,7 @@ export class Draw<P extends Pool> implements DrawPlan {
   }
 
   moveTo({ prequeueAt, startAt, endAt }: EventRules): void {
-    // Whoever gathered under an earlier opening has gathered.
+    // Visitors who gathered under an earlier opening stay gathered.
     this.prequeueAt = Math.min(this.prequeueAt, prequeueAt ?? startAt);
     this.startAt = startAt;
     this.keepUntil = endAt;
@@ -92,13 +91,13 @@ export class DrawLedger<P extends Pool, D extends Draw<P>> {
     this.#make = make;
   }
 
-  /** What everyone may know of an event's seed. It is the one whose hash was shown first, whatever the rules say later. */
+  /** What is published of an event's seed. The seed whose hash was shown first stays, even if the rules change later. */
   announce(event: EventRules): { seedHash: string; seed: string | null } {
     const { seed, seedHash, drawnAt } = this.of(event);
     return { seedHash, seed: drawnAt === null ? null : seed };
   }
 
-  /** True for a place that has been gathered and not been drawn. */
+  /** True for a place that is gathered and not drawn yet. */
   isGathered(event: EventRules | null, sequence: number): boolean {
     if (!event?.isShuffled) return false;
     const draw = this.#find(event);
@@ -109,12 +108,12 @@ export class DrawLedger<P extends Pool, D extends Draw<P>> {
     return this.of(event).drawnAt !== null;
   }
 
-  /** Someone is let in while people gather, by rules that changed: those who gathered so far are served as they came. */
+  /** Visitors are let in while people gather, by changed rules: those gathered so far keep the order in which they came. */
   scatter(): void {
     for (const draw of this.draws) if (draw.drawnAt === null) draw.pool.clear();
   }
 
-  /** A ticket as it is after the draw that it was in; null: it was in none that is known here. */
+  /** The ticket as its draw changed it; null: it was in no draw known here. */
   drawnTicket(ticket: Ticket): Ticket | null {
     for (const { number, pool, drawn } of this.draws) {
       const sequence = drawn && pool.has(ticket.sequence) ? drawn.sequenceFor(ticket.id) : null;
@@ -123,7 +122,7 @@ export class DrawLedger<P extends Pool, D extends Draw<P>> {
     return null;
   }
 
-  /** Null for one that has been forgotten. */
+  /** The record of an event's draw. Null: forgotten. */
   record(event: EventRules, now: number): DrawRecord | null {
     if (event.endAt <= now && !this.#find(event)) return null;
     const { seed, seedHash, startAt, drawnAt, pool, drawn } = this.of(event);
@@ -138,7 +137,7 @@ export class DrawLedger<P extends Pool, D extends Draw<P>> {
     };
   }
 
-  /** Drops draws that no good ticket can be older than, and gives them. */
+  /** Drops and returns the draws that every valid ticket is younger than. */
   forget(now: number): readonly D[] {
     const over = this.draws.filter(({ keepUntil }) => keepUntil <= now);
     if (over.length > 0) this.draws = this.draws.filter(({ keepUntil }) => keepUntil > now);

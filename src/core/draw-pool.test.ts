@@ -5,7 +5,7 @@ import { DrawPool } from "./draw-pool.ts";
 import { toHex } from "./hex.ts";
 
 const id = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => toHex(bytes));
-/** Sequences near one another, at the ends of blocks and pieces, and a million or more apart. */
+/** Sequences near one another, at the ends of blocks and chunks, and a million or more apart. */
 const sequence = fc
   .tuple(fc.constantFrom(0, 4_000, 8_191, 1_000_000, 47_000_000_000_000), fc.nat({ max: 300 }))
   .map(([base, offset]) => base + offset);
@@ -27,9 +27,9 @@ function everyone(pool: DrawPool): [number, string][] {
 }
 
 function keep(pool: DrawPool, disk: Map<number, Uint8Array>): void {
-  for (const [piece, bytes] of pool.takeChanges()) {
-    if (bytes) disk.set(piece, bytes);
-    else disk.delete(piece);
+  for (const [chunk, bytes] of pool.takeChanges()) {
+    if (bytes) disk.set(chunk, bytes);
+    else disk.delete(chunk);
   }
 }
 
@@ -53,7 +53,7 @@ test("a pool holds whoever was added, in the order of sequences, and after a cra
           kept = new Map(model);
         } else {
           pool = new DrawPool();
-          for (const [piece, bytes] of [...disk].reverse()) pool.restore(piece, bytes);
+          for (const [chunk, bytes] of [...disk].reverse()) pool.restore(chunk, bytes);
           assert.equal(pool.hasChanges, false);
           model = new Map(kept);
         }
@@ -92,12 +92,12 @@ test("only what changed goes to the disk, and little of it", () => {
   assert.ok(changes[0]!.length <= 32 + 256 * 16);
 });
 
-test("a piece that was cut short or has something after it is not taken in", () => {
+test("a chunk that was cut short or has something after it is not taken in", () => {
   const pool = new DrawPool();
   pool.add(3, "a".repeat(32));
-  const [[piece, bytes]] = [...pool.takeChanges()] as [[number, Uint8Array]];
+  const [[chunk, bytes]] = [...pool.takeChanges()] as [[number, Uint8Array]];
   for (const wrong of [bytes.subarray(0, -1), new Uint8Array([...bytes, 0]), new Uint8Array()])
-    assert.throws(() => new DrawPool().restore(piece, wrong), /bytes/);
+    assert.throws(() => new DrawPool().restore(chunk, wrong), /bytes/);
 });
 
 test("what is no id is refused", () => {

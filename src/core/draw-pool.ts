@@ -1,22 +1,20 @@
 /**
- * Who gathered for a draw: the id at each sequence. In memory 16 bytes and a bit each, in blocks of 4,096
+ * The visitors gathered for a draw: the id at each sequence. It takes 16 bytes and a bit each in memory, in blocks of 4,096
  * sequences, so that the gap of a million sequences that a crash leaves costs nothing.
  *
- * What is kept on disk are pieces of 256 sequences, which of them are there and then their ids alone: people
- * gather one by one, and writing a whole block of 64 KiB for each group of them would cost the disk many
- * times what came in.
+ * On disk are chunks of 256 sequences: a bit for each, then the ids that are there. Visitors gather one by one, and writing a
+ * whole block of 64 KiB for each group of them would write many times what came in.
  */
-
 import { readHex } from "./hex.ts";
 import { ID_BYTES } from "./id.ts";
 
 const BLOCK_SIZE = 4_096;
-/** Sequences in one piece of what is kept on disk. */
-const PIECE_SIZE = 256;
-const PIECE_SHIFT = 8;
-const PIECES_PER_BLOCK = BLOCK_SIZE / PIECE_SIZE;
-/** The bytes at a piece's beginning that say which sequences are there, a bit each. */
-const PRESENCE_BYTES = PIECE_SIZE / 8;
+/** Sequences in one chunk on disk. */
+const CHUNK_SIZE = 256;
+const CHUNK_SHIFT = 8;
+const CHUNKS_PER_BLOCK = BLOCK_SIZE / CHUNK_SIZE;
+/** Bytes at the start of a chunk, with a bit for each sequence that is there. */
+const PRESENCE_BYTES = CHUNK_SIZE / 8;
 
 export class DrawPool {
   readonly #blocks = new Map<number, Block>();
@@ -33,7 +31,7 @@ export class DrawPool {
     return block !== undefined && isPresent(block, offsetOf(sequence));
   }
 
-  /** Takes someone in. False, and nothing done, where somebody has that sequence already. */
+  /** Adds a visitor. False, and nothing done, if the sequence is taken. */
   add(sequence: number, id: string): boolean {
     const block = this.#block(blockOf(sequence));
     const offset = offsetOf(sequence);
@@ -45,11 +43,11 @@ export class DrawPool {
     return true;
   }
 
-  /** Takes everybody out, once nobody will ask about the draw again. */
+  /** Removes everybody, once the draw is no longer needed. */
   clear(): void {
     for (const block of this.#blocks.values()) {
-      for (let offset = 0; offset < BLOCK_SIZE; offset += PIECE_SIZE)
-        if (hasAnybody(block, offset)) this.#note(block, offset);
+      for (let offset = 0; offset < BLOCK_SIZE; offset += CHUNK_SIZE)
+        if (isUsed(block, offset)) this.#note(block, offset);
     }
     this.#blocks.clear();
     this.#size = 0;
@@ -59,33 +57,30 @@ export class DrawPool {
     return this.#changed.size > 0;
   }
 
-  /** Pieces that changed since this was last asked, as bytes; null for one with nobody left in it. */
+  /** Chunks that changed since the last call, as bytes; null for an empty one. */
   takeChanges(): Map<number, Uint8Array | null> {
     const changes = new Map<number, Uint8Array | null>();
-    for (const piece of this.#changed) changes.set(piece, this.#encode(piece));
+    for (const chunk of this.#changed) changes.set(chunk, this.#encode(chunk));
     this.#changed.clear();
     return changes;
   }
 
-  /** Takes a piece in again as `takeChanges` gave it. */
-  restore(piece: number, bytes: Uint8Array): void {
-    const number = Math.floor(piece / PIECES_PER_BLOCK);
+  /** Restores a chunk that `takeChanges` returned. */
+  restore(chunk: number, bytes: Uint8Array): void {
+    const number = Math.floor(chunk / CHUNKS_PER_BLOCK);
     const block = this.#block(number);
-    const from = (piece - number * PIECES_PER_BLOCK) * PIECE_SIZE;
+    const from = (chunk - number * CHUNKS_PER_BLOCK) * CHUNK_SIZE;
     let at = PRESENCE_BYTES;
-    for (let i = 0; i < PIECE_SIZE; i++) {
+    for (let i = 0; i < CHUNK_SIZE; i++) {
       if ((bytes[i >> 3]! & (1 << (i & 7))) === 0) continue;
       block.ids.set(bytes.subarray(at, at + ID_BYTES), (from + i) * ID_BYTES);
       at += ID_BYTES;
       if (!isPresent(block, from + i)) this.#mark(block, from + i);
     }
-    if (at !== bytes.length) throw new Error(`piece ${piece} of a draw has ${bytes.length} bytes, not ${at}`);
+    if (at !== bytes.length) throw new Error(`chunk ${chunk} of a draw has ${bytes.length} bytes, not ${at}`);
   }
 
-  /**
-   * Runs of sequences without a gap, in rising order: the first, how many, and their ids, 16 bytes each,
-   * which are good for as long as the visit lasts.
-   */
+  /** Visits runs of consecutive sequences in rising order, with their ids, 16 bytes each, valid during the visit. */
   forEachRun(visit: (sequence: number, length: number, ids: Uint8Array) => void): void {
     const blocks = [...this.#blocks.values()].sort((a, b) => a.number - b.number);
     for (const block of blocks) {
@@ -109,18 +104,18 @@ export class DrawPool {
   }
 
   #note(block: Block, offset: number): void {
-    this.#changed.add(block.number * PIECES_PER_BLOCK + (offset >> PIECE_SHIFT));
+    this.#changed.add(block.number * CHUNKS_PER_BLOCK + (offset >> CHUNK_SHIFT));
   }
 
-  #encode(piece: number): Uint8Array | null {
-    const number = Math.floor(piece / PIECES_PER_BLOCK);
+  #encode(chunk: number): Uint8Array | null {
+    const number = Math.floor(chunk / CHUNKS_PER_BLOCK);
     const block = this.#blocks.get(number);
-    const from = (piece - number * PIECES_PER_BLOCK) * PIECE_SIZE;
-    if (!block || !hasAnybody(block, from)) return null;
-    const bytes = new Uint8Array(PRESENCE_BYTES + PIECE_SIZE * ID_BYTES);
-    bytes.set(block.present.subarray(from >> 3, (from + PIECE_SIZE) >> 3));
+    const from = (chunk - number * CHUNKS_PER_BLOCK) * CHUNK_SIZE;
+    if (!block || !isUsed(block, from)) return null;
+    const bytes = new Uint8Array(PRESENCE_BYTES + CHUNK_SIZE * ID_BYTES);
+    bytes.set(block.present.subarray(from >> 3, (from + CHUNK_SIZE) >> 3));
     let at = PRESENCE_BYTES;
-    for (let offset = from; offset < from + PIECE_SIZE; offset++) {
+    for (let offset = from; offset < from + CHUNK_SIZE; offset++) {
       if (!isPresent(block, offset)) continue;
       bytes.set(block.ids.subarray(offset * ID_BYTES, (offset + 1) * ID_BYTES), at);
       at += ID_BYTES;
@@ -153,7 +148,7 @@ function blockOf(sequence: number): number {
   return Math.floor(sequence / BLOCK_SIZE);
 }
 
-/** Not by `%`: for numbers beyond 32 bits that is a call, and a slow one. */
+/** Not by `%`, which is a slow call for numbers beyond 32 bits. */
 function offsetOf(sequence: number): number {
   return sequence - blockOf(sequence) * BLOCK_SIZE;
 }
@@ -162,7 +157,7 @@ function isPresent(block: Block, offset: number): boolean {
   return (block.present[offset >> 3]! & (1 << (offset & 7))) !== 0;
 }
 
-/** Whether anybody is in the piece that begins at `offset`. */
-function hasAnybody(block: Block, offset: number): boolean {
-  return block.present.subarray(offset >> 3, (offset + PIECE_SIZE) >> 3).some((byte) => byte !== 0);
+/** True unless the chunk that begins at `offset` is empty. */
+function isUsed(block: Block, offset: number): boolean {
+  return block.present.subarray(offset >> 3, (offset + CHUNK_SIZE) >> 3).some((byte) => byte !== 0);
 }

@@ -1,11 +1,10 @@
 /**
- * A receipt: what one visitor can keep of a draw, a small JSON text with their ticket's id and place. With
- * the record of the draw it shows that they are in it, where they were told they are. Many receipts together
- * keep the record honest: whoever is left out of it, or finds one more drawn than they were told, can show
- * it.
+ * A receipt: a visitor's own proof of a draw, a small JSON text with their ticket's id and place. Together with the record of
+ * the draw it shows that they are in it, at the place they were told. Receipts keep the record honest: a visitor who is
+ * missing from it, or finds another number of drawn tickets than they were told, can prove it.
  *
- * Alone a receipt shows less, but not nothing. The other tickets' keys are as if thrown by dice, so a place
- * far from where its key points cannot have come about by them.
+ * Even alone a receipt shows something. The other tickets' keys are random, so a place far from where its key points cannot
+ * have come about by chance.
  */
 import { compareDrawKeys, compareIds, type DrawRecord, keyHash, seedHash } from "./draw.ts";
 import {
@@ -51,7 +50,7 @@ export function receiptText(receipt: Receipt): string {
   return `${JSON.stringify(receipt, null, 2)}\n`;
 }
 
-/** Reads a receipt as `receiptText` writes it. What else may stand in it is passed over. */
+/** Reads a receipt as `receiptText` writes it. Other fields are ignored. */
 export function readReceipt(text: string): ReadResult<Receipt> {
   if (text.length > RECEIPT_CHARACTERS_MAX) return { wrong: "it is longer than any receipt" };
   const fields = readJson(text);
@@ -68,9 +67,8 @@ export function readReceipt(text: string): ReadResult<Receipt> {
 }
 
 /**
- * Whether a receipt is as the draw promised; null when it is. With the record, which must have been checked
- * by itself, all of it is; without, whether the seed is the published one and the place one that the ticket's
- * key could have got.
+ * What is wrong with a receipt; null when nothing is. With the record, which must have been checked first, everything is
+ * checked; without it, that the seed is the published one and that the ticket's key could have got the place.
  */
 export function checkReceipt(receipt: Receipt, drawn: RoomRecord | null): DrawFinding | null {
   if (seedHash(receipt.seed) !== receipt.seedHash)
@@ -103,9 +101,9 @@ function otherDraw(difference: string): DrawFinding {
 }
 
 /**
- * How many of the others have a smaller key is as if each threw a die that says so with a chance of `share`,
- * the key as a fraction. The bound on how far such a count strays is Chernoff's: of n, a part q or more has a
- * chance of at most exp(-n (q ln(q / share) + (1 - q) ln((1 - q) / (1 - share)))).
+ * Each of the others has a smaller key with probability `share`, the key as a fraction. Chernoff's bound says how far their
+ * number can stray: of n, a part q or more has a probability of at most
+ * exp(-n (q ln(q / share) + (1 - q) ln((1 - q) / (1 - share)))).
  */
 function checkByChance({ seed, ticket, place, of }: Receipt): DrawFinding | null {
   const [first = 0, second = 0] = keyWords(seed, ticket);
@@ -143,7 +141,7 @@ function rankOf(seed: string, ids: Uint8Array, id: Uint8Array): number {
   return -1;
 }
 
-/** The same in a record that nobody vouches for. */
+/** The same in a record that has not been checked, so that its order cannot be relied on. */
 function findId(ids: Uint8Array, id: Uint8Array): number {
   const size = ids.length / ID_BYTES;
   for (let rank = 0; rank < size; rank++) if (compareIds(ids, rank, id, 0) === 0) return rank;

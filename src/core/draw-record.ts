@@ -23,7 +23,7 @@ const ID_CHARACTERS = 2 * ID_BYTES;
 /** The longest text that is read as a record, line ends of two characters included. */
 export const RECORD_CHARACTERS_MAX =
   HEADER_LINES_MAX * HEADER_LINE_CHARACTERS_MAX + RECORD_SIZE_MAX * (ID_CHARACTERS + 2);
-/** How many tickets are written, read or checked between two words about how far it is. */
+/** How many tickets are written, read or checked between two reports of progress. */
 const STEP = 4_096;
 
 const LINE_END = 0x0a;
@@ -45,7 +45,7 @@ export interface RoomRecord {
 
 export type ReadResult<T> = { readonly value: T } | { readonly wrong: string };
 
-/** What is not as it should be. */
+/** What is wrong with a record or receipt. */
 export interface DrawFinding {
   readonly kind: FindingKind;
   /** A sentence for people. */
@@ -53,14 +53,13 @@ export interface DrawFinding {
 }
 
 /**
- * Of a record: `notDrawn`, there is nothing to check yet; `seed`, it is not the one whose hash was published;
- * `size`, there are more or fewer tickets than it says; `twice`, one ticket has two places; `order`, someone
- * has another's place. Of a receipt: `otherDraw`, it is not of this draw; `place`, it is not the place its
- * ticket was drawn at.
+ * Of a record: `notDrawn`, there is nothing to check yet; `seed`, it is not the one whose hash was published; `size`, the
+ * number of tickets is not the stated one; `twice`, one ticket has two places; `order`, a ticket has another's place. Of a
+ * receipt: `otherDraw`, it belongs to another draw; `place`, its ticket was drawn at another place.
  */
 export type FindingKind = "notDrawn" | "seed" | "size" | "twice" | "order" | "otherDraw" | "place";
 
-/** Told now and then how many tickets are done. */
+/** Called now and then with the number of tickets done. */
 export type DrawProgress = (done: number) => void;
 
 /** The whole record as text. */
@@ -69,7 +68,7 @@ export function recordText(room: string, record: DrawRecord): string {
   return Array.from(recordParts(room, record), (part) => decoder.decode(part)).join("");
 }
 
-/** The same as bytes, in parts of some hundred kilobytes, for those who must not be kept for long. */
+/** The same as bytes, in parts of some hundred kilobytes, so that the thread is not blocked for long. */
 export function* recordParts(room: string, record: DrawRecord): Generator<Uint8Array<ArrayBuffer>> {
   yield new TextEncoder().encode(headerText(room, record));
   const ids = record.ids ?? new Uint8Array();
@@ -93,7 +92,7 @@ export function readRecord(text: string, progress: DrawProgress = () => {}): Rea
   return { value: { room, record: { ...record, ids: record.seed === null ? null : ids.value } } };
 }
 
-/** Whether everything in a record is as the draw promised; null when it is. */
+/** What is wrong with a record; null when everything is as the draw promised. */
 export function checkRecord(record: DrawRecord, progress: DrawProgress = () => {}): DrawFinding | null {
   const { seed, ids, size } = record;
   if (seed === null || ids === null)

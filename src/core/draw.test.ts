@@ -89,7 +89,7 @@ test("the same people and seed give the same draw, in whatever order they came, 
     fc.property(crowd, hex(32), (people, seed) => {
       const pool = poolOf(people);
       const restarted = new DrawPool();
-      for (const [piece, bytes] of pool.takeChanges()) restarted.restore(piece, bytes!);
+      for (const [chunk, bytes] of pool.takeChanges()) restarted.restore(chunk, bytes!);
       const first = drawOrder(pool, seed);
       for (const again of [drawOrder(poolOf(people.toReversed()), seed), drawOrder(restarted, seed)]) {
         assert.deepEqual(again.ids(), first.ids());

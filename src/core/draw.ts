@@ -7,21 +7,22 @@
  *   at the start                 the seed is revealed; a ticket's key is SHA-256(seed bytes, id bytes), and
  *                                places are the keys in rising order
  *
- * So nobody who learned an id while the seed was hidden could tell what place it would get, and whoever fixed
- * the seed could not know the ids that would come. The published hash gives no key away: a key is the hash of
- * one block that holds seed and id, which no continuation of the hash of the seed alone can be.
+ * So nobody who learned an id while the seed was secret could tell which place it would get, and the operator who fixed the
+ * seed could not know the ids to come. The published hash reveals no key: a key is the hash of one block with seed and id,
+ * which cannot be computed by extending the hash of the seed alone.
  *
- * Those who gathered have sequences in the line already. They keep them among themselves: whoever is drawn at
- * place r gets the r-th smallest. Those who came earlier stay in front of the draw, and latecomers behind it.
+ * The gathered visitors already have sequences in the line and share them out: place r gets the r-th smallest. Visitors who
+ * came earlier stay in front of the draw, latecomers behind it.
  *
- * Pool and seed alone decide everything, so after a crash the same draw is made again from them.
+ * Pool and seed alone decide the result, so after a crash the same draw is made again from them.
  *
- * What it does not show: that nobody with the seed in hand made ids until one was good, or added people who
- * never came. Whoever holds the seed before the start has to be trusted with that.
+ * What it does not prove: that nobody who knew the seed tried ids until one was good, or added visitors who never came. The
+ * holder of the seed has to be trusted not to.
  */
 import type { DrawPool } from "./draw-pool.ts";
 import { fromHex, readHex, toHex } from "./hex.ts";
 import { ID_BYTES } from "./id.ts";
+import { lowerBound } from "./order.ts";
 import { SeededHash, sha256 } from "./sha256.ts";
 
 /** A draw as anyone may have it: the commitment first, the seed and everyone's id once it is drawn. */
@@ -169,18 +170,6 @@ class Sequences {
     const run = lowerBound(this.#firstIndexes, index + 1) - 1;
     return this.#firstSequences[run]! + index - this.#firstIndexes[run]!;
   }
-}
-
-/** How many of the rising numbers are below `value`. */
-function lowerBound(rising: ArrayLike<number>, value: number): number {
-  let low = 0;
-  let high = rising.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (rising[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 const DIGIT_BITS = 11;

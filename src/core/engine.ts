@@ -5,8 +5,8 @@
  * Answers are values the caller must handle, never exceptions. An engine throws (or rejects) only when it cannot
  * answer at all: its store is away. What then happens to visitors is the gateway's setting.
  *
- * An engine may answer at once or later. The embedded one answers at once, and the gateway uses that: a check-in then
- * costs no promise.
+ * An engine may answer synchronously or with a promise. The embedded one answers synchronously, which saves the gateway a
+ * promise for each check-in.
  *
  *      join                          admit                 enter
  *  ───────────▶ waiting ──────────────────────▶ admitted ────────▶ on site ──▶ gone
@@ -16,7 +16,7 @@
  *      │             (further behind, missed-turns)└─▶ forfeited      │
  *      └──────────────────────────────────────────────────────────────┘ (room in the room: straight through)
  *
- * A turn is firm at first and loose later (firm-turns.ts). Whoever comes with a loose turn to a full site goes back to
+ * A turn is firm at first and loose later (firm-turns.ts). A visitor with a loose turn who finds the site full goes back to
  * waiting, at the front.
  */
 import type { Board, RoomState, WaitRange } from "./board.ts";
@@ -30,44 +30,43 @@ export type Eventually<T> = T | Promise<T>;
 export interface Engine {
   /** A newcomer: straight through with a pass while there is room and no line, else a place at the end of their lane. */
   join(room: string, newcomer?: Newcomer): Eventually<JoinAnswer>;
-  /** True when a newcomer like any other would go straight through now. Nothing is done. */
+  /** True when an ordinary newcomer would go straight through now. Changes nothing. */
   hasRoom(room: string): Eventually<boolean>;
-  /** "I am still here." Keeps the place living, takes a lapsed one back, tells what has become of it. */
+  /** "I am still here." Keeps the place alive, revives a lapsed one, and returns its state. */
   checkIn(ticket: Ticket): Eventually<TicketAnswer>;
-  /** Uses a turn. Asking again with the same ticket gives the same visit, never a second one. */
+  /** Uses a turn. The same ticket always gives the same visit, never a second one. */
   enter(ticket: Ticket): Eventually<TicketAnswer>;
   /**
-   * Someone comes back with a pass that has run out. Entered: their visit is still on, because it was renewed meanwhile; or
-   * it was over and has begun again under the same id, which `mayBegin` asks for. That takes a free slot before
-   * anyone who waits, counts in the rate, and is bounded (resumes.ts). Null: neither.
+   * A visitor comes back with an expired pass. Entered: their visit is still on, because it was renewed meanwhile; or, with
+   * `mayBegin`, it had ended and has begun again under the same id. That takes a free slot ahead of those who wait, counts in
+   * the rate, and is bounded (resumes.ts). Null: neither.
    */
   resume(pass: Pass, mayBegin: boolean): Eventually<Entered | null>;
   /** Presence of visitors on the site, in batches. An unknown, unexpired pass is taken in and counted. */
   touch(room: string, presences: readonly Presence[]): Eventually<void>;
   /**
-   * Gives up a place or a visit. Doing it twice is the same as once. Connections of a visit may be open for a while more, so its
-   * slot is held for the rules' `lingerMs`. `isIdle`: none is open at this gateway; where it is the only one, the slot is free
-   * at once.
+   * Gives up a place or a visit; idempotent. Connections of a visit may stay open for a while, so its slot is held for the
+   * rules' `lingerMs`. `isIdle`: none is open at this gateway; where it is the only gateway, the slot is free at once.
    */
   leave(place: Ticket | Pass, isIdle?: boolean): Eventually<void>;
-  /** Ends a visit from outside; its slot is held in the same way. False when nobody by that id is on the site. */
+  /** Ends a visit from outside; its slot is held in the same way. False: no visitor with that id is on the site. */
   revoke(room: string, id: string): Eventually<boolean>;
   /**
-   * No connection of a visit that was left or revoked is open at this gateway any more. Where it is the only one, the slot is
-   * free at once; elsewhere nothing is done, since another gateway may have one that it has told nobody of yet.
+   * The last connection of a left or revoked visit has closed at this gateway. Where it is the only gateway, the slot is free
+   * at once; elsewhere nothing is done, since another gateway may have a connection that it has not reported yet.
    */
   vacated(room: string, id: string): void;
   counts(room: string): Eventually<Counts>;
   board(room: string): Eventually<Board>;
-  /** How the origin behind a room does, as one gateway sees it; told about once a second. */
+  /** The load of a room's origin as one gateway measured it; called about once a second. */
   report(room: string, load: Load): Eventually<void>;
-  /** An event's draw: its commitment, and once it is drawn everything to check it by. Null: no such draw here. */
+  /** An event's draw: its commitment, and once it is drawn all that is needed to check it. Null: no such draw here. */
   draw(room: string, event: string): Eventually<DrawRecord | null>;
   /** Opens a room or changes its rules. Every place is kept. */
   configure(room: string, rules: RoomRules): Eventually<void>;
-  /** One turn of the door: expire, lapse, admit. Engines also do this by themselves. */
+  /** One turn of the door: expire, lapse, admit. Engines also do this on their own timers. */
   admit(room: string): Eventually<Admission>;
-  /** Hears of every turn, ended visit and new board; current ended visits are told at once. Returns the way to stop. */
+  /** Reports every turn, ended visit and new board, and at once the visits ended already. Returns the function that stops it. */
   subscribe(listener: EngineListener): () => void;
   close(): Eventually<void>;
 }
@@ -75,33 +74,33 @@ export interface Engine {
 /** Someone who joins. */
 export interface Newcomer {
   readonly lane: number;
-  /** The one-time code they came with: good for one place. Null: none. */
+  /** The one-time code they came with, valid for one place. Null: none. */
   readonly invite: Invite | null;
-  /** False: a place would be lost on them. They go straight through or get nothing, and nothing of theirs is used up. */
+  /** False: they cannot keep a place. They go straight through or get nothing, and no code of theirs is used up. */
   readonly canWait: boolean;
-  /** How long their visit lasts at first, if they go straight through. Left out: a session. */
+  /** How long their visit lasts at first, if they go straight through. Default: a session. */
   readonly visitMs?: number;
 }
 
 export interface Invite {
   readonly id: string;
-  /** When the code runs out; nobody need remember it for longer. */
+  /** When the code expires, and can be forgotten. */
   readonly expiresAt: number;
 }
 
-/** A newcomer like any other. */
+/** An ordinary newcomer. */
 export const ANYBODY: Newcomer = { lane: 0, invite: null, canWait: true };
 
-/** What one gateway saw of a room's origin since it last told. */
+/** What one gateway measured of a room's origin since its last report. */
 export interface Load {
-  /** Which gateway tells. */
+  /** The reporting gateway. */
   readonly from: string;
   readonly periodMs: number;
   /** Requests of any kind that came for the room. */
   readonly requests: number;
-  /** Answers of the origin, those that never came included. */
+  /** Answers of the origin, including those that never came. */
   readonly answers: number;
-  /** Of these, errors of the origin's (5xx) and answers that never came. */
+  /** Of these, server errors (5xx) and answers that never came. */
   readonly errors: number;
   /** 95th percentile of the time to the first byte. Null: no answers. */
   readonly latencyMs: number | null;
@@ -116,8 +115,7 @@ export interface Waiting {
   readonly kind: "waiting";
   readonly ticket: Ticket;
   /**
-   * Living tickets before this one, never more than was shown before but after a missed turn. Null: not known yet, or not
-   * to be known.
+   * Living tickets before this one. It never rises, except after a missed turn. Null: not known yet, or not to be shown.
    */
   readonly ahead: number | null;
   readonly waitMs: WaitRange | null;
@@ -146,10 +144,10 @@ export interface Refused {
 }
 
 /**
- * `ticketSpent`: its visit is over or its holder left. `turnsMissed`: its turn came `missedTurnsMax` times and was not
- * used. `unknownRoom`: no such room here. Of newcomers: `closed`, the room takes nobody; `rejected`, it takes nobody into
- * a line; `notPrivileged`, it is for privileged lanes alone; `inviteUsed`, their code has given a place to somebody
- * already; `mustWait`, there is a line and they cannot wait.
+ * `ticketSpent`: its visit is over or its holder left. `turnsMissed`: its turn came `missedTurnsMax` times and was not used.
+ * `unknownRoom`: no such room here. For newcomers: `closed`, the room is closed; `rejected`, it has no line to join;
+ * `notPrivileged`, only privileged lanes may join; `inviteUsed`, their code was used already; `mustWait`, there is a line and
+ * they cannot wait.
  */
 export type RefusalReason =
   | "ticketSpent"
@@ -161,18 +159,18 @@ export type RefusalReason =
   | "inviteUsed"
   | "mustWait";
 
-/** One visitor seen on the site, as told by their pass. */
+/** A visitor seen on the site, from their pass. */
 export type Presence = Pick<Pass, "id" | "lane" | "joinedAt" | "admittedAt" | "expiresAt">;
 
 export interface Counts {
   /** Living tickets in the line. */
   readonly waiting: number;
-  /** Turns given and not used yet, for which a slot is kept. */
+  /** Firm turns: given, not used yet, with a slot reserved. */
   readonly admitted: number;
-  /** Turns that may still be used, for which none is kept any more. */
+  /** Loose turns: still usable, without a reserved slot. */
   readonly looseTurns: number;
   readonly onSite: number;
-  /** Kept places nobody is waiting for at the moment. */
+  /** Places whose holders stopped checking in; kept for their return. */
   readonly lapsed: number;
   readonly ratePerMinute: number;
   /** Normalised Kendall tau distance between order of joining and order of admission, lately. 0 is perfect. */
@@ -180,15 +178,15 @@ export interface Counts {
   readonly state: RoomState;
   /** The event that is on, its prequeue included. */
   readonly event: string | null;
-  /** What holds now: the settings', an event's, or less by the adaptive loop. */
+  /** In force now: from the settings or an event, possibly lowered by the adaptive loop. */
   readonly limits: Limits;
   /** False while the room stands by without a line. */
   readonly isActive: boolean;
   /** Smoothed share of turns that nobody used. */
   readonly noShows: number;
-  /** Foremost first, everybody's last; just that one where there are no others. */
+  /** In order of priority, the default lane last. */
   readonly lanes: readonly LaneCounts[];
-  /** What the room did by itself lately, and why; the latest last. */
+  /** Recent automatic changes and their reasons; the latest last. */
   readonly remarks: readonly Remark[];
   readonly totals: Totals;
 }
@@ -204,7 +202,7 @@ export interface LaneCounts {
   readonly waiting: number;
   /** Admitted since the engine started. */
   readonly admitted: number;
-  /** How much longer whoever joins this lane now will wait because of lanes before it. Null: not known. */
+  /** How much longer a visitor who joins this lane now will wait because of the lanes before it. Null: not known. */
   readonly costMs: number | null;
 }
 
@@ -214,7 +212,7 @@ export interface Remark {
   readonly text: string;
 }
 
-/** Since the engine started, or as far back as its store remembers. */
+/** Since the engine started, or as far back as its store reaches. */
 export interface Totals {
   readonly joined: number;
   readonly straightThrough: number;
@@ -228,11 +226,10 @@ export interface Totals {
   readonly left: number;
   readonly expired: number;
   readonly revoked: number;
-  /** Milliseconds waited by everyone admitted, added up. */
+  /** Total milliseconds that admitted visitors waited. */
   readonly waitedMs: number;
 }
 
-/** Nothing has happened yet. */
 export const NO_TOTALS: Totals = {
   joined: 0,
   straightThrough: 0,
@@ -250,7 +247,7 @@ export const NO_TOTALS: Totals = {
 
 export interface Admission {
   readonly admitted: number;
-  /** Why not more, in the door's words. */
+  /** Why not more. */
   readonly reason: DoorReason;
 }
 
@@ -258,11 +255,11 @@ export type DoorReason = "line empty" | "site full" | "rate" | "paused" | "not s
 
 export interface EngineListener {
   onTurns?(room: string, sequences: readonly number[]): void;
-  /** `until`: when the last pass with this id runs out by itself. */
+  /** `until`: when the last pass with this id expires anyway. */
   onRevoked?(room: string, id: string, until: number): void;
   onBoard?(board: Board): void;
-  /** Places have changed hands by lot: tickets from before have new sequences. */
+  /** A draw has been made: tickets from before it have new sequences. */
   onDraw?(room: string): void;
-  /** The room did something by itself. */
+  /** The room changed something automatically. */
   onRemark?(room: string, remark: Remark): void;
 }

@@ -3,8 +3,8 @@
  * joining and the order of admission. 0: the same order. 1: exactly reversed. It is the share of comparable pairs
  * that stand the wrong way round.
  *
- * A pair tied in either order is not comparable: two people who came in the same millisecond, or were admitted in
- * the same turn of the door, wronged nobody. Knight's method counts the rest by merge sort in O(n log n).
+ * A pair that is tied in either order is not comparable: neither overtook the other. Knight (1966) counts the rest by merge
+ * sort in O(n log n).
  */
 
 /** One visitor's two instants or ranks. */

@@ -17,10 +17,10 @@ const SECOND_MS = 1_000;
 const BURST_MS = 2_000;
 /** The door turns at least this often: time that passes between a gap's end and the next turn is not lost. */
 const TURN_MAX_MS = 1_000;
-/** A flow that is handed over tells its entries by so much of a second. */
+/** A flow that is handed over reports its entries in steps of this length. */
 const HANDED_STEP_MS = 250;
 
-/** Turns that are out and may be used at any moment, and the share of them that will not be. */
+/** Turns given and not used yet, and the share of turns that will never be used. */
 export interface TurnsOut {
   readonly firm: number;
   readonly noShows: number;
@@ -28,11 +28,11 @@ export interface TurnsOut {
 
 const NONE_OUT: TurnsOut = { firm: 0, noShows: 0 };
 
-/** A flow as it is handed over to go on elsewhere. */
+/** The state of a flow that continues elsewhere. */
 export interface HandedFlow {
   readonly emptyAt: number;
   readonly steps: readonly (readonly [end: number, count: number])[];
-  /** Turns given back and not given again, and when the latest of them was. */
+  /** Turns given back and not given again, and when the latest was given back. */
   readonly back: number;
   readonly backAt: number;
 }
@@ -40,12 +40,12 @@ export interface HandedFlow {
 export class Flow {
   /** The instant at which the bucket was, or will be, empty. */
   #emptyAt = Number.NEGATIVE_INFINITY;
-  /** Those who entered in the last minute, oldest first, those of one millisecond together. */
+  /** Entries of the last minute, oldest first, added up by the millisecond. */
   #at: number[] = [];
   #count: number[] = [];
   #head = 0;
   #lastMinute = 0;
-  /** Turns given back, and when the latest of them was. They may be given again on top of what is saved up. */
+  /** Turns given back, and when the latest was. They may be given again on top of what is saved up. */
   #back = 0;
   #backAt = Number.NEGATIVE_INFINITY;
 
@@ -79,7 +79,7 @@ export class Flow {
     this.#emptyAt += ((count - again) * MINUTE_MS) / perMinute;
   }
 
-  /** So many turns were not used: as many may be given again. */
+  /** Records that `count` turns were not used and may be given again. */
   giveTurnsBack(count: number, now: number): void {
     this.#back = (this.#backAt + BURST_MS < now ? 0 : this.#back) + count;
     this.#backAt = now;
@@ -97,13 +97,13 @@ export class Flow {
     }
   }
 
-  /** Both at once: for those who go straight through, and where a turn counts from when it is given. */
+  /** A turn and an entry at once: for visitors who go straight through, and where turns count when they are given. */
   take(perMinute: number | null, count: number, now: number): void {
     this.giveTurns(perMinute, count, now);
     this.enter(count, now);
   }
 
-  /** So many that were taken are not let in after all. The latest are taken back first. */
+  /** Takes back `count` of what was taken, the latest first: they are not let in after all. */
   giveBack(perMinute: number | null, count: number): void {
     if (perMinute !== null) this.#emptyAt -= (count * MINUTE_MS) / perMinute;
     for (let left = count; left > 0 && this.#at.length > this.#head; ) {
@@ -119,18 +119,18 @@ export class Flow {
     }
   }
 
-  /** Who entered in the last minute, those of one second together and said to be at its end. */
+  /** Entries of the last minute, added up by the second and dated at its end. */
   bySecond(now: number): Map<number, number> {
     return this.#byStep(SECOND_MS, now);
   }
 
-  /** All of it, for someone who goes on with it at once. */
+  /** The whole state, for a flow that continues from it at once. */
   handOver(now: number): HandedFlow {
     const steps = [...this.#byStep(HANDED_STEP_MS, now)];
     return { emptyAt: this.#emptyAt, steps, back: this.#back, backAt: this.#backAt };
   }
 
-  /** Goes on with what another handed over, and forgets its own. */
+  /** Continues from another flow's state and forgets its own. */
   takeOver({ emptyAt, steps, back, backAt }: HandedFlow, now: number): void {
     this.#at = steps.map(([end]) => end);
     this.#count = steps.map(([, count]) => count);
@@ -142,7 +142,7 @@ export class Flow {
     this.#forget(now);
   }
 
-  /** Takes over what `bySecond` told before a restart. Nothing is saved up: who knows what was let through last. */
+  /** Restores what `bySecond` returned before a restart. Nothing is saved up, since the last entries may be missing. */
   restore(seconds: Iterable<[end: number, count: number]>, now: number): void {
     for (const [end, count] of [...seconds].sort(([a], [b]) => a - b)) {
       this.#at.push(end);

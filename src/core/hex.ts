@@ -1,4 +1,4 @@
-/** Bytes as hexadecimal digits, lower case, and back; here because the rules import nothing. */
+/** Bytes as lower-case hexadecimal digits, and back; here because the rules import nothing. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const CODES = Uint8Array.from([..."0123456789abcdef"], (digit) => digit.charCodeAt(0));
 const NO_DIGIT = 0xff;
@@ -13,10 +13,7 @@ export function toHex(bytes: Uint8Array, offset = 0, length = bytes.length - off
   return text;
 }
 
-/**
- * Writes `length` bytes from `from` on into `text` at `at`, as the codes of their digits: for texts so long
- * that putting them together as such is slow.
- */
+/** Writes `length` bytes from `from` on into `text` at `at`, as character codes: for texts too long for fast concatenation. */
 export function writeHex(
   bytes: Uint8Array,
   from: number,
@@ -31,17 +28,14 @@ export function writeHex(
   }
 }
 
-/** The bytes a text stands for; null when it is not pairs of hexadecimal digits alone. */
+/** The bytes that a text stands for; null when it is not pairs of hexadecimal digits. */
 export function fromHex(text: string): Uint8Array | null {
   if (text.length % 2 !== 0) return null;
   const bytes = new Uint8Array(text.length / 2);
   return readHex(text, 0, bytes, 0, bytes.length) ? bytes : null;
 }
 
-/**
- * Reads `length` bytes from the text at `from` into `bytes` at `at`. False: there were not so many digits
- * there.
- */
+/** Reads `length` bytes from the text at `from` into `bytes` at `at`. False: there were fewer digits. */
 export function readHex(text: string, from: number, bytes: Uint8Array, at: number, length: number): boolean {
   if (from + 2 * length > text.length) return false;
   for (let i = 0; i < length; i++) {

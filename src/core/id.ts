@@ -1,13 +1,11 @@
+import { toHex } from "./hex.ts";
+
 /** Visitor ids: 128 random bits as 32 hexadecimal digits. */
 export const ID_BYTES = 16;
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-
 /** Writes random bytes as an id. */
 export function idFromBytes(bytes: Uint8Array): string {
-  let id = "";
-  for (let i = 0; i < ID_BYTES; i++) id += HEX[bytes[i]!];
-  return id;
+  return toHex(bytes, 0, ID_BYTES);
 }
 
 export function isId(text: string): boolean {

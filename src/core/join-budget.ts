@@ -1,24 +1,22 @@
 /**
- * How many places may be asked for under one key, an address or a network: a bucket for each key that holds a minute's
- * worth and fills again evenly. An office that comes together gets in together; whoever goes on asking gets
- * `perMinute` a minute. So in no minute, wherever it starts, are there more than twice `perMinute` for one key (what
- * was saved and what came in since), and over a long time no more than `perMinute` a minute. No key costs another
- * anything.
+ * How many places may be requested under one key, an address or a network: a token bucket per key, which holds a minute's
+ * worth and refills evenly. An office that arrives at once gets in at once; after that a key gets `perMinute` a minute. So no
+ * minute, wherever it starts, has more than twice `perMinute` joins of one key. Keys do not affect each other.
  *
- * What is kept of a bucket is the instant at which it will be full again (virtual scheduling, as in ITU-T I.371), in units
- * of which a millisecond has `perMinute` and a join costs 60,000: whole numbers, so no rounding adds up. Beside it stands
- * how much was given back so far, since a join that is given back after another may have less left to give.
+ * A bucket is stored as the instant at which it will be full again (virtual scheduling, ITU-T I.371), in units of which a
+ * millisecond has `perMinute` and a join costs 60,000: whole numbers, so no rounding error adds up. The total given back is
+ * stored too, since a join given back after another may have less left to give.
  *
- * Memory is bounded by two generations: when the young one is full or a minute old it becomes the old one, and what is
- * still asked for moves over. A bucket that nobody touched for a minute is full, so forgetting it changes nothing. Only
- * a flood of keys makes a generation full sooner; those touched longest ago are then forgotten, and start full again.
+ * Memory is bounded by two generations: when the young one is full or a minute old it becomes the old one, and keys still in
+ * use move over. A bucket that is not touched for a minute is full, so forgetting it changes nothing. Only a flood of keys
+ * fills a generation sooner; the keys touched longest ago are then forgotten, and start full again.
  */
 const MINUTE_MS = 60_000;
 const JOIN_UNITS = 60_000;
 /** The most keys that are remembered. */
 export const KEYS_MAX = 100_000;
 
-/** A join as the budget has counted it; see `giveBack`. */
+/** A counted join, for `giveBack`. */
 export interface TakenJoin {
   readonly key: string;
   /** The bucket after it, in the budget's own units. */
@@ -28,7 +26,7 @@ export interface TakenJoin {
 interface Bucket {
   /** When it is full again. */
   readonly fullAt: number;
-  /** All that was given back to it. */
+  /** Total of what was given back to it. */
   readonly givenBack: number;
 }
 
@@ -69,11 +67,11 @@ export class JoinBudget {
     return { key, bucket };
   }
 
-  /** Uncounts a join that came to nothing, but for what has filled up again since: nobody gets that twice. */
+  /** Takes back a join that failed, except for what has refilled since: that must not count twice. */
   giveBack({ key, bucket: then }: TakenJoin, now: number): void {
     const { fullAt, givenBack } = this.#bucket(key, now);
     const givenSince = givenBack - then.givenBack;
-    // The bucket was forgotten and is another one.
+    // The bucket was forgotten and made anew.
     if (givenSince < 0 || fullAt === 0) return;
     // Without the joins that were given back since, the bucket would have been full that much sooner.
     const missing = Math.min(JOIN_UNITS, then.fullAt - givenSince - this.#units(now));
@@ -84,12 +82,12 @@ export class JoinBudget {
     return JOIN_UNITS * this.perMinute;
   }
 
-  /** Time in units. It starts with the budget, since a time from 1970 on would not stay a whole number. */
+  /** Time in units. It starts with the budget: counted from 1970 it would exceed the safe integers. */
   #units(now: number): number {
     return (Math.floor(now) - this.#since) * this.perMinute;
   }
 
-  /** What is asked for stays remembered: someone who keeps knocking must not be forgotten for it. */
+  /** Reading a bucket keeps it in memory: a client that keeps asking must not be forgotten. */
   #bucket(key: string, now: number): Bucket {
     const known = this.#young.get(key);
     if (known !== undefined) return known;

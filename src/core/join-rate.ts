@@ -1,6 +1,6 @@
 /**
- * Joins a second, lately: an average in which a join counts less the longer ago it was, by a factor e every ten
- * seconds. One number is kept, whatever the rate.
+ * The recent join rate: an exponential average, in which a join counts less by a factor e every ten seconds. It takes one
+ * number, whatever the rate.
  */
 const MEMORY_MS = 10_000;
 
@@ -14,7 +14,7 @@ export class JoinRate {
     this.#at = Math.max(this.#at, now);
   }
 
-  /** Uncounts a join that came to nothing, as if it had never been. */
+  /** Takes back a join that failed, as if it had never been counted. */
   giveBack(joinedAt: number): void {
     this.#weight = Math.max(0, this.#weight - Math.exp(-Math.max(0, this.#at - joinedAt) / MEMORY_MS));
   }

@@ -13,12 +13,12 @@
  * first. While the same lanes wait from the first turn on, none is ever a whole turn off its part. After
  * lanes have come and gone, what that left the others short of is made good first.
  *
- * A lane that empties loses what it was owed. What it had before its time, always less than one turn, it pays
- * back, and until then its share counts as if people waited there: otherwise a lane that keeps emptying and
- * filling would get a turn each time. So nobody gains by coming in drops, and nobody has saved anything up
- * when they come all at once.
+ * A lane that empties loses what it was owed. What it got too early, always less than one turn, it pays back,
+ * and until then its share counts as if people waited there: otherwise a lane that keeps emptying and filling
+ * would get a turn each time. So a lane gains nothing by arriving in small groups, and saves nothing up for a
+ * crowd.
  *
- * **The cost is bounded**, whatever comes in the other lanes. Weighted: a wait is at most 100 / share times
+ * **The cost is bounded**, whatever arrives in the other lanes. Weighted: a wait is at most 100 / share times
  * as long as if the lane had the door to itself, and the next turn of a lane comes within 200 / share
  * admissions. Strict: at most 100 / othersShare times for each lane before it, and 100 / (100 - othersShare)
  * times for those behind. Both but for one round, since turns are whole. `laneCostFactor` tells the bound,
@@ -29,7 +29,7 @@
  */
 import { EVERYBODY, type LanesRules } from "./rules.ts";
 
-/** Shares are of so many turns. */
+/** Shares are per this many turns. */
 const WHOLE = 100;
 const HALF = 50;
 /** A lane without any share would never be served. */
@@ -57,7 +57,7 @@ interface Account {
   isWaiting: boolean;
 }
 
-/** Whose turn is next. The same questions in the same order get the same answers. */
+/** Decides whose turn is next. The same calls in the same order give the same answers. */
 export class LaneTurns {
   #rules: LanesRules | null = null;
   /** Foremost first. */
@@ -222,9 +222,9 @@ function indexOf(named: LanesRules["named"], lane: number): number {
 }
 
 /**
- * How much longer whoever joins `lane` now will wait because of those in lanes before it, `perMs` being
- * admitted. Null when nothing is known of the speed. Those who come later to lanes before it are not in this
- * number; `laneCostFactor` holds for them too.
+ * How much longer a visitor who joins `lane` now will wait because of those in lanes before it, when `perMs` are
+ * admitted per millisecond. Null when the speed is not known. Later arrivals in lanes before it are not in this
+ * number; `laneCostFactor` covers them too.
  */
 export function laneCostMs(
   rules: LanesRules,
@@ -240,7 +240,7 @@ export function laneCostMs(
   return (aheadInLanes(rules, waitingIn, joining) - without) / perMs;
 }
 
-/** How many times as long a wait in `lane` can get by all other lanes, whatever comes in them. */
+/** The factor by which other lanes can lengthen a wait in `lane`, whatever arrives in them. */
 export function laneCostFactor(rules: LanesRules, lane: number): number {
   const own = laneOf(rules, lane);
   if (rules.order === "weighted") return WHOLE / shareOf(rules, own);

@@ -6,11 +6,13 @@
  * a Fenwick tree counts blocks of 256 bits, and over the segments lies another Fenwick tree. Every operation is
  * O(log n) with a very small constant and no allocation, about 0.15 bytes a sequence.
  *
- * Numbers between whole ones (missed-turns.ts) are few, and kept as a sorted list beside the bits.
+ * Numbers between whole ones (missed-turns.ts) are few and kept in a sorted list.
  *
  * A segment without living bits is dropped, so memory follows the living, not the history; adding an old sequence
  * (a lapsed visitor's return, a line rebuilt from tickets) brings its segment back in its place.
  */
+import { lowerBound } from "./order.ts";
+
 const SEGMENT_SIZE = 65_536;
 const SEGMENT_WORDS = SEGMENT_SIZE / 32;
 const BLOCK_WORDS = 8;
@@ -234,18 +236,6 @@ class Segment {
 
 function isWhole(sequence: number): boolean {
   return Math.floor(sequence) === sequence;
-}
-
-/** Index of the first of them that is at least `sequence`. */
-function lowerBound(sequences: readonly number[], sequence: number): number {
-  let low = 0;
-  let high = sequences.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sequences[middle]! < sequence) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function popcount(word: number): number {

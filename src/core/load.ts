@@ -1,23 +1,22 @@
 /**
- * How the origin does, put together from what several gateways tell about once a second: the one-minute rate of
- * requests, and over the last ten seconds how long answers took and how many were errors. Standby and the adaptive
- * loop look at this.
+ * The origin's load, combined from the reports that gateways send about once a second: the request rate of the last minute,
+ * and the latency and errors of the last ten seconds. Standby and the adaptive loop use it.
  *
- * A gateway that fell silent may be gone, so what it told of the origin no longer counts; the requests it saw did come,
- * so they stay in the minute. The latency is the mean of the gateways' 95th percentiles, each weighted by its answers:
- * not quite the percentile of all of them together, but it lies between the least and the greatest and needs no samples.
- * The percentile of three answers is merely the slowest of three, and mostly far too low; so small reports, whoever
- * makes them, are put together until the slowest of about a dozen answers stands for them.
+ * A gateway that fell silent may be gone, so what it reported of the origin no longer counts; its requests did come, so they
+ * stay in the minute. The latency is the mean of the gateways' 95th percentiles, weighted by their answers: not quite the
+ * percentile of all answers together, but between the least and the greatest, and without samples. The percentile of three
+ * answers is only the slowest of three, and mostly far too low; so small reports of all gateways are merged until the slowest
+ * of about a dozen answers stands for them.
  *
- * Reports come over the network. Whatever they say, the answers here are finite and memory is bounded.
+ * Reports come over the network. Whatever they say, the results are finite and memory is bounded.
  */
 import type { Load } from "./engine.ts";
 
 /** Fewer answers than this in the ten seconds say nothing about latency or errors. */
 export const ANSWERS_MIN = 50;
-/** And fewer errors than this are chance. */
+/** Fewer errors than this may be chance. */
 export const ERRORS_MIN = 3;
-/** Latency and errors are those of so long. */
+/** The period that latency and errors are measured over. */
 export const SEEN_OVER_MS = 10_000;
 
 const SECOND_MS = 1_000;
@@ -25,7 +24,7 @@ const RATE_SECONDS = 60;
 const SEEN_SECONDS = SEEN_OVER_MS / SECOND_MS;
 const SILENT_AFTER_MS = 5_000;
 const GATEWAYS_MAX = 64;
-/** The slowest of so many answers is on average about their 95th percentile, where times have an exponential tail. */
+/** The slowest of this many answers is on average about the 95th percentile, if times have an exponential tail. */
 const GROUP_MIN = 11;
 const COUNT_MAX = 1e9;
 const LATENCY_MAX_MS = 3_600_000;
@@ -42,7 +41,7 @@ export interface SeenLoad {
   readonly inFlight: number;
 }
 
-/** The share of errors, where there are enough answers and errors to tell it from chance; else none. */
+/** The share of errors; 0 while there are too few answers or errors to tell it from chance. */
 export function errorsBeyondChance({ answers, errors }: Pick<SeenLoad, "answers" | "errors">): number {
   return answers >= ANSWERS_MIN && Math.round(errors * answers) >= ERRORS_MIN ? errors : 0;
 }
@@ -55,7 +54,7 @@ interface Gateway {
   readonly latency: LastLatency;
 }
 
-/** Small reports on their way to being enough. */
+/** Small reports, merged until they are enough. */
 interface Few {
   readonly answers: number;
   readonly slowestMs: number;
@@ -64,7 +63,7 @@ interface Few {
 
 export class LoadMeter {
   readonly #requests = new LastSeconds(RATE_SECONDS);
-  /** The one heard of last is last. */
+  /** In the order of their latest reports. */
   readonly #gateways = new Map<string, Gateway>();
   readonly #fewLatency = new LastLatency();
   #few: Few | null = null;
@@ -112,7 +111,7 @@ export class LoadMeter {
     this.#few = isEnough ? null : few;
   }
 
-  /** With more gateways than are remembered, the one silent for longest is forgotten. */
+  /** Beyond the maximum, the gateway silent for longest is forgotten. */
   #gatewayOf(from: string): Gateway {
     const gateway = this.#gateways.get(from) ?? {
       heardAt: 0,
@@ -131,7 +130,7 @@ export class LoadMeter {
   }
 }
 
-/** Answers with a known latency, and that latency times each of them. */
+/** Answers with a known latency, and their total latency. */
 class LastLatency {
   readonly answers = new LastSeconds(SEEN_SECONDS);
   readonly spentMs = new LastSeconds(SEEN_SECONDS);
@@ -142,10 +141,10 @@ class LastLatency {
   }
 }
 
-/** A sum over the last so many seconds, the current one included. */
+/** A sum over the last `length` seconds, the current one included. */
 class LastSeconds {
   readonly #amounts: Float64Array;
-  /** Which second each amount is of. */
+  /** The second that each amount belongs to. */
   readonly #seconds: Float64Array;
 
   constructor(length: number) {
@@ -155,26 +154,26 @@ class LastSeconds {
 
   add(amount: number, now: number): void {
     const second = Math.floor(now / SECOND_MS);
-    const slot = second % this.#amounts.length;
-    if (this.#seconds[slot] !== second) {
-      this.#seconds[slot] = second;
-      this.#amounts[slot] = 0;
+    const index = second % this.#amounts.length;
+    if (this.#seconds[index] !== second) {
+      this.#seconds[index] = second;
+      this.#amounts[index] = 0;
     }
-    this.#amounts[slot]! += amount;
+    this.#amounts[index]! += amount;
   }
 
   sum(now: number): number {
     const last = Math.floor(now / SECOND_MS);
     let total = 0;
-    for (let slot = 0; slot < this.#amounts.length; slot++) {
-      const age = last - this.#seconds[slot]!;
-      if (age >= 0 && age < this.#amounts.length) total += this.#amounts[slot]!;
+    for (let index = 0; index < this.#amounts.length; index++) {
+      const age = last - this.#seconds[index]!;
+      if (age >= 0 && age < this.#amounts.length) total += this.#amounts[index]!;
     }
     return total;
   }
 }
 
-/** What cannot be is nothing. */
+/** A count within bounds; 0 for anything else. */
 function count(value: number): number {
   return value > 0 ? Math.min(value, COUNT_MAX) : 0;
 }

@@ -1,7 +1,6 @@
 /**
- * How often something is logged that outsiders can cause as often as they like: the first time at once, then at most once
- * a second, with the number of times it has happened since. What is counted last is told by the next time, or by `due`
- * where somebody asks for it now and then.
+ * Limits log lines that outsiders can cause at will: the first is logged at once, later ones at most once a second, with the
+ * number of times it has happened since. The last ones are reported at the next call, or by `due` where it is polled.
  */
 export const LOG_EVERY_MS = 1_000;
 
@@ -9,7 +8,7 @@ export class LogPace {
   #nextAt = Number.NEGATIVE_INFINITY;
   #count = 0;
 
-  /** Counts one more. Gives the number to log, or 0 when it is too early for another line. */
+  /** Counts one more. Returns the number to log, or 0 when it is too early for another line. */
   add(now: number): number {
     this.#count++;
     return this.due(now);

@@ -1,24 +1,24 @@
 /**
- * What a missed turn costs: the place comes back further behind, each time by more, and after `missedTurnsMax` of them
- * it is forfeited. Otherwise a handful of tickets that check in and never enter would have every turn, for ever.
+ * What a missed turn costs: the place moves back, each time further, and after `missedTurnsMax` it is forfeited. Otherwise a
+ * handful of tickets that check in and never enter would take every turn, for ever.
  *
- * The first time a place goes behind as many as got a turn in its lane while its own was out: they went past anyway. The
- * second time behind twice as many, the third behind four times as many. The line is counted from where the place stood,
- * so nobody gains by missing a turn; where fewer wait, it goes to the end.
+ * The first time a place moves behind as many visitors as got a turn in its lane during its own; they went past anyway. The
+ * second time it moves behind twice as many, the third time four times. The count starts where the place stood, so missing a
+ * turn never gains anything; where fewer wait, the place moves to the end.
  *
- * Sequences are whole numbers given out one after the other, so there is no free one in the middle of a line. A place
- * that goes back gets a number between two of them: the k-th to go behind a whole number gets k sixteenths on top. Sums
- * of this kind are exact in a double, for sequences up to 2042, and they order, travel and compare like any other.
- * When the fifteen numbers of a gap are used up the next gap is taken.
+ * Sequences are consecutive whole numbers, so none is free in the middle of a line. A place that moves back gets a number
+ * between two: the k-th to move behind a whole number gets k sixteenths on top. Such sums are exact in a double, for
+ * sequences until the year 2042, and compare like any other. When the fifteen numbers of a gap are used up, the next gap is
+ * taken.
  */
 
 const STEPS = 16;
 const GAP_MAX = STEPS - 1;
 
-/** Nobody goes back by more than this. */
+/** The furthest that a place moves back. */
 const BACK_MAX = 1_000_000_000;
 
-/** A line as far as going back in it needs it. */
+/** What moving back needs to know of a line. */
 export interface LineBehind {
   readonly size: number;
   /** Living sequences before this one. */
@@ -27,27 +27,27 @@ export interface LineBehind {
   at(rank: number): number;
 }
 
-/** How many a place goes behind. `letIn`: turns given in its lane during its own; `missed`: its missed turns with this one. */
+/** Places to move back. `letIn`: turns given in its lane during its own; `missed`: its missed turns, this one included. */
 export function placesBack(letIn: number, missed: number): number {
   return Math.min(BACK_MAX, Math.max(1, letIn) * 2 ** (missed - 1));
 }
 
-/** True for a place that has missed too many turns to have another. */
+/** True for a place that has missed too many turns to get another. */
 export function isForfeited(missed: number, missedTurnsMax: number): boolean {
   return missed >= missedTurnsMax;
 }
 
-/** A place that has just missed a turn, and the lane in which it goes back. */
+/** A place that has just missed a turn, and the line of its lane. */
 export interface MissedTurn {
   readonly sequence: number;
-  /** With this one. */
+  /** This one included. */
   readonly missedTurns: number;
   /** Turns given in the lane during its own. */
   readonly letIn: number;
   readonly line: LineBehind;
 }
 
-/** The sequence that it goes behind; null: it has missed too many. */
+/** The sequence that it moves behind; null: it is forfeited. */
 export function goesBehind(
   { sequence, missedTurns, letIn, line }: MissedTurn,
   missedTurnsMax: number,
@@ -56,7 +56,7 @@ export function goesBehind(
   return sequenceToFollow(line, sequence, placesBack(letIn, missedTurns));
 }
 
-/** The sequence that a place goes behind: of the `back`-th one living after it, or of the last. */
+/** The sequence that a place moves behind: the `back`-th living one after it, or the last. */
 export function sequenceToFollow(line: LineBehind, own: number, back: number): number {
   if (line.size === 0) return own;
   const rank = Math.min(line.ahead(own) + back, line.size) - 1;
@@ -64,8 +64,8 @@ export function sequenceToFollow(line: LineBehind, own: number, back: number): n
 }
 
 /**
- * Numbers between whole ones. For each gap it counts how many were given in it, up to fifteen; a count beyond that says
- * how many gaps further on there may be a free one.
+ * Gives out numbers between whole ones. Counts the numbers given in each gap, up to fifteen; a count beyond that says how many
+ * gaps further on there may be a free one.
  */
 export class Gaps {
   readonly #used = new Map<number, number>();
@@ -84,12 +84,12 @@ export class Gaps {
     return gap + (used + 1) / STEPS;
   }
 
-  /** None of the numbers is anybody's any more. */
+  /** Forgets all numbers, once no place has one. */
   clear(): void {
     this.#used.clear();
   }
 
-  /** This number was given before: by an earlier life of the room. */
+  /** Records a number that was given before a restart. */
   note(sequence: number): void {
     const gap = Math.floor(sequence);
     const step = Math.round((sequence - gap) * STEPS);

@@ -1,25 +1,23 @@
 /**
- * No-shows: turns that nobody uses. Each holds a slot for the whole claim window, and a site with many of them is never
- * full. So their share is learned, and turns are given on top: as many as make the visitors *expected* from all turns
- * out fill the free slots.
+ * No-shows: turns that are never used. Each holds a slot for the whole claim window, so a site with many of them is never
+ * full. Their share is learned, and turns are given on top, so that the visitors *expected* from all outstanding turns fill
+ * the free slots.
  *
- * A turn that was used was mostly used soon. One that is still out late in its claim window will hardly be used any
- * more, so what is expected of it is learned by age: of all turns that got this old, how many were used after all.
- * Looking at the share alone would not fill the site, since the turns out are mostly those that will never be used.
+ * Most turns that are used are used soon. One that is still outstanding late in its claim window will hardly be used, so the
+ * expectation is learned by age: of the turns that got this old, how many were used after all. The share alone would not fill
+ * the site, since outstanding turns are mostly those that will never be used.
  *
- * More may come than were expected. The site is full all the same and takes nobody beyond its capacity: whoever calls
- * this refuses them entry for the moment and lets them keep their turn.
+ * If more come than expected, the capacity still holds: the caller refuses them entry for the moment, and they keep their turn.
  *
- * Before anything is learned, every turn is expected to be used until its window ends; it takes some hundreds of turns
- * to believe otherwise.
+ * At first every turn is expected to be used until its window ends; it takes some hundreds of turns to learn otherwise.
  */
 
-/** Never more of the turns than this are taken for no-shows, nor are more than this of the capacity given on top. */
+/** The largest share of turns taken for no-shows, and the largest share of the capacity given on top. */
 export const NO_SHOWS_MAX = 0.5;
 
-/** What is learned is the mean of about so many turns. */
+/** The learned shares are means over about this many turns. */
 const SMOOTHED_OVER_TURNS = 200;
-/** Steps of the claim window by which ages are told apart. */
+/** Ages are told apart in this many steps of the claim window. */
 const AGE_STEPS = 8;
 
 export interface NoShowsMemo {
@@ -29,11 +27,11 @@ export interface NoShowsMemo {
 }
 
 export class NoShows {
-  /** These and `#missed` are together always 1. */
+  /** Together with `#missed` always 1. */
   #usedAt: number[] = Array.from({ length: AGE_STEPS }, (_, step) => (step === AGE_STEPS - 1 ? 1 : 0));
   #missed = 0;
 
-  /** Of all turns, the share that nobody uses. */
+  /** Share of turns that are never used. */
   get share(): number {
     return Math.min(this.#missed, NO_SHOWS_MAX);
   }
@@ -50,7 +48,7 @@ export class NoShows {
     this.#missed += 1 / SMOOTHED_OVER_TURNS;
   }
 
-  /** How many visitors are to be expected from the turns out, told by their ages. */
+  /** How many visitors to expect from the outstanding turns of these ages. */
   expected(ages: Iterable<number>): number {
     const chances = this.#chances();
     let total = 0;
@@ -62,7 +60,7 @@ export class NoShows {
     return { usedAt: [...this.#usedAt], missed: this.#missed };
   }
 
-  /** Takes over what was learned; a memo of another shape is left aside. */
+  /** Restores what was learned; ignores a memo of another shape. */
   restore({ usedAt, missed }: NoShowsMemo): void {
     const shares = [...usedAt, missed];
     const total = shares.reduce((sum, share) => sum + share, 0);
@@ -72,7 +70,7 @@ export class NoShows {
     this.#missed = missed / total;
   }
 
-  /** For each step of the window: of the turns that got there, the share that will yet be used. */
+  /** For each step of the window: of the turns that reach it, the share that will still be used. */
   #chances(): number[] {
     const chances: number[] = [];
     let later = 0;
@@ -91,19 +89,19 @@ export class NoShows {
   }
 }
 
-/** A site and the turns out to it. */
+/** A site and its outstanding turns. */
 export interface Filling {
   readonly capacity: number;
   readonly onSite: number;
   /** Turns given and not used yet. */
   readonly out: number;
-  /** Visitors expected from them; at most as many. */
+  /** Visitors expected from them, at most as many. */
   readonly expected: number;
-  /** Share of new turns that nobody will use. */
+  /** Share of new turns that will never be used. */
   readonly share: number;
 }
 
-/** How many more turns may be given, so that all who are expected fill the site. Without no-shows: the free slots. */
+/** How many more turns to give so that the expected visitors fill the site. Without no-shows: the free slots. */
 export function turnsToGive({ capacity, onSite, out, expected, share }: Filling): number {
   const free = capacity - onSite;
   const toFill = Math.floor((free - expected) / (1 - Math.min(share, NO_SHOWS_MAX)) + 1e-6);

@@ -1,7 +1,7 @@
 /**
- * Who comes before whom. Inside a lane the sequence alone says it: an engine gives them out rising, a draw lets those who
- * gathered change theirs, and a place that is set back gets a later one. When somebody joined is told to people and does
- * not count here; which lane is served next is in `lanes.ts`.
+ * The order of places. Inside a lane it is the sequence alone: engines give out rising sequences, a draw shuffles those of the
+ * gathered visitors, and a place that is moved back gets a later one. The time of joining is shown to people and does not
+ * count here; `lanes.ts` decides which lane is served next.
  */
 export interface OrderKey {
   readonly lane: number;
@@ -13,4 +13,16 @@ export interface OrderKey {
 /** Negative when `a` comes before `b`, positive when after, 0 only for the same place. */
 export function compareOrder(a: Pick<OrderKey, "sequence">, b: Pick<OrderKey, "sequence">): number {
   return a.sequence - b.sequence;
+}
+
+/** How many of the rising numbers are below `value`. */
+export function lowerBound(rising: ArrayLike<number>, value: number): number {
+  let low = 0;
+  let high = rising.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (rising[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

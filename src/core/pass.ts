@@ -1,6 +1,6 @@
 /**
- * A pass: leave to be on the site. It has the ticket's id, so that one visitor is one id from joining to leaving, and
- * presenting a pass twice counts once.
+ * A pass: permission to be on the site. It has the ticket's id, so a visitor has one id from joining to leaving, and a pass
+ * presented twice counts once.
  */
 export interface Pass {
   readonly id: string;
@@ -24,8 +24,8 @@ export interface Renewal {
 }
 
 /**
- * True when enough of the session has gone that presence should be reported and a sliding pass renewed; and for a first
- * pass, whose holder has come back with it and so can keep one.
+ * True when enough of the session has passed to report presence and renew a sliding pass; and for a first pass, whose holder
+ * has shown by presenting it that they keep cookies.
  */
 export function isRenewalDue(pass: Pass, renewal: Renewal): boolean {
   const { now, sessionDurationMs, disableSessionRenewal } = renewal;
@@ -33,15 +33,15 @@ export function isRenewalDue(pass: Pass, renewal: Renewal): boolean {
   return !disableSessionRenewal && now - pass.createdAt >= sessionDurationMs / RENEWALS_PER_SESSION;
 }
 
-/** The same leave for one more session length, as of now; where there is no renewal, as of when the visit began. */
+/** The pass for one more session length from now; where renewal is off, from when the visit began. */
 export function renewPass(pass: Pass, { now, sessionDurationMs, disableSessionRenewal }: Renewal): Pass {
   const from = disableSessionRenewal ? pass.admittedAt : now;
   return { ...pass, createdAt: now, expiresAt: from + sessionDurationMs };
 }
 
 /**
- * Until when a visit lasts that begins again after its pass ran out; not after now when it may not. Where there is no renewal a
- * visit is as long as it is, and a form has the grace: otherwise whoever sends one in time would stay for ever.
+ * When a visit ends that begins again after its pass expired; not after `now` when it may not begin. Where renewal is off only
+ * the form grace is added: otherwise a visitor who keeps sending forms would stay for ever.
  */
 export function resumedUntil(pass: Pass, renewal: Renewal & { readonly formGraceMs: number }): number {
   const { now, sessionDurationMs, disableSessionRenewal, formGraceMs } = renewal;
@@ -51,7 +51,7 @@ export function resumedUntil(pass: Pass, renewal: Renewal & { readonly formGrace
 /** Someone on the site. */
 export interface OnSite extends Pick<Pass, "id" | "lane" | "joinedAt" | "admittedAt" | "expiresAt"> {}
 
-/** The pass of a visit that goes on as it is: it was renewed a session before it runs out. */
+/** The current pass of a visit: it was renewed one session before it expires. */
 export function passOf(
   visit: OnSite,
   { room, node, sessionDurationMs }: Pick<Pass, "room" | "node"> & { readonly sessionDurationMs: number },
@@ -62,8 +62,8 @@ export function passOf(
 }
 
 /**
- * When the last pass of a visit that is ended now is good for nothing any more: one that a gateway renewed just now, and has
- * not told of yet, lasts one more session, and may begin the visit again for a while after that.
+ * When the last pass of a visit that ends now stops being usable. A gateway may have renewed one just now and not reported it:
+ * that one lasts one more session, and may begin the visit again for a while after that.
  */
 export function lastPassEnd(
   knownEnd: number,
@@ -74,8 +74,8 @@ export function lastPassEnd(
 }
 
 /**
- * True for the pass of someone who went straight through and has not been seen since: it is for less than a session, so
- * that whoever cannot keep a pass takes a slot for a short time only.
+ * True for the pass of a visitor who went straight through and has not been seen since. It lasts less than a session, so that
+ * a client that keeps no cookies holds a slot for a short time only.
  */
 export function isFirstPass(pass: Pass, sessionDurationMs: number): boolean {
   return pass.createdAt === pass.admittedAt && pass.expiresAt - pass.createdAt < sessionDurationMs;
@@ -87,9 +87,9 @@ export function isFirstPass(pass: Pass, sessionDurationMs: number): boolean {
  */
 export const PRESENCE_GRACE_MS = 2_000;
 
-/** What the origin says while it ends a visit, such as its last page, may take this long to arrive. */
+/** How long the response with which the origin ends a visit may take to arrive. */
 export const LAST_ANSWER_MS = 2_000;
-/** Until all gateways have heard of the end of a visit, and closed what they are to close. */
+/** By then all gateways have heard of the end of a visit and closed its connections. */
 const END_HEARD_MS = 1_000;
 
 /** For how long a connection may be open at most after its visit was left or revoked. */

@@ -1,21 +1,20 @@
 /**
  * The relaxed priority queue: which shard to add to, which to peek at, and which to pop.
  *
- * One long line is cut into shards that know nothing of each other, so that no server is asked about all of them. An
- * item is added to any shard. Whoever wants the best item peeks at the first items of a few shards, chosen by
- * dice, and pops where the best of them stood. What comes out is not always the best of all, but one of the first few:
- * how far down it stood, its popped element index, grows with the number of shards, falls quickly with the number of
- * peeks, and does not depend on how many items there are (Lin and Liang 2020, section 4).
+ * One long line is cut into independent shards, so that no server has to know all of them. An item is added to any shard. To
+ * pop, a consumer peeks at the first items of a few random shards and pops from the shard with the best of them. The result
+ * is not always the best of all, but one of the first few: its rank, the popped element index, grows with the number of
+ * shards, falls quickly with the number of peeks, and does not depend on the number of items (Lin and Liang 2020, section 4).
  *
- * Between a look and a pop others pop too (section 4.3). With `plain`, whatever has moved up is taken. With
- * `secondBest`, it is only taken if it is no worse than the second best that was seen, else one is taken from where that
- * one stood. Lin and Liang pop, look, and put back; here the pop carries what it must not be worse than and is refused
- * in the same step, so that nothing has to be put back and nobody misses an item that is in two hands for a moment.
+ * Between peek and pop others pop too (section 4.3). With `plain`, the pop takes whatever has moved up. With `secondBest`, it
+ * takes it only if it is no worse than the second best item seen, and otherwise pops from the shard of that one. Lin and Liang
+ * pop, look and put back; here the pop carries the limit and is refused in the same step, so nothing has to be put back and
+ * no item is invisible for a moment.
  *
- * Everything here is told what was seen and handed its dice; asking the shards is the engines' work.
+ * All functions are given what was seen and their dice; asking the shards is up to the engines.
  */
 
-/** Where an item stands: the lower number first, and where two are equal the lower id. */
+/** The order of items: the lower number first; between equal numbers, the lower id. */
 export interface RelaxedKey {
   readonly priority: number;
   readonly id: string;
@@ -23,10 +22,10 @@ export interface RelaxedKey {
 
 export type ConcurrencyPolicy = "plain" | "secondBest";
 
-/** A number in [0, 1), each time another. */
+/** A random number in [0, 1). */
 export type Dice = () => number;
 
-/** What was seen of the shards, by their numbers: the keys of the first few, best first. */
+/** The first keys of each shard as they were seen, best first, by shard number. */
 export type Sight = ReadonlyMap<number, readonly RelaxedKey[]>;
 
 /** One item to be popped. */
@@ -49,7 +48,7 @@ export function shardToAddTo(shards: readonly number[], dice: Dice): number {
   return shards[Math.floor(dice() * shards.length)]!;
 }
 
-/** So many different shards to peek at, every choice as likely as any other; all of them if there are no more. */
+/** `count` different shards to peek at, every choice equally likely; all shards if there are no more. */
 export function shardsToPeek(shards: readonly number[], count: number, dice: Dice): number[] {
   if (count >= shards.length) return [...shards];
   // Floyd's method: as many throws as shards wanted, however many there are.

@@ -13,7 +13,7 @@ export interface DoorRules {
   readonly queueingMethod: QueueingMethod;
   /** Nobody is admitted while true; everybody keeps their place. */
   readonly paused: boolean;
-  /** Every newcomer gets a place in the line and nobody is admitted, without a word of a pause. */
+  /** Every newcomer gets a place in the line and nobody is admitted; visitors are not told of a pause. */
   readonly queueAll: boolean;
   /** Everybody is admitted, whatever the limits. */
   readonly drained: boolean;
@@ -22,48 +22,48 @@ export interface DoorRules {
   /** Only visitors in privileged lanes join and are admitted. */
   readonly privilegedOnly: boolean;
   readonly lanes: LanesRules;
-  /** Turns that will not be used are given out on top, so that the site is full all the same. */
+  /** Gives turns on top for those that will not be used, so that the site is full all the same. */
   readonly fillNoShows: boolean;
-  /** No line until there is need for one. null: always ready. */
+  /** When to start and stop the line. null: there is always one. */
   readonly standby: StandbyRules | null;
-  /** Limits that follow how the origin does. null: they stay as they are set. */
+  /** How limits follow the load of the origin. null: they stay as set. */
   readonly adaptive: AdaptiveRules | null;
   /** How long a pass lasts without a request. */
   readonly sessionDurationMs: number;
-  /** True: a pass lasts `sessionDurationMs` from entering, whatever its holder does. */
+  /** True: a pass lasts `sessionDurationMs` from entering, however active its holder is. */
   readonly disableSessionRenewal: boolean;
-  /** For so long after a pass ran out its visit may begin again. */
+  /** How long after its pass expired a visit may begin again. */
   readonly formGraceMs: number;
-  /** For so long after a visit was left or revoked its slot is held: its connections may still be open. */
+  /** How long the slot of a left or revoked visit is held: its connections may still be open. */
   readonly lingerMs: number;
   /** How long an admitted visitor may take to enter before the turn is missed. */
   readonly claimWindowMs: number;
-  /** After so many turns that were not used a place is forfeited. */
+  /** A place is forfeited after this many missed turns. */
   readonly missedTurnsMax: number;
-  /** How long after a missed check-in a waiting visitor is no longer waited for. */
+  /** How long after a missed check-in a waiting visitor lapses. */
   readonly lapseAfterMs: number;
-  /** How long a ticket keeps its place without its holder being seen. */
+  /** How long a ticket keeps its place while its holder is away. */
   readonly ticketTtlMs: number;
-  /** Check-ins a second that the whole room may cost, whatever the line's length. */
+  /** Check-ins per second for the whole room, whatever the line's length. */
   readonly pollBudgetPerSecond: number;
-  /** What those who wait may know. */
+  /** What waiting visitors are shown. */
   readonly show: ShowRules;
   /** The operator's words to everyone waiting. Empty: none. */
   readonly message: string;
 }
 
 export interface RoomRules extends DoorRules {
-  /** The line is cut into shards, and nearly in order. null: it is one, and exact. */
+  /** The line is cut into shards and nearly in order. null: it is whole and exact. */
   readonly relaxed: RelaxedRules | null;
-  /** A capacity that several rooms have together. null: this room's is its own. */
+  /** A capacity shared with other rooms. null: none. */
   readonly budget: BudgetRules | null;
   /** In order of time; no two overlap. */
   readonly events: readonly EventRules[];
 }
 
 /**
- * `fifo`: first come, first served. `random`: whose turn it is is drawn each time. `passthrough`: everybody goes through,
- * counted, without a line. `reject`: newcomers are turned away; those who wait already go on.
+ * `fifo`: first come, first served. `random`: each turn goes to a random visitor. `passthrough`: everybody goes through,
+ * counted, without a line. `reject`: newcomers are turned away; those already waiting keep waiting.
  */
 export type QueueingMethod = "fifo" | "random" | "passthrough" | "reject";
 
@@ -73,9 +73,9 @@ export interface LanesRules {
    * served in proportion to their shares.
    */
   readonly order: "strict" | "weighted";
-  /** Strict order only: of a hundred admissions at least so many go to lanes further back while people wait there. */
+  /** Strict order only: of a hundred admissions at least this many go to lanes further back while people wait there. */
   readonly othersShare: number;
-  /** Foremost first. The lane of everybody (number 0) is not among them: it is the last, with the share that is left. */
+  /** In order of priority. The default lane (number 0) is not listed: it comes last, with the share that is left. */
   readonly named: readonly LaneRules[];
 }
 
@@ -88,12 +88,12 @@ export interface LaneRules {
   readonly isPrivileged: boolean;
 }
 
-/** The lane of everybody who is in no other. */
+/** The default lane. */
 export const EVERYBODY = 0;
 
 /** The line starts when one of these is crossed, and stops when all of them are well below for a while. */
 export interface StandbyRules {
-  /** Requests a second over the last minute. null, here and below: does not matter. */
+  /** Requests a second over the last minute. null, here and below: no such threshold. */
   readonly requestsPerSecond: number | null;
   readonly activeUsers: number | null;
   readonly originLatencyMs: number | null;
@@ -114,7 +114,7 @@ export interface AdaptiveRules {
   readonly latencyMs: number | null;
   /** Share of answers that may be errors, 0 to 1. */
   readonly errors: number;
-  /** Requests under way at the origin that are too many. null: does not matter. */
+  /** The most requests under way at the origin. null: no limit. */
   readonly inFlight: number | null;
 }
 
@@ -135,7 +135,7 @@ export interface BudgetRules {
   readonly name: string;
   /** For all rooms of this budget together. */
   readonly totalActiveUsers: number;
-  /** So many of them are always this room's. */
+  /** Slots of it that are reserved for this room. */
   readonly guaranteed: number;
 }
 
@@ -145,15 +145,15 @@ export interface EventRules {
   readonly prequeueAt: number | null;
   readonly startAt: number;
   readonly endAt: number;
-  /** At the start those who gathered are put in an order drawn by lot. */
+  /** True: at the start the gathered visitors are put in a random order. */
   readonly isShuffled: boolean;
-  /** 32 bytes in hexadecimal; nobody but the draw may see it before the start. */
+  /** 32 bytes in hexadecimal; secret until the start. */
   readonly seed: string;
   /** The room's rules with the event's own in them. */
   readonly rules: DoorRules;
 }
 
-/** The values a room has where its settings are silent. */
+/** The defaults of a room. */
 export const DEFAULT_RULES: RoomRules = {
   totalActiveUsers: null,
   newUsersPerMinute: null,

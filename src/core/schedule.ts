@@ -12,9 +12,9 @@ export interface Phase {
   /** The event that is on, its prequeue included. */
   readonly event: EventRules | null;
   readonly isPrequeue: boolean;
-  /** What everyone waits for: the event's start during its prequeue, the next opening while the room is closed. */
+  /** The awaited opening: the event's start during its prequeue, the next opening while the room is closed. */
   readonly opensAt: number | null;
-  /** Holds until then. */
+  /** When the phase ends. */
   readonly until: number;
 }
 
@@ -33,7 +33,7 @@ export function phaseAt(rules: RoomRules, now: number): Phase {
   return { rules, event: null, isPrequeue: false, opensAt: null, until: Number.POSITIVE_INFINITY };
 }
 
-/** The event whose draw someone took part in who joined then, once it has started; null for none. */
+/** The started event whose draw included visitors who joined at `joinedAt`; null for none. */
 export function drawnEvent(events: readonly EventRules[], joinedAt: number, now: number): EventRules | null {
   const event = events.find(
     ({ isShuffled, prequeueAt, startAt }) => isShuffled && joinedAt >= prequeueAt! && joinedAt < startAt,
@@ -41,7 +41,7 @@ export function drawnEvent(events: readonly EventRules[], joinedAt: number, now:
   return event && event.startAt <= now ? event : null;
 }
 
-/** The first two events, by time, that are on at once; null when no two are. */
+/** The first two events that overlap; null when none do. */
 export function overlapping<Event extends Pick<EventRules, "prequeueAt" | "startAt" | "endAt">>(
   events: readonly Event[],
 ): readonly [Event, Event] | null {

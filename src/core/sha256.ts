@@ -1,11 +1,9 @@
 /**
- * SHA-256 (FIPS 180-4), by hand because the rules import nothing and must give the same answer in a gateway,
- * on the edge and in a browser. Not for secrets that are compared or derived: those are the gateway's, with
- * the runtime's own cryptography.
+ * SHA-256 (FIPS 180-4), written here because the rules import nothing and must give the same result in a gateway, on the edge
+ * and in a browser. Not for comparing or deriving secrets: the gateway does that with the runtime's own cryptography.
  *
- * `sha256` is for anything. `SeededHash` is for many short messages that begin with the same 32 bytes, as in
- * a draw of a million: each is one block, its first eight rounds are the same for all and done once, and
- * nothing is allocated.
+ * `sha256` is for anything. `SeededHash` is for many short messages that begin with the same 32 bytes, as in a draw of a
+ * million: each is one block, the first eight rounds are the same for all and done once, and nothing is allocated.
  */
 export const SHA256_BYTES = 32;
 const BLOCK_BYTES = 64;
@@ -14,7 +12,7 @@ const ROUNDS = 64;
 /** Where the length of the message stands at the end of its last block. */
 const LENGTH_OFFSET = 56;
 const END_OF_MESSAGE = 0x80;
-/** What the messages of one `SeededHash` have in common, and what each has of its own. */
+/** The common part of the messages of one `SeededHash`, and the part of each message. */
 const SEED_BYTES = 32;
 const SEED_WORDS = SEED_BYTES / 4;
 const OWN_BYTES = 16;

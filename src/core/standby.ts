@@ -1,6 +1,6 @@
 /**
- * Standby: no line until there is need for one. It starts at once when a threshold is crossed, and stops by itself when
- * everything has been well below its threshold for a while without a break, and nobody waits any more.
+ * Standby: no line until one is needed. It starts at once when a threshold is crossed, and stops when everything has stayed
+ * well below its threshold for a while and nobody waits any more.
  *
  *                 one above its threshold
  *   standing by ────────────────────────────▶ active
@@ -8,8 +8,8 @@
  *        └──────────────────────────────────────┘
  *          all at most stopBelow × threshold for quietFor, nobody waiting
  *
- * So a load that swings around a threshold starts the line once, and between two changes that way lies at least
- * `quietForMs`. What is not known (too few answers to speak of latency or errors) neither starts a line nor keeps it.
+ * So a load that swings around a threshold starts the line once, and it stays for at least `quietForMs`. Unknown values (too few
+ * answers for latency or errors) neither start a line nor keep it.
  */
 import type { Remark } from "./engine.ts";
 import { figure, percentText, span } from "./figures.ts";
@@ -27,7 +27,7 @@ export interface StandbyMemo {
   readonly isActive: boolean;
 }
 
-/** One threshold, and how things stand with it. */
+/** One threshold and the current value. */
 interface Measure {
   readonly value: number;
   readonly threshold: number;
@@ -49,7 +49,7 @@ export class Standby {
     return this.#isActive ? this.#stop(rules, measures, seen, now) : this.#start(measures, now);
   }
 
-  /** To go on after a restart. How long it was quiet is not kept: nobody looked in between. */
+  /** For a restart. How long it was quiet is not kept, since the time in between was not observed. */
   memo(): StandbyMemo {
     return { isActive: this.#isActive };
   }

@@ -1,7 +1,6 @@
 /**
- * The world that code outside `core` is handed: time, dice, timers, log. Nothing but entry points, transports and
- * drivers makes one, so a test or the simulator can hand in its own and own every instant. `core` itself is not
- * handed a world; it is told `now`.
+ * What code outside `core` gets in place of globals: time, randomness, timers, log. Only entry points, transports and drivers
+ * make one, so a test or the simulator can pass its own and control every instant. `core` itself is passed `now`.
  */
 export interface World {
   readonly clock: Clock;
@@ -23,7 +22,7 @@ export interface Random {
 }
 
 export interface Timers {
-  /** Calls `work` every `periodMs` until the returned function is called. Never keeps a process alive by itself. */
+  /** Calls `work` every `periodMs` until the returned function is called. Does not keep the process alive. */
   every(periodMs: number, work: () => void): () => void;
   /** Calls `work` once after `delayMs` unless the returned function is called first. */
   after(delayMs: number, work: () => void): () => void;
