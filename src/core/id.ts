@@ -1,6 +1,6 @@
+/** Visitor ids: 128 random bits as 32 hexadecimal digits. */
 import { toHex } from "./hex.ts";
 
-/** Visitor ids: 128 random bits as 32 hexadecimal digits. */
 export const ID_BYTES = 16;
 
 /** Writes random bytes as an id. */

@@ -1,6 +1,6 @@
 /**
- * For someone whose form was refused: when their turn comes it is used at once, so that it is not lost while they make up
- * their mind, and they are offered to send the form. The browser has it still; nothing of it was kept anywhere else.
+ * For visitors whose form was refused: their turn is used at once, so that it is not lost while they decide, and they are
+ * offered to send the form again. Only the browser still has it.
  */
 import { alertVisitor, all, ask, end, later, miss, texts, view, ways } from "./page.js";
 

@@ -1,9 +1,8 @@
 /**
- * The time left until an opening, counted down once a second, each number above its unit. The words for units come
- * from the browser, in the page's language. Screen readers are left in peace: a timer is not read out by itself, and
- * whoever shows it may announce the few marks that `passedMark` finds.
+ * The countdown to an opening, each number above its unit. The names of units come from the browser, in the page's language.
+ * Screen readers do not read a timer aloud; the page may announce the few marks that `passedMark` finds.
  *
- * Plain JavaScript, put into the pages that wait for something.
+ * Plain JavaScript, inlined into pages that await an opening.
  */
 const UNITS = [
   ["day", 86_400],
@@ -11,7 +10,7 @@ const UNITS = [
   ["minute", 60],
   ["second", 1],
 ];
-/** What is left, in seconds, when it is worth saying, and how to say it. */
+/** The seconds left that are worth announcing, as number and unit. */
 const MARKS = [
   [10, 10, "second"],
   [60, 1, "minute"],
@@ -19,12 +18,12 @@ const MARKS = [
   [3_600, 1, "hour"],
 ];
 
-/** The whole seconds left, never fewer than none. */
+/** The whole seconds left, at least 0. */
 export function secondsLeft(leftMs) {
   return Math.max(0, Math.ceil(leftMs / 1_000));
 }
 
-/** Seconds as numbers and units: minutes and seconds always, larger units from the first that is not nothing. */
+/** Seconds as numbers and units: minutes and seconds always, larger units from the first that is not 0. */
 export function timeParts(seconds) {
   const parts = [];
   for (const [unit, size] of UNITS) {
@@ -35,7 +34,7 @@ export function timeParts(seconds) {
   return parts;
 }
 
-/** The mark between what was left a moment ago and what is left now, as number and unit; undefined when there is none. */
+/** The mark that was passed since `before` seconds were left, as number and unit; undefined for none. */
 export function passedMark(before, now) {
   return MARKS.find(([mark]) => before > mark && now <= mark)?.slice(1);
 }

@@ -1,13 +1,13 @@
 /**
- * The style that tells a waiting page whether its cookie comes back, with and without JavaScript: it is asked for with the
- * cookie, and whoever comes without one gets the words in it, in place of a line that they have no place in.
+ * The style sheet that tells a visitor that cookies are needed, with and without JavaScript. The browser requests it with its
+ * cookie; a request without one gets a style that replaces the line on the page by this text.
  */
 import { languageChooser, textsOf } from "./languages.ts";
 
 const chooseLanguage = languageChooser("en");
 const HIDDEN = "heading lead notice place alerts help".split(" ");
 
-/** For a browser that does not keep cookies, in its language. */
+/** The style for a browser that does not keep cookies, in its language. */
 export function cookieStyle(acceptLanguage: string | undefined): string {
   const { cookiesHeading, cookiesNeeded } = textsOf(chooseLanguage(acceptLanguage)).notice;
   const hidden = HIDDEN.map((name) => `[data-live=${name}]`).join();
@@ -19,7 +19,7 @@ export function cookieStyle(acceptLanguage: string | undefined): string {
   ].join("\n");
 }
 
-/** A text as CSS has one. */
+/** A text as a CSS string. */
 function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }

@@ -1,11 +1,10 @@
 /**
- * The live half of a page whose order is drawn by lot: it says so, and when the order has been drawn it checks that the
- * number revealed is the one promised before the start.
+ * The script of a page with a draw: explains it, and once it is made checks that the revealed seed is the promised one.
  *
- * The promise is the hash this tab saw first. It is kept in the tab's own storage, where the server cannot change it
- * afterwards, so a seed chosen later is found out. A browser without WebCrypto, as on plain http, says nothing.
+ * The promise is the hash that this tab saw first, kept in the tab's own storage. The server cannot change it there, so a
+ * seed chosen later is detected. A browser without WebCrypto, as on plain http, says nothing.
  *
- * Plain JavaScript, put into the page behind `page.js`.
+ * Plain JavaScript, inlined after `page.js`.
  */
 import {
   address,
@@ -37,7 +36,7 @@ function drawLot() {
   put("seed", draw.seed ?? "");
   reveal("seedRow", isRevealed);
   if (!isRevealed) return;
-  // Whoever saw the promise gathered for the draw; whoever came later has a place behind it, and no receipt.
+  // Visitors who saw the promise gathered for the draw; later ones have a place behind it, and no receipt.
   reveal("receipt", view.isDrawn || promised);
   if (promised && draw.seed !== checkedSeed) check(draw.seed, promised);
 }
@@ -63,7 +62,7 @@ async function check(seed, promised) {
   reveal("drawCheck", true);
 }
 
-/** The exact place is in the receipt. Only those who look for it ask, or everyone would at once. */
+/** Asks for the receipt, which has the exact place; only on demand, or everyone would ask at once. */
 async function showPlace() {
   if (isPlaceAsked || !seen.draw?.seed) return;
   isPlaceAsked = true;

@@ -1,8 +1,6 @@
 /**
- * The small script of pages for those without a place: times in the visitor's own zone and region, and the countdown to
- * an opening. When that is over the page is loaded again by its header, with this script or without it.
- *
- * Plain JavaScript, put into the page behind `clock.js`.
+ * The script of problem pages: times in the visitor's own zone and region, and the countdown to an opening. At its end the
+ * page reloads by its header, with or without this script. Plain JavaScript, inlined after `clock.js`.
  */
 import { drawTimeLeft, secondsLeft } from "./clock.js";
 

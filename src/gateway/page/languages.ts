@@ -1,15 +1,14 @@
 /**
- * The languages the page speaks, and which of them a visitor gets. Each language is one plain file in `languages/`,
- * named by its tag, all with the same keys. Adding a language is adding a file and `npm run generate`, which lists it where
- * settings are checked and in their documentation.
+ * The page's languages, and which of them a visitor gets. Each language is one file in `languages/`, named by its tag, all with
+ * the same keys. To add one, add a file and run `npm run generate`, which lists it for the settings and their documentation.
  *
- * The choice follows Accept-Language (RFC 9110 section 12.5.4) by lookup (RFC 4647 section 3.4): the visitor's
- * wishes in order of weight, each tag shortened from the right until a language is found.
+ * The choice follows Accept-Language (RFC 9110 section 12.5.4) by lookup (RFC 4647 section 3.4): the visitor's languages in
+ * order of weight, each tag shortened from the right until a language is found.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { PAGES } from "../../core/errors.ts";
 
-/** One text for each plural category the language has; `other` is always there. */
+/** One text for each plural category of the language; `other` is always there. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
 export interface WaitTexts {
@@ -28,7 +27,7 @@ export type PageKind = keyof typeof PAGES;
 export interface ProblemTexts {
   readonly heading: string;
   readonly text: string;
-  /** Where there is an instant to tell, with {time} in it. */
+  /** For an instant, with {time} in it. */
   readonly time?: string;
   /** Where the page tries again by itself, with {n} in it: "in 2 minutes". */
   readonly again?: string;
@@ -37,10 +36,10 @@ export interface ProblemTexts {
 }
 
 export interface DrawTexts {
-  /** What is said before the draw, and while it is not known which place it gave. */
+  /** Shown before the draw, and until the new place is known. */
   readonly gathering: string;
   readonly drawing: string;
-  /** Before the number of those who are here. */
+  /** The label of the number gathered. */
   readonly gathered: string;
   readonly how: string;
   readonly text: string;
@@ -73,10 +72,10 @@ export interface Texts {
   readonly help: Readonly<Record<"heading" | "text" | "noScript", string>>;
   readonly alert: Readonly<Record<"offer" | "on" | "soundOnly", string>>;
   readonly turn: Readonly<Record<"heading" | "text" | "link", string>>;
-  /** For someone whose form was refused, when it is their turn to send it. */
+  /** For a visitor whose form was refused, when their turn comes. */
   readonly again: Readonly<Record<"text" | "link" | "noScript", string>>;
   readonly ended: Readonly<Record<"heading" | "text" | "link", string>>;
-  /** A missed turn, the place lost by the last of them, and the new place that is given instead. */
+  /** A missed turn, the place lost by the last one, and the new place given instead. */
   readonly missed: Readonly<Record<"turn" | "lost" | "anew", string>>;
   readonly notice: Readonly<
     Record<"engineAway" | "formNotSent" | "cookiesHeading" | "cookiesNeeded" | "offline" | "kept", string>
@@ -88,10 +87,10 @@ export interface Texts {
   };
 }
 
-/** A longer Accept-Language than any browser sends is not read further than this. */
+/** Longer than any browser's Accept-Language; the rest is ignored. */
 const HEADER_CHARACTERS_MAX = 500;
 const WISHES_MAX = 30;
-/** Answers kept for headers seen before: browsers send few different ones. */
+/** How many headers are cached with their language: browsers send few different ones. */
 const REMEMBERED_MAX = 1_000;
 
 /** Tags that lookup alone would miss: older codes, Norwegian, and the Chinese regions that write in full form. */
@@ -112,12 +111,12 @@ export function languages(): ReadonlyMap<string, Texts> {
   return LANGUAGES;
 }
 
-/** The texts of a language, or of English for a tag there is no file for. */
+/** The texts of a language; English for an unknown tag. */
 export function textsOf(language: string): Texts {
   return LANGUAGES.get(language) ?? LANGUAGES.get("en")!;
 }
 
-/** The language for one tag, shortened from the right until there is a file for it; null when there is none. */
+/** The language for a tag, shortened from the right until one is found; null for none. */
 export function lookUpLanguage(tag: string): string | null {
   for (let rest = tag.toLowerCase(); rest !== ""; rest = rest.slice(0, Math.max(0, rest.lastIndexOf("-")))) {
     const found = BY_LOWER_TAG.get(ALIASES[rest] ?? rest);
@@ -126,7 +125,7 @@ export function lookUpLanguage(tag: string): string | null {
   return null;
 }
 
-/** A function from an Accept-Language header to the language to use; it remembers what it has answered. */
+/** A function from an Accept-Language header to the language to use, with a cache. */
 export function languageChooser(defaultLanguage: string): (acceptLanguage: string | undefined) => string {
   const remembered = new Map<string, string>();
   return (acceptLanguage) => {
@@ -153,7 +152,7 @@ function choose(header: string, defaultLanguage: string): string {
   return defaultLanguage;
 }
 
-/** One wish, such as `pt-BR;q=0.8`. What cannot be read weighs nothing. */
+/** One entry, such as `pt-BR;q=0.8`. A malformed one has weight 0. */
 function readWish(written: string): { tag: string; weight: number } {
   const [tag = "", ...parameters] = written.split(";").map((part) => part.trim());
   if (!/^(?:\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)$/.test(tag)) return { tag: "", weight: 0 };

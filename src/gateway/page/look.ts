@@ -1,6 +1,6 @@
 /**
- * How the page looks, checked once when the gateway starts: the operator's colour made readable on light and on dark
- * ground, the logo's address made harmless, and the headers that keep everything else out.
+ * The operator's look, checked once when a room is set up: colours that can be read in light and dark, harmless addresses of
+ * images, and the headers that allow nothing else.
  */
 import { accentOn, readColour, textOn } from "./colour.ts";
 
@@ -68,11 +68,11 @@ export const SAFE_HEADERS: readonly string[] = Object.entries({
 export interface Policy {
   /** Addresses of the pictures that the look has. */
   readonly pictures: readonly (string | null | undefined)[];
-  /** A page of the operator's own may show pictures, fonts and styles from elsewhere; scripts need the nonce. */
+  /** A custom page may load images, fonts and styles from any https address; scripts need the nonce. */
   readonly isCustom: boolean;
 }
 
-/** What the page may load: nothing but itself, and what the look calls for. The text before and after the nonces. */
+/** The content policy for a nonce: the page may load only itself and what the look needs. */
 export function contentPolicy({ pictures, isCustom }: Policy): (nonce: string) => string {
   const elsewhere = isCustom ? " https:" : "";
   const remote = pictures.filter((address) => address && /^https?:/i.test(address));

@@ -1,8 +1,8 @@
 /**
- * The live half of a page that awaits an opening: it writes when that is in the visitor's own zone and counts down to
- * it, by the server's clock, for the visitor's may be wrong.
+ * The script of a page that awaits an opening: writes its time in the visitor's own zone and counts down to it by the
+ * server's clock, since the visitor's may be wrong.
  *
- * Plain JavaScript, put into the page behind `clock.js` and `page.js`.
+ * Plain JavaScript, inlined after `clock.js` and `page.js`.
  */
 import { drawTimeLeft, passedMark, secondsLeft, unitWords } from "./clock.js";
 import {
@@ -21,7 +21,7 @@ import {
 } from "./page.js";
 import { fill } from "./words.js";
 
-/** How far the server's clock is ahead of this one. What it says takes time to come, so the largest is the nearest. */
+/** How far the server's clock is ahead of this one. Messages take time to arrive, so the largest value is the most exact. */
 let clockAheadMs = view.now - Date.now();
 let secondsShown;
 

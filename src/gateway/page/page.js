@@ -1,19 +1,17 @@
 /**
- * The live half of the waiting page. It listens to the room's events; where those do not come through it reads the
- * board, and where that fails too it only checks in. Whatever happens it never shows more people ahead than before,
- * and when the turn comes it says so and loads the same address again.
+ * The live script of the waiting page. It listens to the room's events; if those do not come through it polls the board,
+ * and if that fails too it only checks in. It never shows more people ahead than before, except after a missed turn. When
+ * the turn comes it says so and reloads the address.
  *
- *   listen ──events──▶ live            board and check-in rest while events come
+ *   listen ──events──▶ live            no polls and no check-ins while events come
  *      │  an error, or nothing within a few seconds
  *      ▼
  *   poll (the board, the same for everyone)  and  checkIn (personal, when the server said to come back)
  *
- * A draw gives everyone who gathered a new sequence. When the gathering is over, a check-in tells it; until then no
- * number is shown, for the old sequence would say whatever the lot did not. What belongs to events alone (countdown,
- * draw) is in `opening.js` and `draw.js`, which only pages that need them carry.
+ * A draw gives everyone who gathered a new sequence, which a check-in returns. Until then no number is shown, since the old
+ * sequence is wrong. `opening.js` (countdown) and `draw.js` are only on pages that need them.
  *
- * Plain JavaScript, put into the page behind `words.js`. A browser too old for it keeps the page that reloads itself
- * by header.
+ * Plain JavaScript, inlined after `words.js`. In a browser too old for it the page reloads by its header.
  */
 import {
   aheadOn,
@@ -31,47 +29,47 @@ const FIRST_EVENT_MS = 4_000;
 const POLL_MS = 4_000;
 const HIDDEN_POLL_MS = 25_000;
 const RETRY_MAX_MS = 30_000;
-/** Events this long silent may come from a dead connection, so a new one is made. */
+/** After this long without an event the connection may be dead and is made anew. */
 const QUIET_MS = 90_000;
 const ASK_TIMEOUT_MS = 10_000;
-/** Screen readers hear news no more often than this, unless something turned. */
+/** Screen readers are told news at most this often, except for changes of state. */
 const ANNOUNCE_MS = 120_000;
-/** How long a tab in the background says "your turn" before it goes in: never more than a quarter of the time left. */
+/** How long a background tab says "your turn" before it enters: at most a quarter of the time left. */
 const HIDDEN_TURN_MS = 8_000;
 const UNSURE_TURN_MS = 3_000;
 const CHIME_MS = 1_500;
-/** A turn that led back to this page within this time makes the next one more careful. */
+/** If a turn led back to this page within this time, the next one is confirmed first and used more slowly. */
 const TRIES_KEPT_MS = 120_000;
-/** All who gathered ask for their new place within this time: a millisecond for each of them, within these bounds. */
+/** After a draw everyone asks for their new place within a millisecond per visitor, within these bounds. */
 const SETTLE_LEAST_MS = 4_000;
 const SETTLE_MOST_MS = 30_000;
 const SETTLE_AGAIN_MS = 5_000;
-/** Answers that tell no number. Where none is to be known they would never end. */
+/** How many answers without a number are accepted: where numbers are hidden there will never be one. */
 const SETTLE_TRIES_MAX = 3;
-/** The same for pages made before an event, which are asked for anew to get its words. There is no hurry. */
+/** The bounds for pages from before an event, which reload to get its texts. There is no hurry. */
 const ANEW_LEAST_MS = 10_000;
 const ANEW_MOST_MS = 600_000;
-/** How many people there are where that may not be known. */
+/** The assumed number of people where it is hidden. */
 const CROWD = 15_000;
 
 export const { view, texts } = JSON.parse(document.getElementById("fairgate-data").textContent);
 export const { language, lane, show: may } = view;
 export const { numberingSystem } = new Intl.NumberFormat(language).resolvedOptions();
-/** The visitor's own region, for times: one language writes them in several ways. */
+/** The visitor's own region: one language writes times in several ways. */
 export const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
 export const address = `/.fairgate/${view.room}/`;
 export const seen = { ...view };
-/** Called after everything that is drawn. */
+/** Called after each redraw. */
 export const watchers = [];
-/** How a turn is used, where loading the page again is not the way. */
+/** `ways.in`: how a turn is used where reloading the page is wrong. */
 export const ways = {};
 const timers = {};
 let { sequence } = view;
-/** The fewest people ahead that were shown for this sequence. */
+/** The lowest number ahead that was shown for this sequence. */
 let least = view.ahead ?? Infinity;
-/** More than none from the end of a gathering until a check-in has told the place. */
+/** Above 0 from the end of a gathering until a check-in has returned the new place. */
 let settling = 0;
-/** True where the board does not tell the people ahead, and so not the wait: then check-ins go on while events come. */
+/** True where the board does not say how many are ahead: then check-ins go on while events come. */
 let isBlind = false;
 let spoken = { what: whatIsSaid(), at: Date.now() };
 export let latest = { version: -1 };
@@ -104,7 +102,7 @@ function around(ms) {
   return ms * (0.8 + 0.4 * Math.random());
 }
 
-/** A moment within so many milliseconds as there are people, between two bounds. */
+/** A random delay of up to a millisecond per person, with the maximum between two bounds. */
 function among(people, leastMs, mostMs) {
   return Math.random() * Math.min(Math.max(people ?? CROWD, leastMs), mostMs);
 }
@@ -121,7 +119,7 @@ export function reveal(name, isShown) {
   for (const element of all(name)) element.hidden = !isShown;
 }
 
-/** What this tab remembers of this place over a reload. */
+/** What this tab has stored about this place. */
 function recall() {
   try {
     const kept = JSON.parse(sessionStorage.getItem(address));
@@ -148,7 +146,7 @@ export async function ask(what, method) {
   }
 }
 
-/** A draw gives another sequence, and nothing shown for the one before holds for it. */
+/** Follows a new sequence, for which nothing shown before holds. */
 function follow(given) {
   if (!given || given === sequence) return;
   sequence = given;
@@ -157,12 +155,12 @@ function follow(given) {
   remember({ isAlerting });
 }
 
-/** Takes news in. The only place where `ahead` changes, and for one sequence it only goes down. */
+/** Takes news in. `ahead` changes only here, and for one sequence it only falls. */
 function take(news) {
   const ahead = may.ahead && news.ahead != null ? Math.min(least, news.ahead) : null;
   const waiting = may.behind && news.waiting != null ? Math.max(news.waiting, ahead + 1) : null;
   Object.assign(seen, news, { ahead, waiting });
-  // What is lost or away has come back; that a form was not sent, or that a place is new, stays true.
+  // An outage is over; that a form was not sent, or that the place is new, stays true.
   if (!view.again && (!view.isAnew || news.missedTurns)) seen.notice = "";
   if (ahead !== null) {
     least = ahead;
@@ -173,7 +171,7 @@ function take(news) {
   redraw();
 }
 
-/** True while those who are here wait for their places to be drawn. */
+/** True while visitors gather for a draw. */
 export function isGathering() {
   return seen.state === "prequeue" && seen.draw;
 }
@@ -237,7 +235,6 @@ function drawTime() {
   put("updated", new Date().toLocaleTimeString(locale, { numberingSystem }));
 }
 
-/** What became of a turn that came and was not used. */
 function missedText() {
   const { missedTurns, missedAt, missedTurnsMax: max } = seen;
   if (!missedTurns) return "";
@@ -251,12 +248,12 @@ function drawNotice() {
   reveal("notice", text);
 }
 
-/** Of all that is said, what turns: the state, whether a place is known, and whether it is the first. */
+/** What screen readers must hear of at once: the state, and whether the place is known and the first. */
 function whatIsSaid() {
   return [seen.state, seen.ahead === null, seen.ahead === 0].join();
 }
 
-/** Tells a screen reader, calmly: at once when something turned, else now and then. */
+/** Tells screen readers: a change of state at once, other news now and then. */
 function announce(text) {
   const now = { what: whatIsSaid(), at: Date.now() };
   if (now.what === spoken.what && now.at - spoken.at < ANNOUNCE_MS) return;
@@ -264,7 +261,7 @@ function announce(text) {
   put("announce", text);
 }
 
-/** The wait is over, one way or the other: says so and offers the one way on. */
+/** Ends the wait, for whatever reason: says why and offers the one way on. */
 export function end({ heading, text, link }) {
   isDone = true;
   stream?.close();
@@ -311,7 +308,7 @@ function listen() {
   later("first", around(FIRST_EVENT_MS), fallBack);
 }
 
-/** Events may have been refused for want of a cookie. The style that is asked for with it says so to the visitor. */
+/** Events may be refused for lack of a cookie. This style is requested with it, and says so if it is missing. */
 function checkCookies() {
   if (hasCheckedCookies) return;
   hasCheckedCookies = true;
@@ -327,7 +324,7 @@ function fallBack() {
   paceCheckIns();
 }
 
-/** Check-ins rest while events come, unless they alone can tell what must be known. */
+/** Plans the next check-in. While events come there is none, unless the board lacks this visitor's numbers. */
 function paceCheckIns() {
   if (isDone) return;
   if (isLive && !settling && !isBlind) return cancel("checkIn");
@@ -358,8 +355,8 @@ function takeBoard(board) {
   }
   const isPlaced = !(draw && (settling || state === "prequeue"));
   const own = (lane ? board.lanes?.[lane] : board) ?? {};
-  // A board from before we joined does not know us; what we were told when we did still holds. One that has no marks
-  // though people wait is not to tell.
+  // A board from before we joined does not have our place, and the number given at joining holds. One without marks
+  // although people wait hides the numbers.
   const told = own.marks && !own.marks.length && waiting ? null : seen.ahead;
   const ahead = isPlaced ? (aheadOn(own, sequence) ?? told) : null;
   const kept = isPlaced ? seen.waitMs : null;
@@ -368,7 +365,7 @@ function takeBoard(board) {
   take({ state, waiting, message, ahead, waitMs, opensAt, draw });
   if (state === "prequeue" && !texts.until && !view.again && !timers.anew)
     later("anew", among(waiting, ANEW_LEAST_MS, ANEW_MOST_MS), loadAgain);
-  // Someone who was away may be behind the admitted number and still be waiting, so the board alone is no turn.
+  // A visitor who was away may still wait although later ones were admitted, so the board alone is no turn.
   if (isPlaced && own.admitted >= sequence && Date.now() >= confirmAt) {
     confirmAt = Date.now() + checkInMs;
     later("confirm", isLive ? around(2_000) : 0, checkIn);
@@ -388,14 +385,14 @@ async function checkIn() {
 function takeAnswer({ status, reason, nextCheckInMs, claimByMs, sequence: given, ...news }) {
   if (isDone) return;
   if (status === "admitted" || status === "entered") return turn(claimByMs, true);
-  // We were given a place and come without it: this browser does not keep our cookie.
+  // We got a place and come without it: this browser does not keep our cookie.
   if (reason === "noTicket") return checkCookies();
   if (reason === "turnsMissed") return end({ ...texts.ended, text: texts.missed.lost });
   if (status === "expired" || status === "refused") return end(texts.ended);
   if (status !== "waiting") throw status;
   checkInMs = nextCheckInMs;
   confirmAt = Date.now() + checkInMs;
-  // Early check-ins get the last answer again, and that may be one from before the draw.
+  // An early check-in gets the previous answer, which may be from before the draw.
   if (settling && news.state === "prequeue") return;
   follow(given);
   settling = news.ahead == null && settling ? settling - 1 : 0;
@@ -430,7 +427,7 @@ function turn(claimByMs, isSure) {
   setTimeout(goIn, delayMs);
 }
 
-/** Only the visitor sends a form again: a page that answered one is asked for anew, not reloaded. */
+/** Only the visitor may send a form again: a page that answered one is requested with GET, not reloaded. */
 function loadAgain() {
   if (view.again) location.replace(location.origin + location.pathname + location.search);
   else location.reload();
@@ -454,7 +451,7 @@ async function setAlerts(button, isOn) {
   button.setAttribute("aria-pressed", isOn);
   put("alertsStatus", isOn ? texts.alert.on : "");
   if (!isOn) return;
-  // After a reload nobody has touched the page yet, and browsers then allow no sound.
+  // Browsers allow no sound until the visitor has touched the page, which after a reload they have not.
   if (navigator.userActivation?.hasBeenActive ?? true) {
     audio ??= new AudioContext();
     chime([660]);
@@ -469,7 +466,7 @@ export function alertVisitor() {
     if (mayNotify())
       new Notification(texts.turn.heading, { body: view.title ?? "", tag: address }).onclick = () => focus();
   } catch {
-    // Some phones allow notifications only from a service worker. The sound and the title are left.
+    // Some phones allow notifications only from a service worker. Sound and title remain.
   }
 }
 
@@ -490,10 +487,10 @@ function chime(notes) {
 }
 
 function start() {
-  // Without a place there is nothing to watch: the page reloads by its header until there is one.
+  // Without a place there is nothing to watch: the page reloads by its header until it has one.
   if (isStarted || sequence < 0) return;
   isStarted = true;
-  // From here on the page knows better than the reload its header ordered.
+  // From here on the script replaces the reload by header.
   window.stop();
   drawTime();
   const kept = recall();
@@ -517,6 +514,6 @@ function wake() {
 }
 
 addEventListener("pageshow", (event) => event.persisted && loadAgain());
-// The header's reload is armed once everything has loaded; a slow logo must not hold the page up for long.
+// Browsers schedule the header's reload once everything has loaded; a slow logo must not delay the start for long.
 addEventListener("load", () => setTimeout(start));
 setTimeout(start, 3_000);

@@ -1,19 +1,16 @@
 /**
- * The browser's half of the proof of work: finds digits such that SHA-256 of `challenge:digits` begins with so many zero
- * bits. It works in short slices on the page's own thread and lets the page live between them. A worker would need an
- * address that the page's content policy does not allow; WebCrypto is there only with https, and a call of it, with its
- * promise, takes about twenty times as long as hashing a block here.
+ * The browser's side of the proof of work: finds digits such that SHA-256 of `challenge:digits` begins with the required
+ * number of zero bits. It works in short slices on the page's own thread. A worker would need an address that the page's
+ * content policy does not allow; WebCrypto needs https, and one call takes about twenty times as long as hashing a block here.
  *
- * The digits have a fixed number and stand at the end, so that all blocks before theirs are hashed once.
- *
- * Plain JavaScript, put into the page as it is.
+ * The digits have a fixed length and stand at the end, so that all blocks before theirs are hashed once.
  */
 const SLICE_MS = 16;
 const TRIES_A_LOOK = 200;
 const DIGITS = 12;
 const BLOCK_BYTES = 64;
 
-/** The constants of SHA-256 (FIPS 180-4, 4.2.2 and 5.3.3): what follows the point in roots of the first primes. */
+/** The constants of SHA-256 (FIPS 180-4, 4.2.2 and 5.3.3): the fractional parts of roots of the first primes. */
 function roots(count, power) {
   const found = [];
   for (let number = 2; found.length < count; number++) {
@@ -74,7 +71,7 @@ function mix(state, view, at) {
   state[7] += h;
 }
 
-/** Lets the page draw and hear. A message to oneself, unlike a timer, is not slowed down in a hidden tab. */
+/** Lets the page render and handle input. Unlike a timer, a message is not slowed down in a hidden tab. */
 function breath() {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
@@ -83,7 +80,7 @@ function breath() {
   });
 }
 
-/** The digits that solve a challenge. `onProgress` is told, now and then, how likely it was to be done by now: 0 to 1. */
+/** The digits that solve a challenge. `onProgress` gets, now and then, the probability of being done by now, 0 to 1. */
 export async function solve(challenge, bits, onProgress) {
   const zeros = "0".repeat(DIGITS);
   const text = new TextEncoder().encode(`${challenge}:${zeros}`);

@@ -1,11 +1,11 @@
 /**
- * Small pages for those who cannot be served or get no place: the site does not answer, a request was refused, the room
- * is closed or takes nobody, something must be done first. They look like the waiting page and speak the same languages;
- * a program that prefers JSON gets a problem document (RFC 9457). The id is also in the log, so that a visitor can quote
- * it. Nothing of the request is repeated but the address of a link.
+ * Small pages for visitors who cannot be served or get no place: the site isn't responding, a request was refused, the room is
+ * closed or full, something must be done first. They have the look and the languages of the waiting page; a program that
+ * prefers JSON gets a problem document (RFC 9457). The id is also in the log, so that a visitor can quote it. Of the request
+ * only the address of a link is repeated.
  *
- * Most are plain. Those with an instant in them carry a little script that writes it in the visitor's own zone and
- * counts down; the one with a task carries the script that solves it. Scripts and style are allowed by their hashes.
+ * Pages with an instant carry a script that writes it in the visitor's own zone and counts down; the proof-of-work page
+ * carries the script that solves the task. Scripts and style are allowed by their hashes.
  */
 import { createHash } from "node:crypto";
 import { languageChooser, type PageKind, type Texts, textsOf } from "./languages.ts";
@@ -21,17 +21,16 @@ import {
 } from "./template.ts";
 import { fill } from "./words.js";
 
-/** What such a page is made of. */
 export interface ErrorPage {
   readonly status: number;
-  /** Short, and in the log too. Empty: there is nothing to quote. */
+  /** Short, and also in the log. Empty: nothing to quote. */
   readonly id: string;
   readonly kind: PageKind;
   /** When it opens (`opensLater`), or when they may come again (`visitsUsed`). */
   readonly at?: number;
-  /** The instant of this answer. Without it nothing is counted down. */
+  /** The time of this response. Without it there is no countdown. */
   readonly now?: number;
-  /** When to try again: `tooManyJoins` says it, and both it and `checking` come back by then. */
+  /** When to try again: shown by `tooManyJoins`; it and `checking` reload by then. */
   readonly retryAfterSeconds?: number;
   /** Where else to go: a path of this site, or "" for the same address. Its words are the kind's own unless given. */
   readonly link?: { readonly href: string; readonly text?: string };
@@ -48,7 +47,7 @@ interface Script {
 
 const COLOUR = "#1d4ed8";
 const STYLE_TEXT = STYLE + EVENT_STYLE + lookStyle({ colour: COLOUR });
-/** Problems that may be over when the same address is opened again. */
+/** Problems that may be over at the next try: these pages have a button for it. */
 const PASSING: ReadonlySet<PageKind> = new Set([
   "originAway",
   "originSlow",
@@ -57,9 +56,9 @@ const PASSING: ReadonlySet<PageKind> = new Set([
   "rejected",
   "notPrivileged",
 ]);
-/** Those that come again by themselves before an opening do so at least this often, for its time may be changed. */
+/** Pages that await an opening reload at least this often, since its time may change. */
 const REFRESH_SECONDS_MAX = 300;
-/** And not all in the same second. */
+/** They spread their reloads over this time. */
 const REFRESH_SPREAD_SECONDS = 3;
 const CHECKING_SECONDS = 2;
 const ACCEPT_CHARACTERS_MAX = 500;
@@ -79,7 +78,7 @@ const HTML_HEADERS: ReadonlyMap<Script, readonly string[]> = new Map(
   [NO_SCRIPT, TIME_SCRIPT, WORK_SCRIPT].map((script) => [script, [...HTML_TYPE, ...headersWith(script)]]),
 );
 
-/** What differs from visitor to visitor; the rest is filled in once for each language and kind. */
+/** The variables that differ between visitors; the others are filled in once for each language and kind. */
 const OWN_NAMES = ["reference", "at", "atTime", "openingAt", "now", "again", "href", "linkText"];
 const WORK_NAMES = ["challenge", "bits", "room"];
 const TEMPLATE = compileTemplate(
@@ -122,7 +121,7 @@ const chooseLanguage = languageChooser("en");
 const templates = new Map<string, Template>();
 const calendars = new Map<string, Intl.DateTimeFormat>();
 
-/** The answer's body, in the form and the language the visitor asked for. A `Refresh` is among its headers where due. */
+/** The response in the form and language the visitor asked for, with a `Refresh` header where the page reloads. */
 export function renderProblem(
   accept: string | undefined,
   acceptLanguage: string | undefined,
@@ -220,7 +219,7 @@ function refreshSeconds({ kind, at, now, retryAfterSeconds }: ErrorPage): number
   return Math.min(Math.max(1, seconds), REFRESH_SECONDS_MAX) + spread;
 }
 
-/** From no second to a few, by the part of a second in which someone came. */
+/** 0 to 3 seconds, by the fraction of the second of the request. */
 function spreadOf(now: number): number {
   return Math.floor(((now % 1_000) / 1_000) * (REFRESH_SPREAD_SECONDS + 1));
 }
@@ -230,7 +229,7 @@ function scriptOf({ at, work }: ErrorPage): Script {
   return at === undefined ? NO_SCRIPT : TIME_SCRIPT;
 }
 
-/** One template for each language and kind, with all in it that is the same for every visitor. */
+/** The template for a language and kind, with everything filled in that is the same for all visitors. */
 function templateFor(language: string, kind: PageKind): Template {
   const key = `${language} ${kind}`;
   const known = templates.get(key);

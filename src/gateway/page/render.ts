@@ -1,11 +1,10 @@
 /**
- * The waiting page: one small HTML answer with everything in it, in the visitor's language, right as it stands and
- * kept up to date by its own script where that runs.
+ * The waiting page: one small HTML response with everything in it, in the visitor's language, complete without JavaScript and
+ * kept up to date by its script.
  *
- * What does not change is put together once: the squeezed script and style when the program starts, the template with
- * the look when a room is set up, and with a language's texts when the first visitor asks for it. What is left for
- * each visitor is a few dozen values. Everything put in is escaped; nothing a visitor or an operator writes becomes
- * HTML, but for the operator's own page.
+ * Constant parts are prepared once: the squeezed script and style at start, the template with the look when a room is set up,
+ * and with a language's texts at its first use. Each visitor adds a few dozen values. All values are escaped: nothing that a
+ * visitor or operator writes becomes HTML, except in a custom page.
  */
 import { readFileSync } from "node:fs";
 import { languageChooser, lookUpLanguage, type Texts, textsOf } from "./languages.ts";
@@ -31,7 +30,7 @@ import {
 
 export type { PageNotice, PageView } from "./view.ts";
 
-/** How an operator wants the page to look. */
+/** The settings of the page. */
 export interface PageLook extends CardLook {
   readonly title: string | null;
   readonly logo: string | null;
@@ -47,14 +46,14 @@ export interface Page {
   chooseLanguage(acceptLanguage: string | undefined): string;
 }
 
-/** The page in one language: a voice, the template with its texts in it, and those the script needs. */
+/** The page in one language: its voice, the template with its texts, and the texts for the script. */
 interface Spoken extends Voice {
   readonly template: Template;
   /** In the order of `VARIANTS`. */
   readonly scriptTexts: readonly string[];
 }
 
-/** The script with and without its parts for an opening and a draw; see `variantOf`. */
+/** The script with each combination of its optional parts; see `variantOf`. */
 const VARIANTS: readonly (Extras & { readonly script: string })[] = [0, 1, 2, 3, 4, 5, 6, 7].map(
   (variant) => {
     const extras = {
@@ -71,9 +70,9 @@ const VARIANTS: readonly (Extras & { readonly script: string })[] = [0, 1, 2, 3,
 );
 /** The built-in style without its colours, which come from the look. */
 export const STYLE = squeezeStyle(readAsset("page.css"));
-/** What goes behind it where there is a countdown or a draw. */
+/** Appended to it on pages with a countdown or a draw. */
 export const EVENT_STYLE = squeezeStyle(readAsset("event.css"));
-/** A line with nothing on it but a section's tag or a comment leaves no empty line behind. */
+/** Lines with only a section's tag or a comment are removed. */
 const BUILT_IN = compileTemplate(
   readAsset("page.html").replace(/^(\{\{[#^/!][^{}]*\}\})\n/gm, "$1"),
   TEMPLATE_NAMES,
@@ -129,7 +128,7 @@ function readDefaultLanguage(tag: string): string {
   return language;
 }
 
-/** A language there is no file for is spoken as English. */
+/** An unknown language becomes English. */
 function speak(wanted: string, look: Template, title: string | null): Spoken {
   const language = lookUpLanguage(wanted) ?? "en";
   const texts = textsOf(language);

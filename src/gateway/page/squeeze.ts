@@ -1,14 +1,13 @@
 /**
- * Takes out of the page's own scripts and style what a browser does not need: comments, indentation, spaces around
- * punctuation, the names of numeric constants, and most of the letters in the names of functions and variables. It
- * reads only our own few scripts and one style sheet, is no general minifier, and leans on how they are formatted:
- * every statement ends in a semicolon, no template text inside another and no braces inside its `${}`, constants in
- * capitals, what is declared for the whole script at the start of a line. The browser tests run what comes out of it.
+ * Minifies the page's own scripts and style: removes comments, indentation and spaces around punctuation, inlines numeric
+ * constants and shortens the names of functions and variables. It is not a general minifier and relies on our formatting:
+ * every statement ends in a semicolon, no template text inside another and no braces inside its `${}`, constants in capitals,
+ * no default values in patterns. The browser tests run the result.
  */
 
 const TEXT = /("(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/;
 const COMMENTS = new RegExp(`${TEXT.source}|/\\*[\\s\\S]*?\\*/|//[^\\n]*`, "g");
-/** Strings stay; the space around marks goes. `+` and `-` keep it where `a + +b` would become `a++b`. */
+/** Strings stay; spaces around punctuation go, but not where `a + +b` would become `a++b`. */
 const SCRIPT_TOKENS = new RegExp(
   [
     TEXT,
@@ -28,7 +27,7 @@ const INSIDE = /\$\{[^}]*\}/g;
 /** A name that is not a property behind a dot. */
 const NAME = /(?<=\.\.\.|[^.\w])[A-Za-z_]\w*/g;
 const TOKEN = new RegExp(`${TEXT.source}|\\.{3}|\\w+|\\s+|\\S`, "g");
-/** Shorter ones are not worth a letter. */
+/** Shorter names are kept. */
 const NAME_LENGTH_MIN = 3;
 /** Words of the language as short as the names given. */
 const RESERVED = ["as", "do", "if", "in", "of"];

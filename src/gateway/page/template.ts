@@ -85,7 +85,7 @@ export function renderTemplate(template: Template, values: TemplateValues): stri
   return text;
 }
 
-/** Fills in the values that are known already, so that rendering has less left to do. */
+/** Fills in the values that are known already. */
 export function fillTemplate(template: Template, values: TemplateValues): Template {
   const parts: Part[] = [];
   for (const part of template) {
@@ -101,7 +101,7 @@ export function fillTemplate(template: Template, values: TemplateValues): Templa
   return parts;
 }
 
-/** Makes any text safe between tags and inside a quoted attribute. */
+/** Escapes a text for use between tags and inside a quoted attribute. */
 export function escapeHtml(text: string): string {
   return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => ESCAPES[character]!) : text;
 }
@@ -175,7 +175,7 @@ function unknownName(tag: string, name: string, names: TemplateNames): string {
   return `there is no variable ${tag}; did you mean ${names.raw.has(near) ? `{{{${near}}}}` : `{{${near}}}`}?`;
 }
 
-/** Text between tags has no braces left over that look like a tag gone wrong. */
+/** Refuses text with braces that look like a broken tag. */
 function checkText(source: string, { start, text }: { start: number; text: string }): void {
   const at = text.search(/\{\{[{#^/!]?\s*\w/);
   if (at < 0) return;

@@ -1,6 +1,6 @@
 /**
- * What one visitor is shown, as the values of the template's variables and as the data of the live script. All of it
- * comes from the view handed in; the words come from the visitor's language.
+ * What one visitor is shown, as values of the template's variables and as data for the live script. Everything comes from the
+ * view passed in; the words come from the visitor's language.
  */
 import type { DrawNotice, RoomState, WaitRange } from "../../core/board.ts";
 import type { ShowRules } from "../../core/rules.ts";
@@ -9,7 +9,7 @@ import type { Texts } from "./languages.ts";
 import type { TemplateValues } from "./template.ts";
 import { fill, form, numeral, peopleBehind, progress, tabTitle, waitWords } from "./words.js";
 
-/** `placeLost`: their former place was given up, because its turns were not used. */
+/** `placeLost`: their former place was forfeited by missed turns. */
 export type PageNotice = "none" | "engineAway" | "formNotSent" | "placeLost";
 
 /** What one visitor is shown. */
@@ -18,26 +18,26 @@ export interface PageView {
   /** As chosen by `chooseLanguage`. */
   readonly language: string;
   readonly state: RoomState;
-  /** Null, or AHEAD_UNKNOWN (core/ticket.ts), when nothing can be said, or nothing may. */
+  /** Null, or AHEAD_UNKNOWN (core/ticket.ts), when unknown or hidden. */
   readonly ahead: number | null;
-  /** Null when it may not be known. */
+  /** Null when hidden. */
   readonly waiting: number | null;
   readonly waitMs: WaitRange | null;
   /** For the progress bar; null when unknown. */
   readonly aheadAtJoin: number | null;
-  /** The visitor's own, to find themselves on the board; below 0 when they have no place. */
+  /** The visitor's own sequence, to find their place on the board; below 0 without a place. */
   readonly sequence: number;
-  /** The lane in which that sequence counts. Left out: everybody's. */
+  /** The lane of that sequence. Default: 0. */
   readonly lane?: number;
-  /** What they may know. Left out: everything. */
+  /** What they may see. Default: everything. */
   readonly show?: ShowRules;
-  /** What everyone waits for, as the board's `nextEventAt`. Left out: nothing. */
+  /** The awaited opening, the board's `nextEventAt`. Default: none. */
   readonly opensAt?: number | null;
-  /** As on the board. Left out: there is none. */
+  /** As on the board. Default: none. */
   readonly draw?: DrawNotice | null;
-  /** True when a draw gave them their place, so that there is a receipt. Left out: whenever its seed is known. */
+  /** True when a draw gave them their place, so that there is a receipt. Default: true once its seed is known. */
   readonly isDrawn?: boolean;
-  /** Turns that came and were not used, when the latest of them was given, and how many may be missed. Left out: none. */
+  /** Missed turns, when the latest of them was given, and how many forfeit the place. Default: none. */
   readonly missedTurns?: number;
   readonly missedAt?: number;
   readonly missedTurnsMax?: number;
@@ -45,9 +45,9 @@ export interface PageView {
   readonly now: number;
   readonly message: string;
   readonly notice: PageNotice;
-  /** The id of a place whose holder has not shown yet that they keep a cookie. Left out: they have. */
+  /** The id of a place whose holder has not yet proved that they keep cookies. Default: they have. */
   readonly unproven?: string | null;
-  /** For this answer only, and the same as in its headers. Base64 or hexadecimal. */
+  /** For this response only, the same as in its headers. Base64 or hexadecimal. */
   readonly nonce: string;
 }
 
@@ -63,7 +63,7 @@ export interface Voice {
 const MINUTE_MS = 60_000;
 const SHOW_ALL: ShowRules = { ahead: true, behind: true, wait: true };
 
-/** What a page has beyond any other. Each costs bytes, so no page has what it does not need. */
+/** Optional parts of a page. Each costs bytes, so a page has only those it needs. */
 export interface Extras {
   /** It awaits an opening, and counts down to it. */
   readonly hasOpening: boolean;
@@ -73,7 +73,7 @@ export interface Extras {
   readonly hasForm: boolean;
 }
 
-/** What belongs on this visitor's page. A draw that comes later is none of theirs yet. */
+/** The parts that this visitor's page needs. A later event's draw is not shown yet. */
 export function extrasOf({ state, opensAt, draw, notice }: PageView): Extras {
   const isPrequeue = state === "prequeue";
   return {
@@ -105,12 +105,12 @@ export function viewValues(view: PageView, voice: Voice): TemplateValues {
   };
 }
 
-/** Where the style is that says whether the cookie comes back. */
+/** The address of the style that says when the cookie is missing. */
 function cookieStyleOf({ room, unproven }: PageView): string {
   return `/.fairgate/${room}/cookies.css${unproven ? `?place=${unproven}` : ""}`;
 }
 
-/** What the live script starts from. Nothing is in it that the visitor may not know. */
+/** The data of the live script, without anything the visitor may not see. */
 export function scriptView(view: PageView, voice: Voice): object {
   const { room, state, sequence, nextCheckInMs, now } = view;
   const { hasOpening, hasDraw } = extrasOf(view);
@@ -140,7 +140,7 @@ export function scriptView(view: PageView, voice: Voice): object {
   };
 }
 
-/** The texts the live script may need, and no others. */
+/** The texts that the live script may need. */
 export function scriptTexts(texts: Texts, { hasOpening, hasDraw }: Extras): object {
   const { heading, lead, ahead, next, wait, turn, ended, notice } = texts;
   const missed = { turn: texts.missed.turn, lost: texts.missed.lost };
@@ -201,7 +201,7 @@ function placeValues(view: PageView, { texts, language }: Voice): TemplateValues
 function waitValues(view: PageView, { texts, language }: Voice): TemplateValues {
   const isHidden = view.show?.wait === false;
   const waitMs = isHidden ? null : view.waitMs;
-  // Before the opening the countdown says it all, and "not known yet" would only worry people.
+  // Before the opening the countdown says enough, and "not known yet" would only worry people.
   const hasWait = !isHidden && knownAhead(view) !== 0 && (waitMs !== null || view.state !== "prequeue");
   return {
     hasWait,
@@ -231,7 +231,7 @@ function isFront(view: PageView): boolean {
   return knownAhead(view) === 0 && (view.state === "queueing" || view.state === "open");
 }
 
-/** True while those who are here wait for their places to be drawn. */
+/** True while visitors gather for a draw. */
 function isGathering(view: PageView): boolean {
   return view.state === "prequeue" && Boolean(view.draw);
 }
@@ -240,7 +240,7 @@ function isDrawn(view: PageView): boolean {
   return view.sequence >= 0 && Boolean(view.draw?.seed) && view.isDrawn !== false;
 }
 
-/** Before a draw nobody is ahead of anybody. */
+/** Before a draw there is no order. */
 function knownAhead(view: PageView): number | null {
   if (view.sequence < 0 || view.show?.ahead === false || isGathering(view)) return null;
   return isKnown(view.ahead) ? view.ahead : null;
@@ -258,7 +258,7 @@ function isNumber(value: number | null | undefined): value is number {
   return typeof value === "number";
 }
 
-/** Someone without a place is not told that they are in line, nor that a place is kept. */
+/** The texts for a visitor without a place, who must not be told that they are in line or that a place is kept. */
 function outsideTexts(view: PageView, texts: Texts): { heading: string; text: string } | null {
   if (view.sequence >= 0 || view.notice !== "engineAway") return null;
   return { heading: texts.problem.engineAway.heading, text: texts.notice.engineAway };

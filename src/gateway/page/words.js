@@ -1,8 +1,8 @@
 /**
- * A place in the line, in numbers and words. These pure functions run in both places: on the server for the first
- * view and for visitors without JavaScript, and in the page for every update after it. So both say the same thing.
+ * A place in the line, in numbers and words. These pure functions run on the server, for the first view and for visitors
+ * without JavaScript, and in the page for every update. So both say the same.
  *
- * Plain JavaScript, because its text is put into the page as it stands; `words.d.ts` gives it types.
+ * Plain JavaScript, because its text is inlined into the page; `words.d.ts` gives it types.
  */
 
 /** The 10th and 90th percentile of a normal distribution lie this many deviations out. As in core/eta.ts. */
@@ -40,12 +40,12 @@ export function waitOn(secondsPerHundred, ahead) {
   return { low: middle / spread, middle, high: middle * spread };
 }
 
-/** How many wait behind someone; null where one of the numbers is not known, or not to be known. */
+/** How many people are behind; null where one of the numbers is unknown or hidden. */
 export function peopleBehind(ahead, waiting) {
   return ahead === null || waiting === null ? null : Math.max(0, waiting - ahead - 1);
 }
 
-/** How much of the way is behind, 0 to 100. Only those who are next have come the whole way. */
+/** Progress to the front, 0 to 100. Only those who are next are at 100. */
 export function progress(aheadAtJoin, ahead) {
   if (ahead === 0) return 100;
   return aheadAtJoin > 0 ? Math.min(99, Math.max(0, Math.round(100 - (100 * ahead) / aheadAtJoin))) : 0;
@@ -83,19 +83,19 @@ export function waitWords(words, language, waitMs) {
   return fill(form(forms, language, high), values);
 }
 
-/** What the tab shows: first what changes, because a tab is narrow. */
+/** The title of the tab: first what changes, because tabs are narrow. */
 export function tabTitle({ heading, ahead, language, title }) {
   const start = ahead > 0 ? `${numeral(language, ahead)} · ${heading}` : heading;
   return title ? `${start} – ${title}` : start;
 }
 
-/** Coarser the longer the wait, and never nothing: halves of hours up to ten, every fifth minute from twenty. */
+/** Coarser for longer waits, and never 0: half hours up to ten hours, steps of five minutes from twenty. */
 function roundTo(round, value, isHours) {
   const step = isHours ? (value < 10 ? 0.5 : 1) : value < 20 ? 1 : 5;
   return Math.max(isHours ? 0.5 : 1, round(value / step) * step);
 }
 
-/** Made once for each language, for they are slow to make. */
+/** One per language, since they are slow to create. */
 const rules = new Map();
 
 function rulesOf(language) {
