@@ -164,7 +164,7 @@ describe("people in a line", { concurrency: 4 }, () => {
   });
 });
 
-/** Whoever is shown a line is in it. */
+/** A visitor who is shown a line is in it. */
 function assertAtLeastThemselves({ shown }: Person): void {
   const wrong = shown.find(({ ahead, waiting }) => waiting <= ahead);
   assert.equal(wrong, undefined, `shown: ${JSON.stringify(wrong)}`);

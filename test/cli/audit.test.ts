@@ -13,7 +13,7 @@ const SEED = "00112233445566778899aabbccddeeff".repeat(2);
 const hashOf = (hex: string) => createHash("sha256").update(Buffer.from(hex, "hex")).digest("hex");
 const HASH = hashOf(SEED);
 
-/** So many tickets in the order that a seed gives them. */
+/** A number of tickets in the order that a random seed gives them. */
 function drawnTickets(count: number, seed = SEED): string[] {
   const tickets = Array.from({ length: count }, (_, i) =>
     hashOf(i.toString(16).padStart(8, "0")).slice(0, 32),

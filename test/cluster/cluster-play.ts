@@ -34,9 +34,9 @@ const ROOM = {
 };
 const ARRIVALS_PER_SECOND = 25;
 const AT_ONCE_MAX = 52;
-/** So many are about when the test begins: a full site, and a line before it. */
+/** Visitors present when the test begins: a full site, and a line before it. */
 const ABOUT_MIN = 44;
-/** Whoever gets no answer for so long asks another node. It is longer than a node waits for one that is gone. */
+/** A visitor without an answer for this long asks another node. It is longer than a node waits for a dead one. */
 const PATIENCE_MS = 5_000;
 /** Nodes hear of each other's visitors in a few tenths of a second; a busy machine is given longer. */
 const SPREAD_MAX_MS = 5_000;
@@ -194,7 +194,7 @@ async function play({ plan, stage, fault, parts, from }: Play): Promise<ClusterO
   };
 }
 
-/** The last warnings of each node, for whoever looks into a failure. */
+/** The last warnings of each node, for debugging. */
 function complaintsOf(nodes: readonly NodeProcess[]): string {
   return nodes
     .flatMap((node) => {

@@ -108,7 +108,7 @@ function at(node: NodeProcess, visitor: ProcessVisitor): ProcessVisitor {
   return visitor;
 }
 
-/** All of these nodes count one on the site and so many who wait. */
+/** All of these nodes count one on the site and `count` waiting. */
 async function knowTheSame(
   nodes: readonly NodeProcess[],
   { waiting }: { readonly waiting: number },

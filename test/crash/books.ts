@@ -43,7 +43,7 @@ export interface Entered extends Answered {
   readonly kind: "entered";
   readonly expiresInMs: number;
 }
-/** The site itself answered, and says whom it saw. */
+/** The site itself answered, with the visitor's id. */
 export interface Served extends Answered {
   readonly kind: "served";
   readonly visitor: string;
@@ -468,7 +468,7 @@ function isWaiting({ sequence, enteredAt, leavingAt, hasLostPlace, hasRunOut }: 
   return sequence !== null && enteredAt === null && leavingAt === null && !hasLostPlace && !hasRunOut;
 }
 
-/** One pair that stands the wrong way round, for whoever looks into it. */
+/** One pair in the wrong order, for debugging. */
 function wrongPair(turns: readonly GuestTurn[]): string {
   const inOrder = turns.toSorted((a, b) => a.joined - b.joined || a.admitted - b.admitted);
   for (const [i, later] of inOrder.entries()) {

@@ -12,7 +12,7 @@ const BOARD_EVERY_MS = 200;
 const SHOWN_AGAIN_MAX = 30;
 
 export interface CrowdOptions {
-  /** The gateways; whoever asks asks any of them. */
+  /** The gateways; each request goes to a random one. */
   readonly addresses: readonly string[];
   /** How long one of them may take to answer; another is asked then. */
   readonly patienceMs?: number;

@@ -56,7 +56,7 @@ export class GuestBook {
   }
 }
 
-/** The most stays that cover one instant. Whoever goes in the millisecond in which another comes makes room. */
+/** The most stays that cover one instant. A visitor who leaves in the millisecond in which another comes makes room. */
 export function highestAtOnce(stays: readonly Stay[]): number {
   const steps = stays.flatMap(({ from, to }) => [
     { at: from, by: 1 },

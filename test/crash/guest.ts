@@ -43,7 +43,7 @@ export interface Surroundings {
   readonly admittedOnBoard: () => number;
   /** So long something that is over may still be taken by gateways that have not heard of it. */
   readonly spreadMs: number;
-  /** True when the play is over, whoever is still about. */
+  /** True when the run is over, even if visitors are left. */
   readonly isOver: () => boolean;
 }
 

@@ -13,12 +13,14 @@ import { Gate } from "./gate.ts";
 import { GuestBook } from "./guest-book.ts";
 import { Operator } from "./operator.ts";
 
-/** A ticket outlasts a gateway that takes very long to start again; the claim window is longer than anybody stays away as told. */
+/**
+ * A ticket outlasts a gateway that takes very long to start again; the claim window is longer than anybody stays away as told.
+ */
 const TERMS = {
   ...{ capacity: 16, sessionMs: 8_000, lapseAfterMs: 10_000 },
   ...{ ticketTtlMs: 24_000, claimWindowMs: 13_000 },
 };
-/** One in so many lives is ended while it is still starting. */
+/** One in this many runs of the gateway is killed while it is still starting. */
 const KILLED_WHILE_STARTING = 0.15;
 const STARTING_MS = 500;
 

@@ -1,4 +1,4 @@
-/** kill -9 in the middle of a rush: whoever was told something can rely on it. */
+/** kill -9 in the middle of a rush: every answer that a visitor got still holds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rush } from "./rush.ts";

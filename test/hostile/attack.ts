@@ -55,6 +55,6 @@ export interface Gain {
   readonly attempts: number;
   /** How many of them got what the attacker wants. */
   readonly through: number;
-  /** The first of these, for whoever must find out why. */
+  /** The first of these, for debugging. */
   readonly examples?: readonly string[];
 }

@@ -33,7 +33,7 @@ export class Flood {
     this.#options = options;
   }
 
-  /** Opens so many more. Resolves when each has been connected or refused. */
+  /** Opens `count` more. Resolves when each has been connected or refused. */
   async open(count: number): Promise<void> {
     let next = 0;
     const work = async () => {

@@ -60,7 +60,7 @@ async function comeAnew(target: Target, flood: Flood, heldMs: number): Promise<s
   return keptOut;
 }
 
-/** An address of this machine that is nobody's else: one for each connection. */
+/** An address of this machine for each connection alone. */
 function anywhere(n: number): string {
   return `127.${100 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
 }

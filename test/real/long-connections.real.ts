@@ -1,4 +1,4 @@
-/** WebSockets and visits: whoever uses one stays, and whoever's visit is over is gone from the site too. */
+/** WebSockets and visits: a WebSocket in use keeps its visit, and ends with it. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";

@@ -46,7 +46,7 @@ describe("without cookies", { concurrency: 3 }, () => {
 
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? "with scripts" : "without";
-    test(`whoever would have to wait is told that cookies are needed, ${how}`, async () => {
+    test(`a visitor who would have to wait is told that cookies are needed, ${how}`, async () => {
       await using gate = await openGate({ origins: [shop.address], room: { totalActiveUsers: 1 } });
       await enter(gate.address);
       await using browser = await openCookielessBrowser({ javaScriptEnabled });
@@ -58,7 +58,7 @@ describe("without cookies", { concurrency: 3 }, () => {
 
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? "with scripts" : "without";
-    test(`whoever would have to wait holds nothing, however long their page is open, ${how}`, async () => {
+    test(`a visitor who would have to wait holds nothing, however long their page is open, ${how}`, async () => {
       await using gate = await openGate({ origins: [shop.address], room: { totalActiveUsers: 1 } });
       await enter(gate.address);
       await using browser = await openCookielessBrowser({ javaScriptEnabled });

@@ -41,7 +41,7 @@ const CONTENTS: Readonly<Record<string, readonly [type: string, content: string]
   ...Object.fromEntries(range.map((n) => [`/picture-${n}.svg`, ["image/svg+xml", PICTURE]])),
 };
 
-/** A page that is sent in pieces. */
+/** A page that is sent in chunks. */
 const SLOW_PATH = "/slowly";
 const SLOW_PIECES = 30;
 const SLOW_EVERY_MS = 100;

@@ -33,9 +33,9 @@ const ROOM = {
 const GATEWAYS = 3;
 const ARRIVALS_PER_SECOND = 20;
 const AT_ONCE_MAX = 50;
-/** So many are about when the fault comes: a full site, and a line before it. */
+/** Visitors present when the fault comes: a full site, and a line before it. */
 const ABOUT_MIN = 40;
-/** Whoever gets no answer for so long asks another gateway. */
+/** A visitor without an answer for this long asks another gateway. */
 const PATIENCE_MS = 1_500;
 const COUNT_EVERY_MS = 250;
 /** So long after it is well again every gateway has heard which visits have ended; newcomers come all the while. */

@@ -202,7 +202,7 @@ async function killAhead(primary: RedisServer): Promise<void> {
   const client = createClient({ RESP: 2, url: primary.url });
   client.on("error", () => {});
   await client.connect();
-  // Whoever is connected stays; a replica that has to come back does not know the password.
+  // Connected replicas stay connected; one that has to reconnect does not know the password.
   await client.sendCommand(["CONFIG", "SET", "requirepass", "nobody-knows"]);
   assert.ok(Number(await client.sendCommand(["CLIENT", "KILL", "TYPE", "replica"])) > 0);
   await pause(AHEAD_MS);

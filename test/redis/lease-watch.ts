@@ -1,7 +1,7 @@
 /**
  * Who has the lease of the room "main", looked up in Redis again and again, and who does the duties that come with it,
  * heard on the room's channel. It sees that the fencing token never goes back, that one token is never two gateways',
- * and that whoever lost the lease does nothing more.
+ * and that a gateway without the lease does nothing more.
  */
 import assert from "node:assert/strict";
 import { createClient } from "@redis/client";

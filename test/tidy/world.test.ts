@@ -14,7 +14,7 @@ const MAY_TOUCH: Readonly<Record<string, string>> = {
   "src/assembly/cluster-addresses.ts": "driver of DNS: `Machine` is what it hands out",
   "src/assembly/data.ts": "driver of the data directory: makes the secret that is kept there, once",
   "src/engines/cluster/wire/transport.ts":
-    "transport: nonces of handshakes, letters of one turn in one frame",
+    "transport: nonces of handshakes, messages of one turn in one frame",
   "src/engines/redis/visit-calls.ts":
     "driver of Redis: the calls of one turn go together, also where the clock is moved by hand",
   "src/durable/committer.ts": "driver of the disk: the writes of one turn are committed together",
