@@ -10,6 +10,9 @@ const program = new Command("fairgate")
   .showSuggestionAfterError()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
+/** Of the flags for settings, those that make a crowd wait. */
+const LIMITS = new Set(["totalActiveUsers", "newUsersPerMinute", "sessionDuration", "queueingMethod"]);
+
 const asked = process.argv[2] ?? "";
 
 const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>> = {
@@ -25,8 +28,10 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
       )
       .action((await import("./run.ts")).run);
   },
-  check: async (command) => (await import("./check.ts")).checkCommand(await withSettings(command)),
-  doctor: async (command) => (await import("./doctor.ts")).doctorCommand(await withSettings(command)),
+  check: async (command) =>
+    (await import("./check.ts")).checkCommand(await withSettings(command, "toldElsewhere")),
+  doctor: async (command) =>
+    (await import("./doctor.ts")).doctorCommand(await withSettings(command, "toldElsewhere")),
   demo: async (command) =>
     command
       .description("A small slow shop, a crowd, and the line between them, on this machine.")
@@ -49,7 +54,8 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
   cluster: async (command) => (await import("./cluster.ts")).clusterCommand(command),
   health: async (command) => (await import("./operate/health.ts")).healthCommand(command),
   simulate: async (command) =>
-    (await import("./simulate.ts")).simulateCommand(await withSettings(command, "room")),
+    (await import("./simulate.ts")).simulateCommand(await withSettings(command, "limits")),
+  torture: async (command) => (await import("./torture.ts")).tortureCommand(command),
   audit: async (command) =>
     command
       .description("Check what was promised.")
@@ -88,16 +94,22 @@ async function operateCommands() {
   return (await import("./operate/commands.ts")).OPERATE_COMMANDS;
 }
 
-/** The flags that stand for settings, or only those for a room. */
-async function withSettings(command: Command, scope: "all" | "room" = "all"): Promise<Command> {
+/** The flags that stand for settings: all of them; all, told of in the help of `run` alone; or only a room's limits. */
+async function withSettings(
+  command: Command,
+  which: "all" | "toldElsewhere" | "limits" = "all",
+): Promise<Command> {
   const { FLAGS } = await import("../config/flags.ts");
-  const isWanted = (flag: (typeof FLAGS)[number]) => scope === "all" || flag.scope === scope;
-  command.option("--config <file>", "settings file (default: fairgate.yaml, if it is there)");
-  for (const { flag, description, isRepeatable } of FLAGS.filter(isWanted)) {
-    const option = new Option(flag, description);
+  command.option("--config <file>", "settings file (default: fairgate.yaml)");
+  for (const { flag, name, description, isRepeatable } of FLAGS) {
+    if (which === "limits" && !LIMITS.has(name)) continue;
+    const told = which === "limits" ? description.split(/, such|:/, 1)[0] : description;
+    const option = new Option(flag, told).hideHelp(which === "toldElsewhere");
     if (isRepeatable)
       option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
     command.addOption(option);
   }
+  if (which === "toldElsewhere")
+    command.addHelpText("after", "\nThe flags for settings are those of `fairgate run`: fairgate run --help");
   return command;
 }

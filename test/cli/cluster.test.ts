@@ -116,21 +116,33 @@ describe("a cluster of processes", { concurrency: 3 }, () => {
   });
 });
 
-describe("fairgate simulate", { concurrency: 3 }, () => {
-  test("plays a crowd with flags alone, and refuses flags that would do nothing", async () => {
+describe("fairgate simulate and torture", { concurrency: 3 }, () => {
+  test("simulate plays a crowd with flags alone, torture a cluster from a seed; neither takes the other's flags", async () => {
     using folder = ownFolder();
-    const run = (...flags: readonly string[]) => fairgate(["simulate", ...flags], { cwd: folder.path });
-    const [crowd, nothing, mixed, bySeed] = await Promise.all([
-      run("--crowd", "300", "--no-show", "10", "--total-active-users", "50", "--stay", "1m"),
-      run(),
-      run("--crowd", "300", "--nodes", "3", "--json"),
-      run("--seed", "one"),
+    const run = (...args: readonly string[]) => fairgate(args, { cwd: folder.path });
+    const [crowd, nothing, mixed, bySeed, seeded] = await Promise.all([
+      run("simulate", "--crowd", "300", "--no-show", "10", "--total-active-users", "50", "--stay", "1m"),
+      run("simulate"),
+      run("simulate", "--crowd", "300", "--nodes", "3"),
+      run("torture", "--seed", "one"),
+      run("torture", "--seed", "1", "--nodes", "2", "--visitors", "5", "--seconds", "2", "--json"),
     ]);
     assert.equal(crowd.code, 0, crowd.err);
     assert.match(crowd.out, /300/);
-    assert.deepEqual([nothing.code, mixed.code, bySeed.code], [2, 2, 2]);
-    assert.match(nothing.err, /--crowd 50000/);
-    assert.match(JSON.parse(mixed.out).error, /--nodes/);
+    assert.deepEqual([nothing.code, mixed.code, bySeed.code, seeded.code], [2, 2, 2, 0]);
+    assert.match(nothing.err, /--crowd 50000.*fairgate torture/);
+    assert.match(mixed.err, /unknown option '--nodes'/);
     assert.match(bySeed.err, /--seed is "one"/);
+    assert.ok(JSON.parse(seeded.out));
+  });
+
+  test("the help of each fits a screen", async () => {
+    const asked = await Promise.all(
+      ["simulate", "torture", "watch", "set"].map((name) => fairgate([name, "--help"])),
+    );
+    for (const { out } of asked) {
+      const lines = out.trimEnd().split("\n");
+      assert.ok(lines.length <= 24 && lines.every((line) => line.length <= 80), out);
+    }
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The very nodes that run in a cluster, in the tunnel: twenty-five seeds of each kind of plan, the order that is promised, and
- * the rules that are broken on purpose, which must be seen. Longer runs are `fairgate simulate --seed N --runs K`.
+ * the rules that are broken on purpose, which must be seen. Longer runs are `fairgate torture --seed N --runs K`.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -28,7 +28,7 @@ export function commandOf({
   canary,
 }: PlanOptions): string {
   return [
-    `fairgate simulate --seed ${seed}`,
+    `fairgate torture --seed ${seed}`,
     kind && `--kind ${kind}`,
     nodes && `--nodes ${nodes}`,
     visitors && `--visitors ${visitors}`,

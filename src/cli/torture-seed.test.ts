@@ -5,7 +5,7 @@ import { brokenNode } from "../sim/tunnel/real-node.ts";
 import { nodesOf } from "../testing/cluster/desk-node.ts";
 import { OneDesk, type Wrong } from "../testing/cluster/one-desk.ts";
 import { Progress } from "./progress.ts";
-import { runSeedWith, type SeedOptions } from "./simulate-seed.ts";
+import { runSeedWith, type SeedOptions } from "./torture-seed.ts";
 
 /** A desk that is always wrong in the same way, however often it is run. */
 function simulate(options: SeedOptions, wrong: Wrong | null = null) {
@@ -52,7 +52,7 @@ test("a broken promise is named, with the smallest command found that shows it a
   const { code, out } = simulate({ ...SMALL, nodes: 4, runs: 5 }, "miscounted");
   assert.equal(code, 1);
   assert.match(out, /Seed 7 breaks the promise "counts" after [0-9.]+ s: /);
-  const [, command] = /^ {2}(fairgate simulate --seed 7 .*)$/m.exec(out)!;
+  const [, command] = /^ {2}(fairgate torture --seed 7 .*)$/m.exec(out)!;
   const flags = Object.fromEntries(
     [...command!.matchAll(/--(\w+) (\S+)/g)].map(([, name, value]) => [name, value]),
   );
@@ -80,7 +80,7 @@ test("programs get JSON", () => {
   const bad = JSON.parse(simulate({ ...SMALL, json: true }, "miscounted").out);
   assert.equal(bad.ok, false);
   assert.equal(bad.runs.at(-1).failure.check, "counts");
-  assert.match(bad.smallest.command, /^fairgate simulate --seed 7/);
+  assert.match(bad.smallest.command, /^fairgate torture --seed 7/);
 });
 
 test("messages can be checked, and nodes that share what they write about are found out", () => {

@@ -1,5 +1,5 @@
 /**
- * `fairgate simulate --table A1`: Koopmans' 27 configurations with our cluster, each over several seeds, with the settings
+ * `fairgate torture --table A1`: Koopmans' 27 configurations with our cluster, each over several seeds, with the settings
  * that nodes are shipped with and with Koopmans' own, and what came of both beside Koopmans' columns. With `--plot` its
  * figures 6.1 to 6.3. With `--users`, those with this number of users, or one configuration with more than Koopmans could
  * simulate, as shipped.

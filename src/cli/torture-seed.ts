@@ -1,5 +1,5 @@
 /**
- * `fairgate simulate --seed N`: a whole cluster, its visitors and everything that can go wrong, from one number, hundreds
+ * `fairgate torture --seed N`: a whole cluster, its visitors and everything that can go wrong, from one number, hundreds
  * of times faster than it would take. The same seed gives the same run, and the same hash, on any machine.
  *
  * When a promise is broken, it says which, by which seed, and the smallest options found that still break it, as the

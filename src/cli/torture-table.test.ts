@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Experiment, ExperimentResult } from "../sim/table-a1/experiment.ts";
 import { Progress } from "./progress.ts";
-import { runTableWith, type TableOptions } from "./simulate-table.ts";
+import { runTableWith, type TableOptions } from "./torture-table.ts";
 
 /** Without a cluster: what a run came to is made up. */
 function simulate(options: Partial<TableOptions>, parts: Partial<ExperimentResult> = {}, isDiskFull = false) {
