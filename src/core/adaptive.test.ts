@@ -65,7 +65,7 @@ test("a slow origin lowers the limits at once, and the sentence says how slow an
   assert.deepEqual(adaptive.limits(SET), { totalActiveUsers: 710, newUsersPerMinute: 213 });
 });
 
-test("the worse it is the more is taken, between a tenth and a half at a time", () => {
+test("the more the origin suffers the more is taken, between a tenth and a half at a time", () => {
   const shareAt = (latencyMs: number) => {
     const { pass } = loop();
     pass(MINUTE_MS);
@@ -96,7 +96,7 @@ test("errors and requests under way lower the limits too, and the worst reason i
   ]);
 });
 
-test("a latency that is set counts besides, whatever is usual", () => {
+test("a latency limit that is set counts too, whatever is usual", () => {
   const strict = loop({ ...RULES, latencyMs: 500 });
   strict.pass(MINUTE_MS);
   strict.pass(TICK_MS, { latencyMs: 625 });
@@ -127,7 +127,7 @@ test("lowering starts from how many are on the site, not from a limit that nobod
   assert.equal(pass(TICK_MS, { latencyMs: 1_050, onSite: 600 }), 0.54);
 });
 
-test("while more are on the site than may be, the door is shut and nothing is lowered further", () => {
+test("while more are on the site than the limit allows, the door is shut and nothing is lowered further", () => {
   const { pass } = loop();
   pass(MINUTE_MS);
   assert.equal(pass(TICK_MS, { latencyMs: 1_400, onSite: 1_000 }), 0.71);
@@ -157,21 +157,21 @@ test("near where the origin suffered the steps are careful, and well past it qui
   assert.equal(pass(MINUTE_MS, full({})), 0.85);
 });
 
-test("a limit far below those on the site, who are well, comes up to them quickly", () => {
+test("a limit far below the number on a healthy site rises to it quickly", () => {
   const { pass } = loop();
   pass(MINUTE_MS);
   pass(TICK_MS, { latencyMs: 60_000 });
   assert.equal(pass(MINUTE_MS, { onSite: 950 }), 0.68);
 });
 
-test("limits that nobody uses do not run ahead of those on the site", () => {
+test("unused limits do not run ahead of the number on the site", () => {
   const { pass } = loop();
   pass(MINUTE_MS, { onSite: 600 });
   pass(TICK_MS, { onSite: 600, latencyMs: 60_000 });
   assert.ok(pass(10 * MINUTE_MS, { onSite: 590 }) < 0.8);
 });
 
-test("just below the limit they are held", () => {
+test("just below a threshold the limits are held", () => {
   const { pass } = loop();
   pass(MINUTE_MS);
   pass(TICK_MS, SLOW);
@@ -218,7 +218,7 @@ test("a degraded origin does not become the new normal while it is busy", () => 
   assert.equal(adaptive.baselineMs, 400);
 });
 
-test("nor while limits far below what is set are being found", () => {
+test("a degraded origin does not become the new normal while limits are being found", () => {
   const { pass, adaptive } = loop();
   pass(MINUTE_MS);
   pass(360 * MINUTE_MS, ({ share }) => full({ latencyMs: Math.max(400, 2_500 * share) })(adaptive));
@@ -233,7 +233,7 @@ test("on a quiet site the baseline follows upwards slowly", () => {
   assert.ok(adaptive.baselineMs! > 400 && adaptive.baselineMs! < 460, `${adaptive.baselineMs}`);
 });
 
-test("a faster origin is believed within minutes, busy or not, but not for a moment of it", () => {
+test("a faster origin is learned within minutes, busy or not, but not from one moment", () => {
   for (const onSite of [100, 900]) {
     const { pass, adaptive } = loop();
     pass(MINUTE_MS, { onSite });
@@ -244,7 +244,7 @@ test("a faster origin is believed within minutes, busy or not, but not for a mom
   }
 });
 
-test("an origin that is slower for good is accepted after a few hours at the least", () => {
+test("an origin that stays slower becomes the baseline after a few hours at the earliest", () => {
   const { pass } = loop();
   pass(MINUTE_MS);
   assert.equal(pass(20 * MINUTE_MS, full({ latencyMs: 1_600 })), 0.2);
@@ -268,7 +268,7 @@ test("it goes on where it was after a restart", () => {
   assert.equal(again.turn(RULES, SET, WELL, START + 3_600_000), null);
 });
 
-test("a clock that is set back delays the next change by no more than it takes", () => {
+test("a clock that is set back delays the next change by no more than its usual interval", () => {
   const adaptive = new Adaptive();
   adaptive.turn(RULES, SET, WELL, START);
   assert.notEqual(adaptive.turn(RULES, SET, { ...SLOW, latencyMs: 1_100 }, START + 1_000), null);
@@ -279,7 +279,7 @@ test("a clock that is set back delays the next change by no more than it takes",
   assert.notEqual(adaptive.turn(RULES, SET, { ...WELL, onSite: 0 }, back + 20_000), null);
 });
 
-test("a least that is raised holds at once", () => {
+test("a raised `least` applies at once", () => {
   const adaptive = new Adaptive();
   adaptive.restore({ share: 0.2, baselineMs: 400, sufferedAt: null });
   const remark = adaptive.turn({ ...RULES, least: 0.4 }, SET, SLOW, START);
@@ -362,7 +362,7 @@ test("whatever is seen, limits stay between the least and what is set, and every
   );
 });
 
-test("from the same past, a worse look never leaves more than a better one", () => {
+test("from the same state, a worse measurement never leaves a higher limit than a better one", () => {
   const worse = fc.record({
     latencyMs: fc.double({ min: 0, max: 5_000, noNaN: true }),
     errors: fc.double({ min: 0, max: 0.2, noNaN: true }),
@@ -400,7 +400,7 @@ test("from the same past, a worse look never leaves more than a better one", () 
   );
 });
 
-test("from any past, an origin that is well gets everything back", () => {
+test("from any state, a healthy origin gets its full limits back", () => {
   fc.assert(
     fc.property(anyRules, anySet, anyPast, (rules, set, past) => {
       const adaptive = new Adaptive();

@@ -52,7 +52,7 @@ const promises = fc
   )
   .map(([guaranteed, shared]) => ({ guaranteed, total: sum(guaranteed) + shared }));
 
-test("all rooms at once never get more than is free, even when too much was promised", () => {
+test("all rooms together never get more than is free, even when more was guaranteed than there is", () => {
   fc.assert(
     fc.property(anyBudget, (budget) => {
       const free = Math.max(0, budget.totalActiveUsers - sum(budget.rooms.map(({ used }) => used)));
@@ -64,7 +64,7 @@ test("all rooms at once never get more than is free, even when too much was prom
   );
 });
 
-test("no slot stays free that somebody wants, but for what is guaranteed to others", () => {
+test("no wanted slot stays free, except those guaranteed to others", () => {
   fc.assert(
     fc.property(anyBudget, (budget) => {
       const free = budget.totalActiveUsers - sum(budget.rooms.map(({ used }) => used));
@@ -78,7 +78,7 @@ test("no slot stays free that somebody wants, but for what is guaranteed to othe
   );
 });
 
-test("of the shared part nobody is given a slot while another one stands two lower and wants one", () => {
+test("no room gets a shared slot while another that wants one holds two fewer", () => {
   fc.assert(
     fc.property(anyBudget, (budget) => {
       const after = budget.rooms.map((each, i) => {
@@ -114,7 +114,7 @@ test("through any joining and leaving the total holds and every room can reach i
   );
 });
 
-test("two crowded rooms end up with even parts of what is shared, whoever was first", () => {
+test("two crowded rooms end up with equal parts of the shared slots, whichever was first", () => {
   fc.assert(
     fc.property(
       fc.tuple(fc.nat({ max: 10 }), fc.nat({ max: 10 })),
@@ -182,13 +182,13 @@ test("a flash crowd in one room leaves the guaranteed places of the others to th
   assert.equal(budget.admit(0), 2);
 });
 
-test("a room that is held wants nothing and keeps nothing from the others", () => {
+test("a paused room wants nothing and blocks nothing for the others", () => {
   const held: BudgetRoom = { used: 0, wanted: 0, guaranteed: 0, lastTurnAt: 0 };
   const crowded: BudgetRoom = { used: 5, wanted: CROWD, guaranteed: 0, lastTurnAt: 9 };
   assert.deepEqual(answers({ totalActiveUsers: 20, rooms: [held, crowded] }), [0, 15]);
 });
 
-test("more guaranteed than there is, is poured out evenly", () => {
+test("guarantees beyond the budget are shared out evenly", () => {
   const crowded: BudgetRoom = { used: 0, wanted: CROWD, guaranteed: 10, lastTurnAt: 0 };
   assert.deepEqual(answers({ totalActiveUsers: 11, rooms: [crowded, crowded, crowded] }), [4, 4, 3]);
   const fuller: BudgetRoom = { ...crowded, used: 6 };

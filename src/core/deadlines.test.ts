@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Deadlines } from "./deadlines.ts";
 
-test("things come out soonest first, and only when due", () => {
+test("items come out soonest first, and only when due", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 100 }),

@@ -52,7 +52,7 @@ test("both limits hold together and the tighter one is named", () => {
   assert.deepEqual(door(rules, counts(50, 0, 99), flow, 1_000_000), { admit: 1, reason: "site full" });
 });
 
-test("no minute, wherever it starts, holds more than the rate, however the line is turned", () => {
+test("no minute, wherever it starts, has more than the rate, however often the door turns", () => {
   const step = fc.tuple(fc.integer({ min: 0, max: 4_000 }), fc.integer({ min: 0, max: 40 }));
   fc.assert(
     fc.property(
@@ -130,7 +130,7 @@ test("a prequeue gathers: nobody goes in, everyone gets a place, also where newc
   }
 });
 
-test("whoever does not fit is turned away under reject, and goes through while there is room", () => {
+test("with reject, newcomers are turned away from a full site and go through while there is room", () => {
   const rules = { ...OPEN, queueingMethod: "reject" as const, totalActiveUsers: 1 };
   assert.equal(isDoorOpen(rules, counts(0), new Flow(), 0), true);
   assert.equal(isDoorOpen(rules, counts(0, 0, 1), new Flow(), 0), false);
@@ -154,7 +154,7 @@ test(
   },
 );
 
-test("slots that other rooms of the budget have are not given out", () => {
+test("slots that other rooms of the budget hold are not given out", () => {
   const at = { ...counts(50, 1, 2), budgetFree: 3 };
   assert.deepEqual(door({ ...OPEN, totalActiveUsers: 100 }, at, new Flow(), 0), {
     admit: 3,
@@ -162,7 +162,7 @@ test("slots that other rooms of the budget have are not given out", () => {
   });
 });
 
-test("turns on top: as many as bring the site full, and whoever comes to a full site waits with the turn", () => {
+test("turns on top: as many as fill the site; a visitor who finds it full waits and keeps the turn", () => {
   const rules = { ...OPEN, totalActiveUsers: 100, fillNoShows: true };
   assert.equal(door(rules, { ...counts(500, 0, 80), noShows: 0.2 }, new Flow(), 0).admit, 25);
   assert.equal(door(rules, { ...counts(500, 25, 80), noShows: 0.2, expected: 20 }, new Flow(), 0).admit, 0);
@@ -170,7 +170,7 @@ test("turns on top: as many as bring the site full, and whoever comes to a full 
   assert.equal(mayUseTurn(rules, counts(500, 25, 100), new Flow(), 0), false);
 });
 
-test("turns on top keep to the rate for those who enter", () => {
+test("with turns on top, entries keep to the rate", () => {
   const rules = { ...OPEN, newUsersPerMinute: 60, fillNoShows: true };
   const entries = new Flow();
   let now = 1_000_000;

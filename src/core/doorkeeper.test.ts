@@ -112,7 +112,7 @@ test("reject gives no place once the door is shut, but one in a prequeue", () =>
   assert.equal(keeper.greet(ANYBODY, full, duringPrequeue), "place");
 });
 
-test("the phase changes at the very instant, and the rules in force with it", () => {
+test("the phase changes at the exact instant, and the rules in force with it", () => {
   const keeper = keeperOf({ totalActiveUsers: 1, events: [event({ totalActiveUsers: 2 })] });
   const at = (now: number) => {
     const { isPrequeue, event: on } = keeper.phase(now);
@@ -141,7 +141,7 @@ test("the rules in force are the same object until something changes", () => {
   assert.notEqual(keeper.inForce(START + 999), keeper.inForce(START + 1_000));
 });
 
-test("only privileged lanes are greeted, counted and served where the room is for them alone", () => {
+test("with privilegedOnly, only privileged lanes are admitted, counted and served", () => {
   const keeper = keeperOf({ lanes: LANES, privilegedOnly: true, totalActiveUsers: 5 });
   const both = crowd({ waiting: 10, waitingIn: (lane) => (lane === VIP ? 2 : 8) });
   assert.equal(keeper.greet(ANYBODY, nobodyWaits, START), "notPrivileged");
@@ -161,7 +161,7 @@ test("a closed room says so to the privileged and to the others alike", () => {
     assert.equal(keeper.greet({ lane, invite: null, canWait: true }, nobodyWaits, START), "closed");
 });
 
-test("slots that others of the budget hold are not there, whatever the room's own limit", () => {
+test("slots that other rooms of the budget hold are unavailable, whatever the room's own limit", () => {
   fc.assert(
     fc.property(fc.nat(20), fc.nat(20), fc.nat(20), (totalActiveUsers, onSite, budgetFree) => {
       const keeper = keeperOf({ totalActiveUsers });
@@ -180,7 +180,7 @@ function watch(keeper: Doorkeeper, seconds: number, told: Partial<Load>, from: n
   return from + seconds * 1_000;
 }
 
-test("limits follow how the origin does, and so does the door", () => {
+test("limits follow the load of the origin, and so does the door", () => {
   const keeper = keeperOf({ totalActiveUsers: 100, newUsersPerMinute: 6_000, adaptive: ADAPTIVE });
   let now = watch(keeper, 20, { answers: 100, latencyMs: 100 }, START);
   assert.deepEqual(keeper.limits(now), { totalActiveUsers: 100, newUsersPerMinute: 6_000 });
@@ -237,7 +237,7 @@ test("remarks are kept, the latest last, and never more than fifty", () => {
   assert.ok(keeper.remarks.every(({ at }, i) => i === 0 || at >= keeper.remarks[i - 1]!.at));
 });
 
-test("a memo is plain data, and the keeper made from it goes on where the other was", () => {
+test("a memo is plain data, and a doorkeeper made from it continues where the other was", () => {
   const rules = {
     totalActiveUsers: 100,
     newUsersPerMinute: 60,
@@ -269,7 +269,7 @@ test("a memo is plain data, and the keeper made from it goes on where the other 
   assert.deepEqual(lanesOf(after), lanesOf(before));
 });
 
-test("a keeper made anew lets no more in a minute than the one before it would have (ce7)", () => {
+test("a restored doorkeeper lets no more in per minute than the one before it (ce7)", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 60 }),
@@ -300,7 +300,7 @@ test("a keeper made anew lets no more in a minute than the one before it would h
   );
 });
 
-test("where turns are given on top, those who go straight through count for the rate like any other (ce7)", () => {
+test("with turns on top, visitors who go straight through count for the rate like any other (ce7)", () => {
   const keeper = keeperOf({ newUsersPerMinute: 30, fillNoShows: true });
   for (let turn = 0; turn < 200; turn++) keeper.missed();
   let through = 0;
@@ -313,7 +313,7 @@ test("where turns are given on top, those who go straight through count for the 
   assert.ok(through <= 30, `${through} came in a minute where 30 may`);
 });
 
-test("where turns are given on top, someone with a turn comes in only while there is a slot and the rate allows", () => {
+test("with turns on top, a visitor with a turn enters only while there is a slot and the rate allows", () => {
   const keeper = keeperOf({ totalActiveUsers: 5, newUsersPerMinute: 60, fillNoShows: true });
   assert.equal(keeper.mayEnter(crowd({ onSite: 4, admitted: 3 }), true, START), true);
   assert.equal(keeper.mayEnter(crowd({ onSite: 5, admitted: 3 }), true, START), false);
@@ -326,7 +326,7 @@ test("where turns are given on top, someone with a turn comes in only while ther
   assert.equal(keeper.mayEnter(crowd({ admitted: 3 }), true, START + 60_000), true);
 });
 
-test("without that, someone with a firm turn comes in, however full the site", () => {
+test("without turns on top, a visitor with a firm turn enters, however full the site", () => {
   const keeper = keeperOf({ totalActiveUsers: 5, newUsersPerMinute: 1 });
   assert.equal(keeper.mayEnter(crowd({ onSite: 9, admitted: 1 }), true, START), true);
 });
@@ -351,7 +351,7 @@ test("a loose turn is used only where there is a slot and a share of the minute 
   assert.equal(paused.mayEnter(crowd({}), false, START), false);
 });
 
-test("with turns that nobody uses, others get theirs at once, and those who enter keep to the minute", () => {
+test("when turns are not used, others get theirs at once, and entries keep to the rate", () => {
   const keeper = keeperOf({ newUsersPerMinute: 60 });
   const line = (admitted: number) => crowd({ waiting: 1_000, admitted });
   const firm: { until: number; isUsed: boolean }[] = [];

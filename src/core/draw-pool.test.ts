@@ -33,7 +33,7 @@ function keep(pool: DrawPool, disk: Map<number, Uint8Array>): void {
   }
 }
 
-test("a pool holds whoever was added, in the order of sequences, and after a crash whoever was kept", () => {
+test("a pool holds the added visitors by sequence, and after a crash those that were stored", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120, size: "max" }), (steps) => {
       let pool = new DrawPool();
@@ -72,7 +72,7 @@ test("a pool holds whoever was added, in the order of sequences, and after a cra
   );
 });
 
-test("someone added twice is there once, with the id they came with first", () => {
+test("a visitor added twice is there once, with the first id", () => {
   const pool = new DrawPool();
   assert.equal(pool.add(7, "1".repeat(32)), true);
   pool.takeChanges();
@@ -92,7 +92,7 @@ test("only what changed goes to the disk, and little of it", () => {
   assert.ok(changes[0]!.length <= 32 + 256 * 16);
 });
 
-test("a chunk that was cut short or has something after it is not taken in", () => {
+test("a chunk that is too short or too long is refused", () => {
   const pool = new DrawPool();
   pool.add(3, "a".repeat(32));
   const [[chunk, bytes]] = [...pool.takeChanges()] as [[number, Uint8Array]];
@@ -100,7 +100,7 @@ test("a chunk that was cut short or has something after it is not taken in", () 
     assert.throws(() => new DrawPool().restore(chunk, wrong), /bytes/);
 });
 
-test("what is no id is refused", () => {
+test("anything but an id is refused", () => {
   for (const wrong of ["", "a".repeat(31), "a".repeat(33), "G".repeat(32)])
     assert.throws(() => new DrawPool().add(1, wrong), RangeError);
 });

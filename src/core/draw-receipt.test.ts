@@ -37,7 +37,7 @@ function receiptFor(record: DrawRecord, ticket: string): Receipt {
   return receipt;
 }
 
-test("everyone drawn has a receipt that is good, with the record and without, and can be read again", () => {
+test("everyone drawn has a valid receipt, with and without the record, that can be read again", () => {
   fc.assert(
     fc.property(crowd(1), hex(32), (ids, seed) => {
       const record = drawnRecord(ids, seed);
@@ -57,14 +57,14 @@ test("everyone drawn has a receipt that is good, with the record and without, an
   );
 });
 
-test("who was not drawn has no receipt, nor has anyone before the draw", () => {
+test("visitors who were not drawn have no receipt, and nobody has one before the draw", () => {
   const record = drawnRecord(counted(20));
   assert.equal(receiptOf("tickets", record, "f".repeat(32)), null);
   assert.equal(receiptOf("tickets", record, "no id"), null);
   assert.equal(receiptOf("tickets", { ...record, seed: null, ids: null }, counted(1)[0]!), null);
 });
 
-test("a receipt that says another place, or whose ticket is not there, is found by the record", () => {
+test("the record shows a receipt with another place or an unknown ticket to be wrong", () => {
   fc.assert(
     fc.property(crowd(2), hex(16), fc.nat(), (ids, stranger, by) => {
       fc.pre(!ids.includes(stranger));
@@ -82,7 +82,7 @@ test("a receipt that says another place, or whose ticket is not there, is found 
   );
 });
 
-test("a record that someone was added to or left out of does not fit the receipts of the others", () => {
+test("a record with a ticket added or removed does not fit the receipts of the others", () => {
   const ids = counted(50);
   const receipt = receiptFor(drawnRecord(ids), ids[0]!);
   for (const rigged of [[...ids, "f".repeat(32)], ids.slice(0, -1)]) {
@@ -91,7 +91,7 @@ test("a record that someone was added to or left out of does not fit the receipt
   }
 });
 
-test("a receipt of another room, event or seed is not of this draw", () => {
+test("a receipt of another room, event or seed belongs to another draw", () => {
   const ids = counted(5);
   const record = drawnRecord(ids);
   const receipt = receiptFor(record, ids[0]!);
@@ -101,7 +101,7 @@ test("a receipt of another room, event or seed is not of this draw", () => {
   assert.equal(checkReceipt(receipt, { room: "tickets", record: { ...record, ids: null } })?.kind, "place");
 });
 
-test("a seed that does not match its hash is found without a record too", () => {
+test("a seed that does not match its hash is detected even without a record", () => {
   const ids = counted(5);
   const record = drawnRecord(ids);
   const receipt = { ...receiptFor(record, ids[0]!), seed: OTHER_SEED };
@@ -109,7 +109,7 @@ test("a seed that does not match its hash is found without a record too", () => 
   assert.equal(checkReceipt(receipt, { room: "tickets", record })?.kind, "seed");
 });
 
-test("a place far from where the key points is found without a record, and an honest one never", () => {
+test("a place far from where the key points is detected without a record, and an honest one never", () => {
   const ids = counted(20_000);
   const record = drawnRecord(ids);
   let seen = 0;
@@ -137,7 +137,7 @@ test("a ticket's key is the SHA-256 of seed and ticket", () => {
   );
 });
 
-test("a text that is no receipt is refused with the reason", () => {
+test("a text that is not a receipt is refused with the reason", () => {
   const good = receiptFor(drawnRecord(counted(3)), counted(1)[0]!);
   const reasons: readonly (readonly [object, RegExp])[] = [
     [{ room: "\u001b[31m" }, /room/],

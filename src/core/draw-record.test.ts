@@ -44,7 +44,7 @@ function whyNot(text: string): string {
   return result.wrong;
 }
 
-test("a record that was drawn as promised is found good, and comes back from its text whole", () => {
+test("a record drawn as promised passes, and survives being written and read", () => {
   fc.assert(
     fc.property(crowd(0), hex(32), (ids, seed) => {
       const record = drawnRecord(ids, seed);
@@ -65,7 +65,7 @@ test("a record before its draw has the hash and no seed, and says that there is 
   assert.equal(checkRecord(undrawn)?.kind, "notDrawn");
 });
 
-test("by the words in the record alone its order can be found again", () => {
+test("the record's own explanation is enough to recompute its order", () => {
   const text = recordText("tickets", drawnRecord(["a", "b", "c", "d", "e"].map((digit) => digit.repeat(32))));
   const [head = "", body = ""] = text.split("\n\n");
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(head)?.[1] ?? "";
@@ -78,7 +78,7 @@ test("by the words in the record alone its order can be found again", () => {
   assert.match(head, /printf '%s%s' SEED TICKET \| xxd -r -p \| sha256sum/);
 });
 
-test("two tickets that changed places are found, wherever they are", () => {
+test("two swapped tickets are detected, wherever they are", () => {
   fc.assert(
     fc.property(crowd(2), fc.nat(), fc.nat(), (ids, a, b) => {
       const record = drawnRecord(ids);
@@ -96,7 +96,7 @@ test("two tickets that changed places are found, wherever they are", () => {
   );
 });
 
-test("a ticket more or less is found, and one that is there twice", () => {
+test("a missing, added or repeated ticket is detected", () => {
   fc.assert(
     fc.property(crowd(1), hex(16), fc.nat(), (ids, stranger, at) => {
       fc.pre(!ids.includes(stranger));
@@ -114,7 +114,7 @@ test("a ticket more or less is found, and one that is there twice", () => {
   );
 });
 
-test("another seed than the published one is found, even if everything was drawn by it", () => {
+test("another seed than the published one is detected, even if everything was drawn by it", () => {
   fc.assert(
     fc.property(crowd(0), hex(32), (ids, other) => {
       fc.pre(other !== SEED);
@@ -125,13 +125,13 @@ test("another seed than the published one is found, even if everything was drawn
   assert.equal(checkRecord({ ...nobody, seed: "no seed" })?.kind, "seed");
 });
 
-test("an order drawn by another seed is found, though the seed shown is the published one", () => {
+test("an order drawn by another seed is detected, though the seed shown is the published one", () => {
   const ids = Array.from({ length: 40 }, (_, i) => i.toString(16).padStart(32, "0"));
   const other = drawnRecord(ids, "ab".repeat(32));
   assert.equal(checkRecord({ ...drawnRecord(ids), ids: other.ids })?.kind, "order");
 });
 
-test("a text that is no record is refused with the reason", () => {
+test("a text that is not a record is refused with the reason", () => {
   const text = recordText("tickets", drawnRecord(["1".repeat(32), "2".repeat(32)]));
   const lines = text.split("\n").length - 1;
   const reasons: readonly (readonly [string, RegExp])[] = [
@@ -176,7 +176,7 @@ test("no text makes reading or checking throw", () => {
   );
 });
 
-test("whoever reads or checks a long record hears how far it is", () => {
+test("reading and checking a long record report their progress", () => {
   const ids = Array.from({ length: 10_000 }, (_, i) => i.toString(16).padStart(32, "0"));
   const record = drawnRecord(ids);
   const heard: number[] = [];

@@ -125,7 +125,7 @@ test("keys that begin with the same 32 bits are told apart by the rest of them",
   }
 });
 
-test("a draw of nobody, and a question that is no id, are answered", () => {
+test("an empty draw and an invalid id are answered", () => {
   const nobody = drawOrder(new DrawPool(), SEED);
   assert.equal(nobody.size, 0);
   assert.deepEqual(movesOf(nobody), []);
@@ -210,14 +210,14 @@ test(
   },
 );
 
-test("ids that count up are drawn as evenly as ids thrown by dice", () => {
+test("consecutive ids are drawn as evenly as random ones", () => {
   const ids = Array.from({ length: JOINED }, (_, i) => i.toString(16).padStart(32, "0"));
   const places = placesOf(ids, SEED);
   assert.ok(dependence(places) < DEVIATION_MAX, `${dependence(places)}`);
   assert.ok(Math.abs(correlation(places)) < DEVIATION_MAX, `${correlation(places)}`);
 });
 
-test("another seed gives an order that has nothing to do with the first", () => {
+test("another seed gives an unrelated order", () => {
   const ids = Array.from({ length: JOINED }, (_, i) => i.toString(16).padStart(32, "0"));
   const first = placesOf(ids, SEED);
   const second = placesOf(ids, `${SEED.slice(0, -1)}e`);
@@ -227,7 +227,7 @@ test("another seed gives an order that has nothing to do with the first", () => 
   assert.ok(Math.abs(correlation(places)) < DEVIATION_MAX, `${correlation(places)}`);
 });
 
-test("the checks of evenness can see: a draw with a thumb on the scale is found", () => {
+test("the checks of evenness can see: a biased draw is detected", () => {
   const inOrder = Array.from({ length: JOINED }, (_, i) => i);
   assert.ok(dependence(inOrder) > DEVIATION_MAX);
   assert.ok(correlation(inOrder) > DEVIATION_MAX);

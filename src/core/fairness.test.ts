@@ -26,13 +26,13 @@ test("the same order is perfectly fair, the reverse perfectly unfair", () => {
   assert.equal(unfairness(turns([2, 1, 3, 4])), 1 / 6);
 });
 
-test("nobody, one visitor and all tied are fair", () => {
+test("no visitors, one visitor and all tied are fair", () => {
   assert.equal(unfairness([]), 0);
   assert.equal(unfairness(turns([7])), 0);
   assert.equal(unfairness(turns([7, 7, 7])), 0);
 });
 
-test("ties are neither for nor against, as the definition counts pair by pair", () => {
+test("ties do not count, as in the definition pair by pair", () => {
   const turn = fc.record({
     joined: fc.integer({ min: 0, max: 12 }),
     admitted: fc.integer({ min: 0, max: 12 }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { figure, percentText, span } from "./figures.ts";
 
-test("numbers are told as people read them", () => {
+test("numbers are written as people read them", () => {
   assert.deepEqual([523, 1_204, 7.46, 0].map(figure), ["523", "1,204", "7.5", "0"]);
   assert.deepEqual([0.7, 0.0421, 1].map(percentText), ["70%", "4.2%", "100%"]);
   assert.deepEqual([35, 400, 413, 1_930, 90_000, 120_000, 150_000].map(span), [

@@ -12,7 +12,7 @@ function taught(loose: number, of: number): FirmTurns {
   return turns;
 }
 
-test("at first a turn is firm for as long as anyone near the door needs", () => {
+test("at first a turn is firm for as long as any visitor near the front needs", () => {
   assert.equal(new FirmTurns().firmMs(BOUNDS, FIRST), FIRM_MS);
 });
 
@@ -29,7 +29,7 @@ test("the more turns go loose, the shorter they are firm, down to a turn of the 
   assert.equal(taught(1, 1).firmMs(BOUNDS, FIRST), FIRM_LEAST_MS);
 });
 
-test("whoever came before and found the site full has time to hear of the next turn", () => {
+test("a visitor who found the site full has time to hear of the next turn", () => {
   assert.equal(taught(1, 1).firmMs(BOUNDS, RETURNED), FIRM_AGAIN_MS);
   assert.equal(new FirmTurns().firmMs(BOUNDS, RETURNED), FIRM_MS);
 });
@@ -45,7 +45,7 @@ test("once turns are used again they are firm for longer again", () => {
   assert.ok(turns.firmMs(BOUNDS, FIRST) > 0.98 * FIRM_MS);
 });
 
-test("what was learned goes on after a restart, and nonsense is left aside", () => {
+test("what was learned survives a restart, and invalid values are ignored", () => {
   const turns = new FirmTurns();
   turns.restore(taught(1, 2).looseShare);
   assert.equal(turns.firmMs(BOUNDS, FIRST), taught(1, 2).firmMs(BOUNDS, FIRST));

@@ -64,7 +64,7 @@ test(proves(["ce7"], "every span of time holds its share, within one turn's wort
   }
 });
 
-test("turns of the door that come late make up for it, but never for more than two seconds' worth", () => {
+test("late turns of the door catch up, but by no more than two seconds' worth", () => {
   const flow = new Flow();
   const perMinute = 600;
   let now = START;
@@ -111,7 +111,7 @@ test("a minute's limit counts what was taken and not given back", () => {
   assert.equal(letIn, 4);
 });
 
-test("a flow that is handed over goes on where it was", () => {
+test("a flow that is handed over continues where it was", () => {
   for (const perMinute of [7, 60, 600, 7_777]) {
     let flow = new Flow();
     const instants: number[] = [];
@@ -140,7 +140,7 @@ test("a flow that is handed over goes on where it was", () => {
   }
 });
 
-test("what was handed over is forgotten with its minute", () => {
+test("entries that were handed over are forgotten after a minute", () => {
   const flow = new Flow();
   flow.take(60, 9, START);
   const next = new Flow();

@@ -61,7 +61,7 @@ test("a budget that is asked all the time gives out exactly what it says", () =>
   }
 });
 
-test("whoever is told to wait may join when they have waited, and not before", () => {
+test("a visitor who is told to wait may join after that time, and not before", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), gaps, (perMinute, steps) => {
       const budget = new JoinBudget({ perMinute, now: NOW });
@@ -78,7 +78,7 @@ test("whoever is told to wait may join when they have waited, and not before", (
   );
 });
 
-test("no key costs another anything", () => {
+test("keys do not affect each other", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 10 }),
@@ -166,7 +166,7 @@ test("a flood of keys is never remembered beyond the limit", () => {
   assert.ok(most > KEYS_MAX / 2, `only ${most} keys, so the limit was not tried`);
 });
 
-test("in a flood of keys, someone who keeps knocking stays remembered", () => {
+test("in a flood of keys, one that keeps asking stays remembered", () => {
   const budget = new JoinBudget({ perMinute: 1, now: NOW, keysMax: 100 });
   assert.ok(join(budget, "knocking", NOW));
   for (let i = 0; i < 10_000; i++) {
@@ -182,7 +182,7 @@ test("in a flood of keys, those seen longest ago are forgotten first", () => {
   assert.equal(budget.waitMs("key 0", NOW), 0);
 });
 
-test("a quiet budget forgets, and nobody gains by it", () => {
+test("a quiet budget forgets keys, and no key gains by it", () => {
   const budget = new JoinBudget({ perMinute: 3, now: NOW });
   for (let i = 0; i < 1_000; i++) join(budget, `key ${i}`, NOW);
   join(budget, "later", NOW + MINUTE_MS);

@@ -5,7 +5,7 @@ import { JoinRate } from "./join-rate.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 
-test("a steady rate is read as what it is", () => {
+test("a steady rate is measured exactly", () => {
   for (const perSecond of [1, 50, 2_000]) {
     const rate = new JoinRate();
     const gapMs = 1_000 / perSecond;
@@ -67,6 +67,6 @@ test("joins that are given back leave the rate of the others, whenever that is",
   );
 });
 
-test("nobody joined: the rate is nothing", () => {
+test("without joins the rate is 0", () => {
   assert.equal(new JoinRate().perSecond(NOW), 0);
 });

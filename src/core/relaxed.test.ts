@@ -53,7 +53,7 @@ test("the order of keys is total: priority first, then id, equal only for the sa
   assert.ok(compareKeys({ priority: 1, id: "a" }, { priority: 1, id: "b" }) < 0);
 });
 
-test("every shard is as likely to be added to as any other, and no throw of the dice misses them", () => {
+test("every shard is equally likely to be added to, for any dice", () => {
   const shards = [3, 5, 8, 9];
   const throws = Array.from({ length: 400 }, (_, i) => shardToAddTo(shards, () => i / 400));
   for (const shard of shards) assert.equal(throws.filter((one) => one === shard).length, 100);
@@ -63,7 +63,7 @@ test("every shard is as likely to be added to as any other, and no throw of the 
   );
 });
 
-test("peeked are as many different shards as asked for, or all there are", () => {
+test("the requested number of different shards is peeked at, or all of them", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.nat({ max: 300 }), { minLength: 1, maxLength: 40, size: "max" }),
@@ -92,7 +92,7 @@ test("every choice of shards to peek at is as likely as any other", () => {
   assert.deepEqual(new Set(found.values()), new Set([6]));
 });
 
-test("with nobody else about, each pop takes the best of what is left of the shards it picked", () => {
+test("without concurrent pops, each takes the best item left in the shards it picked", () => {
   fc.assert(
     fc.property(shardLists, picks, fc.constantFrom("plain", "secondBest"), (shards, wanted, policy) => {
       const plans = planPops(sightFor(shards, wanted), wanted, policy);
@@ -107,7 +107,7 @@ test("with nobody else about, each pop takes the best of what is left of the sha
   );
 });
 
-test("with others about, what is popped is no worse than the second best seen, or stood where that one did", () => {
+test("with concurrent pops, the item is no worse than the second best seen, or comes from its shard", () => {
   const others = fc.array(fc.nat({ max: 5 }), { maxLength: 20, size: "max" });
   let guarded = 0;
   fc.assert(

@@ -97,7 +97,7 @@ const inOrder = fc
 const beginning = ({ prequeueAt, startAt }: Pick<EventRules, "prequeueAt" | "startAt">) =>
   prequeueAt ?? startAt;
 
-test("at every instant the event that is on is the one whose time it is, and its rules hold", () => {
+test("at every instant the current event is found, and its rules hold", () => {
   fc.assert(
     fc.property(inOrder, fc.nat(70), (events, now) => {
       const room = roomWith(events);
@@ -110,7 +110,7 @@ test("at every instant the event that is on is the one whose time it is, and its
   );
 });
 
-test("a phase is the same until it says, and another one then", () => {
+test("a phase lasts until the instant it names, and another follows", () => {
   fc.assert(
     fc.property(inOrder, fc.boolean(), fc.nat(70), (events, closed, now) => {
       const room = roomWith(events, { closed });
@@ -134,7 +134,7 @@ const anyEvents = fc.array(
   { maxLength: 6, size: "max" },
 );
 
-test("two events are found to overlap exactly when some two are on at once", () => {
+test("an overlap is found exactly when two events are on at once", () => {
   fc.assert(
     fc.property(anyEvents, (events) => {
       const areOnAtOnce = events.some((a, index) =>
@@ -151,7 +151,7 @@ test("two events are found to overlap exactly when some two are on at once", () 
   );
 });
 
-test("events one right after another do not overlap, and the list given is left as it was", () => {
+test("adjacent events do not overlap, and the list is not changed", () => {
   fc.assert(
     fc.property(inOrder, (events) => {
       const shuffled = events.toReversed();

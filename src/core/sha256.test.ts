@@ -14,7 +14,7 @@ const nodesOwn = (...parts: readonly Uint8Array[]) => {
 const wordsText = (words: Uint32Array) =>
   Array.from(words, (word) => word.toString(16).padStart(8, "0")).join("");
 
-test("the examples of the standard come out as it says", () => {
+test("the examples of the standard give its results", () => {
   const examples: readonly (readonly [Uint8Array, string])[] = [
     [text(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
     [text("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],

@@ -79,7 +79,7 @@ test("too few answers say nothing about latency or errors", () => {
   assert.notEqual(standby.turn(ANY_RULES, { ...few, answers: ANSWERS_MIN }, START), null);
 });
 
-test("the line stops after a whole quiet time without a break, and says how things stand", () => {
+test("the line stops after an unbroken quiet time, and says the current values", () => {
   const standby = new Standby();
   standby.turn(RULES, BUSY, START);
   const almost = { ...CALM, requestsPerSecond: 280 };
@@ -90,7 +90,7 @@ test("the line stops after a whole quiet time without a break, and says how thin
   assert.deepEqual(changes, [{ at: 60_000 + TICK_MS + RULES.quietForMs, isActive: false }]);
 });
 
-test("the stop is said with the numbers", () => {
+test("the remark on stopping has the numbers", () => {
   const standby = new Standby();
   standby.turn(ANY_RULES, BUSY, START);
   standby.turn(ANY_RULES, CALM, START);
@@ -178,7 +178,7 @@ test("an active line stays active through a restart, and its quiet time begins a
   assert.notEqual(after.turn(RULES, CALM, START + 239_000), null);
 });
 
-test("a clock that is set back makes nothing quiet for longer than it was", () => {
+test("a clock that is set back does not lengthen the quiet time", () => {
   const standby = new Standby();
   standby.turn(RULES, BUSY, START);
   standby.turn(RULES, CALM, START);

@@ -7,7 +7,7 @@ import { languages } from "./languages.ts";
 const SIZES = { day: 86_400, hour: 3_600, minute: 60, second: 1 };
 const seconds = fc.integer({ min: 0, max: 400 * SIZES.day });
 
-test("the time left is never less than none and never less than it is", () => {
+test("the time left is never negative and never too short", () => {
   assert.equal(secondsLeft(-5_000), 0);
   assert.equal(secondsLeft(0), 0);
   assert.equal(secondsLeft(1), 1);
@@ -15,7 +15,7 @@ test("the time left is never less than none and never less than it is", () => {
   assert.equal(secondsLeft(60_001), 61);
 });
 
-test("the parts add up to the whole, each less than one of the unit before, minutes and seconds always there", () => {
+test("the parts add up to the whole, each less than one of the next larger unit, minutes and seconds always present", () => {
   fc.assert(
     fc.property(seconds, (whole) => {
       const parts = timeParts(whole);
@@ -32,7 +32,7 @@ test("the parts add up to the whole, each less than one of the unit before, minu
   );
 });
 
-test("each mark is told once on the way down, whatever the steps, and only the last of those passed together", () => {
+test("each mark is announced once, whatever the steps, and only the last of several passed at once", () => {
   const steps = fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 1, maxLength: 200, size: "max" });
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 20_000 }), steps, (start, jumps) => {
@@ -55,7 +55,7 @@ test("each mark is told once on the way down, whatever the steps, and only the l
   );
 });
 
-test("nothing is told when the page opens", () => {
+test("nothing is announced when the page opens", () => {
   assert.equal(passedMark(undefined, 30), undefined);
 });
 

@@ -22,7 +22,7 @@ test("a region without texts of its own gets its language, and a script or older
   assert.equal(choose("iw"), "he");
 });
 
-test("no wish, a refused one, and any other at all lead to the default", () => {
+test("no language, a refused one and `*` lead to the default", () => {
   const german = languageChooser("de");
   for (const header of [undefined, "", "xx-YY", "fr;q=0", "*", "*;q=0.5, xx", ";;;", "q=1", "fr;q=abc"]) {
     assert.equal(german(header), "de", String(header));
@@ -35,7 +35,7 @@ test("an overlong or hostile header is read only so far and never throws", () =>
   assert.equal(choose("__proto__, constructor, sv"), "sv");
 });
 
-test("an answer remembered is the same answer", () => {
+test("a cached answer is the same answer", () => {
   for (let round = 0; round < 3; round++) assert.equal(choose("uk;q=0.7,pl"), "pl");
   for (let i = 0; i < 2_000; i++) choose(`x${i}`);
   assert.equal(choose("uk;q=0.7,pl"), "pl");

@@ -36,7 +36,7 @@ test("what it finds is what the gateway takes, at every difficulty", async () =>
   }
 });
 
-test("it says how far it is, never less than before, and lets the page live in between", async () => {
+test("it reports rising progress and leaves the page responsive", async () => {
   const told: number[] = [];
   let lived = 0;
   const living = setInterval(() => lived++, 1);

@@ -63,7 +63,7 @@ test("a program that asks for JSON gets a problem document", () => {
   });
 });
 
-test("JSON is for those who want it more than HTML", () => {
+test("JSON is for clients that prefer it to HTML", () => {
   for (const accept of [
     "application/json",
     "application/problem+json, */*",
@@ -84,7 +84,7 @@ test("JSON is for those who want it more than HTML", () => {
   }
 });
 
-test("every kind has a page in every language, and only what may pass offers to try again", () => {
+test("every kind has a page in every language, and only passing problems offer to try again", () => {
   for (const language of languages().keys()) {
     for (const kind of KINDS) {
       const page = renderProblem(BROWSER, language, { status: 500, id: "k3f9", kind }).body.toString();
@@ -125,7 +125,7 @@ test("a countdown is there for an opening, and only where the present is known",
   assert.doesNotMatch(html({ kind: "visitsUsed", at, now: NOW }), /data-at="/);
 });
 
-test("a time to wait is said as the language says it", () => {
+test("a time to wait is written as the language writes it", () => {
   const again = (retryAfterSeconds: number, language: string) => {
     const page = html({ kind: "tooManyJoins", retryAfterSeconds }, language);
     return /<p>([^<]+)<\/p>/.exec(page)?.[1];
@@ -139,7 +139,7 @@ test("a time to wait is said as the language says it", () => {
   for (const language of languages().keys()) assert.doesNotMatch(again(30, language)!, /[{}]|undefined/);
 });
 
-test("a page comes again by itself where that helps, and nowhere else", () => {
+test("a page reloads automatically where that helps, and nowhere else", () => {
   const refresh = (problem: Partial<ErrorPage> & Pick<ErrorPage, "kind">) => {
     const headers = headersOf(problem);
     return headers.includes("Refresh") ? Number(headerIn(headers, "Refresh")) : null;
@@ -157,7 +157,7 @@ test("a page comes again by itself where that helps, and nowhere else", () => {
     assert.equal(refresh({ kind, at: NOW + 1_000, now: NOW, retryAfterSeconds: 1 }), null, kind);
 });
 
-test("those who wait for one opening do not all come in the same second, nor before it", () => {
+test("pages that await an opening do not all reload in the same second, nor before it", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 999 }), fc.integer({ min: 1, max: 299_000 }), (part, leftMs) => {
       const at = NOW + part + leftMs;
@@ -171,7 +171,7 @@ test("those who wait for one opening do not all come in the same second, nor bef
   assert.deepEqual(spreads, ["60", "61", "62", "63"]);
 });
 
-test("a link has the kind's own words in the visitor's language, or those it is given", () => {
+test("a link has the kind's own text in the visitor's language, or the one given", () => {
   const link = { href: "/shop?a=1&b=2" };
   const everybody = /<a class="button" href="\/shop\?a=1&amp;b=2">Join the line like everyone else<\/a>/;
   assert.match(html({ kind: "inviteUsed", link }), everybody);
@@ -229,7 +229,7 @@ test("a program is told the instant, the wait and the task as values", () => {
   assert.deepEqual(Object.keys(document({ kind: "ended" })), ["title", "status", "detail", "kind"]);
 });
 
-test("without an id there is nothing to quote", () => {
+test("without an id there is no reference", () => {
   assert.doesNotMatch(html({ kind: "ended", id: "" }), /Reference/);
   assert.match(html({ kind: "ended" }), /Reference: k3f9 \(403\)/);
 });

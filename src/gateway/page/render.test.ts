@@ -119,7 +119,7 @@ test("before the opening the page says when that is, in UTC for those without th
   assert.match(html({ state: "prequeue" }), /data-live="opening" hidden/);
 });
 
-test("those who gather for a draw have no number, and are told of the draw and its hash", () => {
+test("visitors who gather for a draw see no number, but the draw and its hash", () => {
   const page = html({ ...GATHERING, ahead: 1_234 });
   const said = page.split("<script")[0]!;
   assert.match(said, /Everyone who is here by then has the same chance/);
@@ -133,7 +133,7 @@ test("those who gather for a draw have no number, and are told of the draw and i
   assert.match(page, /<title>Not open yet – Harbour Tickets</);
 });
 
-test("after the draw the seed is there, and a receipt for those it gave a place", () => {
+test("after the draw the page has the seed, and a receipt for visitors who were drawn", () => {
   const drawn = html({ draw: REVEALED });
   assert.match(drawn, new RegExp(`data-live="seedRow">[^<]*<code data-live="seed">${REVEALED.seed}<`));
   assert.match(drawn, /data-live="receipt"><a href="\/.fairgate\/shop\/receipt" download>/);
@@ -142,7 +142,7 @@ test("after the draw the seed is there, and a receipt for those it gave a place"
   assert.match(html({ draw: REVEALED, sequence: -1 }), /data-live="receipt" hidden/);
 });
 
-test("a draw that comes later is no business of those who wait now", () => {
+test("a later draw is not shown to visitors who wait now", () => {
   assert.doesNotMatch(html({ draw: DRAW }), /How the draw works|seedHash/);
 });
 
@@ -157,7 +157,7 @@ test("pages carry the scripts for countdown and draw only where they need them",
   assert.deepEqual(has({ draw: REVEALED }), [false, true, true]);
 });
 
-test("what a visitor may not know is nowhere on the page, in words or in data", () => {
+test("what is hidden from a visitor is nowhere on the page, in words or in data", () => {
   const numbers = { ahead: 71_234, waiting: 85_678, aheadAtJoin: 79_999 };
   const waitMs = { low: 7_777_001, middle: 8_888_002, high: 9_999_003 };
   const states = fc.constantFrom<PageView["state"]>("queueing", "paused", "prequeue", "closed");
@@ -180,7 +180,7 @@ test("what a visitor may not know is nowhere on the page, in words or in data", 
   );
 });
 
-test("where the wait may not be known there is no row for it, not even one that says so", () => {
+test("where the wait is hidden there is no row for it", () => {
   const page = html({ waitMs: null, show: { ahead: true, behind: true, wait: false } });
   assert.match(page, /data-live="waitRow" hidden/);
   assert.doesNotMatch(page.split("<script")[0]!, /not known yet/);
@@ -190,7 +190,7 @@ test("where the wait may not be known there is no row for it, not even one that 
   );
 });
 
-test("a number that nobody knows yet leaves the rest of the place as it is", () => {
+test("an unknown number leaves the rest of the place as it is", () => {
   for (const ahead of [null, AHEAD_UNKNOWN]) {
     const page = html({ ahead, aheadAtJoin: AHEAD_UNKNOWN });
     assert.match(page, /<div data-live="place">/);
@@ -200,7 +200,7 @@ test("a number that nobody knows yet leaves the rest of the place as it is", () 
   }
 });
 
-test("notices say what is true for this visitor", () => {
+test("notices fit the visitor", () => {
   const shown = (page: string) => /data-live="notice"[^>]*>([^<]*)</.exec(page)?.[1];
   assert.equal(shown(html()), "");
   assert.match(html(), /data-live="notice" hidden/);
@@ -260,7 +260,7 @@ test("headers let in nothing but the page itself", () => {
   assert.doesNotMatch(policy, /unsafe|https:|\*/);
 });
 
-test("a logo from elsewhere opens the door to that place only", () => {
+test("a logo from another origin allows that origin only", () => {
   const policyFor = (logo: string) =>
     pairs(createPage({ ...LOOK, logo }).headers("n")).get("Content-Security-Policy")!;
   assert.match(policyFor("https://cdn.example/logo.svg"), /img-src 'self' data: https:\/\/cdn\.example;/);
@@ -286,7 +286,7 @@ test("scripts and styles carry the nonce", () => {
   assert.doesNotMatch(page.split("<script")[0]!, /\son\w+=|\sstyle=/);
 });
 
-test("a page of the operator's own gets the same variables, script and style", () => {
+test("a custom page gets the same variables, script and style", () => {
   const customPageHtml = `<!doctype html><html lang="{{language}}"><head>{{{style}}}</head><body>
 {{#isQueueing}}{{ahead}} {{aheadLabel}}, {{waitLowMinutes}}-{{waitMiddleMinutes}}-{{waitHighMinutes}}{{/isQueueing}}
 {{#isPaused}}paused{{/isPaused}}{{^message}}no message{{/message}} {{refreshSeconds}}
@@ -326,7 +326,7 @@ test("every documented variable has a value, and the documentation has every var
   }
 });
 
-test("a language without a file is spoken as English", () => {
+test("an unknown language becomes English", () => {
   assert.match(html({ language: "tlh" }), /<html lang="en"/);
 });
 

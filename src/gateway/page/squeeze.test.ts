@@ -35,7 +35,7 @@ function double(count, extra) {
   );
 });
 
-test("short names are never words of the language, nor names that are there already", () => {
+test("short names are never keywords, nor names already in use", () => {
   const declared = Array.from({ length: 400 }, (_, index) => `const name${index} = ${index};`);
   const squeezed = squeezeScript([[...declared, "let a = do_it(in_it);"].join("\n")]);
   const names = [...squeezed.matchAll(/const (\w+)/g)].map(([, name]) => name!);

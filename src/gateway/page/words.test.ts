@@ -43,7 +43,7 @@ test("the page counts people ahead exactly as core does", () => {
   );
 });
 
-test("the page makes of the board the wait that core would tell", () => {
+test("the page computes from the board the wait that core would compute", () => {
   const rules = { ...DEFAULT_RULES, newUsersPerMinute: 300 };
   const pace = new Pace();
   for (let turn = 0; turn < 60; turn++) {
@@ -71,7 +71,7 @@ test("a board that knows no speed gives no wait, and one too fast to measure giv
   assert.equal(waitWords(english, "en", fast), "less than a minute");
 });
 
-test("a wait is said as people say it", () => {
+test("a wait is written as people say it", () => {
   const said = (low: number, high: number) => waitWords(english, "en", minutes(low, high));
   assert.equal(waitWords(english, "en", null), "not known yet");
   assert.equal(said(0.1, 0.9), "less than a minute");
@@ -84,7 +84,7 @@ test("a wait is said as people say it", () => {
   assert.equal(said(660, 1_201), "about 11 to 21 hours");
 });
 
-test("a wait is never said narrower than it is", () => {
+test("a wait is never shown narrower than it is", () => {
   const range = fc.tuple(
     fc.double({ min: 0.01, max: 5_000, noNaN: true }),
     fc.double({ min: 1, max: 6, noNaN: true }),
@@ -163,7 +163,7 @@ test("progress runs from nothing to all, whatever it is given", () => {
   assert.equal(progress(10, 900), 0);
 });
 
-test("ahead, behind and oneself make up the line, and what is not known stays so", () => {
+test("ahead, behind and the visitor make up the line, and unknown numbers stay unknown", () => {
   assert.equal(peopleBehind(3, 10), 6);
   assert.equal(peopleBehind(0, 1), 0);
   assert.equal(peopleBehind(10, 4), 0);
@@ -175,7 +175,7 @@ test("values go in as they are, even ones that look like placeholders or pattern
   assert.equal(fill("{a} and {b}", { a: "{b}", b: "$& $1" }), "{b} and $& $1");
 });
 
-test("the tab says first what changes", () => {
+test("the tab's title begins with what changes", () => {
   const tab = { heading: "You are in line", language: "en", title: "Shop" };
   assert.equal(tabTitle({ ...tab, ahead: 1_200 }), "1,200 · You are in line – Shop");
   assert.equal(tabTitle({ ...tab, ahead: 0, title: null }), "You are in line");

@@ -149,7 +149,7 @@ describe("before the opening", TOGETHER, () => {
     });
   });
 
-  test("a page made before the prequeue is asked for anew and then has its words", async () => {
+  test("a page from before the prequeue reloads and then has its texts", async () => {
     const prepare = (_: FakeGateway, page: Page) => page.clock.install();
     await visit({ prepare }, async ({ gateway, page }) => {
       await gateway.listeners(1);
@@ -163,7 +163,7 @@ describe("before the opening", TOGETHER, () => {
 });
 
 describe("the draw", TOGETHER, () => {
-  test("nobody has a number before it, and everyone who is here counts the same", async () => {
+  test("shows no numbers before it, and says that everyone has the same chance", async () => {
     await visit({ prepare: gathering(MINUTE_MS, DRAW) }, async ({ page, faults }) => {
       await shows(page, "countdown", /minute/);
       await shows(page, "lead", /Everyone who is here by then has the same chance/);
@@ -209,7 +209,7 @@ describe("the draw", TOGETHER, () => {
     });
   });
 
-  test("with a seed that was not promised is called out", async () => {
+  test("with a seed that was not promised is reported", async () => {
     await visit({ prepare: gathering(MINUTE_MS, DRAW) }, async ({ gateway, page }) => {
       await gateway.listeners(1);
       const seed = "bad0".repeat(16);
@@ -219,7 +219,7 @@ describe("the draw", TOGETHER, () => {
     });
   });
 
-  test("is checked by the promise seen before the start, also when the page was loaded again", async () => {
+  test("is checked against the hash seen before the start, also after a reload", async () => {
     await visit({ prepare: gathering(MINUTE_MS, DRAW) }, async ({ gateway, page }) => {
       await gateway.listeners(1);
       gateway.view = {};

@@ -52,7 +52,7 @@ describe("those without a place", TOGETHER, () => {
     });
   });
 
-  test("come again by themselves at the opening, with JavaScript and without", async () => {
+  test("reload at the opening, with JavaScript and without", async () => {
     for (const javaScriptEnabled of [true, false]) {
       const prepare = turnedAway({ kind: "opensLater", at: NOW + 1_000, now: NOW });
       await visit({ prepare, browser: { javaScriptEnabled } }, async ({ gateway, page }) => {
@@ -63,7 +63,7 @@ describe("those without a place", TOGETHER, () => {
     }
   });
 
-  test("come again by themselves after the first contact of an entry delay", async () => {
+  test("reload after the first contact of an entry delay", async () => {
     const prepare = turnedAway({ kind: "checking", retryAfterSeconds: 1 });
     await visit({ prepare, browser: { javaScriptEnabled: false } }, async ({ gateway, page }) => {
       await page.getByRole("heading", { name: "One moment…" }).waitFor();
@@ -83,7 +83,7 @@ describe("those without a place", TOGETHER, () => {
     });
   });
 
-  test("see how far the task is", async () => {
+  test("see the progress of the task", async () => {
     const prepare = turnedAway({ kind: "proofOfWork", work: { ...WORK, bits: 32 } });
     await visit({ prepare }, async ({ page }) => {
       const bar = page.getByRole("progressbar", { name: "A small task for your browser" });
@@ -103,7 +103,7 @@ describe("those without a place", TOGETHER, () => {
     });
   });
 
-  test("find their way on by a link", async () => {
+  test("can go on by a link", async () => {
     const prepare = turnedAway({ kind: "codeBad", link: { href: "/?seat=1" } });
     await visit({ prepare }, async ({ gateway, page, address }) => {
       gateway.problem = { status: 200, id: "", kind: "ended" };

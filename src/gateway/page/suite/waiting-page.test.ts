@@ -128,7 +128,7 @@ describe("the page without events", TOGETHER, () => {
     });
   });
 
-  test("says that the connection is lost and the place kept, and takes it back", async () => {
+  test("says that the connection is lost and the place kept, until it is back", async () => {
     await visit({}, async ({ gateway, page }) => {
       await gateway.listeners(1);
       await page.context().setOffline(true);
@@ -242,7 +242,7 @@ describe("the turn", TOGETHER, () => {
     });
   });
 
-  test("goes in for someone whose form was refused, and leaves it to them to send it again", async () => {
+  test("enters for a visitor whose form was refused, and leaves it to them to send it again", async () => {
     await visit({}, async ({ gateway, page, address }) => {
       await gateway.listeners(1);
       await page.setContent(
@@ -263,7 +263,7 @@ describe("the turn", TOGETHER, () => {
     });
   });
 
-  test("is told in the title, and by sound and notification to those who asked for it", async () => {
+  test("is announced in the title, and by sound and notification on request", async () => {
     const prepare = async (_: FakeGateway, page: Page) => {
       await page.context().grantPermissions(["notifications"]);
       // Kept beyond the page, which goes away a moment after it has told.
@@ -301,7 +301,7 @@ describe("the turn", TOGETHER, () => {
     });
   });
 
-  test("a place that has run out is said so, with a way to a new one", async () => {
+  test("an expired place is announced, with a link to a new one", async () => {
     const prepare = (gateway: FakeGateway) => {
       gateway.hasEvents = false;
       gateway.view = { nextCheckInMs: 400 };
