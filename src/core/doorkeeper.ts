@@ -141,7 +141,7 @@ export class Doorkeeper {
     if (!this.#isLaneServed(rules, newcomer.lane)) return rules.closed ? "closed" : "notPrivileged";
     if (this.#waiting(rules, crowd) === 0) {
       const at = this.#at(rules, crowd, now);
-      if (isDoorOpen(rules, at, this.#flow, now) && this.#mayUseTurn(rules, at, now))
+      if (isDoorOpen(rules, at, this.#flow, now) && mayUseTurn(rules, at, this.#flow, now))
         return crowd.isHeldBack(now) ? placeFor(newcomer) : "through";
     }
     return whyNoPlace(rules, this.#phase) ?? placeFor(newcomer);
@@ -211,7 +211,7 @@ export class Doorkeeper {
     const rules = this.inForce(now);
     const at = this.#at(rules, crowd, now);
     if (!isFirm && !isRoomForOne(rules, at, this.#flow, now)) return false;
-    return this.#mayUseTurn(rules, at, now);
+    return mayUseTurn(rules, at, this.#flow, now);
   }
 
   /** Records an entry, with the age of the turn that was used; null: straight through. */
@@ -273,10 +273,6 @@ export class Doorkeeper {
     // A room does not know how many turns on top the other rooms of its budget have given.
     if (this.#rules.budget && rules.fillNoShows) inForce = { ...inForce, fillNoShows: false };
     this.#inForce = inForce;
-  }
-
-  #mayUseTurn(rules: DoorRules, at: AtTheDoor, now: number): boolean {
-    return mayUseTurn(rules, at, this.#flow, now);
   }
 
   #isLaneServed(rules: DoorRules, lane: number): boolean {

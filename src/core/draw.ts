@@ -68,59 +68,54 @@ export function drawOrder(pool: Gathered, seed: string): Drawn {
   return new Drawn({ hash, sequences, order, prefixes: sorted, ids: inOrder(gathered, order) });
 }
 
-/** A draw that was made: who got which place, and so which sequence. */
+interface DrawnParts {
+  readonly hash: SeededHash;
+  readonly sequences: Sequences;
+  /** For each place, from the first on: the index of its visitor among those who gathered, in their old order. */
+  readonly order: Uint32Array;
+  /** For each place the first 32 bits of its key, by which a ticket's place is found. */
+  readonly prefixes: Uint32Array;
+  readonly ids: Uint8Array;
+}
+
+/** A finished draw: who got which place, and so which sequence. */
 export class Drawn {
   readonly size: number;
-  readonly #hash: SeededHash;
-  readonly #sequences: Sequences;
-  /** For each place, from the first on: which of those who gathered it is, counted in their old order. */
-  readonly #order: Uint32Array;
-  /** For each place the first 32 bits of its key, by which a ticket's place is found. */
-  readonly #prefixes: Uint32Array;
-  readonly #ids: Uint8Array;
+  readonly #parts: DrawnParts;
   readonly #asked = new Uint8Array(ID_BYTES);
 
-  constructor(parts: {
-    hash: SeededHash;
-    sequences: Sequences;
-    order: Uint32Array;
-    prefixes: Uint32Array;
-    ids: Uint8Array;
-  }) {
+  constructor(parts: DrawnParts) {
     this.size = parts.order.length;
-    this.#hash = parts.hash;
-    this.#sequences = parts.sequences;
-    this.#order = parts.order;
-    this.#prefixes = parts.prefixes;
-    this.#ids = parts.ids;
+    this.#parts = parts;
   }
 
   /** The place a ticket was drawn at, from 1 on. Null: it was not in the draw. */
   placeOf(id: string): number | null {
     const asked = this.#asked;
+    const { hash, prefixes, ids } = this.#parts;
     if (id.length !== 2 * ID_BYTES || !readHex(id, 0, asked, 0, ID_BYTES)) return null;
-    this.#hash.hash(asked, 0);
-    const prefix = this.#hash.words[0]!;
-    for (let rank = lowerBound(this.#prefixes, prefix); this.#prefixes[rank] === prefix; rank++)
-      if (compareIds(this.#ids, rank, asked, 0) === 0) return rank + 1;
+    hash.hash(asked, 0);
+    const prefix = hash.words[0]!;
+    for (let rank = lowerBound(prefixes, prefix); prefixes[rank] === prefix; rank++)
+      if (compareIds(ids, rank, asked, 0) === 0) return rank + 1;
     return null;
   }
 
   /** The sequence a ticket has from now on. Null: it was not in the draw. */
   sequenceFor(id: string): number | null {
     const place = this.placeOf(id);
-    return place === null ? null : this.#sequences.at(place - 1);
+    return place === null ? null : this.#parts.sequences.at(place - 1);
   }
 
   /** Everyone's old and new sequence, in the order of the new, the same each time. */
   forEachMove(visit: (oldSequence: number, newSequence: number) => void): void {
-    for (let rank = 0; rank < this.size; rank++)
-      visit(this.#sequences.at(this.#order[rank]!), this.#sequences.at(rank));
+    const { sequences, order } = this.#parts;
+    for (let rank = 0; rank < this.size; rank++) visit(sequences.at(order[rank]!), sequences.at(rank));
   }
 
   /** Everyone's id, 16 bytes each, in the drawn order. Not to be written to. */
   ids(): Uint8Array {
-    return this.#ids;
+    return this.#parts.ids;
   }
 }
 

@@ -96,7 +96,7 @@ export class LaneTurns {
 }
 
 function nextStrict(accounts: readonly Account[], othersShare: number): Account | null {
-  const last = accounts.findLast(hasWaiting);
+  const last = accounts.findLast(({ isWaiting }) => isWaiting);
   if (!last) return null;
   for (const account of accounts) {
     if (account === last) break;
@@ -106,10 +106,6 @@ function nextStrict(accounts: readonly Account[], othersShare: number): Account 
     account.spared -= WHOLE;
   }
   return last;
-}
-
-function hasWaiting(account: Account): boolean {
-  return account.isWaiting;
 }
 
 function nextWeighted(accounts: readonly Account[]): Account | null {

@@ -11,15 +11,9 @@ import type { PAGES } from "../../core/errors.ts";
 /** One text for each plural category of the language; `other` is always there. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
-export interface WaitTexts {
-  readonly label: string;
-  readonly soon: string;
-  readonly unknown: string;
-  readonly minute: PluralForms;
-  readonly minutes: PluralForms;
-  readonly hour: PluralForms;
-  readonly hours: PluralForms;
-}
+export type WaitTexts = Readonly<
+  Record<"label" | "soon" | "unknown", string> & Record<"minute" | "minutes" | "hour" | "hours", PluralForms>
+>;
 
 /** The small pages in place of the site or the line. */
 export type PageKind = keyof typeof PAGES;
@@ -35,21 +29,10 @@ export interface ProblemTexts {
   readonly noScript?: string;
 }
 
-export interface DrawTexts {
-  /** Shown before the draw, and until the new place is known. */
-  readonly gathering: string;
-  readonly drawing: string;
-  /** The label of the number gathered. */
-  readonly gathered: string;
-  readonly how: string;
-  readonly text: string;
-  readonly hash: string;
-  readonly seed: string;
-  readonly checked: string;
-  readonly wrong: string;
-  readonly place: string;
-  readonly receipt: string;
-}
+type DrawTexts = Readonly<
+  Record<"gathering" | "drawing" | "gathered" | "how" | "text" | "hash" | "seed", string> &
+    Record<"checked" | "wrong" | "place" | "receipt", string>
+>;
 
 type StateTexts = Readonly<Record<"queueing" | "paused" | "prequeue" | "closed", string>>;
 

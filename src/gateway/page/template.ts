@@ -24,13 +24,8 @@ export interface TemplateNames {
 
 export type Template = readonly Part[];
 
-interface Escaped {
-  readonly kind: "escaped";
-  readonly name: string;
-}
-
-interface Raw {
-  readonly kind: "raw";
+interface Variable {
+  readonly kind: "escaped" | "raw";
   readonly name: string;
 }
 
@@ -43,7 +38,7 @@ interface Section {
   readonly parts: Part[];
 }
 
-type Part = string | Escaped | Raw | Section;
+type Part = string | Variable | Section;
 
 /** Sections inside sections; rendering goes as deep. */
 const SECTIONS_DEEP_MAX = 50;
@@ -79,7 +74,7 @@ export function renderTemplate(template: Template, values: TemplateValues): stri
   for (const part of template) {
     if (typeof part === "string") text += part;
     else if (part.kind === "escaped") text += escapeHtml(String(values[part.name] ?? ""));
-    else if (part.kind === "raw") text += values[part.name] ?? "";
+    else if (part.kind !== "section") text += values[part.name] ?? "";
     else if (isShown(part, values)) text += renderTemplate(part.parts, values);
   }
   return text;
@@ -114,7 +109,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function settle(part: Escaped | Raw | Section, values: TemplateValues): Template {
+function settle(part: Variable | Section, values: TemplateValues): Template {
   if (part.kind !== "section") return [renderTemplate([part], values)];
   return isShown(part, values) ? fillTemplate(part.parts, values) : [];
 }

@@ -77,7 +77,7 @@ export interface Extras {
 export function extrasOf({ state, opensAt, draw, notice }: PageView): Extras {
   const isPrequeue = state === "prequeue";
   return {
-    hasOpening: isPrequeue || (state === "closed" && isNumber(opensAt)),
+    hasOpening: isPrequeue || (state === "closed" && typeof opensAt === "number"),
     hasDraw: Boolean(draw && (isPrequeue || draw.seed)),
     hasForm: notice === "formNotSent",
   };
@@ -252,10 +252,6 @@ function knownWaiting(view: PageView): number | null {
 
 function isKnown(ahead: number | null): ahead is number {
   return ahead !== null && ahead < AHEAD_UNKNOWN;
-}
-
-function isNumber(value: number | null | undefined): value is number {
-  return typeof value === "number";
 }
 
 /** The texts for a visitor without a place, who must not be told that they are in line or that a place is kept. */
