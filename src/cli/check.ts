@@ -11,8 +11,15 @@ import type { Settings } from "../config/schema.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { socketCautions, socketLimits } from "../sockets/socket-limits.ts";
 import { answerJson, answerQuestion, answerText } from "./check-url.ts";
+import { checkData } from "./doctor/data-checks.ts";
+import { summary as doctorSummary, hasProblem, table, verdictsForPrograms } from "./doctor/report.ts";
+import type { DoctorVerdict } from "./doctor/verdict.ts";
+import { nightVerdicts } from "./operate/night-checks.ts";
 import { type QuestionFlags, readQuestion } from "./question.ts";
 import { readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
+
+/** Where nobody looks at the output, so wide. */
+const COLUMNS = 110;
 
 export type CheckFlags = SettingsFlags & QuestionFlags & { readonly json?: boolean };
 
@@ -34,55 +41,70 @@ export function checkCommand(command: Command): Command {
     });
 }
 
-/** Checks the settings and prints the result. Exit code 2 when the settings or the question are wrong. */
+/**
+ * Checks the settings and prints the result. Exit code 2 when the settings or the question are wrong, 1 when `run` would not
+ * start on this machine.
+ */
 export async function check(flags: CheckFlags): Promise<void> {
   const asked = readQuestion(flags);
   const result = readSettings(flags);
   if (!result.ok || !asked.ok)
     return refuse(flags, [...(result.ok ? [] : result.problems), ...(asked.ok ? [] : asked.problems)]);
   const { settings, warnings: notes } = result;
-  if (asked.question === null)
-    return tell(flags, {
-      ok: true,
-      notes,
-      text: summary(settings) + cautions(settings),
-      facts: place(settings),
-    });
+  if (asked.question === null) {
+    const verdicts = [
+      ...(settings.data === null ? [] : checkData(settings.data)),
+      ...(await nightVerdicts(settings)),
+    ];
+    const ok = !hasProblem(verdicts);
+    if (!ok) process.exitCode = 1;
+    const text = summary(settings, ok) + cautions(settings) + findings(verdicts);
+    const facts = { ...place(settings), ...verdictsForPrograms(verdicts) };
+    return tell(flags, { ok, noun: "warning", notes, text, facts });
+  }
   const answer = await answerQuestion(asked.question, settings, Date.now());
-  tell(flags, { ok: true, notes, text: answerText(answer), facts: answerJson(answer) });
+  tell(flags, { ok: true, noun: "warning", notes, text: answerText(answer), facts: answerJson(answer) });
 }
 
 function refuse(flags: CheckFlags, problems: readonly Problem[]): void {
   process.exitCode = 2;
-  tell(flags, { ok: false, notes: problems });
+  tell(flags, { ok: false, noun: "problem", notes: problems });
 }
 
 interface Outcome {
   readonly ok: boolean;
+  readonly noun: "warning" | "problem";
   /** Problems; warnings when all is well. */
   readonly notes: readonly Problem[];
   readonly text?: string;
   readonly facts?: object;
 }
 
-function tell({ json }: CheckFlags, { ok, notes, text = "", facts = {} }: Outcome): void {
+function tell({ json }: CheckFlags, { ok, noun, notes, text = "", facts = {} }: Outcome): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ok, problems: toJson(notes), ...facts }, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify({ ...facts, ok, problems: toJson(notes) }, null, 2)}\n`);
     return;
   }
   const isColour = process.stderr.isTTY === true && process.env.NO_COLOR === undefined;
-  if (notes.length > 0)
-    process.stderr.write(`${explain(notes, { colour: isColour, noun: ok ? "warning" : "problem" })}\n`);
+  if (notes.length > 0) process.stderr.write(`${explain(notes, { colour: isColour, noun })}\n`);
   process.stdout.write(text);
 }
 
-function summary({ rooms, redis, cluster }: Settings): string {
+/** What would stop `run`, or go wrong on the night. */
+function findings(verdicts: readonly DoctorVerdict[]): string {
+  const wrong = verdicts.filter(({ level }) => level !== "ok");
+  const isColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
+  const shown = table(wrong, { columns: process.stdout.columns ?? COLUMNS, isColour });
+  return wrong.length === 0 ? "" : `\n${shown}\n${doctorSummary(verdicts)}`;
+}
+
+function summary({ rooms, redis, cluster }: Settings, isReady: boolean): string {
   const names = Object.keys(rooms);
   const many = names.length === 1 ? "one room" : `${names.length} rooms`;
   const where = redis
     ? `The line is in Redis: ${describeRedis(redis)}. Nobody was asked there; \`fairgate doctor\` does that.\n`
     : cluster && `The line is in a cluster: ${describeCluster(cluster)}. No other node was asked.\n`;
-  return `The settings are good: ${many} (${names.join(", ")}), ready to run.\n${where ?? ""}`;
+  return `The settings are good: ${many} (${names.join(", ")}), ${isReady ? "ready to run" : "but `run` would not start here"}.\n${where ?? ""}`;
 }
 
 /** What would be logged at the start of a process with this shell's limit on open files. */

@@ -16,6 +16,7 @@ import { checkData } from "./doctor/data-checks.ts";
 import { examine } from "./doctor/examine.ts";
 import { hasProblem, summary, table, verdictsForPrograms } from "./doctor/report.ts";
 import type { DoctorVerdict } from "./doctor/verdict.ts";
+import { nightVerdicts } from "./operate/night-checks.ts";
 import { progressHere } from "./progress.ts";
 import { DEFAULT_FILE, readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
 
@@ -28,7 +29,7 @@ export type DoctorFlags = SettingsFlags & { readonly json?: boolean };
 /** The command, on one that has the flags for settings. */
 export function doctorCommand(command: Command): Command {
   return command
-    .description("Look at the Redis or the directory that the line lives in, and say what to change.")
+    .description("Look at what the line lives in, the ports and the origin, and say what to change.")
     .argument("[file]", "settings file, as with --config")
     .option("--json", "print the result as JSON")
     .action((file: string | undefined, flags: DoctorFlags) => {
@@ -43,7 +44,9 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
   if (!result.ok) return refuse(flags, result.problems);
   const { settings, warnings } = result;
   if (warnings.length > 0 && !flags.json) tell(warnings, "warning");
-  const verdicts = await look(settings);
+  const verdicts = isRedisAlone(flags)
+    ? await look(settings)
+    : (await Promise.all([look(settings), nightVerdicts(settings)])).flat();
   if (hasProblem(verdicts)) process.exitCode = 1;
   if (flags.json) return print({ ...place(settings), ...verdictsForPrograms(verdicts) });
   process.stdout.write(inWords(settings, verdicts));
@@ -74,11 +77,13 @@ async function look({ redis, data, rooms }: Settings): Promise<DoctorVerdict[]> 
 }
 
 function inWords({ redis, data, cluster }: Settings, verdicts: readonly DoctorVerdict[]): string {
-  if (cluster)
-    return "There is nothing to look at: the line lives in the nodes of a cluster. `fairgate cluster status` asks a running one.\n";
-  if (redis === null && data === null)
-    return "There is nothing to look at: the line lives in the memory of the process that runs, and is not kept.\n";
-  const what = redis ? `Redis: ${describeRedis(redis)}` : `Data directory: ${data}`;
+  const what = cluster
+    ? "The line lives in the nodes of a cluster: `fairgate cluster status` asks a running one."
+    : redis
+      ? `Redis: ${describeRedis(redis)}`
+      : data === null
+        ? "The line lives in the memory of the process that runs, and is not kept."
+        : `Data directory: ${data}`;
   const isColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
   const shown = table(verdicts, { columns: process.stdout.columns ?? COLUMNS, isColour });
   return `${what}\n\n${shown}\n${summary(verdicts)}`;

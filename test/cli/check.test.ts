@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { fairgate, ownFolder, SECRET } from "../../src/testing/cli/fairgate.ts";
 
 const GOOD =
-  'origin: { addresses: ["http://127.0.0.1:3000"] }\nrooms: { tickets: { totalActiveUsers: 200 } }\n';
+  'listen: 127.0.0.1:0\ncontrol: { listen: "127.0.0.1:0" }\norigin: { addresses: ["http://127.0.0.1:3000"] }\nrooms: { tickets: { totalActiveUsers: 200 } }\n';
 const BAD = `listen: 99999999
 origin: { addresses: [127.0.0.1:3000] }
 rooms:
@@ -13,6 +13,8 @@ rooms:
     sessionDuration: 5
 `;
 const environment = { FAIRGATE_SECRET: SECRET };
+/** The usual ports may be taken on this machine. */
+const ANYWHERE = ["--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"];
 
 interface Result {
   readonly ok: boolean;
@@ -30,7 +32,7 @@ describe("fairgate check", { concurrency: 3 }, () => {
 
   test("of settings that are seldom meant warns, and exits with 0", async () => {
     const limits = ["--total-active-users", "200", "--new-users-per-minute", "600"];
-    const args = ["check", "--origin", "http://127.0.0.1:3000", ...limits];
+    const args = ["check", "--origin", "http://127.0.0.1:3000", ...limits, ...ANYWHERE];
     const { code, err } = await fairgate(args, { environment });
     assert.equal(code, 0);
     assert.match(err, /newUsersPerMinute is 600, which is more than totalActiveUsers, 200[\s\S]*1 warning/);
@@ -58,7 +60,7 @@ describe("fairgate check", { concurrency: 3 }, () => {
       return { code, ...(JSON.parse(out) as Result) };
     };
     const [good, bad] = await Promise.all([ask("good.yaml"), ask("bad.yaml")]);
-    assert.deepEqual(good, { code: 0, ok: true, problems: [] });
+    assert.deepEqual([good.code, good.ok, good.problems], [0, true, []]);
     assert.equal(bad.code, 2);
     assert.equal(bad.ok, false);
     const settings = bad.problems.map(({ setting }) => setting);
@@ -92,13 +94,16 @@ describe("fairgate check", { concurrency: 3 }, () => {
     const redis = "redis: { sentinels: [10.0.0.1, 10.0.0.2], masterName: mymaster }\n";
     using folder = ownFolder({ "fairgate.yaml": redis + GOOD });
     const ask = (args: readonly string[], more: Readonly<Record<string, string>>) =>
-      fairgate(["check", ...args], { cwd: folder.path, environment: { ...environment, ...more } });
+      fairgate(["check", ...args, ...ANYWHERE], {
+        cwd: folder.path,
+        environment: { ...environment, ...more },
+      });
     const [words, json, flag] = await Promise.all([
       ask([], { FAIRGATE_REDIS_PASSWORD: "hunter2", FAIRGATE_REDIS_SENTINEL_PASSWORD: "hunter2" }),
       ask(["--json"], { FAIRGATE_REDIS_PASSWORD: "hunter2" }),
       fairgate(
         [
-          ...["check", "--origin", "http://127.0.0.1:3000", "--total-active-users", "5"],
+          ...["check", "--origin", "http://127.0.0.1:3000", "--total-active-users", "5", ...ANYWHERE],
           ...["--redis", "redis://shop:hunter2@10.0.0.3"],
         ],
         { environment },
@@ -133,7 +138,7 @@ describe("fairgate check", { concurrency: 3 }, () => {
 
   test("finds the example file good", async () => {
     const example = new URL("../../fairgate.example.yaml", import.meta.url).pathname;
-    const { code, err } = await fairgate(["check", "--config", example], { environment });
+    const { code, err } = await fairgate(["check", "--config", example, ...ANYWHERE], { environment });
     assert.equal(code, 0, err);
   });
 });

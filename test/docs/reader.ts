@@ -88,7 +88,10 @@ export class Reader {
   async type(command: string): Promise<void> {
     if (command.includes(REDIS)) this.#redis ??= await startRedis();
     if (KEEPS_RUNNING.test(command)) return this.#start(command);
-    this.#folder.write("command.sh", `${this.#here(command)}\n`);
+    // Those of the document may be taken here.
+    const anywhere = / --redis /.test(command) ? "" : " --listen 127.0.0.1:0 --control-listen 127.0.0.1:0";
+    const own = command.replace(/\bfairgate (check|doctor)\b/, `$&${anywhere}`);
+    this.#folder.write("command.sh", `${this.#here(own)}\n`);
     // The dot keeps what the command exports, and the environment is handed on to the next one.
     const script = ". ./command.sh; code=$?; env -0 > environment; exit $code";
     const child = this.#child(script);

@@ -1,5 +1,5 @@
 /** The data directory, where there is one: whether it can be written, what is left of the disk, and who is using it. */
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isBusy } from "../../durable/problem.ts";
@@ -28,12 +28,16 @@ function nearest(directory: string): string {
   return existsSync(directory) ? directory : nearest(dirname(directory));
 }
 
+/** Writes a file and takes it away again: rights alone do not tell of a disk that is read-only or full. */
 function isWritable(directory: string): boolean {
+  const file = join(directory, `.fairgate-check-${process.pid}`);
   try {
-    accessSync(directory, constants.W_OK | constants.X_OK);
+    writeFileSync(file, "fairgate", { flag: "wx" });
     return true;
   } catch {
     return false;
+  } finally {
+    rmSync(file, { force: true });
   }
 }
 
@@ -48,9 +52,9 @@ function checkSpace(found: string, directory: string): DoctorVerdict {
 
 /** One process at a time: the others do not start. */
 function checkHolder(directory: string): DoctorVerdict {
-  const process = about("process", directory);
-  if (!isHeld(join(directory, "lock"))) return process.ok("No Fairgate runs on it now.");
-  return process.ok(`The Fairgate of process ${holder(directory)} runs on it; a second one would not start.`);
+  const holds = about("process", directory);
+  if (!isHeld(join(directory, "lock"))) return holds.ok("No Fairgate runs on it now.");
+  return holds.ok(`The Fairgate of process ${holder(directory)} runs on it; a second one would not start.`);
 }
 
 function isHeld(file: string): boolean {

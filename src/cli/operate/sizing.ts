@@ -54,6 +54,9 @@ export function sizingOf(facts: SiteFacts): Sizing {
     facts.tickets === null ? null : Math.ceil(facts.tickets / (facts.buyers * facts.ticketsEach));
   return {
     ...{ requestsPerVisit, visitsPerSecond, newUsersPerMinute, sessionDurationMs, totalActiveUsers },
-    soldOut: visitors === null ? null : { visitors, afterMs: Math.round((visitors / newUsersPerMinute) * MINUTE_MS) },
+    soldOut:
+      visitors === null
+        ? null
+        : { visitors, afterMs: Math.round((visitors / newUsersPerMinute) * MINUTE_MS) },
   };
 }
