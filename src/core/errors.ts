@@ -100,7 +100,7 @@ export const SETTING_PROBLEMS = {
 export const PAGES = {
   originAway: {
     status: [502, 503],
-    why: "No address of the origin takes the request.",
+    why: "No address of the origin accepts the request.",
     action: "Find the page's id in the log; the line has one of the codes of the proxy.",
   },
   originSlow: {
@@ -120,7 +120,7 @@ export const PAGES = {
   },
   badRequest: {
     status: [400, 408],
-    why: "The origin cannot be sent this request, or the visitor broke it off.",
+    why: "The request cannot be passed to the origin, or the visitor aborted it.",
     action: "Nothing; the fault is in the program that sent it.",
   },
   tooManyRequests: {
@@ -130,27 +130,27 @@ export const PAGES = {
   },
   engineAway: {
     status: 503,
-    why: "The line cannot be asked, and `engineFailure` is `closed`. No place is lost.",
+    why: "The engine cannot be reached, and `engineFailure` is `closed`. No place is lost.",
     action: "Look at the log, and at Redis or the cluster; `fairgate doctor` says what is wrong with them.",
   },
   notFound: {
     status: 404,
-    why: "No room is for this address, and there is no origin outside of rooms.",
-    action: "Give the address to a room, or set `origin.addresses` at the top.",
+    why: "No room covers this address, and there is no origin outside of rooms.",
+    action: "Add the address to a room, or set `origin.addresses` at the top.",
   },
   ended: {
     status: 503,
-    why: "The room is closed and no event is to come.",
+    why: "The room is closed and no event is planned.",
     action: "Set `closed: false`, or plan an event, to open it.",
   },
   opensLater: {
     status: 503,
     why: "The room is closed until the event that the page names.",
-    action: "Nothing; the page goes on by itself at the opening.",
+    action: "Nothing; the page continues automatically at the opening.",
   },
   rejected: {
     status: [429, 503],
-    why: "The room is full and has `queueingMethod: reject`, or the request is one that cannot wait.",
+    why: "The room is full and has `queueingMethod: reject`, or the request cannot wait.",
     action: "Use `fifo` or `random` to have a line.",
   },
   notPrivileged: {
@@ -160,8 +160,8 @@ export const PAGES = {
   },
   inviteUsed: {
     status: 403,
-    why: "The code is for one place, and has given it already.",
-    action: "The place is in the browser that used it. Make a new code if that is not the visitor's.",
+    why: "The code is valid for one place and has been used.",
+    action: "The place is in the browser that used the code. If that was not the visitor's, make a new code.",
   },
   codeBad: {
     status: 403,
@@ -170,8 +170,8 @@ export const PAGES = {
   },
   visitsUsed: {
     status: 403,
-    why: "The visitor has had as many visits as one may have in the time that is set.",
-    action: "The page says when they may come again; `visitsMax` and `visitsWindow` decide it.",
+    why: "The visitor has had as many visits as `visitsMax` allows in `visitsWindow`.",
+    action: "Nothing; the page says when they may come again.",
   },
   tooManyJoins: {
     status: 429,
@@ -181,7 +181,7 @@ export const PAGES = {
   checking: {
     status: [200, 202, 429],
     why: "A place is given at the second contact (`abuse.entryDelay`).",
-    action: "Nothing; the page comes back by itself.",
+    action: "Nothing; the page reloads automatically.",
   },
   proofOfWork: {
     status: [200, 202, 429],
@@ -191,7 +191,7 @@ export const PAGES = {
   wrongBrowser: {
     status: 403,
     why: "The token is bound to another browser or network (`abuse.bindTickets`).",
-    action: "The visitor joins anew. If many see it, set `none`.",
+    action: "The visitor joins again. If many see it, set `none`.",
   },
 } as const satisfies Catalogue;
 
@@ -362,8 +362,8 @@ export const STORE_PROBLEMS = {
       "Stop Fairgate, move the directory away and start with an empty one: those who wait come back by their tickets.",
   },
   "disk-full": {
-    why: "There is no room on the disk. Nothing of the failed write was kept.",
-    action: "Make room; writing works again by itself.",
+    why: "The disk is full. Nothing of the failed write was stored.",
+    action: "Free some space; writing then resumes automatically.",
   },
   "disk-error": {
     why: "The disk or the directory cannot be read or written.",
@@ -384,20 +384,20 @@ export const STORE_PROBLEMS = {
 export const REDIS_PROBLEMS = {
   away: { why: "There is no connection.", action: "Start Redis, or correct address, network or TLS." },
   slow: {
-    why: "No answer came in time, too many calls wait for one, or a script holds the server up.",
+    why: "No reply came in time, too many calls are waiting, or a script blocks the server.",
     action: "Look at the server's load, and at scripts of others on it.",
   },
   readOnly: {
-    why: "It takes no writes: it is a replica, has too few replicas, or cannot write to its disk.",
-    action: "Give the primary's address, or put right what the message names.",
+    why: "It accepts no writes: it is a replica, has too few replicas, or cannot write to its disk.",
+    action: "Give the primary's address, or fix what the message names.",
   },
   outOfMemory: {
     why: "It is out of memory.",
-    action: "Raise its `maxmemory`, or take out what else it keeps.",
+    action: "Raise its `maxmemory`, or remove other data from it.",
   },
   failover: {
-    why: "No primary, or another one, is in charge for now.",
-    action: "Wait; it settles by itself. If not, bring the missing nodes back.",
+    why: "There is no primary at the moment, or it has just changed.",
+    action: "Wait; it usually ends without intervention. If not, bring the missing nodes back.",
   },
   password: {
     why: "The password is missing or wrong, or the user may not do what is needed.",
@@ -511,7 +511,7 @@ export const CONTROL_REFUSALS = {
   },
   failed: {
     status: 500,
-    why: "Nobody foresaw it. The log has it under the id in the message.",
+    why: "An unexpected error. The log has it under the id in the message.",
     action: "Report it, with the line of the log: it is a bug.",
   },
   engine_away: {
