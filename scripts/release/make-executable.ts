@@ -120,16 +120,21 @@ function configuration(): object {
 
 /** The licences of all that is in the executable. */
 function notices(): string {
-  const [ofNode] = globSync(["../LICENSE", "../node_modules/node-*/LICENSE", "../../node-*/LICENSE"], {
-    cwd: dirname(process.execPath),
-  });
-  if (ofNode === undefined) throw new Error(`no licence beside ${process.execPath}`);
+  // Beside the program, or in the npm package that brought it.
+  const places = ["../LICENSE", "../node_modules/node-*/LICENSE", "../../node-*/LICENSE"];
+  const ofNode = globSync(places, { cwd: dirname(process.execPath) })
+    .map((file) => readFileSync(join(dirname(process.execPath), file), "utf8"))
+    .find((text) => text.startsWith("Node.js is licensed"));
+  if (ofNode === undefined) throw new Error(`there is no licence of Node beside ${process.execPath}`);
   const parts = [...packages].sort().map((path) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(ROOT, path, "package.json"), "utf8"));
+    const { name, version, license, homepage } = JSON.parse(
+      readFileSync(join(ROOT, path, "package.json"), "utf8"),
+    );
     const files = globSync("{LICENSE,LICENCE,NOTICE,license}*", { cwd: join(ROOT, path) }).sort();
     const texts = files.map((file) => readFileSync(join(ROOT, path, file), "utf8").trim());
+    if (texts.length === 0) texts.push(`The package has no text of its licence. Its home is ${homepage}.`);
     return [`${name} ${version} (${license})`, ...texts].join("\n\n");
   });
-  const node = `Node.js ${process.versions.node}\n\n${readFileSync(join(dirname(process.execPath), ofNode), "utf8").trim()}`;
+  const node = `Node.js ${process.versions.node}\n\n${ofNode.trim()}`;
   return `This file has the licences of what is in the executable beside Fairgate.\n\n${[...parts, node].join(`\n\n${"=".repeat(80)}\n\n`)}\n`;
 }

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { EXECUTABLE, ensureExecutable } from "../../scripts/executable.ts";
@@ -53,6 +53,16 @@ describe("the single executable, with no Node on the PATH", () => {
       assert.deepEqual(await shown.ended, { code: 0, signal: null }, shown.err);
       assert.equal(shown.out, `${version}\n`);
     }
+  });
+
+  test("has the licences of all that is in it beside it", () => {
+    const notices = readFileSync(join(dirname(EXECUTABLE), "NOTICES.txt"), "utf8");
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+      dependencies: object;
+    };
+    for (const name of Object.keys(dependencies)) assert.match(notices, new RegExp(`^${name} \\d`, "m"));
+    assert.match(notices, /^Node\.js is licensed for use as follows/m);
+    for (const part of notices.split("=".repeat(80))) assert.ok(part.trim().length > 100, part);
   });
 
   test("checks settings and plays a crowd", async () => {
