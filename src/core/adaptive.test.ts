@@ -45,7 +45,7 @@ function loop(rules: AdaptiveRules = RULES, set = SET) {
   };
 }
 
-/** On the site are as many as may be: whoever is too many left already. */
+/** The site is full and no fuller: surplus visitors have left already. */
 const full = (parts: Partial<AdaptiveSeen>) => (adaptive: Adaptive) => ({
   ...parts,
   onSite: adaptive.limits(SET).totalActiveUsers!,

@@ -158,7 +158,7 @@ test("no crowded room starves, even with fewer slots than rooms", () => {
             const index = (start + i) % count;
             for (let n = budget.admit(index); n > 0; n--) admitted.push(index);
           }
-          // Whoever came first leaves first.
+          // First in, first out.
           budget.rooms[admitted[left]!]!.used--;
         }
         const run = count + slots;

@@ -137,7 +137,7 @@ test("an empty draw and an invalid id are answered", () => {
 });
 
 /**
- * How far counts are from what is expected, in standard deviations of chi-square with so many degrees of
+ * How far counts are from what is expected, in standard deviations of chi-square with this many degrees of
  * freedom. Ids and seeds below are thrown with fixed dice, so a test gives the same each time.
  */
 function deviation(counts: readonly number[], expected: number, freedom: number): number {

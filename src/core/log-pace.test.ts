@@ -11,7 +11,7 @@ test("the first is told at once, the rest once a second with their number", () =
   assert.equal(pace.add(LOG_EVERY_MS + 1), 0);
 });
 
-test("what was counted last is told to whoever asks later, once", () => {
+test("the last count is returned to a later call, once", () => {
   const pace = new LogPace();
   pace.add(0);
   pace.add(1);

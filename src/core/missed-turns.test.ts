@@ -24,7 +24,7 @@ test("a place is forfeited by as many missed turns as the rules say, not before"
   assert.equal(isForfeited(1, 1), true);
 });
 
-test("a place goes behind so many of those after it, to the end of a shorter line, and never forwards", () => {
+test("a place moves behind the given number of later ones, to the end of a shorter line, and never forwards", () => {
   const line = new Line();
   assert.equal(sequenceToFollow(line, 10, 5), 10);
   for (const sequence of [5, 20, 30, 40]) line.add(sequence);

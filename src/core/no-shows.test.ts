@@ -140,7 +140,7 @@ interface Turn {
 }
 
 /**
- * A long line before a site, second by second. Whoever comes to a full site is refused for the moment, keeps the turn
+ * A long line before a site, second by second. A visitor who finds the site full keeps the turn
  * and tries again. What counts is how full the site was after an hour, and whether anybody who came lost out. After two
  * hours everybody leaves at once, and from then on as many turns are missed as `missedLater` says.
  */

@@ -28,7 +28,7 @@ const picks = fc.array(fc.uniqueArray(fc.nat({ max: 5 }), { minLength: 1, maxLen
   size: "max",
 });
 
-/** What whoever makes these picks is shown: of each shard as many keys as the picks need. */
+/** What a consumer with these picks sees: as many keys of each shard as the picks need. */
 function sightFor(shards: readonly RelaxedKey[][], wanted: readonly (readonly number[])[]) {
   return new Map([...keysToSee(wanted)].map(([shard, count]) => [shard, shards[shard]!.slice(0, count)]));
 }

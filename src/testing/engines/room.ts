@@ -2,13 +2,12 @@
  * A room, written to be read: one object a visitor, a list in order, no cleverness. It is the model that every engine
  * is compared with, step by step, by model.ts; where an engine and this file differ, one of them is wrong.
  *
- * It asks the doorkeeper, as every engine does: what the doorkeeper says has tests and twins of its own. What becomes of a
- * place by it (lines, ranks, lapses, missed turns, draws, deadlines) is written here a second time, in the plainest way. If it
- * were shared with the engines (waiting.ts, door-turn.ts, draw-ledger.ts, `goesBehind`), a mistake in it would be in both
- * and the comparison could not see it.
+ * It asks the doorkeeper, as every engine does; the doorkeeper has tests and twins of its own. What happens to a place (lines,
+ * ranks, lapses, missed turns, draws, deadlines) is written here a second time, in the plainest way. If it were shared with
+ * the engines (waiting.ts, door-turn.ts, draw-ledger.ts, `goesBehind`), a mistake would be in both and go unseen.
  *
- * It does not sign, pace or estimate. Identity (ticket id and order key) and the check-in time a visitor was told are
- * taken from the engine under test; everything that follows from them is decided here.
+ * It does not sign, pace or estimate. The identity of a visitor (ticket id and order key) and their check-in times are taken
+ * from the engine under test; everything that follows from them is decided here.
  */
 import { type Crowd, Doorkeeper } from "../../core/doorkeeper.ts";
 import type { Newcomer, RefusalReason } from "../../core/engine.ts";
@@ -42,7 +41,7 @@ export interface ModelVisitor extends OrderKey {
   /** When the turn that was missed last was given. */
   missedAt: number;
   givenAt: number;
-  /** They left, or were sent away: they do not come back. */
+  /** They left or were sent away, and do not come back. */
   isEnded: boolean;
 }
 
@@ -123,7 +122,7 @@ export class Room {
     visitor.ticketExpiresAt = now + ticketTtlMs;
   }
 
-  /** Uses a turn. Someone for whom the site is too full keeps a firm one, and goes back to the front with a loose one. */
+  /** Uses a turn. On a full site the visitor keeps a firm turn, and goes back to the front with a loose one. */
   enter(visitor: ModelVisitor, now: number): void {
     if (visitor.standing !== "admitted") return;
     const isFirm = visitor.firmUntil !== null;
