@@ -21,6 +21,11 @@ test("the demo prints where everything is, its line moves, and Ctrl-C leaves not
     return admitted > before.admitted;
   });
   assert.match(await (await fetch(shop)).text(), /The Small Shop/);
+  const status = await fetch(demo.status);
+  assert.match(
+    `${status.headers.get("content-type")} ${await status.text()}`,
+    /^text\/html.*Waiting<\/th><td>\d+</s,
+  );
   const page = await (await fetch(address, { headers: { accept: "text/html" } })).text();
   assert.match(page, /You are in line|You are next/);
   const rooms = await new Control(control, token).ask<{ rooms: { counts: { onSite: number } }[] }>(

@@ -59,14 +59,10 @@ test("run, watch and the log on terminals of 80x24 and 120x40", async (t) => {
   watch.resize(80, 9);
   fits(await watch.shows(/main +queueing +1 waiting +1 of 1 on site/), 80);
 
-  const [paused, words, room] = await Promise.all([
-    fairgate(["pause"], here),
-    run.shows(/\d\d:\d\d:\d\d {2}main: a line has formed: the site is full \(totalActiveUsers 1\)/),
-    fairgate(["watch"], here),
-  ]);
+  await run.shows(/\d\d:\d\d:\d\d {2}main: a line has formed: the site is full \(totalActiveUsers 1\)/);
+  const [paused, piped] = await Promise.all([fairgate(["pause"], here), fairgate(["watch"], here)]);
   assert.equal(paused.code, 0, paused.err);
-  assert.ok(words);
-  assert.deepEqual([room.code, /needs a terminal/.test(room.err)], [2, true]);
+  assert.deepEqual([piped.code, /needs a terminal/.test(piped.err)], [2, true]);
   await watch.shows(/main +paused/);
   watch.type("\x03");
   await watch.ended;
@@ -82,4 +78,22 @@ test("run, watch and the log on terminals of 80x24 and 120x40", async (t) => {
   other.kill("SIGTERM");
   await other.ended;
   assert.equal(other.text(), "");
+});
+
+test("the demo fits 80x24, its addresses stay, and it leaves the terminal as it was", async (t) => {
+  const without = whyNoTerminal();
+  if (without !== undefined) return t.skip(without);
+  await using demo = new Screen(program("demo", "--port", "0", "--crowd", "30"), { columns: 80, rows: 24 });
+  const first = await demo.shows(/waiting +\d/);
+  const later = await demo.shows(/waiting +\d+ +[ ▁-█]{3}/);
+  for (const text of [first, later]) {
+    fits(text, 80);
+    assert.match(text, /Stand in the line +http:\/\/127[\s\S]*Control +http:\/\/127\S+ +\(how it goes/);
+    assert.equal(text.match(/waiting +\d/g)!.length, 1);
+  }
+  demo.resize(120, 40);
+  fits(await demo.shows(/missed their turn/), 120);
+  demo.type("\x03");
+  await demo.ended;
+  assert.match(demo.text(), /^\s*(\^C)?\s*Stopping …\nStopped\. Nothing is left running\.$/);
 });

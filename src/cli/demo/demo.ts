@@ -16,6 +16,7 @@ import { type Running, serve } from "../serve.ts";
 import { onStopSignals } from "../stop-signals.ts";
 import { sendCrowd } from "./crowd.ts";
 import { openShop } from "./shop.ts";
+import { openStatusPage } from "./status-page.ts";
 import { type DemoScene, DemoView } from "./view.ts";
 
 const LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 120 };
@@ -31,14 +32,19 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const { running, token } = await serveOnFreePort(port, { shop: shop.address, data, world });
   const address = `http://127.0.0.1:${running.address.port}`;
   const crowd = sendCrowd(address, size, () => (running.engine.counts("main") as Counts).waiting);
-  const view = new DemoView(process.stdout);
+  const status = await openStatusPage(() => sceneOf(running.engine));
+  const control = formatHostPort(running.controlAddress);
+  const at = { address, shop: shop.address, status: status.address, control, token };
+  const view = new DemoView(process.stdout, opening(at));
   const draw = setInterval(
     () => void sceneOf(running.engine).then((scene) => view.show(scene)),
     DRAW_PERIOD_MS,
   );
   const stop = async () => {
     clearInterval(draw);
+    view.close();
     process.stdout.write("\nStopping …\n");
+    status.close();
     crowd.close();
     await running.close();
     await shop.close();
@@ -47,9 +53,6 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
     process.exit(0);
   };
   onStopSignals(world.clock, { stop, hurry: () => process.exit(1) });
-  process.stdout.write(
-    opening({ address, shop: shop.address, control: formatHostPort(running.controlAddress), token }),
-  );
 }
 
 function wholeNumber(flag: string, written: string, max: number): number {
@@ -112,13 +115,20 @@ async function sceneOf(engine: Engine): Promise<DemoScene> {
   };
 }
 
-function opening(at: { address: string; shop: string; control: string; token: string }): string {
+function opening(at: {
+  address: string;
+  shop: string;
+  status: string;
+  control: string;
+  token: string;
+}): string {
   return `
   Fairgate demo: a small slow shop, a crowd, and the line between them.
 
     Stand in the line   ${at.address}
     The shop itself     ${at.shop}   (what the line protects)
-    Control             http://${at.control}/rooms
+    Control             ${at.status}   (how it goes, for people)
+    For programs        http://${at.control}/rooms
                         Authorization: Bearer ${at.token}
 
   Ctrl-C stops everything.

@@ -1,12 +1,16 @@
 /**
- * The line in the terminal, live. In a real terminal one small block is drawn over itself; into a file or a pipe, a
- * plain line now and then.
+ * The line in the terminal, live: the addresses and one block of numbers, drawn over themselves. Into a file or a pipe the
+ * addresses are written once, and then a plain line now and then.
  */
 import type { Board } from "../../core/board.ts";
 import type { Counts } from "../../core/engine.ts";
+import { bar, clipped, sparkline } from "../operate/columns.ts";
+import { OtherScreen } from "../operate/other-screen.ts";
 
-const HISTORY_MAX = 48;
-const BARS = " ▁▂▃▄▅▆▇█";
+const HISTORY_MAX = 300;
+const BAR_COLUMNS = 24;
+const LABEL_COLUMNS = 12;
+const VALUE_COLUMNS = 16;
 const PLAIN_EVERY = 5;
 
 export interface DemoScene {
@@ -19,55 +23,63 @@ export interface DemoScene {
 
 export class DemoView {
   readonly #out: NodeJS.WriteStream;
+  readonly #screen: OtherScreen | null;
+  readonly #opening: string;
   readonly #history: number[] = [];
-  #drawn = 0;
+  #latest: DemoScene | null = null;
   #shown = 0;
 
-  constructor(out: NodeJS.WriteStream) {
+  /** `opening`: what is said above the numbers. */
+  constructor(out: NodeJS.WriteStream, opening: string) {
     this.#out = out;
+    this.#opening = opening;
+    this.#screen = out.isTTY ? new OtherScreen(out) : null;
+    if (this.#screen === null) out.write(opening);
+    else this.#screen.onResize(() => this.#draw());
+    this.#draw();
   }
 
   show(scene: DemoScene): void {
     this.#history.push(scene.counts.waiting);
     if (this.#history.length > HISTORY_MAX) this.#history.shift();
-    if (!this.#out.isTTY) {
-      if (this.#shown++ % PLAIN_EVERY === 0) this.#out.write(`${plainLine(scene)}\n`);
-      return;
-    }
-    const lines = block(scene, this.#history);
-    if (this.#drawn > 0) this.#out.write(`\x1b[${this.#drawn}A`);
-    this.#out.write(lines.map((line) => `\x1b[2K${line}\n`).join(""));
-    this.#drawn = lines.length;
+    this.#latest = scene;
+    if (this.#screen === null && this.#shown++ % PLAIN_EVERY === 0) this.#out.write(`${plainLine(scene)}\n`);
+    this.#draw();
+  }
+
+  /** Leaves the terminal as it was. */
+  close(): void {
+    this.#screen?.close();
+  }
+
+  #draw(): void {
+    const screen = this.#screen;
+    if (screen === null) return;
+    const numbers = this.#latest === null ? [] : block(this.#latest, this.#history, screen.columns);
+    screen.draw([...this.#opening.split("\n"), ...numbers].map((line) => clipped(line, screen.columns)));
   }
 }
 
-function block(scene: DemoScene, history: readonly number[]): string[] {
+function block(scene: DemoScene, history: readonly number[], columns: number): string[] {
   const { counts, limits } = scene;
+  const onSite = counts.onSite + counts.admitted;
+  const { totals } = counts;
   return [
-    "",
-    row("waiting", String(counts.waiting), sparkline(history)),
+    row("waiting", String(counts.waiting), sparkline(history, columns - LABEL_COLUMNS - VALUE_COLUMNS - 3)),
     row(
       "on site",
-      `${counts.onSite + counts.admitted} of ${limits.totalActiveUsers}`,
-      gauge(counts.onSite + counts.admitted, limits.totalActiveUsers),
+      `${onSite} of ${limits.totalActiveUsers}`,
+      bar(onSite, limits.totalActiveUsers, BAR_COLUMNS),
     ),
     row(
       "admitted",
       `${Math.round(counts.ratePerMinute)} a minute`,
-      gauge(counts.ratePerMinute, limits.newUsersPerMinute),
+      bar(counts.ratePerMinute, limits.newUsersPerMinute, BAR_COLUMNS),
     ),
     row("wait", waitText(scene), "for someone who joins now"),
-    row(
-      "fairness",
-      fairness(counts),
-      `order of joining against order of admission, last ${Math.min(1_000, counts.totals.admitted)}`,
-    ),
-    row(
-      "so far",
-      `${counts.totals.joined} joined`,
-      `${counts.totals.entered} entered, ${counts.totals.lapsed} wandered off, ${counts.totals.missedTurns} missed their turn`,
-    ),
-    "",
+    row("fairness", fairness(counts), "let in in the order they joined, lately"),
+    row("so far", `${totals.joined} joined`, `${totals.entered} entered, ${totals.left} left again`),
+    row("", "", `${totals.lapsed} wandered off, ${totals.missedTurns} missed their turn`),
   ];
 }
 
@@ -77,10 +89,11 @@ function plainLine(scene: DemoScene): string {
 }
 
 function row(label: string, value: string, more: string): string {
-  return `  ${label.padEnd(10)}${value.padEnd(16)}\x1b[2m${more}\x1b[0m`;
+  return `  ${label.padEnd(LABEL_COLUMNS)}${value.padEnd(VALUE_COLUMNS)}${more}`;
 }
 
-function waitText({ waitSeconds }: DemoScene): string {
+/** The wait of someone who joins now, in words. */
+export function waitText({ waitSeconds }: DemoScene): string {
   if (!waitSeconds) return "unknown";
   return waitSeconds.high < 1
     ? "none"
@@ -89,14 +102,4 @@ function waitText({ waitSeconds }: DemoScene): string {
 
 function fairness(counts: Counts): string {
   return `${((1 - counts.unfairness) * 100).toFixed(2)} %`;
-}
-
-function gauge(value: number, max: number): string {
-  const filled = Math.max(0, Math.min(24, Math.round((value / max) * 24)));
-  return `${"█".repeat(filled)}${"░".repeat(24 - filled)}`;
-}
-
-function sparkline(values: readonly number[]): string {
-  const max = Math.max(1, ...values);
-  return values.map((value) => BARS[Math.round((value / max) * (BARS.length - 1))]).join("");
 }

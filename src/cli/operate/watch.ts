@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { operate, type Printed, withControl } from "./commands.ts";
 import type { ControlFlags, ControlPlace } from "./find-control.ts";
 import { NotDone } from "./not-done.ts";
+import { OtherScreen } from "./other-screen.ts";
 import { askOverview, type Overview } from "./overview.ts";
 import { timeOfDay } from "./readable-log.ts";
 import { type FrameLine, watchFrame } from "./watch-frame.ts";
@@ -15,9 +16,6 @@ const LOOK_EVERY_MS = 1_000;
 const ANSWER_MAX_MS = 5_000;
 const HISTORY_MAX = 600;
 const CTRL_C = "\x03";
-/** The other screen, without cursor and without wrapping; and back. */
-const ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l";
-const LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 const LOOKS: Readonly<Record<FrameLine["look"], string>> = {
   plain: "",
   bold: "\x1b[1m",
@@ -86,6 +84,7 @@ function chosen(overview: Overview, only: string | null): Overview {
 /** The picture on this process's terminal. */
 class WatchScreen {
   readonly #at: string;
+  readonly #screen = new OtherScreen(process.stdout);
   readonly #history = new Map<string, number[]>();
   readonly #isColour = process.env.NO_COLOR === undefined;
   #overview: Overview;
@@ -100,18 +99,14 @@ class WatchScreen {
   }
 
   open(): void {
-    const { stdin, stdout } = process;
-    stdout.write(ENTER);
+    const { stdin } = process;
     this.#isOpen = true;
-    process.on("exit", () => {
-      if (stdin.isTTY) stdin.setRawMode(false);
-      stdout.write(LEAVE);
-    });
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(0));
-    stdout.on("resize", () => this.#draw());
+    this.#screen.onResize(() => this.#draw());
     if (stdin.isTTY) {
       // Keys would show on the picture otherwise.
       stdin.setRawMode(true);
+      process.on("exit", () => stdin.setRawMode(false));
       stdin.on("data", (keys: Buffer) => {
         if (/[qQ]/.test(keys.toString()) || keys.includes(CTRL_C)) process.exit(0);
       });
@@ -138,13 +133,13 @@ class WatchScreen {
 
   #draw(): void {
     if (!this.#isOpen) return;
-    const { columns = 80, rows = 24 } = process.stdout;
+    const { columns, rows } = this.#screen;
     const lines = watchFrame({
       ...{ at: this.#at, time: timeOfDay(new Date()), overview: this.#overview, trouble: this.#trouble },
       ...{ history: this.#history, columns, rows },
     });
     const paint = ({ text, look }: FrameLine) =>
       this.#isColour && LOOKS[look] !== "" ? `${LOOKS[look]}${text}\x1b[0m` : text;
-    process.stdout.write(`\x1b[H${lines.map((line) => `${paint(line)}\x1b[K`).join("\r\n")}\x1b[J`);
+    this.#screen.draw(lines.map(paint));
   }
 }
