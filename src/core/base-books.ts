@@ -12,7 +12,9 @@ import { Resumes } from "./resumes.ts";
 import type { RoomFigures } from "./room-view.ts";
 import { type DoorRules, EVERYBODY, type LanesRules, type RoomRules } from "./rules.ts";
 import type { Phase } from "./schedule.ts";
+import type { SeenVisit } from "./stays.ts";
 import type { Tallies } from "./tallies.ts";
+import { type RoomLook, Waits } from "./waits.ts";
 
 /** How many are where, besides those in line. */
 export type Elsewhere = Pick<RoomFigures, "admitted" | "looseTurns" | "onSite" | "lapsed" | "totals">;
@@ -21,6 +23,7 @@ export abstract class BaseBooks<L extends LaneLine> {
   readonly name: string;
   readonly door: Doorkeeper;
   readonly pace = new Pace();
+  readonly waits = new Waits((now) => this.#look(now));
   readonly resumes = new Resumes();
   abstract readonly lines: LaneLines<L>;
   abstract readonly draws: Pick<DrawLedger<never, never>, "isDrawn" | "announce">;
@@ -82,7 +85,17 @@ export abstract class BaseBooks<L extends LaneLine> {
     };
   }
 
+  #look(now: number): RoomLook {
+    return { ...this.figures(now), budgetFree: this.budgetFree(), visits: () => this.visitsSeen() };
+  }
+
   protected abstract elsewhere(): Elsewhere;
+
+  /** Slots that other rooms of the same budget leave to this one. */
+  protected abstract budgetFree(): number;
+
+  /** Those on the site, or the same sample of them each time. */
+  protected abstract visitsSeen(): Iterable<SeenVisit>;
 
   /** Lanes are others now: everyone in line goes to the one where they belong. */
   protected abstract rearrange(): void;

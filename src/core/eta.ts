@@ -6,7 +6,7 @@
  * `middle` is as likely too long as too short; between `low` and `high` lie four waits out of five.
  */
 import type { WaitRange } from "./board.ts";
-import type { DoorRules } from "./rules.ts";
+import { type DoorRules, isHeld } from "./rules.ts";
 
 const BIN_MS = 5_000;
 const BINS_MAX = 24;
@@ -181,11 +181,6 @@ export function perHundredAt({ perMs, doubt }: Speed): WaitRange | null {
 /** How wide the step of the line is in which `ahead` lies, as a power of two. */
 function stepShift(ahead: number): number {
   return Math.max(0, STEP_SHIFT_BASE - Math.clz32(ahead + 1));
-}
-
-/** While nobody is let in, nobody can say how long that will be. */
-export function isHeld({ paused, queueAll, closed }: DoorRules): boolean {
-  return paused || queueAll || closed;
 }
 
 /** What the rules alone let through: the set rate, or every slot once a session, whichever is less. */

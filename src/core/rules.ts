@@ -153,6 +153,11 @@ export interface EventRules {
   readonly rules: DoorRules;
 }
 
+/** While nobody is let in, nobody can say how long that will be. */
+export function isHeld({ paused, queueAll, closed }: DoorRules): boolean {
+  return paused || queueAll || closed;
+}
+
 /** The defaults of a room. */
 export const DEFAULT_RULES: RoomRules = {
   totalActiveUsers: null,

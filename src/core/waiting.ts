@@ -9,6 +9,7 @@ import { nextCheckIn, openingCheckIn, withTurn } from "./pacing.ts";
 import { expectedAhead, isAheadShown } from "./room-view.ts";
 import type { DoorRules, EventRules } from "./rules.ts";
 import { originOf, shownAhead, type Ticket } from "./ticket.ts";
+import type { Waits } from "./waits.ts";
 
 /** What comes with a visitor: dice for jitter, and the time. */
 export interface Moment {
@@ -30,6 +31,7 @@ export interface WaitingRoom {
   readonly door: Pick<Doorkeeper, "phase">;
   readonly lines: Lines;
   readonly pace: Pick<Pace, "wait" | "reach">;
+  readonly waits?: Pick<Waits, "wait">;
   /** `place`: the sequence by which a place is known. */
   readonly draws: { isGathered(event: EventRules | null, place: number): boolean };
   rulesAt(now: number): DoorRules;
@@ -55,8 +57,11 @@ export function waitingAnswer(
   const rules = room.rulesAt(now);
   const { ticketTtlMs, claimWindowMs, pollBudgetPerSecond, show } = rules;
   const { event, isPrequeue, opensAt } = room.door.phase(now);
-  const actual = aheadOf(lines, rules, room.laneOf(ticket.lane, now), ticket.sequence);
-  const waitMs = pace.wait(rules, actual);
+  const lane = room.laneOf(ticket.lane, now);
+  const actual = aheadOf(lines, rules, lane, ticket.sequence);
+  const waitMs = room.waits
+    ? room.waits.wait(rules, { lane, ahead: lines.ahead(lane, ticket.sequence) }, now)
+    : pace.wait(rules, actual);
   const reachMs = pace.reach(rules, actual);
   const standing = { waiting: lines.size, waitMs, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
   const paced = isPrequeue ? openingCheckIn(standing, opensAt! - now, dice) : nextCheckIn(standing, dice);

@@ -37,6 +37,7 @@ export function turnMemoryDoor(books: RoomBooks, dice: () => number, now: number
   const { sequences, reason, isLine } = turn(room, lines, { give, dice, now });
   if (sequences.length > 0) books.draws.scatter();
   books.pace.observe({ admitted: sequences.length, isLine, now });
+  books.waits.turn(isLine, now);
   if (sequences.length > 0) events.onTurns(sequences);
   return { admitted: sequences.length, reason };
 }
@@ -114,6 +115,7 @@ function draw(books: RoomBooks, event: EventRules, now: number): boolean {
     const isWaiting = places.state(sequence) === WAITING;
     lines.put(isWaiting ? books.laneOf(places.lane(sequence)) : null, sequence);
   }
+  books.waits.forgetPlaces();
   books.events.onDraw();
   return true;
 }

@@ -7,6 +7,7 @@ import type { JoinAnswer, TicketAnswer, Totals } from "../../core/engine.ts";
 import type { Measured } from "../../core/eta.ts";
 import { lapseDeadline, longestCheckIn, wholeTenth } from "../../core/pacing.ts";
 import type { SetBack } from "../../core/ticket.ts";
+import type { WaitsMemo } from "../../core/waits.ts";
 import type { DrawMemo } from "./draws.ts";
 import type { LastMomentMemo } from "./last-moment.ts";
 import { ADMITTED, BLOCK_SIZE, LAPSED, type State, WAITING } from "./places.ts";
@@ -41,6 +42,8 @@ export interface RoomMemo {
   readonly door: DoorkeeperMemo;
   readonly draws: readonly DrawMemo[];
   readonly measured: Measured;
+  /** Not there: kept by an older program. */
+  readonly waits?: WaitsMemo;
   readonly lastMoment: LastMomentMemo;
   readonly seenAt: number;
   /** True when the room was closed in order: then nothing happened after this was kept. */
@@ -108,6 +111,7 @@ function memoOf(books: RoomBooks, now: number, isClosed: boolean): RoomMemo {
     door: books.door.memo(now),
     draws: books.draws.memo(),
     measured: books.pace.measured(),
+    waits: books.waits.memo(),
     lastMoment: books.lastMoment.memo({ waiting, now }),
     seenAt: now,
     isClosed,
@@ -139,6 +143,7 @@ export function restore(books: RoomBooks, kept: KeptRoom, now: number): void {
   Object.assign(books.totals, memo.totals);
   books.door.restore(memo.door, now);
   books.pace.restore(memo.measured);
+  if (memo.waits) books.waits.restore(memo.waits);
   books.places.restoreLanes(memo.lanes);
   books.draws.restore(memo.draws, kept.gathered);
   books.invites.restore(kept.invites);

@@ -6,52 +6,12 @@ import { ANYBODY, type JoinAnswer } from "../../core/engine.ts";
 import { lapseDeadline, longestCheckIn } from "../../core/pacing.ts";
 import type { Pass } from "../../core/pass.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
-import type { SetBack, Ticket } from "../../core/ticket.ts";
-import type { KeptRoom, RoomMemo, RoomWrites } from "./kept-room.ts";
+import type { Ticket } from "../../core/ticket.ts";
+import { Shelf } from "../../testing/shelf.ts";
 import { MemoryRoom } from "./memory-room.ts";
-import type { KeptTurn } from "./turns.ts";
-import type { Visit } from "./visits.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 10);
 const RULES: RoomRules = { ...DEFAULT_RULES, totalActiveUsers: 3 };
-
-/** What a disk would hold. */
-class Shelf {
-  #memo: RoomMemo | null = null;
-  readonly #blocks = new Map<number, Uint8Array>();
-  readonly #turns = new Map<number, KeptTurn>();
-  readonly #setBacks = new Map<number, SetBack>();
-  readonly #visits = new Map<string, Visit | number>();
-  readonly #gathered = new Map<string, Uint8Array>();
-  readonly #invites = new Map<string, number>();
-
-  put({ memo, blocks, turns, setBacks, visits, gathered, invites }: RoomWrites): void {
-    this.#memo = structuredClone(memo);
-    for (const [block, bytes] of blocks) setOrDelete(this.#blocks, block, bytes);
-    for (const [place, turn] of turns) setOrDelete(this.#turns, place, structuredClone(turn));
-    for (const [origin, setBack] of setBacks) setOrDelete(this.#setBacks, origin, structuredClone(setBack));
-    for (const [id, visit] of visits) setOrDelete(this.#visits, id, structuredClone(visit));
-    for (const [block, bytes] of gathered) setOrDelete(this.#gathered, block, bytes);
-    for (const [id, expiresAt] of invites) setOrDelete(this.#invites, id, expiresAt);
-  }
-
-  get(): KeptRoom {
-    return {
-      memo: this.#memo!,
-      blocks: [...this.#blocks].sort(([a], [b]) => a - b),
-      turns: this.#turns,
-      setBacks: this.#setBacks,
-      visits: this.#visits,
-      gathered: this.#gathered,
-      invites: this.#invites,
-    };
-  }
-}
-
-function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value | null): void {
-  if (value === null) map.delete(key);
-  else map.set(key, value);
-}
 
 let ids = 0;
 

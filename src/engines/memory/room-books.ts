@@ -111,6 +111,14 @@ export class RoomBooks extends BaseBooks<Line> {
     return { admitted: turns.firm, looseTurns: turns.loose, onSite: visits.size, lapsed, totals };
   }
 
+  protected override budgetFree(): number {
+    return this.crowd.budgetFree;
+  }
+
+  protected override visitsSeen(): Iterable<Visit> {
+    return this.visits.sample.values();
+  }
+
   protected override rearrange(): void {
     this.lines.rearrange((sequence) => this.laneOf(this.places.lane(this.setBacks.originOf(sequence))));
   }

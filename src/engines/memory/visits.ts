@@ -6,6 +6,7 @@
 import { Deadlines } from "../../core/deadlines.ts";
 import type { Presence } from "../../core/engine.ts";
 import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
+import { VisitSample } from "../../core/visit-sample.ts";
 
 export interface Visit {
   readonly id: string;
@@ -19,6 +20,8 @@ export interface Visit {
 
 export class Visits {
   #byId = new Map<string, Visit>();
+  /** Enough of them to tell how long visits last. */
+  readonly sample = new VisitSample<Visit>(() => this.#byId.values());
   #due = new Deadlines<Visit>();
   #ended = new Map<string, number>();
   #endedDue = new Deadlines<string>();
@@ -45,6 +48,7 @@ export class Visits {
 
   add(visit: Visit): void {
     this.#byId.set(visit.id, visit);
+    this.sample.add(visit);
     this.#note(visit.id);
     this.#due.add(visit.expiresAt + PRESENCE_GRACE_MS, visit);
   }
@@ -60,6 +64,7 @@ export class Visits {
   /** Ends a visit and remembers its id as ended, until its last pass is good for nothing any more. */
   end(visit: Visit, until: number): void {
     this.#byId.delete(visit.id);
+    this.sample.delete(visit.id);
     this.#note(visit.id);
     this.#remember(visit.id, until);
   }
@@ -89,6 +94,7 @@ export class Visits {
         continue;
       }
       this.#byId.delete(visit.id);
+      this.sample.delete(visit.id);
       this.#note(visit.id);
       onExpired(visit);
     }
@@ -115,6 +121,7 @@ export class Visits {
     if (typeof visit === "number") this.#remember(id, visit);
     else {
       this.#byId.set(id, visit);
+      this.sample.add(visit);
       this.#due.add(visit.expiresAt + PRESENCE_GRACE_MS, visit);
     }
   }

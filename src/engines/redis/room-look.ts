@@ -3,10 +3,10 @@ import { limitsAt } from "../../core/adaptive.ts";
 import type { AdjusterMemo } from "../../core/adjuster.ts";
 import { seedHash } from "../../core/draw.ts";
 import { NO_TOTALS, type Totals } from "../../core/engine.ts";
-import { isHeld, perHundredAt } from "../../core/eta.ts";
+import { perHundredAt } from "../../core/eta.ts";
 import type { Turn } from "../../core/fairness.ts";
 import type { RoomFigures } from "../../core/room-view.ts";
-import type { DoorRules, EventRules, RoomRules } from "../../core/rules.ts";
+import { type DoorRules, type EventRules, isHeld, type RoomRules } from "../../core/rules.ts";
 import { phaseAt } from "../../core/schedule.ts";
 
 /** What the function `look` gives. Sequences are texts, since JSON there has 14 digits. */

@@ -6,8 +6,7 @@
  *
  * Not simulated: visitors who come back, more than one lane, lost requests, and the site itself.
  */
-import { isHeld } from "../../core/eta.ts";
-import type { RoomRules } from "../../core/rules.ts";
+import { isHeld, type RoomRules } from "../../core/rules.ts";
 import { type Phase, phaseAt } from "../../core/schedule.ts";
 import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
 import { type HandWorld, handWorld } from "../hand-world.ts";

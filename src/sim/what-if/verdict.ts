@@ -2,9 +2,8 @@
  * The answer in a sentence, and what to do about it: which setting kept people waiting. Both follow from the findings alone: the
  * limit is the reason that the door itself gave for most of the time that people waited.
  */
-import { isHeld } from "../../core/eta.ts";
 import { PRESENCE_GRACE_MS } from "../../core/pass.ts";
-import type { DoorRules } from "../../core/rules.ts";
+import { type DoorRules, isHeld } from "../../core/rules.ts";
 import { type CrowdOptions, NOTICE_MAX_MS } from "./crowd-plan.ts";
 import type { Findings } from "./findings.ts";
 import { counted, countText, shareWords, spanWords } from "./words.ts";

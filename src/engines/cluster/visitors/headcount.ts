@@ -5,6 +5,7 @@
  * Invariants: a place's number is in exactly one line when its claim in force is WAITING, and also in the node's own line when
  * that claim is this node's; all counts follow from the claims in force.
  */
+import { VisitSample } from "../../../core/visit-sample.ts";
 import { NodeLines } from "./node-lines.ts";
 import { ADMITTED, LAPSED, ON_SITE, type Place, SELF, WAITING } from "./place.ts";
 
@@ -13,6 +14,8 @@ export class Headcount {
   readonly lines = new NodeLines();
   readonly own = new NodeLines();
   readonly visits = new Map<string, Place>();
+  /** Enough of the visits to tell how long they last. */
+  readonly sample = new VisitSample<Place>(() => this.visits.values());
   /** On all nodes: firm turns, loose turns, visits and lapsed places. */
   turns = 0;
   looseTurns = 0;
@@ -69,13 +72,18 @@ export class Headcount {
       this.onSite += by;
       if (isOwn && !claim.isBorrowed) this.ownVisits += by;
       if (by === 1 && place.id !== "") this.#find(place);
-      else if (by === -1 && this.visits.get(place.id) === place) this.visits.delete(place.id);
+      else if (by === -1 && this.visits.get(place.id) === place) {
+        this.visits.delete(place.id);
+        this.sample.delete(place.id);
+      }
     }
   }
 
   /** A visit known by its ticket replaces the same one known by its pass alone, on every node. */
   #find(place: Place): void {
     const known = this.visits.get(place.id);
-    if (!known || known.key < 0 || place.key >= 0) this.visits.set(place.id, place);
+    if (known && known.key >= 0 && place.key < 0) return;
+    this.visits.set(place.id, place);
+    this.sample.add(place);
   }
 }

@@ -14,6 +14,7 @@ import type { Moves } from "../../../core/draw-ledger.ts";
 import type { Remark } from "../../../core/engine.ts";
 import { longestCheckIn } from "../../../core/pacing.ts";
 import { type DoorRules, EVERYBODY, type EventRules, type RoomRules } from "../../../core/rules.ts";
+import type { SeenVisit } from "../../../core/stays.ts";
 import { type Hand, ShareOfDoor, type WholeDoor } from "../door/hand.ts";
 import { RecentTurns } from "../door/recent-turns.ts";
 import { RoomFlow } from "../door/room-flow.ts";
@@ -584,6 +585,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     if (!moves) return;
     this.#move(moves);
     if (index !== SELF) this.write(entry);
+    this.waits.forgetPlaces();
     this.events.onDraw();
   }
 
@@ -691,6 +693,16 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   protected override elsewhere(): Elsewhere {
     const { turns, looseTurns, onSite, lapsed, tallies } = this;
     return { admitted: turns, looseTurns, onSite, lapsed, totals: tallies.totals() };
+  }
+
+  /** What rooms of a budget leave to each other is known to the root alone. */
+  protected override budgetFree(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  protected override *visitsSeen(): Iterable<SeenVisit> {
+    for (const { id, claim } of this.#headcount.sample.values())
+      yield { id, admittedAt: claim.admittedAt, expiresAt: claim.until };
   }
 
   protected override rearrange(): void {

@@ -86,6 +86,7 @@ function giveTurn(books: RoomBooks, sequence: number, { at, now }: { at: number;
 export function observe(books: RoomBooks, isLine: boolean, now: number): void {
   books.pace.observe({ admitted: books.admittedSince, isLine, now });
   books.admittedSince = 0;
+  books.waits.turn(isLine, now);
 }
 
 /**

@@ -1,0 +1,354 @@
+/**
+ * A forecast of the door: how many turns it will have given by when. The room is played forward in equal steps from what
+ * is known: when the visits on the site will end and how long new ones will last (`stays.ts`), the limits in force and those
+ * of the schedule, turns that nobody uses. The line is taken to be endless, so one play serves every place in it.
+ *
+ * From that `waitCurve` makes the wait of each place: people who lapse ahead of it shorten the wait, people who join
+ * lanes before it lengthen it. `middle` is as likely too long as too short; four waits out of five lie between `low` and `high`.
+ * How far these are apart follows from chance (single visits end when they end) and from how little is known yet.
+ */
+import { FIRM_MS } from "./firm-turns.ts";
+import { aheadInLanes } from "./lanes.ts";
+import { type DoorRules, EVERYBODY, isHeld, type RoomRules } from "./rules.ts";
+import { phaseAt } from "./schedule.ts";
+import type { Stays } from "./stays.ts";
+import type { WaitPoint } from "./wait-curve.ts";
+
+const MINUTE_MS = 60_000;
+const STEPS = 240;
+/** The play goes on for so many mean visits; what comes after goes on as its second half. */
+const HOLDS = 4;
+/** However short visits are, so that a line let in by rate alone has some steps. */
+const PLAY_LEAST_MS = 4 * MINUTE_MS;
+/** The door lets everybody in: so many each millisecond. */
+const WIDE_OPEN_PER_MS = 50;
+const SEGMENTS_MAX = 64;
+
+/** The 10th and 90th percentile of a normal distribution lie this many deviations out. */
+const TENTH_DEVIATIONS = 1.2816;
+/** How much of the doubt about the length of visits becomes doubt about the pace: errors partly cancel. */
+const GUESS_DOUBT = 0.7;
+/** Of visitors who seem to have stopped some may come back. */
+const UNPROVEN_DOUBT = 0.3;
+/** What nobody has lived yet may be much longer or shorter. */
+const UNSEEN_DOUBT = 0.8;
+/** A pace set by visits that end is never known better than this. */
+const PACE_DOUBT = 0.025;
+/** Half a turn, and half a percent of all, are always in doubt. */
+const COUNT_DOUBT = 0.5;
+const COUNT_DOUBT_SHARE = 0.005;
+/** A door turns, and a page hears of it, this late. */
+const LATE_MS = 2_000;
+/** The standard deviation of an instant that may be anywhere in its step, in steps. */
+const STEP_DEVIATION = 0.29;
+/** No wait is known better than to this share of it: what is set as a rate is kept, what hangs on visits less so. */
+const RATE_DOUBT = 0.005;
+const HOLD_DOUBT = 0.012;
+/** Of those expected to lapse ahead, or to join ahead, so many may be more or fewer. */
+const LINE_DOUBT = 0.8;
+/** A range wider than this is no help. */
+export const RANGE_MAX = 4;
+/** Places between two points of a curve, as a factor. */
+const POINTS_APART = 1.06;
+
+/** A room at the instant of the forecast. */
+export interface Outlook {
+  readonly now: number;
+  readonly roomRules: RoomRules;
+  /** Those in force, with the limits in force. */
+  readonly rules: DoorRules;
+  readonly onSite: number;
+  /** Firm turns out. */
+  readonly firm: number;
+  /** Slots that other rooms of the same budget leave to this one. */
+  readonly budgetFree: number;
+  /** Share of turns that nobody uses, and how long a turn is firm on average. */
+  readonly noShows: number;
+  readonly firmForMs: number;
+}
+
+/** Turns given by the end of each step, and the variance of that. */
+export interface Play {
+  readonly stepMs: number;
+  /** Nothing is given before. In milliseconds from the forecast. */
+  readonly opensInMs: number;
+  readonly turns: Float64Array;
+  readonly variance: Float64Array;
+  /** Turns a millisecond after the last step. */
+  readonly perMsAfter: number;
+  /** Relative doubt about the pace as a whole. */
+  readonly doubt: number;
+  /** The same of time: visits that began together end together, a little sooner or later. */
+  readonly timeDoubt: number;
+}
+
+/** The limits that hold from an instant on. */
+interface Segment {
+  readonly fromMs: number;
+  readonly isOpen: boolean;
+  readonly isWideOpen: boolean;
+  readonly slots: number;
+  /** Turns a millisecond by the rate. */
+  readonly perMs: number;
+}
+
+/** Null: nobody is let in, and nothing says until when. */
+export function playForward(outlook: Outlook, stays: Stays): Play | null {
+  const segments = segmentsOf(outlook);
+  const open = segments.find(({ isOpen }) => isOpen);
+  if (!open) return null;
+  const holdMs = stays.meanHoldMs();
+  const lengthMs = Math.max(PLAY_LEAST_MS, HOLDS * holdMs);
+  // Whoever is on the site when it opens much later is gone by then.
+  const isFarOff = open.fromMs > lengthMs;
+  const opensInMs = isFarOff ? open.fromMs : 0;
+  const stepMs = (isFarOff ? lengthMs : lengthMs + open.fromMs) / STEPS;
+  const size = { stepMs, steps: STEPS };
+  const { onSite, firm, noShows } = outlook;
+  const there = isFarOff ? 0 : onSite;
+  const departures = stays.departures(there, size);
+  const hold = stays.hold(size);
+  const unused = (step: number) => ((step + 1) * stepMs >= FIRM_MS * (1 - noShows) ? noShows : 0);
+  const ended = hold.map((share, step) => share * (1 - noShows) + unused(step));
+  // By the end of a later step, of turns given all over a step.
+  const endedAfter = ended.map((share, step) => (share + (step === 0 ? 0 : ended[step - 1]!)) / 2);
+  const turns = new Float64Array(STEPS);
+  const variance = new Float64Array(STEPS);
+  const given = new Float64Array(STEPS);
+  let total = 0;
+  let spread = 0;
+  let segment = 0;
+  let bySlots = 0;
+  for (let step = 0; step < STEPS; step++) {
+    const atMs = opensInMs + (step + 0.5) * stepMs;
+    while (segment + 1 < segments.length && segments[segment + 1]!.fromMs <= atMs) segment++;
+    const { isOpen, isWideOpen, slots, perMs } = segments[segment]!;
+    let used = there - departures.gone[step]!;
+    let noise = departures.variance[step]!;
+    if (!isFarOff) {
+      used += firm * (1 - ended[step]!);
+      noise += firm * ended[step]! * (1 - ended[step]!);
+    }
+    for (let before = 0; before < step; before++) {
+      const share = endedAfter[step - before]!;
+      used += given[before]! * (1 - share);
+      noise += given[before]! * share * (1 - share);
+    }
+    const free = Math.max(0, slots - used);
+    const allowed = isWideOpen ? WIDE_OPEN_PER_MS * stepMs : Math.min(perMs * stepMs, free);
+    given[step] = isOpen ? allowed : 0;
+    total += given[step]!;
+    if (isOpen && !isWideOpen && free <= perMs * stepMs) {
+      spread = Math.max(spread, noise);
+      bySlots += given[step]!;
+    }
+    turns[step] = total;
+    variance[step] = spread;
+  }
+  const half = STEPS / 2;
+  const perMsAfter = Math.max(1e-12, (total - turns[half - 1]!) / ((STEPS - half) * stepMs));
+  const share = total === 0 ? 0 : bySlots / total;
+  const guessed = Math.hypot(
+    GUESS_DOUBT * stays.doubt * (1 - stays.knownShare),
+    UNPROVEN_DOUBT * stays.unprovenShare,
+    UNSEEN_DOUBT * stays.unseenShare,
+    PACE_DOUBT,
+  );
+  return {
+    stepMs,
+    opensInMs,
+    turns,
+    variance,
+    perMsAfter,
+    doubt: share * guessed,
+    timeDoubt: RATE_DOUBT + share * HOLD_DOUBT,
+  };
+}
+
+/** The limits of now and of all that the schedule says. */
+function segmentsOf({
+  now,
+  roomRules,
+  rules,
+  onSite,
+  firm,
+  budgetFree,
+  noShows,
+  firmForMs,
+}: Outlook): Segment[] {
+  const inForce = phaseAt(roomRules, now).rules;
+  const slotsShare = shareOf(rules.totalActiveUsers, inForce.totalActiveUsers);
+  const rateShare = shareOf(rules.newUsersPerMinute, inForce.newUsersPerMinute);
+  const segments: Segment[] = [];
+  for (let at = now; at !== Number.POSITIVE_INFINITY && segments.length < SEGMENTS_MAX; ) {
+    const phase = phaseAt(roomRules, at);
+    const { totalActiveUsers, newUsersPerMinute, fillNoShows } = phase.rules;
+    const unlimited = Number.POSITIVE_INFINITY;
+    const own = totalActiveUsers === null ? unlimited : totalActiveUsers * slotsShare;
+    const slots = Math.min(own, onSite + firm + budgetFree);
+    // A turn counts in the minute after it is used, and while it is firm.
+    const counts = 1 - noShows + firmForMs / MINUTE_MS;
+    const perMs =
+      newUsersPerMinute === null
+        ? unlimited
+        : Math.max(0.5, newUsersPerMinute * rateShare - 0.5) / MINUTE_MS / counts;
+    segments.push({
+      fromMs: at - now,
+      isOpen: !isHeld(phase.rules) && !phase.isPrequeue,
+      isWideOpen:
+        phase.rules.drained ||
+        phase.rules.queueingMethod === "passthrough" ||
+        (own === unlimited && perMs === unlimited),
+      slots: fillNoShows ? slots / (1 - noShows) : slots,
+      perMs,
+    });
+    at = phase.until;
+  }
+  return segments;
+}
+
+/** The adaptive limit as a share of the set one. */
+function shareOf(inForce: number | null, set: number | null): number {
+  return inForce === null || set === null || set === 0 ? 1 : inForce / set;
+}
+
+/** What changes the line ahead of a place while it waits. */
+export interface LineOutlook {
+  /** Share of those who wait that stop waiting each millisecond. */
+  readonly lapsePerMs: number;
+  readonly waitingIn: (lane: number) => number;
+  /** Newcomers to a lane each millisecond, and for how long that is expected to go on. */
+  readonly joinsPerMs: (lane: number) => number;
+  readonly comingMs: number;
+}
+
+/** The wait of every place in one lane. */
+export function waitCurve(play: Play, rules: DoorRules, lane: number, line: LineOutlook): WaitPoint[] {
+  const own = line.waitingIn(lane);
+  const passed = placesPassed(play, line.lapsePerMs);
+  const points: WaitPoint[] = [];
+  for (let ahead = 0; ; ahead = Math.max(ahead + 1, Math.round(ahead * POINTS_APART))) {
+    points.push(pointAt(play, passed, { rules, lane, line }, Math.min(ahead, own + 1)));
+    if (ahead > own) return inOrder(points);
+  }
+}
+
+/** How far the line has moved by the end of each step: turns, and those who lapsed before their turn came. */
+function placesPassed({ turns, stepMs, opensInMs }: Play, lapsePerMs: number): Float64Array {
+  const passed = new Float64Array(turns.length);
+  let total = 0;
+  for (let step = 0; step < turns.length; step++) {
+    const given = turns[step]! - (step === 0 ? 0 : turns[step - 1]!);
+    total += given * Math.exp(Math.min(3, lapsePerMs * (opensInMs + (step + 0.5) * stepMs)));
+    passed[step] = total;
+  }
+  return passed;
+}
+
+interface LanePlaces {
+  readonly rules: DoorRules;
+  readonly lane: number;
+  readonly line: LineOutlook;
+}
+
+function pointAt(
+  play: Play,
+  passed: Float64Array,
+  { rules, lane, line }: LanePlaces,
+  ahead: number,
+): WaitPoint {
+  let coming = 0;
+  let places = aheadOf(rules, lane, ahead, (other) => line.waitingIn(other)) + 1;
+  let middle = instantOf(play, passed, places, 0);
+  if (lane === EVERYBODY ? rules.lanes.named.length > 0 : rules.lanes.named.length > 1) {
+    const now = places;
+    for (let round = 0; round < 4; round++) {
+      const joiningMs = line.comingMs * (1 - Math.exp(-middle / line.comingMs));
+      const then = (other: number) =>
+        line.waitingIn(other) + (other === lane ? 0 : line.joinsPerMs(other) * joiningMs);
+      places = aheadOf(rules, lane, ahead, then) + 1;
+      middle = instantOf(play, passed, places, 0);
+    }
+    coming = places - now;
+  }
+  const turns = turnsAt(play, middle);
+  const lapsing = Math.max(0, places - turns);
+  const lineDoubt = LINE_DOUBT * Math.max(lapsing, Math.abs(coming));
+  const deviation = (ms: number) => {
+    const count = COUNT_DOUBT ** 2 + (COUNT_DOUBT_SHARE * places) ** 2 + lineDoubt ** 2;
+    return Math.sqrt(varianceAt(play, ms) + (play.doubt * places) ** 2 + count);
+  };
+  const lateMs =
+    Math.sqrt(LATE_MS ** 2 + (STEP_DEVIATION * play.stepMs) ** 2 + (play.timeDoubt * middle) ** 2) *
+    TENTH_DEVIATIONS;
+  const out = TENTH_DEVIATIONS * deviation(middle);
+  const soonest = instantOf(play, passed, Math.max(0.001, places - out), 0);
+  const latest = instantOf(play, passed, places + out, 0);
+  const low = Math.max(middle - Math.hypot(middle - soonest, lateMs), 0);
+  const high = middle + Math.hypot(latest - middle, lateMs);
+  return withinRange([ahead, low, middle, high]);
+}
+
+/** Never wider than by RANGE_MAX, about the middle. */
+export function withinRange([ahead, low, middle, high]: WaitPoint): WaitPoint {
+  if (high <= low * RANGE_MAX) return [ahead, low, middle, high];
+  const below = Math.min(middle / Math.max(low, 1), RANGE_MAX ** 0.75);
+  const top = Math.min(high, middle * RANGE_MAX ** 0.75);
+  const share = Math.log(RANGE_MAX) / Math.log(Math.max(RANGE_MAX, (top / Math.max(1, middle)) * below));
+  return [ahead, middle / below ** share, middle, middle * (top / Math.max(1, middle)) ** share];
+}
+
+function aheadOf(rules: DoorRules, lane: number, ahead: number, waitingIn: (lane: number) => number): number {
+  return rules.lanes.named.length === 0
+    ? ahead
+    : aheadInLanes(rules.lanes, (other) => Math.round(waitingIn(other)), { lane, ahead });
+}
+
+/** When so many places have passed. */
+function instantOf(
+  { stepMs, opensInMs, perMsAfter, turns }: Play,
+  passed: Float64Array,
+  places: number,
+  from: number,
+): number {
+  const last = passed.length - 1;
+  if (places > passed[last]!) {
+    const growth = turns[last]! > 0 ? passed[last]! / turns[last]! : 1;
+    return opensInMs + (last + 1) * stepMs + (places - passed[last]!) / (perMsAfter * growth);
+  }
+  let low = from;
+  let high = last;
+  while (low < high) {
+    const between = (low + high) >> 1;
+    if (passed[between]! >= places) high = between;
+    else low = between + 1;
+  }
+  const before = low === 0 ? 0 : passed[low - 1]!;
+  return opensInMs + (low + (places - before) / (passed[low]! - before)) * stepMs;
+}
+
+function turnsAt({ stepMs, opensInMs, turns, perMsAfter }: Play, ms: number): number {
+  const step = (ms - opensInMs) / stepMs;
+  const last = turns.length;
+  if (step >= last) return turns[last - 1]! + (step - last) * stepMs * perMsAfter;
+  const whole = Math.max(0, Math.floor(step));
+  const before = whole === 0 ? 0 : turns[whole - 1]!;
+  return before + (step - whole) * (turns[whole]! - before);
+}
+
+/** Beyond the last step chance adds up as it did before. */
+function varianceAt({ stepMs, opensInMs, variance }: Play, ms: number): number {
+  const step = Math.max(0, (ms - opensInMs) / stepMs);
+  const last = variance.length - 1;
+  return step <= last ? variance[Math.floor(step)]! : (variance[last]! * step) / last;
+}
+
+/** A place further back never waits less. */
+function inOrder(points: WaitPoint[]): WaitPoint[] {
+  for (let i = 1; i < points.length; i++) {
+    const [, low, middle, high] = points[i - 1]!;
+    const point = points[i]!;
+    points[i] = [point[0], Math.max(low, point[1]), Math.max(middle, point[2]), Math.max(high, point[3])];
+  }
+  return points;
+}
