@@ -174,9 +174,11 @@ export class Stays {
     const isFixed = this.#rules.disableSessionRenewal;
     const active = new Float64Array(AGE_STEPS);
     const activeAge = new Float64Array(AGE_STEPS);
+    let oldest = 0;
     for (const { admittedAt, seenAt, expiresAt } of this.#followed.values()) {
       const endsIn = Math.max(0, expiresAt + PRESENCE_GRACE_MS - this.#now);
       const age = this.#now - admittedAt;
+      oldest = Math.max(oldest, age);
       if (isFixed) {
         this.#addFixed(gone, { age, endsIn, share, stepMs });
         continue;
@@ -190,11 +192,12 @@ export class Stays {
     }
     cumulate(gone);
     cumulate(variance);
+    const hazards = this.#hazardsBy(stepMs, steps + Math.ceil(oldest / stepMs));
     for (let step = 0; step < AGE_STEPS; step++) {
       const weight = active[step]!;
       if (weight <= 0) continue;
       const ends = new Float64Array(steps);
-      this.#addActive(ends, { fromMs: activeAge[step]! / weight, weight, stepMs });
+      this.#addActive(ends, hazards, { fromMs: activeAge[step]! / weight, weight, stepMs });
       cumulate(ends);
       for (let i = 0; i < steps; i++) {
         gone[i]! += ends[i]!;
@@ -214,7 +217,7 @@ export class Stays {
         share: 1,
         stepMs,
       });
-    else this.#addActive(gone, { fromMs: 0, weight: 1, stepMs });
+    else this.#addActive(gone, this.#hazardsBy(stepMs, steps), { fromMs: 0, weight: 1, stepMs });
     return cumulate(gone);
   }
 
@@ -414,20 +417,33 @@ export class Stays {
     return by[step]! + share * (by[step + 1]! - by[step]!);
   }
 
+  /** Cumulative hazards at the ages that are whole steps. */
+  #hazardsBy(stepMs: number, steps: number): Hazards {
+    const stop = new Float64Array(steps + 2);
+    const leave = new Float64Array(steps + 2);
+    for (let step = 0; step < steps + 2; step++) {
+      stop[step] = this.#at(this.#stopBy, step * stepMs);
+      leave[step] = this.#at(this.#leaveBy, step * stepMs);
+    }
+    return { stop, leave };
+  }
+
   /** Visits of this age that go on: in each step some stop, and are gone after their session, and some leave. */
   #addActive(
     gone: Float64Array,
+    hazards: Hazards,
     { fromMs, weight, stepMs }: { fromMs: number; weight: number; stepMs: number },
   ): void {
     const silence = this.#silenceMs / stepMs;
     const linger = this.#rules.lingerMs / stepMs;
-    let stop = this.#at(this.#stopBy, fromMs);
-    let leave = this.#at(this.#leaveBy, fromMs);
+    const from = Math.floor(fromMs / stepMs);
+    const share = fromMs / stepMs - from;
+    let stop = between(hazards.stop, from, share);
+    let leave = between(hazards.leave, from, share);
     let living = weight;
-    for (let step = 0; step < gone.length && living > weight * 1e-6; step++) {
-      const age = fromMs + (step + 1) * stepMs;
-      const stopNext = this.#at(this.#stopBy, age);
-      const leaveNext = this.#at(this.#leaveBy, age);
+    for (let step = 0; step < gone.length && living > weight * 1e-4; step++) {
+      const stopNext = between(hazards.stop, from + step + 1, share);
+      const leaveNext = between(hazards.leave, from + step + 1, share);
       const stops = stopNext - stop;
       const hazard = stops + leaveNext - leave;
       if (hazard > 0) {
@@ -471,6 +487,16 @@ export class Stays {
       variance: shares.map((share) => all * share * (1 - share)),
     };
   }
+}
+
+interface Hazards {
+  readonly stop: Float64Array;
+  readonly leave: Float64Array;
+}
+
+function between(by: Float64Array, step: number, share: number): number {
+  const before = by[step]!;
+  return before + share * (by[Math.min(step + 1, by.length - 1)]! - before);
 }
 
 function ageStep(age: number): number {

@@ -1,5 +1,5 @@
 /**
- * The waits that a room tells. Every two seconds while there is a line it looks at the room, learns (how long visits last,
+ * The waits that a room tells. Every three seconds while there is a line it looks at the room, learns (how long visits last,
  * how long turns are out, who lapses, who comes to which lane), plays the door forward and draws the curve of each lane;
  * whoever asks in between reads the curve. So a check-in costs a few comparisons, and the board can carry the same curve.
  */
@@ -47,8 +47,8 @@ export interface WaitsMemo {
   readonly told: ToldMemo;
 }
 
-const LOOK_MS = 2_000;
-const IDLE_LOOK_MS = 5_000;
+const LOOK_MS = 3_000;
+const IDLE_LOOK_MS = 6_000;
 /** What was learned of turns and lapses fades in this time. */
 const TURNS_FADE_MS = 2 * 60_000;
 const MISSED_FADE_MS = 5 * 60_000;
@@ -78,7 +78,8 @@ export class Waits {
   #lineSince: number | null = null;
   #rules: unknown = null;
   #roomRules: unknown = null;
-  #play: Play | null = null;
+  /** Undefined: not played since the last look. */
+  #play: Play | null | undefined;
   #outlook: LineOutlook | null = null;
   #seen: RoomLook | null = null;
   #figures: Figures | null = null;
@@ -111,11 +112,12 @@ export class Waits {
 
   /** The curve of a lane as it was last drawn; null: nobody can say. */
   curve(lane: number): WaitCurve | null {
-    if (!this.#play || !this.#seen) return null;
     const known = this.#curves.get(lane);
     if (known) return known;
+    const play = this.#playOf();
+    if (!play || !this.#seen) return null;
     const { rules, now } = this.#seen;
-    const points = waitCurve(this.#play, rules, lane, this.#outlook!).map((point) => this.#corrected(point));
+    const points = waitCurve(play, rules, lane, this.#outlook!).map((point) => this.#corrected(point));
     const curve = { madeAt: now, points: rules.queueingMethod === "random" ? anybodysTurn(points) : points };
     this.#curves.set(lane, curve);
     return curve;
@@ -159,11 +161,7 @@ export class Waits {
       this.#lapses.observe(before, figures, rules.lapseAfterMs);
       this.#joins.observe(before, figures);
     }
-    const { meanMs: firmForMs } = this.#turns;
-    this.#play = playForward(
-      { ...seen, firm: seen.admitted, firmForMs, noShows: this.#missed.share },
-      this.#stays,
-    );
+    this.#play = undefined;
     this.#outlook = {
       lapsePerMs: this.#lapses.perMs,
       waitingIn: (lane) => seen.waitingIn(lane),
@@ -171,6 +169,17 @@ export class Waits {
       comingMs: Math.max(COMING_LEAST_MS, now - (this.#lineSince ?? now)),
     };
     this.#compare(seen, now);
+  }
+
+  #playOf(): Play | null {
+    if (this.#play !== undefined || !this.#seen) return this.#play ?? null;
+    const seen = this.#seen;
+    const { meanMs: firmForMs } = this.#turns;
+    this.#play = playForward(
+      { ...seen, firm: seen.admitted, firmForMs, noShows: this.#missed.share },
+      this.#stays,
+    );
+    return this.#play;
   }
 
   #corrected([ahead, low, middle, high]: WaitPoint): WaitPoint {
@@ -186,8 +195,7 @@ export class Waits {
   #compare(seen: RoomLook, now: number): void {
     if (seen.rules.queueingMethod === "random") return;
     this.#told.compare((lane) => seen.highestAdmitted(lane), now);
-    if (this.#play && seen.waiting > 0 && this.#told.isDue(now))
-      this.#told.note(this.#placesToNote(seen), now);
+    if (seen.waiting > 0 && this.#told.isDue(now)) this.#told.note(this.#placesToNote(seen), now);
   }
 
   *#placesToNote(seen: RoomLook): Iterable<NotedPlace> {
