@@ -232,7 +232,7 @@ test("places that were never kept come back before anyone who joined after the c
   scene.pass(200);
   assert.equal(scene.kindOf(later), "waiting", "held while those before may come back");
   assert.equal(scene.kindOf(lost), "waiting");
-  scene.pass(80_000);
+  scene.pass(230_000);
   assert.equal(scene.kindOf(lost), "admitted");
   assert.equal(scene.kindOf(later), "waiting");
 });
@@ -250,7 +250,7 @@ test("nobody goes straight through while those before may come back; after that,
   scene.restart(2_000);
   scene.pass(1_000);
   assert.equal(scene.kindOf(held), "waiting", "held through another restart");
-  scene.pass(120_000);
+  scene.pass(230_000);
   assert.equal(scene.kindOf(held), "admitted");
 });
 
