@@ -10,11 +10,11 @@ import type { LaneLine, LaneLines } from "./lane-lines.ts";
 import { laneOf } from "./lanes.ts";
 import { Resumes } from "./resumes.ts";
 import type { RoomFigures } from "./room-view.ts";
+import { type RoomLook, RoomWaits } from "./room-waits.ts";
 import { type DoorRules, EVERYBODY, type LanesRules, type RoomRules } from "./rules.ts";
 import type { Phase } from "./schedule.ts";
 import type { SeenVisit } from "./stays.ts";
 import type { Tallies } from "./tallies.ts";
-import { type RoomLook, Waits } from "./waits.ts";
 
 /** How many are where, besides those in line. */
 export type Elsewhere = Pick<RoomFigures, "admitted" | "looseTurns" | "onSite" | "lapsed" | "totals">;
@@ -23,7 +23,7 @@ export abstract class BaseBooks<L extends LaneLine> {
   readonly name: string;
   readonly door: Doorkeeper;
   readonly pace = new Pace();
-  readonly waits = new Waits((now) => this.#look(now));
+  readonly waits = new RoomWaits((now) => this.#look(now));
   readonly resumes = new Resumes();
   abstract readonly lines: LaneLines<L>;
   abstract readonly draws: Pick<DrawLedger<never, never>, "isDrawn" | "announce">;

@@ -7,9 +7,9 @@ import type { Waiting } from "./engine.ts";
 import type { Pace } from "./eta.ts";
 import { nextCheckIn, openingCheckIn, withTurn } from "./pacing.ts";
 import { expectedAhead, isAheadShown } from "./room-view.ts";
+import type { RoomWaits } from "./room-waits.ts";
 import type { DoorRules, EventRules } from "./rules.ts";
 import { originOf, shownAhead, type Ticket } from "./ticket.ts";
-import type { Waits } from "./waits.ts";
 
 /** What comes with a visitor: dice for jitter, and the time. */
 export interface Moment {
@@ -31,7 +31,7 @@ export interface WaitingRoom {
   readonly door: Pick<Doorkeeper, "phase">;
   readonly lines: Lines;
   readonly pace: Pick<Pace, "wait" | "reach">;
-  readonly waits?: Pick<Waits, "wait">;
+  readonly waits?: Pick<RoomWaits, "wait">;
   /** `place`: the sequence by which a place is known. */
   readonly draws: { isGathered(event: EventRules | null, place: number): boolean };
   rulesAt(now: number): DoorRules;

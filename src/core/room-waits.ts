@@ -17,7 +17,7 @@ import { NO_SHOWS_MAX } from "./no-shows.ts";
 import type { RoomFigures } from "./room-view.ts";
 import { EVERYBODY } from "./rules.ts";
 import { type SeenVisit, Stays, type StaysMemo } from "./stays.ts";
-import { type NotedPlace, Told, type ToldMemo, type WaitAccuracy } from "./told.ts";
+import { type NotedPlace, type ToldMemo, ToldWaits, type WaitAccuracy } from "./told-waits.ts";
 import { type WaitCurve, type WaitPoint, waitOn } from "./wait-curve.ts";
 
 /** A room as it is when it is looked at. */
@@ -66,10 +66,10 @@ const LAPSE_GUESS_MS = 20 * 60_000;
 const COMING_LEAST_MS = 30 * 60_000;
 const NOTED_PLACES = 8;
 
-export class Waits {
+export class RoomWaits {
   readonly #look: (now: number) => RoomLook;
   readonly #stays = new Stays();
-  readonly #told = new Told();
+  readonly #told = new ToldWaits();
   readonly #turns = new FirmTime();
   readonly #missed = new MissedTurns();
   readonly #lapses = new Lapses();

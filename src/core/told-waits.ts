@@ -35,7 +35,7 @@ export interface ToldMemo {
 const MINUTE_MS = 60_000;
 const NOTE_EVERY_MS = 5_000;
 const NOTED_MAX = 4_000;
-/** Waits up to these many minutes are corrected together. */
+/** RoomWaits up to these many minutes are corrected together. */
 const CLASSES_MINUTES = [2, 5, 10, 20, 40, Number.POSITIVE_INFINITY];
 const INSIDE_SHARE = 0.8;
 /** How fast the width follows: at first by much, later slowly, since errors of neighbours are alike. */
@@ -61,7 +61,7 @@ interface Part {
   close: number;
 }
 
-export class Told {
+export class ToldWaits {
   #noted: Noted[] = [];
   #notedAt = Number.NEGATIVE_INFINITY;
   #widths = CLASSES_MINUTES.map(() => 1);
