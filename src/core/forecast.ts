@@ -68,7 +68,7 @@ export interface Outlook {
 }
 
 /** Turns given by the end of each step, and the variance of that. */
-export interface Play {
+export interface DoorPlay {
   readonly stepMs: number;
   /** Nothing is given before. In milliseconds from the forecast. */
   readonly opensInMs: number;
@@ -93,7 +93,7 @@ interface Segment {
 }
 
 /** Null: nobody is let in, and nothing says until when. */
-export function playForward(outlook: Outlook, stays: Stays): Play | null {
+export function playForward(outlook: Outlook, stays: Stays): DoorPlay | null {
   const segments = segmentsOf(outlook);
   const open = segments.find(({ isOpen }) => isOpen);
   if (!open) return null;
@@ -223,7 +223,7 @@ export interface LineOutlook {
 }
 
 /** The wait of every place in one lane. */
-export function waitCurve(play: Play, rules: DoorRules, lane: number, line: LineOutlook): WaitPoint[] {
+export function waitCurve(play: DoorPlay, rules: DoorRules, lane: number, line: LineOutlook): WaitPoint[] {
   const own = line.waitingIn(lane);
   const passed = placesPassed(play, line.lapsePerMs);
   const points: WaitPoint[] = [];
@@ -234,7 +234,7 @@ export function waitCurve(play: Play, rules: DoorRules, lane: number, line: Line
 }
 
 /** How far the line has moved by the end of each step: turns, and those who lapsed before their turn came. */
-function placesPassed({ turns, stepMs, opensInMs }: Play, lapsePerMs: number): Float64Array {
+function placesPassed({ turns, stepMs, opensInMs }: DoorPlay, lapsePerMs: number): Float64Array {
   const passed = new Float64Array(turns.length);
   let total = 0;
   for (let step = 0; step < turns.length; step++) {
@@ -252,7 +252,7 @@ interface LanePlaces {
 }
 
 function pointAt(
-  play: Play,
+  play: DoorPlay,
   passed: Float64Array,
   { rules, lane, line }: LanePlaces,
   ahead: number,
@@ -306,7 +306,7 @@ function aheadOf(rules: DoorRules, lane: number, ahead: number, waitingIn: (lane
 
 /** When so many places have passed. */
 function instantOf(
-  { stepMs, opensInMs, perMsAfter, turns }: Play,
+  { stepMs, opensInMs, perMsAfter, turns }: DoorPlay,
   passed: Float64Array,
   places: number,
   from: number,
@@ -327,7 +327,7 @@ function instantOf(
   return opensInMs + (low + (places - before) / (passed[low]! - before)) * stepMs;
 }
 
-function turnsAt({ stepMs, opensInMs, turns, perMsAfter }: Play, ms: number): number {
+function turnsAt({ stepMs, opensInMs, turns, perMsAfter }: DoorPlay, ms: number): number {
   const step = (ms - opensInMs) / stepMs;
   const last = turns.length;
   if (step >= last) return turns[last - 1]! + (step - last) * stepMs * perMsAfter;
@@ -337,7 +337,7 @@ function turnsAt({ stepMs, opensInMs, turns, perMsAfter }: Play, ms: number): nu
 }
 
 /** Beyond the last step chance adds up as it did before. */
-function varianceAt({ stepMs, opensInMs, variance }: Play, ms: number): number {
+function varianceAt({ stepMs, opensInMs, variance }: DoorPlay, ms: number): number {
   const step = Math.max(0, (ms - opensInMs) / stepMs);
   const last = variance.length - 1;
   return step <= last ? variance[Math.floor(step)]! : (variance[last]! * step) / last;

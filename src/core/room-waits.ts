@@ -6,9 +6,9 @@
 import type { WaitRange } from "./board.ts";
 import type { Totals } from "./engine.ts";
 import {
+  type DoorPlay,
   type LineOutlook,
   type Outlook,
-  type Play,
   playForward,
   waitCurve,
   withinRange,
@@ -79,7 +79,7 @@ export class RoomWaits {
   #rules: unknown = null;
   #roomRules: unknown = null;
   /** Undefined: not played since the last look. */
-  #play: Play | null | undefined;
+  #play: DoorPlay | null | undefined;
   #outlook: LineOutlook | null = null;
   #seen: RoomLook | null = null;
   #figures: Figures | null = null;
@@ -171,7 +171,7 @@ export class RoomWaits {
     this.#compare(seen, now);
   }
 
-  #playOf(): Play | null {
+  #playOf(): DoorPlay | null {
     if (this.#play !== undefined || !this.#seen) return this.#play ?? null;
     const seen = this.#seen;
     const { meanMs: firmForMs } = this.#turns;
