@@ -48,7 +48,7 @@ test("run, watch and the log on terminals of 80x24 and 120x40", async (t) => {
   assert.match(seen, /^ Fairgate \S+ at 127\.0\.0\.1:\d+ +\d\d:\d\d:\d\d\n/);
   assert.match(
     seen,
-    /\n main {2}queueing\n +waiting +1 +█+\n +on site +1 of 1 +█+\n +a minute +\d+ of 1 +[█░]+\n/,
+    /\n main {2}queueing\n +waiting +1 +█+\n +on site +1 of 1 +█+\n +let in +\d+ of 1, last minute +[█░]+\n/,
   );
   assert.match(seen, /origin http:\/\/127\.0\.0\.1:\d+: up, 0 under way\n q or Ctrl-C leaves/);
 

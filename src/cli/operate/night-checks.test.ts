@@ -94,6 +94,17 @@ test("what goes wrong on the night is warned of", async () => {
   assert.match(await found({ listen: ":0" }), /front :0: There is no TLS, and no proxy/);
 });
 
+test("kept secrets that are none, and an access log that cannot be written, are problems", async () => {
+  using folder = ownFolder({ "control-token": "short", secret: "x".repeat(32) });
+  const text = await found({ data: folder.path, accessLog: { to: `${folder.path}/no/access.log` } });
+  assert.match(
+    text,
+    /problem data .*control-token: It holds no secret\.\nproblem access log .*: It cannot be written/,
+  );
+  assert.doesNotMatch(text, /\/secret: /);
+  assert.doesNotMatch(await found({ accessLog: { to: `${folder.path}/access.log` } }), /access log/);
+});
+
 test("check tells all that would stop `run`, such as a file given as the data directory", async () => {
   using folder = ownFolder({ kept: "" });
   const args = ["--origin", "http://127.0.0.1:1", "--total-active-users", "1", "--data", "kept"];

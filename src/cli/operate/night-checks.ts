@@ -7,16 +7,19 @@
  *   caution   it starts, and visitors or the site may suffer
  */
 import { lookup } from "node:dns/promises";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { BlockList, createServer, isIP } from "node:net";
+import { dirname, join } from "node:path";
 import { request } from "undici";
 import { version } from "../../assembly/version.ts";
-import { formatHostPort, type HostPort } from "../../config/kinds.ts";
+import { formatHostPort, type HostPort, SECRET_CHARACTERS_MIN } from "../../config/kinds.ts";
 import { safeText } from "../../config/problem.ts";
-import type { RoomSettings, Settings } from "../../config/schema.ts";
+import { type RoomSettings, type Settings, STANDARD_OUTPUT } from "../../config/schema.ts";
 import { settingsDuring } from "../../config/settings-during.ts";
 import { formatDuration } from "../../config/units.ts";
 import { NEAR_MAX_MS } from "../../core/pacing.ts";
 import { about, type DoctorVerdict } from "../doctor/verdict.ts";
+import { TOKEN_FILE } from "./control-files.ts";
 
 const ANSWER_MAX_MS = 5_000;
 const ORIGINS_MAX = 50;
@@ -49,7 +52,7 @@ for (const [network, bits] of [
 /** Everything that was found, for settings that are good in themselves. */
 export async function nightVerdicts(settings: Settings): Promise<DoctorVerdict[]> {
   const found = await Promise.all([checkPorts(settings), checkOrigins(settings)]);
-  return [...found.flat(), ...checkFront(settings), ...checkRooms(settings)];
+  return [...found.flat(), ...checkFiles(settings), ...checkFront(settings), ...checkRooms(settings)];
 }
 
 /** Every busy address at once. One that a running Fairgate has is no problem. */
@@ -147,6 +150,44 @@ export async function isOutside(hostname: string): Promise<boolean> {
   try {
     const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookup(host, { all: true });
     return found.some(({ address, family }) => !INSIDE.check(address, family === 6 ? "ipv6" : "ipv4"));
+  } catch {
+    return false;
+  }
+}
+
+/** Files that `run` reads or opens at the start: kept secrets that are none, and an access log that cannot be written. */
+function checkFiles({ data, accessLog, secret, control }: Settings): DoctorVerdict[] {
+  const kept =
+    data === null
+      ? []
+      : [...(secret === null ? ["secret"] : []), ...(control.token === null ? [TOKEN_FILE] : [])];
+  const unusable = kept
+    .map((name) => join(data!, name))
+    .filter((file) => existsSync(file) && !holdsSecret(file));
+  const todo = "Put back what it held, or delete it to have a new one made.";
+  const wrong = unusable.map((file) => about("data", file).problem("It holds no secret.", todo));
+  const to = accessLog === null || accessLog.to === STANDARD_OUTPUT ? null : accessLog.to;
+  if (to === null || isWritableFile(to)) return wrong;
+  return [
+    ...wrong,
+    about("access log", to).problem("It cannot be written.", "Make its folder, or name another file."),
+  ];
+}
+
+function holdsSecret(file: string): boolean {
+  try {
+    return readFileSync(file, "utf8").trim().length >= SECRET_CHARACTERS_MIN;
+  } catch {
+    return false;
+  }
+}
+
+/** A file that is there and may be written, or one that may be made in its folder. */
+function isWritableFile(file: string): boolean {
+  const isThere = existsSync(file);
+  try {
+    accessSync(isThere ? file : dirname(file), constants.W_OK);
+    return statSync(isThere ? file : dirname(file)).isDirectory() !== isThere;
   } catch {
     return false;
   }

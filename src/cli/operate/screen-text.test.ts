@@ -42,7 +42,7 @@ const ANSWER = {
 test("an overview fits 80 columns, and no escape of a name, an origin or a remark gets through", () => {
   const overview = readOverview(ANSWER)!;
   const text = overviewText(overview, "Fairgate") + roomText(overview.rooms[0]!, "");
-  assert.match(text, /1,204 +200 of 200 +600 of none +about 2 min/);
+  assert.match(text, /1,204 +200 of 200 +600, no limit +about 2 min/);
   assert.match(text, /DOWN: nobody can connect/);
   assert.doesNotMatch(text, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
   for (const line of overviewText(overview, "").split("\n")) assert.ok(columnsOf(line) <= 80, line);

@@ -20,15 +20,17 @@ const TROUBLE: Readonly<Record<string, string>> = {
 export function overviewText({ rooms, origins }: Overview, headline: string): string {
   const rows = rooms.slice(0, ROOMS_SHOWN_MAX).map(row);
   const more = rooms.length - rows.length;
-  const head = cells(["room", "state", "waiting", "on site", "let in/min", "  newcomer waits"]);
+  const head = cells(["room", "state", "waiting", "on site", "let in a min", "  newcomer waits"]);
   const others = more > 0 ? [`and ${countText(more)} more`] : [];
   return [headline, "", head, ...rows, ...others, "", ...originLines(origins)].join("\n").concat("\n");
 }
 
 function row(room: RoomRow): string {
   const name = room.event === null ? room.name : `${room.name} (${room.event})`;
-  const onSite = `${countText(room.onSite + room.turns)} of ${limitWords(room.usersMax)}`;
-  const rate = `${countText(room.ratePerMinute)} of ${limitWords(room.perMinuteMax)}`;
+  const onSite = ofLimit(room.onSite + room.turns, room.usersMax);
+  // Without a line nobody knows how fast it would move.
+  const rate =
+    room.waiting > 0 ? ofLimit(room.ratePerMinute, room.perMinuteMax) : limitWords(room.perMinuteMax);
   return cells([name, room.state, countText(room.waiting), onSite, rate, `  ${waitWords(room)}`]);
 }
 
@@ -36,6 +38,11 @@ function cells([name, state, ...numbers]: readonly string[]): string {
   const [waiting, onSite, rate, wait] = numbers as [string, string, string, string];
   const right = (text: string, columns: number) => fitted(text, columns, "right");
   return `${fitted(name!, 16)} ${fitted(state!, 9)}${right(waiting, 9)}${right(onSite, 15)}${right(rate, 14)}${wait}`;
+}
+
+/** `190 of 200`, or `190, no limit`. */
+export function ofLimit(value: number, limit: number | null): string {
+  return limit === null ? `${countText(value)}, no limit` : `${countText(value)} of ${countText(limit)}`;
 }
 
 /** What somebody who joins now may expect. */
@@ -66,7 +73,10 @@ export function roomText(room: RoomRow, message: string): string {
       "on site",
       `${countText(room.onSite)}, and ${countText(room.turns)} on their way in; at most ${limitWords(room.usersMax)}`,
     ],
-    ["let in", `${countText(room.ratePerMinute)} a minute; at most ${limitWords(room.perMinuteMax)}`],
+    [
+      "let in",
+      `at most ${limitWords(room.perMinuteMax)} a minute${room.waiting > 0 ? `; now ${countText(room.ratePerMinute)}` : ""}`,
+    ],
     ["away", `${countText(room.lapsed)} places are kept for visitors who do not check in`],
     ["no-shows", `${shareWords(room.noShows)} of turns lately`],
     ["order", `${shareWords(1 - room.unfairness)} let in as they joined, lately`],

@@ -2,16 +2,16 @@
  * One picture of `fairgate watch`: rooms with their bars, the origins, and what went wrong with asking. It fits the terminal,
  * whatever its size: where the rooms do not fit in full each has one line, and where even those do not, some are left out. Pure.
  */
-import { countText, limitWords } from "../../sim/what-if/words.ts";
+import { countText } from "../../sim/what-if/words.ts";
 import { bar, clipped, columnsOf, fitted, sparkline } from "./columns.ts";
 import type { Overview, RoomRow } from "./overview.ts";
-import { originLines, waitWords } from "./status-text.ts";
+import { ofLimit, originLines, waitWords } from "./status-text.ts";
 
 const COLUMNS_MIN = 20;
 const ROWS_MIN = 4;
 const ORIGINS_SHOWN_MAX = 4;
 const LABEL_COLUMNS = 11;
-const VALUE_COLUMNS = 22;
+const VALUE_COLUMNS = 28;
 const BAR_COLUMNS_MAX = 60;
 /** Lines of a room in full, the empty one below it included. */
 const ROOM_LINES = 6;
@@ -26,6 +26,8 @@ export interface WatchScene {
   readonly trouble: string | null;
   /** How many waited in each room at each look, the latest last. */
   readonly history: ReadonlyMap<string, readonly number[]>;
+  /** How many were let in within the last minute, or since watching began. */
+  readonly letIn: ReadonlyMap<string, number>;
   readonly columns: number;
   readonly rows: number;
 }
@@ -63,24 +65,21 @@ function title({ at, time, overview }: WatchScene, columns: number): FrameLine {
   return line(left + " ".repeat(Math.max(1, columns - columnsOf(left) - time.length - 1)) + time, "bold");
 }
 
-function inFull(room: RoomRow, { history }: WatchScene, columns: number): FrameLine[] {
+function inFull(room: RoomRow, { history, letIn: all }: WatchScene, columns: number): FrameLine[] {
   const barColumns = Math.min(BAR_COLUMNS_MAX, columns - LABEL_COLUMNS - VALUE_COLUMNS - 3);
   const row = (label: string, value: string, more: string) =>
     line(`   ${label.padEnd(LABEL_COLUMNS)}${fitted(value, VALUE_COLUMNS)}${more}`);
   const { usersMax, perMinuteMax } = room;
+  const letIn = all.get(room.name) ?? 0;
   const taken = room.onSite + room.turns;
   return [
     line(` ${room.name}  ${stateOf(room)}`, isHeld(room) ? "alert" : "bold"),
     row("waiting", countText(room.waiting), sparkline(history.get(room.name) ?? [], barColumns)),
+    row("on site", ofLimit(taken, usersMax), usersMax === null ? "" : bar(taken, usersMax, barColumns)),
     row(
-      "on site",
-      `${countText(taken)} of ${limitWords(usersMax)}`,
-      usersMax === null ? "" : bar(taken, usersMax, barColumns),
-    ),
-    row(
-      "a minute",
-      `${countText(room.ratePerMinute)} of ${limitWords(perMinuteMax)}`,
-      perMinuteMax === null ? "" : bar(room.ratePerMinute, perMinuteMax, barColumns),
+      "let in",
+      `${ofLimit(letIn, perMinuteMax)}, last minute`,
+      perMinuteMax === null ? "" : bar(letIn, perMinuteMax, barColumns),
     ),
     row("a newcomer", room.waiting > 0 || isHeld(room) ? `waits ${waitWords(room)}` : "waits not at all", ""),
     line(""),
@@ -92,7 +91,7 @@ function briefly({ overview: { rooms }, history }: WatchScene, space: number, co
   const shown = rooms.length <= space ? rooms : rooms.slice(0, Math.max(0, space - 1));
   const more = rooms.length - shown.length;
   const lines = shown.map((room) => {
-    const users = `${countText(room.onSite + room.turns)} of ${limitWords(room.usersMax)}`;
+    const users = ofLimit(room.onSite + room.turns, room.usersMax);
     const start = ` ${fitted(room.name, 16)} ${fitted(room.state, 9)}${fitted(countText(room.waiting), 9, "right")} waiting${fitted(users, 16, "right")} on site  `;
     const spark = sparkline(history.get(room.name) ?? [], Math.max(0, columns - columnsOf(start) - 1));
     return line(start + spark, isHeld(room) ? "alert" : "plain");

@@ -14,6 +14,7 @@ import { type FrameLine, watchFrame } from "./watch-frame.ts";
 
 const LOOK_EVERY_MS = 1_000;
 const ANSWER_MAX_MS = 5_000;
+const MINUTE_MS = 60_000;
 const HISTORY_MAX = 600;
 const CTRL_C = "\x03";
 const LOOKS: Readonly<Record<FrameLine["look"], string>> = {
@@ -86,6 +87,7 @@ class WatchScreen {
   readonly #at: string;
   readonly #screen = new OtherScreen(process.stdout);
   readonly #history = new Map<string, number[]>();
+  readonly #admitted = new Map<string, { at: number; total: number }[]>();
   readonly #isColour = process.env.NO_COLOR === undefined;
   #overview: Overview;
   #trouble: string | null = null;
@@ -117,7 +119,10 @@ class WatchScreen {
   take(overview: Overview): void {
     this.#overview = overview;
     this.#trouble = null;
-    for (const { name, waiting } of overview.rooms) {
+    const now = Date.now();
+    for (const { name, waiting, totals } of overview.rooms) {
+      const looks = (this.#admitted.get(name) ?? []).filter(({ at }) => now - at <= MINUTE_MS);
+      this.#admitted.set(name, [...looks, { at: now, total: totals.admitted }]);
       const values = this.#history.get(name) ?? [];
       values.push(waiting);
       if (values.length > HISTORY_MAX) values.shift();
@@ -131,12 +136,19 @@ class WatchScreen {
     this.#draw();
   }
 
+  #letIn(): Map<string, number> {
+    const rooms = [...this.#admitted].map(
+      ([name, looks]) => [name, looks.at(-1)!.total - looks[0]!.total] as const,
+    );
+    return new Map(rooms);
+  }
+
   #draw(): void {
     if (!this.#isOpen) return;
     const { columns, rows } = this.#screen;
     const lines = watchFrame({
       ...{ at: this.#at, time: timeOfDay(new Date()), overview: this.#overview, trouble: this.#trouble },
-      ...{ history: this.#history, columns, rows },
+      ...{ history: this.#history, letIn: this.#letIn(), columns, rows },
     });
     const paint = ({ text, look }: FrameLine) =>
       this.#isColour && LOOKS[look] !== "" ? `${LOOKS[look]}${text}\x1b[0m` : text;
