@@ -65,6 +65,8 @@ export interface ClusterScene extends Stage {
   atStake(): void;
   /** Kills a node with -9; every place is at stake. */
   kill(node: NodeProcess): Promise<void>;
+  /** Adds something to do when the last visitor is through. */
+  afterwards(todo: () => Promise<unknown>): void;
   /** To be called when all nodes are one again. */
   calm(): void;
   /** Visitors seen on the site so far, by its own book. */
@@ -177,7 +179,9 @@ async function play({ plan, stage, fault, parts, from }: Play): Promise<ClusterO
     books.note({ kind: "killed", at, address: node.address });
   };
   const calm = () => books.calm(Date.now());
-  await fault({ ...stage, crowd, atStake, kill, calm, seen, violations: () => books.violations });
+  const lastly: (() => Promise<unknown>)[] = [];
+  const afterwards = (todo: () => Promise<unknown>) => void lastly.push(todo);
+  await fault({ ...stage, crowd, atStake, kill, afterwards, calm, seen, violations: () => books.violations });
   await eventually("many have been in", () => books.passes > 2 * TERMS.capacity);
   tick();
   const failure = await crowd.drain(plan.drainMs ?? GIVE_UP_MS).then(
@@ -185,6 +189,7 @@ async function play({ plan, stage, fault, parts, from }: Play): Promise<ClusterO
     (cause: unknown) => [String(cause)],
   );
   tick();
+  await Promise.all(lastly.map((todo) => todo()));
   await crowd.showAgain();
   return {
     ...books.close(Date.now()),

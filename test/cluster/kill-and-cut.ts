@@ -37,7 +37,7 @@ export function killAndCut(seed: number): Promise<ClusterOutcome> {
     scene.calm();
     const seenThen = scene.seen();
     await eventually("people are let in again", () => scene.seen() > seenThen);
-    await eventually("all count the same", () => countTheSame(nodes));
+    scene.afterwards(() => eventually("all count the same", () => countTheSame(nodes)));
   });
 }
 

@@ -80,6 +80,20 @@ test("a turn is used at any node, once, by asking the one that owns it", () => {
   assert.equal(cluster.of("c").counts("r", cluster.now).onSite, 2);
 });
 
+test("a slot that is held after its visit was left is counted by every node, and by none afterwards", () => {
+  const lingerMs = 3_000;
+  const cluster = new VirtualCluster("abc", { ...DEFAULT_RULES, totalActiveUsers: 2, lingerMs });
+  const onSite = () => [...cluster.nodes.values()].map((node) => node.counts("r", cluster.now).onSite);
+  const answer = cluster.join("b");
+  assert.ok(answer.kind === "entered");
+  cluster.run(500);
+  cluster.leave("c", answer.pass);
+  cluster.run(1_000);
+  assert.deepEqual(onSite(), [1, 1, 1]);
+  cluster.run(lingerMs);
+  assert.deepEqual(onSite(), [0, 0, 0]);
+});
+
 test("an owner that does not answer is not waited for: a visitor with a turn is told to come again", () => {
   // Nobody is held for dead while this goes on.
   const swim = { ...DEFAULT_NODE_SETTINGS.swim, suspicionPeriods: 60 };

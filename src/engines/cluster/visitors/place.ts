@@ -80,9 +80,9 @@ export function isFirm({ claim }: Place): boolean {
   return claim.state === ADMITTED && claim.firmUntil > 0;
 }
 
-/** True for a visit that uses this node's slot. */
-export function isOwnVisit({ claim }: Place): boolean {
-  return claim.state === ON_SITE && claim.origin === SELF && !claim.isBorrowed;
+/** True for a visit that uses a slot of its owner's. */
+export function hasOwnersSlot({ claim }: Place): boolean {
+  return claim.state === ON_SITE && !claim.isBorrowed;
 }
 
 export function claimOf(place: Place, origin: number): Claim | undefined {

@@ -45,8 +45,8 @@ import {
   claimBy,
   claimOf,
   dropClaim,
+  hasOwnersSlot,
   isFirm,
-  isOwnVisit,
   keyOfPass,
   LAPSED,
   ON_SITE,
@@ -91,6 +91,8 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   readonly own = this.#headcount.own;
   readonly visits = this.#headcount.visits;
   readonly lingering = new LingeringSlots();
+  /** Those of the other nodes, so that all nodes count the same. */
+  readonly #lingeringElsewhere = new LingeringSlots();
   /** Ended visits whose pass is still valid. */
   readonly ended = new Map<string, number>();
   readonly invites = new Map<string, number>();
@@ -141,7 +143,7 @@ export class RoomBooks extends BaseBooks<BlockLine> {
   }
 
   get onSite(): number {
-    return this.#headcount.onSite + this.lingering.size;
+    return this.#headcount.onSite + this.lingering.size + this.#lingeringElsewhere.size;
   }
 
   get lapsed(): number {
@@ -358,7 +360,8 @@ export class RoomBooks extends BaseBooks<BlockLine> {
 
   /** Forgets what no valid ticket, pass or code can refer to. */
   forget(now: number): void {
-    this.lingering.sweep(now, this.rulesAt(now).lingerMs);
+    const { lingerMs } = this.rulesAt(now);
+    for (const slots of [this.lingering, this.#lingeringElsewhere]) slots.sweep(now, lingerMs);
     for (const key of this.#dues.forgotten(now)) this.#forgetKey(key);
     for (const id of this.#dues.endedForgotten(now)) if (this.ended.get(id)! <= now) this.ended.delete(id);
     for (const id of this.#dues.invitesForgotten(now)) this.invites.delete(id);
@@ -519,8 +522,8 @@ export class RoomBooks extends BaseBooks<BlockLine> {
     const forgetAt = id === "" ? until : until + this.door.rules.ticketTtlMs;
     const place = this.places.get(key);
     if (place && isFirm(place) && place.claim.origin === SELF) this.crowd.gaveBack("left", this.#askedAt);
-    if (how !== HOW.expired && place && isOwnVisit(place) && this.door.rules.lingerMs > 0)
-      this.lingering.add();
+    if (how !== HOW.expired && place && hasOwnersSlot(place) && this.door.rules.lingerMs > 0)
+      (place.claim.origin === SELF ? this.lingering : this.#lingeringElsewhere).add();
     if (place) this.#drop(place);
     this.setBacks.forget(key);
     this.over.tell({ key, lane, origin: origin.index, epoch, until: forgetAt, id }, origin.owner);

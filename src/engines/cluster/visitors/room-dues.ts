@@ -146,8 +146,8 @@ function* taken<T>(deadlines: Deadlines<T>, now: number): Generator<T> {
 }
 
 /**
- * Slots of this node's whose visit was left or revoked, held while its connections may still be open at some gateway. Gateways
- * hear of the end when this node does, or earlier, so the time counts from this node's next sweep.
+ * Slots whose visit was left or revoked, held while its connections may still be open at some gateway. Gateways hear of the end
+ * when its owner does, or earlier, so the time counts from the next sweep.
  */
 export class LingeringSlots {
   readonly #due = new Deadlines<true>();
