@@ -1,6 +1,7 @@
 /**
- * `fairgate audit draw`: whether a draw was made as promised, by its record, by a visitor's receipt, or by
- * both, for anyone who doubts it. Exit codes: 0 it was, 1 it was not, 2 there is nothing that can be read.
+ * `fairgate audit draw`: checks for anyone that a draw was made as promised, from its record, a visitor's receipt, or both.
+ *
+ * Exit codes: 0 the draw was made as promised; 1 it was not; 2 the input cannot be read.
  */
 import { readFileSync, statSync } from "node:fs";
 import type { DrawRecord } from "../core/draw.ts";
@@ -31,7 +32,7 @@ interface Audit {
   readonly drawn: RoomRecord | null;
   readonly receipt: Receipt | null;
   readonly checks: readonly Check[];
-  /** What all this does not show, in sentences. */
+  /** What these checks cannot prove, as sentences. */
   readonly unknown: readonly string[];
 }
 
@@ -81,7 +82,7 @@ function audit(file: string | undefined, flags: AuditFlags): ReadResult<Audit> {
   }
 }
 
-/** A file's content, read as what it should be. */
+/** Reads a file as a record or as a receipt. */
 function open<T>(
   file: string,
   what: "record" | "receipt",
@@ -91,7 +92,7 @@ function open<T>(
   try {
     const stats = statSync(file);
     if (stats.isFile() && stats.size > bytesMax) return { wrong: `${file} is too large for a ${what}.` };
-    // Both are plain ASCII; read so, a record takes a byte for each character in memory.
+    // Both are plain ASCII; as latin1 a record takes one byte a character in memory.
     const result = read(readFileSync(file, "latin1"));
     return "wrong" in result ? { wrong: `${file} is not the ${what} of a draw: ${result.wrong}.` } : result;
   } catch (cause) {

@@ -18,12 +18,12 @@ import { nightVerdicts } from "./operate/night-checks.ts";
 import { type QuestionFlags, readQuestion } from "./question.ts";
 import { readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
 
-/** Where nobody looks at the output, so wide. */
+/** The width where the output is no terminal. */
 const COLUMNS = 110;
 
 export type CheckFlags = SettingsFlags & QuestionFlags & { readonly json?: boolean };
 
-/** The command, on one that has the flags for settings. */
+/** Makes a command, which has the flags for settings already, into `check`. */
 export function checkCommand(command: Command): Command {
   return command
     .description(

@@ -33,14 +33,14 @@ const make = (flags: Partial<NewFlags> = VIP, by = signing()) =>
 const check = (code: string, by = signing(), flags: CodesCheckFlags = {}) =>
   checkCode(code.trim(), flags, by);
 
-test("there are as many codes as wanted, each another one, one a line", () => {
+test("the codes that were asked for are printed one per line, and all are different", () => {
   const lines = make({ ...VIP, count: "1000" }).split("\n");
   assert.equal(lines.pop(), "");
   assert.equal(new Set(lines).size, 1_000);
   for (const line of lines) assert.match(line, /^[\w-]{48}$/);
 });
 
-test("a code is for the room and lane, the number of places and the time that were asked for", () => {
+test("a code has the room, lane, number of places and lifetime that were asked for", () => {
   const [made] = JSON.parse(make({ ...VIP, once: true, json: true }));
   assert.equal(made.expiresAt, "2026-06-08T10:00:00.000Z");
   const { code, ...about } = made;
@@ -61,7 +61,7 @@ test("room and lane may be left out where there is one", () => {
   assert.ok(check(make({}, signing({ rooms }))).isGood);
 });
 
-test("what is wrong with a code is said by its name, and what it was for where that can be told", () => {
+test("a bad code is named with what is wrong, and with what it was for where that is known", () => {
   const made = make().trim();
   const lanesOfMain = (lanes: Record<string, typeof PRESS | Record<string, never>>) =>
     signing({ rooms: { ...ROOMS, main: { totalActiveUsers: 1, lanes } } });
@@ -88,12 +88,12 @@ test("what is wrong with a code is said by its name, and what it was for where t
   }
 });
 
-test("a code outlives a change of the secret", () => {
+test("a code is still good after the secret was changed", () => {
   const turned = signing({ secret: OTHER_SECRET, previousSecrets: [SECRET] });
   assert.ok(check(make(), turned).isGood);
 });
 
-test("what is not right with the command is one sentence that says what would be", () => {
+test("a mistake in the command is answered with one sentence that says what it should be", () => {
   const cases: readonly (readonly [Partial<NewFlags>, RegExp])[] = [
     [{}, /--room: main, other/],
     [{ room: "mian" }, /no room "mian".*Did you mean main\?/],

@@ -25,7 +25,7 @@ import { readSettings } from "./read-settings.ts";
 
 const COUNT_MAX = 100_000;
 const EXPIRES_MIN_MS = 60_000;
-/** A code for one place is remembered once it is used, until it runs out; so it has to, some day. */
+/** A code for one place is remembered from its use until it expires, so every code has to expire. */
 const EXPIRES_MAX_MS = 366 * 24 * 3_600_000;
 const EXPIRES = "30d";
 const SHOWN_CHARACTERS_MAX = 60;
@@ -48,7 +48,7 @@ export interface CodesCheckFlags {
   readonly json?: boolean;
 }
 
-/** Settings with their secret, and the time. */
+/** The settings with their secret, and the current time. */
 export interface Signing {
   readonly settings: SecretSettings;
   readonly now: number;
@@ -57,12 +57,12 @@ export interface Signing {
 type SecretSettings = Settings & { readonly secret: string };
 
 interface Outcome {
-  /** For standard output. */
+  /** What goes to standard output. */
   readonly text: string;
   readonly isGood: boolean;
 }
 
-/** Why a command does nothing. */
+/** Why the command does nothing. */
 export class CommandRefusal extends Error {
   readonly exitCode: 1 | 2;
 
@@ -72,7 +72,7 @@ export class CommandRefusal extends Error {
   }
 }
 
-/** The commands, under one that the program has made for them. */
+/** Adds `codes new` and `codes check` to a command that the program has made. */
 export function codesCommand(codes: Command): Command {
   codes.description("Codes that let their holder into a lane.");
   withSource(codes.command("new"))
@@ -99,7 +99,7 @@ function withSource(command: Command): Command {
     .option("--json", "print the result as JSON");
 }
 
-/** Codes, one a line. */
+/** Makes codes, one per line. */
 export function newCodes(flags: NewFlags, { settings, now }: Signing): Outcome {
   const count = readCount(flags.count);
   const expiresAt = Math.ceil((now + readExpires(flags.expires)) / 1_000) * 1_000;
@@ -118,7 +118,7 @@ export function newCodes(flags: NewFlags, { settings, now }: Signing): Outcome {
   return { text, isGood: true };
 }
 
-/** What a code, or a link with one in it, is. */
+/** Describes a code, or the code in a link. */
 export function checkCode(written: string, flags: CodesCheckFlags, { settings, now }: Signing): Outcome {
   const found = findCode((codeInUrl(written) ?? written).trim(), settings, now);
   const text = flags.json ? json(forPrograms(found)) : `${inWords(found)}\n`;
@@ -131,7 +131,7 @@ interface Found {
   readonly about: { readonly room: string; readonly lane: string | null; readonly code: LaneCode } | null;
 }
 
-/** Only the right room's key fits, so every room's is tried. */
+/** Only the key of its own room verifies a code, so the key of every room is tried. */
 function findCode(text: string, settings: SecretSettings, now: number): Found {
   let refusal: "malformed" | "forged" = "malformed";
   for (const [room, { lanes }] of Object.entries(settings.rooms)) {
@@ -244,7 +244,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** What a command refuses is said on standard error, and nothing is printed. */
+/** Prints what the work gives. A refusal goes to standard error, and nothing is printed on standard output. */
 function run(flags: SourceFlags, work: (signing: Signing) => Outcome): void {
   try {
     const { text, isGood } = work({ settings: settingsOf(flags), now: Date.now() });

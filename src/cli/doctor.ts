@@ -1,9 +1,8 @@
 /**
- * `fairgate doctor`: looks at what the line lives in, and says what is, what may go wrong and what to change. Nothing is
- * left behind there. Passwords are not shown.
+ * `fairgate doctor`: examines the Redis or directory that the line lives in, and says what is found, what may go wrong and what
+ * to change. It leaves nothing behind there and shows no passwords.
  *
- * Exit codes: 0 all is well, or there are only cautions; 1 there is a problem; 2 the command or the settings are not
- * right.
+ * Exit codes: 0 all is well, or there are only cautions; 1 there is a problem; 2 the command or the settings are not right.
  */
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
@@ -20,13 +19,13 @@ import { nightVerdicts } from "./operate/night-checks.ts";
 import { progressHere } from "./progress.ts";
 import { DEFAULT_FILE, readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
 
-/** Where nobody looks at the output, so wide. */
+/** The width where the output is no terminal. */
 const COLUMNS = 110;
 const PROGRESS_EVERY_MS = 100;
 
 export type DoctorFlags = SettingsFlags & { readonly json?: boolean };
 
-/** The command, on one that has the flags for settings. */
+/** Makes a command, which has the flags for settings already, into `doctor`. */
 export function doctorCommand(command: Command): Command {
   return command
     .description("Look at what the line lives in, the ports and the origin, and say what to change.")
@@ -52,7 +51,7 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
   process.stdout.write(inWords(settings, verdicts));
 }
 
-/** An address and nothing else is enough to look at it. */
+/** True when a Redis address is the only flag and there is no settings file: the address alone is examined. */
 function isRedisAlone({ config, json: _, ...flags }: DoctorFlags): boolean {
   const named = Object.keys(flags);
   return config === undefined && !existsSync(DEFAULT_FILE) && named.length === 1 && named[0] === "redis";

@@ -87,7 +87,7 @@ test("--no-show comes under the name that commander gives it", () => {
   assert.equal(asked({ crowd: "1", show: true }).crowd.noShow, 0);
 });
 
-test("everything that is wrong is told at once, with what it should be", () => {
+test("every mistake is reported at once, with what it should be", () => {
   const problems = wrong({
     crowd: "5,000",
     arrivals: "sigmod",
@@ -123,13 +123,13 @@ test("of several rooms one has to be named", () => {
   assert.match(wrong({ crowd: "1", room: "__proto__" }, TWO)[0]!, /There is no room/);
 });
 
-test("rooms of the same budget come along, others do not", () => {
+test("rooms of the same budget are simulated too, others are not", () => {
   const { neighbours } = asked({ crowd: "1", room: "tickets" }, TWO);
   assert.deepEqual([...neighbours!.keys()], ["fans"]);
   assert.equal(asked({ crowd: "1", room: "alone" }, TWO).neighbours!.size, 0);
 });
 
-test("a suspended room is played, with a word about it", () => {
+test("a suspended room is simulated, with a note that it is suspended", () => {
   assert.match(asked({ crowd: "1", room: "alone" }, TWO).notes!.join(), /suspended/);
 });
 

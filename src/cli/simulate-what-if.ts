@@ -35,10 +35,10 @@ const SEED_MAX = 0xffff_ffff;
 const SHOWN_CHARACTERS_MAX = 60;
 const ROOMS_SHOWN_MAX = 20;
 const DRAW_SEED_DIGITS = 64;
-/** Stands for the site where flags alone make the room. */
+/** The origin where flags alone make the room. */
 const NO_SITE = "http://127.0.0.1:9";
 
-/** As the command line gives them. */
+/** The flags as commander gives them. */
 export interface WhatIfFlags {
   /** May be left out when there is one room. */
   readonly room?: string;
@@ -50,16 +50,19 @@ export interface WhatIfFlags {
   readonly over?: string;
   /** Mean time from entering to the last request; the room's `sessionDuration` when left out. */
   readonly stay?: string;
-  /** Percentages, with or without the sign; 0 when left out: give up waiting, do not use their turn, say so when they go. */
+  /**
+   * Percentages, with or without the sign, 0 by default: of visitors who give up waiting, do not use their turn, or leave
+   * explicitly.
+   */
   readonly impatient?: string;
   readonly noShow?: string;
   readonly leave?: string;
-  /** What commander makes of `--no-show <percent>`: it takes `--no-` for a negation, and this is true without it. */
+  /** Commander takes `--no-show <percent>` for a negation of `--show`, and gives it here; without the flag this is true. */
   readonly show?: string | boolean;
-  /** When the first come: a time, or the name of an event for its prequeue's opening. Left out: no day in particular. */
+  /** When the first visitors come: a time, or an event, for the opening of its prequeue. Without it, on no particular day. */
   readonly at?: string;
   readonly seed?: string;
-  /** Where to write the report. */
+  /** Where the report is written. */
   readonly out?: string;
   readonly json?: boolean;
 }
@@ -99,7 +102,7 @@ function withoutSite(options: WhatIfOptions): SettingsFlags {
 
 export type WhatIfReading = { readonly question: WhatIf } | { readonly wrong: readonly string[] };
 
-/** The question that the flags put to these settings, or everything that is wrong with it. */
+/** The simulation that these flags and settings ask for, or everything that is wrong with them. */
 export function whatIfFrom(flags: WhatIfFlags, settings: Settings): WhatIfReading {
   const wrong: string[] = [];
   const given = readFlags(flags, (problem) => wrong.push(problem));
@@ -210,7 +213,7 @@ function chooseRoom(
   };
 }
 
-/** A time, or the moment from which an event has people gather. */
+/** A time, or the time at which an event's prequeue opens. */
 function startOf(text: string, room: RoomSettings): { at: number } | { wrong: string } {
   const event = room.events.find(({ name }) => name === text);
   if (event?.suspended) return { wrong: `The event ${shown(text)} is suspended.` };
@@ -232,7 +235,7 @@ function rulesOf(name: string, { rooms, budgets }: Settings, seed: number): Room
   return toRules(name, rooms[name]!, { budgets, seedOf: () => drawSeed });
 }
 
-/** Only rooms with which a budget is shared can make a difference. */
+/** Only rooms that share a budget with this one can make a difference. */
 function neighboursOf(name: string, settings: Settings, seed: number): Map<string, RoomRules> {
   const { rooms } = settings;
   const { budget } = rooms[name]!;

@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import type { WhatIfOptions } from "./simulate-what-if.ts";
 
-/** The command, on one that has the flags for a room's settings. */
+/** Makes a command, which has the flags for a room's settings already, into `simulate`. */
 export function simulateCommand(command: Command): Command {
   return command
     .description("What if that many people came? Played with your own settings.")

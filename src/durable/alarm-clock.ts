@@ -1,6 +1,6 @@
 /**
- * Wakes objects at their alarms. The disk keeps an alarm until its handler is through, so it survives the process; a
- * handler that fails is called again, after a delay that doubles.
+ * Wakes objects at their alarms. The disk keeps an alarm until its handler has finished, so it survives the process. A handler
+ * that fails is called again, after a delay that doubles.
  */
 import { Deadlines } from "../core/deadlines.ts";
 import type { World } from "../core/world.ts";
@@ -8,13 +8,13 @@ import type { ObjectName } from "./disk.ts";
 
 const FIRST_RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
-/** Timers cannot be set much further than three weeks ahead; this one is set again. */
+/** Timers cannot be set for much more than three weeks; for a later alarm this one is set again. */
 const TIMER_MS_MAX = 86_400_000;
 
 interface Alarm {
   readonly object: ObjectName;
   at: number | null;
-  /** Where it stands in the heap of deadlines: at its time or earlier. */
+  /** The time in the heap of deadlines: the alarm's own, or an earlier one. */
   queuedAt: number | null;
   failures: number;
   isFiring: boolean;
@@ -22,9 +22,9 @@ interface Alarm {
 
 export interface AlarmParts {
   readonly world: World;
-  /** Calls the handler; false when it failed. */
+  /** Calls the handler; resolves to false when it failed. */
   readonly fire: (object: ObjectName, at: number) => Promise<boolean>;
-  /** What the disk says. */
+  /** The alarm on the disk. */
   readonly stored: (object: ObjectName) => number | null;
 }
 
@@ -48,14 +48,14 @@ export class AlarmClock {
     if (at !== null) this.#queue(alarm, at);
   }
 
-  /** The object started anew: what was set but not stored is forgotten. */
+  /** The object was restarted: an alarm that was set but not stored is forgotten. */
   reload(object: ObjectName): void {
     const alarm = this.#alarms.get(keyOf(object));
     if (!alarm) return;
     try {
       alarm.at = this.#parts.stored(object);
     } catch {
-      // The store is broken, and its owner is told elsewhere.
+      // The store is broken; its owner learns that elsewhere.
       alarm.at = null;
     }
     if (alarm.at !== null && !alarm.isFiring) this.#queue(alarm, alarm.at);

@@ -1,12 +1,12 @@
 /**
- * The thread that checkpoints: told "copy", it brings what the log has into the database beside the writer; told
- * "finish", while nobody writes, it also gives back free pages. See checkpoints.ts.
+ * The checkpoint thread. At "copy" it copies the log into the database while the writer goes on; at "finish", while nobody
+ * writes, it also frees unused pages. See checkpoints.ts.
  */
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { UpkeepAnswer, UpkeepStep } from "./checkpoints.ts";
 
-/** Free pages given back in one pause: 8 MiB, some ten milliseconds. */
+/** Free pages released in one pause: 8 MiB, about ten milliseconds. */
 const PAGES_GIVEN_BACK_MAX = 2_048;
 const WAIT_MS_MAX = 1_000;
 

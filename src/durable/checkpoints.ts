@@ -15,9 +15,9 @@ import type { Log } from "../core/world.ts";
 import { PAGE_BYTES } from "./store-files.ts";
 
 export const LOG_BYTES = 4 * 2 ** 20;
-/** At this many times its length, commits wait until it has been copied. */
+/** When the log is this many times its length, commits wait until it has been copied. */
 const LENGTHS_MAX = 8;
-/** How many groups go by between two looks at the log, and after a checkpoint that failed (a full disk). */
+/** The number of groups between two looks at the log, and after a failed checkpoint (a full disk). */
 const GROUPS_BETWEEN_LOOKS = 8;
 const GROUPS_BETWEEN_TRIES = 256;
 
@@ -29,7 +29,7 @@ const SALT_AT_IN_FRAME = 8;
 const SALT_BYTES = 8;
 
 export type UpkeepStep = "copy" | "finish";
-/** What went wrong; null when all went well. */
+/** What went wrong; null for nothing. */
 export type UpkeepAnswer = string | null;
 export type UpkeepLog = Pick<Log, "warn">;
 
@@ -42,7 +42,7 @@ interface CheckpointOptions {
 
 export class Checkpoints {
   readonly #options: CheckpointOptions;
-  /** Where a frame stands that only a long log has, and one that only an overlong log has. */
+  /** Offsets of frames that exist only in a long log, and only in an overlong one. */
   readonly #longAt: number;
   readonly #overlongAt: number;
   readonly #logSalt = Buffer.alloc(SALT_BYTES);
@@ -59,7 +59,7 @@ export class Checkpoints {
     this.#overlongAt = frameAt(options.logBytes * LENGTHS_MAX);
   }
 
-  /** To be asked between groups. While the returned promise is pending, nothing may be committed. */
+  /** Called between groups. Nothing may be committed until the returned promise settles. */
   upkeep(): Promise<void> | null {
     if (this.#phase === "paused") return this.#finish();
     if (this.#groupsToSkip-- > 0) return null;
@@ -98,7 +98,7 @@ export class Checkpoints {
     );
   }
 
-  /** Once closed, it stays so. */
+  /** After closing, nothing is started any more. */
   #become(phase: "resting" | "paused"): boolean {
     if (this.#phase === "closed") return false;
     this.#phase = phase;
@@ -125,14 +125,14 @@ export class Checkpoints {
         resolve(answer);
       };
       this.#worker ??= this.#start();
-      // The process stays for a checkpoint that somebody waits for, and for nothing else here.
+      // The thread keeps the process alive for a checkpoint that somebody awaits, and for nothing else.
       this.#worker.ref();
       this.#worker.postMessage(step);
     });
   }
 
   #start(): Worker {
-    // From source this file ends in .ts, from the built package in .js, and so does its neighbour.
+    // This file ends in .ts in the source and in .js in the built package, and so does the thread's.
     const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./checkpoint-thread.${ending}`, import.meta.url), {
       workerData: { file: this.#options.file },

@@ -14,12 +14,12 @@ import { type Changes, type Disk, isForGood } from "./disk.ts";
 import { broken, closed, problemOf, type StoreProblem } from "./problem.ts";
 
 /**
- * Writes that are not on disk yet may take this much; beyond it, writers wait. It also bounds how long a commit
- * keeps the event loop: some tens of milliseconds.
+ * Limit of bytes that are not on disk yet; beyond it, writers wait. It also limits how long one commit keeps the event loop busy:
+ * some tens of milliseconds.
  */
 export const UNWRITTEN_BYTES_MAX = 4 * 2 ** 20;
 
-/** An object with something to write. */
+/** An object that has something to write. */
 export interface Writer {
   takeChanges(): Changes;
   committed(): void;
@@ -32,7 +32,7 @@ export interface Waiter {
   lost(problem: StoreProblem): void;
 }
 
-/** The writes that go to disk together. */
+/** Writes that go to disk together. */
 export class Group {
   readonly writers: Writer[] = [];
   readonly waiters: Waiter[] = [];
@@ -40,7 +40,7 @@ export class Group {
 
 export interface CommitterCounts {
   groups: number;
-  /** Answers, calls and syncs that waited for a group. */
+  /** How many answers, calls and syncs waited for a group. */
   waited: number;
 }
 
@@ -65,7 +65,7 @@ export class Committer {
     });
   }
 
-  /** Why nothing can be written any more; null while all is well. */
+  /** Why nothing can be written any more; null when all is well. */
   get end(): StoreProblem | null {
     return this.#end;
   }
@@ -78,7 +78,7 @@ export class Committer {
     this.#unwrittenBytes += bytes;
   }
 
-  /** Puts a writer into the group that gathers, if it is not there already (in `last`). */
+  /** Adds a writer to the group that is gathering, unless it is the writer's `last` one already. */
   join(writer: Writer, last: Group | null): Group {
     const group = this.#gathering;
     if (last === group) return group;
@@ -94,12 +94,12 @@ export class Committer {
     return new Promise((resolve) => group.waiters.push({ confirmed: resolve, lost: () => resolve() }));
   }
 
-  /** Nothing is written from now on; what nobody flushed is lost. */
+  /** Stops writing. What was not flushed is lost. */
   close(directory: string): void {
     if (!this.#end) this.#endWith(closed(directory));
   }
 
-  /** The store is done for: nothing more is read or written. */
+  /** The store is broken: nothing more is read or written. */
   break(problem: StoreProblem): void {
     if (this.#end) return;
     this.#endWith(problem);

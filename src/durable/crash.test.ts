@@ -1,6 +1,6 @@
 /**
- * Processes killed with -9 in the middle of their work, and one that meets the end of its disk. The file is its own
- * child: with a play and a directory as arguments it is the process that gets killed.
+ * Processes killed with -9 in the middle of their work, and one whose disk is full. The file is its own child: with a play and a
+ * directory as arguments it is the process that gets killed.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -16,7 +16,7 @@ import { realWorld } from "../testing/real-world.ts";
 import { DurableHost, StoreProblem } from "./host.ts";
 import type { DurableState } from "./storage.ts";
 
-/** Nothing here takes this long unless it hangs. */
+/** Only reached when something hangs. */
 const HUNG_MS = 600_000;
 const CALLERS = 16;
 const LOG_BYTES = 128 * 1_024;
@@ -49,7 +49,7 @@ class Mover {
   }
 }
 
-/** Says it before going on, also where the reader is slow and the pipe full. */
+/** Writes it synchronously, so that it is out before the process goes on, even with a slow reader and a full pipe. */
 function say(text: string | number): void {
   for (;;)
     try {
@@ -73,7 +73,7 @@ const plays: Readonly<Record<string, (directory: string) => Promise<void>>> = {
   async hold(directory) {
     await open(directory);
     say("open");
-    // Reads what never comes, and so stays.
+    // Reads input that never comes, to stay alive.
     process.stdin.resume();
   },
 
@@ -91,7 +91,7 @@ const plays: Readonly<Record<string, (directory: string) => Promise<void>>> = {
   },
 
   async full(directory) {
-    // The system's default is to end the process that meets the limit of a file's size.
+    // By default the system kills a process that reaches the limit of a file's size.
     process.on("SIGXFSZ", () => {});
     const host = await open(directory);
     for (let n = 0; ; n++) {
@@ -119,7 +119,7 @@ function tests(): void {
   after(() => rmSync(root, { recursive: true, force: true }));
   const script = fileURLToPath(import.meta.url);
 
-  /** Lines of the child until `enough` of them; then it is killed, and what it still said is read to the end. */
+  /** Reads `enough` lines of the child, kills it, and reads the rest of what it wrote. */
   async function runAndKill(name: string, at: string, enough: number): Promise<string[]> {
     const child = spawn(process.execPath, [script, name, at], { stdio: ["ignore", "pipe", "inherit"] });
     const lines: string[] = [];
@@ -174,7 +174,7 @@ function tests(): void {
     const at = join(root, "moves");
     const dice = seededFraction(7);
     const first = await open(at);
-    // As the class would have put it.
+    // The state that the class would have left.
     const seeded = first.objects(
       "Mover",
       class extends Mover {

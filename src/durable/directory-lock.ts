@@ -1,7 +1,7 @@
 /**
- * One process at a time in a directory. The lock is an exclusive transaction on a SQLite file of its own, held as long
- * as the process lives: the system lets go of it however the process ends, so there is never a stale one to clean up.
- * The number of the holder is written beside it, only to be named to a second process.
+ * One process at a time in a directory. The lock is an exclusive transaction on a SQLite file of its own, held as long as the
+ * process lives. The system releases it however the process ends, so there is never a stale lock to clean up. The holder's
+ * process id is written beside it, only to be shown to a second process.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { isBusy, locked } from "./problem.ts";
 import { makePrivateFile } from "./store-files.ts";
 
-/** Takes the directory, or throws. The returned function gives it back. */
+/** Takes the directory, or throws. The returned function releases it. */
 export function lockDirectory(directory: string): () => void {
   const file = join(directory, "lock");
   const pidFile = `${file}.pid`;

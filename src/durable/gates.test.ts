@@ -8,7 +8,7 @@ import { DurableHost, IDLE_MS } from "./host.ts";
 import { StoreProblem } from "./problem.ts";
 import type { DurableState } from "./storage.ts";
 
-/** A disk whose syncs wait to be let through, and whose commits can be made to fail. */
+/** A disk whose syncs wait for the test, and whose commits can be made to fail. */
 class HandDisk extends MemoryDisk {
   readonly commits: Changes[][] = [];
   reads = 0;
@@ -108,7 +108,7 @@ function stage(options: { unwrittenBytesMax?: number } = {}) {
 const MANY = 10_000;
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-test("the naive counter gives every caller another number", async () => {
+test("the naive counter gives every caller a different number", async () => {
   const { host } = stage();
   const stub = host.objects("Counter", Counter, null).get("a");
   assert.deepEqual(await Promise.all(numbers(MANY).map(() => stub.next())), numbers(MANY));
@@ -127,7 +127,7 @@ test("the counter that keeps its number in memory does too, from its first calls
   assert.deepEqual(await Promise.all(numbers(MANY).map(() => stub.nextFromMemory())), numbers(MANY));
 });
 
-test("two calls inside one event interfere: nothing lies between them that could be held back", async () => {
+test("two calls inside one event interfere: there is no event between them that could wait", async () => {
   const { host } = stage();
   assert.deepEqual(await host.objects("Counter", Counter, null).get("a").twoAtOnce(), [0, 0]);
 });
@@ -138,7 +138,7 @@ test("an answer leaves only when the writes before it are on disk", async () => 
   disk.isHeld = true;
   const answer = stub.next();
   assert.ok(await isPending(answer));
-  // Also one that only read what is not on disk yet.
+  // This includes an answer that only read what is not on disk yet.
   const peek = stub.peek();
   assert.ok(await isPending(peek));
   disk.letThrough();
@@ -199,11 +199,11 @@ test("a lost write replaces the answer by an error, and the object starts anew f
     assert.equal(one.status, "rejected");
     assert.ok(one.reason instanceof StoreProblem && one.reason.code === "disk-full", String(one.reason));
   }
-  // The memory of the lost life would say 3.
+  // The old life's memory would say 3.
   assert.equal(await stub.nextFromMemory(), 1);
 });
 
-test("a bare state that lost a write refuses to go on; the host gives a fresh one", async () => {
+test("a bare state that lost a write refuses everything; the host gives a fresh one", async () => {
   const { host, disk, world } = stage();
   const state = host.state("a");
   await state.storage.put("x", 1);
@@ -251,7 +251,7 @@ test("values come from the cache after the first read, unless noCache is asked f
   assert.equal(disk.reads, 5);
 });
 
-/** An object that calls out, twice at once. */
+/** An object that makes two outgoing calls at once. */
 class Caller extends Counter {
   readonly env: { call(name: string): Promise<string> };
   readonly log: string[] = [];
@@ -328,7 +328,7 @@ test("objects call each other through both gates", async () => {
   assert.equal(await asked, 0);
 });
 
-/** An object that loads what it needs before anyone enters. */
+/** An object that loads what it needs before any event enters. */
 class Loader {
   static loads = 0;
   loaded: string | null = null;
@@ -343,7 +343,7 @@ class Loader {
   }
 }
 
-test("nobody enters while the constructor blocks, and a failure there starts the object anew", async () => {
+test("no event enters while the constructor blocks, and a failure there starts the object anew", async () => {
   const { host } = stage();
   const gate = Promise.withResolvers<string>();
   let load = () => gate.promise;
@@ -357,7 +357,7 @@ test("nobody enters while the constructor blocks, and a failure there starts the
   assert.equal(Loader.loads, 2);
 });
 
-test("a transaction lets nobody in until it is over", async () => {
+test("no event enters during a transaction", async () => {
   const { host } = stage();
   const pause = Promise.withResolvers<void>();
   class Mover {
@@ -448,7 +448,7 @@ test("an object that nobody calls leaves memory, and comes back from disk", asyn
   world.pass(IDLE_MS * 3);
   assert.equal(await stub.nextFromMemory(), 1, "it goes on from disk, through the same stub");
   gate.resolve("back");
-  assert.equal(await waiting, "back", "who waits for the outside world is not let go of");
+  assert.equal(await waiting, "back", "an object that waits for the outside world stays in memory");
   assert.equal(await objects.get("busy").next(), 0);
   assert.deepEqual(made, ["idle", "busy", "idle"]);
   assert.ok(disk.reads >= 2);

@@ -1,7 +1,9 @@
 /**
- * A value as memory holds it. Primitives cannot change and are held as they are; everything else is held as the bytes
- * of its structured clone, so that what a caller reads is a copy of its own. Bytes are made when the value is put, since
- * the caller may change it afterwards; a primitive's only when it is written to disk, once a commit and not once a put.
+ * A value as memory holds it. Primitives cannot change and are held as they are. Everything else is held as the bytes of its
+ * structured clone, so that every caller reads a copy of its own.
+ *
+ * Those bytes are made when the value is put, since the caller may change it afterwards; those of a primitive only when it is
+ * written to disk, once per commit instead of once per put.
  */
 import { deserialize, serialize } from "node:v8";
 import { checkValueBytes, VALUE_BYTES_MAX } from "./limits.ts";
@@ -10,11 +12,11 @@ export type Primitive = string | number | boolean | bigint | null;
 /** `undefined` stands for "no such key". */
 export type HeldValue = Primitive | Uint8Array | undefined;
 
-/** Strings up to here are within the limit however they are encoded, at two bytes a unit and a small head. */
+/** Strings up to this length are within the limit in any encoding, at two bytes a unit and a small header. */
 const SURE_STRING_LENGTH = VALUE_BYTES_MAX / 2 - 16;
 const SMALL_BYTES = 16;
 
-/** Takes a value in. Throws when it cannot be copied or is too large. */
+/** Takes a value. Throws when it cannot be copied or is too large. */
 export function hold(key: string, value: unknown): HeldValue {
   if (value === undefined)
     throw new TypeError(`The value of "${key}" is undefined; delete the key, or put null.`);
@@ -29,22 +31,22 @@ export function hold(key: string, value: unknown): HeldValue {
   return bytes;
 }
 
-/** The value for a caller: its own copy. */
+/** The value for a caller, as a copy. */
 export function release(held: HeldValue): unknown {
   return releaseOwn(copyOf(held));
 }
 
-/** Where the bytes are nobody else's. */
+/** The value when nobody else has the bytes. */
 export function releaseOwn(held: HeldValue): unknown {
   return held instanceof Uint8Array ? deserialize(held) : held;
 }
 
-/** v8 gives typed arrays out as views of the very bytes it reads, so bytes that stay must be copied first. */
+/** v8 returns typed arrays as views of the bytes it reads, so bytes that are kept must be copied first. */
 export function copyOf(held: HeldValue): HeldValue {
   return held instanceof Uint8Array ? new Uint8Array(held) : held;
 }
 
-/** What memory holds of a value that was read from disk. */
+/** What memory holds of a value read from disk. */
 export function heldFromDisk(bytes: Uint8Array): HeldValue {
   if (bytes.byteLength > SMALL_BYTES) return bytes;
   const value: unknown = deserialize(bytes);
@@ -55,7 +57,7 @@ export function toDisk(held: Exclude<HeldValue, undefined>): Uint8Array {
   return held instanceof Uint8Array ? held : serialize(held);
 }
 
-/** Roughly what it takes in memory. */
+/** Roughly how much memory it takes. */
 export function heldBytes(held: HeldValue): number {
   if (held instanceof Uint8Array) return held.byteLength;
   return typeof held === "string" ? held.length * 2 : SMALL_BYTES;

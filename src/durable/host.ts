@@ -23,24 +23,24 @@ import { ValueCache } from "./value-cache.ts";
 
 export interface HostOptions {
   readonly world: World;
-  /** What memory may hold of values that are on disk. */
+  /** Limit of bytes in memory of values that are on disk. */
   readonly cacheBytes?: number;
-  /** What may be written and not on disk yet, before writers wait. */
+  /** Limit of bytes that are not on disk yet; beyond it, writers wait. */
   readonly unwrittenBytesMax?: number;
 }
 
 export interface OpenOptions extends HostOptions {
-  /** Made if it is not there. One process at a time may use it. */
+  /** Created if missing. Only one process at a time can use it. */
   readonly directory: string;
-  /** The log is brought into the database when it has this size. */
+  /** The log is copied into the database when it reaches this size. */
   readonly logBytes?: number;
-  /** The database may not have more pages than this: a full disk, for tests. */
+  /** Most pages that the database may have: a full disk, for tests. */
   readonly pagesMax?: number;
 }
 
 export { StoreProblem } from "./problem.ts";
 
-/** Objects that nobody called for one to two of these leave memory. */
+/** Objects that nobody called for one to two of these periods leave memory. */
 export const IDLE_MS = 30_000;
 
 /** The class of bare states: no class has this name. */
@@ -65,7 +65,7 @@ export class DurableHost {
     return new DurableHost(SqliteDisk.open({ directory, log: world.log, logBytes, pagesMax }), options);
   }
 
-  /** On a disk of one's own; `open` is the usual way. */
+  /** Uses a given disk; `open` is the usual way. */
   constructor(disk: Disk, options: HostOptions) {
     this.#world = options.world;
     const committer = new Committer(disk, options);
@@ -82,12 +82,12 @@ export class DurableHost {
     });
   }
 
-  /** How much was grouped, for benches and metrics. */
+  /** How many writes shared a commit, for benches and metrics. */
   get counts(): Readonly<CommitterCounts> {
     return this.#store.committer.counts;
   }
 
-  /** The state of one object, for an owner in this process that calls no class through stubs. */
+  /** The state of one object, for an owner in this process that does not go through stubs. */
   state(name: string): DurableState {
     checkName(name);
     let state = this.#states.get(name);
@@ -120,7 +120,7 @@ export class DurableHost {
     return objects;
   }
 
-  /** Brings everything to disk and gives the directory back. What is asked of objects from now on is refused. */
+  /** Writes everything to disk and releases the directory. Later calls of objects are refused. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -147,7 +147,7 @@ export class DurableHost {
     });
     const { committer } = this.#store;
     const storage = new ObjectStorage({ values, committer, gate, onAlarm: null });
-    // Its owner hears of it from the very promise, and goes on as it likes.
+    // Its owner learns of it from this same promise and decides how to go on.
     const onBlockFailed = () => {};
     const parts = { object, storage, gate, world: this.#world };
     const state = makeState({ ...parts, onBlockFailed, onWork: () => {} });

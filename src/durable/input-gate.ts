@@ -11,9 +11,9 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Beyond this, calls of the object are refused. */
+/** Beyond this many, calls of the object are refused. */
 export const EVENTS_WAITING_MAX = 100_000;
-/** After this many turns in a row the event loop gets to sockets and disks. */
+/** After this many turns in a row, the event loop handles sockets and disks. */
 const TURNS_IN_A_ROW_MAX = 256;
 
 export interface GateEvent {
@@ -26,10 +26,10 @@ interface Section {
   isOver: boolean;
 }
 
-/** Which section the running code belongs to. */
+/** The section that the running code belongs to. */
 const sectionOf = new AsyncLocalStorage<Section>();
 
-/** Calls back when all promises that can go on have gone on, many callers together. */
+/** Calls back when every promise that can continue has done so; many callers share one wait. */
 export class PromiseTurns {
   #ready: (() => void)[] = [];
   #isScheduled = false;
@@ -44,7 +44,7 @@ export class PromiseTurns {
     this.#isScheduled = true;
     if (this.#inARow === 0) setImmediate(this.#restCount);
     if (++this.#inARow >= TURNS_IN_A_ROW_MAX) setImmediate(this.#run);
-    // A tick that is asked for from a microtask comes after all microtasks, also those that these make.
+    // A tick that is requested from a microtask comes after all microtasks, including those that these make.
     else queueMicrotask(this.#tick);
   }
 
@@ -78,12 +78,12 @@ export class InputGate {
     return this.#locks > 0;
   }
 
-  /** Nobody waits and nothing holds it. */
+  /** True when nothing waits and nothing holds the gate. */
   get isQuiet(): boolean {
     return this.#locks === 0 && this.#next === this.#events.length;
   }
 
-  /** Lets the event in when its turn has come. */
+  /** Lets the event in when its turn comes. */
   enter(event: GateEvent): void {
     if (this.#events.length - this.#next >= EVENTS_WAITING_MAX)
       return event.fail(
@@ -100,7 +100,7 @@ export class InputGate {
     return (event) => (section.isOver ? this.enter(event) : this.#turns.add(() => event.run()));
   }
 
-  /** Holds the gate while the work goes on. */
+  /** Holds the gate during the work. */
   async section<T>(work: () => Promise<T>): Promise<T> {
     const open = this.lock();
     const section = { gate: this, isOver: false };
@@ -118,7 +118,7 @@ export class InputGate {
     this.#askTurn();
   }
 
-  /** Nobody enters until the returned function is called. */
+  /** No event enters until the returned function is called. */
   lock(): () => void {
     this.#locks++;
     const life = this.#life;
@@ -131,14 +131,14 @@ export class InputGate {
     };
   }
 
-  /** Locks of a life that is over hold nobody back. Who waits goes on waiting, for the next life. */
+  /** Locks of a life that is over hold no event back. Those that wait go on waiting, for the next life. */
   reset(): void {
     this.#life++;
     this.#locks = 0;
     this.#askTurn();
   }
 
-  /** Refuses everybody who waits. */
+  /** Refuses all that wait. */
   failAll(error: unknown): void {
     const events = this.#events.slice(this.#next);
     this.#events = [];
@@ -163,7 +163,7 @@ export class InputGate {
   #take(): GateEvent {
     const event = this.#events[this.#next]!;
     this.#events[this.#next++] = EMPTY;
-    // One hole stays in front, for `putBack`.
+    // One empty entry stays in front, for `putBack`.
     if (this.#next === this.#events.length) {
       this.#events = [EMPTY];
       this.#next = 1;

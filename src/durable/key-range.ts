@@ -1,13 +1,13 @@
 /** Keys as bytes: their order (that of UTF-8, as on Cloudflare) and the ranges that `list` asks for. */
 import type { ListOptions } from "./storage.ts";
 
-/** From `from` on, up to but without `to`; bytes of UTF-8. */
+/** From `from`, up to but not including `to`; bytes of UTF-8. */
 export interface KeyRange {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
 }
 
-/** Beyond every key: no UTF-8 has this byte. */
+/** After every key: UTF-8 never contains this byte. */
 const BEYOND_ALL = Uint8Array.of(0xff);
 
 export const keyBytes = (key: string): Buffer => Buffer.from(key, "utf8");
@@ -39,7 +39,9 @@ const AFTER_SURROGATES = 0xe000;
 const SURROGATE_SHIFT = 0x2000;
 const OTHERS_SHIFT = 0x800;
 
-/** The order of the UTF-8 bytes of two well-formed strings: that of code points, which UTF-16 units do not have. */
+/**
+ * The order of the UTF-8 bytes of two well-formed strings. It is that of code points, which comparing UTF-16 units does not give.
+ */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -50,13 +52,13 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Moves surrogates, which stand for the highest code points, behind everything else. */
+/** Moves surrogates, which encode the highest code points, behind everything else. */
 function rank(unit: number): number {
   if (unit < FIRST_SURROGATE) return unit;
   return unit < AFTER_SURROGATES ? unit + SURROGATE_SHIFT : unit - OTHERS_SHIFT;
 }
 
-/** The first bytes that are after everything with this prefix. The last byte of UTF-8 is never 0xff. */
+/** The first bytes after every key with this prefix. The last byte of UTF-8 is never 0xff. */
 function afterPrefix(prefix: string): Uint8Array {
   const bytes = keyBytes(prefix);
   bytes[bytes.length - 1]!++;

@@ -1,16 +1,16 @@
 /**
- * The named limits of storage, and the checks of what callers hand in. A mistake here is a bug of the caller, so it is
- * thrown at once, even from calls whose promise nobody awaits.
+ * The limits of storage, and the checks of what callers pass. A mistake here is a bug of the caller, so it is thrown at once,
+ * even from calls whose promise nobody awaits.
  */
 
 export const KEY_BYTES_MAX = 2_048;
-/** As it is encoded on disk. */
+/** In its encoding on disk. */
 export const VALUE_BYTES_MAX = 2 * 2 ** 20;
 /** In one call of get, put or delete; as on Cloudflare. */
 export const KEYS_PER_CALL_MAX = 128;
 export const NAME_BYTES_MAX = 1_024;
 
-/** A code unit takes at most this many bytes of UTF-8, so short keys need no counting. */
+/** A code unit takes at most this many bytes of UTF-8, so short keys need not be counted. */
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 
 export function checkKey(key: unknown): asserts key is string {

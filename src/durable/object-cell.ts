@@ -16,7 +16,7 @@ import { ObjectStorage } from "./object-storage.ts";
 import { ObjectValues, type Store } from "./object-values.ts";
 import type { DurableState } from "./storage.ts";
 
-/** Waits for the object's output gate, does the work, and comes back through its input gate. */
+/** Waits for the object's output gate, does the work, and returns through its input gate. */
 export type Outgoing = <R>(work: () => R) => Promise<Awaited<R>>;
 
 export interface CellParts {
@@ -41,7 +41,7 @@ export class ObjectCell {
   readonly #parts: CellParts;
   readonly #gate: InputGate;
   #life: Life | null = null;
-  /** Events, outgoing calls and work nobody waits for, that are not over. */
+  /** Events, outgoing calls and unawaited work that have not finished. */
   #open = 0;
   #isUsed = true;
 
@@ -50,7 +50,7 @@ export class ObjectCell {
     this.#gate = new InputGate(parts.turns);
   }
 
-  /** Calls a method as an event of the object. `firingAt`: it is the handler of the alarm set to that instant. */
+  /** Calls a method as an event of the object. `firingAt`: the method is the handler of the alarm set for that instant. */
   call(method: string, args: readonly unknown[], firingAt: number | null = null): Promise<unknown> {
     this.#isUsed = true;
     return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ export class ObjectCell {
     });
   }
 
-  /** Ends the life of an object that nobody called since it was asked last; false when somebody did. */
+  /** Ends the life of an object that was not called since the last time this was asked; false when it was. */
   leaveIfIdle(): boolean {
     const wasUsed = this.#isUsed;
     this.#isUsed = false;
@@ -88,7 +88,7 @@ export class ObjectCell {
     return true;
   }
 
-  /** Calls `alarm()`; true when it is through and what it wrote is on disk. */
+  /** Calls `alarm()`. True when it succeeded and what it wrote is on disk. */
   async fireAlarm(at: number): Promise<boolean> {
     try {
       await this.call("alarm", [], at);
@@ -103,7 +103,7 @@ export class ObjectCell {
     }
   }
 
-  /** The life the event enters; null when it has to wait or has failed. */
+  /** The life that the event enters; null when it has to wait or has failed. */
   #enter(event: { run(): void; fail: Settle }): Life | null {
     if (this.#life) return this.#life;
     try {

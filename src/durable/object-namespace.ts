@@ -9,7 +9,7 @@ import { checkName } from "./limits.ts";
 import { type CellParts, ObjectCell, type Outgoing } from "./object-cell.ts";
 import type { DurableState } from "./storage.ts";
 
-/** How an object is called from outside: the methods of `T`, each answering by a promise. */
+/** How an object is called from outside: the methods of `T`, each returning a promise. */
 export type Stub<T> = {
   readonly [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] extends (
     ...args: infer A
@@ -25,7 +25,7 @@ export class ObjectNamespace<T extends object> {
   readonly #className: string;
   readonly #shared: Shared;
   readonly #make: CellParts["make"];
-  /** Of the class and those above it. */
+  /** Methods of the class and of those it extends. */
   readonly #methods: readonly string[];
   readonly #cells = new Map<string, ObjectCell>();
 
@@ -40,12 +40,12 @@ export class ObjectNamespace<T extends object> {
     return this.#stub(name, (call) => call());
   }
 
-  /** The same objects, for another object to call: through that one's gates. */
+  /** The same objects for another object, called through that one's gates. */
   calledThrough(outgoing: Outgoing): { get(name: string): Stub<T> } {
     return { get: (name) => this.#stub(name, outgoing) };
   }
 
-  /** Lets go of the objects that nobody called since the last time; the next call makes them anew from disk. */
+  /** Drops from memory the objects that were not called since the last time. The next call makes them again from disk. */
   sweep(): void {
     for (const [name, cell] of this.#cells) if (cell.leaveIfIdle()) this.#cells.delete(name);
   }

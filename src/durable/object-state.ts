@@ -12,9 +12,9 @@ export interface StateParts {
   readonly storage: DurableStorage;
   readonly gate: InputGate;
   readonly world: World;
-  /** Blocked work failed: the object has to start anew. */
+  /** Blocked work failed: the object has to be restarted. */
   readonly onBlockFailed: (error: unknown) => void;
-  /** Work that nobody waits for has begun (1) or is over (-1). */
+  /** Work that nobody awaits has begun (1) or ended (-1). */
   readonly onWork: (change: 1 | -1) => void;
 }
 
@@ -25,7 +25,7 @@ export function makeState({ object, storage, gate, world, onBlockFailed, onWork 
     storage,
     blockConcurrencyWhile(work) {
       const blocked = block(work);
-      // A constructor does not wait for it; callers of the object are told.
+      // A constructor does not await it; callers of the object get the failure.
       blocked.catch(() => {});
       return blocked;
     },

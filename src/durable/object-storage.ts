@@ -27,13 +27,13 @@ import { TransactionValues } from "./transaction-values.ts";
 const DONE: Promise<void> = Promise.resolve();
 const PLAIN: WriteManner = { isUnconfirmed: false, isKept: true };
 
-/** Whose code is running: that of a transaction's closure, or other. */
+/** Whose code is running: a transaction's closure, or other code. */
 const closureOf = new AsyncLocalStorage<TransactionValues>();
 
-/** Told when an alarm is set; null where an alarm could wake nobody. */
+/** Told when an alarm is set; null where no handler could be called. */
 export type AlarmListener = ((at: number | null) => void) | null;
 
-/** Reading and writing keys, behind promises: of the object itself, and of a transaction as its closure sees it. */
+/** Reads and writes keys, behind promises: of the object itself, and of a transaction as its closure sees it. */
 abstract class KeyCalls implements KeyValues {
   get<T>(key: string, options?: ReadOptions): Promise<T | undefined>;
   get<T>(keys: string[], options?: ReadOptions): Promise<Map<string, T>>;
@@ -44,7 +44,7 @@ abstract class KeyCalls implements KeyValues {
   put<T>(key: string, value: T, options?: WriteOptions): Promise<void>;
   put<T>(entries: Record<string, T>, options?: WriteOptions): Promise<void>;
   put<T>(key: string | Record<string, T>, value?: T | WriteOptions, options?: WriteOptions): Promise<void> {
-    // Held before anything waits: the caller may change the value afterwards.
+    // Held before any wait: the caller may change the value afterwards.
     const entries = heldEntries(key, value);
     const chosen = typeof key === "string" ? options : (value as WriteOptions | undefined);
     return this.with((values) => {
@@ -64,7 +64,7 @@ abstract class KeyCalls implements KeyValues {
     return this.with((values) => Promise.resolve(list<T>(values, options)));
   }
 
-  /** Does it with the values as they are for this caller. */
+  /** Runs it with the values as this caller sees them. */
   protected abstract with<R>(work: (values: Values) => Promise<R>): Promise<R>;
 
   /** Resolves when more may be written. */
@@ -78,7 +78,7 @@ export class ObjectStorage extends KeyCalls implements DurableStorage {
   readonly #onAlarm: AlarmListener;
   #running: TransactionValues | null = null;
   #runningIsOver: Promise<void> = DONE;
-  /** The alarm whose handler runs now: gone, as far as the object can see. */
+  /** The alarm whose handler is running: the object does not see it any more. */
   #firingAt: number | null = null;
 
   constructor(parts: {
@@ -123,7 +123,7 @@ export class ObjectStorage extends KeyCalls implements DurableStorage {
     this.#firingAt = at;
   }
 
-  /** The handler is through: the alarm goes, unless it has set another. */
+  /** The handler succeeded: its alarm is deleted, unless it has set another. */
   finishAlarm(at: number): void {
     if (this.#firingAt !== at) return;
     this.#firingAt = null;
@@ -168,7 +168,7 @@ export class ObjectStorage extends KeyCalls implements DurableStorage {
     }
   }
 
-  /** Does it at once, or, if a transaction of other code runs, after that. */
+  /** Runs it at once, or after a transaction of other code. */
   protected override with<R>(work: (values: Values) => Promise<R>): Promise<R> {
     this.#values.checkAlive();
     if (this.#running === null) return work(this.#values);
@@ -182,7 +182,7 @@ export class ObjectStorage extends KeyCalls implements DurableStorage {
     return work(this.#values);
   }
 
-  /** Where too much is unwritten: when it has gone to disk. */
+  /** When too much is unwritten: resolves once it has gone to disk. */
   protected override room(options: WriteOptions | undefined): Promise<void> {
     if (!this.#committer.isFull) return DONE;
     const open = options?.allowConcurrency ? () => {} : this.#gate.lock();
@@ -288,7 +288,7 @@ function mannerOf(options: WriteOptions | undefined): WriteManner {
   return { isUnconfirmed: options.allowUnconfirmed === true, isKept: options.noCache !== true };
 }
 
-/** A promise that may be rejected unhandled: the output gate tells of the failure anyway. */
+/** Marks a rejection as handled: the output gate reports the failure anyway. */
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

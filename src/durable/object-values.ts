@@ -11,7 +11,7 @@ import { compareUtf8, isWithin, type KeyRange } from "./key-range.ts";
 import { problemOf, restarted, type StoreProblem } from "./problem.ts";
 import { CacheEntry, entryBytes, type ValueCache } from "./value-cache.ts";
 
-/** What a row counts for beside its own bytes: however small, it takes its time to write. */
+/** What a row counts for besides its own bytes: even the smallest takes time to write. */
 const ROW_BYTES = 1_024;
 
 export interface Query {
@@ -25,11 +25,11 @@ export interface WriteManner {
   readonly isKept: boolean;
 }
 
-/** Values to read and change at once. */
+/** Values that are read and changed at once. */
 export interface Values {
   read(key: string, isKept: boolean): HeldValue;
   has(key: string): boolean;
-  /** Bytes in it are the caller's own. */
+  /** The bytes belong to the caller. */
   list(query: Query): Map<string, HeldValue>;
   write(key: string, held: HeldValue, manner: WriteManner): void;
   wipe(manner: WriteManner): void;
@@ -37,7 +37,7 @@ export interface Values {
   setAlarm(at: number | null, manner: WriteManner): void;
 }
 
-/** All there is to a store, for objects to share. */
+/** The parts of a store that its objects share. */
 export interface Store {
   readonly disk: Disk;
   readonly committer: Committer;
@@ -66,7 +66,7 @@ export class ObjectValues implements Values, Writer {
     this.#onLost = onLost;
   }
 
-  /** Throws once the object has lost a write or the store is at its end. */
+  /** Throws once the object has lost a write or the store is broken. */
   checkAlive(): void {
     if (this.#lost) throw this.#lost;
     const { end } = this.#store.committer;
@@ -135,14 +135,14 @@ export class ObjectValues implements Values, Writer {
     this.#join(manner);
   }
 
-  /** Tells when the writes that outputs wait for are on disk: at once if there are none. */
+  /** Calls back when the writes that outputs wait for are on disk: at once if there are none. */
   whenConfirmed(waiter: Waiter): void {
     if (this.#lost) waiter.lost(this.#lost);
     else if (this.#gatedGroup) this.#gatedGroup.waiters.push(waiter);
     else waiter.confirmed();
   }
 
-  /** The same for every write, also those that outputs do not wait for. */
+  /** The same for every write, including those that outputs do not wait for. */
   whenAllConfirmed(waiter: Waiter): void {
     if (this.#lost) waiter.lost(this.#lost);
     else if (this.#group) this.#group.waiters.push(waiter);
@@ -191,12 +191,12 @@ export class ObjectValues implements Values, Writer {
     this.#lost = restarted({ name: this.object.name, file: this.#store.disk.file, cause });
   }
 
-  /** Whether all that was written is on disk. */
+  /** Whether everything written so far is on disk. */
   get isConfirmed(): boolean {
     return this.#group === null;
   }
 
-  /** The object leaves memory: its values are given back, and code of its that still runs may do nothing more. */
+  /** Takes the object out of memory. Its code that is still running may do nothing more. */
   leave(): void {
     const cause = "nobody had called it for a while.";
     this.#lost = restarted({ name: this.object.name, file: this.#store.disk.file, cause });
@@ -234,7 +234,7 @@ export class ObjectValues implements Values, Writer {
 const pairOf = ({ key, held }: CacheEntry): [string, HeldValue] => [key, held];
 const ownPairOf = ({ key, held }: CacheEntry): [string, HeldValue] => [key, copyOf(held)];
 
-/** Rows with changes laid over them: sorted, and cut to the limit. */
+/** Rows with changes applied to them: sorted, and cut to the limit. */
 export function overlay(
   rows: Map<string, HeldValue>,
   changes: readonly (readonly [string, HeldValue])[],

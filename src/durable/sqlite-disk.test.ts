@@ -1,4 +1,4 @@
-/** The store's files: locks, rights, formats, damage, a full disk, checkpoints. */
+/** The store's files: locks, permissions, formats, damage, a full disk, checkpoints. */
 import assert from "node:assert/strict";
 import {
   cpSync,
@@ -46,7 +46,7 @@ async function refused(directory: string, code: StoreProblemCode, words: RegExp)
   });
 }
 
-/** Where the last frame ends: the file itself goes on with zeros. */
+/** Where the last frame ends: after it the file goes on with zeros. */
 function endOfLog(bytes: Buffer): number {
   const salt = bytes.subarray(16, 24);
   let at = 32;
@@ -65,7 +65,7 @@ test("only the owner may read a store, and a closed one has no log", async () =>
   assert.deepEqual(readdirSync(directory).sort(), ["lock", "objects.db"]);
 });
 
-test("a directory is one process's at a time, and the other is told whose", async () => {
+test("one process at a time has a directory, and another is told which", async () => {
   const directory = newDirectory();
   const host = await open(directory);
   await refused(directory, "locked", new RegExp(`process ${process.pid}\\b`));

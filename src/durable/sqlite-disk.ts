@@ -30,21 +30,21 @@ import {
   syncPath,
 } from "./store-files.ts";
 
-/** Larger databases are not read through at each start (a second per 500 MB); damage then shows when it is met. */
+/** Larger databases are not read through at each start (a second per 500 MB); damage in them shows when it is read. */
 const CHECKED_BYTES_MAX = 64 * 2 ** 20;
-/** A log is a little longer than it should be when its checkpoint has come to an end. */
+/** A checkpoint can leave the log a little longer than it should be. */
 const LENGTHENED = 1.5;
-/** The thread that checkpoints writes only in our pauses; should the two ever meet, waiting is better than failing. */
+/** The checkpoint thread writes only in our pauses; if the two ever meet, waiting is better than failing. */
 const BUSY_MS_MAX = 1_000;
-/** What SQLite keeps of the database itself; values are cached above. */
+/** SQLite's own cache of the database; values are cached above. */
 const PAGE_CACHE_KIB = 8_192;
 
 export interface SqliteDiskOptions {
   readonly directory: string;
   readonly log: UpkeepLog;
-  /** The log is checkpointed when it has this size. */
+  /** The log is checkpointed when it reaches this size. */
   readonly logBytes?: number | undefined;
-  /** The database may not have more pages than this: a full disk, for tests. */
+  /** Most pages that the database may have: a full disk, for tests. */
   readonly pagesMax?: number | undefined;
 }
 
@@ -175,7 +175,7 @@ export class SqliteDisk implements Disk {
     this.#unlock();
   }
 
-  /** Whether the descriptor that is synced is still that of the log SQLite writes. */
+  /** Whether the descriptor that is synced still belongs to the log that SQLite writes. */
   get syncsTheLog(): boolean {
     const ours = fstatSync(this.#logDescriptor);
     const theirs = statSync(`${this.file}-wal`, { throwIfNoEntry: false });
@@ -210,13 +210,13 @@ export class SqliteDisk implements Disk {
   }
 }
 
-/** Fills a file up with zeros to this length, as far as there is room, and makes sure of what it has. */
+/** Fills a file with zeros up to this length, as far as there is room, and syncs it. */
 function lengthen(descriptor: number, bytes: number): void {
   const { size } = fstatSync(descriptor);
   try {
     if (size < bytes) writeSync(descriptor, Buffer.alloc(bytes - size), 0, bytes - size, size);
   } catch {
-    // It is only slower without.
+    // Without it, writing is only slower.
   }
   fsyncSync(descriptor);
 }
@@ -236,7 +236,7 @@ function openDatabase({ directory, pagesMax, logBytes = LOG_BYTES }: SqliteDiskO
     `);
     if (sizeOf(file) <= CHECKED_BYTES_MAX) checkPages(database, file);
     if (pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${pagesMax}`);
-    // A first write, so that the log is there to be opened.
+    // A first write, so that the log exists and can be opened.
     database.exec(`PRAGMA user_version = ${FORMAT}`);
     return database;
   } catch (error) {
@@ -261,7 +261,7 @@ function prepare(database: DatabaseSync): Statements {
   const statements = Object.fromEntries(
     Object.entries(SQL).map(([name, text]) => [name, database.prepare(text)]),
   ) as Record<keyof typeof SQL, StatementSync>;
-  // Cheaper than objects, where there may be a million.
+  // Takes less memory than objects, where there may be a million.
   for (const statement of [statements.list, statements.listReverse]) statement.setReturnArrays(true);
   return statements;
 }

@@ -1,4 +1,4 @@
-/** What an object reads and writes, on a real store; what gates do is in gates.test.ts. */
+/** What an object reads and writes, on a real store. The gates are tested in gates.test.ts. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -126,7 +126,7 @@ test("a transaction is whole or nothing, and what is started beside it comes aft
     txn.put("b", await txn.get("a"));
     await txn.delete("a");
     await pause.promise;
-    // What the closure does with the storage itself is part of it.
+    // What the closure does with the storage itself is part of the transaction.
     await storage.put("c", [...(await storage.list()).keys()]);
     return "moved";
   });
@@ -157,7 +157,7 @@ test("a transaction is whole or nothing, and what is started beside it comes aft
   await host.close();
 });
 
-/** What a random play may do; `T` marks what also goes inside a transaction. */
+/** Operations of a random play; `T` marks those that also happen inside a transaction. */
 const someKey = fc.constantFrom("a", "a\0", "ab", "b", "ba", "é", "\uff5e", "\u{1f600}");
 const change = fc.oneof(
   fc.record({ kind: fc.constant("put" as const), key: someKey, value: fc.jsonValue({ maxDepth: 1 }) }),

@@ -25,14 +25,14 @@ import { DatabaseSync } from "node:sqlite";
 import { damaged } from "./problem.ts";
 
 export const FORMAT = 1;
-/** "FGd1": says in the file itself whose it is. */
+/** "FGd1": the mark in the file that it is ours. */
 export const APPLICATION_ID = 0x46476431;
 export const PAGE_BYTES = 4_096;
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
-/** Where the header says how many pages the database has. */
+/** Where the header has the number of pages in the database. */
 const PAGE_COUNT_AT = 28;
 
 export const databaseFile = (directory: string): string => join(directory, "objects.db");
@@ -67,13 +67,13 @@ export function makeDirectory(directory: string): void {
   if (made !== undefined) syncPath(dirname(made));
 }
 
-/** Makes the file, for its owner only, if it is not there: SQLite gives its other files the same rights. */
+/** Creates the file, readable for its owner only, if it is missing: SQLite gives its other files the same permissions. */
 export function makePrivateFile(file: string): void {
   if (existsSync(file)) return;
   closeSync(openSync(file, "a", FILE_MODE));
 }
 
-/** An empty database where there is none. */
+/** Creates an empty database if there is none. */
 export function makeDatabase(directory: string): void {
   const file = databaseFile(directory);
   if (existsSync(file)) return;
@@ -90,7 +90,7 @@ export function makeDatabase(directory: string): void {
   syncPath(directory);
 }
 
-/** Throws when the database cannot be one. A log that ends in the middle is no damage: SQLite drops its last part. */
+/** Throws when the file cannot be a database. A log that ends in the middle is no damage: SQLite drops its last part. */
 export function checkHeader(directory: string): void {
   const file = databaseFile(directory);
   const header = Buffer.alloc(HEADER_BYTES);
@@ -101,7 +101,7 @@ export function checkHeader(directory: string): void {
   if (header.toString("latin1", 0, MAGIC.length) !== MAGIC)
     throw damaged(file, "it does not begin as a SQLite database does");
   const bytes = header.readUInt32BE(PAGE_COUNT_AT) * PAGE_BYTES;
-  // While there is a log, a checkpoint may have been stopped half-way, and the log still has the rest.
+  // While there is a log, a checkpoint may have stopped half-way; the log still has the rest.
   if (sizeOf(file) < bytes && sizeOf(logFile(directory)) === 0)
     throw damaged(file, `it should have ${bytes} bytes and has ${sizeOf(file)}`);
 }
@@ -110,7 +110,7 @@ export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Makes sure that a file's or directory's own entries survive the machine. */
+/** Syncs a file's or directory's own entries, so that they survive the machine. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, "r");
   try {

@@ -1,4 +1,4 @@
-/** What a running transaction has changed, laid over the object's values: kept apart until it is over, then written at once. */
+/** The changes of a running transaction, laid over the object's values: kept apart until it is over, then written at once. */
 import { copyOf, type HeldValue } from "./held-value.ts";
 import { isWithin } from "./key-range.ts";
 import { overlay, type Query, type Values, type WriteManner } from "./object-values.ts";
@@ -59,7 +59,7 @@ export class TransactionValues implements Values {
     this.#alarm = [at, manner];
   }
 
-  /** Forgets everything, and refuses all that is still to come. */
+  /** Forgets everything, and refuses further use. */
   rollback(): void {
     this.#isOver = true;
     this.#changes.clear();
@@ -67,7 +67,7 @@ export class TransactionValues implements Values {
     this.#alarm = null;
   }
 
-  /** Writes everything below, in one go. */
+  /** Writes everything to the values below, at once. */
   apply(): void {
     if (this.#wipe) this.#below.wipe(this.#wipe);
     for (const [key, [held, manner]] of this.#changes) this.#below.write(key, held, manner);

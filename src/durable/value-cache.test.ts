@@ -14,13 +14,13 @@ function filled(count: number, bytesMax: number) {
 }
 const one = entryBytes(new CacheEntry(new Map(), "1", 1));
 
-test("beyond its bytes the cache drops the oldest", () => {
+test("a full cache drops the oldest entry", () => {
   const { home, cache } = filled(5, one * 3);
   assert.deepEqual([...home.keys()], ["2", "3", "4"]);
   assert.equal(cache.bytes, one * 3);
 });
 
-test("what was read since goes round once more", () => {
+test("an entry that was read since goes round once more", () => {
   const { home, cache, entries } = filled(3, one * 3);
   entries[0]!.isUsed = true;
   const next = new CacheEntry(home, "9", 9);
@@ -29,7 +29,7 @@ test("what was read since goes round once more", () => {
   assert.deepEqual([...home.keys()], ["0", "2", "9"]);
 });
 
-test("an entry taken out is never dropped, and counts no more", () => {
+test("an entry that was removed is never dropped and no longer counts", () => {
   const { home, cache, entries } = filled(3, one * 3);
   cache.remove(entries[0]!);
   assert.equal(cache.bytes, one * 2);

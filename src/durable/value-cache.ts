@@ -8,7 +8,7 @@
 import { type HeldValue, heldBytes } from "./held-value.ts";
 
 export const CACHE_BYTES = 64 * 2 ** 20;
-/** What an entry costs beside its key and value: the object, its place in two structures. */
+/** What an entry takes besides its key and value: the object, and its place in two structures. */
 const ENTRY_BYTES = 160;
 
 export class CacheEntry {
@@ -48,7 +48,7 @@ export class ValueCache {
     return this.#bytes;
   }
 
-  /** Takes in an entry that is on disk, and drops others until there is room. */
+  /** Adds an entry that is on disk, and drops others until there is room. */
   add(entry: CacheEntry): void {
     entry.bytes = entryBytes(entry);
     this.#bytes += entry.bytes;
@@ -56,7 +56,7 @@ export class ValueCache {
     while (this.#bytes > this.#bytesMax && this.#oldest) this.#dropOne(this.#oldest);
   }
 
-  /** Takes an entry out of the list, not out of its home. */
+  /** Removes an entry from the list, not from its home. */
   remove(entry: CacheEntry): void {
     this.#bytes -= entry.bytes;
     this.#unlink(entry);

@@ -1,6 +1,6 @@
 /**
- * The demo's crowd: visitors over real HTTP, who join, check in when told to, enter, look around and leave. Some give
- * up, some close the tab without a word. Enough new ones come that the line stays about as long as asked for.
+ * The demo's crowd: visitors over real HTTP who join, check in when told to, enter, look around and leave. Some give up, and some
+ * close the tab without a word. New visitors keep coming, so that the line stays about as long as asked for.
  */
 import { Agent } from "node:http";
 import { setTimeout } from "node:timers/promises";
@@ -9,10 +9,10 @@ import { HttpVisitor } from "../../visitor/http-visitor.ts";
 const CONNECTIONS_MAX = 64;
 const STAY_MIN_MS = 6_000;
 const STAY_SPREAD_MS = 16_000;
-/** The share of visitors who give up while waiting, and of those on the site who leave without saying so. */
+/** Shares: of those waiting who give up, and of those on the site who go without leaving. */
 const GIVES_UP = 0.08;
 const VANISHES = 0.15;
-/** Those who give up do so at this check-in. */
+/** The check-in at which they give up. */
 const GIVES_UP_AT = 3;
 const ARRIVALS_PERIOD_MS = 250;
 const ARRIVALS_MAX = 4;
@@ -51,7 +51,7 @@ export function sendCrowd(address: string, size: number, waiting: () => number):
     }
   }
 
-  /** Waits until the turn comes, unless patience ends before. */
+  /** Waits for the turn. True: the visitor gave up before it came. */
   async function givesUp(visitor: HttpVisitor): Promise<boolean> {
     const checksMax = Math.random() < GIVES_UP ? GIVES_UP_AT : Number.POSITIVE_INFINITY;
     let checks = 0;

@@ -62,7 +62,7 @@ function wholeNumber(flag: string, written: string, max: number): number {
   process.exit(2);
 }
 
-/** A taken port is no reason for a demo to fail: the next one will do. */
+/** Uses the next port when one is taken: that is no reason for a demo to fail. */
 async function serveOnFreePort(
   first: number,
   { world, ...parts }: { shop: string; data: string; world: World },

@@ -17,7 +17,7 @@ export interface DemoScene {
   readonly board: Board;
   readonly counts: Counts;
   readonly limits: { totalActiveUsers: number; newUsersPerMinute: number };
-  /** Seconds someone who joins now may expect. */
+  /** How many seconds someone who joins now may expect to wait. */
   readonly waitSeconds: { low: number; high: number } | null;
 }
 

@@ -1,4 +1,4 @@
-/** The checks on what a server says of itself: facts in, verdicts out. */
+/** The checks of what a server reports about itself: facts in, verdicts out. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RedisSettings } from "../../config/redis-settings.ts";
@@ -47,7 +47,7 @@ function facts(
   };
 }
 
-/** `level: what is` for each verdict; every one that is not ok says what to do. */
+/** `level: what was found` for each verdict; each that is not ok says what to do. */
 function said(verdicts: DoctorVerdict | readonly DoctorVerdict[]): string[] {
   return [verdicts].flat().map(({ level, is, todo }) => {
     assert.equal(todo === "", level === "ok", `${level}: ${is} ${todo}`);

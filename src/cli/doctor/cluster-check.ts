@@ -1,4 +1,4 @@
-/** The cluster: whether the nodes in the settings answer, who else there is, and whether all slots are served. */
+/** The cluster: whether the nodes in the settings answer, which others there are, and whether all hash slots are served. */
 import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import type { RedisSettings } from "../../config/redis-settings.ts";
 import { RedisProblem } from "../../engines/redis/link/problem.ts";
@@ -14,7 +14,7 @@ const KEYS_AT_ONCE = 100;
 
 interface Member {
   readonly id: string;
-  /** Null: nobody knows where it is. */
+  /** Null when no node knows the address. */
   readonly address: HostPort | null;
   readonly isPrimary: boolean;
   readonly isFailed: boolean;
@@ -81,7 +81,7 @@ function readMembers(text: string, asked: HostPort): Member[] {
   });
 }
 
-/** `0-5460 7000`; what is in brackets is on its way to another node. */
+/** Ranges such as `0-5460 7000`. One in brackets is being moved to another node, and is left out. */
 function readSlots(ranges: readonly string[]): (readonly [number, number])[] {
   return ranges
     .filter((range) => /^\d/.test(range))
@@ -94,7 +94,7 @@ function readSlots(ranges: readonly string[]): (readonly [number, number])[] {
 /** Primaries first. */
 function nodesOf({ members }: View): Node[] {
   const nodes = members.flatMap(({ address, isPrimary, isFailed, slots }) =>
-    // A primary without slots is new or was replaced; the line never comes there.
+    // A primary without hash slots is new or was replaced, and never holds the line.
     address && !isFailed && !(isPrimary && slots.length === 0) ? [{ address, isPrimary, slots }] : [],
   );
   return nodes.toSorted((a, b) => Number(b.isPrimary) - Number(a.isPrimary));
@@ -109,12 +109,12 @@ function checkState({ state, members }: View): DoctorVerdict {
   );
   if (assigned < SLOTS)
     return cluster.problem(
-      `${SLOTS - assigned} of ${SLOTS} slots belong to no node.`,
+      `${SLOTS - assigned} of ${SLOTS} hash slots belong to no node.`,
       "redis-cli --cluster fix mends that.",
     );
   if (good < SLOTS || state.get("cluster_state") !== "ok")
     return cluster.problem(
-      `cluster_state is ${state.get("cluster_state")}: ${good} of ${SLOTS} slots are served.`,
+      `cluster_state is ${state.get("cluster_state")}: ${good} of ${SLOTS} hash slots are served.`,
       "Bring the nodes back.",
     );
   return cluster.ok(`cluster_state is ok: ${primaries.length} primaries serve all ${SLOTS} slots.`);
@@ -135,7 +135,7 @@ function placeOf({ address, id }: Member): string {
   return address ? formatHostPort(address) : id;
 }
 
-/** Whether the loss of one primary stops the rooms of all the others. */
+/** Whether losing one primary stops the rooms on all the others. */
 export function checkCoverage(facts: ServerFacts, rooms: number): DoctorVerdict[] {
   const isCluster = facts.info.get("cluster_enabled") === "1";
   if (!isCluster || rooms < 2 || configOf(facts, "cluster-require-full-coverage") !== "yes") return [];
@@ -147,7 +147,7 @@ export function checkCoverage(facts: ServerFacts, rooms: number): DoctorVerdict[
   ];
 }
 
-/** A key of ours in one of the slots; null when none was found. The node itself tells where a key is. */
+/** One of our keys in a hash slot of this node; null when none was found. The node itself says where a key belongs. */
 export async function keyOn(probe: Probe, { slots }: Node, prefix: string): Promise<string | null> {
   const key = (i: number) => `${prefix}:{doctor${i}}:probe`;
   if (slots === null) return key(0);

@@ -23,7 +23,7 @@ export function checkData(directory: string): DoctorVerdict[] {
   return [verdict.ok(is), checkSpace(found, directory), checkHolder(directory)];
 }
 
-/** The directory itself, or the first above it that is there. */
+/** The directory itself, or the nearest one above it that exists. */
 function nearest(directory: string): string {
   return existsSync(directory) ? directory : nearest(dirname(directory));
 }
@@ -50,7 +50,7 @@ function checkSpace(found: string, directory: string): DoctorVerdict {
   return free < FREE_CAUTION_BYTES ? disk.caution(is, "Make room before many people come.") : disk.ok(is);
 }
 
-/** One process at a time: the others do not start. */
+/** Whether another process holds the directory: only one can, and others do not start. */
 function checkHolder(directory: string): DoctorVerdict {
   const holds = about("process", directory);
   if (!isHeld(join(directory, "lock"))) return holds.ok("No Fairgate runs on it now.");

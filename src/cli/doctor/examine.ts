@@ -94,7 +94,7 @@ async function judge(patient: Patient, examination: Examination): Promise<Doctor
     checkVersion(facts),
   ];
   const wrong = [...checkKind(facts, redis), ...checkLoading(facts)];
-  // The rest would be about something else than what is wanted.
+  // The other checks would examine a server that is the wrong one anyway.
   if (wrong.length > 0) return [...ways, ...wrong];
   return [
     ...ways,
@@ -117,7 +117,7 @@ async function judgePrimary(patient: Patient, { redis, rooms }: Examination): Pr
   ];
 }
 
-/** When all else is done, so that nothing of ours is in the way. */
+/** Runs last, so that our own questions do not slow the answers down. */
 async function judgeLatency(patients: readonly Patient[], redis: RedisSettings): Promise<DoctorVerdict[]> {
   const measured: RoundTrips[] = [];
   for (const { node, probe } of patients) {

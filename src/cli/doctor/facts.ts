@@ -15,11 +15,11 @@ export type ConfigName = (typeof CONFIG)[number];
 
 export interface ServerFacts {
   readonly where: string;
-  /** The fields of INFO by name. */
+  /** The fields of INFO by their names. */
   readonly info: ReadonlyMap<string, string>;
-  /** Some of its own settings, or why they cannot be seen: many who rent out a Redis show none. */
+  /** Some of its settings, or why they cannot be read: many hosted Redis services do not allow it. */
   readonly config: ReadonlyMap<string, string> | RedisProblem;
-  /** Its clock less ours, or why it was not told. */
+  /** Its clock minus ours, or why it could not be read. */
   readonly clockAheadMs: number | RedisProblem;
 }
 

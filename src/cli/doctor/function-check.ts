@@ -1,6 +1,6 @@
 /**
- * Whether a primary lets us do what the engine does there: load functions, call them, write and read under our prefix,
- * tell and hear news. It is tried out with a tiny library of its own, which is taken away again.
+ * Whether a primary lets us do what the engine does there: load functions, call them, read and write under our prefix, publish
+ * and subscribe. It is tried with a small library of its own, which is removed again.
  */
 import { randomBytes } from "node:crypto";
 import type { RedisSettings } from "../../config/redis-settings.ts";
@@ -9,10 +9,10 @@ import { Probe, serverLogin } from "./probe.ts";
 import { about, type DoctorVerdict } from "./verdict.ts";
 
 const NAME_BYTES = 8;
-/** Inside a function Redis says it in other words than outside. */
+/** Inside a function Redis words a missing permission differently than outside. */
 const NOT_ALLOWED = /no permissions|executing the script can't|does not let this user/i;
 
-/** Tries it out. `key` is one that this server holds. */
+/** Tries it all. `key` is one that this server holds. */
 export async function checkFunctions(
   probe: Probe,
   key: string,
@@ -44,7 +44,7 @@ interface Trial {
 async function tryFunctions(probe: Probe, { name, key, redis }: Trial): Promise<void> {
   await probe.ask("FUNCTION", "LOAD", library(name));
   await probe.ask("FCALL", name, "1", key, `${key}:news`);
-  // It is sent behind each admission, and none of them needs to follow here.
+  // The engine sends WAIT after each admission. Here no replica has to answer.
   if (redis.replicas > 0) await probe.ask("WAIT", "0", "1");
 }
 
@@ -58,7 +58,7 @@ async function hear(probe: Probe, channel: string, redis: RedisSettings): Promis
   }
 }
 
-/** Takes the library away, whether or not it is there. */
+/** Removes the library, if it is there. */
 async function remove(probe: Probe, name: string): Promise<DoctorVerdict[]> {
   const answer = await probe.tryAsk("FUNCTION", "DELETE", name);
   if (!(answer instanceof RedisProblem) || !(await isLeft(probe, name))) return [];
@@ -71,7 +71,7 @@ async function isLeft(probe: Probe, name: string): Promise<boolean> {
   return !(answer instanceof RedisProblem) && Array.isArray(answer.value) && answer.value.length > 0;
 }
 
-/** What the functions of rooms do, in small. */
+/** A small version of what the functions of rooms do. */
 function library(name: string): string {
   return `#!lua name=${name}
 redis.register_function("${name}", function(keys, args)

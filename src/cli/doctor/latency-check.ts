@@ -1,13 +1,13 @@
-/** How quickly the primaries answer, beside how long the gateways wait for them. */
+/** How quickly the primaries answer, compared with how long the gateways wait for them. */
 import type { RedisSettings } from "../../config/redis-settings.ts";
 import { formatDuration } from "../../config/units.ts";
 import type { Probe } from "./probe.ts";
 import { about, type DoctorVerdict } from "./verdict.ts";
 
 const PINGS = 20;
-/** An answer that took longer than this share of the timeout was near to coming too late. */
+/** An answer that took more than this share of the timeout was nearly too late. */
 const TIMEOUT_SHARE = 0.5;
-/** Everyone who joins waits for it at least once. */
+/** Everyone who joins waits at least this long once. */
 const MEDIAN_MAX_MS = 50;
 const TIMEOUT_MIN_MS = 200;
 const TIMEOUT_MAX_MS = 10_000;
@@ -18,7 +18,7 @@ export interface RoundTrips {
   readonly slowestMs: number;
 }
 
-/** One question after the other: asked together, they would measure how fast a pile is worked off. */
+/** Pings one after the other: together they would measure how fast a batch is processed. */
 export async function measure(probe: Probe): Promise<RoundTrips> {
   const took: number[] = [];
   for (let i = 0; i < PINGS; i++) {
@@ -30,7 +30,7 @@ export async function measure(probe: Probe): Promise<RoundTrips> {
   return { where: probe.where, medianMs: took[PINGS / 2]!, slowestMs: took.at(-1)! };
 }
 
-/** The slowest of all decides. */
+/** Judges the slowest primary. */
 export function checkLatency(all: readonly RoundTrips[], { timeoutMs }: RedisSettings): DoctorVerdict[] {
   const [worst] = all.toSorted((a, b) => b.medianMs - a.medianMs);
   if (!worst) return [];
@@ -43,7 +43,7 @@ export function checkLatency(all: readonly RoundTrips[], { timeoutMs }: RedisSet
   return [isSlow ? latency.caution(is, todo) : latency.ok(is)];
 }
 
-/** Whether the gateways' patience makes sense. */
+/** Whether the gateways' timeout makes sense. */
 export function checkTimeout({ timeoutMs }: RedisSettings): DoctorVerdict {
   const timeout = about("timeout");
   const is = `redis.timeout is ${formatDuration(timeoutMs)}`;

@@ -1,15 +1,15 @@
-/** Whether a Redis has the memory that a line needs, and keeps what it was given. */
+/** Whether a Redis has the memory that a line needs, and keeps what is written to it. */
 import { formatSize } from "../../config/units.ts";
 import { numberIn, type ServerFacts } from "./facts.ts";
 import { about, type DoctorVerdict } from "./verdict.ts";
 
-/** What one waiting visitor takes in Redis: 442 bytes, measured with 200,000 in one line, and a little for the rest. */
+/** Redis memory per waiting visitor: 442 bytes, measured with 200,000 in one line, and a little for the rest. */
 export const BYTES_PER_VISITOR = 450;
 const KEEPS_ALL = "noeviction";
-/** Above this share of the memory it is time to look for more. */
+/** Above this share of the memory, it is time to add more. */
 const NEARLY_FULL = 0.8;
 
-/** A Redis that throws keys away when memory is short throws people out of the line. */
+/** A Redis that evicts keys when memory is short evicts people from the line. */
 export function checkEviction({ info, where }: ServerFacts): DoctorVerdict {
   const eviction = about("eviction", where);
   const policy = info.get("maxmemory_policy") ?? "not told";
@@ -20,7 +20,7 @@ export function checkEviction({ info, where }: ServerFacts): DoctorVerdict {
   );
 }
 
-/** How much is used, how much there is, and how many visitors still fit. */
+/** How much is used, how much there is, and how many more visitors fit. */
 export function checkMemory({ info, where }: ServerFacts): DoctorVerdict[] {
   const memory = about("memory", where);
   const used = numberIn(info, "used_memory");

@@ -5,7 +5,7 @@ import type { DoctorVerdict } from "./verdict.ts";
 export interface Node {
   readonly address: HostPort;
   readonly isPrimary: boolean;
-  /** The slots it holds, first and last; null where there are none. */
+  /** The ranges of hash slots it holds, first and last; null outside a cluster. */
   readonly slots: readonly (readonly [first: number, last: number])[] | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One connection to one Redis, asked a few things and closed. Nothing is tried twice and every wait ends: whoever calls
- * for a doctor wants to know what happens now.
+ * One connection to one Redis, asked a few things and closed. Nothing is tried twice and every wait is limited: an operator who
+ * runs the doctor wants to know what happens now.
  */
 import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import type { RedisSettings } from "../../config/redis-settings.ts";
@@ -12,15 +12,15 @@ import {
   redisProblemOf,
 } from "../../engines/redis/link/problem.ts";
 
-/** Longer than any good answer takes, short enough to wait for. */
+/** Longer than a good answer takes, and short enough to wait for. */
 export const PATIENCE_MS = 5_000;
 
-/** How a server is talked to. */
+/** The login for a server. */
 export function serverLogin({ mode, username, password, database, tls }: RedisSettings): Login {
   return { mode, username, password, database, tls };
 }
 
-/** How a sentinel is talked to: it has users of its own, and no databases. */
+/** The login for a sentinel: it has users of its own, and no databases. */
 export function sentinelLogin({ mode, sentinelUsername, sentinelPassword, tls }: RedisSettings): Login {
   return { mode, username: sentinelUsername, password: sentinelPassword, database: 0, tls };
 }
@@ -48,7 +48,7 @@ export class Probe {
     this.where = formatHostPort(address);
     this.#asked = { where: this.where, mode: login.mode };
     this.#client = clientFor(address, login, PATIENCE_MS);
-    // What breaks the connection fails the question too; a client without a listener would end the process.
+    // A broken connection also fails the command; a client without a listener would end the process.
     this.#client.on("error", () => {});
   }
 
@@ -57,7 +57,7 @@ export class Probe {
     return this.#within(this.#client.sendCommand(words));
   }
 
-  /** The answer, or why there is none. */
+  /** The answer, or why there was none. */
   async tryAsk(...words: readonly string[]): Promise<{ readonly value: unknown } | RedisProblem> {
     try {
       return { value: await this.ask(...words) };
@@ -67,7 +67,7 @@ export class Probe {
     }
   }
 
-  /** Begins to listen to a channel. Nothing can be asked afterwards. */
+  /** Subscribes to a channel. No command can be sent afterwards. */
   async listen(channel: string): Promise<void> {
     await this.#within(this.#client.subscribe(channel, () => {}));
   }

@@ -1,9 +1,9 @@
-/** How many replicas a primary has and how far behind they are, beside how many the settings ask for. */
+/** How many replicas a primary has and how far behind they are, compared with what the settings ask for. */
 import type { RedisSettings } from "../../config/redis-settings.ts";
 import { configOf, numberIn, type ServerFacts } from "./facts.ts";
 import { about, type DoctorVerdict } from "./verdict.ts";
 
-/** Replicas tell how far they are each second. */
+/** Replicas report their offset every second. */
 const LAG_MAX_S = 10;
 
 interface Replica {

@@ -1,14 +1,14 @@
 /** Verdicts as a table for people, and as JSON for programs. */
 import type { DoctorVerdict, Level } from "./verdict.ts";
 
-/** The order in which people would ask; what is not here comes last. */
+/** The order of the checks in the report; any other comes last. */
 const ORDER = [
   ...["connection", "password", "tls", "version", "kind", "loading", "sentinels", "cluster", "functions"],
   ...["replicas", "eviction", "memory", "persistence", "config", "clients", "latency", "timeout", "clock"],
 ];
 const GAP = "  ";
 const WIDTH_MIN = 60;
-/** The most servers that are named; further ones are counted. */
+/** At most this many servers are named; the others are counted. */
 const NAMED_MAX = 2;
 const COLOURS: Readonly<Record<Level, string>> = { ok: "", caution: "\x1b[33m", problem: "\x1b[31m" };
 const NO_COLOUR = "\x1b[0m";
@@ -18,12 +18,12 @@ export interface ReportTableOptions {
   readonly isColour: boolean;
 }
 
-/** What several servers have in common is said once. */
+/** A verdict with all the servers it is about. */
 interface Row extends Omit<DoctorVerdict, "where"> {
   readonly wheres: readonly string[];
 }
 
-/** One line for each verdict, or a few where it is long; what to change is below what is. */
+/** A row for each verdict, wrapped where it is long; what to change is below what was found. */
 export function table(verdicts: readonly DoctorVerdict[], { columns, isColour }: ReportTableOptions): string {
   const rows = merged(inOrder(verdicts));
   const cells = rows.map((row) => [row.level, row.check, whereText(row.wheres)] as const);

@@ -1,6 +1,6 @@
 /**
- * The sentinels: whether each answers, whether they agree, and whether they could make a replica the primary. They also
- * tell which servers there are.
+ * The sentinels: whether each answers, whether they agree, and whether they could promote a replica. They also say which servers
+ * there are.
  */
 import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import type { RedisSettings } from "../../config/redis-settings.ts";

@@ -1,15 +1,15 @@
-/** What a server is and how it is set up, beside what the engine needs. Each check reads facts and asks nothing. */
+/** What a server is and how it is configured, compared with what the engine needs. Each check only reads facts. */
 import type { RedisSettings } from "../../config/redis-settings.ts";
 import { OLDEST_VERSION, RedisProblem } from "../../engines/redis/link/problem.ts";
 import { configOf, numberIn, type ServerFacts } from "./facts.ts";
 import { about, type DoctorVerdict } from "./verdict.ts";
 
-/** The link asks each connection for a sign of life every second. */
+/** The link sends PING over each connection every second. */
 const IDLE_MIN_S = 10;
 const BUSY_MIN_MS = 1_000;
 const CLIENTS_SHARE_MAX = 0.8;
 
-/** Redis, or Valkey, which tells a Redis version too. */
+/** Redis, or Valkey, which gives a Redis version too. */
 export function checkVersion({ info, where }: ServerFacts): DoctorVerdict {
   const version = info.get("redis_version") ?? "of no known version";
   const valkey = info.get("valkey_version");
@@ -21,7 +21,7 @@ export function checkVersion({ info, where }: ServerFacts): DoctorVerdict {
   return about("version", where).problem(is, `Use Redis ${OLDEST_VERSION} or later, or Valkey.`);
 }
 
-/** Whether the settings speak of the kind of Redis that is there. */
+/** Whether the server is of the kind that the settings name. */
 export function checkKind({ info, where }: ServerFacts, { mode }: RedisSettings): DoctorVerdict[] {
   const kind = about("kind", where);
   const found = info.get("redis_mode");
@@ -39,13 +39,13 @@ export function checkKind({ info, where }: ServerFacts, { mode }: RedisSettings)
   return [];
 }
 
-/** A Redis that still reads its files answers nothing else. */
+/** A Redis that is still loading its files answers nothing else. */
 export function checkLoading({ info, where }: ServerFacts): DoctorVerdict[] {
   if (info.get("loading") !== "1") return [];
   return [about("loading", where).problem("It is still reading its data from the disk.", "Wait.")];
 }
 
-/** Settings of Redis that hurt when they are changed from what they are at first. */
+/** Settings of Redis whose defaults suit us, and which do harm when changed. */
 export function checkConfig(facts: ServerFacts): DoctorVerdict[] {
   const { config, where } = facts;
   if (config instanceof RedisProblem)

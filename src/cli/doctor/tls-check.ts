@@ -1,4 +1,4 @@
-/** How the way to a server is guarded: by TLS, and with what certificate. */
+/** How the connection to a server is protected: by TLS, and with which certificate. */
 
 import { isIP } from "node:net";
 import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
@@ -15,7 +15,7 @@ export async function examineTls(address: HostPort, { tls }: RedisSettings): Pro
   const where = formatHostPort(address);
   if (tls === null) return isHere(address) ? [] : [plain(where)];
   const { host, port } = address;
-  // An address is no name that a server could choose a certificate by.
+  // Servers choose certificates by host name, and an IP address is none.
   const named = isIP(host) || tls.servername !== null ? {} : { servername: host };
   const socket = connect({ host, port, ...named, ...certificates(tls) });
   try {
@@ -29,7 +29,7 @@ export async function examineTls(address: HostPort, { tls }: RedisSettings): Pro
   }
 }
 
-/** Whether nobody needs a password, from where others could come too. */
+/** Whether the server needs no password although it may be reached from elsewhere. */
 export function checkPassword(address: HostPort, { password }: RedisSettings): DoctorVerdict[] {
   if (password !== null || isHere(address)) return [];
   return [
@@ -65,7 +65,7 @@ function secured(socket: TLSSocket): Promise<void> {
   });
 }
 
-/** On this very machine. */
+/** True for this machine. */
 function isHere({ host }: HostPort): boolean {
   return host === "localhost" || host === "::1" || /^127\./.test(host);
 }

@@ -1,4 +1,4 @@
-/** What `fairgate doctor` has to say: one verdict for each thing it looked at. */
+/** What `fairgate doctor` reports: one verdict for each thing it examined. */
 
 /** `caution`: it works, and one day it may not. `problem`: it does not work, or places can be lost. */
 export type Level = "ok" | "caution" | "problem";
@@ -9,9 +9,9 @@ export interface DoctorVerdict {
   readonly check: string;
   /** The server it is about; empty when it is about all of them. */
   readonly where: string;
-  /** What is, as a sentence. */
+  /** What was found, as a sentence. */
   readonly is: string;
-  /** What to change, as a sentence; empty when nothing should be. */
+  /** What to change, as a sentence; empty for nothing. */
   readonly todo: string;
 }
 

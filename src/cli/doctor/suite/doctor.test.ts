@@ -1,4 +1,4 @@
-/** `fairgate doctor` beside real Redis servers, good and bad, and beside a data directory. */
+/** `fairgate doctor` against real Redis servers, good and bad, and against a data directory. */
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -28,11 +28,11 @@ const KEY = fixturePath("localhost.key.pem");
 interface Report {
   readonly hasProblem: boolean;
   readonly verdicts: readonly DoctorVerdict[];
-  /** What was found about something, each with its level: `problem: …`. */
+  /** What a check found, each with its level: `problem: …`. */
   of(check: string): string[];
 }
 
-/** What there is to say, whoever is told of it. However it ends, no password is shown. */
+/** The report for these verdicts, in either form. It never shows a password. */
 function reportOf(verdicts: readonly DoctorVerdict[]): Report {
   assert.doesNotMatch(JSON.stringify(verdicts), new RegExp(PASSWORD));
   for (const { is } of verdicts) assert.match(is, /^\S.*\.$/);
@@ -41,7 +41,7 @@ function reportOf(verdicts: readonly DoctorVerdict[]): Report {
   return { hasProblem: hasProblem(verdicts), verdicts, of };
 }
 
-/** The examination of a Redis that settings name. In this process: starting others would take most of the time. */
+/** Examines the Redis of these settings, in this process: starting others would take most of the time. */
 async function ask(redis: SettingsInput["redis"]): Promise<Report> {
   const room = { totalActiveUsers: 5 };
   const input = { redis, rooms: { a: { ...room, path: "/a" }, b: { ...room, path: "/b" } } };
@@ -75,7 +75,7 @@ describe("fairgate doctor", { concurrency: 4 }, () => {
     await using redis = await startRedis({ args: GOOD, password: PASSWORD });
     const report = await askCommand("--redis", redis.url);
     assert.equal(report.code, 0);
-    // A busy machine may be slow to answer; everything else is well.
+    // A busy machine may answer slowly; everything else must be well.
     const unwell = report.verdicts.filter(({ level, check }) => level !== "ok" && check !== "latency");
     assert.deepEqual(unwell, []);
     const seen = report.verdicts.map(({ check }) => check);
