@@ -71,11 +71,14 @@ export abstract class BaseBooks<L extends LaneLine> {
 
   /** All of it at an instant, for the board and the operator's counts. */
   figures(now: number): RoomFigures {
-    const { name, door, lines, pace, tallies } = this;
+    const { name, door, lines, pace, tallies, waits } = this;
+    const rules = this.rulesAt(now);
     return {
-      ...{ name, now, roomRules: door.rules, rules: this.rulesAt(now), phase: door.phase(now) },
+      ...{ name, now, roomRules: door.rules, rules, phase: door.phase(now) },
       ...{ waiting: lines.size, ...this.elsewhere() },
       ...{ isActive: door.isActive, noShows: door.noShows, remarks: door.remarks, pace },
+      waitCurve: (lane) => waits.curve(rules, lane, now),
+      waitAccuracy: () => waits.accuracy(now),
       waitingIn: (lane) => lines.waitingIn(lane),
       sequenceAt: (lane, rank) => lines.at(lane, rank),
       highestAdmitted: (lane) => tallies.highestOf(lane),

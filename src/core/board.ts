@@ -20,8 +20,8 @@ export interface Board {
   readonly marks: readonly Mark[];
   /** Visitors admitted a minute, as measured lately. */
   readonly ratePerMinute: number | null;
-  /** Seconds for a hundred visitors to be admitted; null while nothing is known. */
-  readonly secondsPerHundred: WaitRange | null;
+  /** The wait by people ahead, in seconds; null also while nobody can say. */
+  readonly waits: readonly WaitPoint[] | null;
   readonly message: string;
   /** When the prequeue ends, or the next event of a closed room starts. */
   readonly nextEventAt: number | null;
@@ -32,7 +32,7 @@ export interface Board {
 }
 
 /** The board of one lane: what these are for everybody. */
-export interface LaneBoard extends Pick<Board, "marks" | "secondsPerHundred"> {
+export interface LaneBoard extends Pick<Board, "marks" | "waits"> {
   /** The highest admitted sequence. */
   readonly admitted: number;
 }
@@ -47,6 +47,9 @@ export interface DrawNotice {
 }
 
 export type Mark = readonly [sequence: number, ahead: number];
+
+/** A point of the curve from people ahead to the wait; between two points the wait is on a straight line. */
+export type WaitPoint = readonly [ahead: number, low: number, middle: number, high: number];
 
 /** An honest wait: as likely below `middle` as above, and between `low` and `high` four times out of five. */
 export interface WaitRange {

@@ -24,6 +24,7 @@ import type { DrawRecord } from "./draw.ts";
 import type { Pass } from "./pass.ts";
 import type { RoomRules } from "./rules.ts";
 import type { Ticket } from "./ticket.ts";
+import type { WaitAccuracy } from "./told-waits.ts";
 
 export type Eventually<T> = T | Promise<T>;
 
@@ -184,6 +185,8 @@ export interface Counts {
   readonly isActive: boolean;
   /** Smoothed share of turns that nobody used. */
   readonly noShows: number;
+  /** How good the waits told in the past hour were. Null: nothing to compare yet. */
+  readonly waitAccuracy: WaitAccuracy | null;
   /** In order of priority, the default lane last. */
   readonly lanes: readonly LaneCounts[];
   /** Recent automatic changes and their reasons; the latest last. */

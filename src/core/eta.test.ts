@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
-import { Pace, perHundredAt, waitAt } from "./eta.ts";
+import { Pace } from "./eta.ts";
 import { DEFAULT_RULES } from "./rules.ts";
 
 const RULES = { ...DEFAULT_RULES, newUsersPerMinute: 600 };
@@ -57,41 +56,6 @@ test("a change of the rules is told at once, and so is the next turn of the door
   pace.observe({ admitted: 0, isLine: true, now: 0 });
   pace.observe({ admitted: 0, isLine: true, now: 30_000 });
   assert.ok(pace.wait(RULES, 999)!.middle > before * 1.5);
-});
-
-test("a speed told on its own gives the waits that the rules' promise gives here", () => {
-  const places = fc.integer({ min: 0, max: 20_000_000 });
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 100_000 }), fc.array(places), (newUsersPerMinute, aheads) => {
-      const rules = { ...DEFAULT_RULES, newUsersPerMinute };
-      const pace = new Pace();
-      const speed = { perMs: pace.perMs(rules), doubt: 0.2 };
-      assert.deepEqual(perHundredAt(speed), pace.perHundred(rules));
-      for (const ahead of aheads) assert.deepEqual(waitAt(speed, ahead), pace.wait(rules, ahead));
-    }),
-  );
-});
-
-test("a longer line never means a shorter wait, at any speed", () => {
-  const speeds = fc.record({
-    perMs: fc.double({ min: 1e-6, max: 100, noNaN: true }),
-    doubt: fc.double({ min: 0, max: 3, noNaN: true }),
-  });
-  const places = fc.integer({ min: 0, max: 20_000_000 });
-  fc.assert(
-    fc.property(speeds, places, places, (speed, one, other) => {
-      const near = waitAt(speed, Math.min(one, other))!;
-      const far = waitAt(speed, Math.max(one, other))!;
-      for (const end of ["low", "middle", "high"] as const)
-        assert.ok(near[end] <= far[end], JSON.stringify({ near, far }));
-      assert.ok(far.low <= far.middle && far.middle <= far.high);
-    }),
-  );
-});
-
-test("a door that lets nobody in has no wait to tell", () => {
-  assert.equal(waitAt({ perMs: 0, doubt: 0.2 }, 5), null);
-  assert.equal(perHundredAt({ perMs: 0, doubt: 0.2 }), null);
 });
 
 test("nothing is promised while paused, nor with no limit known and nothing measured", () => {

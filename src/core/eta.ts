@@ -134,11 +134,6 @@ export class Pace {
     return wait;
   }
 
-  /** Milliseconds for a hundred visitors to be admitted, for the board. */
-  perHundred(rules: DoorRules): WaitRange | null {
-    return isHeld(rules) ? null : perHundredAt(this.#speed(rules));
-  }
-
   #speed(rules: DoorRules): Speed {
     return { perMs: this.perMs(rules), doubt: this.#doubt(rules) };
   }
@@ -171,11 +166,6 @@ export function waitAt({ perMs, doubt }: Speed, ahead: number): WaitRange | null
   const step = (ahead + 1) >> shift;
   const turns = (step << shift) + ((1 << shift) >> 1);
   return spread(turns / perMs, Math.sqrt(doubt ** 2 + 1 / turns));
-}
-
-/** Milliseconds for a hundred visitors to be admitted at this speed; null when nobody is let in. */
-export function perHundredAt({ perMs, doubt }: Speed): WaitRange | null {
-  return perMs <= 0 ? null : spread(100 / perMs, doubt);
 }
 
 /** How wide the step of the line is in which `ahead` lies, as a power of two. */

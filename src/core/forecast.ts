@@ -7,12 +7,12 @@
  * lanes before it lengthen it. `middle` is as likely too long as too short; four waits out of five lie between `low` and `high`.
  * How far these are apart follows from chance (single visits end when they end) and from how little is known yet.
  */
+import type { WaitPoint } from "./board.ts";
 import { FIRM_MS } from "./firm-turns.ts";
 import { aheadInLanes } from "./lanes.ts";
 import { type DoorRules, EVERYBODY, isHeld, type RoomRules } from "./rules.ts";
 import { phaseAt } from "./schedule.ts";
 import type { Stays } from "./stays.ts";
-import type { WaitPoint } from "./wait-curve.ts";
 
 const MINUTE_MS = 60_000;
 const STEPS = 240;

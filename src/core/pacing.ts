@@ -38,10 +38,16 @@ export interface WaitStanding {
   readonly pollBudgetPerSecond: number;
   readonly ticketTtlMs: number;
   readonly claimWindowMs: number;
+  /** The wait is not to be known: the poll budget alone counts. */
+  readonly isWaitHidden?: boolean;
 }
+
+/** Where the wait is hidden, the time to the next check-in must not tell it either. */
+export const HIDDEN_WAIT = { waitMs: null, reachMs: 0, isWaitHidden: true } as const;
 
 /** Milliseconds until this visitor's next check-in. `dice` in [0, 1) is the jitter. */
 export function nextCheckIn(standing: WaitStanding, dice: number): number {
+  if (standing.isWaitHidden) return hiddenCheckIn(standing, dice);
   const waitMs = standing.waitMs?.low ?? UNKNOWN_WAIT_MS;
   const byBudgetMs = (standing.waiting / standing.pollBudgetPerSecond) * 1_000;
   const wishedMs = Math.min(Math.max(waitMs / CHECKS_PER_WAIT, NEAR_MS), FAR_MAX_MS);
@@ -49,6 +55,13 @@ export function nextCheckIn(standing: WaitStanding, dice: number): number {
   const nearMs = waitMs <= REACH_MS ? NEAR_MAX_MS : standing.ticketTtlMs / 2;
   const mostMs = Math.min(nearMs, heardWithin(standing));
   const periodMs = Math.min(Math.max(wishedMs, byBudgetMs), mostMs / (1 + JITTER));
+  return Math.round(periodMs * (1 + JITTER * dice));
+}
+
+/** By the poll budget alone, the same for everyone in the line. A turn waits for its holder until they were told to come. */
+function hiddenCheckIn({ waiting, pollBudgetPerSecond, ticketTtlMs }: WaitStanding, dice: number): number {
+  const byBudgetMs = (waiting / pollBudgetPerSecond) * 1_000;
+  const periodMs = Math.min(Math.max(byBudgetMs, NEAR_MAX_MS), ticketTtlMs / 2 / (1 + JITTER));
   return Math.round(periodMs * (1 + JITTER * dice));
 }
 

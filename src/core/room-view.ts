@@ -2,15 +2,19 @@
  * A room as others see it: the board that everyone reads, and the operator's counts. Every engine tells what it knows as
  * `RoomFigures`, and this makes the same of them everywhere.
  */
-import { type Board, type LaneBoard, type Mark, markRanks, type RoomState } from "./board.ts";
+import { type Board, type LaneBoard, type Mark, markRanks, type RoomState, type WaitPoint } from "./board.ts";
 import type { Counts, LaneCounts, Remark, Totals } from "./engine.ts";
 import type { Pace } from "./eta.ts";
 import { type Turn, unfairness } from "./fairness.ts";
 import { aheadInLanes, laneCostMs } from "./lanes.ts";
 import { type DoorRules, EVERYBODY, type EventRules, type RoomRules } from "./rules.ts";
 import type { Phase } from "./schedule.ts";
+import type { WaitAccuracy } from "./told-waits.ts";
+import type { WaitCurve } from "./wait-curve.ts";
 
 const MINUTE_MS = 60_000;
+/** Places between two points of the board's waits, as a factor. */
+const WAITS_APART = 1.5;
 /** The name of the lane of everybody who is in no other. */
 const EVERYBODY_NAME = "everybody";
 
@@ -31,7 +35,10 @@ export interface RoomFigures {
   readonly noShows: number;
   readonly remarks: readonly Remark[];
   readonly totals: Totals;
-  readonly pace: Pick<Pace, "perMs" | "perHundred">;
+  readonly pace: Pick<Pace, "perMs">;
+  /** The wait for every place of a lane; null while nobody can say. */
+  waitCurve(lane: number): WaitCurve | null;
+  waitAccuracy(): WaitAccuracy | null;
   waitingIn(lane: number): number;
   /** The sequence of the one in a lane with `rank` before them there. */
   sequenceAt(lane: number, rank: number): number;
@@ -60,13 +67,7 @@ export function isAheadShown({ queueingMethod, show }: DoorRules): boolean {
 
 export function boardOf(figures: RoomFigures, version: number): Board {
   const { name, now, rules, phase, pace, waiting } = figures;
-  const perHundred = rules.show.wait ? pace.perHundred(rules) : null;
-  const secondsPerHundred = perHundred && {
-    low: seconds(perHundred.low),
-    middle: seconds(perHundred.middle),
-    high: seconds(perHundred.high),
-  };
-  const lanes = laneBoards(figures, secondsPerHundred);
+  const lanes = laneBoards(figures);
   const draw = drawNotice(figures);
   return {
     room: name,
@@ -77,7 +78,7 @@ export function boardOf(figures: RoomFigures, version: number): Board {
     admitted: isAheadShown(rules) ? figures.highestAdmitted(EVERYBODY) : 0,
     marks: marksOf(figures, EVERYBODY),
     ratePerMinute: rules.show.wait ? Math.round(pace.perMs(rules) * 10 * MINUTE_MS) / 10 : null,
-    secondsPerHundred,
+    waits: waitsOf(figures, EVERYBODY),
     message: rules.message,
     nextEventAt: phase.opensAt,
     ...(lanes && { lanes }),
@@ -101,6 +102,7 @@ export function countsOf(figures: RoomFigures): Counts {
     limits: { totalActiveUsers, newUsersPerMinute },
     isActive: figures.isActive,
     noShows: figures.noShows,
+    waitAccuracy: figures.waitAccuracy(),
     lanes: laneCounts(figures),
     remarks: figures.remarks,
     totals: { ...totals },
@@ -129,17 +131,31 @@ function marksOf(figures: RoomFigures, lane: number): Mark[] {
   );
 }
 
-function laneBoards(
-  figures: RoomFigures,
-  secondsPerHundred: Board["secondsPerHundred"],
-): Readonly<Record<number, LaneBoard>> | null {
+/** By the same numbers of people ahead as the marks. Without those a page has no use for them, and they tell the line's length. */
+function waitsOf(figures: RoomFigures, lane: number): readonly WaitPoint[] | null {
+  const { rules } = figures;
+  const curve = rules.show.wait && isAheadShown(rules) ? figures.waitCurve(lane) : null;
+  if (!curve) return null;
+  const waitingIn = (other: number) => figures.waitingIn(other);
+  const points: WaitPoint[] = [];
+  let next = 0;
+  for (const [index, [rank, low, middle, high]] of curve.points.entries()) {
+    if (rank < next && index < curve.points.length - 1) continue;
+    const ahead = expectedAhead(rules, waitingIn, { lane, ahead: rank });
+    points.push([ahead, seconds(low), seconds(middle), seconds(high)]);
+    next = Math.max(rank + 1, rank * WAITS_APART);
+  }
+  return points;
+}
+
+function laneBoards(figures: RoomFigures): Readonly<Record<number, LaneBoard>> | null {
   const { rules } = figures;
   const { named } = rules.lanes;
   if (named.length === 0) return null;
   return Object.fromEntries(
     named.map(({ number }) => {
       const admitted = isAheadShown(rules) ? figures.highestAdmitted(number) : 0;
-      return [number, { admitted, marks: marksOf(figures, number), secondsPerHundred }];
+      return [number, { admitted, marks: marksOf(figures, number), waits: waitsOf(figures, number) }];
     }),
   );
 }

@@ -3,22 +3,15 @@
  * how long turns are out, who lapses, who comes to which lane), plays the door forward and draws the curve of each lane;
  * whoever asks in between reads the curve. So a check-in costs a few comparisons, and the board can carry the same curve.
  */
-import type { WaitRange } from "./board.ts";
+import type { WaitPoint, WaitRange } from "./board.ts";
 import type { Totals } from "./engine.ts";
-import {
-  type DoorPlay,
-  type LineOutlook,
-  type Outlook,
-  playForward,
-  waitCurve,
-  withinRange,
-} from "./forecast.ts";
+import { type DoorPlay, type LineOutlook, playForward, waitCurve, withinRange } from "./forecast.ts";
 import { NO_SHOWS_MAX } from "./no-shows.ts";
 import type { RoomFigures } from "./room-view.ts";
 import { EVERYBODY } from "./rules.ts";
 import { type SeenVisit, Stays, type StaysMemo } from "./stays.ts";
 import { type NotedPlace, type ToldMemo, ToldWaits, type WaitAccuracy } from "./told-waits.ts";
-import { type WaitCurve, type WaitPoint, waitOn } from "./wait-curve.ts";
+import { type WaitCurve, waitOn } from "./wait-curve.ts";
 
 /** A room as it is when it is looked at. */
 export interface RoomLook
@@ -100,18 +93,17 @@ export class RoomWaits {
     { lane, ahead }: { readonly lane: number; readonly ahead: number },
     now: number,
   ): WaitRange | null {
-    if (
-      rules !== this.#rules ||
-      this.#lookedAt === Number.NEGATIVE_INFINITY ||
-      now - this.#lookedAt > 2 * IDLE_LOOK_MS
-    )
-      this.#observe(now);
-    const curve = this.curve(lane);
+    const curve = this.curve(rules, lane, now);
     return curve && waitOn(curve, ahead);
   }
 
-  /** The curve of a lane as it was last drawn; null: nobody can say. */
-  curve(lane: number): WaitCurve | null {
+  /** The curve of a lane; null: nobody can say. */
+  curve(rules: unknown, lane: number, now: number): WaitCurve | null {
+    if (rules !== this.#rules || now - this.#lookedAt > 2 * IDLE_LOOK_MS) this.#observe(now);
+    return this.#curveOf(lane);
+  }
+
+  #curveOf(lane: number): WaitCurve | null {
     const known = this.#curves.get(lane);
     if (known) return known;
     const play = this.#playOf();
@@ -201,7 +193,7 @@ export class RoomWaits {
   *#placesToNote(seen: RoomLook): Iterable<NotedPlace> {
     for (const lane of [...seen.rules.lanes.named.map(({ number }) => number), EVERYBODY]) {
       const waiting = seen.waitingIn(lane);
-      const curve = this.curve(lane);
+      const curve = this.#curveOf(lane);
       for (let i = 0; i < Math.min(waiting, NOTED_PLACES); i++) {
         const ahead = Math.floor(((i + 0.5) / Math.min(waiting, NOTED_PLACES)) * waiting);
         const wait = curve && waitOn(curve, ahead);

@@ -3,13 +3,11 @@
  * wait is on a straight line; beyond the last it goes on as between the last two. Made every few seconds; reading it
  * costs a few comparisons, however long the line is.
  */
-import type { WaitRange } from "./board.ts";
-
-/** In milliseconds from `madeAt`. */
-export type WaitPoint = readonly [ahead: number, low: number, middle: number, high: number];
+import type { WaitPoint, WaitRange } from "./board.ts";
 
 export interface WaitCurve {
   readonly madeAt: number;
+  /** In milliseconds from `madeAt`. */
   readonly points: readonly WaitPoint[];
 }
 

@@ -5,7 +5,7 @@
 import type { Doorkeeper } from "./doorkeeper.ts";
 import type { Waiting } from "./engine.ts";
 import type { Pace } from "./eta.ts";
-import { nextCheckIn, openingCheckIn, withTurn } from "./pacing.ts";
+import { HIDDEN_WAIT, nextCheckIn, openingCheckIn, withTurn } from "./pacing.ts";
 import { expectedAhead, isAheadShown } from "./room-view.ts";
 import type { RoomWaits } from "./room-waits.ts";
 import type { DoorRules, EventRules } from "./rules.ts";
@@ -30,8 +30,8 @@ export interface Lines {
 export interface WaitingRoom {
   readonly door: Pick<Doorkeeper, "phase">;
   readonly lines: Lines;
-  readonly pace: Pick<Pace, "wait" | "reach">;
-  readonly waits?: Pick<RoomWaits, "wait">;
+  readonly pace: Pick<Pace, "reach">;
+  readonly waits: Pick<RoomWaits, "wait">;
   /** `place`: the sequence by which a place is known. */
   readonly draws: { isGathered(event: EventRules | null, place: number): boolean };
   rulesAt(now: number): DoorRules;
@@ -59,11 +59,9 @@ export function waitingAnswer(
   const { event, isPrequeue, opensAt } = room.door.phase(now);
   const lane = room.laneOf(ticket.lane, now);
   const actual = aheadOf(lines, rules, lane, ticket.sequence);
-  const waitMs = room.waits
-    ? room.waits.wait(rules, { lane, ahead: lines.ahead(lane, ticket.sequence) }, now)
-    : pace.wait(rules, actual);
-  const reachMs = pace.reach(rules, actual);
-  const standing = { waiting: lines.size, waitMs, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
+  const waitMs = room.waits.wait(rules, { lane, ahead: lines.ahead(lane, ticket.sequence) }, now);
+  const paces = show.wait ? { waitMs, reachMs: pace.reach(rules, actual) } : HIDDEN_WAIT;
+  const standing = { waiting: lines.size, ...paces, pollBudgetPerSecond, ticketTtlMs, claimWindowMs };
   const paced = isPrequeue ? openingCheckIn(standing, opensAt! - now, dice) : nextCheckIn(standing, dice);
   const isGathered = room.draws.isGathered(event, originOf(ticket));
   return {

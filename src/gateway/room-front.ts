@@ -207,7 +207,7 @@ function emptyBoard(room: string): Board {
     admitted: 0,
     marks: [],
     ratePerMinute: 0,
-    secondsPerHundred: null,
+    waits: null,
     message: "",
     nextEventAt: null,
   };

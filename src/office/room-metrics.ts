@@ -33,6 +33,16 @@ const NOW: readonly Row[] = [
     "Share of pairs lately admitted in another order than they joined. 0 is perfect.",
     ({ counts }) => counts.unfairness,
   ],
+  [
+    "told_waits_inside_ratio",
+    "Share of the waits told in the past hour that came true within the range told. 0.8 is right.",
+    ({ counts }) => counts.waitAccuracy?.inside ?? null,
+  ],
+  [
+    "told_waits_close_ratio",
+    "Share of the waits over two minutes told in the past hour whose middle was within 30 percent.",
+    ({ counts }) => counts.waitAccuracy?.close ?? null,
+  ],
   ["paused", "1 while the room is paused by its settings.", ({ settings }) => Number(settings.paused)],
   [
     "active_users_max",

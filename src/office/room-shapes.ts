@@ -72,6 +72,16 @@ export const countsSchema = z
     limits: limitsSchema,
     isActive: z.boolean().openapi({ description: "false while the room is on standby without a line." }),
     noShows: number("Smoothed share of turns that nobody used, 0 to 1."),
+    waitAccuracy: z
+      .object({
+        compared: count("Told waits that were compared with what happened."),
+        inside: number("Share that came true within the range told; 0.8 is right."),
+        close: number("Share of waits over two minutes whose middle was within 30 percent.").nullable(),
+      })
+      .nullable()
+      .openapi({
+        description: "How good the waits told in the past hour were. null: nothing to compare yet.",
+      }),
     lanes: z.array(laneSchema).readonly().openapi({
       description:
         "In the order they are served; the lane for everybody is last, and the only one where there are no others.",

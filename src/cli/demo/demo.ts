@@ -10,6 +10,7 @@ import { formatHostPort } from "../../config/kinds.ts";
 import { settingsFrom } from "../../config/load.ts";
 import type { Settings } from "../../config/schema.ts";
 import type { Counts, Engine } from "../../core/engine.ts";
+import { waitOn } from "../../core/wait-curve.ts";
 import type { World } from "../../core/world.ts";
 import { nodeWorld } from "../../node.ts";
 import { type Running, serve } from "../serve.ts";
@@ -105,13 +106,12 @@ function demoSettings(parts: { port: number; shop: string; data: string; token: 
 async function sceneOf(engine: Engine): Promise<DemoScene> {
   const board = await engine.board("main");
   const counts = await engine.counts("main");
-  const each = board.secondsPerHundred;
-  const wait = (seconds: number) => (counts.waiting / 100) * seconds;
+  const waits = board.waits && waitOn({ points: board.waits }, counts.waiting);
   return {
     board,
     counts,
     limits: LIMITS,
-    waitSeconds: each && { low: wait(each.low), high: wait(each.high) },
+    waitSeconds: waits,
   };
 }
 

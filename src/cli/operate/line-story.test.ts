@@ -43,6 +43,7 @@ class Play {
         onSite: this.onSite,
         lapsed: 0,
         ratePerMinute: 60,
+        waitAccuracy: null,
         unfairness: 0,
       },
       ...{ state: "queueing", event: null, limits: { totalActiveUsers: 200, newUsersPerMinute: 600 } },

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import type { WaitRange } from "../../core/board.ts";
-import { Pace, perHundredAt, waitAt } from "../../core/eta.ts";
+import { Pace, waitAt } from "../../core/eta.ts";
 import { aheadInLanes, LaneTurns, laneOf, shareOf } from "../../core/lanes.ts";
 import {
   claimDeadline,
@@ -130,12 +130,11 @@ function tellWait(
   { index, ahead }: { readonly index: number; readonly ahead: number },
 ): void {
   const [rules, asked] = [all[index]!, { rules: index + 1 }];
-  const [perMs, perHundred, wait] = [pace.perMs(rules), pace.perHundred(rules), pace.wait(rules, ahead)];
+  const [perMs, wait] = [pace.perMs(rules), pace.wait(rules, ahead)];
   one.same("pace.per_ms", asked, perMs);
   one.judged("pace.doubt", asked, ([doubt]) => {
     const speed = { perMs, doubt: Number(doubt) };
     // A door that is held tells no waits, whatever its speed.
-    if (perHundred) assertNear(words(perHundredAt(speed)), words(perHundred));
     if (wait) assertNear(words(waitAt(speed, ahead)), words(wait));
   });
   one.near("pace.wait", { ...asked, ahead }, ...words(wait));

@@ -1,13 +1,15 @@
 /** What Redis tells of a room, as the figures that boards and counts are made of. */
 import { limitsAt } from "../../core/adaptive.ts";
 import type { AdjusterMemo } from "../../core/adjuster.ts";
+import type { WaitPoint } from "../../core/board.ts";
 import { seedHash } from "../../core/draw.ts";
 import { NO_TOTALS, type Totals } from "../../core/engine.ts";
-import { perHundredAt } from "../../core/eta.ts";
+import { type Speed, waitAt } from "../../core/eta.ts";
 import type { Turn } from "../../core/fairness.ts";
 import type { RoomFigures } from "../../core/room-view.ts";
-import { type DoorRules, type EventRules, isHeld, type RoomRules } from "../../core/rules.ts";
+import { type EventRules, isHeld, type RoomRules } from "../../core/rules.ts";
 import { phaseAt } from "../../core/schedule.ts";
+import type { WaitCurve } from "../../core/wait-curve.ts";
 
 /** What the function `look` gives. Sequences are texts, since JSON there has 14 digits. */
 export interface Look {
@@ -73,8 +75,9 @@ export function figuresOf(name: string, roomRules: RoomRules, look: Look): RoomF
     totals: totalsOf(look),
     pace: {
       perMs: () => speed.perMs,
-      perHundred: (inForce: DoorRules) => (isHeld(inForce) ? null : perHundredAt(speed)),
     },
+    waitCurve: () => (isHeld(rules) ? null : curveAt(speed, now)),
+    waitAccuracy: () => null,
     waitingIn: (lane) => lanes.get(lane)?.waiting ?? 0,
     sequenceAt: (lane, rank) => sequenceAt(lanes.get(lane), rank),
     highestAdmitted: (lane) => Number(lanes.get(lane)?.highest ?? 0),
@@ -82,6 +85,16 @@ export function figuresOf(name: string, roomRules: RoomRules, look: Look): RoomF
     recent: () => turnsIn(look.recent ?? ""),
     announce: (event) => announced(look, event),
   };
+}
+
+function curveAt(speed: Speed, madeAt: number): WaitCurve | null {
+  const points: WaitPoint[] = [];
+  for (let ahead = 0; ahead < 20_000_000; ahead = Math.max(ahead + 1, Math.round(ahead * 1.5))) {
+    const wait = waitAt(speed, ahead);
+    if (!wait) return null;
+    points.push([ahead, wait.low, wait.middle, wait.high]);
+  }
+  return { madeAt, points };
 }
 
 export function memoOf({ memo }: Look): AdjusterMemo | null {

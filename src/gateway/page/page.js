@@ -15,6 +15,7 @@
  */
 import {
   aheadOn,
+  calmWait,
   fill,
   form,
   numeral,
@@ -67,6 +68,8 @@ const timers = {};
 let { sequence } = view;
 /** The lowest number ahead that was shown for this sequence. */
 let least = view.ahead ?? Infinity;
+/** When the wait shown was last moved. */
+let calmAt = Date.now();
 /** Above 0 from the end of a gathering until a check-in has returned the new place. */
 let settling = 0;
 /** True where the board does not say how many are ahead: then check-ins go on while events come. */
@@ -360,7 +363,10 @@ function takeBoard(board) {
   const told = own.marks && !own.marks.length && waiting ? null : seen.ahead;
   const ahead = isPlaced ? (aheadOn(own, sequence) ?? told) : null;
   const kept = isPlaced ? seen.waitMs : null;
-  const waitMs = ahead === null ? kept : waitOn(own.secondsPerHundred, Math.min(least, ahead));
+  const now = Date.now();
+  const waitMs =
+    ahead === null ? kept : calmWait(seen.waitMs, waitOn(own.waits, Math.min(least, ahead)), now - calmAt);
+  calmAt = now;
   isBlind = may.wait && isPlaced && ahead === null;
   take({ state, waiting, message, ahead, waitMs, opensAt, draw });
   if (state === "prequeue" && !texts.until && !view.again && !timers.anew)

@@ -5,9 +5,9 @@
  * Plain JavaScript, because its text is inlined into the page; `words.d.ts` gives it types.
  */
 
-/** The 10th and 90th percentile of a normal distribution lie this many deviations out. As in core/eta.ts. */
-const TENTH_DEVIATIONS = 1.2816;
-const DOUBT_MAX = 1.2;
+/** What is shown follows what is told within this time; a change by more than e^0.7, to half or double, shows at once. */
+const CALM_MS = 15_000;
+const CALM_CHANGE_MAX = 0.7;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** From this wait on, hours say more than minutes. */
@@ -28,16 +28,31 @@ export function aheadOn(board, sequence) {
   return null;
 }
 
-/** The wait in milliseconds, from the board's speed. Near the front single visitors matter, so the range is wide. */
-export function waitOn(secondsPerHundred, ahead) {
-  if (!secondsPerHundred) return null;
-  // A line faster than the board can say has 0 for both, and no doubt.
-  const doubt = Math.log(secondsPerHundred.high / secondsPerHundred.middle) / TENTH_DEVIATIONS || 0;
-  const spread = Math.exp(
-    TENTH_DEVIATIONS * Math.min(Math.hypot(doubt, 1 / Math.sqrt(ahead + 1)), DOUBT_MAX),
-  );
-  const middle = (ahead + 1) * secondsPerHundred.middle * 10;
-  return { low: middle / spread, middle, high: middle * spread };
+/** The wait in milliseconds, from the board's points [ahead, low, middle, high]. The same as core's waitOn. */
+export function waitOn(points, ahead) {
+  if (!points?.length) return null;
+  let at = 1;
+  while (at < points.length - 1 && points[at][0] < ahead) at++;
+  const from = points[at - 1];
+  const to = points[at] ?? from;
+  const share = Math.max(0, (ahead - from[0]) / (to[0] - from[0] || 1));
+  const [, low, middle, high] = from.map((seconds, n) => (seconds + share * (to[n] - seconds)) * 1000);
+  return { low, middle, high };
+}
+
+/** Moves what is shown towards what is told, a little with every second; at once where everything has changed. */
+export function calmWait(shown, told, elapsedMs) {
+  if (!shown || !told) return told;
+  const left = (ms) => Math.max(0, ms - elapsedMs);
+  const change = Math.abs(Math.log((told.middle + CALM_MS) / (left(shown.middle) + CALM_MS)));
+  if (change > CALM_CHANGE_MAX) return told;
+  const share = 1 - Math.exp(-elapsedMs / CALM_MS);
+  const move = (was, is) => left(was) + share * (is - left(was));
+  return {
+    low: move(shown.low, told.low),
+    middle: move(shown.middle, told.middle),
+    high: move(shown.high, told.high),
+  };
 }
 
 /** How many people are behind; null where one of the numbers is unknown or hidden. */

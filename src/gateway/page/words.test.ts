@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { aheadOnBoard } from "../../core/board.ts";
-import { Pace } from "../../core/eta.ts";
-import { DEFAULT_RULES } from "../../core/rules.ts";
+import { aheadOnBoard, type WaitRange } from "../../core/board.ts";
+import { waitOn as pointOn } from "../../core/wait-curve.ts";
 import { languages, textsOf, type WaitTexts } from "./languages.ts";
 import {
   aheadOn,
+  calmWait,
   fill,
   form,
   numeral,
@@ -43,32 +43,37 @@ test("the page counts people ahead exactly as core does", () => {
   );
 });
 
-test("the page computes from the board the wait that core would compute", () => {
-  const rules = { ...DEFAULT_RULES, newUsersPerMinute: 300 };
-  const pace = new Pace();
-  for (let turn = 0; turn < 60; turn++) {
-    pace.observe({ admitted: turn % 4, isLine: true, now: 1_000_000 + turn * 1_000 });
+test("the page reads the wait from the board's points as core does", () => {
+  const points = [
+    [0, 10, 20, 30],
+    [1, 20, 30, 50],
+    [8, 60, 80, 100],
+    [900, 3_000, 4_000, 5_000],
+  ] as const;
+  for (const ahead of [0, 1, 2, 5, 8, 40, 900, 1_000]) {
+    const { low, middle, high } = pointOn({ points }, ahead)!;
+    assert.deepEqual(waitOn(points, ahead), { low: low * 1_000, middle: middle * 1_000, high: high * 1_000 });
   }
-  const perHundred = pace.perHundred(rules)!;
-  const seconds = {
-    low: perHundred.low / 1_000,
-    middle: perHundred.middle / 1_000,
-    high: perHundred.high / 1_000,
-  };
-  for (const ahead of [0, 1, 5, 40, 1_000, 100_000]) {
-    const told = pace.wait(rules, ahead)!;
-    const shown = waitOn(seconds, ahead)!;
-    for (const end of ["low", "middle", "high"] as const) {
-      // Core works in steps of about a hundredth of the line.
-      assert.ok(Math.abs(shown[end] / told[end] - 1) < 0.01, `${ahead} ${end}: ${shown[end]} ${told[end]}`);
-    }
-  }
+  assert.deepEqual(waitOn([[3, 1, 2, 3]], 7), { low: 1_000, middle: 2_000, high: 3_000 });
+  assert.equal(waitOn(null, 10), null);
+  assert.equal(waitOn([], 10), null);
 });
 
-test("a board that knows no speed gives no wait, and one too fast to measure gives none to speak of", () => {
-  assert.equal(waitOn(null, 10), null);
-  const fast = waitOn({ low: 0, middle: 0, high: 0 }, 10);
-  assert.equal(waitWords(english, "en", fast), "less than a minute");
+test("what is shown moves towards what is told, and counts down in between", () => {
+  let shown: WaitRange | null = minutes(20, 24);
+  for (let second = 0; second < 60; second++) {
+    const before: number = shown!.middle;
+    shown = calmWait(shown, minutes(26, 30), 1_000);
+    assert.ok(Math.abs(shown!.middle - before) < 60_000, "a jump");
+  }
+  assert.ok(shown!.middle > 27 * 60_000);
+  assert.deepEqual(calmWait(minutes(5, 6), minutes(5, 6), 0), minutes(5, 6));
+});
+
+test("a wait that has become another, is new, or is gone is shown at once", () => {
+  assert.deepEqual(calmWait(minutes(5, 6), minutes(50, 60), 1_000), minutes(50, 60));
+  assert.deepEqual(calmWait(null, minutes(5, 6), 1_000), minutes(5, 6));
+  assert.equal(calmWait(minutes(5, 6), null, 1_000), null);
 });
 
 test("a wait is written as people say it", () => {

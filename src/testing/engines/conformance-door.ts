@@ -499,7 +499,7 @@ function knowing(play: Play): void {
       const last = expectKind(await stage.engine.checkIn(tickets[9]!), "waiting");
       const board = await stage.engine.board(ROOM);
       assert.ok(last.ahead! >= 9 && last.waitMs!.middle > 0);
-      assert.ok(board.waiting! >= 15 && board.ratePerMinute! > 0 && board.secondsPerHundred!.middle > 0);
+      assert.ok(board.waiting! >= 15 && board.ratePerMinute! > 0 && board.waits!.at(-1)![2] > 0);
       assert.ok(board.marks.length > 0 && board.lanes![VIP]!.marks.length > 0);
     },
     ["lanes"],
@@ -511,9 +511,9 @@ function knowing(play: Play): void {
     async (stage) => {
       const tickets = await crowd(stage);
       const last = expectKind(await stage.engine.checkIn(tickets[9]!), "waiting");
-      const { ratePerMinute, secondsPerHundred, lanes: byLane, waiting } = await stage.engine.board(ROOM);
-      assert.deepEqual([last.waitMs, ratePerMinute, secondsPerHundred], [null, null, null]);
-      assert.equal(byLane![VIP]!.secondsPerHundred, null);
+      const { ratePerMinute, waits, lanes: byLane, waiting } = await stage.engine.board(ROOM);
+      assert.deepEqual([last.waitMs, ratePerMinute, waits], [null, null, null]);
+      assert.equal(byLane![VIP]!.waits, null);
       assert.ok(last.ahead !== null && waiting !== null);
     },
   );

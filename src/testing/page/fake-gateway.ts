@@ -5,7 +5,7 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Board, DrawNotice } from "../../core/board.ts";
+import type { Board, DrawNotice, WaitPoint } from "../../core/board.ts";
 import { type ErrorPage, renderProblem } from "../../gateway/page/problem.ts";
 import { createPage, type PageLook, type PageView } from "../../gateway/page/render.ts";
 
@@ -153,7 +153,14 @@ export class FakeGateway {
   }
 }
 
-export const SPEED = { low: 170, middle: 200, high: 235 };
+/** Seconds for a hundred visitors to be let in, and the same as the board tells it. */
+const SPEED = { low: 170, middle: 200, high: 235 };
+export const WAITS = [pointAt(0), pointAt(1), pointAt(100), pointAt(100_000)];
+
+function pointAt(ahead: number): WaitPoint {
+  const each = (ahead + 1) / 100;
+  return [ahead, each * SPEED.low, each * SPEED.middle, each * SPEED.high];
+}
 
 /** Marks that put the visitor behind `ahead` others. */
 export function marksWith(ahead: number): Board["marks"] {
@@ -188,7 +195,7 @@ export function boardWith(changes: {
     admitted,
     marks: isSilent ? [] : marksWith(ahead),
     ratePerMinute: 30,
-    secondsPerHundred: hasNoSpeed ? null : SPEED,
+    waits: hasNoSpeed ? null : WAITS,
     message,
     nextEventAt: opensAt,
     ...(lanes && { lanes }),
@@ -199,7 +206,7 @@ export function boardWith(changes: {
 function viewOf(board: Board): Omit<PageView, "language" | "nonce"> {
   const ahead = board.marks.length > 0 ? board.marks[1]![1] - 499 : null;
   const { low, middle, high } = SPEED;
-  const hasWait = ahead !== null && board.secondsPerHundred !== null;
+  const hasWait = ahead !== null && board.waits !== null;
   return {
     room: "shop",
     state: board.state,

@@ -13,7 +13,7 @@ import {
   type FakeGateway,
   marksWith,
   SEQUENCE,
-  SPEED,
+  WAITS,
 } from "../../../testing/page/fake-gateway.ts";
 import {
   axeViolations,
@@ -278,7 +278,7 @@ describe("the draw", TOGETHER, () => {
 
 describe("lanes", TOGETHER, () => {
   test("a visitor finds themselves on the board of their own lane", async () => {
-    const lanes = { 7: { marks: marksWith(12), secondsPerHundred: SPEED, admitted: 0 } };
+    const lanes = { 7: { marks: marksWith(12), waits: WAITS, admitted: 0 } };
     const prepare = (gateway: FakeGateway) => {
       gateway.view = { lane: 7, ahead: 15 };
       gateway.board = boardWith({ ahead: 300, lanes });
@@ -293,7 +293,7 @@ describe("lanes", TOGETHER, () => {
   });
 
   test("a turn in another lane is not theirs", async () => {
-    const lanes = { 7: { marks: marksWith(12), secondsPerHundred: SPEED, admitted: SEQUENCE - 13 } };
+    const lanes = { 7: { marks: marksWith(12), waits: WAITS, admitted: SEQUENCE - 13 } };
     const prepare = (gateway: FakeGateway) => {
       gateway.hasEvents = false;
       gateway.view = { lane: 7, ahead: 15, nextCheckInMs: 60_000 };
@@ -306,7 +306,7 @@ describe("lanes", TOGETHER, () => {
       gateway.isAdmitted = true;
       gateway.push({
         ahead: 0,
-        lanes: { 7: { marks: marksWith(0), secondsPerHundred: SPEED, admitted: SEQUENCE } },
+        lanes: { 7: { marks: marksWith(0), waits: WAITS, admitted: SEQUENCE } },
       });
       await page.getByRole("heading", { name: "The shop" }).waitFor();
     });
