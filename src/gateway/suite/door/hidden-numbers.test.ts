@@ -10,13 +10,8 @@ import { openStage } from "../../../testing/gateway/stage.ts";
 import type { Visitor } from "../../../testing/gateway/visitor.ts";
 import { proves } from "../../../testing/requirements/proves.ts";
 
-interface Sent {
-  readonly page: string;
-  readonly json: string;
-  readonly checkIn: string;
-  readonly board: string;
-  readonly stream: string;
-}
+/** What one visitor is sent, by what they asked for: bodies, and headers as JSON. */
+type Sent = Readonly<Record<string, string>>;
 
 /** Everything that the last visitor in a line of this length is sent, but for what is theirs alone or of the moment. */
 async function sentTo(t: TestContext, waiting: number, show: RoomInput["show"]): Promise<Sent> {
@@ -27,19 +22,34 @@ async function sentTo(t: TestContext, waiting: number, show: RoomInput["show"]):
   const last = line.at(-1)!;
   const stream = await last.listen();
   await stream.heard("board");
-  const texts = {
-    page: (await last.open()).text,
-    json: (await askJson(last)).answer.text,
-    checkIn: (await last.post("check-in")).text,
-    board: (await last.ask("/.fairgate/main/board")).text,
-    stream: stream.events.map(({ data }) => data).join("\n"),
+  const answers = {
+    page: await last.open(),
+    json: (await askJson(last)).answer,
+    checkIn: await last.post("check-in"),
+    board: await last.ask("/.fairgate/main/board"),
   };
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, plain(text)])) as never;
+  const sent: Record<string, string> = { stream: plain(stream.events.map(({ data }) => data).join("\n")) };
+  for (const [name, { text, headers }] of Object.entries(answers)) {
+    sent[name] = plain(text);
+    sent[`${name}Headers`] = plain(JSON.stringify(headers));
+  }
+  return sent;
 }
 
-/** Without nonces, one's own number and the pacing. */
+/** Times until the next look, wherever they stand; the last digits are dice. */
+const PACES = /"(?:nextCheckInMs|retry-after|refresh)":"?(\d+)/gi;
+
+/** Without nonces, tokens, dates and one's own number. Times until the next look count by whole steps of five seconds. */
 function plain(text: string): string {
-  return text.replaceAll(/nonce="[^"]*"/g, "").replaceAll(/"(sequence|nextCheckInMs)":\d+/g, "");
+  return text
+    .replaceAll(/nonce="[^"]*"|'nonce-[^']*'|"set-cookie":\[[^\]]*\]|"(?:date|etag)":"[^"]*"/g, "")
+    .replaceAll(/"sequence":\d+/g, "")
+    .replaceAll(PACES, (what, time) => what.replace(time, String(inFives(Number(time)))));
+}
+
+function inFives(time: number): number {
+  const seconds = time > 1_000 ? time / 1_000 : time;
+  return Math.floor(seconds / 5);
 }
 
 test(
@@ -53,10 +63,25 @@ test(
   },
 );
 
+test("with the wait hidden, the times until the next look are the same at the front and far back", async (t) => {
+  const stage = await openStage(t, { room: { show: { wait: false } } });
+  await stage.occupant();
+  const line = await joinLine(stage, 41);
+  stage.world.pass(1_000);
+  const paces = new Set<number>();
+  for (const visitor of [line[0]!, line[20]!, line[40]!]) {
+    const answers = [await visitor.open(), (await askJson(visitor)).answer, await visitor.post("check-in")];
+    const texts = answers.map(({ text, headers }) => `${text} ${JSON.stringify(headers)}`);
+    for (const [, time] of texts.join(" ").matchAll(PACES)) paces.add(inFives(Number(time)));
+  }
+  assert.deepEqual([...paces], [1], "five to ten seconds, for everyone");
+});
+
 test("with nothing hidden they do not", async (t) => {
   const [short, long] = [await sentTo(t, 3, {}), await sentTo(t, 41, {})];
-  for (const name of Object.keys(short) as (keyof Sent)[]) assert.notEqual(short[name], long[name], name);
-  assert.match(long.json, /"waitMs":\{"low":\d/);
+  for (const name of ["page", "json", "checkIn", "board", "stream"])
+    assert.notEqual(short[name], long[name], name);
+  assert.match(long.json!, /"waitMs":\{"low":\d/);
 });
 
 async function told(visitor: Visitor) {
