@@ -10,6 +10,12 @@ const program = new Command("fairgate")
   .showSuggestionAfterError()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
+/** Commands that ask the control address. */
+const OPERATE = [
+  ...["status", "pause", "open", "drain", "close", "message", "set", "sessions"],
+  ...["changes", "draw", "metrics", "api"],
+];
+
 /** Of the flags for settings, those that make a crowd wait. */
 const LIMITS = new Set(["totalActiveUsers", "newUsersPerMinute", "sessionDuration", "queueingMethod"]);
 
@@ -69,27 +75,22 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
       .action((await import("./audit.ts")).auditDraw),
   watch: async (command) => (await import("./operate/watch.ts")).watchCommand(command),
   ...Object.fromEntries(
-    [
-      "status",
-      "pause",
-      "open",
-      "drain",
-      "close",
-      "message",
-      "set",
-      "sessions",
-      "changes",
-      "draw",
-      "metrics",
-      "api",
-    ].map((name) => [name, async (command: Command) => (await operateCommands())[name]!(command)]),
+    OPERATE.map((name) => [name, async (command: Command) => (await operateCommands())[name]!(command)]),
   ),
 };
 
 // All of them together take half a second to load, so only the requested command is loaded.
 for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
-  await COMMANDS[name]!(program.command(name));
+  await COMMANDS[name]!(program.command(name).helpGroup(groupOf(name)));
 await program.parseAsync();
+
+/** Under which heading of the help a command stands. */
+function groupOf(name: string): string {
+  if (["watch", "cluster", "health", ...OPERATE].includes(name)) return "Operate a running Fairgate:";
+  return ["simulate", "size", "torture", "audit", "check", "doctor"].includes(name)
+    ? "Find out before:"
+    : "Start:";
+}
 
 async function operateCommands() {
   return (await import("./operate/commands.ts")).OPERATE_COMMANDS;
