@@ -23,6 +23,7 @@ import { proxyBench } from "./proxy.ts";
 import { redisBench } from "./redis.ts";
 import { relaxedBench } from "./relaxed.ts";
 import { sseBench } from "./sse.ts";
+import { startsBench } from "./start.ts";
 import { tableA1Bench } from "./table-a1.ts";
 
 const BENCHES: readonly Bench[] = [
@@ -44,6 +45,7 @@ const BENCHES: readonly Bench[] = [
   tableA1Bench,
   hostileBench,
   parsersBench,
+  startsBench,
 ];
 
 const REPORT = new URL("./REPORT.md", import.meta.url);
