@@ -1,6 +1,6 @@
 /**
- * A sale as people meet it, in a real browser before a real gateway process: the countdown, the draw, the line, and the
- * end; and what they can check afterwards.
+ * A sale in a real browser before a real gateway process: the countdown, the draw, the line, and the end; and what visitors can
+ * check afterwards.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 
 const FAR_MS = 3_600_000;
 const SOON_MS = 3_000;
-/** No event may be shorter. */
+/** The shortest event that settings may have. */
 const SHORTEST_MS = 10_000;
 const PEOPLE = 5;
 
@@ -105,13 +105,13 @@ test("a scheduled sale: countdown, draw, line and end page, and a draw that ever
   for (const person of [...people, late]) assert.deepEqual(person.faults.filter(isOurs), []);
 });
 
-/** The browser itself complains of a page with status 503. */
+/** The browser itself complains about a page with status 503. */
 function isOurs(fault: string): boolean {
   return !fault.includes("status of 503");
 }
 
 function settingsOf(origin: string): object {
-  // Nobody's visit runs out during the test, however slow the machine is.
+  // No visit expires during the test, however slow the machine is.
   const main = {
     totalActiveUsers: 2,
     sessionDuration: "1h",
@@ -121,7 +121,7 @@ function settingsOf(origin: string): object {
   return { origin: { addresses: [origin] }, rooms: { main } };
 }
 
-/** The sale, for which people may gather already. */
+/** The event of the sale; its prequeue is already open. */
 function sale(startAt: number, endAt = startAt + FAR_MS): object {
   const at = (instant: number) => new Date(instant).toISOString();
   return {
@@ -134,7 +134,7 @@ function sale(startAt: number, endAt = startAt + FAR_MS): object {
   };
 }
 
-/** The first whole second that is at least so far away. */
+/** The first whole second at least this far away. */
 function secondIn(ms: number): number {
   return Math.ceil((Date.now() + ms) / 1_000) * 1_000;
 }

@@ -1,6 +1,6 @@
 /**
- * The whole thing as people meet it: a real browser before a real gateway process. Three people wait, come in in
- * order, and lose nothing by reloading or closing the tab, with JavaScript and without.
+ * The line in a real browser before a real gateway process. Three visitors wait, come in in order, and lose nothing by reloading
+ * or closing the tab, with JavaScript and without.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -23,8 +23,8 @@ describe("people in a line", { concurrency: 4 }, () => {
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? "live" : "without JavaScript";
     test(`${how}: three join a full room, see the line move, and come in by themselves in order`, async () => {
-      // A turn is kept for ten seconds. A claim window of ten brings a page without JavaScript back within five, also
-      // where the line has stood still for long, as on a busy machine.
+      // A turn is kept for ten seconds. A claim window of ten makes a page without JavaScript reload within five, even where the
+      // line has not moved for long, as on a busy machine.
       await using stage = await fullRoom(javaScriptEnabled ? {} : { claimWindow: "10s" });
       const people = [];
       for (let ahead = 0; ahead < 3; ahead++) {
@@ -71,7 +71,7 @@ describe("people in a line", { concurrency: 4 }, () => {
     });
   }
 
-  test("who comes within the same second is told the truth, and it stays true", async () => {
+  test("visitors who come within the same second are told the right number ahead, and it stays right", async () => {
     await using stage = await fullRoom();
     const people = await Promise.all([0, 1, 2, 3].map(() => stage.sitDown()));
     await Promise.all(people.map((person) => person.open()));
@@ -164,13 +164,15 @@ describe("people in a line", { concurrency: 4 }, () => {
   });
 });
 
-/** A visitor who is shown a line is in it. */
+/** A visitor who is in the line and sees it. */
 function assertAtLeastThemselves({ shown }: Person): void {
   const wrong = shown.find(({ ahead, waiting }) => waiting <= ahead);
   assert.equal(wrong, undefined, `shown: ${JSON.stringify(wrong)}`);
 }
 
-/** Asks for a page now and then, so that the visit does not run out however slow the machine is. Gives the way to stop. */
+/**
+ * Asks for a page now and then, so that the visit does not expire however slow the machine is. Returns a function that stops it.
+ */
 function staysOnSite(visitor: ProcessVisitor): () => Promise<void> {
   let asked: Promise<unknown> = Promise.resolve();
   const asking = setInterval(() => {
@@ -182,7 +184,7 @@ function staysOnSite(visitor: ProcessVisitor): () => Promise<void> {
   };
 }
 
-/** A room for one, with someone in it. Short sessions promise a quick line, so pages come again within seconds. */
+/** A room for one visitor, with one inside. Short sessions promise a quick line, so pages reload within seconds. */
 async function fullRoom(more: object = {}) {
   await using parts = new AsyncDisposableStack();
   const origin = parts.use(await TestOrigin.open());
@@ -205,7 +207,7 @@ async function fullRoom(more: object = {}) {
     run,
     /** Keeps a visitor on the site until told to stop, or until the end. */
     stays,
-    /** The one on the site goes. */
+    /** The visitor on the site leaves. */
     async makeRoom() {
       await stopHolder();
       await holder.leave();

@@ -1,6 +1,6 @@
 /**
- * How it looks, and whether everyone can use it: the real page in light and dark, on a phone, from right to left and
- * without JavaScript, checked by axe and written to test/screenshots/ for people to look at. And the demo.
+ * How the waiting page looks, and whether everyone can use it: the real page in light and dark, on a phone, from right to left
+ * and without JavaScript, checked by axe and written to test/screenshots/ for people to look at. And the demo.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -11,7 +11,9 @@ import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 import { startDemo } from "../cli/start-demo.ts";
 
 const CROWD = 137;
-/** Nobody of the crowd comes again. On a busy machine it must not be set aside, or let in, before all have looked. */
+/**
+ * Visitors of the crowd do not come back. On a busy machine they must neither lapse nor be admitted before everyone has looked.
+ */
 const SETTINGS = `
 origin: { addresses: ["http://127.0.0.1:9"] }
 rooms:
@@ -85,7 +87,7 @@ test("the demo in a browser: a line that moves, then the shop, by itself", async
     assert.equal((await control.ask("PATCH", "/rooms/main", { queueAll })).status, 200);
   try {
     await demo.child.prints(/waiting [1-9]\d*/);
-    // Six people are let in within three seconds: the line stands still until it has been looked at.
+    // Six people are admitted within three seconds; the line does not move until it has been looked at.
     await hold(true);
     await person.open();
     await person.sees("heading", /You are (in line|next)/);

@@ -1,4 +1,6 @@
-/** Newcomers who must show more than an address, in a real browser: the second contact, the task, and what stops them. */
+/**
+ * Newcomers who have to show more than an address, in a real browser: the second contact, the proof of work, and what stops them.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
@@ -58,11 +60,11 @@ describe("newcomers", { concurrency: 3 }, () => {
   test("too many from one address are told when to come back", async () => {
     await using stage = await room("paused: true, abuse: { joinsPerMinutePerAddress: 2 }");
     const third = await stage.sitDown();
-    // There is another place after half a minute, so the first two are had without a browser.
+    // There is another place after half a minute, so the first two are taken without a browser.
     for (let i = 0; i < 2; i++)
       assert.equal((await ProcessVisitor.arrive(stage.run.address)).standing.isIn, false);
     await third.open();
-    // Nor may the page come again by itself while it is looked at.
+    // The page must not reload itself while the test looks at it.
     await third.page.evaluate("stop()");
     assert.equal((await stage.run.control.counts()).waiting, 2);
     await third.page.getByRole("heading", { name: "Too many places from your network" }).waitFor();
@@ -71,7 +73,7 @@ describe("newcomers", { concurrency: 3 }, () => {
   });
 });
 
-/** A gateway with one room of these settings besides. */
+/** A gateway with one room of these settings. */
 async function room(settings: string) {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(ownFolder());

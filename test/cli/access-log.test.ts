@@ -1,4 +1,4 @@
-/** The access log of a real process: rotated by a signal, written to the end, and waited for by nobody. */
+/** The access log of a real process: rotated by a signal, complete when the process ends, and never waited for. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { ProcessVisitor, readBoard } from "../../src/testing/cli/visitor.ts";
 
 const ROTATIONS = 3;
 const VISITORS = 4;
-/** Together more than a pipe and the readers of both ends hold. */
+/** More than a pipe and the readers of both ends hold together. */
 const LONG_LINES = 200;
 const LONG = "x".repeat(2_000);
 const LINE =
@@ -100,7 +100,7 @@ test("while nobody reads standard output visitors are served, no line is lost or
   assert.deepEqual(await once(child, "exit"), [0, null]);
 });
 
-test("a file that cannot be opened is told before anything listens", async () => {
+test("a file that cannot be opened is reported before anything listens", async () => {
   using folder = ownFolder();
   const args = ["run", "--origin", "http://127.0.0.1:1", "--total-active-users", "1"];
   const environment = { FAIRGATE_SECRET: SECRET };
@@ -120,7 +120,7 @@ test("a reload turns it on and takes it elsewhere, or leaves all as it was", asy
   const has = (name: string, text: string) =>
     existsSync(join(folder.path, name)) && readFileSync(join(folder.path, name), "utf8").includes(text);
   const visitor = new ProcessVisitor(run.address);
-  // With nothing to open again, nothing happens.
+  // With nothing to reopen, nothing happens.
   run.child.kill("SIGUSR2");
   for (const [to, format, text] of [
     ["one.log", "combined", '"GET /one.log HTTP/1.1" 200'],
@@ -144,7 +144,7 @@ test("a reload turns it on and takes it elsewhere, or leaves all as it was", asy
   assert.ok(!has("one.log", "/two.log"));
 });
 
-test("a process that ends at once has written its lines, those under way as well", async () => {
+test("a process that is stopped at once has written its lines, including those still being written", async () => {
   using folder = ownFolder();
   const module = fileURLToPath(new URL("../../src/assembly/open-access-log.ts", import.meta.url));
   const world = fileURLToPath(new URL("../../src/node.ts", import.meta.url));
@@ -168,7 +168,7 @@ test("a process that ends at once has written its lines, those under way as well
   );
 });
 
-/** Sends SIGHUP and waits for one more line like this. */
+/** Sends SIGHUP and waits for one more line that matches. */
 async function reloaded(run: Run, message: RegExp): Promise<void> {
   const lines = () => run.log().filter(({ msg }) => message.test(msg)).length;
   const before = lines();
@@ -176,7 +176,7 @@ async function reloaded(run: Run, message: RegExp): Promise<void> {
   await eventually(String(message), () => lines() > before);
 }
 
-/** The whole lines so far, each of which is JSON. */
+/** The complete lines so far, parsed as JSON. */
 function logged(out: string): Record<string, unknown>[] {
   const whole = out
     .slice(0, out.lastIndexOf("\n") + 1)

@@ -1,6 +1,6 @@
 /**
- * `fairgate audit draw`: anyone's check of a draw. The records here are made with Node's own hash by the
- * published rule and not by our code, so that what the command finds good is what the rule says.
+ * `fairgate audit draw`: anyone's check of a draw. The records here are made with Node's own hash by the published rule and not
+ * by our code, so a record that the command finds good follows the rule.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -13,7 +13,7 @@ const SEED = "00112233445566778899aabbccddeeff".repeat(2);
 const hashOf = (hex: string) => createHash("sha256").update(Buffer.from(hex, "hex")).digest("hex");
 const HASH = hashOf(SEED);
 
-/** A number of tickets in the order that a random seed gives them. */
+/** Tickets in the order that a random seed gives them. */
 function drawnTickets(count: number, seed = SEED): string[] {
   const tickets = Array.from({ length: count }, (_, i) =>
     hashOf(i.toString(16).padStart(8, "0")).slice(0, 32),
@@ -49,7 +49,7 @@ function receipt(tickets: readonly string[], place: number, changes: object = {}
   return JSON.stringify({ ...own, ...changes });
 }
 
-/** The command in a folder with these files. */
+/** Runs the command in a folder with these files. */
 async function audit(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
   using folder = ownFolder(files);
   const { code, out, err } = await fairgate(["audit", "draw", ...args], { cwd: folder.path });
@@ -71,7 +71,7 @@ const TICKETS = drawnTickets(1_000);
 const GOOD = record(TICKETS);
 
 describe("fairgate audit draw", { concurrency: 3 }, () => {
-  test("finds a draw by the rule good, says what was checked and what it cannot know", async () => {
+  test("accepts a draw that follows the rule, and says what was checked and what cannot be", async () => {
     const { code, out, err } = await audit(["draw.txt"], { "draw.txt": GOOD });
     assert.equal(code, 0, err);
     assert.match(
@@ -85,7 +85,7 @@ describe("fairgate audit draw", { concurrency: 3 }, () => {
     assert.equal(err, "");
   });
 
-  test("finds a record that was rigged, and says how", async () => {
+  test("finds that a record was rigged, and says how", async () => {
     const swapped = TICKETS.with(10, TICKETS[500]!).with(500, TICKETS[10]!);
     const otherSeed = "ab".repeat(32);
     const rigged = {
@@ -106,7 +106,7 @@ describe("fairgate audit draw", { concurrency: 3 }, () => {
     }
   });
 
-  test("finds a seed that was changed together with its hash by the hash noted before", async () => {
+  test("finds by the hash noted before the draw that the seed and its hash were changed", async () => {
     const seed = "ab".repeat(32);
     const files = { "draw.txt": record(drawnTickets(20, seed), { seed, hash: hashOf(seed) }) };
     const trusting = await auditJson(["draw.txt"], files);
@@ -124,7 +124,7 @@ describe("fairgate audit draw", { concurrency: 3 }, () => {
     assert.equal(noted.code, 0);
   });
 
-  test("checks a receipt by the record", async () => {
+  test("checks a receipt against the record", async () => {
     const files = {
       "draw.txt": GOOD,
       "mine.json": receipt(TICKETS, 421),
@@ -147,7 +147,7 @@ describe("fairgate audit draw", { concurrency: 3 }, () => {
     }
   });
 
-  test("checks a receipt alone as far as that goes, and says how far", async () => {
+  test("checks what it can of a receipt alone, and says what that is", async () => {
     const files = {
       "mine.json": receipt(TICKETS, 421),
       "far.json": receipt(TICKETS, 900, { place: 1 }),
@@ -198,7 +198,7 @@ describe("fairgate audit draw", { concurrency: 3 }, () => {
     assert.match(out, /not drawn yet/);
   });
 
-  test("exits with 2 and the reason where there is nothing to read", async () => {
+  test("exits with 2 and the reason when the input cannot be read", async () => {
     const files = {
       "draw.txt": GOOD,
       "short.txt": GOOD.slice(0, -3),

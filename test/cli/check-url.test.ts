@@ -1,4 +1,4 @@
-/** `fairgate check --url`: what becomes of one request and why, and what a bad question gets. */
+/** `fairgate check --url`: what happens to one request and why, and how a bad question is answered. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fairgate, ownFolder, SECRET } from "../../src/testing/cli/fairgate.ts";
@@ -62,7 +62,7 @@ describe("fairgate check --url", { concurrency: 3 }, () => {
     });
   });
 
-  test("warns of rules for endings, whatever is asked", async () => {
+  test("warns of rules by file ending, whatever the request is", async () => {
     const endings = SETTINGS.replace("[/booking/hook]", '["*.css"]');
     const { code, err } = await check([], endings);
     assert.equal(code, 0);

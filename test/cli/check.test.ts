@@ -30,7 +30,7 @@ describe("fairgate check", { concurrency: 3 }, () => {
     assert.equal(err, "");
   });
 
-  test("of settings that are seldom meant warns, and exits with 0", async () => {
+  test("warns of settings that are rarely intended, and exits with 0", async () => {
     const limits = ["--total-active-users", "200", "--new-users-per-minute", "600"];
     const args = ["check", "--origin", "http://127.0.0.1:3000", ...limits, ...ANYWHERE];
     const { code, err } = await fairgate(args, { environment });
@@ -90,7 +90,7 @@ describe("fairgate check", { concurrency: 3 }, () => {
     assert.match(err, /--origin/);
   });
 
-  test("tells where Redis is, and none of its passwords", async () => {
+  test("says where Redis is, and shows none of its passwords", async () => {
     const redis = "redis: { sentinels: [10.0.0.1, 10.0.0.2], masterName: mymaster }\n";
     using folder = ownFolder({ "fairgate.yaml": redis + GOOD });
     const ask = (args: readonly string[], more: Readonly<Record<string, string>>) =>

@@ -56,7 +56,7 @@ describe("a cluster of processes", { concurrency: 3 }, () => {
 
     const control = second.control.address.replace("http://", "");
     const ask = ["cluster", "status", "--control", control];
-    // A node that a busy machine keeps from answering for a moment is told of.
+    // A node that is too busy to answer for a moment is reported.
     const status = await eventually("all is well", async () => {
       const asked = await fairgate(ask, { environment: WITH_TOKEN });
       return asked.code === 0 && asked;
@@ -75,7 +75,7 @@ describe("a cluster of processes", { concurrency: 3 }, () => {
     assert.deepEqual([inLine, inside], [1, 1]);
   });
 
-  test("a node is told what is wrong before anything is started", async () => {
+  test("what is wrong is said before a node is started", async () => {
     using folder = ownFolder();
     const environment = { FAIRGATE_SECRET: SECRET };
     const site = ["--origin", "http://127.0.0.1:9", "--total-active-users", "1"];
@@ -86,7 +86,7 @@ describe("a cluster of processes", { concurrency: 3 }, () => {
     assert.match(elsewhere.err, /Nothing was started/);
   });
 
-  test("a node that nobody has taken in yet takes no visitors, and says why", async () => {
+  test("a node that has not joined the cluster yet takes no visitors, and says why", async () => {
     const [listen, control] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
     const flags = ["--cluster", "--cluster-listen", "127.0.0.1:0", "--join", "127.0.0.1:9"];
     const site = ["--origin", "http://127.0.0.1:9", "--total-active-users", "1"];
@@ -108,7 +108,7 @@ describe("a cluster of processes", { concurrency: 3 }, () => {
     assert.doesNotMatch(child.out, /fairgate is running/);
   });
 
-  test("`cluster forget` forgets nobody unless it is meant", async () => {
+  test("`cluster forget` forgets no node without being confirmed", async () => {
     const args = ["cluster", "forget", "gate-3", "--control", "127.0.0.1:1"];
     const { code, err } = await fairgate(args, { environment: WITH_TOKEN });
     assert.equal(code, 2);
@@ -117,7 +117,7 @@ describe("a cluster of processes", { concurrency: 3 }, () => {
 });
 
 describe("fairgate simulate and torture", { concurrency: 3 }, () => {
-  test("simulate plays a crowd with flags alone, torture a cluster from a seed; neither takes the other's flags", async () => {
+  test("simulate needs only flags, torture only a seed; neither takes the other's flags", async () => {
     using folder = ownFolder();
     const run = (...args: readonly string[]) => fairgate(args, { cwd: folder.path });
     const [crowd, nothing, mixed, bySeed, seeded] = await Promise.all([

@@ -31,7 +31,7 @@ describe("fairgate codes", { concurrency: 3 }, () => {
     assert.match(bad.out, /^malformed/);
   });
 
-  test("what is not right with the command is said on standard error, with exit code 2", async () => {
+  test("a mistake in the command is reported on standard error, with exit code 2", async () => {
     using folder = ownFolder({ "fairgate.yaml": settings() });
     const here = { cwd: folder.path, environment };
     const { code, out, err } = await fairgate(["codes", "new", "--lane", "vpi"], here);
@@ -40,7 +40,7 @@ describe("fairgate codes", { concurrency: 3 }, () => {
     assert.equal((await fairgate(["codes", "check"], here)).code, 2);
   });
 
-  test("settings or a secret that are not there are asked for, and no secret is made for it", async () => {
+  test("missing settings or a missing secret are named, and no secret is generated", async () => {
     using empty = ownFolder();
     const without = await fairgate(["codes", "new"], { cwd: empty.path, environment });
     assert.deepEqual([without.code, without.out], [2, ""]);
@@ -52,10 +52,10 @@ describe("fairgate codes", { concurrency: 3 }, () => {
     assert.equal(existsSync(join(folder.path, "kept")), false);
   });
 
-  test("a code gets its bearer before everybody else, and never reaches the site", async () => {
+  test("a code gets its holder in before everybody else, and never reaches the site", async () => {
     await using origin = await TestOrigin.open();
     using folder = ownFolder({ "fairgate.yaml": settings("data: kept\n", origin.address) });
-    // The secret is the one that Fairgate has made for itself.
+    // Fairgate has generated the secret itself.
     await using run = await startRun([], { cwd: folder.path, environment: { FAIRGATE_SECRET: undefined } });
     const made = await fairgate(["codes", "new", ...VIP, "--count", "2"], { cwd: folder.path });
     const [code, another] = made.out.trim().split("\n") as [string, string];

@@ -1,4 +1,4 @@
-/** The control address of a running process: what an operator sees there and does there reaches visitors. */
+/** The control address of a running process: what an operator sees and does there, and how it reaches visitors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { eventually } from "../../src/testing/cli/eventually.ts";
@@ -84,7 +84,7 @@ describe("the control address", { concurrency: 3 }, () => {
     assert.equal((await ProcessVisitor.arrive(address)).standing.isIn, false);
   });
 
-  test("changes that come at the same moment are all made", async () => {
+  test("changes sent at the same time are all applied", async () => {
     await using stage = await open();
     const { control } = stage.run;
     const changes = [
@@ -125,7 +125,7 @@ describe("the control address", { concurrency: 3 }, () => {
     assert.notEqual(stage.origin.arrived.at(-1)?.headers["fairgate-visitor"], id);
   });
 
-  test("a new signing key leaves every pass and place good", async () => {
+  test("after a change of the signing key every pass and place is still good", async () => {
     await using stage = await open();
     const { control } = stage.run;
     const [onSite, first, second] = await stage.arrive(3);
@@ -146,7 +146,7 @@ describe("the control address", { concurrency: 3 }, () => {
     assert.equal(await late.ahead(), 1);
   });
 
-  test("no password of Redis is shown here or in the log, and where it is cannot be changed", async () => {
+  test("no password of Redis is shown here or in the log, and its address cannot be changed", async () => {
     await using origin = await TestOrigin.open();
     await using redis = await startRedis({ password: "hunter2" });
     const file = (password: string) =>
@@ -177,7 +177,7 @@ describe("the control address", { concurrency: 3 }, () => {
     assert.doesNotMatch(run.child.out + run.child.err, /hunter/);
   });
 
-  test("metrics tell Prometheus of the line", async () => {
+  test("metrics show the line to Prometheus", async () => {
     await using stage = await open();
     await stage.arrive(3);
     const { status, text } = await stage.run.control.ask("GET", "/metrics");
@@ -187,7 +187,7 @@ describe("the control address", { concurrency: 3 }, () => {
   });
 });
 
-/** A site with room for one, behind a line. */
+/** A site with a room for one visitor, and a line. */
 async function open() {
   await using parts = new AsyncDisposableStack();
   const origin = parts.use(await TestOrigin.open());

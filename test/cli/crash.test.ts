@@ -1,4 +1,4 @@
-/** kill -9: the line is in the visitors' tickets, so a new process with the same secret takes it up where it was. */
+/** kill -9: the line is in the visitors' tickets, so a new process with the same secret continues it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../../src/testing/cli/eventually.ts";
@@ -27,7 +27,7 @@ test("after kill -9 a pass still gets in, and the line goes on in its order", as
   });
   const late = await ProcessVisitor.arrive(after.address);
   assert.equal(late.standing.isIn, false);
-  // The line comes back in any order; its order is in the tickets.
+  // Visitors come back in any order; the order of the line is in their tickets.
   assert.ok((await third.ahead()) <= 2);
   assert.equal(await first.ahead(), 0);
   assert.ok((await second.ahead()) <= 1);
@@ -53,7 +53,7 @@ for (const [how, args, isGoodAgain] of [
     const visitor = await ProcessVisitor.arrive(before.address);
     const { cookie } = visitor;
     await visitor.leave();
-    // Somebody else has the slot, or the visitor would be let in as a newcomer.
+    // While somebody else has the slot; otherwise the visitor would be admitted as a newcomer.
     const next = await ProcessVisitor.arrive(before.address);
     assert.equal(next.standing.isIn, true);
     await before.child.end("SIGKILL");
@@ -68,7 +68,7 @@ for (const [how, args, isGoodAgain] of [
   });
 }
 
-test("a process with another secret takes back nothing, and fails nobody", async () => {
+test("a process with another secret accepts none of the old tokens, and serves everyone", async () => {
   await using origin = await TestOrigin.open();
   const args = ["--origin", origin.address, "--total-active-users", "1"];
   await using before = await startRun(args);
@@ -78,5 +78,5 @@ test("a process with another secret takes back nothing, and fails nobody", async
   await using after = await startRun(args, { environment: { FAIRGATE_SECRET: SOMEONE_ELSES_SECRET } });
   onSite.address = waiting.address = after.address;
   assert.equal(await waiting.isIn(), true, "a newcomer like any other, and there is room");
-  assert.equal(await onSite.isIn(), false, "and a pass of somebody else's is none");
+  assert.equal(await onSite.isIn(), false, "and a pass signed with another secret is not accepted");
 });

@@ -1,10 +1,10 @@
-/** `fairgate health`: what health checks of containers and supervisors run. */
+/** `fairgate health`: the command for health checks of containers and supervisors. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fairgate, startRun } from "../../src/testing/cli/fairgate.ts";
 import { startRedis } from "../../src/testing/redis/servers.ts";
 
-test("`health` needs no token, and tells alive from ready and from gone", async () => {
+test("`health` needs no token, and distinguishes alive, ready and gone", async () => {
   await using redis = await startRedis();
   const args = ["--origin", "http://127.0.0.1:1", "--total-active-users", "1", "--redis", redis.url];
   await using run = await startRun(args);

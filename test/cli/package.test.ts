@@ -109,7 +109,7 @@ describe("the packed tarball", () => {
       }
     });
 
-  test("has entry points of which an older Node links nothing but the check of its version", () => {
+  test("has entry points of which an older Node loads nothing but the check of its version", () => {
     for (const entry of ["cli/main", "index", "fetch"]) {
       const text = readFileSync(join(folder.path, "node_modules/fairgate/dist", `${entry}.js`), "utf8");
       const linked = [...text.matchAll(/^(?:import|export)\b.*?"(.*)";$/gm)].map(([, from]) => from!);
@@ -142,7 +142,7 @@ describe("the packed tarball", () => {
     await using redis = await startRedis();
     await using origin = await TestOrigin.open();
     const bin = join(folder.path, "node_modules", ".bin", "fairgate");
-    // A busy machine may keep an answer of Redis for longer than the usual timeout.
+    // A busy machine may delay an answer of Redis beyond the usual timeout.
     folder.write("patient.yaml", "redis: { timeout: 1m }\n");
     const place = ["--config", "patient.yaml", "--redis", redis.url];
     const flags = ["--origin", origin.address, "--total-active-users", "1", ...place];
@@ -156,7 +156,7 @@ describe("the packed tarball", () => {
     assert.match(await succeed(process.execPath, ["queue.mjs", redis.url], folder.path), /popped first$/m);
   });
 
-  test("has types that a strict project compiles with, and that refuse what is wrong", async () => {
+  test("has types that compile in a strict project and reject wrong uses", async () => {
     folder.write("uses.mts", TYPED);
     const types = join(folder.path, "node_modules", "@types");
     mkdirSync(types, { recursive: true });
@@ -176,7 +176,7 @@ describe("the packed tarball", () => {
   });
 });
 
-/** Programs named `node` on the PATH that are too old, each version once. */
+/** Programs named `node` on the PATH that are too old, one for each version. */
 function olderNodes(): { readonly node: string; readonly version: string }[] {
   const found = process.env
     .PATH!.split(delimiter)
@@ -193,7 +193,7 @@ function olderNodes(): { readonly node: string; readonly version: string }[] {
     );
 }
 
-/** The files that package.json says are there: commands, and what programs import. */
+/** The files that package.json names: commands, and entry points. */
 function namedInPackage(): string[] {
   const { bin, exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
     bin: Record<string, string>;
@@ -205,9 +205,9 @@ function namedInPackage(): string[] {
   return named.map((file) => file.replace(/^\.\//, ""));
 }
 
-/** Where programs, commands and threads begin: what is compiled for the package is what these lead to. */
+/** Where programs, commands and threads start: these files and their imports are compiled for the package. */
 const ENTRY_POINTS = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8")).files as string[];
-/** What is read when the program runs. */
+/** Files read at run time. */
 const ASSETS = /^dist\/(gateway\/page\/.*\.(html|css|js|json)|engines\/redis\/(relaxed\/)?lua\/.*\.lua)$/;
 
 /** These files and all that they import. */
@@ -266,7 +266,7 @@ void createFetchGateway({ ...options });
 export {};
 `;
 
-/** True when dist is there and no source is newer. */
+/** True when dist exists and no source file is newer. */
 function isBuilt(): boolean {
   const built = join(ROOT, "dist", "index.js");
   if (!existsSync(built)) return false;
@@ -274,7 +274,7 @@ function isBuilt(): boolean {
   return globSync("src/**/*.*", { cwd: ROOT }).every((file) => statSync(join(ROOT, file)).mtimeMs <= builtAt);
 }
 
-/** Runs a command to its end and gives what it printed; fails with all of it when the command does. */
+/** Runs a command to its end and returns what it printed. Fails with that text when the command does. */
 async function succeed(command: string, args: readonly string[], cwd: string): Promise<string> {
   const child = new Child(command, args, { cwd, environment });
   const { code } = await child.ended;

@@ -1,4 +1,4 @@
-/** SIGHUP: good new settings take over while everyone keeps their place; bad ones change nothing and are told. */
+/** SIGHUP: good new settings take effect while everyone keeps their place; bad ones change nothing and are reported. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Child } from "../../src/testing/cli/child.ts";

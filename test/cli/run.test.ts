@@ -40,7 +40,7 @@ describe("fairgate run", { concurrency: 3 }, () => {
     );
   });
 
-  test("says what a crash would cost where nothing is kept, and nothing of it where it is", async () => {
+  test("without a data directory says what a crash would cost, with one says nothing of it", async () => {
     using folder = ownFolder();
     const warned = (out: string) => /"code":"NOTHING_KEPT".*revoked or left.*--data/.test(out);
     await using forgetful = await startRun(NOWHERE);
@@ -102,7 +102,7 @@ describe("fairgate run", { concurrency: 3 }, () => {
     assert.ok(!run.child.out.includes(token!), "it is in no log");
   });
 
-  test("with bad settings starts nothing and exits with 2", async () => {
+  test("does not start with bad settings, and exits with 2", async () => {
     using folder = ownFolder({
       "fairgate.yaml": "listen: 127.0.0.1:0\nrooms: { main: { totalActiveUser: 2 } }\n",
     });
@@ -114,7 +114,7 @@ describe("fairgate run", { concurrency: 3 }, () => {
   });
 
   for (const flag of ["--listen", "--control-listen"]) {
-    test(`says in one sentence that the address of ${flag} is taken, and exits with 1`, async () => {
+    test(`exits with 1 and one sentence when the address of ${flag} is taken`, async () => {
       const blocker = createServer().listen(0, "127.0.0.1");
       await new Promise((resolve) => blocker.once("listening", resolve));
       const { port } = blocker.address() as { port: number };

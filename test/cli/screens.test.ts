@@ -1,4 +1,6 @@
-/** What a person sees: the banner of `run` and `watch` on real terminals of two sizes, and what is left when they end. */
+/**
+ * What a person sees: the banner of `run` and `watch` on real terminals of two sizes, and what stays on the screen when they end.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsOf } from "../../src/cli/operate/columns.ts";
@@ -69,7 +71,7 @@ test("run, watch and the log on terminals of 80x24 and 120x40", async (t) => {
   assert.ok(!watch.isOtherScreen);
   assert.equal(watch.text(), "", "a clean screen");
 
-  // Fairgate stops while somebody watches: that is said, and the picture stays.
+  // Fairgate stops while somebody watches: the screen says so and stays.
   await using other = new Screen(program("watch", "main"), { columns: 120, rows: 40, ...here });
   await other.shows(/main {2}paused/);
   run.kill("SIGTERM");

@@ -1,4 +1,4 @@
-/** Stopping: what is under way is finished, nothing new is taken, and a later signal does not wait. */
+/** Stopping: work in progress is finished, nothing new is accepted, and a later signal ends the process at once. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
@@ -12,7 +12,7 @@ import { ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts
 import { HALF, TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
 
-/** From one signal until another counts as another. */
+/** Signals closer together than this count as one. */
 const ANOTHER_MS = 1_200;
 
 describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
@@ -32,12 +32,12 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     });
   }
 
-  test("a Ctrl-C that comes twice, as it does under npx, is one: the download is finished", async () => {
+  test("a Ctrl-C that arrives twice, as under npx, counts once: the download is finished", async () => {
     await using origin = await TestOrigin.open();
     await using run = await startUnhurried(origin, 2);
     const download = await startDownload(run);
-    // Two of the same kind at once would be one; src/cli/stop-signals.test.ts has them apart. It hears both when it goes
-    // on, however long this process takes to send them.
+    // Two pending signals of one kind would be merged into one; src/cli/stop-signals.test.ts tests two of a kind. The process
+    // handles both when it goes on, however long it takes this one to send them.
     for (const signal of ["SIGSTOP", "SIGINT", "SIGTERM", "SIGCONT"] as const) run.child.kill(signal);
     await eventually("new connections are refused", async () => !(await isListening(run.address)));
     const { status } = await run.control.ask("GET", "/readyz");
@@ -61,7 +61,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     await assert.rejects(download.text());
   });
 
-  test("everyone who watches the line is told, and nobody holds the stop up", async () => {
+  test("everyone who watches the line is told, and none of them delays the stop", async () => {
     await using origin = await TestOrigin.open();
     await using run = await startUnhurried(origin, 1);
     await ProcessVisitor.arrive(run.address);
@@ -74,7 +74,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     assert.deepEqual(await ended(run), { code: 0, signal: null });
   });
 
-  test("a watcher whose request arrives while stopping does not hold the stop up either", async () => {
+  test("a watcher whose request arrives while stopping does not delay the stop either", async () => {
     await using origin = await TestOrigin.open();
     await using run = await startUnhurried(origin, 1);
     await ProcessVisitor.arrive(run.address);
@@ -83,7 +83,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     const socket = connect(Number(port), hostname);
     socket.write(`GET /.fairgate/main/events HTTP/1.1\r\nHost: ${hostname}\r\n`);
     await once(socket, "connect");
-    // One thread reads both in turn, so after this answer it has seen the half of a request.
+    // One thread reads both in turn, so after this answer it has read the first half of the request.
     assert.ok((await fetch(`${run.address}/.fairgate/main/board`)).ok);
     run.child.kill("SIGTERM");
     await eventually("new connections are refused", async () => !(await isListening(run.address)));
@@ -93,7 +93,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
     socket.destroy();
   });
 
-  test("an idle kept-open connection does not hold the stop up", async () => {
+  test("an idle keep-alive connection does not delay the stop", async () => {
     await using origin = await TestOrigin.open();
     await using run = await startUnhurried(origin, 2);
     const agent = new Agent({ keepAlive: true });
@@ -106,7 +106,7 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
   });
 });
 
-/** A download of which the first half has come. */
+/** A download whose first half has arrived. */
 async function startDownload(run: Run): Promise<{ text(): Promise<string> }> {
   const visitor = await ProcessVisitor.arrive(run.address);
   const answer = await visitor.begin("/download");
@@ -114,7 +114,7 @@ async function startDownload(run: Run): Promise<{ text(): Promise<string> }> {
   return { text: async () => String(first) + (await text(answer)) };
 }
 
-/** A gateway that waits far longer for what holds a stop up than any test does. */
+/** A gateway that waits far longer for requests in progress than any test does. */
 async function startUnhurried(origin: TestOrigin, totalActiveUsers: number): Promise<Run> {
   await using parts = new AsyncDisposableStack();
   const settings = {
@@ -128,7 +128,7 @@ async function startUnhurried(origin: TestOrigin, totalActiveUsers: number): Pro
   return { ...run, [Symbol.asyncDispose]: () => whole.disposeAsync() };
 }
 
-/** How it ended, or that something holds it up. */
+/** How it ended; or that it has not. */
 function ended(run: Run): Promise<Ended | string> {
   const tooLate = new Promise<string>((resolve) => {
     setTimeout(resolve, GIVE_UP_MS, "it did not end").unref();

@@ -1,4 +1,4 @@
-/** The canary: nodes that know nothing of each other, before the same books. They must complain, or they are blind. */
+/** The canary: two nodes that do not know each other. The books must report violations, or they see nothing. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../../src/testing/cli/eventually.ts";
@@ -8,7 +8,7 @@ import { assertKept, clusterPlay } from "./cluster-play.ts";
 const GONE_MIN = 20;
 const TAKEN: readonly Wrong[] = ["ended pass taken", "spent ticket taken"];
 
-test("nodes that are no cluster fill the same books with complaints: the books can see", async () => {
+test("nodes that are no cluster cause violations in the same books: the books can see", async () => {
   const plan = { seed: 1, nodes: 2, isApart: true, drainMs: 0 };
   const outcome = await clusterPlay(plan, async ({ crowd, atStake, calm, violations }) => {
     atStake();

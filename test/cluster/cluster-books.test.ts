@@ -1,11 +1,11 @@
-/** The books of a cluster: what they measure, and what they excuse and what not. */
+/** The books of a cluster: what they measure, what they excuse, and what they do not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClusterBooks } from "./cluster-books.ts";
 
 const TERMS = { capacity: 9, sessionMs: 60_000, lapseAfterMs: 5_000 };
 
-/** Guest after guest is served, each with when they joined and when they were let in. */
+/** Guests served one after the other, each with when they joined and when they were admitted. */
 function booksOf(...turns: readonly (readonly [joinedAt: number, admittedAt: number])[]): ClusterBooks {
   const books = new ClusterBooks(TERMS);
   for (const [guest, [joinedAt, admittedAt]] of turns.entries()) {
@@ -16,13 +16,13 @@ function booksOf(...turns: readonly (readonly [joinedAt: number, admittedAt: num
   return books;
 }
 
-test("overtaking is measured by the joining of those let in before, and turns of one tenth of a second are one", () => {
+test("overtaking is measured by when those admitted earlier had joined; turns in the same tenth of a second count as simultaneous", () => {
   assert.equal(booksOf([1_000, 5_000], [2_000, 5_100], [3_000, 5_200]).close(1e4).overtakingMs, 0);
   assert.equal(booksOf([1_000, 5_300], [2_000, 5_100], [3_500, 5_200]).close(1e4).overtakingMs, 2_500);
   assert.equal(booksOf([1_000, 5_090], [2_000, 5_010]).close(1e4).overtakingMs, 0);
 });
 
-test("what is measured is no violation; everything else is", () => {
+test("what is only measured is no violation; everything else is", () => {
   const { violations, tau } = booksOf([1_000, 5_300], [2_000, 5_100]).close(1e4);
   assert.deepEqual([violations, tau], [[], 1]);
   const books = new ClusterBooks({ ...TERMS, capacity: 0 });
@@ -30,7 +30,7 @@ test("what is measured is no violation; everything else is", () => {
   assert.equal(books.close(20).violations[0]?.wrong, "too many on site");
 });
 
-test("an old pass that is taken is excused only where the node that ended it died just after", () => {
+test("an accepted old pass is excused only when the node that ended it died just after", () => {
   const replay = (killedAt: number, killed: string): number => {
     const books = booksOf([1_000, 5_000]);
     books.note({ kind: "left", guest: 0, at: 10_000, address: "a" });

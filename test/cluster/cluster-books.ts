@@ -20,15 +20,18 @@ import {
   type Violation,
 } from "../crash/books.ts";
 
-/** What a node was told this long before its death all others know, also on a busy machine. */
+/** Other nodes know everything that a node learned this long before its death, even on a busy machine. */
 const SPREAD_MS = 5_000;
 
 export interface ClusterSummary extends Summary {
-  /** Those whom no trouble touched; the order of their turns; and by how much later somebody joined who was let in before another. */
+  /**
+   * Visitors who came and were admitted while nothing was wrong; the order of their turns; and the most by which one of them was
+   * admitted before another who had joined earlier.
+   */
   readonly undisturbed: number;
   readonly quietTau: number;
   readonly overtakingMs: number;
-  /** Old passes and tickets that were shown and must not have been taken. */
+  /** How many old passes and tickets were shown that must be refused. */
   readonly shownAgain: number;
 }
 
@@ -71,12 +74,12 @@ export class ClusterBooks extends Books {
     };
   }
 
-  /** Whether something was wrong at any time from when they joined until their turn. */
+  /** Whether something was wrong at any time between joining and the turn. */
   #isDisturbed({ joined, admitted }: GuestTurn): boolean {
     return this.#troubles.some(({ from, to }) => joined <= to && admitted * TURN_STEP_MS >= from);
   }
 
-  /** Whether the node that told a guest that they left may have been the last to know. */
+  /** Whether the node that confirmed a guest's leaving may have been the only one to know. */
   #mayBeLost(guest: number): boolean {
     const left = this.#left.get(guest);
     const killedAt = left && this.#killedAt.get(left.address);
@@ -88,11 +91,11 @@ function isMeasured({ wrong }: Violation): boolean {
   return wrong === "overtaken" || wrong === "wrong order";
 }
 
-/** For each, how much later the last of those joined who were let in before them; the most of it. */
+/** The most by which anyone was admitted before somebody who had joined earlier. */
 function overtaking(turns: readonly GuestTurn[]): number {
   let [most, joinedBefore, joinedSoFar, step] = [0, 0, 0, Number.NEGATIVE_INFINITY];
   for (const { joined, admitted } of turns.toSorted((a, b) => a.admitted - b.admitted)) {
-    // Those of one turn of the door are let in together.
+    // Those admitted in the same step of the door are simultaneous.
     if (admitted > step) [step, joinedBefore] = [admitted, joinedSoFar];
     joinedSoFar = Math.max(joinedSoFar, joined);
     most = Math.max(most, joinedBefore - joined);

@@ -20,9 +20,9 @@ const TERMS = {
   ...{ ticketTtlMs: 24_000, claimWindowMs: 13_000 },
 };
 /**
- * Passes are not renewed: one renewed in one part of a cluster that is cut in two would hold a slot of which the other
- * part does not know. Nobody is told to stay away for longer than half a ticket's life, and a turn lasts longer than that:
- * whoever comes back as told does not miss theirs.
+ * Passes are not renewed: a pass renewed in one part of a cluster that is cut in two would hold a slot that the other part does
+ * not know of. No visitor is told to stay away for longer than half a ticket's life, and a turn lasts longer than that, so
+ * visitors who come back as told do not miss theirs.
  */
 const ROOM = {
   totalActiveUsers: TERMS.capacity,
@@ -36,13 +36,13 @@ const ARRIVALS_PER_SECOND = 25;
 const AT_ONCE_MAX = 52;
 /** Visitors present when the test begins: a full site, and a line before it. */
 const ABOUT_MIN = 44;
-/** A visitor without an answer for this long asks another node. It is longer than a node waits for a dead one. */
+/** A visitor who gets no answer for this long asks another node. It is longer than a node waits for a dead one. */
 const PATIENCE_MS = 5_000;
-/** Nodes hear of each other's visitors in a few tenths of a second; a busy machine is given longer. */
+/** Nodes learn of each other's visitors within a few tenths of a second; a busy machine may take this long. */
 const SPREAD_MAX_MS = 5_000;
 /**
- * How far from the order of joining people may be let in, in all and where nothing was wrong; kill-and-cut.ts says why. Alone the
- * machine keeps to a tenth of both.
+ * How far the order of admission may differ from that of joining, overall and while nothing was wrong; kill-and-cut.ts says why.
+ * On an idle machine both stay below a tenth of this.
  */
 const TAU_MAX = 0.1;
 const OVERTAKING_MAX_MS = 5_000;
@@ -52,26 +52,26 @@ const COMPLAINTS_MAX = 15;
 export interface ClusterPlan {
   readonly seed: number;
   readonly nodes: number;
-  /** Nodes that are not started at first; visitors know where they will be. */
+  /** Nodes that are not started at first; visitors know their addresses. */
   readonly spares?: number;
-  /** True: each is a cluster of its own, to see that the books see it. */
+  /** True: each node is a cluster of its own, to see that the books notice. */
   readonly isApart?: boolean;
   readonly drainMs?: number;
 }
 
 export interface ClusterScene extends Stage {
   readonly crowd: Crowd;
-  /** To be called when something happened to a node: every place that somebody holds is at stake. */
+  /** Marks every place as at stake; called when something happened to a node. */
   atStake(): void;
   /** Kills a node with -9; every place is at stake. */
   kill(node: NodeProcess): Promise<void>;
   /** Adds something to do when the last visitor is through. */
   afterwards(todo: () => Promise<unknown>): void;
-  /** To be called when all nodes are one again. */
+  /** Called when all nodes are one cluster again. */
   calm(): void;
-  /** Visitors seen on the site so far, by its own book. */
+  /** Visitors seen on the site so far, by the site's own book. */
   seen(): number;
-  /** What the books complain of so far. */
+  /** The violations in the books so far. */
   violations(): readonly Violation[];
 }
 
@@ -79,11 +79,11 @@ export interface ClusterScene extends Stage {
 export type Fault = (scene: ClusterScene) => Promise<void>;
 
 export interface ClusterOutcome extends ClusterSummary {
-  /** The most names at once by the site's own book. */
+  /** The most visitors on the site at once, by the site's own book. */
   readonly highestAtOrigin: number;
-  /** Visitors who could not go on, and why; the books have the reason where there is one. */
+  /** Visitors who could not go on, and why; explained by the books where they can. */
   readonly failures: readonly string[];
-  /** Since the beginning: when there was a line, when the test had done its part, and when everyone was through. */
+  /** Seconds since the beginning: when there was a line, when the test had done its part, and when everyone was through. */
   readonly seconds: readonly number[];
 }
 
@@ -101,7 +101,7 @@ export async function clusterPlay(plan: ClusterPlan, fault: Fault): Promise<Clus
   }
 }
 
-/** What every play must come to, whatever was done to the nodes. */
+/** What must hold after every play, whatever was done to the nodes. */
 export function assertKept(outcome: ClusterOutcome): void {
   const { violations, failures, ...numbers } = outcome;
   const said = JSON.stringify(numbers);
@@ -114,7 +114,7 @@ export function assertKept(outcome: ClusterOutcome): void {
   assert.ok(numbers.passes > 2 * numbers.capacity, said);
 }
 
-/** These nodes, and no others, are one cluster, and each of them knows all that the others know. */
+/** True when exactly these nodes are one cluster, and each of them knows all that the others know. */
 export async function areOne(nodes: readonly NodeProcess[]): Promise<boolean> {
   const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).toSorted();
   const reports = await Promise.all(nodes.map((node) => node.report()));

@@ -19,7 +19,7 @@ import { areOne, type ClusterOutcome, type ClusterScene, clusterPlay } from "./c
 import type { NodeProcess } from "./node-process.ts";
 
 const BETWEEN_KILLS_MS = 1_000;
-/** How long both parts have known of the cut when it is mended. */
+/** For how long both parts have known of the cut before it is mended. */
 const CUT_MS = 1_500;
 
 /** The whole play; the seed decides what the visitors do. */
@@ -41,7 +41,7 @@ export function killAndCut(seed: number): Promise<ClusterOutcome> {
   });
 }
 
-/** Kills the node that founded the cluster, and then the root, as far as that is known. */
+/** Kills the node that created the cluster, and then the root, if its name is known. */
 async function killTwo({ nodes, kill }: ClusterScene): Promise<readonly NodeProcess[]> {
   const [founder, ...others] = nodes;
   await kill(founder!);
@@ -51,7 +51,7 @@ async function killTwo({ nodes, kill }: ClusterScene): Promise<readonly NodeProc
   return others.filter((node) => node !== root);
 }
 
-/** Cuts the root off until both parts know it, and each goes on for a while. */
+/** Cuts off the root until both parts know it, and lets each go on for a while. */
 async function cutOne(
   nodes: readonly NodeProcess[],
   { network, atStake, seen }: ClusterScene,

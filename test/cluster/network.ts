@@ -14,10 +14,10 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { freePort } from "../../src/testing/free-port.ts";
 
 const HOST = "127.0.0.1";
-/** The first words have both addresses; more than this is something else. */
+/** The first bytes have both addresses; anything longer is something else. */
 const FIRST_WORDS_BYTES_MAX = 2_048;
 
-/** One connection: who dialled, as far as that is known, and whom. */
+/** One connection: which node opened it, if known, and to which. */
 interface Link {
   readonly near: Socket;
   readonly far: Socket;
@@ -31,7 +31,7 @@ export class Network {
   readonly #links = new Set<Link>();
   readonly #cutOff = new Set<string>();
 
-  /** An address of this network that leads to a port of this machine. */
+  /** An address of this network that leads to a port on this machine. */
   async address(port: number): Promise<string> {
     const own = await freePort();
     const address = `${HOST}:${own}`;
@@ -42,19 +42,19 @@ export class Network {
     return address;
   }
 
-  /** Nothing from that node comes through any more, and nothing to it. */
+  /** Drops everything from and to that node. */
   cutOff(address: string): void {
     this.#cutOff.add(address);
     for (const link of this.#links) if (this.#isCut(link)) silence(link);
   }
 
-  /** Everything comes through again, and first what was held back. */
+  /** Delivers everything again, starting with what was held back. */
   mend(): void {
     this.#cutOff.clear();
     for (const link of this.#links) this.#speak(link);
   }
 
-  /** The process there has ended: its machine says so to whoever dials. */
+  /** The process there has ended: connections are refused, as its machine would do. */
   async unplug(address: string): Promise<void> {
     const server = this.#servers.get(address);
     this.#servers.delete(address);
@@ -85,7 +85,7 @@ export class Network {
       [far, near],
     ] as const) {
       one.on("end", () => other.end());
-      // An end of one is the other's; why it ended is seen by those who talk.
+      // Each end follows the other; the nodes themselves see why.
       one.on("error", () => {});
       one.on("close", () => {
         other.destroySoon();
@@ -116,7 +116,7 @@ export class Network {
   }
 }
 
-/** Who dials, by the first of the two addresses in its first words; null while it has not said. */
+/** The node that opened a connection: the first of the two addresses in its first bytes; null while unknown. */
 function dialler(firstWords: Buffer): string | null {
   const [from, to] = firstWords.toString("latin1").match(/127\.0\.0\.1:\d{5}/g) ?? [];
   if (from && to) return from;

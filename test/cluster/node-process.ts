@@ -22,15 +22,15 @@ export interface NodeOptions {
   readonly origin: string;
   /** Settings of the room, as in the file. */
   readonly room: object;
-  /** Between it and the others. Without one they reach it directly. */
+  /** The network between it and the others. Without one they reach it directly. */
   readonly network?: Network;
 }
 
 export class NodeProcess {
   readonly name: string;
-  /** For visitors. */
+  /** The address for visitors. */
   readonly address: string;
-  /** For the other nodes. */
+  /** The address for the other nodes. */
   readonly peerAddress: string;
   readonly control: Control;
   readonly #ports: Ports;
@@ -53,7 +53,7 @@ export class NodeProcess {
     this.#options = options;
   }
 
-  /** Starts a life that asks these to be taken in, or founds a cluster; resolves once it takes visitors. */
+  /** Starts a life that asks these nodes to let it join, or creates a cluster; resolves once it serves visitors. */
   async start(join: readonly NodeProcess[] = []): Promise<void> {
     const { listen, control, peers } = this.#ports;
     const { origin, room, name } = this.#options;
@@ -81,12 +81,12 @@ export class NodeProcess {
     return this.#run?.log() ?? [];
   }
 
-  /** The last that this life said outside its log: why it ended, if it did so by itself. */
+  /** The last output of this life outside its log: why it ended, if it did so by itself. */
   lastWords(): string {
     return this.#run?.child.err.slice(-LAST_WORDS_MAX) ?? "";
   }
 
-  /** kill -9, or another end. Behind a network it is not started again: its address is gone. */
+  /** Ends it by kill -9 or another signal. Behind a network it cannot be started again: its address is gone. */
   async end(signal: NodeJS.Signals): Promise<Ended> {
     if (!this.#run) throw new Error(`${this.name} was never started`);
     const ended = await this.#run.child.end(signal);

@@ -1,4 +1,4 @@
-/** Nodes restarted one after the other, each as a new process under its old name: nobody loses their place. */
+/** A rolling restart: nodes are restarted one by one under their old names, and nobody loses their place. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../../src/testing/cli/eventually.ts";
@@ -8,7 +8,7 @@ import { PatientVisitor } from "../crash/patient-visitor.ts";
 import { areOne } from "./cluster-play.ts";
 import { NodeProcess } from "./node-process.ts";
 
-/** Nobody's time runs out, however slowly the nodes start. */
+/** No session or place expires, however slowly the nodes start. */
 const ROOM = { totalActiveUsers: 1, sessionDuration: "1h", lapseAfter: "1h" };
 const NODES = 3;
 /** Two join at each node. A slot is held for three seconds after each leaves, so more would take long. */
@@ -52,7 +52,7 @@ test("a rolling restart costs nobody their place, and any node serves any visito
   await letInOneByOne(inside, line, nodes);
 });
 
-/** One after the other, each at the next node, once that one knows of those before. */
+/** They join one by one, each at the next node, once that node knows of all earlier ones. */
 async function joinInTurn(nodes: readonly NodeProcess[]): Promise<ProcessVisitor[]> {
   const line: ProcessVisitor[] = [];
   while (line.length < WAITING) {
@@ -88,7 +88,7 @@ interface Place {
   readonly ahead: number | null;
 }
 
-/** What each is told of their place at the node they ask. */
+/** What each visitor is told of their place by the node they ask. */
 async function placesOf(line: readonly ProcessVisitor[]): Promise<Place[]> {
   return Promise.all(
     line.map(async (visitor) => {
@@ -99,7 +99,7 @@ async function placesOf(line: readonly ProcessVisitor[]): Promise<Place[]> {
   );
 }
 
-/** Each asks at another node than their neighbours from now on. */
+/** Every visitor asks a different node than their neighbours from now on. */
 function spread(visitors: readonly ProcessVisitor[], nodes: readonly NodeProcess[], from: number): void {
   for (const [i, visitor] of visitors.entries()) at(nodes[(i + from) % nodes.length]!, visitor);
 }
