@@ -1,13 +1,14 @@
 /**
- * The books of the crash test, kept before a cluster. What a cluster promises less exactly than one gateway does is
- * measured here instead of judged there:
+ * The books of the crash test, kept for a cluster. What a cluster promises less strictly than a single gateway is measured here
+ * instead of judged:
  *
- * - Order. A turn that was in hand when its node was killed or cut off is given once more, later; while a cluster is cut in
- *   two each part lets its own people in. So the order is judged of those alone who neither waited while anything was wrong nor
- *   got their turn then, and for all it is added up how many pairs stand the wrong way round.
- * - Leaving is acknowledged when two nodes have it written down, and the others have it soon after. Somebody who was told so
- *   by a node that died a moment later may find their old pass good: the other node may have died as well. Whoever was told by
- *   a node that lives on, in whatever trouble, has left.
+ * - Order. A turn that a node held when it was killed or cut off is given once more, later; while a cluster is cut in two, each
+ * part admits its own visitors. So order is judged only among visitors who neither waited nor got their turn while anything was
+ * wrong. For all others the share of pairs in the wrong order is measured.
+ *
+ * - Leaving. It is acknowledged once two nodes have recorded it; the others have it soon after. A visitor who was told so by a
+ * node that died a moment later may find their old pass accepted, since the other node may have died as well. A visitor who was
+ * told by a node that lived on, whatever else happened to it, has left.
  */
 import { unfairness } from "../../src/core/fairness.ts";
 import {

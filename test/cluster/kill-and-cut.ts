@@ -1,17 +1,16 @@
 /**
  * A cluster of real processes under load: two of five nodes are killed with -9, one is added, and the root is cut off from the
- * others, both ways, by a network that drops what it says and what is said to it (network.ts). Visitors still reach every
- * node that lives, the one that is cut off as well. Through all of it everyone gets in once, nobody loses their place, nobody who
- * left is taken again, and never are more on the site than may be.
+ * others in both directions by a network that drops its messages (network.ts). Visitors still reach every living node, including
+ * the one that is cut off. Through all of it everyone gets in once, nobody loses their place, no visitor who left is accepted
+ * again, and there are never more on the site than the capacity.
  *
- * The nodes are killed a second apart: entering and leaving are written down at a second node first, and at all of them soon
- * after; two that die in the same instant may be the only ones who knew.
+ * The nodes are killed a second apart: entering and leaving are recorded at a second node first, and at all of them soon after;
+ * two nodes that die in the same instant may be the only ones that knew.
  *
- * Order: it takes the others three to five seconds to find out that a node is gone. Its turns that were in hand by then are
- * given anew, at the head of the line; and the parts of a cluster that is cut in two each go on with their own line and
- * their share of the slots. So people may be let in before others who joined a little earlier: of all pairs a few in a hundred
- * stand the wrong way round. Of those who joined and got their turn while nothing was wrong, only some who joined at about the
- * same time.
+ * Order: the others need three to five seconds to find out that a node is gone. The turns that it held are then given again, at
+ * the head of the line; and the parts of a cluster that is cut in two each go on with their own line and their share of the
+ * slots. So visitors may be admitted before others who joined a little earlier: a few in a hundred of all pairs are in the wrong
+ * order. Of those who joined and got their turn while nothing was wrong, only some who joined at about the same time are.
  */
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { pause } from "../crash/ask.ts";

@@ -1,13 +1,13 @@
 /**
- * One question over HTTP to a gateway that may die at any instant: an answer, or null when there is none. No answer
- * says nothing about whether the question was heard.
+ * One request over HTTP to a gateway that may die at any instant: an answer, or null for none. Without an answer nobody knows
+ * whether the request was processed.
  */
 import { Agent } from "node:http";
 import { ask, type HttpAsking } from "../../src/visitor/ask.ts";
 
 /**
- * Only for a gateway that stands still: one that dies says so at once. Whoever asks again sooner than a slow machine answers
- * asks twice, and what they asked first may be done after what they asked next.
+ * For a gateway that is suspended; one that dies fails at once. It is longer than a slow machine takes to answer: a visitor who
+ * asks again too early has two requests under way, and the first may be processed after the second.
  */
 const PATIENCE_MS = 60_000;
 
@@ -23,9 +23,9 @@ export interface Answer {
   readonly address: string;
   readonly status: number;
   readonly text: string;
-  /** The cookie that came with it, name and value; null for none. */
+  /** The cookie it set, name and value; null for none. */
   readonly cookie: string | null;
-  /** The body read as JSON; an empty object when it is something else. */
+  /** The body parsed as JSON; an empty object when it is something else. */
   readonly json: Readonly<Record<string, unknown>>;
   readonly askedAt: number;
   readonly at: number;
@@ -33,12 +33,12 @@ export interface Answer {
 
 export interface Asks {
   ask(question: Question): Promise<Answer | null>;
-  /** Asks every gateway the same; gives the answers there are. */
+  /** Asks every gateway the same; returns the answers that came. */
   askAll(question: Question): Promise<Answer[]>;
   close(): void;
 }
 
-/** A way to ask: keeps connections open between questions. */
+/** Asks one gateway, over connections that stay open. */
 export class Asker implements Asks {
   readonly #address: string;
   readonly #agent: Agent;
@@ -80,7 +80,7 @@ export class Asker implements Asks {
   }
 }
 
-/** Several gateways in front of one line: each question goes to one of them, as chance has it. */
+/** Several gateways in front of one line: each request goes to a random one. */
 export class Askers implements Asks {
   readonly #askers: readonly Asker[];
   readonly #fraction: () => number;

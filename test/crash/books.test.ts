@@ -1,4 +1,4 @@
-/** The auditor is audited: each kind of violation is seen, and an honest gateway is never accused. */
+/** Tests of the auditor: it sees each kind of violation, and never accuses an honest gateway. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -8,7 +8,7 @@ import { highestAtOnce } from "./guest-book.ts";
 import { honestHistory } from "./honest-history.ts";
 
 const TERMS: Terms = { capacity: 2, sessionMs: 10_000, lapseAfterMs: 5_000, ticketTtlMs: 20_000 };
-/** Answers take ten milliseconds here. */
+/** How long answers take here. */
 const asked = (guest: number, askedAt: number) => ({ guest, askedAt, at: askedAt + 10 });
 const placed = (guest: number, askedAt: number, sequence: number, more: Partial<Placed> = {}): Note => {
   const place = { sequence, nextCheckInMs: 2_000, hasTicket: true, isSentBack: false };
@@ -36,7 +36,7 @@ function wrongs(...notes: Note[]): Wrong[] {
   return books.close(1_000_000).violations.map(({ wrong }) => wrong);
 }
 
-test("a visit from joining to leaving violates nothing", () => {
+test("a normal visit from joining to leaving violates nothing", () => {
   const notes: Note[] = [
     placed(1, 0, 7),
     placed(1, 2_000, 7),
@@ -65,7 +65,7 @@ test("a visit from joining to leaving violates nothing", () => {
   });
 });
 
-test("a place lost is seen: another place, a refusal, a kill that cost it", () => {
+test("a lost place is seen: a different place, a refusal, a kill that cost it", () => {
   assert.deepEqual(wrongs(placed(1, 0, 7), placed(1, 2_000, 8)), ["place lost"]);
   assert.deepEqual(wrongs(placed(1, 0, 7), refused(1, 2_000)), ["place lost"]);
   const books = new Books(TERMS);
@@ -98,7 +98,7 @@ test("a place set back is lost, unless its holder was away for as long as a turn
   assert.deepEqual(setBack(3_000, 6_500), [], "asked in time, of a gateway that stood still");
 });
 
-test("a turn that was used without an answer may have been the whole visit", () => {
+test("a turn that was used without an answer may have been a whole visit", () => {
   const unanswered: Note = { kind: "unanswered", guest: 1, askedAt: 1_000 };
   assert.deepEqual(wrongs(placed(1, 0, 7), unanswered, refused(1, 1_500)), ["place lost"]);
   assert.deepEqual(wrongs(placed(1, 0, 7), unanswered, refused(1, 11_500)), []);
@@ -111,7 +111,7 @@ test("being overtaken is seen, by somebody in the line and by somebody who came 
   assert.deepEqual(wrongs(placed(1, 0, 7), entered(2, 1_000), placed(1, 1_500, 7)), ["overtaken"]);
 });
 
-test("an answer under way, an earlier place and a late visitor are no overtaking", () => {
+test("an answer still under way, an earlier place and a late visitor do not count as overtaking", () => {
   assert.deepEqual(wrongs(placed(1, 0, 7), placed(2, 20, 8), entered(2, 1_000), placed(1, 1_005, 7)), []);
   assert.deepEqual(wrongs(placed(1, 0, 7), placed(2, 20, 8), entered(1, 1_000), placed(2, 1_500, 8)), []);
   assert.deepEqual(wrongs(placed(1, 0, 7), entered(2, 1_000), placed(1, 9_000, 7)), [], "late: due by 7,000");
@@ -154,20 +154,20 @@ test("two passes for one ticket are seen", () => {
   assert.deepEqual(wrongs(placed(1, 0, 7), entered(1, 100), left, entered(1, 600)), ["two passes"]);
 });
 
-test("a good pass refused is seen, and one that may have run out is not", () => {
+test("a valid pass that is refused is seen, and one that may have expired is not", () => {
   assert.deepEqual(wrongs(entered(1, 0), refused(1, 9_000)), ["pass refused"]);
   assert.deepEqual(wrongs(entered(1, 0), placed(1, 9_000, 7)), ["pass refused"]);
   assert.deepEqual(wrongs(entered(1, 0), refused(1, 9_995)), []);
 });
 
-test("what is over and taken all the same is seen", () => {
+test("an ended pass or spent ticket that is accepted is seen", () => {
   const replayed = (what: "pass" | "ticket"): Note => {
     return { kind: "replayed", guest: 1, at: 0, what, isTaken: true };
   };
   assert.deepEqual(wrongs(replayed("pass"), replayed("ticket")), ["ended pass taken", "spent ticket taken"]);
 });
 
-test("a setting that was acknowledged and is not in force is seen; one without an answer may be either", () => {
+test("a setting that was acknowledged and is not in force is seen; after no answer it may be either", () => {
   const wanted = setting("wanted", 0, "message", "b");
   assert.deepEqual(wrongs(setting("found", 0, "message", "a"), setting("found", 1, "message", "b")), [
     "setting lost",

@@ -1,24 +1,26 @@
 /**
- * The auditor of the crash test. It is told what visitors and operators asked, what they were answered and when, keeps
- * its own books, and says what was violated. It knows nothing of the gateway but its promises, and asks no clock.
+ * The auditor of the crash test. It is told what visitors and operators asked, what they were answered and when, keeps its own
+ * books, and reports violations. It knows nothing of the gateway but its promises, and reads no clock.
  *
- * Each answer comes with two instants: when it was asked for and when it was there. What the gateway decided, it
- * decided between the two, so every rule here judges by the instant that cannot accuse wrongly: a visit surely counts
- * from the instant its pass was received until leaving was asked for; somebody was surely overtaken only if they were
- * told to wait by an answer asked for after the other had a pass in hand.
+ * Each answer comes with two instants: when it was asked for and when it arrived. The gateway decided somewhere in between, so
+ * every rule here uses the instant that cannot accuse wrongly. A visit certainly counts from the arrival of its pass until
+ * leaving was asked for. A visitor was certainly overtaken only if they were told to wait by an answer that was asked for after
+ * the other's pass had arrived.
  */
 import { unfairness } from "../../src/core/fairness.ts";
 import { OrderBook } from "./order-book.ts";
 import { Promises } from "./promises.ts";
 
-/** What the gateway was told to keep. */
+/** What the gateway was configured to do. */
 export interface Terms {
   readonly capacity: number;
   readonly sessionMs: number;
   readonly lapseAfterMs: number;
-  /** How long a ticket is good; whoever comes later than that has no claim to their place. For ever when left out. */
+  /** A ticket's lifetime: a visitor who comes later has no claim to their place. Unlimited when left out. */
   readonly ticketTtlMs?: number;
-  /** How long a turn lasts; whoever does not come for so long may have missed one and be set back. For ever when left out. */
+  /**
+   * A turn's lifetime: a visitor who does not come for this long may have missed one and be set back. Unlimited when left out.
+   */
   readonly claimWindowMs?: number;
 }
 
@@ -38,7 +40,7 @@ export interface Placed extends Answered {
   /** "Your turn came and no slot is kept for it any more: the next one is yours." Others may be in by then. */
   readonly isSentBack: boolean;
 }
-/** A pass was received, or the one held was said to be good. */
+/** A pass was received, or confirmed as valid. */
 export interface Entered extends Answered {
   readonly kind: "entered";
   readonly expiresInMs: number;
@@ -50,31 +52,31 @@ export interface Served extends Answered {
   readonly joinedAt: number;
   readonly admittedAt: number;
 }
-/** A ticket or pass was not taken. */
+/** A ticket or pass was refused. */
 export interface TurnedAway extends Answered {
   readonly kind: "turned away";
   readonly words: string;
 }
-/** A turn was used, and no answer came: the pass may have been granted or not. */
+/** A turn was used and no answer came: the pass may have been granted. */
 export interface Unanswered {
   readonly kind: "unanswered";
   readonly guest: number;
   readonly askedAt: number;
 }
-/** Asked for the end of a place or visit (or the operator did). */
+/** A visitor, or the operator, asked to end a place or visit. */
 export interface Leaving {
   readonly kind: "leaving";
   readonly guest: number;
   readonly at: number;
 }
-/** Told that it is over, by the gateway at that address. */
+/** The gateway at that address confirmed the end. */
 export interface Left {
   readonly kind: "left";
   readonly guest: number;
   readonly at: number;
   readonly address: string;
 }
-/** Something that is over was shown again. */
+/** An ended pass or spent ticket was shown again. */
 export interface Replayed {
   readonly kind: "replayed";
   readonly guest: number;
@@ -90,13 +92,13 @@ export interface Counted {
   readonly onSite: number;
   readonly admitted: number;
 }
-/** A gateway was killed, or, without an address, something else happened that puts places at stake. */
+/** A gateway was killed; or, without an address, something else put places at stake. */
 export interface Killed {
   readonly kind: "killed";
   readonly at: number;
   readonly address?: string;
 }
-/** A setting (or key) was asked to become this; was acknowledged as this; was read as this. null: not known yet. */
+/** A setting (or key): asked for, acknowledged, or read with this value. null: not known yet. */
 export interface Setting {
   readonly kind: "wanted" | "granted" | "found";
   readonly at: number;
@@ -141,10 +143,10 @@ export interface Summary {
   /** Visitors who were given a place or a pass. */
   readonly visitors: number;
   readonly passes: number;
-  /** Places that somebody held when the gateway was killed, added up over the kills, and those still held after. */
+  /** Places held when the gateway was killed, summed over the kills, and those of them that were still held after it. */
   readonly placesAtStake: number;
   readonly placesKept: number;
-  /** Visitors who came, or could come, only when their ticket, or a visit they never heard of, had run out. */
+  /** Visitors who came, or could come, only after their ticket had expired, or a visit that they were never told of. */
   readonly ranOut: number;
   readonly tau: number;
   readonly highestOnSite: number;
@@ -159,25 +161,25 @@ export interface GuestTurn {
   readonly admitted: number;
 }
 
-/** One visitor, as the books know them. */
+/** What the books know of one visitor. */
 interface Guest {
   readonly number: number;
   sequence: number | null;
   firstPlacedAt: number;
-  /** When the question was asked that was last answered with "wait". */
+  /** When the last question was asked that was answered with "wait". */
   toldToWaitAt: number;
-  /** Nobody need wait for them after this. */
+  /** From then on, nobody has to wait for them. */
   dueBy: number;
-  /** Others may have gone before them, since they did not come in time. */
+  /** Others may have gone before them, because they did not come in time. */
   wasLate: boolean;
-  /** The ticket is good at least until then. */
+  /** Until then the ticket is certainly valid. */
   ticketUntil: number;
   hasRunOut: boolean;
   firstAskedAt: number;
-  /** Earliest question that may have been granted a pass without a word. */
+  /** The earliest question that may have been granted a pass without an answer. */
   maybeEnteredAt: number | null;
   enteredAt: number | null;
-  /** The pass is good at least until then. */
+  /** Until then the pass is certainly valid. */
   sureUntil: number;
   leavingAt: number | null;
   leftAt: number | null;
@@ -188,11 +190,11 @@ interface Guest {
   hasLostPlace: boolean;
 }
 
-/** Doors note their turns in tenths of a second, rounded up. */
+/** Doors record their turns in tenths of a second, rounded up. */
 export const TURN_STEP_MS = 100;
-/** A gateway may not know yet of a turn that was given so long ago. */
+/** A gateway may not know yet of a turn that was given this recently. */
 const TOLD_LATE_MS = 1_000;
-/** Name of the setting whose promise is also kept at the door. */
+/** The name of the setting whose promise is also checked at the door. */
 export const PAUSED = "paused";
 export const CAPACITY = "totalActiveUsers";
 
@@ -229,7 +231,7 @@ export class Books {
     return [...this.#guests.values()].filter(isWaiting).length;
   }
 
-  /** Takes down one thing that happened. Things are told in the order in which they were seen. */
+  /** Records one event. Events are recorded in the order in which they were seen. */
   note(note: Note): void {
     switch (note.kind) {
       case "placed":
@@ -258,7 +260,7 @@ export class Books {
     }
   }
 
-  /** The books closed: the order of everyone served is judged, and all is added up. */
+  /** Closes the books: judges the order of everyone who was served, and sums up. */
   close(at: number): Summary {
     const guests = [...this.#guests.values()];
     const turns = this.turns();
@@ -309,7 +311,7 @@ export class Books {
     this.#checkNotOvertaken(guest, note);
   }
 
-  /** A place may be further back for its holder's missed turn, and for nothing else. */
+  /** A place may be further back because its holder missed a turn, and for no other reason. */
   #moved(guest: Guest, { sequence, at }: Placed): void {
     const awayMs = at - guest.toldToWaitAt;
     const { claimWindowMs = Number.POSITIVE_INFINITY } = this.#terms;
@@ -339,7 +341,7 @@ export class Books {
     guest.sureUntil = Math.max(guest.sureUntil, note.askedAt + note.expiresInMs);
     if (guest.enteredAt !== null) return;
     this.#checkNotPaused(guest, note);
-    // They may have come back late before, by a question that was never answered.
+    // They may have come back late before, with a question that was never answered.
     if (note.at > guest.dueBy) guest.wasLate = true;
     guest.enteredAt = note.at;
     this.#order.enter({ at: note.at, sequence: guest.sequence, joinAskedAt: guest.firstAskedAt });
@@ -388,7 +390,7 @@ export class Books {
     }
     if (guest.sequence === null) return;
     const { maybeEnteredAt } = guest;
-    // Let in without hearing of it, and the session has run out since.
+    // Admitted without being told, and the session has expired since.
     if (maybeEnteredAt !== null && note.at >= maybeEnteredAt + this.#terms.sessionMs) guest.hasRunOut = true;
     else this.#lost(guest, note.at, note.words);
   }
@@ -463,12 +465,12 @@ export class Books {
   }
 }
 
-/** True for one who holds a place, by all that is known. */
+/** True for a guest who holds a place, as far as is known. */
 function isWaiting({ sequence, enteredAt, leavingAt, hasLostPlace, hasRunOut }: Guest): boolean {
   return sequence !== null && enteredAt === null && leavingAt === null && !hasLostPlace && !hasRunOut;
 }
 
-/** One pair in the wrong order, for debugging. */
+/** A pair in the wrong order, for debugging. */
 function wrongPair(turns: readonly GuestTurn[]): string {
   const inOrder = turns.toSorted((a, b) => a.joined - b.joined || a.admitted - b.admitted);
   for (const [i, later] of inOrder.entries()) {

@@ -1,6 +1,6 @@
 /**
- * The visitors of the crash test: they arrive at a steady rate, each with manners drawn from the dice, and one reader
- * of the board tells those who read it. Those who are gone show what is over once more after each restart.
+ * The visitors of the crash test. They arrive at a steady rate, each with random habits; one reader of the board tells those who
+ * read it. Visitors who are gone show what is over once more after each restart.
  */
 import { Asker, Askers, type Asks, pause } from "./ask.ts";
 import type { Books } from "./books.ts";
@@ -14,14 +14,14 @@ const SHOWN_AGAIN_MAX = 30;
 export interface CrowdOptions {
   /** The gateways; each request goes to a random one. */
   readonly addresses: readonly string[];
-  /** How long one of them may take to answer; another is asked then. */
+  /** After this long without an answer, another gateway is asked. */
   readonly patienceMs?: number;
   readonly books: Books;
   readonly sessionMs: number;
-  /** How long gateways may take to hear of each other's visitors; 0 where there is one. */
+  /** How long gateways may take to learn of each other's visitors; 0 for a single one. */
   readonly spreadMs?: number;
   readonly arrivalsPerSecond: number;
-  /** Nobody arrives while this many are about. */
+  /** Nobody arrives while this many visitors are about. */
   readonly atOnceMax: number;
   readonly fraction: () => number;
 }
@@ -46,7 +46,7 @@ export class Crowd {
     this.#loops = [this.#arrive(), this.#readBoard()];
   }
 
-  /** Those who are on the site and known there. */
+  /** Visitors who are on the site and known there. */
   onSite(): Guest[] {
     return [...this.#about.keys()].filter((guest) => guest.isOnSite && guest.visitor !== null);
   }
@@ -55,18 +55,18 @@ export class Crowd {
     return this.#about.size;
   }
 
-  /** How many were here and are through. */
+  /** How many visitors are gone. */
   get gone(): number {
     return this.#gone.length;
   }
 
-  /** Some of those who are gone show what is over. */
+  /** Some of the visitors who are gone show what is over. */
   async showAgain(): Promise<void> {
     const some = this.#gone.slice(-SHOWN_AGAIN_MAX);
     await Promise.all(some.map((guest) => guest.showAgain()));
   }
 
-  /** Nobody new comes; resolves when everyone is through, and fails when that takes too long. */
+  /** Nobody new arrives; resolves when everyone is gone, and fails when that takes too long. */
   async drain(giveUpMs: number): Promise<void> {
     this.#isArriving = false;
     const endAt = Date.now() + giveUpMs;
@@ -77,7 +77,7 @@ export class Crowd {
     }
   }
 
-  /** What went wrong with visitors in a way that the books have no word for. */
+  /** Failures of visitors that are no violations in the books. */
   get failures(): readonly unknown[] {
     return this.#failures;
   }

@@ -1,7 +1,6 @@
 /**
- * What is in the data folder is not what was written. A torn end of the log is what a power cut leaves: it is dropped,
- * and all that was acknowledged is there. A damaged database is no place to go on from: the gateway does not start, and
- * says which file and what to do.
+ * The data folder does not have what was written. A torn end of the log is what a power cut leaves: it is dropped, and everything
+ * acknowledged is there. With a damaged database the gateway does not start, and says which file is damaged and what to do.
  */
 import assert from "node:assert/strict";
 import {
@@ -29,7 +28,7 @@ const TORN_BYTES = 3_000;
 const ROOM = { totalActiveUsers: 100, sessionDuration: "1h" };
 const VISITORS = 20;
 
-/** A gateway with a folder of its own, and visitors of which every second has left. */
+/** A gateway with a folder of its own, and visitors of whom every second one has left. */
 async function scene() {
   await using parts = new AsyncDisposableStack();
   const data = parts.use(ownFolder());
@@ -47,7 +46,7 @@ async function scene() {
     origin: origin.address,
     file: (name: string) => join(data.path, name),
     folder: data.path,
-    /** All that was acknowledged is there. */
+    /** Everything acknowledged is there. */
     async checkAll() {
       for (const [i, cookie] of passes.entries()) {
         const visitor = new PatientVisitor(gate.address);
@@ -59,7 +58,7 @@ async function scene() {
   };
 }
 
-/** Starts a gateway that must not run; gives all it printed. */
+/** Starts a gateway that must fail to start; returns all that it printed. */
 async function refusal(gate: Gate): Promise<string> {
   const child = gate.spawn();
   const tooLate = setTimeout(() => child.kill("SIGKILL"), GIVE_UP_MS);
@@ -79,14 +78,14 @@ test("a torn end of the log is dropped, and all that was acknowledged is there",
   await stage.checkAll();
 });
 
-test("a log that lost its end costs no more than what was in it", async () => {
+test("a log that lost its end costs only what was in that end", async () => {
   await using stage = await scene();
   const before = readFileSync(stage.file(LOG));
   const late = await PatientVisitor.arrive(stage.gate.address);
   assert.equal(late.standing.isIn, true);
   await stage.gate.end("SIGKILL");
   const after = readFileSync(stage.file(LOG));
-  // The log may be longer than what is in it, and is written from its start again now and then.
+  // The log file may be longer than its content, and is written from its start again now and then.
   const isNew = (byte: number, at: number) => byte !== before[at];
   const [from, to] = [after.findIndex(isNew), after.findLastIndex(isNew)];
   assert.ok(from >= 0, "the pass was written to the log");
@@ -95,7 +94,7 @@ test("a log that lost its end costs no more than what was in it", async () => {
   await stage.checkAll();
 });
 
-/** Damages a copy of a good store, whose database must then be refused with its name and what to do. */
+/** Damages a copy of a good store; its database must then be refused with its name and what to do. */
 async function refuseDamaged(
   { folder, origin }: { folder: string; origin: string },
   damage: (database: string) => void,

@@ -1,7 +1,7 @@
 /**
- * No room on the disk: what must be kept is refused, never half granted; passes go on working; and what was
- * acknowledged is there when the gateway starts again with room, or goes on when there is room again. The limit is the
- * system's own, on the size of files.
+ * No room on the disk: what must be stored is refused and never half done; passes stay valid; and everything acknowledged is
+ * there when the gateway starts again with room, or goes on when there is room again. The limit is the system's own, on the size
+ * of files.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -14,11 +14,11 @@ import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { type Answer, Asker, pause, type Question } from "./ask.ts";
 import { Gate } from "./gate.ts";
 
-/** What `ulimit -f` of a plain sh counts in. */
+/** The unit of `ulimit -f` in a plain sh. */
 const BLOCK_BYTES = 512;
 const ROOM_LEFT_BYTES = 64 * 1_024;
 const ROUNDS_MAX = 3_000;
-/** So many refusals take long enough for the gateway to try again, in vain, a few times. */
+/** This many refusals take long enough for the gateway to retry in vain a few times. */
 const REFUSALS_MANY = 150;
 const REFUSALS_FEW = 5;
 const AFTER_REFUSAL_MS = 20;
@@ -46,14 +46,14 @@ async function scene() {
   await gate.start();
   const join = async () => (await post("join")).cookie ?? undefined;
   granted.push(await eventually("the first is in", join));
-  // In order, or newcomers would be held back for a while.
+  // One after the other, or newcomers would be held back for a while.
   await gate.end("SIGTERM");
   const blocks = Math.ceil((largestFile(data.path) + ROOM_LEFT_BYTES) / BLOCK_BYTES);
   const limited = `ulimit -S -f ${blocks}; echo "pid $$"; exec "$@"`;
-  // Code that was compiled must not be kept while no file may grow.
+  // No compile cache: its files could not grow either.
   await gate.start({ through: ["env", "-u", "NODE_COMPILE_CACHE", "sh", "-c", limited, "sh"] });
 
-  /** One newcomer, who stays or leaves again. False when they are not let in. */
+  /** One newcomer, who stays or leaves again. False when they are not admitted. */
   const visit = async (isStaying: boolean): Promise<boolean> => {
     const joined = await post("join");
     if (joined.status !== 200) {
@@ -91,7 +91,7 @@ async function scene() {
       }
       assert.ok(granted.length > 1 && ended.length > 0);
     },
-    /** All that was acknowledged is there. */
+    /** Everything acknowledged is there. */
     async checkAll() {
       for (const cookie of granted) assert.equal((await post("check-in", cookie)).json.status, "entered");
       for (const cookie of ended) assert.equal((await post("check-in", cookie)).json.status, "refused");
@@ -100,7 +100,7 @@ async function scene() {
   };
 }
 
-test("on a full disk nothing is granted that is not kept, and passes go on working", async () => {
+test("on a full disk nothing is granted that cannot be stored, and passes stay valid", async () => {
   await using stage = await scene();
   const { gate, granted, post, page } = stage;
   await stage.fill(REFUSALS_MANY);

@@ -1,6 +1,6 @@
 /**
- * A draw through `kill -9`: while people gather, around the start, and after it. Whoever got an answer is in the draw,
- * it is the one that was committed to, and people go in the order it gave, recomputed here from what is published.
+ * A draw through `kill -9`: during the prequeue, around the start, and after it. Everyone who got an answer is in the draw, the
+ * draw is the one that was committed to, and visitors enter in its order, recomputed here from what is published.
  */
 import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
@@ -16,15 +16,15 @@ import { GuestBook } from "./guest-book.ts";
 const EVENT = "sale";
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
-/** So many a minute that a few dozen take a few seconds, and that nobody is told to stay away for long. */
+/** A rate at which a few dozen take a few seconds, and no visitor is told to stay away for long. */
 const PER_MINUTE = 600;
 const AT_ONCE = 12;
 /** Long enough for places to be on disk. */
 const KEPT_MS = 300;
 const CONNECTIONS_MAX = 64;
-/** The gateway could be started this often before the event begins. */
+/** Before the event begins there is time to start the gateway this often. */
 const STARTS_BEFORE = 4;
-/** Sooner than anybody was told to be back. */
+/** Earlier than anyone was told to be back. */
 const BACK_AFTER_MS = 1_500;
 /** The kill "at the start" comes up to this much before or after it. */
 const AROUND_MS = 150;
@@ -35,7 +35,7 @@ test("a draw is the same through kill -9, whenever it comes", { concurrency: tru
       "everyone who gathered before kills in the prequeue and around the start is drawn, as promised",
       () => drawThrough({ startsInMs: 5_000, script: killedBeforeTheDraw }),
     ),
-    t.test("after kills behind the start people go on in the order they were drawn", () =>
+    t.test("after kills following the start, visitors enter in the order that was drawn", () =>
       drawThrough({ startsInMs: 3_000, script: killedAfterTheDraw }),
     ),
   ]);
@@ -47,7 +47,7 @@ interface Play {
   readonly startAt: number;
   /** Kills the gateway and starts it again. */
   readonly crash: () => Promise<void>;
-  /** The same; and what happens during `meanwhile` the disk never sees, as if the power had been cut. */
+  /** The same, but what happens during `meanwhile` never reaches the disk, as if the power had been cut. */
   readonly crashAfter: (meanwhile: () => Promise<unknown>) => Promise<void>;
 }
 
@@ -60,7 +60,7 @@ async function killedBeforeTheDraw({ gathering, startAt, crash, crashAfter }: Pl
   await crash();
   await until(startAt);
   await gathering.join(AT_ONCE / 4);
-  // Nobody must be back at once, and a draw without them would be too early.
+  // Nobody has to be back at once, and a draw without them would be too early.
   await pause(BACK_AFTER_MS);
   await gathering.enter(gathering.all);
 }
@@ -85,10 +85,10 @@ interface Plan {
 
 async function drawThrough({ startsInMs, script }: Plan): Promise<void> {
   for (let inMs = startsInMs; !(await drawOnce({ startsInMs: inMs, script })); inMs *= 2)
-    assert.ok(inMs < GIVE_UP_MS, "however late it starts, hardly anybody gathers before");
+    assert.ok(inMs < GIVE_UP_MS, "hardly anybody gathers in time, however late the start is");
 }
 
-/** False when the machine stood still for so long that too few had gathered when it started. */
+/** False when the machine was suspended for so long that too few had gathered at the start. */
 async function drawOnce({ startsInMs, script }: Plan): Promise<boolean> {
   using data = ownFolder();
   await using origin = await GuestBook.open();
@@ -99,7 +99,7 @@ async function drawOnce({ startsInMs, script }: Plan): Promise<boolean> {
   using gathering = new Gathering(asker);
   const startedInMs = await gate.start();
   const now = Date.now();
-  // Time for the kills before it, on a machine that is as slow as this one is now.
+  // Time for the kills before the start, on a machine as slow as this one is now.
   const startsIn = Math.max(startsInMs, STARTS_BEFORE * startedInMs);
   const startAt = Math.ceil((now + startsIn) / SECOND_MS) * SECOND_MS;
   const event = {
@@ -138,7 +138,7 @@ async function drawOnce({ startsInMs, script }: Plan): Promise<boolean> {
   return true;
 }
 
-/** With nothing of ours but what is published. */
+/** Uses nothing of ours but what is published. */
 async function checkDraw({
   record,
   hash,
@@ -186,12 +186,12 @@ async function until(at: number): Promise<void> {
   await pause(Math.max(0, at - Date.now()));
 }
 
-/** As settings have it, to the second. */
+/** The time as settings have it, to the second. */
 function instant(at: number): string {
   return new Date(at).toISOString().replace(".000", "");
 }
 
-/** The door turns a few times a second, and admits several in one turn. */
+/** The door runs a few times a second, and admits several in one step. */
 function assertInOrder(guests: readonly Gathered[]): void {
   for (const [i, { admittedAt }] of guests.entries())
     assert.ok(i === 0 || admittedAt >= guests[i - 1]!.admittedAt, `the one at place ${i + 1} went too soon`);

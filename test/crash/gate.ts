@@ -1,6 +1,6 @@
 /**
- * The gateway under test: `fairgate run` as a process of its own, on the same ports and the same folder in each of its
- * lives, so that visitors who come back find it where it was.
+ * The gateway under test: `fairgate run` as a process of its own, on the same ports and in the same folder in each of its lives,
+ * so that visitors who come back find it again.
  */
 import { Child, type Ended } from "../../src/testing/cli/child.ts";
 import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
@@ -15,14 +15,14 @@ export interface GateOptions {
   readonly origin: string;
   /** Settings of the room, as in the file. */
   readonly room: Readonly<Record<string, string | number | boolean>>;
-  /** null: keep nothing, to see that the checks see it. */
+  /** null: stores nothing, to see that the checks notice. */
   readonly dataFolder: string | null;
-  /** Settings of the Redis that has the line. Without it the line is in the gateway. */
+  /** Settings of the Redis that has the line. Without them the line is in the gateway. */
   readonly redis?: object;
 }
 
 export interface StartOptions {
-  /** A command to start it through, such as `taskset -c 0`. */
+  /** A command that starts it, such as `taskset -c 0`. */
   readonly through?: readonly string[];
 }
 
@@ -61,7 +61,7 @@ origin:\n  addresses: [${options.origin}]\n${redis}rooms:\n  main:\n${room.join(
     return this.#child;
   }
 
-  /** Starts a life and waits for its first answer. Gives the milliseconds that took. */
+  /** Starts a life and waits for its first answer. Returns how many milliseconds that took. */
   async start(options: StartOptions = {}): Promise<number> {
     const from = performance.now();
     const child = this.spawn(options);
@@ -83,18 +83,18 @@ origin:\n  addresses: [${options.origin}]\n${redis}rooms:\n  main:\n${room.join(
     return performance.now() - from;
   }
 
-  /** Any signal, such as SIGSTOP; nobody waits for what comes of it. */
+  /** Sends any signal, such as SIGSTOP, without waiting for its effect. */
   signal(signal: NodeJS.Signals): void {
     this.#child?.kill(signal);
   }
 
-  /** kill -9, or another end. */
+  /** Ends it by kill -9 or another signal. */
   async end(signal: NodeJS.Signals = "SIGKILL"): Promise<Ended> {
     if (!this.#child) throw new Error("the gateway was never started");
     return this.#child.end(signal);
   }
 
-  /** What this life has printed. */
+  /** The output of this life. */
   get printed(): string {
     return `${this.#child?.out ?? ""}${this.#child?.err ?? ""}`;
   }

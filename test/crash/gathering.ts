@@ -1,6 +1,6 @@
 /**
- * People who gather for an event with a draw, before a gateway that may die at any instant. Each checks in when told to,
- * as a page does, asks until there is an answer, comes in when it is their turn, and keeps what they were told: their
+ * Visitors who gather for an event with a draw, before a gateway that may die at any instant. Each checks in when told to, as a
+ * page does, repeats a request until there is an answer, enters when it is their turn, and keeps what they were told: their
  * receipt, and when they were admitted.
  */
 import assert from "node:assert/strict";
@@ -12,18 +12,18 @@ const OWN = "/.fairgate/main";
 const ASK_AGAIN_MS = 100;
 const UNAVAILABLE = 503;
 
-/** One of those who gathered, or came later. */
+/** A visitor who gathered, or came later. */
 export interface Gathered {
-  /** Asked for a place, and got the answer, between these. */
+  /** When they asked for a place, and when the answer came. */
   readonly askedAt: number;
   readonly answeredAt: number;
   cookie: string;
-  /** As the site knows them, once they were there. */
+  /** Their name at the site, once they were there. */
   visitor: string | null;
   admittedAt: number;
-  /** They check in no longer: they try to enter. */
+  /** They no longer check in: they try to enter. */
   isEntering: boolean;
-  /** Their check-ins, until these end. */
+  /** Their check-ins; settles when these end. */
   stay: Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export class Gathering {
     this.#asker = asker;
   }
 
-  /** So many join at once. Those whom the gateway dies on without an answer are nobody: they know of no place. */
+  /** This many join at once. Those who got no answer because the gateway died are dropped: they know of no place. */
   async join(count: number): Promise<Gathered[]> {
     const answers = Array.from({ length: count }, () =>
       this.#asker.ask({ method: "POST", path: `${OWN}/join` }),
@@ -60,7 +60,7 @@ export class Gathering {
     return gathered;
   }
 
-  /** Everyone comes in, each as soon as it is their turn. */
+  /** Everyone enters, each as soon as it is their turn. */
   async enter(guests: readonly Gathered[]): Promise<void> {
     await Promise.all(guests.map((guest) => this.#enterOne(guest)));
   }
@@ -70,7 +70,7 @@ export class Gathering {
     return answer.status === 200 ? (answer.json as unknown as Receipt) : null;
   }
 
-  /** Comes back whenever they were told to. A gateway that lost them waits that long before it draws. */
+  /** Comes back whenever told to. A gateway that lost these visitors waits that long before it draws. */
   async #stay(guest: Gathered, joined: Answer["json"]): Promise<void> {
     for (let json = joined; ; ) {
       const backAt = Date.now() + Number(json.nextCheckInMs ?? ASK_AGAIN_MS);
@@ -88,7 +88,7 @@ export class Gathering {
       const { json } = await this.#insist(guest, { method: "POST", path: `${OWN}/enter` });
       if (json.status === "entered") break;
       assert.ok(json.status === "waiting" || json.status === "admitted", JSON.stringify(json));
-      assert.ok(Date.now() < giveUpAt, "somebody is never let in");
+      assert.ok(Date.now() < giveUpAt, "somebody is never admitted");
       await pause(ASK_AGAIN_MS);
     }
     const { json } = await this.#insist(guest, { method: "GET", path: "/" });
@@ -116,13 +116,13 @@ export class Gathering {
     return answer;
   }
 
-  /** Nobody checks in any more. */
+  /** Stops all check-ins. */
   [Symbol.dispose](): void {
     for (const guest of this.all) guest.isEntering = true;
   }
 }
 
-/** The ids in the order of the draw: by rising SHA-256 of the seed's bytes and then the id's. */
+/** The ids in the order of the draw: by rising SHA-256 of the seed's bytes followed by the id's. */
 export function drawnOrder(seed: string, ids: readonly string[]): string[] {
   const keyed = ids.map((id) => ({ id, key: sha256(seed + id) }));
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ id }) => id);

@@ -1,7 +1,7 @@
 /**
- * The site behind the gateway, with a book of its own: it tells each visitor what it was told of them, and keeps when
- * it saw each name first and last. Between the two the visitor was on the site, whoever they are; how many were at once
- * needs nobody's word but the site's.
+ * The site behind the gateway, with a book of its own: it tells each visitor what it was told about them, and records when it saw
+ * each name first and last. Between the two that visitor was on the site. How many were there at once is known by this book
+ * alone.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -24,7 +24,7 @@ export class GuestBook {
   }
 
   private constructor() {
-    // Never the first to close: a gateway may be about to use the connection.
+    // The site never closes a connection first: a gateway may be about to use it.
     this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       const { "fairgate-visitor": visitor = "" } = request.headers;
       if (visitor !== "") this.#see(String(visitor), Date.now());
@@ -56,7 +56,7 @@ export class GuestBook {
   }
 }
 
-/** The most stays that cover one instant. A visitor who leaves in the millisecond in which another comes makes room. */
+/** The most stays that overlap at one instant. A visitor who leaves in the millisecond in which another comes makes room. */
 export function highestAtOnce(stays: readonly Stay[]): number {
   const steps = stays.flatMap(({ from, to }) => [
     { at: from, by: 1 },

@@ -1,7 +1,7 @@
 /**
- * One visitor of the crash test: joins, checks in as told, enters, looks at a few pages, leaves, and later shows again
- * what is over, which nobody must take. While the gateway is away they ask the same again, as browsers do. Everything
- * they are told goes into the books.
+ * One visitor of the crash test: joins, checks in as told, enters, looks at a few pages, leaves, and later shows again what is
+ * over, which must be refused. While the gateway is away they repeat their request, as browsers do. Everything they are told is
+ * recorded in the books.
  */
 import { type Answer, type Asks, pause, type Question } from "./ask.ts";
 import type { Books } from "./books.ts";
@@ -9,24 +9,24 @@ import type { Books } from "./books.ts";
 const OWN = "/.fairgate/main";
 const ENTER = `${OWN}/enter`;
 const BACK_OFF_MS = { low: 40, high: 200 };
-/** "Try again later": says as little as no answer. */
+/** "Try again later": as good as no answer. */
 const UNAVAILABLE = 503;
 const TOO_MANY = 429;
-/** Somebody who reads the board asks again this long after an answer at the soonest. */
+/** A visitor who reads the board waits at least this long after an answer before asking again. */
 const BOARD_RESPITE_MS = 1_000;
 const LOOK_AT_BOARD_MS = 50;
 const SHOW_AGAIN_MS = 100;
 /** Sent back to the front of the line: their turn came, they did not use it while a slot was kept, and the site is full. */
 const SENT_BACK_MS = 2_000;
-/** A page may hand out a pass that was renewed for the same one before, up to this share of a session ago. */
+/** A page may come with a pass that was renewed up to this share of a session ago, on an earlier request. */
 const RENEWED_SHARE = 0.1;
-/** What is over is not answered like this. */
+/** Answers that accept a ticket or pass. */
 const TAKEN = ["entered", "waiting", "admitted"];
 
 export interface Manner {
-  /** Joins by asking for a page, or at the endpoint. */
+  /** Whether they join by asking for a page, or at the endpoint. */
   readonly joins: "page" | "endpoint";
-  /** Learns of the turn from the board, or only from check-ins. */
+  /** Whether they learn of their turn from the board, or only from check-ins. */
   readonly readsBoard: boolean;
   readonly pages: number;
   readonly pageMs: number;
@@ -39,9 +39,9 @@ export interface Surroundings {
   readonly books: Books;
   readonly sessionMs: number;
   readonly fraction: () => number;
-  /** Highest sequence admitted, as the board says. */
+  /** The highest sequence admitted, by the board. */
   readonly admittedOnBoard: () => number;
-  /** So long something that is over may still be taken by gateways that have not heard of it. */
+  /** For this long, gateways that have not heard of an end may still accept what is over. */
   readonly spreadMs: number;
   /** True when the run is over, even if visitors are left. */
   readonly isOver: () => boolean;
@@ -49,9 +49,9 @@ export interface Surroundings {
 
 export class Guest {
   readonly number: number;
-  /** As the site knows them; null until they were there. */
+  /** Their name at the site; null until they were there. */
   visitor: string | null = null;
-  /** Whether the operator ends the visit: asked for, and then sure. */
+  /** How far the operator has ended the visit: requested, and then confirmed. */
   revocation: "none" | "asked" | "done" = "none";
   isOnSite = false;
   readonly #manner: Manner;
@@ -61,9 +61,9 @@ export class Guest {
   #pass: string | null = null;
   #sequence = 0;
   #nextCheckInMs = 0;
-  /** What they had is no good any more, and was not given up. */
+  /** Their ticket or pass has expired, and was not given up. */
   #hasRunOut = false;
-  /** The pass is good at least until then. */
+  /** Until then the pass is certainly valid. */
   #passUntil = 0;
 
   constructor(number: number, manner: Manner, around: Surroundings) {
@@ -90,7 +90,7 @@ export class Guest {
     if (hasToLeave) await this.#leave();
   }
 
-  /** Shows again what is over. A waiting room with a memory takes none of it. */
+  /** Shows again what is over. A waiting room that remembers refuses all of it. */
   async showAgain(): Promise<void> {
     if (this.#hasRunOut) return;
     const isOver = this.revocation === "none" ? this.#manner.ends !== "runs out" : this.revocation === "done";
@@ -110,7 +110,7 @@ export class Guest {
       throw new Error(`a newcomer was answered ${answer.status} ${answer.text}`);
   }
 
-  /** Waits as told, or until the board says it is time, and asks. */
+  /** Waits as told, or until the board shows the turn, and asks. */
   async #waitOnce(): Promise<void> {
     const from = Date.now();
     const isDue = () => Date.now() >= from + this.#nextCheckInMs;
@@ -129,7 +129,7 @@ export class Guest {
     for (let page = 0; page < this.#manner.pages && this.revocation === "none"; page++) {
       const answer = await this.#insist({ method: "GET", path: `/${page}` });
       if (this.revocation !== "none") return this.#forgetNewPlace(answer);
-      // On a slow machine a visit may run out between two pages. Whoever asks for one then is somebody new.
+      // On a slow machine a visit may expire between two pages. A visitor who asks for a page then is a new one.
       const isAsBefore =
         answer.json.site === true && answer.json.visitor === (this.visitor ?? answer.json.visitor);
       if (!isAsBefore && answer.at >= this.#passUntil) {
@@ -141,7 +141,7 @@ export class Guest {
     }
   }
 
-  /** A page asked for while the visit was being ended may have made its holder a newcomer; that place is given up. */
+  /** A page that was requested while the visit was being ended may have made its holder a newcomer; that place is given up. */
   async #forgetNewPlace(answer: Answer): Promise<void> {
     if (!answer.cookie || answer.json.visitor === this.visitor) return;
     const headers = { cookie: answer.cookie };
@@ -167,13 +167,13 @@ export class Guest {
         const { at } = answers[0]!;
         return this.#around.books.note({ kind: "replayed", guest: this.number, at, what, isTaken });
       }
-      // It ran out before all gateways must have heard: nobody can say any more.
+      // It expired before all gateways can have heard, so nothing follows from the answers.
       if (what === "pass" && Date.now() >= this.#passUntil) return;
       await pause(SHOW_AGAIN_MS);
     }
   }
 
-  /** What every gateway says that is there, and there must be one. */
+  /** The answers of all gateways that are up; waits until there is one. */
   async #showEverywhere(question: Question): Promise<Answer[]> {
     for (;;) {
       this.#checkGoesOn();
@@ -184,7 +184,7 @@ export class Guest {
     }
   }
 
-  /** Takes an answer in, and into the books. */
+  /** Processes an answer, and records it in the books. */
   #hear(answer: Answer): void {
     const { books } = this.#around;
     const told = { guest: this.number, askedAt: answer.askedAt, at: answer.at };
@@ -203,7 +203,7 @@ export class Guest {
       this.#hearSite(answer);
     } else if (status !== "admitted") {
       books.note({ kind: "turned away", ...told, words: `${answer.status} ${answer.text}` });
-      // Whether the ticket should still have been good is for the books to say.
+      // The books judge whether the ticket should still have been valid.
       if (this.#pass === null) this.#hasRunOut = true;
     }
   }
@@ -247,7 +247,7 @@ export class Guest {
   }
 }
 
-/** What the site says it was told of its visitor. */
+/** What the site says it was told about its visitor. */
 interface Seen {
   readonly visitor: string;
   readonly joinedAt: number;

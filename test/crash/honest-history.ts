@@ -1,7 +1,7 @@
 /**
- * What an honest gateway would tell its visitors: one line, one door, and answers that take their time. Made to see
- * whether the books ever accuse wrongly. Each question is asked, decided on and answered at three different instants;
- * notes are given in the order in which the visitors' side would take them down.
+ * What an honest gateway would tell its visitors: one line, one door, and answers that take their time. It is generated to see
+ * whether the books ever accuse wrongly. Each question is asked, decided and answered at three different instants; notes come in
+ * the order in which the visitors' side would record them.
  */
 import type { Note, Terms } from "./books.ts";
 
@@ -17,11 +17,11 @@ interface Caller {
   sequence: number;
   joinedAt: number;
   admittedAt: number | null;
-  /** Asks next then; nothing is asked before the last answer is there. */
+  /** When they ask next; they ask nothing before the last answer has arrived. */
   freeAt: number;
 }
 
-/** `next` takes the one to be admitted out of the line. */
+/** `next` removes the visitor who is to be admitted from the line. */
 export function honestHistory(
   terms: Terms,
   fraction: () => number,

@@ -1,5 +1,5 @@
 /**
- * A place given in the last moment of a life: its ticket is the only proof of it, and its holder comes back when told.
+ * A place that is given in the last moment of a life: its ticket is the only proof of it, and its holder comes back when told.
  * Until then nobody who joined after them is admitted, however often the gateway is killed meanwhile.
  */
 import assert from "node:assert/strict";
@@ -11,24 +11,24 @@ import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { type Answer, Asker, pause } from "./ask.ts";
 import { Gate } from "./gate.ts";
 
-/** Long enough for a place to be on disk, after the gateway has answered something since. */
+/** Long enough for a place to be on disk, if the gateway has answered something since. */
 const KEPT_MS = 500;
 /** The disk of a busy machine may take longer than the gateway waits for it. */
 const UNAVAILABLE = 503;
 
-test("nobody overtakes a ticket that the disk never saw", { concurrency: true }, async (t) => {
+test("nobody overtakes a visitor whose place never reached the disk", { concurrency: true }, async (t) => {
   await Promise.all([
     t.test("until its holder was told to be back", () => joinAtTheLastMoment(1)),
     t.test("when the gateway is killed once more before that", () => joinAtTheLastMoment(2)),
   ]);
 });
 
-/** Somebody joins in the last moment of a life and comes back when told, so many kills later. */
+/** Somebody joins in the last moment of a life and comes back when told, after this many more kills. */
 async function joinAtTheLastMoment(kills: number): Promise<void> {
   using data = ownFolder();
   using asItWas = ownFolder();
   await using origin = await TestOrigin.open();
-  // A session this long makes the wait long, and check-ins rare: some eight seconds for the second in line.
+  // A session this long makes the wait long and check-ins rare: about eight seconds for the second in line.
   const room = { totalActiveUsers: 1, sessionDuration: "1m", claimWindow: "1m" };
   await using gate = await Gate.make({ origin: origin.address, room, dataFolder: data.path });
   using asker = new Asker(gate.address, 4);
@@ -47,7 +47,7 @@ async function joinAtTheLastMoment(kills: number): Promise<void> {
   cpSync(data.path, asItWas.path, { recursive: true });
   const first = await post("join");
   await gate.end("SIGKILL");
-  // What a power cut may do: a place told a moment ago is not on the disk.
+  // Simulates a power cut: a place that was told a moment ago is not on the disk.
   rmSync(data.path, { recursive: true });
   cpSync(asItWas.path, data.path, { recursive: true });
   await gate.start();
@@ -62,7 +62,7 @@ async function joinAtTheLastMoment(kills: number): Promise<void> {
   assert.equal((await control.ask("PATCH", "/rooms/main", { totalActiveUsers: 100 })).status, 200);
 
   const comesBackAt = first.at + (first.json.nextCheckInMs as number);
-  /** When somebody was in; they ask until then. */
+  /** When the visitor got in; they ask until then. */
   const enters = ({ cookie }: Answer) =>
     eventually("there is room, and they are let in", async () => {
       const { at, json } = await post("enter", cookie!);

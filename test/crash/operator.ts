@@ -1,6 +1,6 @@
 /**
- * The operator of the crash test: changes settings, pauses and opens, turns the key ring and ends visits, all over the
- * control address and at any time, and looks after each restart whether what was acknowledged is still so.
+ * The operator of the crash test: changes settings, pauses and opens, rotates keys and ends visits, all over the control address
+ * and at any time; after each restart checks whether everything acknowledged is still in force.
  */
 import { TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { type Answer, Asker, pause, type Question } from "./ask.ts";
@@ -42,7 +42,7 @@ export class Operator {
     this.#work = this.#goOn();
   }
 
-  /** Who is on the site, by the gateway's own counts. */
+  /** Records the gateway's own counts. */
   async count(): Promise<void> {
     const room = await this.#ask({ method: "GET", path: ROOM });
     if (room?.status === 200) this.#noteCounts(room);
@@ -62,7 +62,7 @@ export class Operator {
     return true;
   }
 
-  /** Ends the work, with the door open. */
+  /** Ends the work, with the room open. */
   async finish(): Promise<void> {
     this.#isWorking = false;
     await this.#work;
@@ -127,7 +127,7 @@ export class Operator {
     this.#books.note({ kind: "granted", at: answer.at, name: SIGNING_KEY, value: String(answer.json.id) });
   }
 
-  /** Ends somebody's visit, and asks until that is sure. */
+  /** Ends a visit, and repeats the request until it is confirmed. */
   async #revoke(): Promise<void> {
     const guests = this.#crowd.onSite().filter((guest) => guest.revocation === "none");
     const guest = guests[Math.floor(this.#fraction() * guests.length)];

@@ -1,14 +1,13 @@
 /**
- * Who entered before whom. An entry counts from the instant its pass was received; somebody is overtaken when they are
- * still told to wait, by an answer asked for later than that, and joined earlier. Who joined earlier is said by the
- * sequence; somebody who went straight through has none, and surely joined later than everyone who had their place in
- * hand before the other asked.
+ * Who entered before whom. An entry counts from the arrival of its pass. A visitor is overtaken when they are still told to wait,
+ * by an answer that was asked for later than that, although they joined earlier. Who joined earlier follows from the sequence. A
+ * visitor who went straight through has none, and certainly joined after everyone whose place had arrived before the other asked.
  *
- * Entries come in the order of their instants, so the highest so far is kept beside each and found by halving.
+ * Entries come in the order of their instants, so the highest so far is kept with each and found by binary search.
  */
 export interface Entry {
   readonly at: number;
-  /** null for one who went straight through. */
+  /** null for a visitor who went straight through. */
   readonly sequence: number | null;
   readonly joinAskedAt: number;
 }
@@ -31,7 +30,7 @@ export class OrderBook {
     });
   }
 
-  /** Whether somebody who joined after this place was given had a pass in hand before `askedAt`. */
+  /** Whether a visitor who joined after this place was given had a pass before `askedAt`. */
   isOvertaken(place: { sequence: number; placedAt: number }, askedAt: number): boolean {
     const before = this.#before(askedAt);
     return before !== undefined && (before.sequence > place.sequence || before.joinAskedAt > place.placedAt);

@@ -1,6 +1,6 @@
 /**
- * A visitor who asks again while the line cannot be reached, as a page does. On a busy machine a disk, or another node, may
- * take longer than a gateway waits for it; a place that was given too late is given up there.
+ * A visitor who asks again while the line cannot be reached, as a page does. On a busy machine a disk, or another node, may take
+ * longer than a gateway waits for it; such a visitor gives up a place that is granted too late.
  */
 import { GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
 import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";

@@ -1,7 +1,6 @@
 /**
- * The play: a crowd, an operator and a gateway that is killed with -9 again and again, at instants drawn from the dice,
- * now and then while it is still starting. The books say what came of it. The test plays a short one, the bench a long
- * one.
+ * The play: a crowd, an operator and a gateway that is killed with -9 again and again at random instants, sometimes while it is
+ * still starting. The books say what came of it. The test plays a short one, the bench a long one.
  */
 import { seededFraction } from "../../src/sim/hand-world.ts";
 import { eventually } from "../../src/testing/cli/eventually.ts";
@@ -20,7 +19,7 @@ const TERMS = {
   ...{ capacity: 16, sessionMs: 8_000, lapseAfterMs: 10_000 },
   ...{ ticketTtlMs: 24_000, claimWindowMs: 13_000 },
 };
-/** One in this many runs of the gateway is killed while it is still starting. */
+/** This share of the gateway's lives is ended while it is still starting. */
 const KILLED_WHILE_STARTING = 0.15;
 const STARTING_MS = 500;
 
@@ -29,26 +28,26 @@ export interface Plan {
   readonly seed: number;
   /** How long a life lasts once it answers. */
   readonly lifeMs: { readonly low: number; readonly high: number };
-  /** A life that is long enough goes on until this is so, however slow the machine is. */
+  /** A life goes on until this is true, however slow the machine is. */
   readonly isRipe?: (so: { readonly kills: number; readonly crowd: Crowd; readonly books: Books }) => boolean;
-  /** How long a pass is good; longer than a restart takes where what is over is to be taken again. */
+  /** A pass's lifetime; longer than a restart takes where what is over is to be accepted again. */
   readonly sessionMs?: number;
   readonly arrivalsPerSecond: number;
   /** Nobody arrives while this many are about. */
   readonly atOnceMax: number;
-  /** How long the last visitors may take once nobody new comes. */
+  /** How long the last visitors may take once nobody new arrives. */
   readonly drainMs: number;
-  /** False: it keeps nothing, and the books must show it. */
+  /** False: it stores nothing, and the books must show it. */
   readonly keepsData: boolean;
   readonly through?: readonly string[];
   readonly progress?: (text: string) => void;
 }
 
 export interface Outcome extends Summary {
-  /** The most names at once by the site's own book. */
+  /** The most visitors on the site at once, by the site's own book. */
   readonly highestAtOrigin: number;
   readonly restartsMs: readonly number[];
-  /** Visitors who could not go on, and why; the books have the reason where there is one. */
+  /** Visitors who could not go on, and why; explained by the books where they can. */
   readonly failures: readonly string[];
   readonly seconds: number;
 }

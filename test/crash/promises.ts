@@ -1,25 +1,25 @@
 /**
- * What operators were promised: a change that was acknowledged is in force until the next one. A change that was asked
- * for and not answered may be in force or not, until it is seen which.
+ * What operators were promised: a change that was acknowledged is in force until the next one. A change without an answer may be
+ * in force or not, until it is seen which.
  */
 export interface Promised {
   readonly kind: "wanted" | "granted" | "found";
   readonly name: string;
-  /** null for "wanted": what it will become is not known beforehand. */
+  /** null as "wanted": the new value is not known beforehand. */
   readonly value: string | null;
 }
 
 const ANYTHING = null;
 
 export class Promises {
-  /** What each may be. */
+  /** The values that each may have. */
   readonly #may = new Map<string, Set<string | null>>();
 
-  /** Takes a note; gives words when what was found is not what was promised. */
+  /** Takes a note; returns a sentence when what was found is not what was promised. */
   note({ kind, name, value }: Promised): string | null {
     const may = this.#may.get(name);
     if (kind === "wanted") {
-      // Before anything was promised, whatever is may stay.
+      // Until something is promised, any value may stay.
       this.#may.set(name, new Set(may ?? [ANYTHING]).add(value));
       return null;
     }

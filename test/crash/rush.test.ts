@@ -5,7 +5,7 @@ import { rush } from "./rush.ts";
 
 const RUSHES = 3;
 
-test("what was on its way to the disk when it died was told to nobody", async (t) => {
+test("what was on its way to the disk at the kill had been acknowledged to nobody", async (t) => {
   for (let kill = 0; kill < RUSHES; kill++) {
     const killAfterMs = 200 + Math.random() * 600;
     const { violations, ...numbers } = await rush({ atOnce: 64, killAfterMs, keepsData: true });

@@ -1,7 +1,7 @@
 /**
- * A rush into one kill: very many visitors come straight in and half of them leave at once, so that whenever the
- * gateway is killed, passes and leaves are on their way to the disk. After the restart every pass that was received is
- * good and every leave that was acknowledged holds; of what was on its way nobody can say.
+ * A rush into one kill: a great many visitors come straight in and half of them leave at once, so that at any instant passes and
+ * leaves are on their way to the disk. After the restart every pass that was received is valid and every leave that was
+ * acknowledged holds; what was still on its way may be either.
  */
 import { eventually } from "../../src/testing/cli/eventually.ts";
 import { Control, ownFolder, TOKEN } from "../../src/testing/cli/fairgate.ts";
@@ -19,7 +19,7 @@ const UNAVAILABLE = 503;
 export interface RushOutcome {
   readonly passes: number;
   readonly left: number;
-  /** Questions without an answer: on their way when the gateway was killed. */
+  /** Requests without an answer: on their way when the gateway was killed. */
   readonly underWay: number;
   readonly restartMs: number;
   readonly violations: readonly Violation[];
@@ -34,7 +34,7 @@ interface Rusher {
 export async function rush(plan: {
   /** Visitors who ask at the same time. */
   readonly atOnce: number;
-  /** Counted from when somebody has left and somebody stays, however slow the machine. */
+  /** Counted from when somebody has left and somebody stays, however slow the machine is. */
   readonly killAfterMs: number;
   readonly keepsData: boolean;
   readonly through?: readonly string[];
@@ -55,7 +55,7 @@ export async function rush(plan: {
 
   const noteEntered = (guest: number, { askedAt, at, json }: Answer) =>
     books.note({ kind: "entered", guest, askedAt, at, expiresInMs: Number(json.expiresInMs) });
-  /** One after the other, until there is no answer. */
+  /** Visitors come and go one after the other, until there is no answer. */
   const comeAndGo = async () => {
     for (;;) {
       const guest = ++guests;
